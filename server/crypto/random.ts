@@ -1,0 +1,58 @@
+import { randomFillSync } from 'node:crypto';
+
+const base62Digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const base32Digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+
+/**
+ * `length` characters of 0-9 A-Z a-z, each equally likely (5.95 bits): bytes of 248 and more are
+ * thrown away, since 256 is not a multiple of 62 and the remainder would favour the first digits.
+ */
+export function randomBase62(length: number): string {
+  let text = '';
+  while (text.length < length) {
+    for (const byte of randomBuffer(length - text.length + 8)) {
+      if (byte < 248 && text.length < length) text += base62Digits[byte % 62];
+    }
+  }
+  return text;
+}
+
+/** `length` characters of A-Z 2-7 (RFC 4648 base32, 5 bits each), or of a-z 2-7 where a host name carries them. */
+export function randomBase32(length: number, letters: 'upper' | 'lower' = 'upper'): string {
+  let text = '';
+  for (const byte of randomBuffer(length)) text += base32Digits[byte & 31];
+  return letters === 'lower' ? text.toLowerCase() : text;
+}
+
+/** `bytes` random bytes as base64url without padding; 32 bytes give the 43 characters of mailed links. */
+export function randomBase64url(bytes = 32): string {
+  return randomBuffer(bytes).toString('base64url');
+}
+
+/** A fresh buffer of its own, never a slice of a shared pool, so that wiping it wipes the only copy. */
+export function randomBuffer(bytes: number): Buffer<ArrayBuffer> {
+  return randomFillSync(Buffer.alloc(bytes));
+}
+
+let lastMillisecond = 0;
+let counter = 0;
+
+/**
+ * A lower-case UUID version 7 (RFC 9562 §5.7). Ids of one process increase strictly: the 12 bits after the
+ * version are a counter (method 1 of §6.2) that starts at random below half and borrows from the next millisecond.
+ */
+export function uuidV7(now = Date.now()): string {
+  const bytes = randomBuffer(16);
+  if (now > lastMillisecond) {
+    lastMillisecond = now;
+    counter = bytes.readUInt16BE(6) & 0x7ff;
+  } else if (++counter > 0xfff) {
+    lastMillisecond += 1;
+    counter = bytes.readUInt16BE(6) & 0x7ff;
+  }
+  bytes.writeUIntBE(lastMillisecond, 0, 6);
+  bytes.writeUInt16BE(0x7000 | counter, 6);
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
+  const hex = bytes.toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
