@@ -1,0 +1,186 @@
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { getDomain } from 'tldts';
+import { z } from 'zod';
+import * as field from './env-fields.ts';
+
+export type { AllowedRange, Plane, Role, TestHost } from './env-fields.ts';
+
+/** Every setting of the deployment, keyed by its variable name (interface rule 01 §16.2), parsed and frozen. */
+export type Env = Readonly<ReturnType<typeof withDefaults>>;
+
+/** The environment is unusable; `problems` has one `NAME message` line each and never a value. */
+export class EnvError extends Error {
+  readonly problems: readonly string[];
+  constructor(problems: readonly string[]) {
+    super(`The environment is not usable:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
+    this.name = 'EnvError';
+    this.problems = problems;
+  }
+}
+
+let parsed: Env | undefined;
+
+/**
+ * The settings of this process, read from process.env at the first use of any of them, so that importing this module never throws
+ * and a test may set variables first. Throws EnvError with everything that is wrong.
+ */
+export const env: Env = new Proxy({} as Env, {
+  // biome-ignore lint/suspicious/noAssignInExpressions: the memo is the point
+  get: (_, name) => Reflect.get((parsed ??= parseEnv(process.env)), name),
+  set: () => false,
+});
+
+/** LOG_LEVEL alone, or info when it is malformed: the logger must exist before, and to report, a broken environment. */
+export function logLevel(): z.output<typeof level> {
+  return level.safeParse(process.env.LOG_LEVEL || undefined).data ?? 'info';
+}
+
+/** Parses a set of variables. An empty variable counts as unset, but for PLANE_PORTS, where empty asks for one port. Throws EnvError. */
+export function parseEnv(source: Readonly<Record<string, string | undefined>>): Env {
+  const set = Object.fromEntries(
+    Object.entries(source).filter(([name, value]) => value !== undefined && (value !== '' || name === 'PLANE_PORTS')),
+  );
+  const result = variables.safeParse(set);
+  if (!result.success) throw new EnvError(result.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`));
+  const full = withDefaults(result.data, set);
+  const problems = contradictions(full);
+  if (problems.length > 0) throw new EnvError(problems);
+  return Object.freeze(full);
+}
+
+const level = z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'must be a log level such as info').default('info');
+
+const variables = z.object({
+  NODE_ENV: z.enum(['development', 'production', 'test'], 'must be development, production or test').optional(),
+  // The web process must run Next with NODE_ENV=production even in a development deployment: what was asked for travels here.
+  SALLYPORT_MODE: z.enum(['development', 'production', 'test'], 'must be development, production or test').optional(),
+  SALLYPORT_ROLES: field.roleList.default(field.roles),
+  LOG_LEVEL: level,
+
+  DATABASE_URL: field.urlOf('postgresql', 'postgres').optional(),
+  REDIS_URL: field.urlOf('redis', 'rediss').optional(),
+  DATA_DIR: field.text.default('data'),
+  WEB_SOCKET: field.text.optional(),
+  BIND_ADDRESS: field.ipAddress.optional(),
+  PORT: field.whole(1, 65_535).default(4000),
+  PLANE_PORTS: field.planePorts.optional(),
+  PUBLIC_API_URL: field.origin.optional(),
+  PUBLIC_SANDBOX_API_URL: field.origin.optional(),
+  PUBLIC_ADMIN_URL: field.origin.optional(),
+  PUBLIC_HOOKS_URL: field.httpUrl.optional(),
+  PROXY_BASE_HOST: field.hostName.default('localhost'),
+  WRAP_BASE_HOST: field.hostName.optional(),
+  PROXY_PATH_MODE: field.flag.optional(),
+  TRUSTED_PROXIES: field.cidrs.default([]),
+  CLIENT_CERT_HEADER: z
+    .string()
+    .toLowerCase()
+    .regex(/^[a-z0-9-]+$/, 'must be a header name')
+    .optional(),
+
+  SVC_GATEWAYS: field.whole(1, 1000).default(1),
+  SNAPSHOT_MAX_AGE_SECONDS: field.whole(1, 604_800).default(3600),
+  MAX_INFLIGHT_PER_TENANT: field.whole(1, 100_000).default(200),
+  LOG_SPILL_DIR: field.text.default(tmpdir()),
+  UPSTREAM_PRIVATE_ALLOWLIST: field.allowedRanges.default([]),
+  UPSTREAM_DENYLIST: field.cidrs.default([]),
+  ALLOW_HTTP_UPSTREAM: field.flag.default(false),
+  SVC_TEST_MODE: field.flag.default(false),
+  SVC_EGRESS_TEST_HOSTS: field.testHosts.default([]),
+
+  MASTER_KEY_B64: field.key32.optional(),
+  MASTER_KEY_FILE: field.text.optional(),
+  MASTER_KEY_PREVIOUS_B64: field.key32.optional(),
+  MASTER_KMS_PROVIDER: field.text.optional(),
+  MASTER_KMS_KEY_REF: field.text.optional(),
+  AUDIT_SIGNING_KEY_B64: field.key32.optional(),
+  PASSWORD_PEPPER_B64: z.base64('must be base64').optional(),
+  NEXTAUTH_URL: field.origin.optional(),
+  NEXTAUTH_SECRET: z.string().min(32, 'must have at least 32 characters').optional(),
+  WEBAUTHN_RP_ID: field.hostName.optional(),
+
+  SMTP_URL: field.urlOf('smtp', 'smtps').optional(),
+  MAIL_FROM: field.text.optional(),
+  SMS_PROVIDER_URL: field.httpUrl.optional(),
+  BILLING_DRIVER: z.enum(['manual', 'stripe'], 'must be manual or stripe').default('manual'),
+  DEFAULT_PLAN: z.enum(['free', 'starter', 'pro', 'enterprise'], 'must be free, starter, pro or enterprise').optional(),
+  STRIPE_SECRET_KEY: field.text.optional(),
+  STRIPE_WEBHOOK_SECRET: field.text.optional(),
+  SIGNUPS_PER_HOUR: field.whole(0, 1_000_000).default(200),
+  CAPTCHA_SECRET: field.text.optional(),
+  DEMO_UPSTREAM: field.httpUrl.optional(),
+  GEOIP_DB_PATH: field.text.optional(),
+  PRESIDIO_URL: field.httpUrl.optional(),
+  MANIFEST_TTL_SECONDS: field.whole(10, 3600).default(60),
+  OPS_OTLP_ENDPOINT: field.httpUrl.optional(),
+  PKI_PUB_HTTP: field.flag.default(false),
+  SVC_STRICT_BUILD_CHECK: field.flag.default(false),
+});
+
+/** Fills in what depends on another variable. */
+function withDefaults(given: z.output<typeof variables>, source: Readonly<Record<string, string | undefined>>) {
+  const { SALLYPORT_MODE, ...rest } = given;
+  const local = given.PROXY_BASE_HOST === 'localhost';
+  const ports = given.PLANE_PORTS ?? (local ? { api: 4000, sandbox: 4001, admin: 4002, proxy: 4003 } : {});
+  const admin = given.PUBLIC_ADMIN_URL ?? `http://localhost:${ports.admin ?? 4002}`;
+  const api = given.PUBLIC_API_URL ?? `http://localhost:${ports.api ?? 4000}`;
+  const data = path.resolve(given.DATA_DIR);
+  return {
+    ...rest,
+    NODE_ENV: SALLYPORT_MODE ?? given.NODE_ENV ?? ('development' as const),
+    DATA_DIR: data,
+    WEB_SOCKET: given.WEB_SOCKET ?? socketIn(data),
+    BIND_ADDRESS: given.BIND_ADDRESS ?? (local ? '127.0.0.1' : '0.0.0.0'),
+    PLANE_PORTS: ports,
+    PUBLIC_API_URL: api,
+    PUBLIC_SANDBOX_API_URL: given.PUBLIC_SANDBOX_API_URL ?? `http://localhost:${ports.sandbox ?? 4001}`,
+    PUBLIC_ADMIN_URL: admin,
+    PUBLIC_HOOKS_URL: given.PUBLIC_HOOKS_URL ?? `${api}/hooks`,
+    PROXY_PATH_MODE: given.PROXY_PATH_MODE ?? local,
+    MASTER_KEY_FILE: given.MASTER_KEY_FILE ?? path.join(data, 'master.key'),
+    NEXTAUTH_URL: given.NEXTAUTH_URL ?? admin,
+    WEBAUTHN_RP_ID: given.WEBAUTHN_RP_ID ?? getDomain(admin, { allowPrivateDomains: true }) ?? new URL(admin).hostname,
+    MAIL_FROM: given.MAIL_FROM ?? `Sallyport <no-reply@${new URL(admin).hostname}>`,
+    DEFAULT_PLAN: given.DEFAULT_PLAN ?? (given.BILLING_DRIVER === 'stripe' ? ('free' as const) : ('enterprise' as const)),
+    /** Client secrets of customer vaults, by full variable name. */
+    AZURE_BYOK: Object.freeze(Object.fromEntries(Object.entries(source).filter(([name]) => name.startsWith('AZURE_BYOK_')))),
+  };
+}
+
+/** What only shows when several variables are looked at together. */
+function contradictions(env: Env): string[] {
+  const fixed = [env.MASTER_KEY_B64, env.MASTER_KEY_PREVIOUS_B64].some((key) => key !== undefined && isFixed(Buffer.from(key, 'base64')));
+  const checks: [boolean, string][] = [
+    [env.NODE_ENV === 'production' && env.SVC_TEST_MODE, 'SVC_TEST_MODE is refused when NODE_ENV is production'],
+    [env.NODE_ENV === 'production' && fixed, 'MASTER_KEY_B64 is a fixed test key, which is refused when NODE_ENV is production'],
+    [env.SVC_EGRESS_TEST_HOSTS.length > 0 && !env.SVC_TEST_MODE, 'SVC_EGRESS_TEST_HOSTS needs SVC_TEST_MODE=1'],
+    [
+      (env.MASTER_KMS_PROVIDER === undefined) !== (env.MASTER_KMS_KEY_REF === undefined),
+      'MASTER_KMS_PROVIDER and MASTER_KMS_KEY_REF must be set together',
+    ],
+    [
+      env.MASTER_KEY_PREVIOUS_B64 !== undefined && env.MASTER_KEY_PREVIOUS_B64 === env.MASTER_KEY_B64,
+      'MASTER_KEY_PREVIOUS_B64 must differ from MASTER_KEY_B64',
+    ],
+    [
+      env.BILLING_DRIVER === 'stripe' && !(env.STRIPE_SECRET_KEY && env.STRIPE_WEBHOOK_SECRET),
+      'BILLING_DRIVER stripe needs STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET',
+    ],
+  ];
+  return checks.filter(([wrong]) => wrong).map(([, problem]) => problem);
+}
+
+/** One repeated byte or 0, 1, 2, …: keys that stand in examples and test vectors. */
+function isFixed(key: Buffer): boolean {
+  return key.every((byte) => byte === key[0]) || key.every((byte, index) => byte === index);
+}
+
+/** A unix socket path may have 107 bytes; a longer one moves to a short private folder that is stable for this data directory. */
+function socketIn(data: string): string {
+  const usual = path.join(data, 'run', 'web.sock');
+  if (Buffer.byteLength(usual) <= 100) return usual;
+  let hash = 0xcbf29ce484222325n; // FNV-1a: the name must be stable and short, not secret
+  for (const byte of Buffer.from(data)) hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
+  return path.join(tmpdir(), `sallyport-${hash.toString(36)}`, 'web.sock');
+}

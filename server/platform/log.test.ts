@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { test } from 'node:test';
+import { scrub } from './log.ts';
+
+const a = (length: number) => 'aB3'.repeat(length).slice(0, length);
+const lower = (length: number) => 'ab3'.repeat(length).slice(0, length);
+
+const credentials = [
+  `tk_live_${a(12)}_${a(51)}`,
+  `tk_test_${a(12)}_${a(51)}`,
+  `AKE${'A2'.repeat(8)}:${a(40)}`,
+  `svc_live_${a(49)}`,
+  `svc_test_${a(49)}`,
+  `svcr_live_${a(49)}`,
+  `svcc_${a(49)}`,
+  `svcd_${a(49)}`,
+  `svcs_${a(49)}`,
+  `svcp_live_a_${a(32)}_${a(6)}`,
+  `ses_${a(49)}`,
+  `stp_${a(42)}-`,
+  `scim_${a(49)}`,
+  `sck_${a(42)}_`,
+  `shc_${a(43)}`,
+  `wkt_${lower(52)}`,
+  `kct_${a(43)}`,
+  `whsec_${a(43)}`,
+  `svc_as_${a(43)}`,
+  `svc_ait_${a(43)}`,
+  `svc_ast_${a(43)}`,
+];
+
+for (const credential of credentials) {
+  const prefix = credential.split(/[_:]/)[0] ?? '';
+  test(`no part of ${credential.slice(0, 12)}… survives in a log line`, () => {
+    const clean = scrub(`before ${credential}, "${credential}" after`);
+    assert.ok(!clean.includes(credential.slice(-20)));
+    assert.ok(clean.includes(prefix.slice(0, 3)) && clean.startsWith('before ') && clean.endsWith(' after'));
+  });
+}
+
+test('credentials known only by their place are masked', () => {
+  const value = a(43);
+  for (const line of [
+    `GET https://x.test/auth/magic?token=${value}&x=1`,
+    `GET /auth/oauth2/callback/a?state=${value}`,
+    `GET /_capture/${value}`,
+    `POST /wf/${value}`,
+    `Authorization: Bearer ${value}`,
+    `{"authorization":"Basic ${value}"}`,
+    JSON.stringify({ inner: JSON.stringify({ Authorization: value }) }),
+    `https://${lower(52)}.wrap.example.com/`,
+    `postgresql://app:${value}@db/x`,
+  ]) {
+    const clean = scrub(line);
+    assert.ok(!clean.includes(value) && !clean.includes(lower(52)), clean);
+  }
+});
+
+test('ids, public names and transit ciphertexts stay readable', () => {
+  for (const line of [
+    `svc_client_${a(20)}`,
+    `svc_agent_${a(22)}`,
+    '0198f0b2-0000-7000-8000-000000000000',
+    `tok_${'0A'.repeat(13)}`,
+    'kc:v1:abc',
+    'http://localhost:4000/v1',
+    'mail a@b.test',
+  ]) {
+    assert.equal(scrub(line), line);
+  }
+});
+
+test('a scrubbed JSON line is still JSON', () => {
+  const line = JSON.stringify({
+    u: 'http://h:80',
+    x: 'y@z',
+    q: '/a?token=x"y\\z',
+    auth: 'authorization: abc"def',
+    nested: JSON.stringify({ authorization: 'Bearer abc"', u: 'redis://:p"w@h' }),
+  });
+  assert.doesNotThrow(() => JSON.parse(scrub(line)));
+});
+
+test('a hostile line is scrubbed in linear time', () => {
+  const started = performance.now();
+  for (const unit of ['a.', 'a-b+', 'http://', '?token=', 'authorization:', 'whsec_']) scrub(unit.repeat(60_000));
+  assert.ok(performance.now() - started < 3000);
+});
+
+test('the logger masks messages, fields, error texts and stacks', () => {
+  const key = `ses_${a(49)}`;
+  const code = `const { log } = await import(${JSON.stringify(import.meta.resolve('./log.ts'))});
+    log.info({ nested: { deep: '${key}' } }, 'got ${key}'); log.error(new Error('bad ${key}', { cause: new Error('${key}') }));`;
+  const run = spawnSync(process.execPath, ['--input-type=module', '-e', code], { env: {}, encoding: 'utf8' });
+  const lines = run.stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { level: string });
+  assert.deepEqual(
+    lines.map((line) => line.level),
+    ['info', 'error'],
+  );
+  assert.ok(!run.stdout.includes(key) && run.stdout.includes('ses_[redacted]'));
+});
