@@ -78,7 +78,7 @@ function reversed(value: unknown): unknown {
 
 test('what JSON cannot hold is refused instead of guessed', () => {
   const cyclic: Record<string, unknown> = {};
-  cyclic['self'] = cyclic;
+  cyclic.self = cyclic;
   const refused = [
     undefined,
     Number.NaN,

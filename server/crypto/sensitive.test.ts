@@ -10,7 +10,7 @@ test('no textual form of a sensitive value shows the plaintext', () => {
     const forms = [
       `${wrapped}`,
       String(wrapped),
-      wrapped + '',
+      `${wrapped}`,
       JSON.stringify({ deep: [wrapped] }),
       inspect(wrapped, { showHidden: true, depth: 9 }),
       inspect({ wrapped }, { showHidden: true }),
