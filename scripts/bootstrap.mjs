@@ -1,0 +1,88 @@
+// Plain JavaScript on builtins only: it runs on any Node >= 18 in a fresh clone, before anything is installed.
+//   node scripts/bootstrap.mjs start | dev | test | check | doctor ...   runs scripts/<what>.ts on the packaged Node
+//   node scripts/bootstrap.mjs exec <tool> ...                           runs an installed tool on the packaged Node
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
+const neededNode = 24;
+
+process.chdir(root);
+const [what, ...rest] = process.argv.slice(2);
+const script = `scripts/${what}.ts`;
+if (!what || (what !== 'exec' && !fs.existsSync(script))) {
+  const known = fs.readdirSync('scripts').filter((name) => fs.existsSync(path.join('scripts', name)) && isCommand(name));
+  refuse(`Say what to run: ${known.map((name) => name.replace('.ts', '')).join(', ')}, or exec <tool>.`);
+}
+if (what === 'exec' && rest.length === 0) refuse('Say which tool to run: exec <tool> ...');
+installPackages();
+const node = packagedNode();
+const tools = [path.dirname(node), path.join(root, 'node_modules/.bin'), process.env.PATH].join(path.delimiter);
+const env = { ...process.env, PATH: tools, NEXT_TELEMETRY_DISABLED: '1', CHECKPOINT_DISABLE: '1' };
+if (what === 'dev') become(node, ['scripts/start.ts', '--dev', ...rest]);
+else if (what === 'exec') become(rest[0], rest.slice(1));
+else become(node, [script, ...rest]);
+
+/** Commands are the scripts that package.json offers; the rest of the folder is their parts. */
+function isCommand(name) {
+  return Object.keys(JSON.parse(fs.readFileSync('package.json', 'utf8')).scripts).some((command) => `${command}.ts` === name);
+}
+
+/** `npm ci` when the lockfile is not the one that node_modules was made from. No install script of any package is ever run. */
+function installPackages() {
+  const stamp = 'node_modules/.installed-for';
+  const wanted = createHash('sha256').update(fs.readFileSync('package-lock.json')).digest('hex');
+  if (fs.existsSync(stamp) && fs.readFileSync(stamp, 'utf8') === wanted) return;
+  console.error('Installing packages (npm ci) ...');
+  // npm leaves development packages out when NODE_ENV is production, and the build needs some of them.
+  const npm = spawnSync(
+    'npm',
+    ['ci', '--ignore-scripts', '--include=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=error'],
+    {
+      stdio: ['ignore', 2, 2], // standard output belongs to the command that was asked for
+      shell: process.platform === 'win32',
+      env: { ...process.env, NODE_ENV: '' },
+    },
+  );
+  if (npm.error) refuse(`npm was not found (${npm.error.message}): install npm, which comes with Node.`);
+  if (npm.status !== 0)
+    refuse(`npm ci failed with code ${npm.status ?? npm.signal}: see its message above; a proxy or offline registry is the usual reason.`);
+  fs.writeFileSync(stamp, wanted);
+}
+
+/** The Node in the lockfile, so that every machine runs the same one; by path, since npm 10 does not link it into .bin and npm 11 does. */
+function packagedNode() {
+  const packaged = path.join(root, `node_modules/node-${process.platform}-${process.arch}/bin/node`);
+  const major = Number(process.versions.node.split('.')[0]);
+  if (fs.existsSync(packaged)) {
+    const probe = spawnSync(packaged, ['-p', '1'], { encoding: 'utf8' });
+    if (probe.status === 0) return packaged;
+    if (major < neededNode)
+      refuse(
+        `The packaged Node does not run here (${(probe.stderr || String(probe.error)).trim().split('\n')[0]}); install Node ${neededNode} or newer.`,
+      );
+  }
+  if (major < neededNode)
+    refuse(`Node ${neededNode} or newer is needed on ${process.platform}-${process.arch}; this is ${process.versions.node}.`);
+  return process.execPath;
+}
+
+/** Runs the command with this terminal, passes signals on, and ends as it ends. */
+function become(command, args) {
+  const child = spawn(command, args, { stdio: 'inherit', env });
+  // A terminal's Ctrl-C reaches the child by itself; a supervisor's signal does not. Either way this process must outlive the child.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
+    process.on(signal, () => (signal === 'SIGINT' && process.stdin.isTTY ? undefined : child.kill(signal)));
+  child.on('error', (error) => refuse(`${command} could not be started: ${error.message}`));
+  child.on('exit', (code, signal) =>
+    process.exit(code ?? (signal ? 128 + ({ SIGHUP: 1, SIGINT: 2, SIGKILL: 9, SIGTERM: 15 }[signal] ?? 1) : 1)),
+  );
+}
+
+function refuse(sentence) {
+  console.error(sentence);
+  process.exit(1);
+}

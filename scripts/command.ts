@@ -1,0 +1,114 @@
+import { type SpawnOptions, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+// What several scripts need to run tools on this very Node and to know whether their results are still fresh.
+
+export const root = path.resolve(import.meta.dirname, '..');
+process.chdir(root);
+// A tool's own children (`env node` in a shebang, Next's workers) must find the same Node and the installed tools.
+process.env.PATH = [path.dirname(process.execPath), path.join(root, 'node_modules/.bin'), process.env.PATH].join(path.delimiter);
+process.env.NEXT_TELEMETRY_DISABLED ??= '1';
+process.env.CHECKPOINT_DISABLE ??= '1';
+
+/** What the user can act on: scripts print it without a stack. */
+export class Problem extends Error {}
+
+/** Ends the process with the sentence of a Problem, or with the stack of anything else. */
+export function fail(error: unknown): never {
+  console.error(error instanceof Problem ? error.message : error);
+  process.exit(1);
+}
+
+export type Result = { code: number; output: string };
+
+/** Runs a tool to its end and gives its exit code and all it printed. `show` also passes the output on as it comes. */
+export function run(
+  command: string,
+  args: readonly string[],
+  options: { env?: Record<string, string>; show?: boolean } = {},
+): Promise<Result> {
+  const settings: SpawnOptions = { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...options.env } };
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, settings);
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.on('data', (chunk: Buffer) => {
+        output += chunk;
+        if (options.show) process.stderr.write(chunk);
+      });
+    }
+    child.on('error', reject);
+    child.on('close', (code, signal) => resolve({ code: code ?? (signal ? 128 : 1), output }));
+  });
+}
+
+/** SHA-256 over the names and bytes of all files under the given paths; the same tree gives the same text everywhere. */
+export function hashOf(...paths: readonly string[]): string {
+  const hash = createHash('sha256');
+  for (const file of paths.flatMap(filesUnder).sort()) {
+    const bytes = fs.readFileSync(file, { flag: 'r' });
+    hash.update(`${file}\0${bytes.length}\0`).update(bytes);
+  }
+  return hash.digest('hex');
+}
+
+/** All files under a path relative to the root, generated code left out; none when the path is missing. */
+export function filesUnder(folder: string): string[] {
+  if (!fs.existsSync(folder)) return [];
+  if (fs.statSync(folder).isFile()) return [folder];
+  return fs
+    .readdirSync(folder, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.join(entry.parentPath, entry.name))
+    .filter((file) => !file.startsWith(path.join('server', 'generated')));
+}
+
+/** Runs `work` when the stamp file does not hold `wanted`, alone among the processes of this checkout, then writes the stamp. */
+export async function refresh(stamp: string, wanted: string, work: () => Promise<void>): Promise<boolean> {
+  const fresh = () => fs.existsSync(stamp) && fs.readFileSync(stamp, 'utf8') === wanted;
+  if (fresh()) return false;
+  const lock = path.join(root, 'node_modules', `.lock-${path.basename(stamp)}`);
+  await acquire(lock);
+  try {
+    if (fresh()) return false;
+    await work();
+    fs.mkdirSync(path.dirname(stamp), { recursive: true });
+    fs.writeFileSync(stamp, wanted);
+    return true;
+  } finally {
+    fs.rmSync(lock, { force: true });
+  }
+}
+
+async function acquire(lock: string): Promise<void> {
+  for (;;) {
+    try {
+      fs.writeFileSync(lock, String(process.pid), { flag: 'wx' });
+      return;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+    if (!isAlive(Number(readIfThere(lock)))) fs.rmSync(lock, { force: true });
+    else await sleep(100);
+  }
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return pid > 0;
+  } catch {
+    return false;
+  }
+}
+
+function readIfThere(file: string): string {
+  try {
+    return fs.readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
