@@ -1,0 +1,63 @@
+import { operation } from '#server/kernel/operation.ts';
+import { z } from 'zod';
+import { Deleted } from '#server/kernel/fields.ts';
+import { wholeList } from '#server/kernel/page.ts';
+import { CreateEnvironment, Environment, EnvironmentRecord, EnvironmentRef, UpdateEnvironment } from './schema.ts';
+import * as environments from './service.ts';
+
+export const list = operation({
+  id: 'environments.list',
+  summary: 'List environments',
+  http: 'GET /environments',
+  needs: ['environment:list'],
+  refuses: [],
+  input: z.object({}),
+  output: z.array(Environment),
+  list: 'whole',
+  run: async (ctx) => wholeList(await environments.listEnvironments(ctx)),
+});
+
+export const get = operation({
+  id: 'environments.get',
+  summary: 'Get an environment',
+  http: 'GET /environments/{id}',
+  needs: ['environment:read'],
+  refuses: ['not_found'],
+  input: EnvironmentRef,
+  output: Environment,
+  run: (ctx, input) => environments.getEnvironment(ctx, input),
+});
+
+export const create = operation({
+  id: 'environments.create',
+  summary: 'Create an environment',
+  http: 'POST /environments',
+  needs: ['environment:create'],
+  refuses: ['plan_limit', 'conflict'],
+  input: CreateEnvironment,
+  output: EnvironmentRecord,
+  success: 201,
+  run: (ctx, input) => environments.createEnvironment(ctx, input),
+});
+
+export const update = operation({
+  id: 'environments.update',
+  summary: 'Update an environment',
+  http: 'PATCH /environments/{id}',
+  needs: ['environment:update'],
+  refuses: ['not_found', 'conflict'],
+  input: UpdateEnvironment,
+  output: EnvironmentRecord,
+  run: (ctx, input) => environments.updateEnvironment(ctx, input),
+});
+
+export const remove = operation({
+  id: 'environments.delete',
+  summary: 'Delete an environment',
+  http: 'DELETE /environments/{id}',
+  needs: ['environment:delete'],
+  refuses: ['not_found', 'in_use'],
+  input: EnvironmentRef,
+  output: Deleted,
+  run: (ctx, input) => environments.deleteEnvironment(ctx, input),
+});

@@ -1,0 +1,53 @@
+import type { Db } from './database.ts';
+import type { Capability, MemberRole } from './capabilities.ts';
+
+export type Space = 'live' | 'test';
+export const spaceOf = (sandbox: boolean): Space => (sandbox ? 'test' : 'live');
+
+/**
+ * Who is calling. Built by each plane's authentication, consumed by the domain, always an explicit argument.
+ * `capabilities` is Effective(caller) before tenant policies (interface rule 24 §1).
+ */
+export type Actor =
+  | {
+      type: 'member';
+      id: string;
+      label: string;
+      role: MemberRole;
+      reveal_secrets: boolean;
+      session_id: string;
+      /** When the person last proved who they are (sign-in). */
+      signed_in_at: Date;
+      mfa_at: Date | null;
+      capabilities: ReadonlySet<Capability>;
+    }
+  | {
+      type: 'api_key';
+      id: string;
+      key_id: string;
+      label: string;
+      role_ids: readonly string[];
+      capabilities: ReadonlySet<Capability>;
+    }
+  | { type: 'system'; id: null; label: string; capabilities: ReadonlySet<Capability> }
+  | { type: 'operator'; id: null; label: string; capabilities: ReadonlySet<Capability> }
+  | { type: 'anonymous'; id: null; label: string; capabilities: ReadonlySet<Capability> };
+
+/** Everything a verb may know about the call it serves. One per request. */
+export type Ctx = {
+  db: Db;
+  tenant_id: string;
+  sandbox: boolean;
+  actor: Actor;
+  /** The workspace's plan at authentication; limits are read again in the transaction. */
+  plan: 'free' | 'starter' | 'pro' | 'enterprise';
+  request_id: string;
+  ip: string | null;
+  user_agent: string | null;
+  now: Date;
+  /** Advisory texts, sent as meta.warnings. */
+  warnings: string[];
+};
+
+/** The tenant and space every partitioned query and row carries (interface rule 64 §3). */
+export const own = (ctx: Pick<Ctx, 'tenant_id' | 'sandbox'>) => ({ tenant_id: ctx.tenant_id, sandbox: ctx.sandbox });

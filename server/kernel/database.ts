@@ -1,0 +1,26 @@
+import type { Prisma, PrismaClient } from '#server/generated/prisma/client.ts';
+import type { Ctx } from './context.ts';
+
+/** The Prisma client as the domain sees it. */
+export type Db = PrismaClient;
+/** A transaction inside `read`, `mutate` or `system`. */
+export type Tx = Prisma.TransactionClient;
+
+/**
+ * Reads of one workspace and space. The transaction runs under the row-level-security role with this tenant and space set,
+ * so a query that forgot its `own(ctx)` still sees nothing foreign (interface rule 64 §3.3).
+ */
+export function read<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>): Promise<T> {
+  return ctx.db.$transaction(
+    async (tx) => {
+      await enter(tx, ctx);
+      return work(tx);
+    },
+    { maxWait: 5_000, timeout: 15_000 },
+  );
+}
+
+/** Sets the row-level-security context for the rest of the transaction. */
+export async function enter(tx: Tx, ctx: Pick<Ctx, 'tenant_id' | 'sandbox'>): Promise<void> {
+  await tx.$queryRaw`select set_config('app.tenant_id', ${ctx.tenant_id}, true), set_config('app.sandbox', ${String(ctx.sandbox)}, true), set_config('role', 'sallyport_app', true)`;
+}

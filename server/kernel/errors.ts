@@ -1,0 +1,104 @@
+/** The error catalogue of the Management API and the dashboard plane: one HTTP status per type (interface rule 01 §5.1, §5.4). */
+export const ERROR_STATUS = {
+  validation_error: 400,
+  invalid_request: 400,
+  invalid_definition: 400,
+  invalid_api_version: 400,
+  invalid_idempotency_key: 400,
+  invalid_type: 400,
+  invalid: 400,
+  authentication_required: 401,
+  invalid_api_key: 401,
+  not_authenticated: 401,
+  invalid_credentials: 401,
+  mfa_code_invalid: 401,
+  plan_feature: 402,
+  plan_limit: 402,
+  wrong_key_type: 403,
+  subscription_inactive: 403,
+  forbidden: 403,
+  use_oauth: 403,
+  privilege_escalation: 403,
+  role_denied: 403,
+  not_a_member: 403,
+  mfa_required: 403,
+  step_up_required: 403,
+  session_scope_mismatch: 403,
+  csrf_failed: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  conflict: 409,
+  in_use: 409,
+  request_in_progress: 409,
+  claim_already_collected: 409,
+  last_owner: 409,
+  payload_too_large: 413,
+  uri_too_long: 414,
+  unsupported_media_type: 415,
+  idempotency_key_reuse: 422,
+  headers_too_large: 431,
+  rate_limit_exceeded: 429,
+  rate_limited: 429,
+  internal_error: 500,
+  dependency_unavailable: 503,
+  tenant_sealed: 503,
+  audit_unavailable: 503,
+} as const;
+
+export type ErrorType = keyof typeof ERROR_STATUS;
+
+export type RefusalOptions = {
+  /** Whole seconds for Retry-After; absent when unknown. */
+  retryAfter?: number;
+  /** For the log only. */
+  cause?: unknown;
+  /** Overrides the catalogue's status: only plan_limit on clients and environments is 403 (interface rule 01 §5.1). */
+  status?: number;
+  /** Extra members of a dashboard-plane error body, e.g. enroll_url. Never sent on /v1. */
+  extra?: Record<string, unknown>;
+  /** Extra response headers, e.g. Allow. */
+  headers?: Record<string, string>;
+};
+
+/** What the caller caused or may act on. `message` is public; `cause` goes to the log. */
+export class Refusal extends Error {
+  readonly type: ErrorType;
+  readonly status: number;
+  readonly retryAfter: number | undefined;
+  readonly extra: Record<string, unknown> | undefined;
+  readonly headers: Record<string, string>;
+
+  constructor(type: ErrorType, message: string, options: RefusalOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'Refusal';
+    this.type = type;
+    this.status = options.status ?? ERROR_STATUS[type];
+    this.retryAfter = options.retryAfter;
+    this.extra = options.extra;
+    this.headers = options.headers ?? {};
+  }
+}
+
+/** The one answer for missing, foreign and other-space ids. */
+export const notFound = () => new Refusal('not_found', 'The resource does not exist or is not visible to this credential.');
+
+/** A value of the body or query is wrong; the message starts with the field's name. */
+export const invalid = (field: string, problem: string) => new Refusal('validation_error', `${field}: ${problem}`);
+
+/** Anything that is not a Refusal is our fault: one generic sentence, the cause for the log. */
+export function asRefusal(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  if (isConnectionLoss(error))
+    return new Refusal('dependency_unavailable', 'The service could not reach its own store. Nothing was done; try again.', { retryAfter: 5, cause: error });
+  return new Refusal('internal_error', 'Something went wrong on our side. Quote the request id when you contact support.', { cause: error });
+}
+
+const LOST = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT', '57P01', '57P02', '57P03', '08006', '08001', '08003', '53300', 'P1001', 'P1002', 'P1008', 'P1017', 'P2024']);
+
+function isConnectionLoss(error: unknown): boolean {
+  for (let e = error as { code?: unknown; message?: unknown; cause?: unknown; meta?: unknown } | undefined, depth = 0; e && depth < 5; e = e.cause as typeof e, depth++) {
+    if (typeof e.code === 'string' && LOST.has(e.code)) return true;
+    if (typeof e.message === 'string' && /connection terminated|Connection terminated|timeout exceeded when trying to connect|the database system is (starting up|shutting down)|Can't reach database/.test(e.message)) return true;
+  }
+  return false;
+}

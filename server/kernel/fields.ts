@@ -1,0 +1,62 @@
+import { z } from 'zod';
+
+/**
+ * Field kinds shared by every schema: validation, description and example in one place.
+ * `secret()` marks write-only material: it drives log redaction, the OpenAPI extension and the "never in an answer" test.
+ */
+const NO_CONTROLS = /^[^\u0000-\u001f\u007f]*$/;
+const NO_CONTROLS_BUT_LINES = /^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]*$/;
+
+/** A trimmed one-line label of 1..max characters without control characters. */
+export const label = (max: number) => z.string().trim().min(1).max(max).regex(NO_CONTROLS, 'must not contain control characters');
+
+/** Free text with line breaks, up to max characters; null clears it. */
+export const text = (max: number) => z.string().max(max).regex(NO_CONTROLS_BUT_LINES, 'must not contain control characters').nullable();
+
+export const color = () =>
+  z
+    .string()
+    .regex(/^#[0-9a-fA-F]{6}$/, 'must be a colour such as #6366f1')
+    .transform((c) => c.toLowerCase());
+
+export const isoTime = () => z.iso.datetime({ offset: true });
+
+/** Output timestamps: a Date from the database or an ISO string, always sent as ISO 8601 with milliseconds. */
+export const time = () => z.union([z.date(), z.string()]).transform((v) => (v instanceof Date ? v : new Date(v)).toISOString()).pipe(z.string()).meta({ type: 'string', format: 'date-time' });
+
+export const uuid = () => z.uuid().transform((v) => v.toLowerCase());
+
+/** A true/false/1/0 query flag, or a boolean from tRPC. */
+export const flag = () =>
+  z.union([z.boolean(), z.enum(['true', 'false', '1', '0']).transform((v) => v === 'true' || v === '1')]);
+
+/** A whole number in a query string or from tRPC. */
+export const queryInt = (min: number, max: number) =>
+  z
+    .union([z.number(), z.string().regex(/^[+-]?\d{1,15}$/).transform(Number)])
+    .pipe(z.number().int().min(min).max(max));
+
+export const secretMark: unique symbol = Symbol('secret');
+
+/** Marks a schema as carrying secret material (input only). */
+export function secret<T extends z.ZodType>(schema: T): T {
+  return schema.meta({ ...schema.meta(), writeOnly: true, 'x-secret': true }) as T;
+}
+
+/** Marks an output field that carries a secret exactly once (a new key, a private key). */
+export function shownOnce<T extends z.ZodType>(schema: T): T {
+  return schema.meta({ ...schema.meta(), 'x-shown-once': true }) as T;
+}
+
+/** At least one known field must be present in a PATCH body (interface rule 01 §9). */
+export const atLeastOne = <T extends z.ZodObject>(schema: T, except: readonly string[] = ['id']) =>
+  schema.refine((v) => Object.keys(v).some((k) => !except.includes(k) && (v as Record<string, unknown>)[k] !== undefined), { message: 'no valid fields', path: ['body'] });
+
+/** Path parameter `id`: any text; a value that is not a uuid is simply not found (interface rule 01 §3.7). */
+export const pathId = () => z.string().max(200);
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+export const isUuid = (value: string) => UUID.test(value);
+
+/** What every delete answers (interface rule 00, Common conventions). */
+export const Deleted = z.object({ deleted: z.literal(true) }).meta({ id: 'Deleted' });

@@ -1,0 +1,44 @@
+import type { z } from 'zod';
+import type { Capability } from './capabilities.ts';
+import type { Ctx } from './context.ts';
+import type { ErrorType } from './errors.ts';
+import type { Page } from './page.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** A keyset feed page (interface rule 01 §6.2). */
+export type Feed<T> = { rows: T[]; meta: Record<string, unknown> };
+
+/**
+ * One thing the service can do: a REST route, a tRPC procedure, an OpenAPI operation, a row of the scope matrix and of every derived test.
+ * Data, but for `run`. `input` is path parameters, query and body merged (path wins).
+ */
+export type Operation<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.ZodType> = {
+  /** `<family>.<verb>`, also the span name. */
+  id: string;
+  summary: string;
+  /** Path relative to /v1, or absolute for the dashboard plane (`/admin/...`, `/auth/...`). */
+  http: `${Method} /${string}`;
+  /** Capabilities the caller must hold, all of them; 'anonymous' for sign-up, 'any' for any valid credential or session. */
+  needs: readonly Capability[] | 'anonymous' | 'any';
+  /** Error types beyond those of the pipeline (validation_error included there); a refusal not listed fails the tests. */
+  refuses: readonly ErrorType[];
+  input: I;
+  output: O;
+  /** Status of success; 200 when absent. */
+  success?: 200 | 201 | 202;
+  /** Absent: one resource. */
+  list?: 'paged' | 'whole' | 'feed';
+  /** The answer carries a one-time secret: its stored replay is sealed under the key text too (interface rule 01 §7.9). */
+  shown_once?: true;
+  run: (ctx: Ctx, input: z.output<I>) => Promise<Result<O>>;
+};
+
+/** What `run` hands back: rows as the database gave them; the output schema turns dates into text and drops what is undeclared. */
+type Result<O extends z.ZodType> = z.input<O> extends (infer Row)[] ? Page<Row> | Feed<Row> : z.input<O>;
+
+/** Declares an operation; inference keeps `run` honest against `input` and `output`. */
+export const operation = <I extends z.ZodType, O extends z.ZodType>(row: Operation<I, O>): Operation<I, O> => row;
+
+// biome-ignore lint/suspicious/noExplicitAny: the table holds operations of every shape; each row was checked where it was declared.
+export type AnyOperation = Operation<any, any>;

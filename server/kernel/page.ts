@@ -1,0 +1,63 @@
+import { z } from 'zod';
+
+/** Rows beyond this offset are never read (interface rule 00, Limits; worked table in 01 §6.1). */
+export const OFFSET_CEILING = 100_000;
+
+export type PageRequest = { page: number; per_page: number };
+export type Page<T> = { rows: T[]; total: number; page: number; per_page: number; total_pages: number };
+
+const integer = (what: string) =>
+  z
+    .union([z.number(), z.string().regex(/^[+-]?\d{1,30}$/, `${what} must be a whole number`).transform(Number)])
+    .refine((n) => Number.isInteger(n), `${what} must be a whole number`);
+
+const order = z.enum(['asc', 'desc']);
+
+/**
+ * The query of a paged list: page, per_page, sort, order and the list's own filters. Out-of-range numbers are clamped, nonsense is refused.
+ * `sorts` are column names; the first is not the default unless `sort` says so.
+ */
+export function listQuery<const S extends readonly [string, ...string[]], F extends z.ZodRawShape>(options: {
+  sorts: S;
+  sort: S[number];
+  order: 'asc' | 'desc';
+  filters?: F;
+}) {
+  return z.object({
+    page: integer('page').default(1),
+    per_page: integer('per_page').default(20),
+    sort: z.enum(options.sorts).default(options.sort as never),
+    order: order.default(options.order),
+    ...(options.filters ?? ({} as F)),
+  });
+}
+
+/** Page and per_page alone, for lists with a fixed order. */
+export const pageQuery = { page: integer('page').default(1), per_page: integer('per_page').default(20) };
+
+/** Effective page, page size and offset. */
+export function clampPage({ page, per_page }: PageRequest): { page: number; per_page: number; skip: number } {
+  const size = Math.min(Math.max(per_page, 1), 100);
+  const last = lastPage(size);
+  const effective = Math.min(Math.max(page, 1), last);
+  return { page: effective, per_page: size, skip: (effective - 1) * size };
+}
+
+/** meta of a page: total is the true count, total_pages stops at the offset ceiling. */
+export function pageOf<T>(rows: T[], total: number, request: PageRequest): Page<T> {
+  const { page, per_page } = clampPage(request);
+  return { rows, total, page, per_page, total_pages: Math.min(Math.ceil(total / per_page), lastPage(per_page)) };
+}
+
+/** An unpaged list in the list envelope (interface rule 01 §3). */
+export function wholeList<T>(rows: T[]): Page<T> {
+  return { rows, total: rows.length, page: 1, per_page: Math.max(rows.length, 1), total_pages: rows.length === 0 ? 0 : 1 };
+}
+
+/** Prisma arguments of one page: id is always the last sort key, in the same direction, so pages never overlap on ties. */
+export function pageArgs(query: PageRequest & { sort: string; order: 'asc' | 'desc' }) {
+  const { skip, per_page } = clampPage(query);
+  return { skip, take: per_page, orderBy: [{ [query.sort]: query.order }, { id: query.order }] } as const;
+}
+
+const lastPage = (perPage: number) => Math.floor(OFFSET_CEILING / perPage) + 1;
