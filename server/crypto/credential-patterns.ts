@@ -34,7 +34,7 @@ export const credentialPatterns = {
   // Two to four more parts: signed (three parts) and encrypted (five parts) tokens, and ones cut off in the last part.
   jwt: /(?<![0-9A-Za-z_-])eyJ[0-9A-Za-z_-]{8,}(?:\.[0-9A-Za-z_-]*){2,4}/,
   // To the end of the text when the closing line is missing, so that a truncated key is not half shown.
-  private_key: /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----[^]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----|$)/,
+  private_key: /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----|$)/,
 } as const satisfies Record<string, RegExp>;
 
 /** What replaces a credential in text. */
