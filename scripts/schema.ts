@@ -41,11 +41,10 @@ async function apply(client: pg.Client, name: string): Promise<void> {
   await client.query('begin');
   try {
     await client.query(sql);
-    await client.query('insert into _prisma_migrations (id, checksum, migration_name, finished_at, applied_steps_count) values ($1, $2, $3, now(), 1)', [
-      randomUUID(),
-      createHash('sha256').update(sql).digest('hex'),
-      name,
-    ]);
+    await client.query(
+      'insert into _prisma_migrations (id, checksum, migration_name, finished_at, applied_steps_count) values ($1, $2, $3, now(), 1)',
+      [randomUUID(), createHash('sha256').update(sql).digest('hex'), name],
+    );
     await client.query('commit');
   } catch (error) {
     await client.query('rollback').catch(() => {});
@@ -56,7 +55,11 @@ async function apply(client: pg.Client, name: string): Promise<void> {
 /** Names in prisma/migrations that the database lacks, and names it has that this version does not know. */
 export async function migrationState(url: string): Promise<{ missing: string[]; unknown: string[] }> {
   const wanted = fs.existsSync('prisma/migrations')
-    ? fs.readdirSync('prisma/migrations', { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() && fs.existsSync(path.join(entry.parentPath, entry.name, 'migration.sql')) ? [entry.name] : []))
+    ? fs
+        .readdirSync('prisma/migrations', { withFileTypes: true })
+        .flatMap((entry) =>
+          entry.isDirectory() && fs.existsSync(path.join(entry.parentPath, entry.name, 'migration.sql')) ? [entry.name] : [],
+        )
     : [];
   const applied = await appliedMigrations(url);
   return { missing: wanted.filter((name) => !applied.includes(name)), unknown: applied.filter((name) => !wanted.includes(name)) };

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -22,7 +23,7 @@ export async function startTestDatabase(): Promise<TestDatabase> {
   const source = path.join(kept, hashOf('prisma/migrations', 'scripts/database.ts', 'scripts/test-database.ts').slice(0, 16));
   if (!fs.existsSync(source)) await keep(source);
   const directory = fs.mkdtempSync(`${prefix}${process.pid}-`);
-  fs.cpSync(source, directory, { recursive: true, mode: fs.constants.COPYFILE_FICLONE });
+  copyTree(source, directory);
   const database = await startDatabase(directory, unsafeButFast);
   const remove = async () => {
     await database.stop();
@@ -45,9 +46,15 @@ async function keep(target: string): Promise<void> {
   await database.stop();
   for (const old of fs.existsSync(kept) ? fs.readdirSync(kept) : []) fs.rmSync(path.join(kept, old), { recursive: true, force: true });
   fs.mkdirSync(kept, { recursive: true });
-  fs.cpSync(making, `${target}.new-${process.pid}`, { recursive: true });
+  fs.mkdirSync(`${target}.new-${process.pid}`);
+  copyTree(making, `${target}.new-${process.pid}`);
   fs.rmSync(making, { recursive: true, force: true });
   if (!fs.existsSync(target)) fs.renameSync(`${target}.new-${process.pid}`, target);
+}
+
+/** With owners and modes, which PostgreSQL checks and Node's own copy does not keep. */
+function copyTree(from: string, to: string): void {
+  execFileSync('cp', ['-a', `${from}/.`, to]);
 }
 
 /** Ends and removes what test runs left behind that were killed before they could. */

