@@ -1,0 +1,143 @@
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { type ConnectionOptions, connect as connectTls, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls';
+import { type FaultType, markReused, UpstreamFault } from './faults.ts';
+import { checkAddress } from './guard.ts';
+import { canonicalAddress } from './networks.ts';
+import type { Lookup, PinnedAddress, Resolver } from './resolver.ts';
+
+/** PEM texts of one route. `ca` replaces the system roots; `cert` and `key` go together. */
+export type TlsMaterial = { ca?: string | undefined; cert?: string | undefined; key?: string | undefined };
+
+export type Endpoint = { scheme: 'https' | 'http'; host: string; port: number; tls?: TlsMaterial | undefined };
+
+export type Connect = () => Promise<Socket | TLSSocket>;
+
+/**
+ * Opens sockets to one endpoint: resolve and judge, connect to an address of that very answer, look at the peer address once more,
+ * then TLS with the name (interface rule 12 §9.1, §9.2, §10). Rejects with UpstreamFault of phase `connect`.
+ */
+export function createConnect(endpoint: Endpoint, resolver: Resolver, timeoutMs = 5_000): Connect {
+  let context: SecureContext | undefined;
+  return async () => {
+    const { scheme, host, port } = endpoint;
+    const lookup = await resolver.lookup(host, port);
+    if (!lookup.ok) throw connectFault(lookup.reason === 'blocked' ? 'upstream_not_allowed' : 'upstream_unreachable', lookup.message);
+    if (scheme === 'http' && !lookup.exempt && !resolver.settings.allowHttp)
+      throw connectFault('upstream_not_allowed', `The host ${host} may only be called over https.`);
+    if (scheme === 'https') context ??= secureContext(endpoint.tls);
+
+    const socket = await connectPinned(host, lookup.addresses, timeoutMs, (peer) => isPinned(peer, lookup, resolver));
+    const ready = context === undefined ? socket : await handshake(socket, host, context, timeoutMs);
+    const before = ready.bytesRead;
+    ready.on('error', (error) => {
+      if (ready.bytesRead > before) markReused(error);
+    });
+    return ready;
+  };
+}
+
+/** At most two addresses, each with its share of the time: one dead machine behind a name must not fail the call. */
+async function connectPinned(
+  host: string,
+  addresses: readonly PinnedAddress[],
+  timeoutMs: number,
+  allowed: (peer: string | undefined) => boolean,
+): Promise<Socket> {
+  const tries = addresses.slice(0, 2);
+  let last: unknown;
+  for (const target of tries) {
+    try {
+      return await connectOne(target, timeoutMs / tries.length, allowed);
+    } catch (error) {
+      if (error instanceof UpstreamFault) throw error;
+      last = error;
+    }
+  }
+  throw connectFault('upstream_unreachable', `The host ${host} could not be reached.`, last);
+}
+
+function connectOne(target: PinnedAddress, timeoutMs: number, allowed: (peer: string | undefined) => boolean): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connectTcp({
+      host: target.address,
+      port: target.port,
+      autoSelectFamily: false,
+      noDelay: true,
+      keepAlive: true,
+      keepAliveInitialDelay: 60_000,
+    });
+    const timer = setTimeout(() => socket.destroy(new Error('connect timeout')), timeoutMs);
+    socket.once('error', (error) => {
+      clearTimeout(timer);
+      reject(error);
+    });
+    socket.once('connect', () => {
+      clearTimeout(timer);
+      socket.removeAllListeners('error');
+      if (allowed(socket.remoteAddress)) return resolve(socket);
+      socket.destroy();
+      reject(connectFault('upstream_not_allowed', 'The upstream connection ended at another address than the one that was checked.'));
+    });
+  });
+}
+
+function isPinned(peer: string | undefined, lookup: Extract<Lookup, { ok: true }>, resolver: Resolver): boolean {
+  const actual = peer === undefined ? undefined : canonicalAddress(peer);
+  const pinned = lookup.addresses.find((one) => canonicalAddress(one.address) === actual);
+  if (actual === undefined || !pinned) return false;
+  return !lookup.judged || checkAddress(actual, pinned.port, resolver.settings).ok;
+}
+
+function handshake(socket: Socket, host: string, context: SecureContext, timeoutMs: number): Promise<TLSSocket> {
+  return new Promise((resolve, reject) => {
+    const options: ConnectionOptions = {
+      socket,
+      host,
+      // RFC 6066 §3: server_name never carries an address; the certificate is then checked against `host`.
+      servername: isIP(host) ? '' : host,
+      secureContext: context,
+      ALPNProtocols: ['http/1.1'],
+      rejectUnauthorized: true,
+    };
+    const tls = connectTls(options);
+    const fail = (error: Error) => {
+      clearTimeout(timer);
+      socket.destroy();
+      const slow = error.message === 'handshake timeout';
+      reject(
+        connectFault(
+          slow ? 'upstream_unreachable' : 'upstream_tls_error',
+          slow ? `The host ${host} could not be reached.` : `The TLS connection with the host ${host} failed.`,
+          error,
+        ),
+      );
+    };
+    const timer = setTimeout(() => tls.destroy(new Error('handshake timeout')), timeoutMs);
+    tls.once('error', fail);
+    tls.once('secureConnect', () => {
+      clearTimeout(timer);
+      tls.removeListener('error', fail);
+      resolve(tls);
+    });
+  });
+}
+
+let systemRoots: SecureContext | undefined;
+
+/** One context per endpoint, and one shared by all without material of their own: parsing the roots costs milliseconds. */
+function secureContext(material: TlsMaterial = {}): SecureContext {
+  const { ca, cert, key } = material;
+  if (ca === undefined && cert === undefined) {
+    systemRoots ??= createSecureContext({ minVersion: 'TLSv1.2' });
+    return systemRoots;
+  }
+  try {
+    return createSecureContext({ minVersion: 'TLSv1.2', ca, cert, key });
+  } catch (error) {
+    throw connectFault('route_misconfigured', 'The client certificate or CA of this route cannot be used.', error);
+  }
+}
+
+function connectFault(type: FaultType, message: string, cause?: unknown): UpstreamFault {
+  return new UpstreamFault(type, message, { phase: 'connect', cause });
+}

@@ -1,0 +1,112 @@
+import type { Dispatcher } from 'undici';
+import type { TlsMaterial } from './connector.ts';
+import { classifyFault, UpstreamFault } from './faults.ts';
+import type { EgressSettings } from './settings.ts';
+import { parseTarget } from './target-url.ts';
+import type { UpstreamPools } from './upstream-pool.ts';
+
+export type OutboundRequest = {
+  /** Absolute http(s) URL; a query is allowed, credentials and fragment are not. */
+  url: string;
+  method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | undefined;
+  headers?: Readonly<Record<string, string>> | undefined;
+  body?: string | Buffer | undefined;
+  /** Whole call, connect to last byte; default 10 s. */
+  timeoutMs?: number | undefined;
+  /** Response body; default 1 MiB. */
+  maxBytes?: number | undefined;
+  /** What to do with a longer body: fail (default), or keep the first maxBytes and hang up. */
+  overflow?: 'fail' | 'truncate' | undefined;
+  /** Keeps connections of different workspaces apart. */
+  tenant: string;
+  space: string;
+  tls?: TlsMaterial | undefined;
+  identity?: string | undefined;
+  signal?: AbortSignal | undefined;
+};
+
+export type OutboundResponse = {
+  status: number;
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+  body: Buffer;
+  truncated: boolean;
+};
+
+export type RequestOut = (request: OutboundRequest) => Promise<OutboundResponse>;
+
+/**
+ * One bounded call for everything that is not the data plane (webhooks, importers, issuers): same guard, no redirects, no
+ * decompression, body in memory. Any status is an answer; what is not an answer rejects with UpstreamFault.
+ */
+export function createRequestOut(pools: UpstreamPools, settings: EgressSettings): RequestOut {
+  return async (request) => {
+    const { timeoutMs = 10_000, maxBytes = 1024 * 1024, overflow = 'fail' } = request;
+    const mark = request.url.indexOf('?');
+    const parsed = parseTarget(mark === -1 ? request.url : request.url.slice(0, mark), settings);
+    const query = mark === -1 ? '' : request.url.slice(mark);
+    if (!parsed.ok || parsed.hasVariables || /[^\x21-\x7e]|#/.test(query))
+      throw new UpstreamFault('upstream_not_allowed', `The URL ${parsed.ok ? 'is malformed' : parsed.message}.`, { phase: 'connect' });
+    const { scheme, host, port, authority, path } = parsed.target;
+
+    return new Promise((resolve, reject) => {
+      const chunks: Buffer[] = [];
+      let bytes = 0;
+      let status = 0;
+      let headers: OutboundResponse['headers'] = {};
+      let control: Dispatcher.DispatchController | undefined;
+      let settled = false;
+      const settle = (act: () => void) => {
+        if (settled) return;
+        settled = true;
+        clearTimeout(timer);
+        request.signal?.removeEventListener('abort', giveUp);
+        act();
+      };
+      const fail = (fault: UpstreamFault) => {
+        settle(() => reject(fault));
+        control?.abort(fault);
+      };
+      const giveUp = () => fail(new UpstreamFault('aborted', 'The call was given up.'));
+      const finish = (truncated: boolean) => settle(() => resolve({ status, headers, body: Buffer.concat(chunks), truncated }));
+      const timer = setTimeout(() => fail(new UpstreamFault('upstream_timeout', `The host ${host} did not answer in time.`)), timeoutMs);
+      request.signal?.addEventListener('abort', giveUp, { once: true });
+      if (request.signal?.aborted) return giveUp();
+
+      pools
+        .get({ tenant: request.tenant, space: request.space, scheme, host, port, tls: request.tls, identity: request.identity })
+        .dispatch(
+          {
+            path: (path || '/') + query,
+            method: request.method ?? 'GET',
+            headers: { 'accept-encoding': 'identity', ...request.headers, host: authority },
+            body: request.body ?? null,
+          },
+          {
+            onRequestStart(controller) {
+              control = controller;
+              if (settled) controller.abort(new UpstreamFault('aborted', 'The call was given up.'));
+            },
+            onResponseStart(_, code, received) {
+              status = code;
+              headers = received;
+            },
+            onResponseData(controller, chunk) {
+              const room = maxBytes - bytes;
+              bytes += chunk.length;
+              if (chunk.length <= room) {
+                chunks.push(chunk);
+                return;
+              }
+              const fault = new UpstreamFault('upstream_response_too_large', `The host ${host} sent more than ${maxBytes} bytes.`);
+              if (overflow === 'fail') return fail(fault);
+              chunks.push(chunk.subarray(0, room));
+              finish(true);
+              controller.abort(fault);
+            },
+            onResponseEnd: () => finish(false),
+            onResponseError: (_, error) => settle(() => reject(classifyFault(error, host))),
+          },
+        );
+    });
+  };
+}
