@@ -14,13 +14,11 @@ export const buttonStyles = cva(
     variants: {
       variant: {
         primary: 'border-transparent bg-accent text-on-accent shadow-xs hoverable:bg-accent-hover',
-        secondary:
-          'border-line-strong bg-surface text-ink shadow-xs hoverable:bg-subtle pressable:bg-pressed data-popup-open:bg-subtle',
+        secondary: 'border-line-strong bg-surface text-ink shadow-xs hoverable:bg-subtle pressable:bg-pressed data-popup-open:bg-subtle',
         ghost:
           'border-transparent bg-transparent text-ink-2 hoverable:bg-subtle hoverable:text-ink pressable:bg-pressed data-popup-open:bg-subtle data-popup-open:text-ink',
         danger: 'border-transparent bg-bad text-on-bad shadow-xs hoverable:bg-bad-hover',
-        'danger-quiet':
-          'border-line-strong bg-surface text-bad-ink shadow-xs hoverable:border-bad-line hoverable:bg-bad-soft',
+        'danger-quiet': 'border-line-strong bg-surface text-bad-ink shadow-xs hoverable:border-bad-line hoverable:bg-bad-soft',
       },
       size: {
         sm: 'h-7 px-2 text-xs [&_svg]:size-3.5',
@@ -105,7 +103,14 @@ export type IconButtonProps = Omit<ButtonProps, 'children' | 'icon'> & {
 
 export function IconButton({ label, icon, size, variant = 'ghost', className, tooltipSide = 'top', keys, ...rest }: IconButtonProps) {
   const button = (
-    <Button {...rest} size={size} variant={variant} aria-label={label} aria-keyshortcuts={keys} className={cn(square[size ?? 'md'], className)}>
+    <Button
+      {...rest}
+      size={size}
+      variant={variant}
+      aria-label={label}
+      aria-keyshortcuts={keys}
+      className={cn(square[size ?? 'md'], className)}
+    >
       {icon}
     </Button>
   );

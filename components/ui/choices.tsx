@@ -24,7 +24,17 @@ type ToggleProps = {
 
 export type CheckboxProps = ToggleProps & { indeterminate?: boolean };
 
-export function Checkbox({ checked, onCheckedChange, indeterminate, label, description, disabled, name, hideLabel, className }: CheckboxProps) {
+export function Checkbox({
+  checked,
+  onCheckedChange,
+  indeterminate,
+  label,
+  description,
+  disabled,
+  name,
+  hideLabel,
+  className,
+}: CheckboxProps) {
   const id = useId();
   return (
     // biome-ignore lint/a11y/noLabelWithoutControl: the checkbox inside renders the control.
@@ -39,7 +49,11 @@ export function Checkbox({ checked, onCheckedChange, indeterminate, label, descr
         className="mt-0.5 flex size-4 shrink-0 items-center justify-center rounded-xs border border-line-control bg-surface text-on-accent transition-colors data-checked:border-accent data-indeterminate:border-accent data-checked:bg-accent data-indeterminate:bg-accent data-disabled:opacity-55"
       >
         <BaseCheckbox.Indicator className="flex data-unchecked:hidden">
-          {indeterminate ? <Minus aria-hidden className="size-3" strokeWidth={3} /> : <Check aria-hidden className="size-3" strokeWidth={3} />}
+          {indeterminate ? (
+            <Minus aria-hidden className="size-3" strokeWidth={3} />
+          ) : (
+            <Check aria-hidden className="size-3" strokeWidth={3} />
+          )}
         </BaseCheckbox.Indicator>
       </BaseCheckbox.Root>
       <LabelText {...{ id, label, description, hideLabel }} />
@@ -81,7 +95,13 @@ function LabelText({ id, label, description, hideLabel }: { id: string } & Pick<
   );
 }
 
-export type RadioCard<V extends string = string> = { value: V; title: ReactNode; description?: ReactNode; icon?: ReactNode; disabledReason?: string };
+export type RadioCard<V extends string = string> = {
+  value: V;
+  title: ReactNode;
+  description?: ReactNode;
+  icon?: ReactNode;
+  disabledReason?: string;
+};
 
 export type RadioCardsProps<V extends string> = {
   options: readonly RadioCard<V>[];

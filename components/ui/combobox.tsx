@@ -4,7 +4,7 @@ import { Combobox as Base } from '@base-ui/react/combobox';
 import { Check, ChevronsUpDown, X } from 'lucide-react';
 import { cn } from './cn.ts';
 import { useFieldControl } from './field.tsx';
-import { type SelectOption, listItem } from './select.tsx';
+import { listItem, type SelectOption } from './select.tsx';
 import { Spinner } from './spinner.tsx';
 
 type Shared = {
@@ -40,11 +40,19 @@ export function Combobox({ value, onValueChange, ...shared }: ComboboxProps) {
       autoHighlight
     >
       <Base.InputGroup className={cn('field-surface flex h-8 w-full items-center', className)}>
-        <Base.Input {...wired} aria-label={label} placeholder={placeholder} className="h-full min-w-0 flex-1 bg-transparent pl-2.5 outline-none placeholder:text-ink-3" />
+        <Base.Input
+          {...wired}
+          aria-label={label}
+          placeholder={placeholder}
+          className="h-full min-w-0 flex-1 bg-transparent pl-2.5 outline-none placeholder:text-ink-3"
+        />
         <Base.Clear aria-label="Clear" className="inline-flex size-6 items-center justify-center rounded-sm text-ink-3 hover:text-ink">
           <X aria-hidden className="size-3.5" />
         </Base.Clear>
-        <Base.Trigger aria-label="Show options" className="mr-1 inline-flex size-6 items-center justify-center rounded-sm text-ink-3 hover:text-ink">
+        <Base.Trigger
+          aria-label="Show options"
+          className="mr-1 inline-flex size-6 items-center justify-center rounded-sm text-ink-3 hover:text-ink"
+        >
           <ChevronsUpDown aria-hidden className="size-3.5" />
         </Base.Trigger>
       </Base.InputGroup>
@@ -75,14 +83,26 @@ export function MultiCombobox({ values, onValuesChange, ...shared }: MultiCombob
       <Base.InputGroup className={cn('field-surface flex min-h-8 w-full flex-wrap items-center gap-1 p-1', className)}>
         <Base.Chips className="contents">
           {chosen.map((option) => (
-            <Base.Chip key={option.value} aria-label={option.label} className="inline-flex h-6 items-center gap-0.5 rounded-sm border border-line-strong bg-subtle pl-1.5 text-xs data-highlighted:border-accent-line data-highlighted:bg-accent-soft">
+            <Base.Chip
+              key={option.value}
+              aria-label={option.label}
+              className="inline-flex h-6 items-center gap-0.5 rounded-sm border border-line-strong bg-subtle pl-1.5 text-xs data-highlighted:border-accent-line data-highlighted:bg-accent-soft"
+            >
               {option.label}
-              <Base.ChipRemove aria-label={`Remove ${option.label}`} className="inline-flex size-6 items-center justify-center rounded-sm text-ink-3 hover:text-ink">
+              <Base.ChipRemove
+                aria-label={`Remove ${option.label}`}
+                className="inline-flex size-6 items-center justify-center rounded-sm text-ink-3 hover:text-ink"
+              >
                 <X aria-hidden className="size-3" />
               </Base.ChipRemove>
             </Base.Chip>
           ))}
-          <Base.Input {...wired} aria-label={label} placeholder={chosen.length ? '' : placeholder} className="h-6 min-w-16 flex-1 bg-transparent px-1.5 outline-none placeholder:text-ink-3" />
+          <Base.Input
+            {...wired}
+            aria-label={label}
+            placeholder={chosen.length ? '' : placeholder}
+            className="h-6 min-w-16 flex-1 bg-transparent px-1.5 outline-none placeholder:text-ink-3"
+          />
         </Base.Chips>
       </Base.InputGroup>
       <OptionList {...shared} />

@@ -85,7 +85,8 @@ type Wireable = { id?: string | undefined; 'aria-describedby'?: string | undefin
 /** The attributes a control takes from the `Field` around it; what the caller passes wins. Outside a field it changes nothing. */
 export function useFieldControl(own: Wireable = {}) {
   const field = useContext(FieldContext);
-  if (!field) return { id: own.id, 'aria-describedby': own['aria-describedby'], 'aria-invalid': own['aria-invalid'] as boolean | undefined };
+  if (!field)
+    return { id: own.id, 'aria-describedby': own['aria-describedby'], 'aria-invalid': own['aria-invalid'] as boolean | undefined };
   return {
     id: own.id ?? field.id,
     'aria-describedby': [own['aria-describedby'], field.describedBy].filter(Boolean).join(' ') || undefined,

@@ -37,7 +37,12 @@ export function Input({ prefix, suffix, icon, mono, size = 'md', className, ...r
         {...technical}
         {...rest}
         {...wired}
-        className={cn('h-full w-full min-w-0 bg-transparent px-2.5 outline-none placeholder:text-ink-3', prefix && 'pl-0.5', icon && 'pl-2', mono && 'font-mono')}
+        className={cn(
+          'h-full w-full min-w-0 bg-transparent px-2.5 outline-none placeholder:text-ink-3',
+          prefix && 'pl-0.5',
+          icon && 'pl-2',
+          mono && 'font-mono',
+        )}
       />
       {suffix && <span className="flex items-center pr-2.5 text-ink-3">{suffix}</span>}
     </span>
@@ -55,7 +60,11 @@ export function Textarea({ mono, className, rows = 3, ...rest }: TextareaProps) 
       spellCheck={!mono}
       {...rest}
       {...wired}
-      className={cn('field-surface field-sizing-content max-h-[50vh] min-h-16 w-full resize-y px-2.5 py-1.5', mono && 'font-mono text-xs leading-5', className)}
+      className={cn(
+        'field-surface field-sizing-content max-h-[50vh] min-h-16 w-full resize-y px-2.5 py-1.5',
+        mono && 'font-mono text-xs leading-5',
+        className,
+      )}
     />
   );
 }

@@ -42,7 +42,11 @@ export function Select<V extends string>(props: SelectProps<V>) {
         aria-label={label}
         aria-labelledby={label ? undefined : labelId}
         onBlur={onBlur}
-        className={cn('field-surface flex w-full min-w-0 select-none items-center justify-between gap-2 px-2.5 text-left', controlHeight[size], className)}
+        className={cn(
+          'field-surface flex w-full min-w-0 select-none items-center justify-between gap-2 px-2.5 text-left',
+          controlHeight[size],
+          className,
+        )}
       >
         <span className="flex min-w-0 items-center gap-2 truncate">
           {chosen?.icon}

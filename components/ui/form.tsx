@@ -1,0 +1,121 @@
+'use client';
+
+import { zodResolver } from '@hookform/resolvers/zod';
+import { type ComponentProps, type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react';
+import {
+  type DefaultValues,
+  type FieldPath,
+  type FieldValues,
+  FormProvider,
+  type UseFormProps,
+  type UseFormReturn,
+  useForm,
+} from 'react-hook-form';
+import type { z } from 'zod';
+import { Callout } from './callout.tsx';
+import { cn } from './cn.ts';
+
+export type ZodForm<In extends FieldValues, Out extends FieldValues = In> = UseFormReturn<In, unknown, Out>;
+
+/** A form over a family's schema: validates on blur, then on every change of a field that was wrong. */
+export function useZodForm<S extends z.ZodType<FieldValues, FieldValues>>(
+  options: { schema: S; defaultValues: DefaultValues<z.input<S>> } & Omit<
+    UseFormProps<z.input<S>, unknown, z.output<S>>,
+    'resolver' | 'defaultValues'
+  >,
+): ZodForm<z.input<S>, z.output<S>> {
+  const { schema, ...rest } = options;
+  return useForm<z.input<S>, unknown, z.output<S>>({ mode: 'onTouched', ...rest, resolver: zodResolver(schema) });
+}
+
+/** What the server said no with. `fields` maps a field path to its message; without it the message's leading `field:` names the field. */
+export type RefusalView = { type: string; message: string; request_id?: string | undefined; fields?: Record<string, string> | undefined };
+
+/**
+ * Puts a refusal on the fields it is about and focuses the first.
+ * Returns what is left to show above the form, or undefined when a field took it.
+ */
+export function applyRefusal<In extends FieldValues, Out extends FieldValues>(
+  form: ZodForm<In, Out>,
+  refusal: RefusalView,
+): RefusalView | undefined {
+  const named = Object.entries(refusal.fields ?? leadingField(form, refusal.message));
+  if (named.length === 0) return refusal;
+  named.forEach(([path, message], index) => {
+    form.setError(path as FieldPath<In>, { type: 'server', message }, { shouldFocus: index === 0 });
+  });
+  return undefined;
+}
+
+/** `host: must be …` and `host must be …` both name the field `host`, if the form has one of that name. */
+function leadingField<In extends FieldValues, Out extends FieldValues>(form: ZodForm<In, Out>, message: string): Record<string, string> {
+  const match = /^["'`]?([a-z_][\w.[\]]*)["'`]?(:)?\s+(.+)$/is.exec(message);
+  const [, path = '', colon, rest = ''] = match ?? [];
+  const known = path !== '' && path.split(/[.[]/)[0]! in form.getValues();
+  return known ? { [path]: colon ? capital(rest) : message } : {};
+}
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+export type FormProps<In extends FieldValues, Out extends FieldValues> = Omit<ComponentProps<'form'>, 'onSubmit'> & {
+  form: ZodForm<In, Out>;
+  onSubmit: (value: Out) => void | Promise<void>;
+  /** What no field could take. */
+  refusal?: RefusalView | undefined;
+  children: ReactNode;
+};
+
+/** The form element: mod+Enter submits, and a refusal that belongs to no field stands on top with its request id. */
+export function Form<In extends FieldValues, Out extends FieldValues>({
+  form,
+  onSubmit,
+  refusal,
+  children,
+  className,
+  ...rest
+}: FormProps<In, Out>) {
+  const submit = form.handleSubmit((value) => onSubmit(value));
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== 'Enter' || !(event.metaKey || event.ctrlKey)) return;
+    event.preventDefault();
+    void submit();
+  };
+  return (
+    <FormProvider {...form}>
+      {/* biome-ignore lint/a11y/noNoninteractiveElementInteractions: the key is a shortcut for the submit button inside. */}
+      <form noValidate {...rest} onSubmit={submit} onKeyDown={onKeyDown} className={cn('flex flex-col gap-5', className)}>
+        {refusal && <FormRefusal refusal={refusal} />}
+        {children}
+      </form>
+    </FormProvider>
+  );
+}
+
+/** Takes focus when it appears, so that it is read and seen on long forms. */
+function FormRefusal({ refusal }: { refusal: RefusalView }) {
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => box.current?.focus(), []);
+  return (
+    <div ref={box} tabIndex={-1} className="rounded-lg outline-none">
+      <Callout tone="bad" title={refusal.message} requestId={refusal.request_id} />
+    </div>
+  );
+}
+
+/** The message of a field's error, by path; for the `error` of `Field`. */
+export function fieldError<In extends FieldValues, Out extends FieldValues>(
+  form: ZodForm<In, Out>,
+  path: FieldPath<In>,
+): string | undefined {
+  return form.getFieldState(path, form.formState).error?.message;
+}
+
+/** Asks before the tab is closed or reloaded while something is unsaved. In-app links ask through the sheet or dialog that holds the form. */
+export function useUnsavedGuard(dirty: boolean): void {
+  useEffect(() => {
+    if (!dirty) return;
+    const ask = (event: BeforeUnloadEvent) => event.preventDefault();
+    window.addEventListener('beforeunload', ask);
+    return () => window.removeEventListener('beforeunload', ask);
+  }, [dirty]);
+}

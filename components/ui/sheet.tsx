@@ -1,0 +1,105 @@
+'use client';
+
+import { Dialog as Base } from '@base-ui/react/dialog';
+import { X } from 'lucide-react';
+import { type KeyboardEvent, type PointerEvent, type ReactNode, useState } from 'react';
+import { IconButton } from './button.tsx';
+import { cn } from './cn.ts';
+import { scrim } from './dialog.tsx';
+
+const widths = { sm: 420, md: 560, lg: 760 } as const;
+
+export type SheetProps = {
+  open: boolean;
+  onOpenChange: (open: boolean) => void;
+  title: ReactNode;
+  description?: ReactNode;
+  /** Beside the close button: copy link, previous, next. */
+  actions?: ReactNode;
+  children?: ReactNode;
+  footer?: ReactNode;
+  size?: keyof typeof widths;
+  /** False: the page behind stays usable, for a row's details next to its list. */
+  modal?: boolean;
+  /** The left edge can be dragged, or moved with the arrow keys. */
+  resizable?: boolean;
+  /** False: a click outside does not close it, for forms with something typed in. Esc and the close button still ask the caller. */
+  dismissible?: boolean;
+};
+
+/** A panel from the right edge: create and edit forms, details of a row. The whole width on a phone. */
+export function Sheet(props: SheetProps) {
+  const {
+    open,
+    onOpenChange,
+    title,
+    description,
+    actions,
+    children,
+    footer,
+    size = 'md',
+    modal = true,
+    resizable,
+    dismissible = true,
+  } = props;
+  const [width, setWidth] = useState<number>(widths[size]);
+  return (
+    <Base.Root open={open} onOpenChange={onOpenChange} modal={modal} disablePointerDismissal={!modal || !dismissible}>
+      <Base.Portal>
+        {modal && <Base.Backdrop className={scrim} />}
+        <Base.Popup
+          style={{ maxWidth: `min(100vw, ${width.toString()}px)` }}
+          className="fixed inset-y-0 right-0 z-50 flex w-full flex-col border-line-strong border-l bg-overlay text-ink shadow-overlay outline-none transition-[translate,opacity] duration-200 ease-out data-ending-style:translate-x-8 data-starting-style:translate-x-8 data-ending-style:opacity-0 data-starting-style:opacity-0"
+        >
+          {resizable && <ResizeEdge width={width} onWidth={setWidth} />}
+          <header className="flex items-start gap-2 border-line border-b px-5 py-3">
+            <div className="min-w-0 flex-1">
+              <Base.Title className="truncate font-semibold text-lg">{title}</Base.Title>
+              {description && <Base.Description className="text-ink-2">{description}</Base.Description>}
+            </div>
+            <div className="-mr-1.5 flex items-center gap-0.5">
+              {actions}
+              <Base.Close render={<IconButton label="Close" keys="escape" size="sm" icon={<X />} tooltipSide="bottom" />} />
+            </div>
+          </header>
+          <div className="flex min-h-0 flex-1 flex-col gap-5 overflow-y-auto overscroll-contain px-5 py-4">{children}</div>
+          {footer && (
+            <footer className="flex flex-wrap items-center justify-end gap-2 border-line border-t bg-overlay px-5 py-3">{footer}</footer>
+          )}
+        </Base.Popup>
+      </Base.Portal>
+    </Base.Root>
+  );
+}
+
+const LEAST = 360;
+const STEP = 40;
+
+function ResizeEdge({ width, onWidth }: { width: number; onWidth: (width: number) => void }) {
+  const set = (next: number) => onWidth(Math.min(Math.max(next, LEAST), Math.round(window.innerWidth * 0.92)));
+  const drag = (event: PointerEvent<HTMLDivElement>) => {
+    if (event.currentTarget.hasPointerCapture(event.pointerId)) set(window.innerWidth - event.clientX);
+  };
+  const key = (event: KeyboardEvent) => {
+    if (event.key === 'ArrowLeft') set(width + STEP);
+    if (event.key === 'ArrowRight') set(width - STEP);
+  };
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: an <hr> cannot take focus or a value; this is the window splitter pattern.
+    <div
+      role="separator"
+      aria-label="Width of the panel"
+      aria-orientation="vertical"
+      aria-valuenow={width}
+      aria-valuemin={LEAST}
+      tabIndex={0}
+      onPointerDown={(event) => event.currentTarget.setPointerCapture(event.pointerId)}
+      onPointerMove={drag}
+      onKeyDown={key}
+      className={cn(
+        'absolute inset-y-0 -left-1 z-10 w-2 cursor-col-resize touch-none max-sm:hidden',
+        'after:absolute after:inset-y-0 after:left-1 after:w-px hover:after:w-0.5 hover:after:bg-focus',
+      )}
+    />
+  );
+}
