@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -17,7 +17,9 @@ export type Database = {
   answers: () => Promise<boolean>;
   /** Starts the server again after it has died; does nothing while it answers. */
   revive: () => Promise<void>;
-  /** Stops a server that this process started, rolling back open transactions; durable. */
+  /** False when another process had started it: then leave it running. */
+  startedHere: boolean;
+  /** Stops the server, whoever started it, rolling back open transactions; what was committed stays. */
   stop: () => Promise<void>;
 };
 
@@ -35,7 +37,6 @@ export async function startDatabase(directory: string, settings: readonly string
   const socket = socketFolder(directory, account);
   if (!fs.existsSync(path.join(data, 'PG_VERSION'))) initialise(directory, data, account);
 
-  let child: ChildProcess | undefined;
   const answers = async () => {
     if (!postmaster(data)?.ready) return false;
     try {
@@ -46,10 +47,12 @@ export async function startDatabase(directory: string, settings: readonly string
     }
   };
   const revive = async () => {
-    if (!(await answers())) child = await launch(directory, data, socket, account, settings, answers);
+    if (!(await answers())) await launch(directory, data, socket, account, settings, answers);
   };
+  const startedHere = !(await answers());
   await revive();
   return {
+    startedHere,
     url: (name) => `postgresql://postgres@localhost/${encodeURIComponent(name)}?host=${encodeURIComponent(socket)}`,
     create: async (name, template) => {
       const copy = template ? ` template ${pg.escapeIdentifier(template)}` : '';
@@ -61,7 +64,7 @@ export async function startDatabase(directory: string, settings: readonly string
     revive,
     stop: async () => {
       const running = postmaster(data);
-      if (!child || !running) return;
+      if (!running) return;
       process.kill(running.pid, 'SIGINT'); // "fast": roll back, checkpoint, leave
       for (let waited = 0; postmaster(data) && waited < 20_000; waited += 15) await sleep(15);
     },
@@ -75,7 +78,7 @@ async function launch(
   account: Account,
   settings: readonly string[],
   answers: () => Promise<boolean>,
-): Promise<ChildProcess> {
+): Promise<void> {
   const log = fs.openSync(path.join(directory, 'postgres.log'), 'a', 0o600);
   const options = ['listen_addresses=', 'max_connections=100', ...settings].flatMap((setting) => ['-c', setting]);
   try {
@@ -86,7 +89,7 @@ async function launch(
       child.unref();
       const until = Date.now() + 60_000;
       while (child.exitCode === null && child.signalCode === null && Date.now() < until) {
-        if (await answers()) return child;
+        if (await answers()) return;
         await sleep(15);
       }
       await sleep(500); // a killed server leaves its lock and children behind for a moment

@@ -58,7 +58,7 @@ function add(counts: typeof totals): void {
 /** The operator's settings must not decide whether a test passes: each run starts from defaults and a root key of its own. */
 function isolateEnvironment(): void {
   for (const variable of variableNames) delete process.env[variable];
-  process.env.NODE_ENV = 'test';
+  Object.assign(process.env, { NODE_ENV: 'test' }); // Next's types make it read-only
   process.env.LOG_LEVEL = 'error';
   process.env.MASTER_KEY_B64 = randomBytes(32).toString('base64');
 }

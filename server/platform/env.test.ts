@@ -124,7 +124,7 @@ test('a data directory too deep for a unix socket moves the socket to a short st
 
 test('importing never throws, the first use of a malformed environment does', () => {
   const code = `const { env } = await import(${JSON.stringify(import.meta.resolve('./env.ts'))}); console.log('imported'); env.PORT;`;
-  const run = spawnSync(process.execPath, ['--input-type=module', '-e', code], { env: { PORT: 'x' }, encoding: 'utf8' });
+  const run = spawnSync(process.execPath, ['--input-type=module', '-e', code], { env: { PORT: 'x', NODE_ENV: 'test' }, encoding: 'utf8' });
   assert.equal(run.stdout, 'imported\n');
   assert.notEqual(run.status, 0);
   assert.match(run.stderr, /PORT must be a whole number/);

@@ -36,6 +36,15 @@ export function logLevel(): z.output<typeof level> {
   return level.safeParse(process.env.LOG_LEVEL || undefined).data ?? 'info';
 }
 
+/**
+ * What Next and next-auth read from the environment by themselves. Next must see production unless it is the development server,
+ * also in a development deployment; what the operator asked for stays readable as env.NODE_ENV, in every copy of this module.
+ */
+export function enterWebMode(dev: boolean): void {
+  const { NODE_ENV, NEXTAUTH_URL } = env;
+  Object.assign(process.env, { SALLYPORT_MODE: NODE_ENV, NODE_ENV: dev ? 'development' : 'production', NEXTAUTH_URL });
+}
+
 /** Parses a set of variables. An empty variable counts as unset, but for PLANE_PORTS, where empty asks for one port. Throws EnvError. */
 export function parseEnv(source: Readonly<Record<string, string | undefined>>): Env {
   const set = Object.fromEntries(

@@ -59,7 +59,7 @@ test('the logger masks messages, fields, error texts and stacks', () => {
   const key = `ses_${a(49)}`;
   const code = `const { log } = await import(${JSON.stringify(import.meta.resolve('./log.ts'))});
     log.info({ nested: { deep: '${key}' } }, 'got ${key}'); log.error(new Error('bad ${key}', { cause: new Error('${key}') }));`;
-  const run = spawnSync(process.execPath, ['--input-type=module', '-e', code], { env: {}, encoding: 'utf8' });
+  const run = spawnSync(process.execPath, ['--input-type=module', '-e', code], { env: { NODE_ENV: 'test' }, encoding: 'utf8' });
   const lines = run.stdout
     .trim()
     .split('\n')
@@ -73,7 +73,7 @@ test('the logger masks messages, fields, error texts and stacks', () => {
 
 test('a line that holds a cut-off private key is still one line of JSON without the key', () => {
   const code = `const { log } = await import(${JSON.stringify(import.meta.resolve('./log.ts'))}); log.info({ pem: '-----BEGIN PRIVATE KEY-----\\nMIIEvQ', after: 1 }, 'x');`;
-  const run = spawnSync(process.execPath, ['--input-type=module', '-e', code], { env: {}, encoding: 'utf8' });
+  const run = spawnSync(process.execPath, ['--input-type=module', '-e', code], { env: { NODE_ENV: 'test' }, encoding: 'utf8' });
   assert.equal((JSON.parse(run.stdout) as { level: string }).level, 'info');
   assert.ok(run.stdout.endsWith('}\n') && !run.stdout.includes('MIIEvQ'));
 });

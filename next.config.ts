@@ -1,0 +1,15 @@
+import type { NextConfig } from 'next';
+
+const config: NextConfig = {
+  reactStrictMode: true,
+  poweredByHeader: false,
+  // The API planes answer every spelling of a path themselves, in their own envelope.
+  skipTrailingSlashRedirect: true,
+  skipProxyUrlNormalize: true,
+  serverExternalPackages: ['pg', 'undici', 'pino', 'ioredis', 'nodemailer', 'graphile-worker'],
+  // Types are the business of `npm run check`: a start on a customer's machine must not depend on test files.
+  typescript: { ignoreBuildErrors: true },
+  turbopack: { root: import.meta.dirname },
+};
+
+export default config;

@@ -1,0 +1,15 @@
+import { filesUnder, hashOf, Problem, refresh, root, run } from './command.ts';
+
+const sources = ['app', 'components', 'server', 'public', 'package-lock.json', 'next.config.ts', 'postcss.config.mjs'];
+
+/** `next build` when anything that goes into it has changed since the last one; true when it built. */
+export function buildWeb(): Promise<boolean> {
+  const inputs = sources.flatMap(filesUnder).filter((file) => !/\.test\.tsx?$/.test(file) && !file.startsWith('server/testing'));
+  const wanted = hashOf(...inputs, 'server/generated/prisma/.made-from');
+  return refresh('.next/.made-from', wanted, async () => {
+    const { code, output } = await run(process.execPath, [`${root}/node_modules/next/dist/bin/next`, 'build'], {
+      env: { NODE_ENV: 'production' },
+    });
+    if (code !== 0) throw new Problem(`The dashboard could not be built:\n${output.trim().slice(-6000)}`);
+  });
+}

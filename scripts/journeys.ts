@@ -1,0 +1,119 @@
+import { spawn } from 'node:child_process';
+import fs from 'node:fs';
+import net from 'node:net';
+import path from 'node:path';
+import type { JSONReport, JSONReportSuite } from '@playwright/test/reporter';
+import { findBrowser } from './browser.ts';
+import { Problem, root, run } from './command.ts';
+import type { Counts } from './node-tests.ts';
+import { type TestDatabase, template } from './test-database.ts';
+
+/** Runs Playwright files in a real browser against the whole system, started on free ports with a fresh database. */
+export async function runJourneys(files: readonly string[], database: TestDatabase): Promise<Counts> {
+  await database.create('journeys', template);
+  const [api, sandbox, admin, proxy] = await freePorts(4);
+  const browser = await findBrowser();
+  const data = path.join(database.directory, 'journeys');
+  const settings = {
+    NODE_ENV: 'development',
+    DATABASE_URL: database.url('journeys'),
+    DATA_DIR: data,
+    PLANE_PORTS: `api:${api},sandbox:${sandbox},admin:${admin},proxy:${proxy}`,
+    UPSTREAM_PRIVATE_ALLOWLIST: '127.0.0.0/8,::1/128',
+    SVC_TEST_MODE: '1',
+    LOG_LEVEL: 'info',
+  };
+  const report = path.join(database.directory, 'journeys.json');
+  const system = await startSystem(settings, path.join(database.directory, 'journeys.log'));
+  try {
+    const playwright = path.join(root, 'node_modules/@playwright/test/cli.js');
+    const { output } = await run(process.execPath, [playwright, 'test', '--reporter=json', ...files], {
+      env: {
+        ...settings,
+        PLAYWRIGHT_JSON_OUTPUT_NAME: report,
+        E2E_BROWSER: JSON.stringify(browser),
+        E2E_ADMIN_URL: `http://localhost:${admin}`,
+        E2E_API_URL: `http://localhost:${api}`,
+        E2E_SANDBOX_API_URL: `http://localhost:${sandbox}`,
+        E2E_PROXY_PORT: String(proxy),
+        E2E_LOG: system.log,
+      },
+    });
+    if (!fs.existsSync(report)) throw new Problem(`Playwright gave no report:\n${output}`);
+    const counts = tell(JSON.parse(fs.readFileSync(report, 'utf8')) as JSONReport);
+    if (counts.failed > 0) console.log(`The system's last messages:\n${tail(system.log)}`);
+    return counts;
+  } finally {
+    await system.stop();
+  }
+}
+
+/** Prints one line a test, failures in full, and counts. A retried test that passed in the end has passed. */
+function tell(report: JSONReport): Counts {
+  const counts: Counts = { passed: 0, failed: 0 };
+  for (const error of report.errors) {
+    counts.failed++;
+    console.log(`FAILED ${error.message ?? ''}`);
+  }
+  const visit = (suite: JSONReportSuite, titles: readonly string[]): void => {
+    for (const spec of suite.specs) {
+      for (const test of spec.tests) {
+        const title = [...titles, spec.title].filter(Boolean).join(' > ');
+        if (test.status === 'skipped') continue;
+        const ok = test.status !== 'unexpected';
+        counts[ok ? 'passed' : 'failed']++;
+        const last = test.results.at(-1);
+        console.log(`${ok ? 'ok  ' : 'FAIL'} ${title} (${((last?.duration ?? 0) / 1000).toFixed(1)} s)`);
+        if (!ok) for (const error of last?.errors ?? []) console.log((error.stack ?? error.message ?? '').replace(/^/gm, '       '));
+      }
+    }
+    for (const inner of suite.suites ?? []) visit(inner, [...titles, inner.title]);
+  };
+  for (const suite of report.suites) visit(suite, [suite.title]);
+  return counts;
+}
+
+async function startSystem(settings: Record<string, string>, log: string): Promise<{ log: string; stop: () => Promise<void> }> {
+  const file = fs.openSync(log, 'w', 0o600);
+  const child = spawn(process.execPath, [path.join(root, 'scripts/start.ts')], {
+    env: { ...process.env, ...settings },
+    stdio: ['ignore', file, file],
+  });
+  fs.closeSync(file);
+  const ended = new Promise<void>((resolve) => child.on('exit', () => resolve()));
+  const until = Date.now() + 180_000;
+  while (!fs.readFileSync(log, 'utf8').includes('Sallyport is ready')) {
+    if (child.exitCode !== null || Date.now() > until) {
+      child.kill('SIGTERM');
+      throw new Problem(`The system did not start for the browser tests:\n${tail(log)}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  return {
+    log,
+    stop: async () => {
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
+
+function tail(file: string): string {
+  return fs.readFileSync(file, 'utf8').trimEnd().split('\n').slice(-30).join('\n');
+}
+
+/** Ports the system gives out as free at this moment; all are held open until all are known, so that no two are the same. */
+async function freePorts(count: number): Promise<number[]> {
+  const servers = await Promise.all(
+    Array.from(
+      { length: count },
+      () =>
+        new Promise<net.Server>((resolve) => {
+          const server = net.createServer().listen(0, '127.0.0.1', () => resolve(server));
+        }),
+    ),
+  );
+  const ports = servers.map((server) => (server.address() as net.AddressInfo).port);
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports;
+}

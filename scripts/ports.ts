@@ -1,0 +1,40 @@
+import net from 'node:net';
+import type { Env } from '../server/platform/env.ts';
+
+export type PublicPort = { port: number; setting: string };
+
+/** The TCP ports that the gateway of this environment will open, each with the setting that moves it. */
+export function publicPorts(env: Pick<Env, 'PLANE_PORTS' | 'PORT'>): PublicPort[] {
+  const planes = Object.entries(env.PLANE_PORTS).map(([plane, port]) => ({ port, setting: `PLANE_PORTS (${plane}:${port})` }));
+  return planes.length > 0 ? planes : [{ port: env.PORT, setting: 'PORT' }];
+}
+
+/** One sentence when the address cannot be listened on; undefined when it is free. */
+export function whyNotFree({ port, setting }: PublicPort, address: string): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const server = net.createServer();
+    server.on('error', (error: NodeJS.ErrnoException) => {
+      const reason = { EADDRINUSE: 'is already used by another program', EACCES: 'needs rights this account does not have' }[
+        error.code ?? ''
+      ];
+      resolve(
+        `Port ${port} on ${address} ${reason ?? `cannot be opened (${error.code})`}: free it, or choose another one with ${setting}.`,
+      );
+    });
+    server.listen(port, address, () => server.close(() => resolve(undefined)));
+  });
+}
+
+/** Whether something accepts connections there now. */
+export function accepts(target: net.NetConnectOpts): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = net.connect(target);
+    socket.setTimeout(1000, () => socket.destroy());
+    socket.on('connect', () => {
+      resolve(true);
+      socket.destroy();
+    });
+    socket.on('error', () => resolve(false));
+    socket.on('close', () => resolve(false));
+  });
+}

@@ -1,0 +1,148 @@
+import fs from 'node:fs';
+import net from 'node:net';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Env, EnvError, env as lazyEnv } from '../server/platform/env.ts';
+import { log } from '../server/platform/log.ts';
+import { buildWeb } from './build.ts';
+import { fail, Problem } from './command.ts';
+import { type Database, startDatabase } from './database.ts';
+import { accepts, publicPorts, whyNotFree } from './ports.ts';
+import { keepRunning, type RoleProcess } from './role.ts';
+import { generateClient, migrate, migrationState } from './schema.ts';
+
+// npm start: brings everything up in one go and keeps it up. npm run dev: the same with Next's development server and restarts on changes.
+
+const began = performance.now();
+const dev = process.argv.includes('--dev');
+const stopBudgetMs = 30_000;
+
+const env = readEnv();
+const running: RoleProcess[] = [];
+let database: Database | undefined;
+let stopping: Promise<never> | undefined;
+let ready = false;
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stop(0));
+
+try {
+  fs.mkdirSync(env.DATA_DIR, { recursive: true, mode: 0o700 });
+  await claimDataDirectory();
+  const taken = await Promise.all(portsHere().map((port) => whyNotFree(port, env.BIND_ADDRESS)));
+  if (taken.some(Boolean)) throw new Problem(taken.filter(Boolean).join('\n'));
+  const url = await databaseUrl();
+  await generateClient();
+  await migrate(url);
+  const { unknown } = await migrationState(url);
+  if (unknown.length > 0) log.warn({ migrations: unknown }, 'the database was used by a newer version of this software');
+  if (env.SALLYPORT_ROLES.includes('web') && !dev && (await buildWeb())) log.info('the dashboard was built');
+  startRoles(url);
+  if (database) void watchDatabase(database);
+  await allReady();
+  ready = true;
+  greet();
+} catch (error) {
+  if (stopping) await stopping;
+  console.error(error instanceof Problem ? error.message : error);
+  await stop(1);
+}
+
+function readEnv(): Env {
+  try {
+    void lazyEnv.PORT;
+    return lazyEnv;
+  } catch (error) {
+    return fail(error instanceof EnvError ? new Problem(error.message) : error);
+  }
+}
+
+/** One supervisor a data directory: the embedded database and the web socket have room for one. A socket, since a pid file goes stale. */
+async function claimDataDirectory(): Promise<void> {
+  const folder = path.dirname(env.WEB_SOCKET);
+  fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const socket = path.join(folder, 'run.sock');
+  if (await accepts({ path: socket }))
+    throw new Problem(`Sallyport is already running from ${env.DATA_DIR}: stop it first, or set DATA_DIR.`);
+  fs.rmSync(socket, { force: true });
+  const lock = net.createServer((visitor) => visitor.end());
+  await new Promise<void>((resolve, reject) => lock.on('error', reject).listen(socket, resolve));
+  lock.unref();
+}
+
+async function databaseUrl(): Promise<string> {
+  if (env.DATABASE_URL) return env.DATABASE_URL;
+  database = await startDatabase(path.join(env.DATA_DIR, 'postgres'));
+  await database.create('sallyport');
+  return database.url('sallyport');
+}
+
+function portsHere() {
+  return env.SALLYPORT_ROLES.includes('gateway') ? publicPorts(env) : [];
+}
+
+function startRoles(url: string): void {
+  const mains = {
+    gateway: [...(dev ? ['--watch', '--watch-preserve-output'] : []), 'server/gateway/main.ts'],
+    web: ['server/web.ts', ...(dev ? ['--dev'] : [])],
+    worker: [...(dev ? ['--watch', '--watch-preserve-output'] : []), 'server/jobs/main.ts'],
+  };
+  const childEnv: NodeJS.ProcessEnv = { ...process.env, DATABASE_URL: url, DATA_DIR: env.DATA_DIR, WEB_SOCKET: env.WEB_SOCKET };
+  const onHopeless = (name: string) => {
+    if (ready || dev) return; // what has run once is tried for ever: the cause may go away
+    console.error(`${name} does not stay up; its messages are above.`);
+    void stop(1);
+  };
+  for (const name of env.SALLYPORT_ROLES) running.push(keepRunning({ name, args: mains[name], env: childEnv, onHopeless }));
+}
+
+async function allReady(): Promise<void> {
+  const targets: net.NetConnectOpts[] = portsHere().map(({ port }) => ({ port, host: reachable(env.BIND_ADDRESS) }));
+  if (env.SALLYPORT_ROLES.includes('web')) targets.push({ path: env.WEB_SOCKET });
+  for (const target of targets) while (!(await accepts(target))) await sleep(50);
+}
+
+function reachable(address: string): string {
+  return address === '0.0.0.0' ? '127.0.0.1' : address === '::' ? '::1' : address;
+}
+
+/** The embedded server has no service manager but us: when it is gone it is started again, and the roles' pools reconnect. */
+async function watchDatabase(server: Database): Promise<void> {
+  for (;;) {
+    await sleep(500);
+    if (stopping) return;
+    if (await server.answers()) continue;
+    const lost = performance.now();
+    log.error('the embedded PostgreSQL is gone and is started again');
+    await server.revive().then(
+      () => log.info({ away_ms: Math.round(performance.now() - lost) }, 'the embedded PostgreSQL is back'),
+      (error: unknown) => log.error(error, 'the embedded PostgreSQL did not come back'),
+    );
+  }
+}
+
+function greet(): void {
+  const seconds = ((performance.now() - began) / 1000).toFixed(1);
+  const hosts = env.PLANE_PORTS.proxy
+    ? `http://{workspace}.${env.PROXY_BASE_HOST}:${env.PLANE_PORTS.proxy}`
+    : `https://{workspace}.${env.PROXY_BASE_HOST}`;
+  const lines = [
+    ['Dashboard', env.PUBLIC_ADMIN_URL],
+    ['Live API', `${env.PUBLIC_API_URL}/v1`],
+    ['Test API', `${env.PUBLIC_SANDBOX_API_URL}/v1`],
+    ['Workspaces', hosts],
+    ['Data', env.DATA_DIR],
+  ];
+  console.log(`\nSallyport is ready after ${seconds} s.\n${lines.map(([what, where]) => `  ${what?.padEnd(12)}${where}`).join('\n')}\n`);
+}
+
+/** Gateway first, so that no new call comes in; the database last. A second signal does not hurry it: the budget is its limit. */
+function stop(code: number): Promise<never> {
+  stopping ??= (async () => {
+    const until = Date.now() + stopBudgetMs;
+    if (running.length > 0) log.info('stopping');
+    for (const name of ['gateway', 'web', 'worker'])
+      await running.find((role) => role.name === name)?.stop(Math.max(500, until - Date.now() - 5000));
+    await database?.stop();
+    process.exit(code);
+  })();
+  return stopping;
+}

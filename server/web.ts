@@ -1,0 +1,61 @@
+import fs from 'node:fs';
+import http from 'node:http';
+import net from 'node:net';
+import path from 'node:path';
+import { enterWebMode, env } from './platform/env.ts';
+import { log } from './platform/log.ts';
+
+// The web process: Next on a private unix socket. The gateway owns every public port and forwards here what is not a data plane.
+
+const dev = process.argv.includes('--dev');
+const socket = env.WEB_SOCKET;
+enterWebMode(dev); // before Next is loaded, which decides by NODE_ENV at import
+const { default: next } = await import('next');
+
+const app = next({ dev, hostname: 'localhost' });
+await app.prepare();
+const handle = app.getRequestHandler();
+const server = http.createServer((req, res) => {
+  if (req.url === '/__alive') res.end('alive');
+  else void handle(req, res).catch((error: unknown) => broken(res, error));
+});
+server.on('upgrade', app.getUpgradeHandler());
+server.requestTimeout = 300_000;
+server.keepAliveTimeout = 75_000; // longer than the gateway's pool keeps a connection, so that this side never closes first
+
+await claimSocket();
+const umask = process.umask(0o077); // only this account may talk to the web process directly
+server.listen(socket, () => {
+  process.umask(umask);
+  log.info({ socket }, 'web is ready');
+  process.send?.('ready');
+});
+for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, stop);
+
+/** A request that failed outside of any route: the answer says nothing, the log says why. */
+function broken(res: http.ServerResponse, error: unknown): void {
+  log.error(error, 'a request failed before it reached a route');
+  if (!res.headersSent) res.writeHead(500);
+  res.end();
+}
+
+/** Removes the socket of a process that is gone; a living one keeps it and this start ends. */
+async function claimSocket(): Promise<void> {
+  fs.mkdirSync(path.dirname(socket), { recursive: true, mode: 0o700 });
+  const taken = await new Promise<boolean>((resolve) => {
+    const probe = net.connect(socket, () => resolve(true)).on('error', () => resolve(false));
+    probe.on('connect', () => probe.destroy());
+  });
+  if (taken) {
+    log.fatal(`another web process already listens on ${socket} (WEB_SOCKET)`);
+    process.exit(1);
+  }
+  fs.rmSync(socket, { force: true });
+}
+
+/** Open requests get 15 s; then the process ends whatever they do. */
+function stop(): void {
+  setTimeout(() => process.exit(0), 15_000).unref();
+  server.close(() => void app.close().finally(() => process.exit(0)));
+  server.closeIdleConnections();
+}
