@@ -68,7 +68,7 @@ CREATE TABLE "idempotency_keys" (
 CREATE TABLE "audit_logs" (
     "id" UUID NOT NULL,
     "seq" BIGSERIAL NOT NULL,
-    "txid" BIGINT NOT NULL DEFAULT 0,
+    "txid" BIGINT NOT NULL DEFAULT ((pg_current_xact_id())::text)::bigint,
     "tenant_id" UUID NOT NULL,
     "sandbox" BOOLEAN NOT NULL,
     "action" TEXT NOT NULL,
@@ -91,7 +91,7 @@ CREATE TABLE "audit_logs" (
 CREATE TABLE "audit_log_critical" (
     "id" UUID NOT NULL,
     "seq" BIGSERIAL NOT NULL,
-    "txid" BIGINT NOT NULL DEFAULT 0,
+    "txid" BIGINT NOT NULL DEFAULT ((pg_current_xact_id())::text)::bigint,
     "chain_id" TEXT NOT NULL,
     "sequence_number" BIGINT NOT NULL,
     "prev_hash" BYTEA NOT NULL,
@@ -454,7 +454,7 @@ CREATE TABLE "request_logs" (
     "node_id" TEXT,
     "injected" TEXT[],
     "trace" JSONB,
-    "txid" BIGINT NOT NULL DEFAULT 0,
+    "txid" BIGINT NOT NULL DEFAULT ((pg_current_xact_id())::text)::bigint,
 
     CONSTRAINT "request_logs_pkey" PRIMARY KEY ("id","ts")
 ) PARTITION BY RANGE ("ts");
@@ -783,6 +783,9 @@ CREATE INDEX "clients_tenant_id_sandbox_type_id_idx" ON "clients"("tenant_id", "
 CREATE INDEX "clients_tenant_id_sandbox_ip_address_id_idx" ON "clients"("tenant_id", "sandbox", "ip_address", "id");
 
 -- CreateIndex
+CREATE INDEX "clients_collection_id_idx" ON "clients"("collection_id");
+
+-- CreateIndex
 CREATE UNIQUE INDEX "clients_id_tenant_id_sandbox_key" ON "clients"("id", "tenant_id", "sandbox");
 
 -- CreateIndex
@@ -918,6 +921,9 @@ CREATE INDEX "secrets_tenant_id_sandbox_created_at_id_idx" ON "secrets"("tenant_
 CREATE INDEX "secrets_tenant_id_sandbox_base_environment_id_idx" ON "secrets"("tenant_id", "sandbox", "base_environment", "id");
 
 -- CreateIndex
+CREATE INDEX "secrets_collection_id_idx" ON "secrets"("collection_id");
+
+-- CreateIndex
 CREATE UNIQUE INDEX "secrets_id_tenant_id_sandbox_key" ON "secrets"("id", "tenant_id", "sandbox");
 
 -- CreateIndex
@@ -951,6 +957,9 @@ CREATE UNIQUE INDEX "tenant_policies_tenant_id_name_key" ON "tenant_policies"("t
 CREATE INDEX "rate_counters_expires_at_idx" ON "rate_counters"("expires_at");
 
 -- AddForeignKey
+ALTER TABLE "clients" ADD CONSTRAINT "clients_collection_id_tenant_id_sandbox_fkey" FOREIGN KEY ("collection_id", "tenant_id", "sandbox") REFERENCES "collections"("id", "tenant_id", "sandbox") ON DELETE NO ACTION ON UPDATE NO ACTION;
+
+-- AddForeignKey
 ALTER TABLE "client_credentials" ADD CONSTRAINT "client_credentials_client_id_tenant_id_sandbox_fkey" FOREIGN KEY ("client_id", "tenant_id", "sandbox") REFERENCES "clients"("id", "tenant_id", "sandbox") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- AddForeignKey
@@ -981,10 +990,19 @@ ALTER TABLE "memberships" ADD CONSTRAINT "memberships_user_id_fkey" FOREIGN KEY 
 ALTER TABLE "sessions" ADD CONSTRAINT "sessions_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- AddForeignKey
+ALTER TABLE "routes" ADD CONSTRAINT "routes_collection_id_tenant_id_sandbox_fkey" FOREIGN KEY ("collection_id", "tenant_id", "sandbox") REFERENCES "collections"("id", "tenant_id", "sandbox") ON DELETE NO ACTION ON UPDATE NO ACTION;
+
+-- AddForeignKey
+ALTER TABLE "routes" ADD CONSTRAINT "routes_base_environment_id_tenant_id_sandbox_fkey" FOREIGN KEY ("base_environment_id", "tenant_id", "sandbox") REFERENCES "environments"("id", "tenant_id", "sandbox") ON DELETE NO ACTION ON UPDATE NO ACTION;
+
+-- AddForeignKey
 ALTER TABLE "route_environment_configs" ADD CONSTRAINT "route_environment_configs_route_id_tenant_id_sandbox_fkey" FOREIGN KEY ("route_id", "tenant_id", "sandbox") REFERENCES "routes"("id", "tenant_id", "sandbox") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- AddForeignKey
 ALTER TABLE "route_environment_configs" ADD CONSTRAINT "route_environment_configs_environment_id_tenant_id_sandbox_fkey" FOREIGN KEY ("environment_id", "tenant_id", "sandbox") REFERENCES "environments"("id", "tenant_id", "sandbox") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "secrets" ADD CONSTRAINT "secrets_collection_id_tenant_id_sandbox_fkey" FOREIGN KEY ("collection_id", "tenant_id", "sandbox") REFERENCES "collections"("id", "tenant_id", "sandbox") ON DELETE NO ACTION ON UPDATE NO ACTION;
 
 -- AddForeignKey
 ALTER TABLE "secret_environments" ADD CONSTRAINT "secret_environments_secret_id_tenant_id_sandbox_fkey" FOREIGN KEY ("secret_id", "tenant_id", "sandbox") REFERENCES "secrets"("id", "tenant_id", "sandbox") ON DELETE CASCADE ON UPDATE CASCADE;
@@ -1011,16 +1029,7 @@ CREATE UNIQUE INDEX tenant_master_keys_one_active ON tenant_master_keys (tenant_
 CREATE UNIQUE INDEX memberships_one_live ON memberships (tenant_id, user_id) WHERE removed_at IS NULL;
 CREATE UNIQUE INDEX secrets_name_folded ON secrets (tenant_id, sandbox, lower(shortcode_name));
 CREATE UNIQUE INDEX client_credentials_thumbprint ON client_credentials (tenant_id, sandbox, thumbprint) WHERE enabled AND thumbprint IS NOT NULL;
-CREATE INDEX routes_name_folded ON routes (tenant_id, sandbox, name, id);
 ALTER TABLE clients ADD CONSTRAINT clients_type CHECK (type IN ('user', 'server'));
-
--- References into another partition are impossible: the key carries tenant and space. A collection that goes leaves its members behind.
-ALTER TABLE routes ADD CONSTRAINT routes_base_environment_fkey FOREIGN KEY (base_environment_id, tenant_id, sandbox) REFERENCES environments (id, tenant_id, sandbox) ON DELETE RESTRICT;
-ALTER TABLE routes ADD CONSTRAINT routes_collection_fkey FOREIGN KEY (collection_id, tenant_id, sandbox) REFERENCES collections (id, tenant_id, sandbox) ON DELETE SET NULL (collection_id);
-ALTER TABLE secrets ADD CONSTRAINT secrets_collection_fkey FOREIGN KEY (collection_id, tenant_id, sandbox) REFERENCES collections (id, tenant_id, sandbox) ON DELETE SET NULL (collection_id);
-ALTER TABLE clients ADD CONSTRAINT clients_collection_fkey FOREIGN KEY (collection_id, tenant_id, sandbox) REFERENCES collections (id, tenant_id, sandbox) ON DELETE SET NULL (collection_id);
-CREATE INDEX secrets_collection ON secrets (collection_id);
-CREATE INDEX clients_collection ON clients (collection_id);
 
 -- Rate-limit windows may be lost in a crash.
 ALTER TABLE rate_counters SET UNLOGGED;
@@ -1134,10 +1143,6 @@ CREATE TRIGGER announce AFTER INSERT OR UPDATE OR DELETE ON tenant_master_keys F
 CREATE TRIGGER announce AFTER INSERT OR UPDATE OR DELETE ON tenant_policies FOR EACH ROW EXECUTE FUNCTION announce_tenant();
 
 -- ---------------------------------------------------------------------------------------------------------------------------------------
--- Feeds must not skip a transaction that commits late: each row carries the id of the transaction that wrote it.
-ALTER TABLE audit_logs ALTER COLUMN txid SET DEFAULT pg_current_xact_id()::text::bigint;
-ALTER TABLE audit_log_critical ALTER COLUMN txid SET DEFAULT pg_current_xact_id()::text::bigint;
-ALTER TABLE request_logs ALTER COLUMN txid SET DEFAULT pg_current_xact_id()::text::bigint;
 -- Both audit stores share one identity, so that one cursor orders them.
 ALTER TABLE audit_log_critical ALTER COLUMN seq SET DEFAULT nextval('audit_logs_seq_seq');
 DROP SEQUENCE audit_log_critical_seq_seq;

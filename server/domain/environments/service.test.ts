@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { db } from '#server/platform/db.ts';
+import { testDatabase } from '#server/testing/database.ts';
+import { workspace } from '#server/testing/workspace.ts';
+import * as environments from './service.ts';
+
+await testDatabase();
+
+test('every space starts with one default environment named production', async () => {
+  const w = await workspace();
+  for (const ctx of [w.live, w.test]) {
+    const rows = await environments.listEnvironments(ctx);
+    assert.deepEqual(rows.map((r) => [r.name, r.is_default, r.color]), [['production', true, '#22c55e']]);
+  }
+});
+
+test('making an environment the default takes the mark from the old one, whatever runs beside it', async () => {
+  const w = await workspace();
+  const rows = await Promise.all(['a', 'b', 'c', 'd'].map((name) => environments.createEnvironment(w.live, { name })));
+  await Promise.allSettled(rows.map((row) => environments.updateEnvironment(w.live, { id: row.id, is_default: true })));
+  const after = await environments.listEnvironments(w.live);
+  assert.equal(after.filter((r) => r.is_default).length, 1);
+});
+
+test('the default environment is neither deleted nor unmarked', async () => {
+  const w = await workspace();
+  const [production] = await environments.listEnvironments(w.live);
+  await assert.rejects(environments.deleteEnvironment(w.live, { id: production!.id }), { type: 'validation_error' });
+  await assert.rejects(environments.updateEnvironment(w.live, { id: production!.id, is_default: false }), { type: 'validation_error' });
+});
+
+test('an environment of the other space or of another workspace does not exist', async () => {
+  const [w, other] = await Promise.all([workspace(), workspace()]);
+  const [mine] = await environments.listEnvironments(w.live);
+  for (const ctx of [w.test, other.live, other.test]) {
+    await assert.rejects(environments.getEnvironment(ctx, { id: mine!.id }), { type: 'not_found' });
+    await assert.rejects(environments.updateEnvironment(ctx, { id: mine!.id, color: '#000000' }), { type: 'not_found' });
+    await assert.rejects(environments.deleteEnvironment(ctx, { id: mine!.id }), { type: 'not_found' });
+  }
+});
+
+test('a taken name is a conflict; the same name in the other space is not', async () => {
+  const w = await workspace();
+  await environments.createEnvironment(w.live, { name: 'staging' });
+  await assert.rejects(environments.createEnvironment(w.live, { name: 'staging' }), { type: 'conflict' });
+  await environments.createEnvironment(w.test, { name: 'staging' });
+});
+
+test('a plan limit holds against parallel creates', async () => {
+  const w = await workspace({ plan: 'free' });
+  const results = await Promise.allSettled(Array.from({ length: 8 }, (_, i) => environments.createEnvironment(w.live, { name: `e${i}` })));
+  assert.equal(results.filter((r) => r.status === 'fulfilled').length, 2, 'free allows 3, production counts');
+  const refused = results.find((r) => r.status === 'rejected');
+  assert.equal((refused as PromiseRejectedResult).reason.status, 403);
+});
+
+test('every change leaves one audit entry, a refused change none', async () => {
+  const w = await workspace();
+  const row = await environments.createEnvironment(w.live, { name: 'staging' });
+  await environments.updateEnvironment(w.live, { id: row.id, display_name: 'Stage' });
+  await environments.deleteEnvironment(w.live, { id: row.id });
+  await assert.rejects(environments.deleteEnvironment(w.live, { id: row.id }), { type: 'not_found' });
+  const entries = await db().audit_logs.findMany({ where: { tenant_id: w.tenant.id }, orderBy: { seq: 'asc' } });
+  assert.deepEqual(entries.map((e) => e.action), ['create', 'update', 'delete']);
+  assert.equal((entries[1]?.details as { sandbox: boolean }).sandbox, false);
+});
+
+test('row-level security hides foreign rows even from a query that forgot its scope', async () => {
+  const [w, other] = await Promise.all([workspace(), workspace()]);
+  const { read } = await import('#server/kernel/database.ts');
+  const seen = await read(w.live, (tx) => tx.environments.findMany());
+  assert.deepEqual([...new Set(seen.map((r) => `${r.tenant_id}:${r.sandbox}`))], [`${w.tenant.id}:false`]);
+  await assert.rejects(read(w.live, (tx) => tx.environments.create({ data: { id: crypto.randomUUID(), tenant_id: other.tenant.id, sandbox: false, name: 'x', display_name: 'x' } })));
+});

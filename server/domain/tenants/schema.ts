@@ -1,0 +1,48 @@
+import { z } from 'zod';
+
+/** Labels that name other hosts of the service (interface rule 01 §1.5). */
+export const RESERVED_SLUGS: ReadonlySet<string> = new Set(
+  'api sandbox api-staging sandbox-staging www staging admin auth app dashboard docs status mail mcp wrap cdn static assets support billing hooks scim pub agent me'.split(' '),
+);
+
+/** At most 55 characters, so that `sandbox-{slug}` is still a DNS label. */
+export const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,53}[a-z0-9])?$/;
+
+export const isUsableSlug = (slug: string) => SLUG.test(slug) && !RESERVED_SLUGS.has(slug) && !slug.startsWith('sandbox-');
+
+export const tenantSlug = () =>
+  z
+    .string()
+    .trim()
+    .transform((s) => s.toLowerCase())
+    .refine(isUsableSlug, 'must be 1 to 55 lower-case letters, digits and inner hyphens, and not a reserved word');
+
+export const REGIONS = ['us', 'eu', 'au'] as const;
+export type Region = (typeof REGIONS)[number];
+
+const EU = new Set('AT BE BG HR CY CZ DK EE FI FR DE GR HU IE IT LV LT LU MT NL PL PT RO SK SI ES SE IS LI NO GB CH'.split(' '));
+export const regionOf = (country: string | null | undefined): Region => (country === 'AU' || country === 'NZ' ? 'au' : country && EU.has(country) ? 'eu' : 'us');
+
+/** A slug from a workspace name; never empty, never reserved. */
+export function slugFrom(name: string): string {
+  const base = name
+    .normalize('NFKD')
+    .replace(/[\u0300-\u036f]/g, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, 50)
+    .replace(/-+$/, '');
+  return base && isUsableSlug(base) ? base : `${base || 'workspace'}-1`.replace(/^sandbox-/, 'workspace-');
+}
+
+/** Workspace settings with their defaults (interface rule 22 §11); tenants.settings holds only what differs. */
+export const TenantSettings = z.object({
+  proxy_require_credential: z.boolean().default(false),
+  legacy_key_auth: z.enum(['enabled', 'disabled']).default('enabled'),
+  log_payloads_default: z.enum(['all', 'errors', 'off']).default('all'),
+  egress_allowlist: z.array(z.string()).nullable().default(null),
+  details_withheld: z.boolean().default(false),
+});
+export type TenantSettings = z.output<typeof TenantSettings>;
+export const settingsOf = (stored: unknown): TenantSettings => TenantSettings.parse(stored ?? {});

@@ -1,0 +1,42 @@
+import { firstEnvironment } from '#server/domain/environments/service.ts';
+import { createTenantKey } from '#server/domain/keys/service.ts';
+import type { PlanName } from '#server/domain/plans/schema.ts';
+import type { Tx } from '#server/kernel/database.ts';
+import { newId } from '#server/kernel/ids.ts';
+import type { Region } from './schema.ts';
+
+export type NewTenant = { name: string; slug: string; region: Region; country?: string | null; plan: PlanName; status?: string };
+
+/**
+ * A workspace with its master key and the default environment in both spaces. Runs in the caller's transaction, outside row-level security: the
+ * callers are sign-up, onboarding and the operator, who audit it themselves. The slug is made free by suffixing -2, -3, ...
+ */
+export async function createTenant(tx: Tx, input: NewTenant, now: Date) {
+  const slug = await freeSlug(tx, input.slug, now);
+  const tenant = await tx.tenants.create({
+    data: {
+      id: newId(),
+      slug,
+      name: input.name,
+      region: input.region,
+      country: input.country ?? null,
+      subscription_plan: input.plan,
+      subscription_status: input.status ?? 'active',
+      created_at: now,
+      updated_at: now,
+    },
+  });
+  await createTenantKey(tx, tenant.id, now);
+  for (const sandbox of [false, true]) await firstEnvironment(tx, tenant.id, sandbox, now);
+  return tenant;
+}
+
+/** Two sign-ups for one slug at once: the lock makes the second see the first. */
+async function freeSlug(tx: Tx, wanted: string, now: Date): Promise<string> {
+  await tx.$executeRaw`select pg_advisory_xact_lock(hashtextextended(${`slug:${wanted}`}, 0))`;
+  for (let n = 1; ; n++) {
+    const slug = n === 1 ? wanted : `${wanted.slice(0, 54 - String(n).length).replace(/-+$/, '')}-${n}`;
+    const taken = (await tx.tenants.findUnique({ where: { slug }, select: { id: true } })) ?? (await tx.reserved_slugs.findFirst({ where: { slug, expires_at: { gt: now } } }));
+    if (!taken) return slug;
+  }
+}

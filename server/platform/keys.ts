@@ -1,0 +1,39 @@
+import { Keyring, type TenantKeyRow } from '#server/crypto/keyring.ts';
+import { loadRootKeys, type RootKeys } from '#server/crypto/root-key.ts';
+import { sql } from './db.ts';
+import { env } from './env.ts';
+
+let roots: RootKeys | undefined;
+let ring: Keyring | undefined;
+
+/** The deployment's root keys (interface rule 31 §3). @throws RootKeyRefused with what to do */
+export function rootKeys(): RootKeys {
+  roots ??= loadRootKeys({
+    masterKeyB64: env.MASTER_KEY_B64,
+    previousB64: env.MASTER_KEY_PREVIOUS_B64,
+    file: env.MASTER_KEY_FILE,
+    production: env.NODE_ENV === 'production',
+  });
+  return roots;
+}
+
+/** The tenant keys of this process. */
+export function keyring(): Keyring {
+  ring ??= new Keyring(loadTenantKey, rootKeys());
+  return ring;
+}
+
+export function wipeKeys(): void {
+  ring?.wipe();
+  ring = undefined;
+  roots = undefined;
+}
+
+async function loadTenantKey(tenantId: string, version: number | 'active'): Promise<TenantKeyRow | null> {
+  const { rows } = await sql().query<TenantKeyRow>({
+    name: version === 'active' ? 'tmk-active' : 'tmk-version',
+    text: `select version, wrap_method, wrapped_key, root_key_id from tenant_master_keys where tenant_id = $1 and ${version === 'active' ? "status = 'active'" : 'version = $2'}`,
+    values: version === 'active' ? [tenantId] : [tenantId, version],
+  });
+  return rows[0] ?? null;
+}
