@@ -51,7 +51,7 @@ export function applyRefusal<In extends FieldValues, Out extends FieldValues>(
 function leadingField<In extends FieldValues, Out extends FieldValues>(form: ZodForm<In, Out>, message: string): Record<string, string> {
   const match = /^["'`]?([a-z_][\w.[\]]*)["'`]?(:)?\s+(.+)$/is.exec(message);
   const [, path = '', colon, rest = ''] = match ?? [];
-  const known = path !== '' && path.split(/[.[]/)[0]! in form.getValues();
+  const known = path !== '' && (path.split(/[.[]/)[0] ?? '') in form.getValues();
   return known ? { [path]: colon ? capital(rest) : message } : {};
 }
 
@@ -82,7 +82,6 @@ export function Form<In extends FieldValues, Out extends FieldValues>({
   };
   return (
     <FormProvider {...form}>
-      {/* biome-ignore lint/a11y/noNoninteractiveElementInteractions: the key is a shortcut for the submit button inside. */}
       <form noValidate {...rest} onSubmit={submit} onKeyDown={onKeyDown} className={cn('flex flex-col gap-5', className)}>
         {refusal && <FormRefusal refusal={refusal} />}
         {children}

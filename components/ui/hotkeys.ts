@@ -1,0 +1,105 @@
+'use client';
+
+import { useEffect, useRef, useSyncExternalStore } from 'react';
+
+export type Hotkey = {
+  /** `mod+k`, `?`, `shift+x`, or a sequence: `g r`. `mod` is Cmd on a Mac and Ctrl elsewhere. */
+  keys: string;
+  /** What it does, for the sheet of shortcuts; without it the key is not listed. */
+  label?: string;
+  group?: string;
+  run: (event: KeyboardEvent) => void;
+  /** Also inside inputs and open dialogs: only for keys with `mod`. */
+  everywhere?: boolean;
+};
+
+const SEQUENCE_MS = 1200;
+const registered = new Set<Hotkey>();
+const listeners = new Set<() => void>();
+let listed: readonly Hotkey[] = [];
+
+/** Active while the component is mounted. The newest registration of a key wins, so that a page may take over a key of the frame. */
+export function useHotkeys(hotkeys: readonly Hotkey[]): void {
+  const latest = useRef(hotkeys);
+  useEffect(() => {
+    latest.current = hotkeys;
+  });
+  const shape = hotkeys
+    .map((hotkey) => `${hotkey.keys}\t${hotkey.label ?? ''}\t${hotkey.group ?? ''}\t${hotkey.everywhere ? 1 : 0}`)
+    .join('\n');
+  // biome-ignore lint/correctness/useExhaustiveDependencies: handlers are read through the ref; only the list of keys makes a new registration.
+  useEffect(() => {
+    const mine = hotkeys.map((hotkey, index) => ({ ...hotkey, run: (event: KeyboardEvent) => latest.current[index]?.run(event) }));
+    for (const hotkey of mine) registered.add(hotkey);
+    changed();
+    return () => {
+      for (const hotkey of mine) registered.delete(hotkey);
+      changed();
+    };
+  }, [shape]);
+}
+
+/** All keys that are active now and have a label, for the sheet. */
+export function useListedHotkeys(): readonly Hotkey[] {
+  return useSyncExternalStore(
+    (notify) => {
+      listeners.add(notify);
+      return () => listeners.delete(notify);
+    },
+    () => listed,
+    () => none,
+  );
+}
+
+const none: readonly Hotkey[] = [];
+
+function changed(): void {
+  if (typeof window !== 'undefined') {
+    window.removeEventListener('keydown', onKeyDown);
+    if (registered.size > 0) window.addEventListener('keydown', onKeyDown);
+  }
+  listed = [...registered].filter((hotkey) => hotkey.label);
+  for (const notify of listeners) notify();
+}
+
+let pending = '';
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+function onKeyDown(event: KeyboardEvent): void {
+  if (event.defaultPrevented || event.isComposing || ['Shift', 'Control', 'Meta', 'Alt'].includes(event.key)) return;
+  const step = stepOf(event);
+  const quiet =
+    isTyping(event.target) || document.querySelector('[role="dialog"][aria-modal="true"], [role="alertdialog"], [role="menu"]') !== null;
+  const candidates = [...registered].reverse().filter((hotkey) => hotkey.everywhere || !quiet);
+  const sequence = pending ? `${pending} ${step}` : step;
+  const hit = candidates.find((hotkey) => hotkey.keys === sequence) ?? candidates.find((hotkey) => hotkey.keys === step);
+  clearTimeout(timer);
+  pending = '';
+  if (hit) {
+    event.preventDefault();
+    hit.run(event);
+  } else if (candidates.some((hotkey) => hotkey.keys.startsWith(`${step} `))) {
+    pending = step;
+    timer = setTimeout(() => {
+      pending = '';
+    }, SEQUENCE_MS);
+  }
+}
+
+/** The name of a key press in the grammar above. Shift is written only for letters and named keys: `?` already needs it. */
+export function stepOf(event: Pick<KeyboardEvent, 'key' | 'metaKey' | 'ctrlKey' | 'altKey' | 'shiftKey'>): string {
+  const key = event.key.toLowerCase();
+  const symbol = event.key.length === 1 && !/[a-z]/i.test(event.key);
+  return [event.metaKey || event.ctrlKey ? 'mod' : '', event.altKey ? 'alt' : '', event.shiftKey && !symbol ? 'shift' : '', key]
+    .filter(Boolean)
+    .join('+');
+}
+
+/** Whether a key belongs to the element that has focus and not to the page. */
+export function isTyping(target: EventTarget | null): boolean {
+  if (!(target instanceof HTMLElement)) return false;
+  return (
+    target.isContentEditable ||
+    target.matches('input:not([type="checkbox"], [type="radio"]), textarea, select, [role="combobox"], [role="listbox"]')
+  );
+}
