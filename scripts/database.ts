@@ -144,7 +144,14 @@ function initialise(directory: string, data: string, account: Account): void {
   ];
   const [command, args] = as(account, 'initdb', ['-D', fresh, ...flags]);
   const made = spawnSync(command, args, { ...account.ids, encoding: 'utf8' });
-  if (made.status !== 0) throw new Error(`The embedded PostgreSQL could not make its files: ${(made.stderr || String(made.error)).trim()}`);
+  if (made.status !== 0) {
+    const reason = (made.stderr || String(made.error)).trim();
+    const hint =
+      account.ids.uid === undefined
+        ? ''
+        : `\nThis is root without user namespaces, so the server runs as nobody, who must be able to enter ${native} and ${directory}. Run as another account, or set DATABASE_URL.`;
+    throw new Error(`The embedded PostgreSQL could not make its files: ${reason}${hint}`);
+  }
   fs.renameSync(fresh, data);
 }
 

@@ -64,7 +64,7 @@ function tell(report: JSONReport): Counts {
         counts[ok ? 'passed' : 'failed']++;
         const last = test.results.at(-1);
         console.log(`${ok ? 'ok  ' : 'FAIL'} ${title} (${((last?.duration ?? 0) / 1000).toFixed(1)} s)`);
-        if (!ok) for (const error of last?.errors ?? []) console.log((error.stack ?? error.message ?? '').replace(/^/gm, '       '));
+        if (!ok) for (const error of last?.errors ?? []) console.log((error.message ?? '').replace(/^/gm, '       '));
       }
     }
     for (const inner of suite.suites ?? []) visit(inner, [...titles, inner.title]);

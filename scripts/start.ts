@@ -20,12 +20,14 @@ const stopBudgetMs = 30_000;
 const env = readEnv();
 const running: RoleProcess[] = [];
 let database: Database | undefined;
+let lock: net.Server | undefined;
 let stopping: Promise<never> | undefined;
 let ready = false;
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stop(0));
 
 try {
-  fs.mkdirSync(env.DATA_DIR, { recursive: true, mode: 0o700 });
+  // Others may pass through and not look around: the database server may have to run as another account (see database.ts).
+  fs.mkdirSync(env.DATA_DIR, { recursive: true, mode: 0o711 });
   await claimDataDirectory();
   const taken = await Promise.all(portsHere().map((port) => whyNotFree(port, env.BIND_ADDRESS)));
   if (taken.some(Boolean)) throw new Problem(taken.filter(Boolean).join('\n'));
@@ -57,15 +59,14 @@ function readEnv(): Env {
 
 /** One supervisor a data directory: the embedded database and the web socket have room for one. A socket, since a pid file goes stale. */
 async function claimDataDirectory(): Promise<void> {
-  const folder = path.dirname(env.WEB_SOCKET);
-  fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const socket = path.join(folder, 'run.sock');
+  fs.mkdirSync(path.dirname(env.WEB_SOCKET), { recursive: true, mode: 0o700 });
+  const socket = `${env.WEB_SOCKET}.run`;
   if (await accepts({ path: socket }))
     throw new Problem(`Sallyport is already running from ${env.DATA_DIR}: stop it first, or set DATA_DIR.`);
   fs.rmSync(socket, { force: true });
-  const lock = net.createServer((visitor) => visitor.end());
-  await new Promise<void>((resolve, reject) => lock.on('error', reject).listen(socket, resolve));
-  lock.unref();
+  const server = net.createServer((visitor) => visitor.end());
+  await new Promise<void>((resolve, reject) => server.on('error', reject).listen(socket, resolve));
+  lock = server.unref();
 }
 
 async function databaseUrl(): Promise<string> {
@@ -142,6 +143,7 @@ function stop(code: number): Promise<never> {
     for (const name of ['gateway', 'web', 'worker'])
       await running.find((role) => role.name === name)?.stop(Math.max(500, until - Date.now() - 5000));
     await database?.stop();
+    lock?.close();
     process.exit(code);
   })();
   return stopping;
