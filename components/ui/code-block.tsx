@@ -67,8 +67,8 @@ export function CodeBlock({ snippets, title, wrap, onCopied, className }: CodeBl
         )}
         <CopyButton value={snippet.code} label={`${snippet.label} code`} onCopied={() => onCopied?.(snippet.id)} className="ml-auto" />
       </figcaption>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable from the keyboard. */}
       <pre
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable from the keyboard.
         tabIndex={0}
         className={cn('max-h-120 overflow-auto px-3 py-2.5 focus-visible:-outline-offset-2', wrap && 'whitespace-pre-wrap break-words')}
       >

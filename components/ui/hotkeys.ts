@@ -8,7 +8,8 @@ export type Hotkey = {
   /** What it does, for the sheet of shortcuts; without it the key is not listed. */
   label?: string;
   group?: string;
-  run: (event: KeyboardEvent) => void;
+  /** Absent for keys that a focused element handles itself and that are only listed here. */
+  run?: (event: KeyboardEvent) => void;
   /** Also inside inputs and open dialogs: only for keys with `mod`. */
   everywhere?: boolean;
 };
@@ -29,7 +30,10 @@ export function useHotkeys(hotkeys: readonly Hotkey[]): void {
     .join('\n');
   // biome-ignore lint/correctness/useExhaustiveDependencies: handlers are read through the ref; only the list of keys makes a new registration.
   useEffect(() => {
-    const mine = hotkeys.map((hotkey, index) => ({ ...hotkey, run: (event: KeyboardEvent) => latest.current[index]?.run(event) }));
+    const mine = hotkeys.map((hotkey, index) => ({
+      ...hotkey,
+      run: hotkey.run && ((event: KeyboardEvent) => latest.current[index]?.run?.(event)),
+    }));
     for (const hotkey of mine) registered.add(hotkey);
     changed();
     return () => {
@@ -70,14 +74,14 @@ function onKeyDown(event: KeyboardEvent): void {
   const step = stepOf(event);
   const quiet =
     isTyping(event.target) || document.querySelector('[role="dialog"][aria-modal="true"], [role="alertdialog"], [role="menu"]') !== null;
-  const candidates = [...registered].reverse().filter((hotkey) => hotkey.everywhere || !quiet);
+  const candidates = [...registered].reverse().filter((hotkey) => hotkey.run && (hotkey.everywhere || !quiet));
   const sequence = pending ? `${pending} ${step}` : step;
   const hit = candidates.find((hotkey) => hotkey.keys === sequence) ?? candidates.find((hotkey) => hotkey.keys === step);
   clearTimeout(timer);
   pending = '';
   if (hit) {
     event.preventDefault();
-    hit.run(event);
+    hit.run?.(event);
   } else if (candidates.some((hotkey) => hotkey.keys.startsWith(`${step} `))) {
     pending = step;
     timer = setTimeout(() => {

@@ -22,11 +22,11 @@ export function JsonView({ value, depth = 2, onPick, label = 'JSON', className }
   return (
     <div className={cn('group/json relative min-w-0 overflow-hidden rounded-lg border border-line-strong bg-surface', className)}>
       <CopyButton value={JSON.stringify(value, null, 2)} label={label} className="absolute top-1 right-1 z-10 bg-surface" />
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable from the keyboard. */}
       {/* biome-ignore lint/a11y/useSemanticElements: a section would add a landmark for every value on the page. */}
       <div
         role="group"
         aria-label={label}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable from the keyboard.
         tabIndex={0}
         className="max-h-120 overflow-auto py-2.5 pr-9 pl-1.5 font-mono text-xs leading-5 focus-visible:-outline-offset-2"
       >

@@ -60,8 +60,11 @@ export function ShownOnce({ value, title, label, filename, description, children
       {value !== undefined && (
         <>
           <div className="rounded-lg border border-line-strong bg-subtle">
-            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long value scrolls, and must do so from the keyboard too. */}
-            <pre tabIndex={0} className="max-h-48 overflow-auto whitespace-pre-wrap break-all px-3 py-3 font-mono text-sm">
+            <pre
+              // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable from the keyboard.
+              tabIndex={0}
+              className="max-h-48 overflow-auto whitespace-pre-wrap break-all px-3 py-3 font-mono text-sm"
+            >
               {value}
             </pre>
             <div className="flex gap-2 border-line border-t p-2">

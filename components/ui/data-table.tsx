@@ -1,0 +1,303 @@
+'use client';
+
+import {
+  type ColumnDef,
+  createColumnHelper,
+  flexRender,
+  getCoreRowModel,
+  type Row,
+  type RowData,
+  useReactTable,
+} from '@tanstack/react-table';
+import { ArrowDown, ArrowUp, ChevronsUpDown, MoreHorizontal } from 'lucide-react';
+import Link from 'next/link';
+import type { ReactNode } from 'react';
+import { IconButton } from './button.tsx';
+import { Checkbox } from './choices.tsx';
+import { cn } from './cn.ts';
+import { Menu, type MenuEntry } from './dropdown-menu.tsx';
+import { type Selection, useTableKeys } from './table-keys.ts';
+
+declare module '@tanstack/react-table' {
+  interface ColumnMeta<TData extends RowData, TValue> {
+    align?: 'left' | 'right';
+    /** The column disappears on windows narrower than this; the details are one click away. */
+    hideBelow?: 'sm' | 'md' | 'lg' | 'xl';
+    /** CSS width; without one the column takes what its content needs. */
+    width?: string;
+    /** The key the list endpoint sorts by; without one the header is plain text. */
+    sort?: string;
+    /** The cell's text is cut with an ellipsis instead of widening the table. */
+    truncate?: boolean;
+  }
+}
+
+/** A typed column builder: `const column = columnsFor<Route>()`. Define columns once, outside the component. */
+export const columnsFor = <T extends RowData>() => createColumnHelper<T>();
+// biome-ignore lint/suspicious/noExplicitAny: TanStack's own type for columns of mixed value types.
+export type Columns<T> = ColumnDef<T, any>[];
+export type Sort = { sort: string; order: 'asc' | 'desc' };
+
+export type DataTableProps<T> = {
+  columns: Columns<T>;
+  /** Undefined while loading for the first time: skeleton rows stand in. */
+  rows: readonly T[] | undefined;
+  rowId: (row: T) => string;
+  /** Names the row for its checkbox, menu and link. */
+  rowName: (row: T) => string;
+  /** What the table lists, for screen readers. */
+  caption: string;
+  /** The row's page; the first cell becomes the link and the whole row follows it. */
+  rowHref?: (row: T) => string;
+  /** Or: open the row in place (details panel). */
+  onOpen?: (row: T) => void;
+  /** The row shown in the details panel. */
+  openId?: string | undefined;
+  actions?: (row: T) => readonly MenuEntry[];
+  selection?: Selection;
+  sort?: Sort | undefined;
+  onSort?: (sort: Sort) => void;
+  /** Shown instead of rows when there are none. */
+  empty?: ReactNode;
+  skeletonRows?: number;
+  /** Newer rows are being fetched behind the ones shown. */
+  refreshing?: boolean;
+  className?: string;
+};
+
+/** The one table of the dashboard. j/k move, Enter opens, x selects, Shift+x selects a range. */
+export function DataTable<T>(props: DataTableProps<T>) {
+  const {
+    columns,
+    rows,
+    rowId,
+    rowName,
+    caption,
+    rowHref,
+    onOpen,
+    openId,
+    actions,
+    selection,
+    sort,
+    onSort,
+    empty,
+    skeletonRows = 8,
+    refreshing,
+    className,
+  } = props;
+  const table = useReactTable({
+    data: (rows ?? []) as T[],
+    columns,
+    getRowId: rowId,
+    getCoreRowModel: getCoreRowModel(),
+    manualSorting: true,
+    manualPagination: true,
+  });
+  const model = table.getRowModel().rows;
+  const ids = model.map((row) => row.id);
+  const keys = useTableKeys({ ids, selection });
+  const headers = table.getFlatHeaders();
+  const span = headers.length + (selection ? 1 : 0) + (actions ? 1 : 0);
+  if (rows && model.length === 0 && empty) return <>{empty}</>;
+  return (
+    <div className={cn('relative min-w-0 overflow-x-auto rounded-lg border border-line-strong bg-surface', className)}>
+      <table ref={keys.tableRef} aria-busy={refreshing || !rows || undefined} className="w-full border-separate border-spacing-0">
+        <caption className="sr-only">{caption}</caption>
+        <thead>
+          <tr>
+            {selection && (
+              <th className={cn(headCell, 'w-8 pr-0')}>
+                <SelectAll ids={ids} selection={selection} />
+              </th>
+            )}
+            {headers.map((header) => {
+              const meta = header.column.columnDef.meta;
+              const label = flexRender(header.column.columnDef.header, header.getContext());
+              const current = meta?.sort && sort?.sort === meta.sort ? sort.order : undefined;
+              return (
+                <th
+                  key={header.id}
+                  scope="col"
+                  style={{ width: meta?.width }}
+                  aria-sort={current && (current === 'asc' ? 'ascending' : 'descending')}
+                  className={cn(headCell, meta?.align === 'right' && 'text-right', meta?.hideBelow && hidden[meta.hideBelow])}
+                >
+                  {meta?.sort && onSort ? (
+                    <SortButton label={label} order={current} onSort={(order) => onSort({ sort: meta.sort ?? '', order })} />
+                  ) : (
+                    label
+                  )}
+                </th>
+              );
+            })}
+            {actions && (
+              <th className={cn(headCell, 'w-10')}>
+                <span className="sr-only">Actions</span>
+              </th>
+            )}
+          </tr>
+        </thead>
+        <tbody className={cn('transition-opacity', refreshing && 'opacity-70')}>
+          {rows
+            ? model.map((row) => (
+                <BodyRow
+                  key={row.id}
+                  row={row}
+                  name={rowName(row.original)}
+                  href={rowHref?.(row.original)}
+                  onOpen={onOpen && (() => onOpen(row.original))}
+                  isOpen={openId === row.id}
+                  entries={actions?.(row.original)}
+                  selection={selection}
+                  toggle={keys.toggle}
+                />
+              ))
+            : Array.from({ length: skeletonRows }, (_, index) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: the rows are all alike.
+                <tr key={index} aria-hidden>
+                  <td colSpan={span} className="h-(--row-height) border-line border-b px-3">
+                    <span
+                      className="block h-3.5 animate-shimmer rounded-xs bg-pressed"
+                      style={{ width: `${(82 - ((index * 13) % 34)).toString()}%` }}
+                    />
+                  </td>
+                </tr>
+              ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+const headCell =
+  'sticky top-0 z-20 h-8 whitespace-nowrap border-line-strong border-b bg-subtle px-3 text-left align-middle font-medium text-ink-3 text-xs';
+const hidden = { sm: 'max-sm:hidden', md: 'max-md:hidden', lg: 'max-lg:hidden', xl: 'max-xl:hidden' } as const;
+
+type BodyRowProps<T> = {
+  row: Row<T>;
+  name: string;
+  href: string | undefined;
+  onOpen: (() => void) | undefined;
+  isOpen: boolean;
+  entries: readonly MenuEntry[] | undefined;
+  selection: Selection | undefined;
+  toggle: (id: string, range: boolean) => void;
+};
+
+function BodyRow<T>({ row, name, href, onOpen, isOpen, entries, selection, toggle }: BodyRowProps<T>) {
+  const selected = selection?.selected.has(row.id) ?? false;
+  return (
+    <tr
+      data-row={row.id}
+      tabIndex={-1}
+      aria-selected={selection ? selected : undefined}
+      className={cn(
+        'group/row relative scroll-mt-10 focus-visible:-outline-offset-2',
+        (href ?? onOpen) && 'hover:bg-subtle/70',
+        selected && 'bg-accent-soft hover:bg-accent-soft',
+        isOpen && 'bg-subtle shadow-[inset_2px_0_0_var(--accent)]',
+      )}
+    >
+      {selection && (
+        <td className={cn(bodyCell, 'relative z-10 w-8 pr-0')}>
+          <Checkbox hideLabel label={`Select ${name}`} checked={selected} onCheckedChange={() => toggle(row.id, false)} className="-ml-1" />
+        </td>
+      )}
+      {row.getVisibleCells().map((cell, index) => {
+        const meta = cell.column.columnDef.meta;
+        const content = flexRender(cell.column.columnDef.cell, cell.getContext());
+        return (
+          <td
+            key={cell.id}
+            className={cn(
+              bodyCell,
+              meta?.align === 'right' && 'figures text-right',
+              meta?.truncate && 'max-w-0 truncate',
+              meta?.hideBelow && hidden[meta.hideBelow],
+            )}
+          >
+            {index === 0 ? (
+              <Opener href={href} onOpen={onOpen}>
+                {content}
+              </Opener>
+            ) : (
+              content
+            )}
+          </td>
+        );
+      })}
+      {entries && (
+        <td className={cn(bodyCell, 'relative z-10 w-10 pr-1.5 text-right')}>
+          {entries.length > 0 && (
+            <Menu
+              entries={entries}
+              trigger={<IconButton size="sm" label={`Actions for ${name}`} icon={<MoreHorizontal />} className="text-ink-3" />}
+            />
+          )}
+        </td>
+      )}
+    </tr>
+  );
+}
+
+const bodyCell = 'h-(--row-height) border-line border-b px-3 py-(--cell-pad) align-middle group-last/row:border-b-0';
+
+/** The link or button of the first cell reaches over the whole row, so that the row can be clicked, middle-clicked and tabbed to once. */
+function Opener({ href, onOpen, children }: { href: string | undefined; onOpen: (() => void) | undefined; children: ReactNode }) {
+  const stretched =
+    'rounded-xs text-left font-medium outline-none after:absolute after:inset-0 focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-focus';
+  if (href !== undefined) {
+    return (
+      <Link href={href} data-opener className={stretched}>
+        {children}
+      </Link>
+    );
+  }
+  if (!onOpen) return children;
+  return (
+    <button type="button" data-opener onClick={onOpen} className={stretched}>
+      {children}
+    </button>
+  );
+}
+
+function SelectAll({ ids, selection }: { ids: readonly string[]; selection: Selection }) {
+  const count = ids.filter((id) => selection.selected.has(id)).length;
+  const change = (all: boolean) => {
+    const next = new Set(selection.selected);
+    for (const id of ids) all ? next.add(id) : next.delete(id);
+    selection.onChange(next);
+  };
+  return (
+    <Checkbox
+      hideLabel
+      label="Select all rows on this page"
+      checked={count > 0 && count === ids.length}
+      indeterminate={count > 0 && count < ids.length}
+      onCheckedChange={change}
+      className="-ml-1"
+    />
+  );
+}
+
+function SortButton({
+  label,
+  order,
+  onSort,
+}: {
+  label: ReactNode;
+  order: 'asc' | 'desc' | undefined;
+  onSort: (order: 'asc' | 'desc') => void;
+}) {
+  const Icon = order === 'asc' ? ArrowUp : order === 'desc' ? ArrowDown : ChevronsUpDown;
+  return (
+    <button
+      type="button"
+      onClick={() => onSort(order === 'desc' ? 'asc' : 'desc')}
+      className={cn('-mx-1 inline-flex h-6 items-center gap-1 rounded-sm px-1 hoverable:text-ink', order && 'text-ink')}
+    >
+      {label}
+      <Icon aria-hidden className={cn('size-3', !order && 'opacity-60')} />
+    </button>
+  );
+}

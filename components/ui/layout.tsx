@@ -1,0 +1,109 @@
+import { ExternalLink } from 'lucide-react';
+import Link from 'next/link';
+import type { ReactNode } from 'react';
+import { cn } from './cn.ts';
+import { Meter } from './meter.tsx';
+
+export type PageHeaderProps = {
+  title: ReactNode;
+  /** One line under the title. */
+  description?: ReactNode;
+  /** Badges and the state beside the title. */
+  badges?: ReactNode;
+  /** "8 of 50 routes"; the meter shows from 80 % on. */
+  usage?: { used: number; limit: number | null; noun: string } | undefined;
+  actions?: ReactNode;
+  /** The link back to the list on detail pages. */
+  back?: { href: string; label: string };
+  docsHref?: string;
+  children?: ReactNode;
+};
+
+export function PageHeader({ title, description, badges, usage, actions, back, docsHref, children }: PageHeaderProps) {
+  return (
+    <header className="flex flex-col gap-3">
+      {back && (
+        <Link href={back.href} className="-mb-2 w-fit rounded-sm text-ink-3 text-xs hover:text-ink">
+          ← {back.label}
+        </Link>
+      )}
+      <div className="flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
+        <div className="min-w-0">
+          <div className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
+            <h1 className="min-w-0 font-semibold text-xl [overflow-wrap:anywhere]">{title}</h1>
+            {badges}
+            {usage && <Usage {...usage} />}
+          </div>
+          {(description ?? docsHref) && (
+            <p className="mt-0.5 max-w-2xl text-ink-2">
+              {description}{' '}
+              {docsHref && (
+                <a href={docsHref} className={cn(textLink, 'inline-flex items-center gap-0.5')}>
+                  Docs <ExternalLink aria-hidden className="size-3" />
+                </a>
+              )}
+            </p>
+          )}
+        </div>
+        {actions && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
+      </div>
+      {children}
+    </header>
+  );
+}
+
+function Usage({ used, limit, noun }: { used: number; limit: number | null; noun: string }) {
+  const count = new Intl.NumberFormat();
+  const text = limit === null ? `${count.format(used)} ${noun}` : `${count.format(used)} of ${count.format(limit)} ${noun}`;
+  if (limit === null || used < limit * 0.8) return <span className="figures text-ink-3">{text}</span>;
+  return (
+    <span className="flex items-center gap-2">
+      <span className="figures text-ink-2">{text}</span>
+      <Meter value={used} max={limit} label={text} className="w-20" bare />
+    </span>
+  );
+}
+
+/** Links inside text: coloured and underlined on hover; underlined always where colour alone would mark them. */
+export const textLink = 'rounded-xs text-accent-ink underline decoration-accent-line underline-offset-2 hover:decoration-current';
+
+/** The body of a page: one column with even gaps, at most 1,440 px wide. */
+export const Page = ({ children, className }: { children: ReactNode; className?: string }) => (
+  <div className={cn('mx-auto flex w-full max-w-360 flex-col gap-5 px-4 py-5 sm:px-6 sm:py-6 lg:px-8', className)}>{children}</div>
+);
+
+export type SectionCardProps = {
+  title?: ReactNode;
+  description?: ReactNode;
+  actions?: ReactNode;
+  footer?: ReactNode;
+  /** The content reaches the edges (tables, lists). */
+  flush?: boolean;
+  tone?: 'plain' | 'danger';
+  className?: string;
+  children?: ReactNode;
+};
+
+export function SectionCard({ title, description, actions, footer, flush, tone = 'plain', className, children }: SectionCardProps) {
+  return (
+    <section
+      className={cn('min-w-0 rounded-lg border bg-surface', tone === 'danger' ? 'border-bad-line' : 'border-line-strong', className)}
+    >
+      {(title ?? actions) && (
+        <div className={cn('flex flex-wrap items-start justify-between gap-x-4 gap-y-2 px-4 pt-3.5', flush && 'border-line border-b pb-3')}>
+          <div className="min-w-0">
+            {title && <h2 className="font-semibold text-base">{title}</h2>}
+            {description && <p className="mt-0.5 max-w-2xl text-ink-2">{description}</p>}
+          </div>
+          {actions && <div className="flex items-center gap-2">{actions}</div>}
+        </div>
+      )}
+      {children && <div className={cn(!flush && 'p-4', !flush && title && 'pt-3')}>{children}</div>}
+      {footer && (
+        <div className="flex flex-wrap items-center justify-end gap-2 rounded-b-lg border-line border-t bg-subtle px-4 py-2.5">
+          {footer}
+        </div>
+      )}
+    </section>
+  );
+}

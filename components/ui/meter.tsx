@@ -1,0 +1,44 @@
+import { cn } from './cn.ts';
+
+export type MeterProps = {
+  value: number;
+  max: number;
+  label: string;
+  /** Text at the end of the label line; the default is the percentage. */
+  detail?: string;
+  /** Only the bar; the label is still read out. */
+  bare?: boolean;
+  className?: string;
+};
+
+/** How much of a limit is used. From 80 % it turns amber, from 100 % red, and says so in words. */
+export function Meter({ value, max, label, detail, bare, className }: MeterProps) {
+  const share = max > 0 ? value / max : 1;
+  const tone = share >= 1 ? 'bg-bad' : share >= 0.8 ? 'bg-warn' : 'bg-accent';
+  const words = share >= 1 ? 'limit reached' : share >= 0.8 ? 'close to the limit' : '';
+  const percent = `${Math.round(share * 100).toString()} %`;
+  return (
+    <div className={cn('flex flex-col gap-1.5', className)}>
+      {!bare && (
+        <div className="flex items-baseline justify-between gap-3 text-xs">
+          <span className="text-ink-2">{label}</span>
+          <span className="figures text-ink-3">{[detail ?? percent, words].filter(Boolean).join(', ')}</span>
+        </div>
+      )}
+      <div
+        role="meter"
+        aria-label={label}
+        aria-valuenow={value}
+        aria-valuemin={0}
+        aria-valuemax={max}
+        aria-valuetext={[percent, words].filter(Boolean).join(', ')}
+        className="h-1.5 overflow-hidden rounded-full bg-pressed"
+      >
+        <div
+          className={cn('h-full rounded-full', tone)}
+          style={{ width: `${Math.min(100, Math.max(share > 0 ? 2 : 0, share * 100)).toString()}%` }}
+        />
+      </div>
+    </div>
+  );
+}
