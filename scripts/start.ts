@@ -43,7 +43,7 @@ try {
   ready = true;
   greet();
 } catch (error) {
-  if (stopping) await stopping;
+  if (stopping !== undefined) await stopping;
   console.error(error instanceof Problem ? error.message : error);
   await stop(1);
 }
@@ -109,7 +109,7 @@ function reachable(address: string): string {
 async function watchDatabase(server: Database): Promise<void> {
   for (;;) {
     await sleep(500);
-    if (stopping) return;
+    if (stopping !== undefined) return;
     if (await server.answers()) continue;
     const lost = performance.now();
     log.error('the embedded PostgreSQL is gone and is started again');
