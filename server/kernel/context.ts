@@ -1,4 +1,4 @@
-import type { Db } from './database.ts';
+import type { Db, Tx } from './database.ts';
 import type { Capability, MemberRole } from './capabilities.ts';
 
 export type Space = 'live' | 'test';
@@ -36,6 +36,8 @@ export type Actor =
 /** Everything a verb may know about the call it serves. One per request. */
 export type Ctx = {
   db: Db;
+  /** The transaction an idempotent call runs in, so that its effect and its stored answer commit together. */
+  tx?: Tx;
   tenant_id: string;
   sandbox: boolean;
   actor: Actor;

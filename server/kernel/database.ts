@@ -11,12 +11,18 @@ export type Tx = Prisma.TransactionClient;
  * so a query that forgot its `own(ctx)` still sees nothing foreign (interface rule 64 §3.3).
  */
 export function read<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>): Promise<T> {
+  return inTransaction(ctx, work);
+}
+
+/** The transaction of the idempotent call this is part of, or a new one, inside the row-level-security context. */
+export function inTransaction<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>): Promise<T> {
+  if (ctx.tx) return work(ctx.tx);
   return ctx.db.$transaction(
     async (tx) => {
       await enter(tx, ctx);
       return work(tx);
     },
-    { maxWait: 5_000, timeout: 15_000 },
+    { maxWait: 5_000, timeout: 20_000 },
   );
 }
 

@@ -1,5 +1,5 @@
 import type { Ctx } from './context.ts';
-import { enter, type Tx } from './database.ts';
+import { inTransaction, type Tx } from './database.ts';
 import { newId } from './ids.ts';
 import { sanitiseDetails } from './sanitise.ts';
 
@@ -30,15 +30,11 @@ export const unchanged = <T>(value: T): Audited<T> => ({ value, entries: [] as A
  * @throws whatever the work throws; a failed audit insert rolls the change back.
  */
 export function mutate<T>(ctx: Ctx, work: (tx: Tx) => Promise<Audited<T>>): Promise<T> {
-  return ctx.db.$transaction(
-    async (tx) => {
-      await enter(tx, ctx);
-      const { value, entries } = await work(tx);
-      for (const entry of entries) await writeAudit(tx, ctx, entry);
-      return value;
-    },
-    { maxWait: 5_000, timeout: 20_000 },
-  );
+  return inTransaction(ctx, async (tx) => {
+    const { value, entries } = await work(tx);
+    for (const entry of entries) await writeAudit(tx, ctx, entry);
+    return value;
+  });
 }
 
 /** One row of the general store. Verbs use `mutate`; only planes whose work is not a verb (sign-in) call this themselves. */

@@ -1,0 +1,84 @@
+import { asRefusal, Refusal } from '#server/kernel/errors.ts';
+import type { Ctx } from '#server/kernel/context.ts';
+import type { AnyOperation } from '#server/kernel/operation.ts';
+import { db } from '#server/platform/db.ts';
+import { log } from '#server/platform/log.ts';
+import { authenticate } from './authenticate.ts';
+import { type Edge, edgeOf } from './edge.ts';
+import { bodyOf, mergedInput } from './input.ts';
+import { meter } from './meter.ts';
+import { idempotencyKeyOf, once } from './once.ts';
+import { matchV1 } from './operations.ts';
+import { allow, execute } from './perform.ts';
+import { NEWEST, resolveVersion } from './versions.ts';
+import { failure, respond, success, type Wire } from './wire.ts';
+
+const PREFIX = '/v1';
+
+/** The Management API as one function. The steps stand in the order of interface rule 01 §2; that order is product behaviour. */
+export async function handle(req: Request, edge: Edge | null = edgeOf(req.headers)): Promise<Response> {
+  if (!edge) return new Response(null, { status: 404 });
+  const call: Call = { req, edge, version: NEWEST, headers: {}, changed: null };
+  let wire: Wire;
+  try {
+    wire = await answer(call);
+  } catch (error) {
+    const refusal = asRefusal(error);
+    if (refusal.status >= 500) log.error({ err: refusal.cause ?? refusal, request_id: edge.request_id }, 'a management call failed');
+    wire = failure(refusal, edge.request_id);
+  }
+  const response = respond({ ...wire, headers: { 'service-version': call.version, ...call.headers, ...wire.headers } }, edge.request_id, req.method === 'HEAD');
+  // The gateway waits until its snapshot has the change before it relays this answer: a change is visible on the next call.
+  if (call.changed) response.headers.set('x-sallyport-changed', call.changed);
+  return response;
+}
+
+type Call = { req: Request; edge: Edge; version: string; headers: Record<string, string>; changed: string | null };
+
+async function answer(call: Call): Promise<Wire> {
+  const { req, edge } = call;
+  const url = new URL(req.url);
+  const path = url.pathname.slice(PREFIX.length) || '/';
+  if (req.method === 'OPTIONS') return { status: 204, body: '', headers: {} };
+  const match = matchV1(req.method, path);
+  if (!match) throw new Refusal('not_found', 'There is no such path on this API.');
+  if ('allow' in match) throw new Refusal('method_not_allowed', `This path answers ${match.allow.join(', ')}.`, { headers: { allow: match.allow.join(', ') } });
+  const { op, params } = match;
+  const body = await bodyOf(req);
+  call.version = resolveVersion(req.headers.get('service-version'));
+
+  if (op.needs === 'anonymous') {
+    const ctx = anonymous(edge);
+    return performed(op, ctx, mergedInput(op, req, params, body));
+  }
+  const { ctx, limit, legacy_key, legacy_key_auth } = await authenticate(req.headers, edge);
+  const metered = await meter(limit, ctx.now);
+  Object.assign(call.headers, metered.headers);
+  if (metered.refusal) throw metered.refusal;
+  if (legacy_key && legacy_key_auth === 'disabled') throw new Refusal('use_oauth', 'This workspace accepts OAuth access tokens only. Exchange the key at /oauth/token.');
+  const mutating = !op.http.startsWith('GET ');
+  const key = mutating ? idempotencyKeyOf(req.headers) : null;
+  await allow(op, ctx);
+  if (mutating) call.changed = `${ctx.tenant_id}:${edge.space}`;
+  const run = (c: Ctx) => performed(op, c, mergedInput(op, req, params, body));
+  if (key === null) return run(ctx);
+  return once({ ctx, key, method: req.method, path: url.pathname, query: url.search.slice(1), body, shown_once: op.shown_once ?? false, version: call.version }, run);
+}
+
+async function performed(op: AnyOperation, ctx: Ctx, raw: unknown): Promise<Wire> {
+  const { output, result } = await execute(op, ctx, raw);
+  return success(op, output, result, ctx.request_id, ctx.warnings);
+}
+
+const anonymous = (edge: Edge): Ctx => ({
+  db: db(),
+  tenant_id: '',
+  sandbox: edge.space === 'test',
+  actor: { type: 'anonymous', id: null, label: 'anonymous', capabilities: new Set() },
+  plan: 'free',
+  request_id: edge.request_id,
+  ip: edge.ip,
+  user_agent: edge.user_agent,
+  now: new Date(),
+  warnings: [],
+});

@@ -1,0 +1,82 @@
+import type { z } from 'zod';
+import { Refusal } from '#server/kernel/errors.ts';
+import type { AnyOperation } from '#server/kernel/operation.ts';
+
+export const BODY_LIMIT = 1024 * 1024;
+const DEPTH_LIMIT = 64;
+
+/** The raw body, at most 1 MiB. The front door counts too; this is for callers that come another way. */
+export async function bodyOf(req: Request): Promise<Uint8Array> {
+  if (!req.body) return new Uint8Array();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of req.body) {
+    size += chunk.byteLength;
+    if (size > BODY_LIMIT) throw new Refusal('payload_too_large', `The body is larger than ${BODY_LIMIT} bytes.`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** Path parameters, query and body as one object for the operation's schema; path wins over query, query over body. */
+export function mergedInput(op: AnyOperation, req: Request, params: Record<string, string>, body: Uint8Array): Record<string, unknown> {
+  const reads = op.http.startsWith('GET ');
+  const fields = reads ? queryFields(new URL(req.url)) : bodyFields(req, body);
+  return { ...fields, ...headerFields(op, req), ...params };
+}
+
+function queryFields(url: URL): Record<string, unknown> {
+  const out: Record<string, unknown> = {};
+  for (const [name, value] of url.searchParams) {
+    if (name in out) throw new Refusal('validation_error', `${name}: given twice`);
+    out[name] = value;
+  }
+  return out;
+}
+
+function bodyFields(req: Request, body: Uint8Array): Record<string, unknown> {
+  if (req.headers.get('content-encoding') && req.headers.get('content-encoding') !== 'identity')
+    throw new Refusal('unsupported_media_type', 'Compressed request bodies are not accepted.');
+  if (body.byteLength === 0) return {};
+  const type = req.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
+  if (type !== 'application/json') throw new Refusal('unsupported_media_type', 'Send the body as application/json.');
+  return parseJsonObject(body);
+}
+
+/** A JSON object of depth <= 64 in UTF-8; the names that reach prototypes are dropped (interface rule 01 §9). */
+export function parseJsonObject(body: Uint8Array): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(utf8.decode(body), (key, v) => (key === '__proto__' || key === 'constructor' || key === 'prototype' ? undefined : v));
+  } catch {
+    throw new Refusal('validation_error', 'The body is not valid JSON in UTF-8.');
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Refusal('validation_error', 'The body must be a JSON object.');
+  if (deeperThan(value, DEPTH_LIMIT)) throw new Refusal('validation_error', `The body is nested deeper than ${DEPTH_LIMIT} levels.`);
+  return value as Record<string, unknown>;
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+function deeperThan(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((v) => deeperThan(v, levels - 1));
+}
+
+/** Fields that travel as headers on REST: marked `.meta({ 'x-header': 'If-Match' })`. */
+function headerFields(op: AnyOperation, req: Request): Record<string, unknown> {
+  const out: Record<string, unknown> = {};
+  for (const [field, header] of headerParameters(op)) {
+    const value = req.headers.get(header);
+    if (value !== null) out[field] = value;
+  }
+  return out;
+}
+
+export function headerParameters(op: AnyOperation): [field: string, header: string][] {
+  const shape = (op.input as { shape?: Record<string, z.ZodType> }).shape ?? {};
+  return Object.entries(shape).flatMap(([field, schema]) => {
+    const header = schema.meta()?.['x-header'];
+    return typeof header === 'string' ? [[field, header] as [string, string]] : [];
+  });
+}

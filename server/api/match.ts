@@ -1,0 +1,57 @@
+import type { AnyOperation, Method } from '#server/kernel/operation.ts';
+
+export type Match = { op: AnyOperation; params: Record<string, string> };
+type Node = { literals: Map<string, Node>; param: { name: string; node: Node } | undefined; ops: Map<Method, AnyOperation> };
+
+/** A path tree over the operations: literal segments win over parameters, so `/collections/{id}` never shadows a named path. */
+export function matcher(operations: readonly AnyOperation[]) {
+  const root = node();
+  for (const op of operations) {
+    const [method, path] = op.http.split(' ') as [Method, string];
+    let at = root;
+    for (const segment of path.split('/').slice(1)) {
+      const name = /^\{(\w+)\}$/.exec(segment)?.[1];
+      if (name) {
+        at.param ??= { name, node: node() };
+        if (at.param.name !== name) throw new Error(`${op.id}: {${name}} and {${at.param.name}} stand at the same place`);
+        at = at.param.node;
+      } else {
+        const next = at.literals.get(segment) ?? node();
+        at.literals.set(segment, next);
+        at = next;
+      }
+    }
+    if (at.ops.has(method)) throw new Error(`${op.id}: ${op.http} is taken by ${at.ops.get(method)?.id}`);
+    at.ops.set(method, op);
+  }
+
+  /** The operation of a method and path; the methods a known path allows when this one is not; null for an unknown path. */
+  return (method: string, path: string): Match | { allow: string[] } | null => {
+    const params: Record<string, string> = {};
+    let at: Node = root;
+    for (const raw of path.split('/').slice(1)) {
+      const segment = decode(raw);
+      if (segment === null) return null;
+      const literal = at.literals.get(segment);
+      if (literal) at = literal;
+      else if (at.param && segment !== '') {
+        params[at.param.name] = segment;
+        at = at.param.node;
+      } else return null;
+    }
+    if (at.ops.size === 0) return null;
+    const op = at.ops.get((method === 'HEAD' ? 'GET' : method) as Method);
+    return op ? { op, params } : { allow: [...at.ops.keys()].flatMap((m) => (m === 'GET' ? ['GET', 'HEAD'] : [m])).sort() };
+  };
+}
+
+const node = (): Node => ({ literals: new Map(), param: undefined, ops: new Map() });
+
+function decode(segment: string): string | null {
+  try {
+    const text = decodeURIComponent(segment);
+    return text.includes('\0') ? null : text;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,30 @@
+import type { Counters } from '#server/platform/counters.ts';
+import { counters } from '#server/platform/counters.ts';
+import { Refusal } from '#server/kernel/errors.ts';
+import { log } from '#server/platform/log.ts';
+import type { Authenticated } from './authenticate.ts';
+
+/**
+ * The optional limit of a key: a fixed window counted before the handler (interface rule 01 §8). Counting failures let the call pass: the limit
+ * shapes the customer's own traffic, it is not a security control.
+ */
+export async function meter(limit: Authenticated['limit'], now: Date, store: Counters = counters()): Promise<{ headers: Record<string, string>; refusal: Refusal | null }> {
+  if (!limit) return { headers: {}, refusal: null };
+  const seconds = Math.floor(now.getTime() / 1000);
+  const window = Math.floor(seconds / limit.window_sec);
+  const reset = (window + 1) * limit.window_sec;
+  let used: number;
+  try {
+    used = await store.fixedWindow(`key:${limit.id}`, window, limit.window_sec);
+  } catch (error) {
+    log.warn({ err: error }, 'the counter store does not answer; a key limit was not applied');
+    return { headers: {}, refusal: null };
+  }
+  const headers = {
+    'x-ratelimit-limit': String(limit.requests),
+    'x-ratelimit-remaining': String(Math.max(0, limit.requests - used)),
+    'x-ratelimit-reset': String(reset),
+  };
+  if (used <= limit.requests) return { headers, refusal: null };
+  return { headers, refusal: new Refusal('rate_limit_exceeded', `This key may make ${limit.requests} requests in ${limit.window_sec} seconds.`, { retryAfter: Math.max(1, reset - seconds) }) };
+}

@@ -1,0 +1,48 @@
+import type { z } from 'zod';
+import { denyingPolicy } from '#server/domain/policies/service.ts';
+import type { Ctx } from '#server/kernel/context.ts';
+import { Refusal } from '#server/kernel/errors.ts';
+import type { AnyOperation, Feed, Operation } from '#server/kernel/operation.ts';
+import type { Page } from '#server/kernel/page.ts';
+
+/**
+ * What REST and tRPC have in common: the right to do it, the input, the verb, and only declared fields leaving.
+ * Returns the parsed output and, for lists, the page it came from.
+ */
+export async function perform<I extends z.ZodType, O extends z.ZodType>(op: Operation<I, O>, ctx: Ctx, raw: unknown): Promise<{ output: z.output<O>; result: unknown }> {
+  await allow(op, ctx);
+  return execute(op, ctx, raw);
+}
+
+/** The actor holds every capability the operation needs, and no tenant policy denies it (interface rule 24 §7). */
+export async function allow(op: AnyOperation, ctx: Ctx): Promise<void> {
+  if (op.needs === 'anonymous') return;
+  const needs = op.needs === 'any' ? [] : op.needs;
+  for (const capability of needs) {
+    if (!ctx.actor.capabilities.has(capability)) throw missing(ctx, capability);
+    const policy = await denyingPolicy(ctx, capability);
+    if (policy) throw new Refusal(ctx.actor.type === 'member' ? 'role_denied' : 'forbidden', `denied by tenant policy ${policy.name}`);
+  }
+}
+
+const missing = (ctx: Ctx, capability: string) =>
+  ctx.actor.type === 'member'
+    ? new Refusal('role_denied', `Your role (${ctx.actor.role}) does not include ${capability}. Ask an Owner or Admin of the workspace.`)
+    : new Refusal('forbidden', `The credential lacks the capability ${capability}.`);
+
+/** Validation, the verb, and the output schema, in that order. */
+export async function execute<I extends z.ZodType, O extends z.ZodType>(op: Operation<I, O>, ctx: Ctx, raw: unknown): Promise<{ output: z.output<O>; result: unknown }> {
+  const input = op.input.safeParse(raw);
+  if (!input.success) throw new Refusal('validation_error', firstProblem(input.error));
+  const result: unknown = await op.run(ctx, input.data);
+  const value = op.list ? (result as Page<unknown> | Feed<unknown>).rows : result;
+  return { output: op.output.parse(value), result };
+}
+
+/** `field: what is wrong`, of the first issue; never the value. */
+function firstProblem(error: z.ZodError): string {
+  const issue = error.issues[0];
+  const path = issue?.path.join('.') ?? '';
+  const message = issue?.message ?? 'invalid';
+  return path === '' || path === 'body' ? message[0]?.toUpperCase() + message.slice(1) : `${path}: ${message[0]?.toLowerCase()}${message.slice(1)}`;
+}

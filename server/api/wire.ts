@@ -1,0 +1,45 @@
+import type { Refusal } from '#server/kernel/errors.ts';
+import type { AnyOperation, Feed } from '#server/kernel/operation.ts';
+import type { Page } from '#server/kernel/page.ts';
+
+/** An answer before it becomes a Response: what idempotency stores is exactly this. */
+export type Wire = { status: number; body: string; headers: Record<string, string> };
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** The success envelope of interface rule 01 §3. `output` already passed its schema; `result` still knows the page. */
+export function success(op: AnyOperation, output: unknown, result: unknown, requestId: string, warnings: readonly string[]): Wire {
+  const extra = warnings.length > 0 ? { warnings } : {};
+  return json(op.success ?? 200, { data: output, meta: { ...listMeta(op, result), ...extra, request_id: requestId } });
+}
+
+function listMeta(op: AnyOperation, result: unknown): Record<string, unknown> {
+  if (op.list === 'feed') return (result as Feed<unknown>).meta;
+  if (!op.list) return {};
+  const { total, page, per_page, total_pages } = result as Page<unknown>;
+  return { total, page, per_page, total_pages };
+}
+
+/** The failure envelope: exactly three members, no data, no meta. */
+export function failure(refusal: Refusal, requestId: string): Wire {
+  const wire = json(refusal.status, { error: { type: refusal.type, message: refusal.message, request_id: requestId } });
+  if (refusal.retryAfter !== undefined) wire.headers['retry-after'] = String(Math.max(1, Math.ceil(refusal.retryAfter)));
+  return { ...wire, headers: { ...wire.headers, ...refusal.headers } };
+}
+
+export function json(status: number, body: unknown): Wire {
+  return { status, body: JSON.stringify(body), headers: { 'content-type': JSON_TYPE } };
+}
+
+/** Headers every answer of the API planes carries (interface rule 01 §4). */
+export function respond(wire: Wire, requestId: string, head: boolean): Response {
+  const headers = new Headers({
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+    'x-request-id': requestId,
+    ...wire.headers,
+  });
+  if (head) headers.set('content-length', String(Buffer.byteLength(wire.body)));
+  return new Response(head || wire.status === 204 ? null : wire.body, { status: wire.status, headers });
+}

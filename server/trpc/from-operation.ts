@@ -1,0 +1,82 @@
+import { initTRPC, TRPCError } from '@trpc/server';
+import type { z } from 'zod';
+import { perform } from '#server/api/perform.ts';
+import type { Ctx } from '#server/kernel/context.ts';
+import { asRefusal, type ErrorType, type Refusal } from '#server/kernel/errors.ts';
+import type { Feed, Operation } from '#server/kernel/operation.ts';
+import type { Page } from '#server/kernel/page.ts';
+import { log } from '#server/platform/log.ts';
+
+/** What a dashboard call carries: the request's id and the way to the acting member, resolved only when a procedure asks. */
+export type DashboardContext = {
+  request_id: string;
+  /** The signed-in member in the addressed workspace and space. @throws Refusal not_authenticated, not_a_member, invalid */
+  member: (needs: { space: boolean }) => Promise<Ctx>;
+  /** Told after every mutation, so that the gateway refreshes before the answer is relayed. */
+  changed: (ctx: Ctx) => void;
+};
+
+/** The error object of the dashboard plane (interface rule 22 §1), carried in `data` of tRPC errors. */
+export type DashboardError = { error: string; code: ErrorType; message: string; request_id: string; status: number; retry_after?: number };
+
+const t = initTRPC.context<DashboardContext>().create({
+  errorFormatter: ({ shape, error, ctx }) => {
+    const refusal = asRefusal(error.cause ?? error);
+    const data: DashboardError & Record<string, unknown> = {
+      error: refusal.type,
+      code: refusal.type,
+      message: refusal.message,
+      request_id: ctx?.request_id ?? '',
+      status: refusal.status,
+      ...(refusal.retryAfter === undefined ? {} : { retry_after: refusal.retryAfter }),
+      ...refusal.extra,
+    };
+    return { ...shape, message: refusal.message, data };
+  },
+});
+
+export const router = t.router;
+export const procedure = t.procedure;
+
+type ListAnswer<Row> = { data: Row[]; meta: { total: number; page: number; per_page: number; total_pages: number } & Record<string, unknown> };
+/** Lists keep the envelope of /v1 (data and meta); everything else is the resource itself. */
+export type Answer<O extends z.ZodType> = z.output<O> extends (infer Row)[] ? ListAnswer<Row> : z.output<O> & { warnings?: string[] };
+
+/** A reading operation as a tRPC query. */
+export const query = <I extends z.ZodType, O extends z.ZodType>(op: Operation<I, O>) =>
+  t.procedure.input(unparsed<I>()).query(({ ctx, input }) => carriedOut(op, ctx, input, { space: false }));
+
+/** A changing operation as a tRPC mutation; it must say which space it writes to. */
+export const mutation = <I extends z.ZodType, O extends z.ZodType>(op: Operation<I, O>) =>
+  t.procedure.input(unparsed<I>()).mutation(async ({ ctx, input }) => carriedOut(op, ctx, input, { space: true }));
+
+/** The operation's own schema judges the input inside `perform`, once, as on REST. */
+const unparsed = <I extends z.ZodType>() => (value: unknown) => (value ?? {}) as z.input<I>;
+
+async function carriedOut<I extends z.ZodType, O extends z.ZodType>(op: Operation<I, O>, context: DashboardContext, raw: unknown, needs: { space: boolean }): Promise<Answer<O>> {
+  try {
+    const ctx = await context.member(needs);
+    const { output, result } = await perform(op, ctx, raw);
+    if (needs.space) context.changed(ctx);
+    return envelope(op, output, result, ctx.warnings) as Answer<O>;
+  } catch (error) {
+    throw asTrpc(asRefusal(error), context.request_id);
+  }
+}
+
+function envelope(op: { list?: string }, output: unknown, result: unknown, warnings: readonly string[]): unknown {
+  if (op.list === 'feed') return { data: output, meta: (result as Feed<unknown>).meta };
+  if (op.list) {
+    const { total, page, per_page, total_pages } = result as Page<unknown>;
+    return { data: output, meta: { total, page, per_page, total_pages } };
+  }
+  return warnings.length > 0 ? { ...(output as object), warnings } : output;
+}
+
+const CODES: Record<number, TRPCError['code']> = { 400: 'BAD_REQUEST', 401: 'UNAUTHORIZED', 402: 'PAYMENT_REQUIRED', 403: 'FORBIDDEN', 404: 'NOT_FOUND', 405: 'METHOD_NOT_SUPPORTED', 409: 'CONFLICT', 413: 'PAYLOAD_TOO_LARGE', 422: 'UNPROCESSABLE_CONTENT', 429: 'TOO_MANY_REQUESTS', 503: 'SERVICE_UNAVAILABLE' };
+
+/** A refusal in tRPC's clothes; our own faults are logged here, once. */
+export function asTrpc(refusal: Refusal, requestId: string): TRPCError {
+  if (refusal.status >= 500) log.error({ err: refusal.cause ?? refusal, request_id: requestId }, 'a dashboard call failed');
+  return new TRPCError({ code: CODES[refusal.status] ?? 'INTERNAL_SERVER_ERROR', message: refusal.message, cause: refusal });
+}
