@@ -30,7 +30,7 @@ export class UpstreamFault extends Error {
 /** Maps any error of a dispatch (socket, TLS, parser, timers) to a fault with a message that is fit for callers. */
 export function classifyFault(error: unknown, host: string): UpstreamFault {
   if (error instanceof UpstreamFault) return error;
-  const { code = '', message = '' } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
+  const { code = '', message = '', name = '' } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
   const reused = wasReused(error);
   const fault = (type: FaultType, sentence: string) => new UpstreamFault(type, sentence, { reused, cause: error });
   if (
@@ -42,7 +42,7 @@ export function classifyFault(error: unknown, host: string): UpstreamFault {
     return fault('aborted', 'The call was given up before the upstream answered.');
   if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT')
     return fault('upstream_timeout', `The host ${host} did not answer in time.`);
-  if (PROTOCOL_CODES.has(code) || code.startsWith('HPE_') || (code === 'UND_ERR_SOCKET' && message.startsWith('bad ')))
+  if (PROTOCOL_CODES.has(code) || name === 'HTTPParserError' || (code === 'UND_ERR_SOCKET' && message.startsWith('bad ')))
     return fault('upstream_protocol_error', `The host ${host} sent a malformed HTTP response.`);
   if (code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_') || code === 'EPROTO')
     return fault('upstream_tls_error', `The TLS connection with the host ${host} failed.`);

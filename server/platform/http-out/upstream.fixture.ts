@@ -1,0 +1,86 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import { type AddressInfo, createServer as createTcp, type Socket, type Server as TcpServer } from 'node:net';
+import { after } from 'node:test';
+import type { Dispatcher } from 'undici';
+import { classifyFault, type UpstreamFault } from './faults.ts';
+import { createResolver, type ResolveFamily } from './resolver.ts';
+import { egressSettings } from './settings.ts';
+import { createUpstreamPools, type PoolKey } from './upstream-pool.ts';
+
+// What the tests of this folder share: real servers on loopback, closed when the file is done, and one way to call them.
+
+export const loopback = egressSettings({ privateAllowlist: [{ cidr: '127.0.0.0/8' }] });
+export const toLoopback: ResolveFamily = async (_, family) =>
+  family === 4 ? [{ address: '127.0.0.1', ttl: 60 }] : Promise.reject(new Error('ENODATA'));
+
+const open: { close(): unknown }[] = [];
+after(() => Promise.all(open.map((one) => one.close())));
+
+export function poolsOf(options: Partial<Parameters<typeof createUpstreamPools>[0]> = {}) {
+  const pools = createUpstreamPools({ resolver: createResolver({ settings: loopback, resolve: toLoopback }), ...options });
+  open.unshift(pools);
+  return pools;
+}
+
+/** Listens on a free loopback port until the file's tests are over. */
+export async function listen(server: TcpServer | Server): Promise<number> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+  });
+  open.push({
+    close() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+/** A server that answers every connection's first bytes with fixed bytes; `then` decides what happens to the socket. */
+export function raw(answer: string | Buffer, then: 'end' | 'keep' | 'reset' = 'end'): TcpServer {
+  return createTcp((socket) => {
+    socket.on('error', () => undefined);
+    socket.on('data', () => {
+      socket.write(answer);
+      if (then === 'end') socket.end();
+      if (then === 'reset') setTimeout(() => socket.resetAndDestroy(), 20);
+    });
+  });
+}
+
+export const keyOf = (port: number, more: Partial<PoolKey> = {}): PoolKey => ({
+  tenant: 't1',
+  space: 'live',
+  scheme: 'http',
+  host: '127.0.0.1',
+  port,
+  ...more,
+});
+
+export type Outcome = { status?: number; body: string; fault?: UpstreamFault };
+
+/** One dispatch, collected; resolves on success and on failure, when the socket is free for the next call. */
+export function call(pools: ReturnType<typeof poolsOf>, key: PoolKey, options: Partial<Dispatcher.DispatchOptions> = {}): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const outcome: Outcome = { body: '' };
+    pools.get(key).dispatch(
+      { path: '/', method: 'GET', headers: ['host', key.host], ...options },
+      {
+        onRequestStart() {},
+        onResponseStart(_, status) {
+          outcome.status = status;
+        },
+        onResponseData(_, chunk) {
+          outcome.body += chunk.toString('latin1');
+        },
+        onResponseEnd: () => setTimeout(resolve, 5, outcome),
+        onResponseError: (_, error) => resolve({ ...outcome, fault: classifyFault(error, key.host) }),
+      },
+    );
+  });
+}
