@@ -56,6 +56,11 @@ test('pausing the base environment does not pause the others', () => {
   assert.equal(effectiveConfig(base(), override({ enabled: false })).enabled, false);
 });
 
+test('an override can hold null on purpose', () => {
+  const config = effectiveConfig(base({ rate_limit_burst: 20 }), override({ rate_limit_burst: null }));
+  assert.equal(config.rate_limit_burst, null);
+});
+
 test('an override can lift the method restriction of the base', () => {
   const config = effectiveConfig(
     base({ allowed_methods: ['GET'], http_method_restrictions_enabled: true }),

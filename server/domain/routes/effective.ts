@@ -135,27 +135,25 @@ export const CONFIG_FIELDS = [
 
 /**
  * The settings of one environment; `override` is null for the base environment itself. A field is local when the override's
- * overridden_fields names it. `enabled` is never inherited: it pauses one environment only (interface rule 10 §2.3).
+ * overridden_fields names it, and a local null means null. `enabled` is never inherited: it pauses one environment only
+ * (interface rule 10 §2.3).
  */
 export function effectiveConfig(base: ConfigRow, override: ConfigRow | null): EffectiveConfig & { overridden_fields: ConfigField[] } {
-  const local = override ? new Set(override.overridden_fields) : null;
-  const out: Record<string, unknown> = {};
-  for (const field of CONFIG_FIELDS) {
-    const own = override !== null && (field === 'enabled' || local?.has(field)) ? stored(override, field) : null;
-    const inherited = field === 'enabled' && override !== null ? null : stored(base, field);
-    out[field] = own ?? inherited ?? (field === 'target_base_url' ? '' : CONFIG_DEFAULTS[field]);
-  }
-  // An override that says "no method restriction" holds an empty list.
-  if (Array.isArray(out.allowed_methods) && out.allowed_methods.length === 0) out.allowed_methods = null;
-  out.overridden_fields = local ? CONFIG_FIELDS.filter((f) => local.has(f)) : [...CONFIG_FIELDS];
-  return out as ReturnType<typeof effectiveConfig>;
+  const local = new Set(override?.overridden_fields);
+  const resolved = CONFIG_FIELDS.map((field) => {
+    const row = override !== null && (field === 'enabled' || local.has(field)) ? override : base;
+    return [field, stored(row, field) ?? defaultOf(field)] as const;
+  });
+  const overridden_fields = override ? CONFIG_FIELDS.filter((field) => local.has(field)) : [...CONFIG_FIELDS];
+  // Rows are written from validated settings only, so each column holds its own type.
+  return { ...(Object.fromEntries(resolved) as EffectiveConfig), overridden_fields };
 }
 
-/** PostgreSQL arrays are never null through Prisma, so an empty base list reads as "none". */
-function stored(row: ConfigRow, field: ConfigField): unknown {
-  const value = row[field];
-  return field === 'allowed_methods' && row.is_base && Array.isArray(value) && value.length === 0 ? null : value;
-}
+/** Prisma gives an empty list for a null array: no method list is what both mean. */
+const stored = (row: ConfigRow, field: ConfigField): unknown =>
+  field === 'allowed_methods' && !row.allowed_methods?.length ? null : row[field];
+
+const defaultOf = (field: ConfigField): unknown => (field === 'target_base_url' ? '' : CONFIG_DEFAULTS[field]);
 
 /**
  * The settings of one call. `limit_method` names the method whose own rate-limit counter applies, null for the environment's counter;
