@@ -157,7 +157,7 @@ export class Keyring {
     if (failure && failure.until > this.#now()) throw failure.error;
     this.#failures.delete(slot);
     const running = this.#pending.get(slot);
-    if (running) return running;
+    if (running !== undefined) return running;
     const promise = this.#unwrap(tenantId, version, () => this.#pending.get(slot) === promise);
     this.#pending.set(slot, promise);
     try {

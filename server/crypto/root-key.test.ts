@@ -147,3 +147,16 @@ test('what is derived from the root key is stable, differs by use and by root ke
   ]);
   assert.equal(new Set([...derived, nextAuthSecret(parseRootKey(another, 'x'))]).size, 4);
 });
+
+test('any flipped bit of a wrapped tenant key is refused; the epoch, which chooses nothing, can at most be misread', () => {
+  const roots = loadRootKeys({ masterKeyB64: published, file });
+  const wrapped = newTenantKey(roots.current, tenant, 1);
+  const key = unwrapTenantKey(roots, tenant, 1, wrapped);
+  for (let bit = 0; bit < wrapped.wrapped_key.length * 8; bit++) {
+    const damaged = Uint8Array.from(wrapped.wrapped_key, (byte, at) => (at === bit >> 3 ? byte ^ (1 << (bit & 7)) : byte));
+    const open = () => unwrapTenantKey(roots, tenant, 1, { ...wrapped, wrapped_key: damaged });
+    const inEpoch = bit >= 5 * 8 && bit < 9 * 8;
+    if (inEpoch) assert.ok(open().equals(key));
+    else assert.throws(open, DecryptFailed, `bit ${bit}`);
+  }
+});
