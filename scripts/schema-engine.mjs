@@ -101,7 +101,7 @@ function engine() {
 
 class Factory extends PrismaPg {
   async connect() {
-    return withOneByteChar(await super.connect());
+    return repaired(await super.connect());
   }
 
   /** The adapter's own version drops the shadow database before it closes its pool, which PostgreSQL refuses. */
@@ -114,12 +114,18 @@ class Factory extends PrismaPg {
       await dispose();
       await asAdmin(url, (client) => dropDatabase(client, database));
     };
-    return withOneByteChar(adapter);
+    return repaired(adapter);
   }
 }
 
-/** The adapter has no column type for PostgreSQL's one-byte "char" (oid 18), which catalogue queries return: it is given as a character. */
-function withOneByteChar(adapter) {
+/**
+ * Two gaps of the adapter. It has no column type for PostgreSQL's one-byte "char" (oid 18), which catalogue queries return: it is given as a
+ * character. And it cuts scripts at every semicolon, function bodies included: the server is given the whole script, as the native engine does.
+ */
+function repaired(adapter) {
+  adapter.executeScript = async (script) => {
+    await adapter.client.query(script).catch((error) => adapter.onError(error));
+  };
   const [performIO, queryRaw] = [adapter.performIO.bind(adapter), adapter.queryRaw.bind(adapter)];
   let columns = [];
   adapter.performIO = async (query) => {

@@ -17,13 +17,12 @@ export async function generateClient(): Promise<void> {
 
 /**
  * Applies what is missing of prisma/migrations, one transaction each, under an advisory lock, with Prisma's own bookkeeping table.
- * Not `prisma migrate deploy`: the WASM schema engine cuts scripts at every semicolon, function bodies included, and starting it costs a second.
+ * Not `prisma migrate deploy`: starting that tool costs a second, and a script half applied leaves a database to repair by hand.
  */
 export async function migrate(url: string): Promise<void> {
   const { missing } = await migrationState(url);
   if (missing.length === 0) return;
-  const client = new pg.Client({ connectionString: withoutSchema(url), connectionTimeoutMillis: 10_000 });
-  await client.connect();
+  const client = await connectOrCreate(url);
   try {
     await client.query('select pg_advisory_lock(72707369)'); // two installers at once: the second finds nothing left to do
     await client.query(bookkeeping);
@@ -35,6 +34,34 @@ export async function migrate(url: string): Promise<void> {
 
 const bookkeeping = `create table if not exists _prisma_migrations (id varchar(36) primary key, checksum varchar(64) not null, finished_at timestamptz,
   migration_name varchar(255) not null, logs text, rolled_back_at timestamptz, started_at timestamptz not null default now(), applied_steps_count integer not null default 0)`;
+
+/** An empty server of the operator's own need not have our database yet. */
+async function connectOrCreate(url: string): Promise<pg.Client> {
+  const connect = async (address: string) => {
+    const client = new pg.Client({ connectionString: address, connectionTimeoutMillis: 10_000 });
+    await client.connect();
+    return client;
+  };
+  try {
+    return await connect(withoutSchema(url));
+  } catch (error) {
+    if ((error as { code?: string }).code !== '3D000') throw error;
+  }
+  const server = new URL(withoutSchema(url));
+  const name = decodeURIComponent(server.pathname.slice(1));
+  server.pathname = '/postgres';
+  const admin = await connect(server.toString());
+  try {
+    await admin.query(`create database ${pg.escapeIdentifier(name)}`);
+  } catch (error) {
+    // Another installer may have made it at the same moment: either it exists, or its name was taken just now.
+    if (!['42P04', '23505'].includes((error as { code?: string }).code ?? ''))
+      throw new Problem(`The database ${name} does not exist and could not be created: ${(error as Error).message}`);
+  } finally {
+    await admin.end();
+  }
+  return connect(withoutSchema(url));
+}
 
 async function apply(client: pg.Client, name: string): Promise<void> {
   const sql = fs.readFileSync(path.join(root, 'prisma/migrations', name, 'migration.sql'), 'utf8');

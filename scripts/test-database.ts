@@ -1,5 +1,4 @@
 import { execFileSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -32,24 +31,33 @@ export async function startTestDatabase(): Promise<TestDatabase> {
   return { ...database, directory, remove };
 }
 
-async function keep(target: string): Promise<void> {
-  const making = `${prefix}${process.pid}-${randomBytes(4).toString('hex')}`;
-  const database = await startDatabase(making, unsafeButFast);
+/** An empty throw-away server for the time of `work`. */
+export async function withScratchDatabase<T>(work: (database: Database, directory: string) => Promise<T>): Promise<T> {
+  const directory = fs.mkdtempSync(`${prefix}${process.pid}-`);
   try {
+    const database = await startDatabase(directory, unsafeButFast);
+    try {
+      return await work(database, directory);
+    } finally {
+      await database.stop();
+    }
+  } finally {
+    fs.rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+async function keep(target: string): Promise<void> {
+  const fresh = `${target}.new-${process.pid}`;
+  await withScratchDatabase(async (database, directory) => {
     await database.create(template);
     await migrate(database.url(template));
-  } catch (error) {
     await database.stop();
-    fs.rmSync(making, { recursive: true, force: true });
-    throw error;
-  }
-  await database.stop();
-  for (const old of fs.existsSync(kept) ? fs.readdirSync(kept) : []) fs.rmSync(path.join(kept, old), { recursive: true, force: true });
-  fs.mkdirSync(kept, { recursive: true });
-  fs.mkdirSync(`${target}.new-${process.pid}`);
-  copyTree(making, `${target}.new-${process.pid}`);
-  fs.rmSync(making, { recursive: true, force: true });
-  if (!fs.existsSync(target)) fs.renameSync(`${target}.new-${process.pid}`, target);
+    for (const old of fs.existsSync(kept) ? fs.readdirSync(kept) : []) fs.rmSync(path.join(kept, old), { recursive: true, force: true });
+    fs.mkdirSync(fresh, { recursive: true });
+    copyTree(directory, fresh);
+  });
+  if (fs.existsSync(target)) fs.rmSync(fresh, { recursive: true });
+  else fs.renameSync(fresh, target);
 }
 
 /** With owners and modes, which PostgreSQL checks and Node's own copy does not keep. */

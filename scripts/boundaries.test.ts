@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { areaOf, codeViolations, whyForbidden } from './boundaries.ts';
+import { cycles, importsOf } from './imports.ts';
+
+const own = (target: string, type = false) => ({ target, own: true, type, line: 1 });
+const pkg = (target: string, type = false) => ({ target, own: false, type, line: 1 });
+
+const forbidden: [string, ReturnType<typeof own>][] = [
+  ['server/kernel/mutate.ts', own('server/platform/db.ts')],
+  ['server/kernel/mutate.ts', own('server/generated/prisma/client.ts')],
+  ['server/kernel/ids.ts', pkg('node:crypto')],
+  ['server/crypto/keyring.ts', own('server/platform/db.ts')],
+  ['server/platform/mail.ts', own('server/domain/clients/service.ts')],
+  ['server/platform/mail.ts', pkg('crypto')],
+  ['server/domain/clients/service.ts', own('server/domain/keys/store.ts')],
+  ['server/domain/clients/service.ts', own('server/api/match.ts')],
+  ['server/domain/clients/service.ts', pkg('next/headers')],
+  ['server/domain/clients/service.ts', pkg('undici')],
+  ['server/domain/clients/service.ts', pkg('node:net')],
+  ['server/domain/clients/schema.ts', pkg('pg')],
+  ['server/domain/clients/schema.ts', own('server/domain/clients/service.ts')],
+  ['server/api/match.ts', own('server/generated/prisma/client.ts')],
+  ['server/api/match.ts', own('server/gateway/main.ts')],
+  ['server/gateway/main.ts', own('server/generated/prisma/client.ts', true)],
+  ['server/gateway/main.ts', own('server/domain/routes/service.ts')],
+  ['server/gateway/main.ts', pkg('jose')],
+  ['server/jobs/main.ts', own('server/api/match.ts')],
+  ['app/page.tsx', own('server/domain/clients/service.ts')],
+  ['app/page.tsx', own('server/platform/log.ts')],
+  ['components/clients/list.tsx', own('server/domain/clients/service.ts')],
+  ['components/clients/list.tsx', own('server/trpc/root.ts')],
+  ['server/domain/clients/service.ts', own('server/testing/workspace.ts')],
+  ['server/domain/clients/service.ts', own('server/domain/clients/service.test.ts')],
+];
+for (const [file, found] of forbidden) {
+  test(`${file} may not import ${found.type ? 'types of ' : ''}${found.target}`, () => assert.ok(whyForbidden(file, found)));
+}
+
+const permitted: [string, ReturnType<typeof own>][] = [
+  ['server/kernel/database.ts', own('server/generated/prisma/client.ts', true)],
+  ['server/crypto/random.ts', pkg('node:crypto')],
+  ['server/domain/clients/service.ts', own('server/domain/clients/store.ts')],
+  ['server/domain/clients/service.ts', own('server/domain/keys/service.ts')],
+  ['server/domain/clients/schema.ts', own('server/kernel/fields.ts')],
+  ['server/domain/clients/schema.ts', pkg('zod')],
+  ['server/domain/clients/router.ts', own('server/trpc/from-operation.ts')],
+  ['server/gateway/main.ts', own('server/domain/routes/schema.ts')],
+  ['server/gateway/main.ts', pkg('undici')],
+  ['app/v1/route.ts', own('server/api/handle.ts')],
+  ['components/clients/list.tsx', own('server/domain/clients/schema.ts')],
+  ['components/clients/list.tsx', own('server/trpc/root.ts', true)],
+  ['components/clients/list.tsx', pkg('react')],
+];
+for (const [file, found] of permitted) {
+  test(`${file} may import ${found.type ? 'types of ' : ''}${found.target}`, () => assert.equal(whyForbidden(file, found), undefined));
+}
+
+test('imports are found in every spelling, with their kind and line, and not in comments', () => {
+  const source = `import a from 'zod';
+import type { B } from './b.ts';
+import {
+  c,
+} from '#server/kernel/c.ts';
+// import d from 'd';
+/* import e from 'e'; */
+export * from '../keys/schema.ts';
+import 'side-effect';
+const f = await import("./f.ts");
+const text = '// not a comment'; const g = await import('./g.ts');`;
+  assert.deepEqual(
+    importsOf('server/domain/clients/service.ts', source).map(({ target, type, line }) => [target, type, line]),
+    [
+      ['zod', false, 1],
+      ['server/domain/clients/b.ts', true, 2],
+      ['server/kernel/c.ts', false, 3],
+      ['server/domain/keys/schema.ts', false, 8],
+      ['side-effect', false, 9],
+      ['server/domain/clients/f.ts', false, 10],
+      ['server/domain/clients/g.ts', false, 11],
+    ],
+  );
+});
+
+test('a circle of imports is found, a diamond is not one', () => {
+  const circle = new Map([
+    ['a', ['b', 'd']],
+    ['b', ['c']],
+    ['c', ['a']],
+    ['d', ['c']],
+    ['e', ['a']],
+  ]);
+  assert.deepEqual(cycles(circle), [['a', 'b', 'c', 'd']]);
+  const diamond = new Map([
+    ['a', ['b', 'c']],
+    ['b', ['d']],
+    ['c', ['d']],
+    ['d', []],
+  ]);
+  assert.deepEqual(cycles(diamond), []);
+});
+
+test('settings, randomness and requests keep their one home', () => {
+  assert.equal(codeViolations('server/domain/clients/service.ts', 'const x = process.env.PORT;').length, 1);
+  assert.equal(codeViolations('app/page.tsx', 'process.env.NODE_ENV').length, 1);
+  assert.equal(codeViolations('server/platform/env.ts', 'process.env').length, 0);
+  assert.equal(codeViolations('server/domain/a.ts', 'Math.random()').length, 1);
+  assert.equal(
+    codeViolations('server/domain/a.ts', '\n\nawait fetch(url)')[0],
+    'server/domain/a.ts:3 requests go out through server/platform/http-out',
+  );
+  assert.equal(codeViolations('server/domain/a.ts', '// process.env is not read here').length, 0);
+  assert.equal(codeViolations('server/domain/a.ts', 'cache.fetch(url); this.#fetch(url)').length, 0);
+});
+
+test('areas are the first folder of the server, or the top folder', () => {
+  assert.deepEqual(['server/domain/a/service.ts', 'server/web.ts', 'app/x/page.tsx'].map(areaOf), ['domain', 'web', 'app']);
+});

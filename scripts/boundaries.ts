@@ -1,0 +1,159 @@
+import fs from 'node:fs';
+import { filesUnder } from './command.ts';
+import { cycles, type Import, importsOf, withoutComments } from './imports.ts';
+
+// Who may import whom: the table of CONTRIBUTING.md, and the few things that have one home, checked over the import graph.
+
+const planes = ['api', 'trpc', 'oauth', 'scim', 'mcp', 'ai', 'gateway', 'jobs'];
+
+/** From an area to the areas it may import, itself left out. `generated:type` allows the generated client's types and not its code. */
+const allowed: Readonly<Record<string, readonly string[]>> = {
+  kernel: ['generated:type'],
+  crypto: ['kernel'],
+  platform: ['kernel', 'crypto', 'generated'],
+  domain: ['kernel', 'crypto', 'platform', 'generated'],
+  api: ['domain', 'kernel', 'crypto', 'platform', 'generated:type'],
+  oauth: ['domain', 'kernel', 'crypto', 'platform', 'api', 'generated:type'],
+  scim: ['domain', 'kernel', 'crypto', 'platform', 'api', 'generated:type'],
+  mcp: ['domain', 'kernel', 'crypto', 'platform', 'api', 'generated:type'],
+  ai: ['domain', 'kernel', 'crypto', 'platform', 'api', 'generated:type'],
+  trpc: ['api', 'domain', 'kernel', 'platform', 'generated:type'],
+  gateway: ['domain', 'kernel', 'crypto', 'platform'],
+  jobs: ['domain', 'kernel', 'platform', 'generated:type'],
+  web: ['platform'],
+  app: ['components', ...planes.filter((plane) => plane !== 'gateway' && plane !== 'jobs')],
+  components: ['domain', 'trpc'],
+};
+
+/** Packages and builtins that only some areas may use, with the reason that the message gives. */
+const restricted: readonly { name: RegExp; only: readonly string[]; type?: boolean; why: string }[] = [
+  {
+    name: /^(node:)?crypto$|^jose(\/|$)|^@peculiar\/x509$|^@noble\//,
+    only: ['crypto', 'app', 'components'],
+    why: 'cryptography lives in server/crypto',
+  },
+  { name: /^@prisma\/|^prisma(\/|$)/, only: ['platform', 'domain'], why: 'only the platform and the domain know the database client' },
+  { name: /^(undici|(node:)?https)$/, only: ['platform', 'gateway'], why: 'requests go out through server/platform/http-out' },
+  {
+    name: /^(node:)?(http2?|net|tls|dgram|dns(\/promises)?)$/,
+    only: ['platform', 'gateway', 'web', 'jobs'],
+    type: true,
+    why: 'sockets belong to the platform and the gateway',
+  },
+  {
+    name: /^(next|react|react-dom|server-only|client-only)(\/|$)/,
+    only: ['app', 'components', 'trpc', 'web'],
+    why: 'the service runs without Next and React',
+  },
+  {
+    name: /^(node:)?(fs|child_process|worker_threads|cluster)(\/promises)?$/,
+    only: ['platform', 'crypto', 'gateway', 'web', 'jobs', 'api'],
+    why: 'the outside world is reached through server/platform',
+  },
+];
+
+const codeRules: readonly { pattern: RegExp; applies: (file: string) => boolean; why: string }[] = [
+  {
+    pattern: /\bprocess\.env\b/,
+    applies: (file) => file !== 'server/platform/env.ts',
+    why: 'settings are read in server/platform/env.ts only',
+  },
+  { pattern: /\bMath\.random\(/, applies: (file) => file.startsWith('server/'), why: 'randomness comes from server/crypto' },
+  {
+    pattern: /\bcrypto\.(subtle|getRandomValues|randomUUID)\b/,
+    applies: (file) => file.startsWith('server/') && areaOf(file) !== 'crypto' && file !== 'server/kernel/ids.ts',
+    why: 'cryptography lives in server/crypto',
+  },
+  {
+    pattern: /(?<![.#\w]|function )fetch\(/,
+    applies: (file) => file.startsWith('server/') && areaOf(file) !== 'platform',
+    why: 'requests go out through server/platform/http-out',
+  },
+];
+
+/** All violations in the checkout, one sentence each; empty when the house is in order. */
+export function boundaryViolations(): string[] {
+  const files = ['server', 'app', 'components'].flatMap(filesUnder).filter((file) => /\.(ts|tsx)$/.test(file));
+  const checked = files.filter((file) => !isTest(file));
+  const graph = new Map<string, string[]>();
+  const violations: string[] = [];
+  for (const file of checked) {
+    const source = fs.readFileSync(file, 'utf8');
+    const imports = importsOf(file, source);
+    graph.set(
+      file,
+      imports.flatMap(({ own, type, target }) => (own && !type ? [target] : [])),
+    );
+    for (const found of imports) {
+      const why = whyForbidden(file, found);
+      if (why) violations.push(`${file}:${found.line} imports ${found.target}: ${why}`);
+    }
+    violations.push(...codeViolations(file, source));
+  }
+  for (const circle of cycles(graph)) violations.push(`import cycle: ${circle.join(', ')}`);
+  return violations;
+}
+
+/** Why this file may not have this import; undefined when it may. */
+export function whyForbidden(file: string, { target, own, type }: Import): string | undefined {
+  const from = areaOf(file);
+  if (!own) return whyPackageForbidden(file, from, target, type);
+  if (isTest(target)) return 'tests and their harness are not part of the product';
+  const to = areaOf(target);
+  if (/^server\/domain\/.*\/schema\.ts$/.test(file) && !isSchema(target) && to !== 'kernel')
+    return 'a schema is isomorphic: zod, kernel and other schemas only';
+  if (from === to) return from === 'domain' ? whyFamilyForbidden(file, target) : undefined;
+  // The dashboard's view of a family stands beside it and is built from its operations.
+  const rights = /^server\/domain\/.*\/router\.ts$/.test(file) ? [...(allowed.domain ?? []), 'trpc', 'api'] : allowed[from];
+  if (!rights) return undefined;
+  if (to === 'generated')
+    return rights.includes('generated') || (type && rights.includes('generated:type'))
+      ? undefined
+      : 'only the platform and the domain know the database client';
+  if (!rights.includes(to))
+    return `${from} may import only ${rights.filter((right) => !right.startsWith('generated')).join(', ') || 'zod'}`;
+  if (from === 'components' && to === 'domain' && !isSchema(target)) return 'components may import only schema.ts of the domain';
+  if (from === 'components' && to === 'trpc' && !type) return 'components may import only types from trpc';
+  if (from === 'gateway' && to === 'domain' && /\/(service|store|operations|router)\.ts$/.test(target))
+    return 'the data plane uses schemas and pure rules of the domain, not its verbs';
+  return undefined;
+}
+
+function whyPackageForbidden(file: string, from: string, name: string, type: boolean): string | undefined {
+  if (/^server\/domain\/.*\/schema\.ts$/.test(file))
+    return name === 'zod' ? undefined : 'a schema is isomorphic: zod, kernel and other schemas only';
+  if (from === 'kernel' && name.startsWith('@prisma/') && type) return undefined;
+  for (const rule of restricted) {
+    if (rule.name.test(name) && !rule.only.includes(from) && !(rule.type && type)) return rule.why;
+  }
+  return undefined;
+}
+
+/** Another family is used through its verbs or its wire, never through its queries. */
+function whyFamilyForbidden(file: string, target: string): string | undefined {
+  const family = (name: string) => name.split('/')[2];
+  if (family(file) === family(target) || /\/(service|schema)\.ts$/.test(target)) return undefined;
+  return 'another family is used through its service.ts or schema.ts';
+}
+
+/** Every rule about the text itself that the file breaks, with the line. */
+export function codeViolations(file: string, source: string): string[] {
+  const lines = withoutComments(source).split('\n');
+  return codeRules
+    .filter((rule) => rule.applies(file))
+    .flatMap(({ pattern, why }) => lines.flatMap((line, at) => (pattern.test(line) ? [`${file}:${at + 1} ${why}`] : [])));
+}
+
+/** `server/domain/clients/service.ts` is in domain, `server/web.ts` in web, `app/x/page.tsx` in app. */
+export function areaOf(file: string): string {
+  const [top = '', second = ''] = file.split('/');
+  return top === 'server' ? second.replace(/\.ts$/, '') : top;
+}
+
+function isTest(file: string): boolean {
+  return /\.(test|fixture)\.tsx?$/.test(file) || file.startsWith('server/testing/');
+}
+
+function isSchema(file: string): boolean {
+  return /^server\/domain\/.*\/schema\.ts$/.test(file);
+}
