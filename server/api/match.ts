@@ -1,22 +1,22 @@
 import type { AnyOperation, Method } from '#server/kernel/operation.ts';
 
-export type Match = { op: AnyOperation; params: Record<string, string> };
-type Node = { literals: Map<string, Node>; param: { name: string; node: Node } | undefined; ops: Map<Method, AnyOperation> };
+export type Match<O = AnyOperation> = { op: O; params: Record<string, string> };
+type Node<O> = { literals: Map<string, Node<O>>; param: { name: string; node: Node<O> } | undefined; ops: Map<Method, O> };
 
 /** A path tree over the operations: literal segments win over parameters, so `/collections/{id}` never shadows a named path. */
-export function matcher(operations: readonly AnyOperation[]) {
-  const root = node();
+export function matcher<O extends { id: string; http: string }>(operations: readonly O[]) {
+  const root = node<O>();
   for (const op of operations) {
     const [method, path] = op.http.split(' ') as [Method, string];
     let at = root;
     for (const segment of path.split('/').slice(1)) {
       const name = /^\{(\w+)\}$/.exec(segment)?.[1];
       if (name) {
-        at.param ??= { name, node: node() };
+        at.param ??= { name, node: node<O>() };
         if (at.param.name !== name) throw new Error(`${op.id}: {${name}} and {${at.param.name}} stand at the same place`);
         at = at.param.node;
       } else {
-        const next = at.literals.get(segment) ?? node();
+        const next = at.literals.get(segment) ?? node<O>();
         at.literals.set(segment, next);
         at = next;
       }
@@ -26,9 +26,9 @@ export function matcher(operations: readonly AnyOperation[]) {
   }
 
   /** The operation of a method and path; the methods a known path allows when this one is not; null for an unknown path. */
-  return (method: string, path: string): Match | { allow: string[] } | null => {
+  return (method: string, path: string): Match<O> | { allow: string[] } | null => {
     const params: Record<string, string> = {};
-    let at: Node = root;
+    let at: Node<O> = root;
     for (const raw of path.split('/').slice(1)) {
       const segment = decode(raw);
       if (segment === null) return null;
@@ -45,7 +45,7 @@ export function matcher(operations: readonly AnyOperation[]) {
   };
 }
 
-const node = (): Node => ({ literals: new Map(), param: undefined, ops: new Map() });
+const node = <O>(): Node<O> => ({ literals: new Map(), param: undefined, ops: new Map() });
 
 function decode(segment: string): string | null {
   try {

@@ -27,6 +27,8 @@ export type Operation<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.Z
   output: O;
   /** Status of success; 200 when absent. */
   success?: 200 | 201 | 202;
+  /** The status when it depends on the answer: a pending claim is 202, a collected one 200. */
+  success_of?: (output: z.output<O>) => 200 | 201 | 202;
   /** Absent: one resource. */
   list?: 'paged' | 'whole' | 'feed';
   /** The answer carries a one-time secret: its stored replay is sealed under the key text too (interface rule 01 §7.9). */
