@@ -1,9 +1,14 @@
+import * as account from '#server/domain/account/operations.ts';
+import * as apiKeys from '#server/domain/api-keys/operations.ts';
 import * as environments from '#server/domain/environments/operations.ts';
+import * as roles from '#server/domain/roles/operations.ts';
 import type { AnyOperation } from '#server/kernel/operation.ts';
 import { matcher } from './match.ts';
 
 /** Every operation of the product, family by family: REST routes, tRPC procedures, OpenAPI, scope matrix and derived tests all read this list. */
-export const operations: readonly AnyOperation[] = [environments].flatMap((family) => Object.values(family) as AnyOperation[]);
+export const operations: readonly AnyOperation[] = [account, apiKeys, environments, roles].flatMap((family) =>
+  Object.values(family).filter((row): row is AnyOperation => typeof row === 'object' && 'http' in row),
+);
 
 const isDashboard = (op: AnyOperation) => /^\w+ \/(?:admin|auth)\//.test(op.http);
 

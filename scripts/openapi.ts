@@ -1,0 +1,25 @@
+// npm run openapi            writes public/openapi.json from the operation table
+// npm run openapi -- --check  fails when the committed file differs
+import fs from 'node:fs';
+import path from 'node:path';
+import { openApiDocument } from '../server/api/openapi.ts';
+import { env } from '../server/platform/env.ts';
+import { generateClient } from './schema.ts';
+
+await generateClient();
+const file = path.resolve(import.meta.dirname, '../public/openapi.json');
+const text = `${JSON.stringify(
+  openApiDocument([
+    { url: `${env.PUBLIC_API_URL}/v1`, description: 'Live' },
+    { url: `${env.PUBLIC_SANDBOX_API_URL}/v1`, description: 'Test' },
+  ]),
+  null,
+  1,
+)}\n`;
+if (process.argv.includes('--check')) {
+  if (fs.existsSync(file) && fs.readFileSync(file, 'utf8') === text) process.exit(0);
+  console.error('public/openapi.json does not match the operation table. Run: npm run openapi');
+  process.exit(1);
+}
+fs.writeFileSync(file, text);
+console.log(`Wrote public/openapi.json (${(text.length / 1024).toFixed(0)} KB)`);

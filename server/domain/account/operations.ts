@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import { operation } from '#server/kernel/operation.ts';
+import { Account, Plan, UpdateAccount, Usage } from './schema.ts';
+import * as account from './service.ts';
+
+export const get = operation({
+  id: 'account.get',
+  summary: 'Get the workspace of this credential',
+  http: 'GET /account',
+  needs: ['account:read'],
+  refuses: ['not_found'],
+  input: z.object({}),
+  output: Account,
+  run: (ctx) => account.getAccount(ctx),
+});
+
+export const update = operation({
+  id: 'account.update',
+  summary: 'Rename the workspace',
+  http: 'PATCH /account',
+  needs: ['account:update'],
+  refuses: ['not_found'],
+  input: UpdateAccount,
+  output: Account,
+  run: (ctx, input) => account.updateAccount(ctx, input),
+});
+
+export const usage = operation({
+  id: 'account.usage',
+  summary: 'Get usage against the plan',
+  http: 'GET /account/usage',
+  needs: ['account:read'],
+  refuses: ['not_found'],
+  input: z.object({}),
+  output: Usage,
+  run: (ctx) => account.getUsage(ctx),
+});
+
+export const plan = operation({
+  id: 'account.plan',
+  summary: 'Effective limits and features with used counts',
+  http: 'GET /admin/plan',
+  needs: ['account:read'],
+  refuses: ['not_found'],
+  input: z.object({}),
+  output: Plan,
+  run: (ctx) => account.getPlan(ctx),
+});

@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { FEATURES, LIMITS, PLANS } from '#server/domain/plans/schema.ts';
+import { atLeastOne, label, time } from '#server/kernel/fields.ts';
+
+/** The workspace as its own API shows it (interface rule 00, Account). */
+export const Account = z
+  .object({
+    id: z.uuid(),
+    slug: z.string(),
+    name: z.string(),
+    region: z.string(),
+    subscription_plan: z.enum(PLANS),
+    subscription_status: z.enum(['trialing', 'active', 'dunning', 'past_due', 'paused', 'cancelled']),
+    trial_start_at: time().nullable(),
+    trial_end_at: time().nullable(),
+    subscription_current_period_start: time().nullable(),
+    subscription_current_period_end: time().nullable(),
+    subscription_cancel_at: time().nullable(),
+    created_at: time(),
+  })
+  .meta({ id: 'Account' });
+
+export const UpdateAccount = atLeastOne(z.object({ name: label(120).optional() }), []);
+
+const metered = z.object({ used: z.number().int(), limit: z.number().int().nullable() });
+
+/** Counted things of this space against the plan (interface rule 20 §2). */
+export const Usage = z
+  .object({
+    billing_period: z.object({ year: z.number().int(), month: z.number().int(), start: time().nullable(), end: time().nullable() }),
+    api_calls: z.object({ used: z.number().int(), limit: z.number().int().nullable(), percentage: z.number() }),
+    resources: z.record(z.string(), metered),
+    forecast: z.object({ api_calls: z.number().int().nullable() }),
+    log_retention_days: z.number().int(),
+    audit_retention_days: z.number().int(),
+    plan: z.enum(PLANS),
+    status: z.string(),
+  })
+  .meta({ id: 'Usage' });
+
+/** Effective limits and features with what is used, for the dashboard (interface rule 20 §3.6). */
+export const Plan = z.object({
+  plan: z.enum(PLANS),
+  status: z.string(),
+  limits: z.array(z.object({ key: z.enum(Object.keys(LIMITS) as [keyof typeof LIMITS, ...(keyof typeof LIMITS)[]]), limit: z.number().int().nullable(), used: z.number().int().nullable(), overridden: z.boolean() })),
+  features: z.array(z.object({ key: z.enum(FEATURES as unknown as [string, ...string[]]), included: z.boolean(), usable_here: z.boolean() })),
+});

@@ -1,0 +1,95 @@
+import type { z } from 'zod';
+import { COUNTED, FEATURES, LIMITS, type LimitKey, type PlanName, planFeature, planLimit } from '#server/domain/plans/schema.ts';
+import { hasFeature } from '#server/domain/plans/service.ts';
+import { changesOf } from '#server/kernel/changes.ts';
+import { type Ctx, own } from '#server/kernel/context.ts';
+import { read, type Tx } from '#server/kernel/database.ts';
+import { notFound } from '#server/kernel/errors.ts';
+import { audited, mutate } from '#server/kernel/mutate.ts';
+import type { Account, UpdateAccount } from './schema.ts';
+
+type AccountRow = z.input<typeof Account>;
+
+export const getAccount = (ctx: Ctx): Promise<AccountRow> => read(ctx, (tx) => tenantRow(tx, ctx));
+
+export function updateAccount(ctx: Ctx, input: z.output<typeof UpdateAccount>) {
+  return mutate(ctx, async (tx) => {
+    const before = await tenantRow(tx, ctx);
+    await tx.tenants.update({ where: { id: ctx.tenant_id }, data: { ...input, updated_at: ctx.now }, select: { id: true } });
+    const after = await tenantRow(tx, ctx);
+    return audited(after, { action: 'update', resource_type: 'tenant', resource_id: ctx.tenant_id, name: after.name, changes: changesOf(before, after, Object.keys(input)), workspace_level: true });
+  });
+}
+
+/** Usage of the current calendar month (UTC) and the counted rows of this space. Test calls are never counted (interface rule 64 §4). */
+export function getUsage(ctx: Ctx) {
+  return read(ctx, async (tx) => {
+    const tenant = await tenantRow(tx, ctx);
+    const [limits, counts, calls] = [await effectiveLimits(tx, ctx), await countsOf(tx, ctx), await callsThisMonth(tx, ctx)];
+    const limit = limits.get('api_calls')?.limit ?? null;
+    const resources = Object.fromEntries([...COUNTED, 'members' as const].map((kind) => [kind, { used: counts.get(kind) ?? 0, limit: limits.get(kind)?.limit ?? null }]));
+    return {
+      billing_period: { year: ctx.now.getUTCFullYear(), month: ctx.now.getUTCMonth() + 1, start: tenant.subscription_current_period_start, end: tenant.subscription_current_period_end },
+      api_calls: { used: calls, limit, percentage: limit === null ? 0 : Math.round((calls / limit) * 10_000) / 100 },
+      resources,
+      forecast: { api_calls: forecast(calls, ctx.now) },
+      log_retention_days: ctx.sandbox ? 7 : (limits.get('log_retention_days')?.limit ?? 0),
+      audit_retention_days: limits.get('audit_retention_days')?.limit ?? 0,
+      plan: tenant.subscription_plan,
+      status: tenant.subscription_status,
+    };
+  });
+}
+
+export function getPlan(ctx: Ctx) {
+  return read(ctx, async (tx) => {
+    const tenant = await tenantRow(tx, ctx);
+    const limits = await effectiveLimits(tx, ctx);
+    const counts = await countsOf(tx, ctx);
+    counts.set('api_calls', await callsThisMonth(tx, ctx));
+    return {
+      plan: tenant.subscription_plan,
+      status: tenant.subscription_status,
+      limits: (Object.keys(LIMITS) as LimitKey[]).map((key) => ({ key, limit: limits.get(key)?.limit ?? null, overridden: limits.get(key)?.overridden ?? false, used: counts.get(key) ?? null })),
+      features: FEATURES.map((key) => ({ key, included: planFeature(tenant.subscription_plan, key), usable_here: hasFeature(ctx, key) })),
+    };
+  });
+}
+
+async function tenantRow(tx: Tx, ctx: Ctx) {
+  const row = await tx.tenants.findUnique({ where: { id: ctx.tenant_id } });
+  if (!row) throw notFound();
+  return { ...row, subscription_plan: row.subscription_plan as PlanName, subscription_status: row.subscription_status as AccountRow['subscription_status'] };
+}
+
+async function effectiveLimits(tx: Tx, ctx: Ctx): Promise<Map<LimitKey, { limit: number | null; overridden: boolean }>> {
+  const overrides = await tx.tenant_limit_overrides.findMany({ where: { tenant_id: ctx.tenant_id, OR: [{ expires_at: null }, { expires_at: { gt: ctx.now } }] } });
+  return new Map(
+    (Object.keys(LIMITS) as LimitKey[]).map((key) => {
+      const override = overrides.find((o) => o.kind === key);
+      return [key, { limit: override ? override.value : planLimit(ctx.plan, key), overridden: Boolean(override) }];
+    }),
+  );
+}
+
+async function countsOf(tx: Tx, ctx: Ctx): Promise<Map<string, number>> {
+  const rows = await tx.row_counts.findMany({ where: own(ctx) });
+  const counts = new Map(rows.map((r) => [r.kind, Number(r.n)]));
+  counts.set('members', await tx.memberships.count({ where: { tenant_id: ctx.tenant_id, removed_at: null } }));
+  return counts;
+}
+
+async function callsThisMonth(tx: Tx, ctx: Ctx): Promise<number> {
+  const row = await tx.usage_counters.findUnique({
+    where: { tenant_id_kind_year_month: { tenant_id: ctx.tenant_id, kind: 'api_calls', year: ctx.now.getUTCFullYear(), month: ctx.now.getUTCMonth() + 1 } },
+  });
+  return Number(row?.n ?? 0n);
+}
+
+/** The month's total at today's pace; unknown on the first hours of a month. */
+function forecast(used: number, now: Date): number | null {
+  const start = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1);
+  const end = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1);
+  const gone = now.getTime() - start;
+  return gone < 6 * 3_600_000 ? null : Math.round((used / gone) * (end - start));
+}

@@ -1,0 +1,57 @@
+import { type Capability, KEY_ROLES, LITERAL_ONLY, SCOPES, scopeCapabilities } from '#server/kernel/capabilities.ts';
+import type { Ctx } from '#server/kernel/context.ts';
+import { invalid, Refusal } from '#server/kernel/errors.ts';
+import { denyingPolicy } from '#server/domain/policies/service.ts';
+
+/** Class B acts that Owners and Admins may hand to a machine although they reach them themselves only through reveals (interface rule 24 §3). */
+const HANDED_ON: readonly Capability[] = ['transit:decrypt', 'transit:rewrap', 'vault:detokenize', 'vault:list_tokens', 'pki:issue', 'dyn_db_cred:mint', 'secret:read_oauth_token', 'oauth:introspect'];
+
+/**
+ * What the caller may put on a key: everything it effectively holds. Never more than itself.
+ * @throws Refusal privilege_escalation naming the first grant that is not covered; validation_error for an unknown role; forbidden for one not meant for keys
+ */
+export async function coveredRoles(ctx: Ctx, roleIds: readonly string[]): Promise<string[]> {
+  const unique = [...new Set(roleIds)];
+  for (const id of unique) {
+    const role = KEY_ROLES.find((r) => r.id === id);
+    if (!role) throw new Refusal('forbidden', `The role ${id} cannot be given to an API key.`);
+    for (const capability of [...role.capabilities].sort()) if (!(await covers(ctx, capability))) throw escalation(capability);
+  }
+  return unique;
+}
+
+export async function coveredScopes(ctx: Ctx, scopes: readonly string[]): Promise<string[]> {
+  const unique = [...new Set(scopes)].sort();
+  for (const scope of unique) {
+    if (!SCOPES[scope]) throw invalid('scopes', `${scope.slice(0, 64)} is not a scope`);
+    for (const capability of scopeCapabilities([scope])) if (!(await covers(ctx, capability))) throw escalation(capability);
+  }
+  return unique;
+}
+
+/** Without role_ids a key inherits: a key's roles from a key, the widest seeded role below the person's own from a person (interface rule 20 §1.6). */
+export async function inheritedRoles(ctx: Ctx): Promise<string[]> {
+  const { actor } = ctx;
+  if (actor.type === 'api_key') return [...actor.role_ids];
+  const editor = KEY_ROLES.find((r) => r.is_default);
+  const candidates = [editor, ...KEY_ROLES.filter((r) => r !== editor && r.capabilities.size < (editor?.capabilities.size ?? 0)).sort((a, b) => b.capabilities.size - a.capabilities.size)];
+  for (const role of candidates) if (role && (await coversAll(ctx, role.capabilities))) return [role.id];
+  return [];
+}
+
+async function coversAll(ctx: Ctx, capabilities: Iterable<Capability>): Promise<boolean> {
+  for (const c of capabilities) if (!(await covers(ctx, c))) return false;
+  return true;
+}
+
+async function covers(ctx: Ctx, capability: Capability): Promise<boolean> {
+  const { actor } = ctx;
+  if (actor.type === 'operator' || actor.type === 'system') return true;
+  const boss = actor.type === 'member' && (actor.role === 'owner' || actor.role === 'admin');
+  // No key role carries a wildcard, so a literal grant is always what is compared.
+  const held = actor.capabilities.has(capability) || (boss && HANDED_ON.includes(capability)) || (actor.type === 'member' && capability === 'secret:read_oauth_token' && actor.capabilities.has('secret:create'));
+  return held && !(await denyingPolicy(ctx, capability));
+}
+
+const escalation = (capability: Capability) =>
+  new Refusal('privilege_escalation', `The key would hold ${capability}, which the caller does not.${LITERAL_ONLY.has(capability) ? ' That grant is never implied.' : ''}`);

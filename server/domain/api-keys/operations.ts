@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import { operation } from '#server/kernel/operation.ts';
+import { ApiKey, ApiKeyRef, CreateApiKey, CreatedApiKey, ListApiKeys, RevokedApiKey, RotateApiKey, RotatedApiKey, UpdateApiKey } from './schema.ts';
+import * as keys from './service.ts';
+
+export const list = operation({
+  id: 'api_keys.list',
+  summary: 'List API keys',
+  http: 'GET /api-keys',
+  needs: ['api_key:list'],
+  refuses: [],
+  input: ListApiKeys,
+  output: z.array(ApiKey),
+  list: 'paged',
+  run: (ctx, input) => keys.listApiKeys(ctx, input),
+});
+
+export const get = operation({
+  id: 'api_keys.get',
+  summary: 'Get an API key by id or key_id',
+  http: 'GET /api-keys/{id}',
+  needs: ['api_key:read'],
+  refuses: ['not_found'],
+  input: ApiKeyRef,
+  output: ApiKey,
+  run: (ctx, input) => keys.getApiKey(ctx, input),
+});
+
+export const create = operation({
+  id: 'api_keys.create',
+  summary: 'Create an API key; its text is shown once',
+  http: 'POST /api-keys',
+  needs: ['api_key:create'],
+  refuses: ['plan_limit', 'plan_feature', 'privilege_escalation', 'forbidden', 'step_up_required'],
+  input: CreateApiKey,
+  output: CreatedApiKey,
+  success: 201,
+  shown_once: true,
+  run: (ctx, input) => keys.createApiKey(ctx, input),
+});
+
+export const update = operation({
+  id: 'api_keys.update',
+  summary: 'Change name, roles, limits or addresses of an API key',
+  http: 'PATCH /api-keys/{id}',
+  needs: ['api_key:update'],
+  refuses: ['not_found', 'conflict', 'privilege_escalation', 'forbidden'],
+  input: UpdateApiKey,
+  output: ApiKey,
+  run: (ctx, input) => keys.updateApiKey(ctx, input),
+});
+
+export const rotate = operation({
+  id: 'api_keys.rotate',
+  summary: 'Replace an API key; the old one works on until revoked',
+  http: 'POST /api-keys/{id}/rotate',
+  needs: ['api_key:create', 'api_key:update'],
+  refuses: ['not_found', 'conflict', 'plan_limit', 'privilege_escalation', 'forbidden'],
+  input: RotateApiKey,
+  output: RotatedApiKey,
+  success: 201,
+  shown_once: true,
+  run: (ctx, input) => keys.rotateApiKey(ctx, input),
+});
+
+export const remove = operation({
+  id: 'api_keys.revoke',
+  summary: 'Revoke an API key for good',
+  http: 'DELETE /api-keys/{id}',
+  needs: ['api_key:revoke'],
+  refuses: ['not_found', 'role_denied'],
+  input: ApiKeyRef,
+  output: RevokedApiKey,
+  run: (ctx, input) => keys.revokeApiKey(ctx, input),
+});

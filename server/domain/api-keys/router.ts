@@ -1,0 +1,11 @@
+import { mutation, query, router } from '#server/trpc/from-operation.ts';
+import * as ops from './operations.ts';
+
+export const apiKeysRouter = router({
+  list: query(ops.list),
+  get: query(ops.get),
+  create: mutation(ops.create),
+  update: mutation(ops.update),
+  rotate: mutation(ops.rotate),
+  revoke: mutation(ops.remove),
+});

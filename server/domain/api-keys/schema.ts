@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import { atLeastOne, isoTime, label, pathId, flag, shownOnce, time } from '#server/kernel/fields.ts';
+import { listQuery } from '#server/kernel/page.ts';
+
+/** An API key as lists and details show it (interface rule 20 §1.4). The key itself is never among the fields. */
+export const ApiKey = z
+  .object({
+    id: z.uuid(),
+    key_id: z.string(),
+    key_prefix: z.string(),
+    key_type: z.enum(['standard', 'test', 'access_key']),
+    name: z.string(),
+    active: z.boolean(),
+    created_at: time(),
+    last_used_at: time().nullable(),
+    last_used_ip: z.string().nullable(),
+    rate_limit_requests: z.number().int().nullable(),
+    rate_limit_window_sec: z.number().int().nullable(),
+    role_ids: z.array(z.uuid()),
+    scopes: z.array(z.string()).nullable(),
+    expires_at: time().nullable(),
+    ip_allowlist: z.array(z.string()),
+    revoked_at: time().nullable(),
+    revoked_by: z.uuid().nullable(),
+    created_by: z.object({ kind: z.enum(['user', 'api_key', 'oauth_client', 'operator', 'signup']), id: z.string().nullable(), label: z.string() }).nullable(),
+    oauth_client_id: z.string(),
+  })
+  .meta({ id: 'ApiKey' });
+
+/** What create and rotate answer: the only time the key is shown. */
+export const CreatedApiKey = z
+  .object({
+    id: z.uuid(),
+    key_id: z.string(),
+    api_key: shownOnce(z.string()),
+    key_prefix: z.string(),
+    key_type: z.enum(['standard', 'test', 'access_key']),
+    name: z.string(),
+    role_ids: z.array(z.uuid()),
+    scopes: z.array(z.string()).nullable(),
+    expires_at: time().nullable(),
+    message: z.string(),
+  })
+  .meta({ id: 'CreatedApiKey' });
+
+export const RotatedApiKey = CreatedApiKey.extend({ replaces_key_id: z.string() }).meta({ id: 'RotatedApiKey' });
+
+const requests = z.number().int().min(1).max(1_000_000).nullable();
+const window = z.number().int().min(1).max(86_400).nullable();
+const addresses = z.array(z.string().max(64)).max(50);
+const roles = z.array(z.uuid()).max(20);
+const scopes = z.array(z.string().max(64)).max(100);
+
+export const CreateApiKey = z.object({
+  name: label(100),
+  key_type: z.enum(['standard', 'access_key']).default('standard'),
+  rate_limit_requests: requests.optional(),
+  rate_limit_window_sec: window.optional(),
+  role_ids: roles.optional(),
+  ip_allowlist: addresses.optional(),
+  scopes: scopes.optional(),
+  expires_at: isoTime().optional(),
+});
+
+export const UpdateApiKey = atLeastOne(
+  z.object({
+    id: pathId(),
+    name: label(100).optional(),
+    rate_limit_requests: requests.optional(),
+    rate_limit_window_sec: window.optional(),
+    role_ids: roles.optional(),
+    ip_allowlist: addresses.optional(),
+    scopes: scopes.optional(),
+    expires_at: isoTime().nullable().optional(),
+  }),
+);
+
+export const RotateApiKey = z.object({
+  id: pathId(),
+  /** 0 .. 30 days; null keeps the old key until it is revoked */
+  revoke_old_after_sec: z.number().int().min(0).max(2_592_000).nullable().default(null),
+});
+
+export const ApiKeyRef = z.object({ id: pathId() });
+
+export const ListApiKeys = listQuery({
+  sorts: ['created_at', 'name', 'last_used_at'],
+  sort: 'created_at',
+  order: 'desc',
+  filters: { active: flag().optional(), key_type: z.enum(['standard', 'test', 'access_key']).optional() },
+});
+
+export const RevokedApiKey = z.object({ deleted: z.literal(true), revoked: z.literal(true) }).meta({ id: 'RevokedApiKey' });
+

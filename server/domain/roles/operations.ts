@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import { KEY_ROLES, MEMBER_ROLE_ROWS } from '#server/kernel/capabilities.ts';
+import { operation } from '#server/kernel/operation.ts';
+import { clampPage, pageOf, pageQuery } from '#server/kernel/page.ts';
+
+export const Role = z
+  .object({ id: z.uuid(), name: z.string(), description: z.string(), applies_to: z.array(z.enum(['api_key', 'user'])), is_default: z.boolean(), seeded: z.boolean() })
+  .meta({ id: 'Role' });
+
+const KEY_ROWS = KEY_ROLES.map(({ id, name, description, is_default }) => ({ id, name, description, applies_to: ['api_key' as const], is_default, seeded: true }));
+const USER_ROWS = MEMBER_ROLE_ROWS.map((role) => ({ ...role, applies_to: ['user' as const], is_default: false, seeded: true }));
+
+/** The role catalogue is data of the release; what each role can do is shown in the dashboard, not here (interface rule 24 §3). */
+export const list = operation({
+  id: 'roles.list',
+  summary: 'List the roles that keys and people can hold',
+  http: 'GET /roles',
+  needs: ['role:list'],
+  refuses: [],
+  input: z.object({ ...pageQuery, subject_kind: z.enum(['api_key', 'user']).optional() }),
+  output: z.array(Role),
+  list: 'paged',
+  run: async (_ctx, input) => {
+    const rows = [...KEY_ROWS, ...USER_ROWS].filter((r) => !input.subject_kind || (r.applies_to as string[]).includes(input.subject_kind));
+    const { skip, per_page } = clampPage(input);
+    return pageOf(rows.slice(skip, skip + per_page), rows.length, input);
+  },
+});
