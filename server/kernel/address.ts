@@ -1,0 +1,193 @@
+/**
+ * Client addresses (interface rule 11 §2.2): one IPv4 or IPv6 address or range, in one spelling, so that equal inputs compare equal.
+ * Pure and isomorphic: API keys, route allowlists, forms and the gateway share it.
+ */
+export type Range = {
+  family: 4 | 6;
+  /** First address, host bits cleared. */
+  first: bigint;
+  /** Prefix length. */
+  bits: number;
+};
+
+export type Canonical = { ok: true; value: string; warning?: string } | { ok: false; problem: string };
+
+const WIDTH = { 4: 32, 6: 128 } as const;
+/** Shorter prefixes are accepted with a warning. */
+const WIDE = { 4: 8, 6: 19 } as const;
+const MULTICAST = { 4: { top: 0xen, bits: 4 }, 6: { top: 0xffn, bits: 8 } } as const;
+const MAPPED = 0xffffn;
+
+/**
+ * The stored spelling of an address or range, or what is wrong with it (a clause to put behind the field's name).
+ * `203.0.113.9/24` becomes `203.0.113.0/24`, `::ffff:192.0.2.1` becomes `192.0.2.1`, a whole-length prefix is dropped.
+ */
+export function canonicalAddress(text: string): Canonical {
+  const range = parseRange(text);
+  if ('problem' in range) return { ok: false, problem: range.problem };
+  const value = formatRange(range);
+  if (range.bits >= WIDE[range.family]) return { ok: true, value };
+  return {
+    ok: true,
+    value,
+    warning: `${value} covers a very large part of the ${range.family === 4 ? 'IPv4' : 'IPv6'} addresses; a narrower range is safer.`,
+  };
+}
+
+/** Reads one address or range; host bits are cleared and mapped IPv6 becomes IPv4. */
+export function parseRange(text: string): Range | { problem: string } {
+  const trimmed = text.trim();
+  if (/[,;\s]/.test(trimmed)) return { problem: 'one address or range only, without lists or spaces' };
+  if (trimmed.includes('%')) return { problem: 'an address with a zone (%) is only valid on one machine' };
+  const [host = '', prefix, ...rest] = trimmed.split('/');
+  const address = parseAddress(host, { mapped: 'keep' });
+  if (!address || rest.length > 0) return { problem: notAnAddress(host) };
+  const width = WIDTH[address.family];
+  if (prefix !== undefined && !/^(?:0|[1-9]\d{0,2})$/.test(prefix))
+    return { problem: `the prefix length must be a number from 1 to ${width}` };
+  const bits = prefix === undefined ? width : Number(prefix);
+  if (bits > width) return { problem: `the prefix length must be a number from 1 to ${width}` };
+  return asRange(address, bits);
+}
+
+/** Whether an address lies in one of the ranges. Ranges that cannot be read match nothing; an empty list matches nothing. */
+export function compileRanges(list: readonly string[]): (ip: string) => boolean {
+  const find = compileRangeTable(list.map((range) => ({ range, value: true })));
+  return (ip) => find(ip).length > 0;
+}
+
+/**
+ * A table from ranges to values: the values of every range that holds the address, longest prefix first, ties in the order given
+ * (interface rule 11 §3.1). One look-up per distinct prefix length, so ten thousand ranges cost what a few do.
+ */
+export function compileRangeTable<T>(entries: readonly { range: string; value: T }[]): (ip: string) => T[] {
+  const tables = { 4: new Map<number, Map<bigint, T[]>>(), 6: new Map<number, Map<bigint, T[]>>() };
+  for (const { range: text, value } of entries) {
+    const range = parseRange(text);
+    if ('problem' in range) continue;
+    const table = tables[range.family];
+    const byPrefix = table.get(range.bits) ?? new Map<bigint, T[]>();
+    table.set(range.bits, byPrefix);
+    const key = range.first >> BigInt((range.family === 4 ? 32 : 128) - range.bits);
+    byPrefix.set(key, [...(byPrefix.get(key) ?? []), value]);
+  }
+  const longestFirst = (family: 4 | 6) =>
+    [...tables[family]]
+      .sort(([a], [b]) => b - a)
+      .map(([bits, byPrefix]) => ({ shift: BigInt((family === 4 ? 32 : 128) - bits), byPrefix }));
+  const ordered = { 4: longestFirst(4), 6: longestFirst(6) };
+
+  return (ip) => {
+    // A zone names the interface a link-local caller came in on; it is no part of the address.
+    const zone = ip.indexOf('%');
+    const address = parseAddress(zone < 0 ? ip : ip.slice(0, zone));
+    if (!address) return [];
+    return ordered[address.family].flatMap(({ shift, byPrefix }) => byPrefix.get(address.value >> shift) ?? []);
+  };
+}
+
+/** `203.0.113.0/24`; a single address carries no prefix. IPv6 as RFC 5952 writes it. */
+export function formatRange({ family, first, bits }: Range): string {
+  const text = family === 4 ? formatV4(first) : formatV6(first);
+  return bits === WIDTH[family] ? text : `${text}/${bits}`;
+}
+
+/** Number of addresses, the first and the last one: what the form shows beside the field. */
+export function rangeExtent({ family, first, bits }: Range): { count: bigint; first: string; last: string } {
+  const count = 1n << BigInt(WIDTH[family] - bits);
+  const whole = WIDTH[family];
+  return {
+    count,
+    first: formatRange({ family, first, bits: whole }),
+    last: formatRange({ family, first: first + count - 1n, bits: whole }),
+  };
+}
+
+/** An address as a number; mapped IPv6 is read as IPv4 unless kept. Undefined for anything that is not one address. */
+export function parseAddress(
+  text: string,
+  { mapped = 'convert' }: { mapped?: 'convert' | 'keep' } = {},
+): { family: 4 | 6; value: bigint } | undefined {
+  const v4 = parseV4(text);
+  if (v4 !== undefined) return { family: 4, value: BigInt(v4) };
+  const v6 = parseV6(text);
+  if (v6 === undefined) return undefined;
+  return mapped === 'convert' && v6 >> 32n === MAPPED ? { family: 4, value: v6 & 0xffff_ffffn } : { family: 6, value: v6 };
+}
+
+function asRange(address: { family: 4 | 6; value: bigint }, bits: number): Range | { problem: string } {
+  let { family, value } = address;
+  if (family === 6 && value >> 32n === MAPPED) {
+    // A mapped range wider than the mapped block would mean IPv4 callers and never match one.
+    if (bits < 96) return { problem: 'write an IPv4-mapped range as IPv4' };
+    family = 4;
+    value &= 0xffff_ffffn;
+    bits -= 96;
+  }
+  if (bits === 0) return { problem: 'a /0 range would admit everyone' };
+  const host = BigInt(WIDTH[family] - bits);
+  const first = (value >> host) << host;
+  if (first === 0n && host === 0n) return { problem: 'the unspecified address never calls' };
+  const { top, bits: long } = MULTICAST[family];
+  if (bits >= long && first >> BigInt(WIDTH[family] - long) === top) return { problem: 'a multicast address never calls' };
+  return { family, first, bits };
+}
+
+function notAnAddress(host: string): string {
+  if (/^\d+(?:\.\d+){3}$/.test(host) && host.split('.').some((part) => /^0\d/.test(part)))
+    return 'leading zeros in IPv4 are read as octal by some systems; write it without them';
+  return 'must be an IPv4 or IPv6 address, or one with a prefix length such as 203.0.113.0/24';
+}
+
+function parseV4(text: string): number | undefined {
+  const parts = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/.exec(text);
+  if (!parts) return undefined;
+  let value = 0;
+  for (let i = 1; i <= 4; i++) {
+    const part = parts[i] as string;
+    const octet = Number(part);
+    if (octet > 255 || (part.length > 1 && part.startsWith('0'))) return undefined;
+    value = value * 256 + octet;
+  }
+  return value;
+}
+
+/** RFC 4291 §2.2, the three text forms. */
+function parseV6(text: string): bigint | undefined {
+  if (text.length > 45 || !text.includes(':')) return undefined;
+  const halves = text.split('::');
+  if (halves.length > 2) return undefined;
+  const [head, tail] = [groupsOf(halves[0] ?? '', halves.length === 1), groupsOf(halves[1] ?? '', true)];
+  if (!head || !tail) return undefined;
+  const missing = 8 - head.length - tail.length;
+  if (halves.length === 1 ? missing !== 0 : missing < 1) return undefined;
+  return [...head, ...new Array<number>(missing).fill(0), ...tail].reduce((sum, group) => (sum << 16n) | BigInt(group), 0n);
+}
+
+function groupsOf(half: string, mayEndInV4: boolean): number[] | undefined {
+  if (half === '') return [];
+  const words = half.split(':');
+  const groups: number[] = [];
+  for (const [i, word] of words.entries()) {
+    const v4 = mayEndInV4 && i === words.length - 1 ? parseV4(word) : undefined;
+    if (v4 !== undefined) groups.push(Math.floor(v4 / 65_536), v4 % 65_536);
+    else if (/^[0-9a-fA-F]{1,4}$/.test(word)) groups.push(Number.parseInt(word, 16));
+    else return undefined;
+  }
+  return groups;
+}
+
+const formatV4 = (value: bigint) => [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 0xffn).join('.');
+
+/** RFC 5952 §4: lower case, no leading zeros, the longest (first) run of two or more zero groups as `::`. */
+function formatV6(value: bigint): string {
+  const groups = Array.from({ length: 8 }, (_, i) => ((value >> BigInt(112 - 16 * i)) & 0xffffn).toString(16));
+  let [start, length] = [0, 1];
+  for (let i = 0; i < 8; i++) {
+    let end = i;
+    while (groups[end] === '0') end++;
+    if (end - i > length) [start, length] = [i, end - i];
+    if (end > i) i = end;
+  }
+  return length < 2 ? groups.join(':') : `${groups.slice(0, start).join(':')}::${groups.slice(start + length).join(':')}`;
+}
