@@ -98,8 +98,7 @@ async function acquire(lock: string): Promise<void> {
 
 export function isAlive(pid: number): boolean {
   try {
-    process.kill(pid, 0);
-    return pid > 0;
+    return pid > 0 && process.kill(pid, 0);
   } catch {
     return false;
   }

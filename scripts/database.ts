@@ -185,10 +185,11 @@ function linkLibraries(): void {
 }
 
 /** Who holds the data directory, from its lock file; undefined when that process is gone. */
-function postmaster(data: string): { pid: number; ready: boolean } | undefined {
+export function postmaster(data: string): { pid: number; ready: boolean } | undefined {
   try {
     const lines = fs.readFileSync(path.join(data, 'postmaster.pid'), 'utf8').split('\n');
     const pid = Number(lines[0]);
+    if (!(pid > 1)) return undefined; // a half-written file: signals to 0 would go to this whole process group
     process.kill(pid, 0);
     return { pid, ready: lines[7]?.trim() === 'ready' };
   } catch {

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { hashOf, isAlive, root } from './command.ts';
-import { type Database, startDatabase } from './database.ts';
+import { type Database, postmaster, startDatabase } from './database.ts';
 import { migrate } from './schema.ts';
 
 export const template = 'template_sallyport';
@@ -42,6 +42,37 @@ export async function withScratchDatabase<T>(work: (database: Database, director
       await database.stop();
     }
   } finally {
+    fs.rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+async function keep(target: string): Promise<void> {
+  const fresh = `${target}.new-${process.pid}`;
+  await withScratchDatabase(async (database, directory) => {
+    await database.create(template);
+    await migrate(database.url(template));
+    await database.stop();
+    for (const old of fs.existsSync(kept) ? fs.readdirSync(kept) : []) fs.rmSync(path.join(kept, old), { recursive: true, force: true });
+    fs.mkdirSync(fresh, { recursive: true });
+    copyTree(directory, fresh);
+  });
+  if (fs.existsSync(target)) fs.rmSync(fresh, { recursive: true });
+  else fs.renameSync(fresh, target);
+}
+
+/** With owners and modes, which PostgreSQL checks and Node's own copy does not keep. */
+function copyTree(from: string, to: string): void {
+  execFileSync('cp', ['-a', `${from}/.`, to]);
+}
+
+/** Ends and removes what test runs left behind that were killed before they could. */
+function sweep(): void {
+  for (const name of fs.readdirSync(os.tmpdir())) {
+    const [, owner] = /^sallyport-test-(\d+)-/.exec(name) ?? [];
+    if (!owner || isAlive(Number(owner))) continue;
+    const directory = path.join(os.tmpdir(), name);
+    const server = postmaster(path.join(directory, 'data'));
+    if (server) process.kill(server.pid, 'SIGQUIT');
     fs.rmSync(directory, { recursive: true, force: true });
   }
 }

@@ -1,0 +1,222 @@
+import dns from 'node:dns/promises';
+import fs from 'node:fs';
+import path from 'node:path';
+import pg from 'pg';
+import { loadRootKeys, parseRootKey } from '../server/crypto/root-key.ts';
+import { type Env, EnvError, parseEnv } from '../server/platform/env.ts';
+import { openDatabase } from './open-database.ts';
+import { accepts, publicPorts, whyNotFree } from './ports.ts';
+import { migrationState } from './schema.ts';
+
+// npm run doctor: what this installation stands on, one line a thing, with the next step where something is wrong. Changes nothing.
+
+type Finding = { state: 'OK' | 'WARN' | 'FAIL'; says: string; next?: string };
+const ok = (says: string): Finding => ({ state: 'OK', says });
+const warn = (says: string, next: string): Finding => ({ state: 'WARN', says, next });
+const bad = (says: string, next: string): Finding => ({ state: 'FAIL', says, next });
+
+let worst = 0;
+report('Node', nodeVersion());
+const env = readEnv();
+const rootKeyId = rootKey(env);
+report('Disk', disk(env));
+await database(env, rootKeyId);
+for (const finding of await ports(env)) report('Port', finding);
+for (const finding of await names(env)) report('DNS', finding);
+report('Mail', await mail(env));
+if (env.REDIS_URL) report('Redis', await reachable(env.REDIS_URL, 6379, 'REDIS_URL'));
+process.exit(worst === 2 ? 1 : 0);
+
+function report(what: string, { state, says, next }: Finding): void {
+  worst = Math.max(worst, ['OK', 'WARN', 'FAIL'].indexOf(state));
+  console.log(`${state.padEnd(5)}${what.padEnd(13)}${says}${next ? `\n${' '.repeat(18)}-> ${next}` : ''}`);
+}
+
+function nodeVersion(): Finding {
+  const { node } = process.versions;
+  return Number(node.split('.')[0]) >= 24
+    ? ok(`${node} (${process.platform}-${process.arch})`)
+    : bad(`${node} is too old`, 'Run this as: npm run doctor');
+}
+
+function readEnv(): Env {
+  try {
+    const parsed = parseEnv(process.env);
+    report('Settings', ok(`${parsed.NODE_ENV}, roles ${parsed.SALLYPORT_ROLES.join(' ')}`));
+    return parsed;
+  } catch (error) {
+    if (!(error instanceof EnvError)) throw error;
+    for (const problem of error.problems) report('Settings', bad(problem, 'Correct or unset this variable.'));
+    process.exit(1);
+  }
+}
+
+/** The id names the key without revealing it: the first 8 hex digits of its SHA-256. */
+function rootKey(env: Env): string | undefined {
+  try {
+    if (env.MASTER_KMS_PROVIDER) {
+      report('Root key', ok(`held by ${env.MASTER_KMS_PROVIDER}`));
+      return undefined;
+    }
+    if (env.MASTER_KEY_B64) {
+      const { id } = parseRootKey(env.MASTER_KEY_B64, 'MASTER_KEY_B64');
+      report('Root key', ok(`${id}, from MASTER_KEY_B64`));
+      return id;
+    }
+    if (!fs.existsSync(env.MASTER_KEY_FILE)) {
+      report(
+        'Root key',
+        warn(
+          `${env.MASTER_KEY_FILE} does not exist`,
+          'The first start makes it. If this is not a new installation, restore it from the backup before starting.',
+        ),
+      );
+      return undefined;
+    }
+    const { id } = loadRootKeys({ file: env.MASTER_KEY_FILE }).current;
+    report('Root key', ok(`${id}, from ${env.MASTER_KEY_FILE}, readable by its owner only`));
+    return id;
+  } catch (error) {
+    report('Root key', bad((error as Error).message, 'Nothing can be decrypted without this key: restore it from the backup.'));
+    return undefined;
+  }
+}
+
+function disk(env: Env): Finding {
+  const there = fs.existsSync(env.DATA_DIR) ? env.DATA_DIR : path.dirname(env.DATA_DIR);
+  const { bavail, bsize } = fs.statfsSync(there);
+  const free = (bavail * bsize) / 2 ** 30;
+  const says = `${free.toFixed(1)} GB free for ${env.DATA_DIR}`;
+  if (free < 0.5) return bad(says, 'PostgreSQL stops when the disk is full: free space now.');
+  return free < 5 ? warn(says, 'Request logs grow: free space or shorten their retention.') : ok(says);
+}
+
+async function database(env: Env, rootKeyId: string | undefined): Promise<void> {
+  if (!env.DATABASE_URL && !fs.existsSync(path.join(env.DATA_DIR, 'postgres/data/PG_VERSION'))) {
+    report('Database', warn('the embedded PostgreSQL has not been made yet', 'Run: npm start'));
+    return;
+  }
+  let release = async () => {};
+  try {
+    const used = await openDatabase();
+    release = used.release;
+    const client = new pg.Client({ connectionString: used.url, connectionTimeoutMillis: 5000 });
+    await client.connect();
+    try {
+      const began = performance.now();
+      const { rows } = await client.query<{ version: string; now: Date; size: string }>(
+        "select current_setting('server_version') as version, clock_timestamp() as now, pg_size_pretty(pg_database_size(current_database())) as size",
+      );
+      const took = performance.now() - began;
+      report(
+        'Database',
+        ok(`PostgreSQL ${rows[0]?.version}, ${rows[0]?.size}, answers in ${took.toFixed(1)} ms${env.DATABASE_URL ? '' : ', embedded'}`),
+      );
+      report('Clock', clock(rows[0]?.now, took));
+      report('Migrations', await migrations(used.url));
+      if (rootKeyId) await fits(client, rootKeyId, env);
+    } finally {
+      await client.end();
+    }
+  } catch (error) {
+    report(
+      'Database',
+      bad(
+        (error as Error).message || String(error),
+        env.DATABASE_URL ? 'Check DATABASE_URL and that the server accepts this machine.' : `See ${env.DATA_DIR}/postgres/postgres.log.`,
+      ),
+    );
+  } finally {
+    await release();
+  }
+}
+
+/** Leases, tokens and one-time codes compare our clock with the database's. */
+function clock(theirs: Date | undefined, tookMs: number): Finding {
+  const apart = Math.max(0, Math.abs(Date.now() - (theirs?.getTime() ?? 0)) - tookMs) / 1000;
+  const says = `${apart.toFixed(1)} s from the database's`;
+  if (apart > 60) return bad(says, 'Set both machines by NTP: tokens and leases are refused when clocks disagree.');
+  return apart > 2 ? warn(says, 'Set both machines by NTP.') : ok(says);
+}
+
+async function migrations(url: string): Promise<Finding> {
+  const { missing, unknown } = await migrationState(url);
+  if (unknown.length > 0)
+    return warn(
+      `the database knows ${unknown.join(', ')}, this version does not`,
+      'A newer version has used this database: go back to it, or restore the backup made before the upgrade.',
+    );
+  return missing.length > 0
+    ? warn(`${missing.length} not applied`, 'The next start applies them; make a backup first.')
+    : ok('all applied');
+}
+
+/** Every tenant key is wrapped by the root key: a foreign one opens nothing. */
+async function fits(client: pg.Client, id: string, env: Env): Promise<void> {
+  const { rows } = await client.query<{ root_key_id: string }>(
+    'select distinct root_key_id from tenant_master_keys where root_key_id is not null',
+  );
+  const ids = rows.map((row) => row.root_key_id);
+  const previous = env.MASTER_KEY_PREVIOUS_B64 ? parseRootKey(env.MASTER_KEY_PREVIOUS_B64, 'MASTER_KEY_PREVIOUS_B64').id : undefined;
+  const foreign = ids.filter((other) => other !== id && other !== previous);
+  if (foreign.length > 0)
+    report(
+      'Root key',
+      bad(`the database was encrypted under ${foreign.join(', ')}, and this is ${id}`, 'Restore the key that belongs to this database.'),
+    );
+  else if (previous && ids.includes(previous))
+    report('Root key', warn(`rotation from ${previous} is not finished`, 'Keep MASTER_KEY_PREVIOUS_B64 until no row is left under it.'));
+}
+
+async function ports(env: Env): Promise<Finding[]> {
+  if (await accepts({ path: `${env.WEB_SOCKET}.run` }))
+    return [
+      ok(
+        `${publicPorts(env)
+          .map(({ port }) => port)
+          .join(', ')}: Sallyport is running here`,
+      ),
+    ];
+  return Promise.all(
+    publicPorts(env).map(async (port) => {
+      const problem = await whyNotFree(port, env.BIND_ADDRESS);
+      return problem ? bad(problem, 'Then start again.') : ok(`${port.port} is free on ${env.BIND_ADDRESS}`);
+    }),
+  );
+}
+
+async function names(env: Env): Promise<Finding[]> {
+  const hosts = [env.PUBLIC_API_URL, env.PUBLIC_SANDBOX_API_URL, env.PUBLIC_ADMIN_URL, env.PUBLIC_HOOKS_URL].map(
+    (url) => new URL(url).hostname,
+  );
+  const wildcard = `doctor-test.${env.PROXY_BASE_HOST}`;
+  return Promise.all(
+    [...new Set([...hosts, wildcard])].map(async (host) => {
+      const found = await dns.lookup(host).catch(() => undefined);
+      if (found) return ok(`${host} is ${found.address}`);
+      if (host === wildcard && env.PROXY_PATH_MODE)
+        return warn(
+          `${host} does not resolve here`,
+          `Browsers and curl resolve names under localhost by themselves; other clients can use ${env.PUBLIC_API_URL}/p/{workspace}/...`,
+        );
+      return bad(
+        `${host} does not resolve`,
+        host === wildcard ? `Add a wildcard record *.${env.PROXY_BASE_HOST}.` : 'Add a record for it, or correct the PUBLIC_ setting.',
+      );
+    }),
+  );
+}
+
+async function mail(env: Env): Promise<Finding> {
+  if (!env.SMTP_URL) return warn('SMTP_URL is not set: mails are written to the log', 'Set SMTP_URL before people other than you sign up.');
+  return reachable(env.SMTP_URL, 25, 'SMTP_URL');
+}
+
+async function reachable(address: string, usual: number, setting: string): Promise<Finding> {
+  const url = new URL(address);
+  const port = Number(url.port) || (url.protocol === 'smtps:' ? 465 : usual);
+  const open = await accepts({ host: url.hostname, port });
+  return open
+    ? ok(`${url.hostname}:${port} accepts connections`)
+    : bad(`${url.hostname}:${port} does not accept connections`, `Check ${setting} and the firewall.`);
+}
