@@ -52,12 +52,20 @@ async function keep(target: string): Promise<void> {
     await database.create(template);
     await migrate(database.url(template));
     await database.stop();
-    for (const old of fs.existsSync(kept) ? fs.readdirSync(kept) : []) fs.rmSync(path.join(kept, old), { recursive: true, force: true });
+    dropOldSets();
     fs.mkdirSync(fresh, { recursive: true });
     copyTree(directory, fresh);
   });
   if (fs.existsSync(target)) fs.rmSync(fresh, { recursive: true });
   else fs.renameSync(fresh, target);
+}
+
+/** Only sets that no run of this hour can be copying from. */
+function dropOldSets(): void {
+  for (const name of fs.existsSync(kept) ? fs.readdirSync(kept) : []) {
+    const old = path.join(kept, name);
+    if (Date.now() - fs.statSync(old).mtimeMs > 3_600_000) fs.rmSync(old, { recursive: true, force: true });
+  }
 }
 
 /** With owners and modes, which PostgreSQL checks and Node's own copy does not keep. */
@@ -73,39 +81,6 @@ function sweep(): void {
     const directory = path.join(os.tmpdir(), name);
     const server = postmaster(path.join(directory, 'data'));
     if (server) process.kill(server.pid, 'SIGQUIT');
-    fs.rmSync(directory, { recursive: true, force: true });
-  }
-}
-
-async function keep(target: string): Promise<void> {
-  const fresh = `${target}.new-${process.pid}`;
-  await withScratchDatabase(async (database, directory) => {
-    await database.create(template);
-    await migrate(database.url(template));
-    await database.stop();
-    for (const old of fs.existsSync(kept) ? fs.readdirSync(kept) : []) fs.rmSync(path.join(kept, old), { recursive: true, force: true });
-    fs.mkdirSync(fresh, { recursive: true });
-    copyTree(directory, fresh);
-  });
-  if (fs.existsSync(target)) fs.rmSync(fresh, { recursive: true });
-  else fs.renameSync(fresh, target);
-}
-
-/** With owners and modes, which PostgreSQL checks and Node's own copy does not keep. */
-function copyTree(from: string, to: string): void {
-  execFileSync('cp', ['-a', `${from}/.`, to]);
-}
-
-/** Ends and removes what test runs left behind that were killed before they could. */
-function sweep(): void {
-  for (const name of fs.readdirSync(os.tmpdir())) {
-    const [, owner] = /^sallyport-test-(\d+)-/.exec(name) ?? [];
-    if (!owner || isAlive(Number(owner))) continue;
-    const directory = path.join(os.tmpdir(), name);
-    const lock = path.join(directory, 'data/postmaster.pid');
-    try {
-      process.kill(Number(fs.readFileSync(lock, 'utf8').split('\n')[0]), 'SIGQUIT');
-    } catch {} // no server left
     fs.rmSync(directory, { recursive: true, force: true });
   }
 }
