@@ -12,9 +12,13 @@ export type Hotkey = {
   run?: (event: KeyboardEvent) => void;
   /** Also inside inputs and open dialogs: only for keys with `mod`. */
   everywhere?: boolean;
+  /** Gives way to any other registration of the same key, in whichever order they mounted. For the frame. */
+  fallback?: boolean;
 };
 
 const SEQUENCE_MS = 1200;
+/** How long `g l` waits to see whether it becomes `g l l`. */
+const LONGER_MS = 450;
 const registered = new Set<Hotkey>();
 const listeners = new Set<() => void>();
 let listed: readonly Hotkey[] = [];
@@ -76,18 +80,24 @@ function onKeyDown(event: KeyboardEvent): void {
     isTyping(event.target) || document.querySelector('[role="dialog"][aria-modal="true"], [role="alertdialog"], [role="menu"]') !== null;
   const candidates = [...registered].reverse().filter((hotkey) => hotkey.run && (hotkey.everywhere || !quiet));
   const sequence = pending ? `${pending} ${step}` : step;
-  const hit = candidates.find((hotkey) => hotkey.keys === sequence) ?? candidates.find((hotkey) => hotkey.keys === step);
+  const hit = find(candidates, sequence) ?? find(candidates, step);
+  const longer = [sequence, step].find((start) => candidates.some((hotkey) => hotkey.keys.startsWith(`${start} `)));
   clearTimeout(timer);
-  pending = '';
-  if (hit) {
-    event.preventDefault();
-    hit.run?.(event);
-  } else if (candidates.some((hotkey) => hotkey.keys.startsWith(`${step} `))) {
-    pending = step;
-    timer = setTimeout(() => {
+  pending = longer ?? '';
+  if (hit) event.preventDefault();
+  if (!longer) return hit?.run?.(event);
+  timer = setTimeout(
+    () => {
       pending = '';
-    }, SEQUENCE_MS);
-  }
+      hit?.run?.(event);
+    },
+    hit ? LONGER_MS : SEQUENCE_MS,
+  );
+}
+
+function find(candidates: readonly Hotkey[], keys: string): Hotkey | undefined {
+  const same = candidates.filter((hotkey) => hotkey.keys === keys);
+  return same.find((hotkey) => !hotkey.fallback) ?? same[0];
 }
 
 /** The name of a key press in the grammar above. Shift is written only for letters and named keys: `?` already needs it. */

@@ -25,6 +25,7 @@ export function Meter({ value, max, label, detail, bare, className }: MeterProps
           <span className="figures text-ink-3">{[detail ?? percent, words].filter(Boolean).join(', ')}</span>
         </div>
       )}
+      {/* biome-ignore lint/a11y/useSemanticElements: browsers paint <meter> in colours of their own. */}
       <div
         role="meter"
         aria-label={label}
