@@ -1,0 +1,20 @@
+'use client';
+
+import { ErrorPage } from '#components/shell/error-page.tsx';
+import { TooltipProvider } from '#components/ui/tooltip.tsx';
+import './globals.css';
+
+/** Replaces the whole document when the root layout itself failed. */
+export default function GlobalError({ error }: { error: Error & { digest?: string } }) {
+  return (
+    <html lang="en">
+      <body>
+        <TooltipProvider>
+          <ErrorPage code="500" title="The dashboard could not start" requestId={error.digest}>
+            Reload the page in a moment. Proxied calls are not affected.
+          </ErrorPage>
+        </TooltipProvider>
+      </body>
+    </html>
+  );
+}

@@ -1,0 +1,201 @@
+'use client';
+
+import { Dialog as Base } from '@base-ui/react/dialog';
+import { FlaskConical, MenuIcon, Search } from 'lucide-react';
+import { useRouter } from 'next/navigation';
+import { type ReactNode, useState } from 'react';
+import { remember } from '#components/theme/appearance-provider.tsx';
+import { useAppearance } from '#components/theme/appearance-provider.tsx';
+import { Button, IconButton } from '#components/ui/button.tsx';
+import { cn } from '#components/ui/cn.ts';
+import { scrim } from '#components/ui/dialog.tsx';
+import { useHotkeys } from '#components/ui/hotkeys.ts';
+import { Kbd } from '#components/ui/kbd.tsx';
+import { type Space, TestBand, TestChip } from '#components/ui/test-band.tsx';
+import { Breadcrumb, CrumbProvider } from './crumbs.tsx';
+import { hrefInSpace, hrefOf, navigation, personal, type Place } from './navigation.ts';
+import { OfflineBar } from './offline-bar.tsx';
+import { Palette, type PaletteGroup } from './palette.tsx';
+import { RAIL_COOKIE } from './rail-cookie.ts';
+import { Rail } from './rail.tsx';
+import { ShortcutSheet } from './shortcut-sheet.tsx';
+import { SpaceSwitch } from './space-switch.tsx';
+import { HelpMenu, type Person, PersonMenu, ThemeMenu, themes, type Workspace, WorkspaceSwitcher } from './top-bar-menus.tsx';
+
+export type AppShellProps = {
+  workspaces: readonly Workspace[];
+  current: Workspace;
+  /** The partition of the address; on pages without one, where the links should lead. */
+  space: Space;
+  /** False on settings and personal pages: no band, no chip. */
+  partitioned?: boolean;
+  user: Person;
+  onSignOut: () => void;
+  /** From the cookie, so that the first paint has the right width. */
+  railCollapsed?: boolean;
+  railFoot?: ReactNode;
+  docsHref?: string;
+  createWorkspaceHref?: string;
+  /** Actions and search results of the palette, before the built-in groups. */
+  paletteGroups?: readonly PaletteGroup[];
+  onPaletteQuery?: (query: string) => void;
+  paletteSearching?: boolean;
+  /** A line over the content: e-mail not verified, plan over its limit. */
+  banner?: ReactNode;
+  children: ReactNode;
+};
+
+/** The frame of every signed-in page. */
+export function AppShell(props: AppShellProps) {
+  const { workspaces, current, space, partitioned = true, user, onSignOut, railFoot, docsHref, createWorkspaceHref, banner, children } = props;
+  const [collapsed, setCollapsed] = useState(props.railCollapsed ?? false);
+  const [drawer, setDrawer] = useState(false);
+  const [palette, setPalette] = useState(false);
+  const [shortcuts, setShortcuts] = useState(false);
+  const place: Place = { slug: current.slug, space };
+  const test = partitioned && space === 'test';
+
+  const toggleRail = () => {
+    remember(RAIL_COOKIE, collapsed ? 'open' : 'collapsed');
+    setCollapsed(!collapsed);
+  };
+  useFrameKeys(place, { openPalette: () => setPalette(true), openShortcuts: () => setShortcuts(true), toggleRail });
+  const builtIn = useBuiltInGroups(place, workspaces);
+
+  return (
+    <CrumbProvider>
+      <link rel="icon" type="image/svg+xml" href={test ? '/icon-test.svg' : '/icon.svg'} />
+      <a href="#content" className="fixed top-2 left-2 z-70 -translate-y-16 rounded-md bg-accent px-3 py-1.5 text-on-accent focus:translate-y-0">
+        Skip to content
+      </a>
+      <div className="flex min-h-dvh flex-col">
+        {test && (
+          <div className="fixed inset-x-0 top-0 z-40">
+            <TestBand />
+          </div>
+        )}
+        <div className="flex min-h-0 flex-1">
+          <aside
+            className={cn(
+              'sticky top-0 hidden h-dvh shrink-0 border-line border-r bg-canvas transition-[width] duration-150 ease-out lg:block',
+              collapsed ? 'w-14' : 'w-(--rail-width)',
+              test && 'pt-[3px]',
+            )}
+          >
+            <Rail place={place} collapsed={collapsed} onToggle={toggleRail} foot={railFoot} />
+          </aside>
+          <div className="flex min-w-0 flex-1 flex-col">
+            <header className={cn('sticky top-0 z-30 border-line border-b bg-canvas', test && 'pt-[3px]')}>
+              <OfflineBar />
+              <div className="flex h-(--topbar-height) items-center gap-1.5 px-3 sm:gap-2 lg:px-5">
+                <IconButton label="Pages" icon={<MenuIcon />} onClick={() => setDrawer(true)} className="lg:hidden" />
+                <WorkspaceSwitcher workspaces={workspaces} current={current} space={space} createHref={createWorkspaceHref} />
+                <SpaceSwitch place={place} />
+                {test && <TestChip className="max-md:hidden" />}
+                <span aria-hidden className="mx-1 h-4 w-px shrink-0 bg-line-strong max-md:hidden" />
+                <div className="min-w-0 max-md:hidden">
+                  <Breadcrumb place={place} />
+                </div>
+                <div className="ml-auto flex items-center gap-0.5 sm:gap-1">
+                  <SearchBox onOpen={() => setPalette(true)} />
+                  <ThemeMenu />
+                  <span className="max-sm:hidden">
+                    <HelpMenu docsHref={docsHref} onShortcuts={() => setShortcuts(true)} />
+                  </span>
+                  <PersonMenu user={user} onSignOut={onSignOut} />
+                </div>
+              </div>
+            </header>
+            {banner}
+            <main id="content" tabIndex={-1} className="flex min-w-0 flex-1 flex-col outline-none">
+              {children}
+            </main>
+          </div>
+        </div>
+      </div>
+      <Drawer open={drawer} onOpenChange={setDrawer}>
+        <Rail place={place} collapsed={false} onNavigate={() => setDrawer(false)} foot={railFoot} />
+      </Drawer>
+      <Palette open={palette} onOpenChange={setPalette} groups={[...(props.paletteGroups ?? []), ...builtIn]} onQuery={props.onPaletteQuery} searching={props.paletteSearching} />
+      <ShortcutSheet open={shortcuts} onOpenChange={setShortcuts} />
+    </CrumbProvider>
+  );
+}
+
+function SearchBox({ onOpen }: { onOpen: () => void }) {
+  return (
+    <>
+      <Button aria-keyshortcuts="mod+k" onClick={onOpen} className="w-52 border-line-strong px-2 font-normal text-ink-3 max-lg:hidden xl:w-64 [&>span]:w-full">
+        <Search aria-hidden /> Search <Kbd keys="mod+k" className="ml-auto" />
+      </Button>
+      <IconButton label="Search" keys="mod+k" icon={<Search />} onClick={onOpen} tooltipSide="bottom" className="lg:hidden" />
+    </>
+  );
+}
+
+function Drawer({ open, onOpenChange, children }: { open: boolean; onOpenChange: (open: boolean) => void; children: ReactNode }) {
+  return (
+    <Base.Root open={open} onOpenChange={onOpenChange}>
+      <Base.Portal>
+        <Base.Backdrop className={scrim} />
+        <Base.Popup
+          aria-label="Pages"
+          className="fixed inset-y-0 left-0 z-50 w-72 max-w-[84vw] border-line-strong border-r bg-canvas shadow-overlay outline-none transition-[translate,opacity] duration-200 ease-out data-ending-style:-translate-x-8 data-starting-style:-translate-x-8 data-ending-style:opacity-0 data-starting-style:opacity-0"
+        >
+          {children}
+        </Base.Popup>
+      </Base.Portal>
+    </Base.Root>
+  );
+}
+
+/** The keys of the frame. They give way to a page that uses the same key. */
+function useFrameKeys(place: Place, act: { openPalette: () => void; openShortcuts: () => void; toggleRail: () => void }): void {
+  const router = useRouter();
+  const items = navigation.flatMap((group) => group.items).filter((item) => item.keys);
+  const toSpace = (space: Space) => router.push(hrefInSpace(window.location.pathname, place, space));
+  useHotkeys([
+    { keys: 'mod+k', label: 'Search and commands', group: 'Everywhere', everywhere: true, run: act.openPalette },
+    { keys: '/', run: act.openPalette, fallback: true },
+    { keys: '?', label: 'This sheet', group: 'Everywhere', run: act.openShortcuts },
+    { keys: 'mod+b', label: 'Collapse or expand the navigation', group: 'Everywhere', run: act.toggleRail },
+    { keys: 'escape', label: 'Close what is on top', group: 'Everywhere' },
+    ...items.map((item) => ({ keys: item.keys ?? '', label: item.label, group: 'Go to', run: () => router.push(hrefOf(item, place)) })),
+    { keys: 'g t', label: 'Switch to Test', group: 'Go to', run: () => toSpace('test') },
+    { keys: 'g l l', label: 'Switch to Live', group: 'Go to', run: () => toSpace('live') },
+  ]);
+}
+
+function useBuiltInGroups(place: Place, workspaces: readonly Workspace[]): PaletteGroup[] {
+  const router = useRouter();
+  const { setTheme } = useAppearance();
+  const other: Space = place.space === 'live' ? 'test' : 'live';
+  const pages = [...navigation.flatMap((group) => group.items), ...personal];
+  return [
+    {
+      heading: 'Go to',
+      items: pages.map((item) => ({ id: `go-${item.id}`, label: item.label, icon: <item.icon />, keys: item.keys, keywords: item.keywords, run: () => router.push(hrefOf(item, place)) })),
+    },
+    {
+      heading: 'Switch',
+      actions: true,
+      items: [
+        {
+          id: `space-${other}`,
+          label: `Switch to ${other === 'test' ? 'Test' : 'Live'}`,
+          icon: <FlaskConical />,
+          keys: other === 'test' ? 'g t' : 'g l l',
+          run: () => router.push(hrefInSpace(window.location.pathname, place, other)),
+        },
+        ...workspaces
+          .filter((workspace) => workspace.slug !== place.slug)
+          .map((workspace) => ({ id: `workspace-${workspace.slug}`, label: `Workspace ${workspace.name}`, run: () => router.push(`/${workspace.slug}/${place.space}`) })),
+      ],
+    },
+    {
+      heading: 'Theme',
+      actions: true,
+      items: themes.map(({ theme, label, icon: Icon }) => ({ id: `theme-${theme}`, label: `Theme: ${label}`, icon: <Icon />, keywords: ['appearance', 'mode'], run: () => setTheme(theme) })),
+    },
+  ];
+}

@@ -1,0 +1,35 @@
+import type { ReactNode } from 'react';
+import { CopyText } from '#components/ui/copy.tsx';
+import { Wordmark } from './mark.tsx';
+
+export type ErrorPageProps = {
+  /** Short, above the title: "404", "500", "Offline". */
+  code: string;
+  title: ReactNode;
+  /** The cause in words and the next step. */
+  children: ReactNode;
+  actions?: ReactNode;
+  requestId?: string | undefined;
+  /** Inside the frame: no logo, no full height. */
+  inset?: boolean;
+};
+
+/** A page that cannot be shown. It says why, what to do, and what to quote when asking for help. */
+export function ErrorPage({ code, title, children, actions, requestId, inset }: ErrorPageProps) {
+  return (
+    <div className={inset ? 'flex flex-1 flex-col px-5 py-16' : 'flex min-h-dvh flex-col px-5 py-6 sm:px-10'}>
+      {!inset && <Wordmark />}
+      <div className="mx-auto flex w-full max-w-md flex-1 flex-col justify-center pb-16">
+        <p className="figures font-medium font-mono text-ink-3 text-xs">{code}</p>
+        <h1 className="mt-1 font-semibold text-2xl">{title}</h1>
+        <div className="mt-2 text-base text-ink-2">{children}</div>
+        {actions && <div className="mt-6 flex flex-wrap gap-2">{actions}</div>}
+        {requestId && (
+          <p className="mt-6 flex flex-wrap items-center gap-x-1.5 text-ink-3 text-xs">
+            Request <CopyText value={requestId} label="request id" />
+          </p>
+        )}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,79 @@
+import { Boxes, Gauge, House, Import, KeyRound, Layers, LockKeyhole, type LucideIcon, MonitorSmartphone, Network, ScrollText, Settings2, Signpost, UserRound, Waypoints } from 'lucide-react';
+import type { Space } from '#components/ui/test-band.tsx';
+
+/** Where an item's path hangs: under `/{slug}/{live|test}`, under `/{slug}`, or at the top. */
+export type NavScope = 'space' | 'workspace' | 'person';
+export type NavItem = { id: string; label: string; icon: LucideIcon; scope: NavScope; path: string; keys?: string; keywords?: readonly string[] };
+export type NavGroup = { id: string; label?: string; items: readonly NavItem[] };
+
+/** Every page the rail and the palette lead to. A page enters this list in the change that makes it, so that no link is ever dead. */
+export const navigation: readonly NavGroup[] = [
+  { id: 'home', items: [{ id: 'home', label: 'Home', icon: House, scope: 'space', path: '', keys: 'g h' }] },
+  {
+    id: 'gateway',
+    label: 'Gateway',
+    items: [
+      { id: 'routes', label: 'Routes', icon: Waypoints, scope: 'space', path: '/routes', keys: 'g r', keywords: ['api', 'proxy', 'upstream'] },
+      { id: 'collections', label: 'Collections', icon: Layers, scope: 'space', path: '/collections', keywords: ['group'] },
+      { id: 'clients', label: 'Clients', icon: Network, scope: 'space', path: '/clients', keys: 'g c', keywords: ['ip', 'callers', 'allow list'] },
+      { id: 'environments', label: 'Environments', icon: Boxes, scope: 'space', path: '/environments', keywords: ['staging', 'production'] },
+      { id: 'import', label: 'Import', icon: Import, scope: 'space', path: '/import', keywords: ['openapi', 'postman', 'curl'] },
+    ],
+  },
+  {
+    id: 'secrets',
+    label: 'Secrets',
+    items: [{ id: 'secrets', label: 'Secrets', icon: LockKeyhole, scope: 'space', path: '/secrets', keys: 'g s', keywords: ['credentials', 'tokens', 'certificates'] }],
+  },
+  {
+    id: 'observe',
+    label: 'Observe',
+    items: [
+      { id: 'logs', label: 'Logs', icon: ScrollText, scope: 'space', path: '/logs', keys: 'g l', keywords: ['requests', 'calls', 'errors'] },
+      { id: 'audit', label: 'Audit', icon: Signpost, scope: 'space', path: '/audit', keys: 'g a', keywords: ['history', 'changes'] },
+    ],
+  },
+  {
+    id: 'developers',
+    label: 'Developers',
+    items: [{ id: 'api-keys', label: 'API keys', icon: KeyRound, scope: 'space', path: '/api-keys', keywords: ['token', 'credential'] }],
+  },
+  {
+    id: 'settings',
+    label: 'Settings',
+    items: [
+      { id: 'workspace', label: 'Workspace', icon: Settings2, scope: 'workspace', path: '/settings/workspace', keywords: ['name', 'slug'] },
+      { id: 'usage', label: 'Usage', icon: Gauge, scope: 'workspace', path: '/settings/usage', keywords: ['plan', 'limits', 'billing'] },
+    ],
+  },
+];
+
+/** The person's own pages: in the avatar menu and the palette, not in the rail. */
+export const personal: readonly NavItem[] = [
+  { id: 'profile', label: 'Profile', icon: UserRound, scope: 'person', path: '/me/profile', keywords: ['name', 'password'] },
+  { id: 'sessions', label: 'Sessions', icon: MonitorSmartphone, scope: 'person', path: '/me/sessions', keywords: ['devices', 'sign out'] },
+];
+
+export type Place = { slug: string; space: Space };
+
+export function hrefOf(item: Pick<NavItem, 'scope' | 'path'>, { slug, space }: Place): string {
+  if (item.scope === 'person') return item.path;
+  return item.scope === 'workspace' ? `/${slug}${item.path}` : `/${slug}/${space}${item.path}`;
+}
+
+/** The item whose page, or a page under it, is open. */
+export function activeItem(pathname: string, place: Place): NavItem | undefined {
+  const all = [...navigation.flatMap((group) => group.items), ...personal];
+  const under = (href: string) => pathname === href || pathname.startsWith(`${href}/`);
+  const matches = all.filter((item) => under(hrefOf(item, place)));
+  return matches.sort((a, b) => hrefOf(b, place).length - hrefOf(a, place).length)[0];
+}
+
+/**
+ * The same page in the other partition. Ids live in one partition only, so a detail page leads to its list there;
+ * a page without a partition leads to that partition's home.
+ */
+export function hrefInSpace(pathname: string, place: Place, to: Space): string {
+  const item = activeItem(pathname, place);
+  return item?.scope === 'space' ? hrefOf(item, { ...place, space: to }) : `/${place.slug}/${to}`;
+}

@@ -1,0 +1,146 @@
+'use client';
+
+import { Dialog as Base } from '@base-ui/react/dialog';
+import { Command } from 'cmdk';
+import { Search, TriangleAlert } from 'lucide-react';
+import { type ReactNode, useState } from 'react';
+import { cn } from '#components/ui/cn.ts';
+import { scrim } from '#components/ui/dialog.tsx';
+import { Kbd } from '#components/ui/kbd.tsx';
+import { Spinner } from '#components/ui/spinner.tsx';
+
+export type PaletteItem = { id: string; label: string; detail?: string | undefined; icon?: ReactNode; badge?: ReactNode; keys?: string | undefined; keywords?: readonly string[] | undefined; run: () => void };
+export type PaletteGroup = {
+  heading: string;
+  items: readonly PaletteItem[];
+  /** The items were found by the server for what was typed: they are shown as they come. */
+  found?: boolean;
+  /** Also listed after `>`. */
+  actions?: boolean;
+};
+
+export type PaletteProps = {
+  open: boolean;
+  onOpenChange: (open: boolean) => void;
+  groups: readonly PaletteGroup[];
+  /** What was typed, for a server search; never more than the first eight characters of something that looks like a credential. */
+  onQuery?: ((query: string) => void) | undefined;
+  searching?: boolean | undefined;
+};
+
+/** Prefixes of our tokens and of the keys people paste by mistake most often. */
+const CREDENTIAL = /^(?:tk_|svc_|sk_|pk_|rk_|ghp_|gho_|xox[abp]-|AKIA|eyJ)[\w.-]{6,}/;
+const SAFE_LENGTH = 8;
+
+/** Go anywhere, do anything, find anything. `>` lists actions only. */
+export function Palette({ open, onOpenChange, groups, onQuery, searching }: PaletteProps) {
+  const [query, setQuery] = useState('');
+  const [warned, setWarned] = useState(false);
+  const [wasOpen, setWasOpen] = useState(open);
+  if (open !== wasOpen) {
+    setWasOpen(open);
+    setQuery('');
+    setWarned(false);
+  }
+  const type = (text: string) => {
+    const credential = CREDENTIAL.test(text.trim());
+    const kept = credential ? text.trim().slice(0, SAFE_LENGTH) : text;
+    setWarned(credential || (warned && text.length >= SAFE_LENGTH));
+    setQuery(kept);
+    onQuery?.(kept.startsWith('>') ? '' : kept.trim());
+  };
+  const actionsOnly = query.startsWith('>');
+  const shown = groups.filter((group) => group.items.length > 0 && (!actionsOnly || group.actions));
+  const run = (item: PaletteItem) => {
+    onOpenChange(false);
+    item.run();
+  };
+  return (
+    <Base.Root open={open} onOpenChange={onOpenChange}>
+      <Base.Portal>
+        <Base.Backdrop className={scrim} />
+        <Base.Popup
+          aria-label="Command palette"
+          className="popup-surface fixed inset-x-3 top-3 z-60 mx-auto flex max-h-[min(32rem,88dvh)] max-w-xl flex-col overflow-hidden rounded-xl transition-[opacity,scale] duration-120 ease-out data-ending-style:scale-98 data-starting-style:scale-98 data-ending-style:opacity-0 data-starting-style:opacity-0 sm:top-[12vh]"
+        >
+          <Command
+            label="Command palette"
+            loop
+            filter={(value, search, keywords) => score(value, search.replace(/^>\s*/, ''), keywords)}
+            className="flex min-h-0 flex-col [&_[cmdk-group-heading]]:px-2 [&_[cmdk-group-heading]]:pt-2 [&_[cmdk-group-heading]]:pb-1 [&_[cmdk-group-heading]]:text-ink-3 [&_[cmdk-group-heading]]:text-xs"
+          >
+            <div className="flex h-12 shrink-0 items-center gap-2.5 border-line border-b px-4">
+              <Search aria-hidden className="size-4 shrink-0 text-ink-3" />
+              <Command.Input
+                value={query}
+                onValueChange={type}
+                placeholder="Search or jump to…  type > for actions"
+                className="h-full min-w-0 flex-1 bg-transparent text-base outline-none placeholder:text-ink-3"
+              />
+              {searching && <Spinner label="Searching" className="text-ink-3" />}
+            </div>
+            {warned && (
+              <p role="alert" className="flex items-start gap-2 border-line border-b bg-warn-soft px-4 py-2 text-warn-ink text-xs">
+                <TriangleAlert aria-hidden className="mt-0.5 size-3.5 shrink-0" />
+                That looks like a credential. Only its first {SAFE_LENGTH} characters are searched; the rest was dropped and never left this page.
+              </p>
+            )}
+            <Command.List className="min-h-0 flex-1 overflow-y-auto overscroll-contain p-1.5">
+              <Command.Empty className="px-2 py-8 text-center text-ink-3">{searching ? 'Searching…' : 'Nothing found.'}</Command.Empty>
+              {shown.map((group) => (
+                <Command.Group key={group.heading} heading={group.heading} forceMount={group.found}>
+                  {group.items.map((item) => (
+                    <Command.Item
+                      key={item.id}
+                      value={`${item.label} ${item.id}`}
+                      keywords={[...(item.keywords ?? [])]}
+                      forceMount={group.found}
+                      onSelect={() => run(item)}
+                      className="flex min-h-9 cursor-pointer select-none items-center gap-2.5 rounded-md px-2 py-1 data-[selected=true]:bg-subtle [&>svg]:size-4 [&>svg]:shrink-0 [&>svg]:text-ink-3"
+                    >
+                      {item.icon}
+                      <span className="min-w-0 flex-1 truncate">
+                        {item.label}
+                        {item.detail && <span className="ml-2 text-ink-3">{item.detail}</span>}
+                      </span>
+                      {item.badge}
+                      {item.keys && <Kbd keys={item.keys} className="max-sm:hidden" />}
+                    </Command.Item>
+                  ))}
+                </Command.Group>
+              ))}
+            </Command.List>
+            <footer className="flex h-9 shrink-0 items-center gap-4 border-line border-t bg-subtle px-4 text-2xs text-ink-3 max-sm:hidden">
+              <span className="flex items-center gap-1.5">
+                <Kbd keys="arrowup" />
+                <Kbd keys="arrowdown" /> move
+              </span>
+              <span className="flex items-center gap-1.5">
+                <Kbd keys="enter" /> open
+              </span>
+              <span className={cn('flex items-center gap-1.5')}>
+                <Kbd keys="escape" /> close
+              </span>
+            </footer>
+          </Command>
+        </Base.Popup>
+      </Base.Portal>
+    </Base.Root>
+  );
+}
+
+/** Whole words first, then word starts, then anywhere, then the letters in order. 0 hides the item. */
+function score(value: string, search: string, keywords: readonly string[] = []): number {
+  const wanted = search.trim().toLowerCase();
+  if (!wanted) return 1;
+  const text = [value, ...keywords].join(' ').toLowerCase();
+  if (value.toLowerCase().startsWith(wanted)) return 1;
+  if (text.split(/[\s/-]+/).some((word) => word.startsWith(wanted))) return 0.8;
+  if (text.includes(wanted)) return 0.5;
+  let at = -1;
+  for (const letter of wanted.replaceAll(' ', '')) {
+    at = text.indexOf(letter, at + 1);
+    if (at === -1) return 0;
+  }
+  return 0.1;
+}

@@ -1,0 +1,51 @@
+'use client';
+
+import Link from 'next/link';
+import { usePathname } from 'next/navigation';
+import { cn } from '#components/ui/cn.ts';
+import type { Space } from '#components/ui/test-band.tsx';
+import { Tooltip } from '#components/ui/tooltip.tsx';
+import { Kbd } from '#components/ui/kbd.tsx';
+import { hrefInSpace, type Place } from './navigation.ts';
+
+const spaces: { space: Space; label: string; keys: string }[] = [
+  { space: 'live', label: 'Live', keys: 'g l l' },
+  { space: 'test', label: 'Test', keys: 'g t' },
+];
+
+/** Live or Test, as two links: the partition is part of the address and of nothing else. */
+export function SpaceSwitch({ place }: { place: Place }) {
+  const pathname = usePathname();
+  return (
+    <nav aria-label="Live or Test" className="inline-flex shrink-0 rounded-md border border-line-strong bg-subtle p-0.5">
+      {spaces.map(({ space, label, keys }) => {
+        const current = space === place.space;
+        return (
+          <Tooltip
+            key={space}
+            side="bottom"
+            content={
+              <span className="flex items-center gap-2">
+                {current ? `You are in ${label}` : `Switch to ${label}`} <Kbd keys={keys} />
+              </span>
+            }
+          >
+            <Link
+              href={hrefInSpace(pathname, place, space)}
+              aria-current={current ? 'true' : undefined}
+              aria-keyshortcuts={keys}
+              className={cn(
+                'inline-flex h-6.5 items-center gap-1.5 rounded-sm border px-2 text-xs transition-colors',
+                current ? 'border-line-strong bg-surface font-medium text-ink shadow-xs' : 'border-transparent text-ink-2 hover:text-ink',
+                current && space === 'test' && 'border-test-line bg-test-soft text-test-ink',
+              )}
+            >
+              <span aria-hidden className={cn('size-1.5 rounded-full', space === 'live' ? 'bg-good' : 'bg-test', !current && 'opacity-50')} />
+              {label}
+            </Link>
+          </Tooltip>
+        );
+      })}
+    </nav>
+  );
+}

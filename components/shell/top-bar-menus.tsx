@@ -1,0 +1,116 @@
+'use client';
+
+import { BookOpen, ChevronsUpDown, CircleHelp, Contrast, Keyboard, LogOut, Monitor, Moon, Plus, Sun } from 'lucide-react';
+import { useAppearance } from '#components/theme/appearance-provider.tsx';
+import { Button, IconButton } from '#components/ui/button.tsx';
+import { cn } from '#components/ui/cn.ts';
+import { Menu, type MenuEntry } from '#components/ui/dropdown-menu.tsx';
+import type { Theme } from '#components/theme/appearance.ts';
+import type { Space } from '#components/ui/test-band.tsx';
+import { personal } from './navigation.ts';
+
+export type Workspace = { slug: string; name: string; /** The person's role there, as a word. */ role?: string };
+export type Person = { name: string; email: string };
+
+export const themes: { theme: Theme; label: string; icon: typeof Sun }[] = [
+  { theme: 'system', label: 'System', icon: Monitor },
+  { theme: 'light', label: 'Light', icon: Sun },
+  { theme: 'dark', label: 'Dark', icon: Moon },
+  { theme: 'contrast', label: 'High contrast', icon: Contrast },
+];
+
+export function WorkspaceSwitcher({ workspaces, current, space, createHref }: { workspaces: readonly Workspace[]; current: Workspace; space: Space; createHref?: string }) {
+  const entries: MenuEntry[] = [
+    { heading: 'Workspaces' },
+    ...workspaces.map((workspace) => ({
+      label: workspace.name,
+      detail: workspace.role,
+      icon: <Initial name={workspace.name} />,
+      href: `/${workspace.slug}/${space}`,
+    })),
+    ...(createHref ? (['separator', { label: 'New workspace', icon: <Plus />, href: createHref }] as const) : []),
+  ];
+  return (
+    <Menu
+      align="start"
+      entries={entries}
+      className="min-w-60"
+      trigger={
+        <Button variant="ghost" aria-label={`Workspace ${current.name}`} className="min-w-0 shrink gap-2 px-1.5 text-ink">
+          <span className="flex min-w-0 items-center gap-2">
+            <Initial name={current.name} />
+            <span className="max-w-40 truncate max-sm:hidden">{current.name}</span>
+            <ChevronsUpDown aria-hidden className="size-3.5! text-ink-3" />
+          </span>
+        </Button>
+      }
+    />
+  );
+}
+
+/** The first letter of a name on a quiet square. */
+export function Initial({ name, round }: { name: string; round?: boolean }) {
+  return (
+    <span
+      aria-hidden
+      className={cn('inline-flex size-5.5 shrink-0 items-center justify-center border border-line-strong bg-subtle font-semibold text-2xs text-ink-2', round ? 'rounded-full' : 'rounded-sm')}
+    >
+      {(name.trim()[0] ?? '·').toUpperCase()}
+    </span>
+  );
+}
+
+export function ThemeMenu() {
+  const { theme, density, setTheme, setDensity } = useAppearance();
+  const Icon = themes.find((one) => one.theme === theme)?.icon ?? Monitor;
+  return (
+    <Menu
+      trigger={<IconButton label="Appearance" icon={<Icon />} tooltipSide="bottom" />}
+      entries={[
+        { heading: 'Theme' },
+        ...themes.map(({ theme: each, label, icon: Each }) => ({ label, icon: <Each />, checked: theme === each, onSelect: () => setTheme(each) })),
+        { heading: 'Rows' },
+        { label: 'Comfortable', checked: density === 'comfortable', onSelect: () => setDensity('comfortable') },
+        { label: 'Compact', checked: density === 'compact', onSelect: () => setDensity('compact') },
+      ]}
+    />
+  );
+}
+
+export function HelpMenu({ docsHref, onShortcuts }: { docsHref?: string | undefined; onShortcuts: () => void }) {
+  return (
+    <Menu
+      trigger={<IconButton label="Help" icon={<CircleHelp />} tooltipSide="bottom" />}
+      entries={[
+        ...(docsHref ? [{ label: 'Documentation', icon: <BookOpen />, href: docsHref }] : []),
+        { label: 'Keyboard shortcuts', icon: <Keyboard />, keys: '?', onSelect: onShortcuts },
+      ]}
+    />
+  );
+}
+
+export function PersonMenu({ user, onSignOut }: { user: Person; onSignOut: () => void }) {
+  return (
+    <Menu
+      trigger={
+        <Button variant="ghost" aria-label={`Your account, ${user.name}`} className="px-1.5">
+          <Initial name={user.name} round />
+        </Button>
+      }
+      className="min-w-56"
+      entries={[
+        { heading: <PersonHead user={user} /> },
+        ...personal.map(({ label, icon: Icon, path }) => ({ label, icon: <Icon />, href: path })),
+        'separator',
+        { label: 'Sign out', icon: <LogOut />, onSelect: onSignOut },
+      ]}
+    />
+  );
+}
+
+const PersonHead = ({ user }: { user: Person }) => (
+  <span className="block">
+    <span className="block truncate font-medium text-ink text-sm">{user.name}</span>
+    <span className="block truncate">{user.email}</span>
+  </span>
+);
