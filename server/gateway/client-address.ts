@@ -1,0 +1,73 @@
+import type { IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import { canonicalAddress, inNetworks, type Network } from '#server/platform/http-out/networks.ts';
+
+/** Where a request came from, after the trusted-proxy rule. */
+export type RequestOrigin = {
+  /** Client address in canonical spelling; '' when the socket is already gone. */
+  address: string;
+  proto: 'http' | 'https';
+  /** Host header, or X-Forwarded-Host of a trusted proxy; '' when absent. */
+  host: string;
+};
+
+/**
+ * Address, protocol and host of a request. X-Forwarded-* count only when the TCP peer is a trusted proxy (interface rules 01 §1.2,
+ * 12 §5.2); of several values of proto and host the last one counts, which the nearest proxy wrote.
+ */
+export function requestOrigin(req: IncomingMessage, trustedProxies: readonly Network[]): RequestOrigin {
+  const encrypted = 'encrypted' in req.socket;
+  const host = req.headers.host ?? '';
+  const peer = peerAddress(req);
+  if (!isTrusted(peer, trustedProxies)) return { address: peer, proto: encrypted ? 'https' : 'http', host };
+  const proto = lastValue(req.headers['x-forwarded-proto'])?.toLowerCase();
+  return {
+    address: forwardedFor(req, peer, trustedProxies),
+    proto: proto === 'https' || proto === 'http' ? proto : encrypted ? 'https' : 'http',
+    host: lastValue(req.headers['x-forwarded-host']) ?? host,
+  };
+}
+
+/** The client address alone: the peer, or behind trusted proxies the right-most X-Forwarded-For entry that is not one of them. */
+export function clientAddress(req: IncomingMessage, trustedProxies: readonly Network[]): string {
+  const peer = peerAddress(req);
+  return isTrusted(peer, trustedProxies) ? forwardedFor(req, peer, trustedProxies) : peer;
+}
+
+function forwardedFor(req: IncomingMessage, peer: string, trustedProxies: readonly Network[]): string {
+  const entries = (lastValueText(req.headers['x-forwarded-for']) ?? '').split(',');
+  let nearest = peer;
+  for (let i = entries.length - 1; i >= 0; i--) {
+    const address = entryAddress((entries[i] as string).trim());
+    // Whatever stands left of an entry nobody can read was written by somebody nobody vouches for.
+    if (address === undefined) return nearest;
+    if (!isTrusted(address, trustedProxies)) return address;
+    nearest = address;
+  }
+  return nearest;
+}
+
+/** `1.2.3.4`, `1.2.3.4:5678`, `2001:db8::1`, `[2001:db8::1]:5678`. */
+function entryAddress(text: string): string | undefined {
+  const bare = /^\[([^\]]+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text;
+  return isIP(bare) ? canonicalAddress(bare) : undefined;
+}
+
+/** IPv4-mapped IPv6 is what a dual-stack listener calls IPv4. */
+function peerAddress(req: IncomingMessage): string {
+  const address = req.socket.remoteAddress ?? '';
+  return address.startsWith('::ffff:') ? address.slice(7) : address;
+}
+
+function isTrusted(address: string, trustedProxies: readonly Network[]): boolean {
+  return trustedProxies.length > 0 && ipaddr.isValid(address) && inNetworks(ipaddr.process(address), trustedProxies);
+}
+
+function lastValueText(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header.join(',') : header;
+}
+
+function lastValue(header: string | string[] | undefined): string | undefined {
+  return lastValueText(header)?.split(',').at(-1)?.trim() || undefined;
+}

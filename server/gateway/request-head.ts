@@ -1,0 +1,95 @@
+import type { IncomingMessage } from 'node:http';
+
+// What node:http lets through although two readers could understand it differently. Everything here is judged before a host is
+// looked at, so no plane ever sees such a request.
+
+export type HeadRefusal = {
+  ok: false;
+  status: 400 | 414 | 431;
+  type: 'invalid_request' | 'uri_too_long' | 'headers_too_large';
+  message: string;
+};
+export type Head = {
+  ok: true;
+  /** Origin form: path and query byte for byte, beginning with one or more slashes. */
+  target: string;
+  /** The Host header as sent. */
+  host: string;
+  /** Bytes of all header lines. */
+  headerBytes: number;
+};
+
+const MAX_TARGET = 16 * 1024;
+const MAX_HEADER_BYTES = 32 * 1024;
+const MAX_FIELDS = 200;
+
+/** Headers of which two values would let the caller say one thing to us and another to whoever reads the other one. X-Svc-* are added. */
+const SINGLE = new Set([
+  'host',
+  'authorization',
+  'content-type',
+  'content-length',
+  'content-encoding',
+  'transfer-encoding',
+  'expect',
+  'x-api-key',
+  'idempotency-key',
+  'x-idempotency-key',
+  'x-tenant-id',
+  'x-csrf-token',
+  'upgrade',
+  'sec-websocket-key',
+  'sec-websocket-version',
+]);
+
+/** Judges request line and header block (interface rules 12 §1, §6; RFC 9112 §3, §6.1). Pure; costs one pass over the raw headers. */
+export function inspectHead(req: IncomingMessage): Head | HeadRefusal {
+  const raw = req.rawHeaders;
+  const url = req.url ?? '';
+  if (url.length > MAX_TARGET)
+    return { ok: false, status: 414, type: 'uri_too_long', message: 'The request target is longer than 16 KiB.' };
+  if (raw.length > MAX_FIELDS * 2) return tooLarge('The request has more than 200 header fields.');
+
+  let bytes = 0;
+  let host: string | undefined;
+  let transfer: string | undefined;
+  let seen = '\n';
+  for (let i = 0; i < raw.length; i += 2) {
+    const value = raw[i + 1] as string;
+    const name = (raw[i] as string).toLowerCase();
+    bytes += name.length + value.length + 4;
+    if (!SINGLE.has(name) && !name.startsWith('x-svc-')) continue;
+    if (seen.includes(`\n${name}\n`)) return malformed(`The header ${name} may be sent once only.`);
+    seen += `${name}\n`;
+    if (name === 'host') host = value;
+    else if (name === 'transfer-encoding') transfer = value;
+  }
+  if (bytes > MAX_HEADER_BYTES) return tooLarge('The header block is longer than 32 KiB.');
+  if (!host) return malformed('The Host header is missing.');
+  if (transfer !== undefined) {
+    if (req.httpVersionMinor === 0) return malformed('Transfer-Encoding is not part of HTTP/1.0.');
+    if (transfer.trim().toLowerCase() !== 'chunked') return malformed('The only transfer coding accepted is chunked.');
+  }
+  if (/[^\x21-\x7e]/.test(url)) return malformed('The request target must be ASCII without spaces or control characters.');
+  if (url.includes('#')) return malformed('The request target must not have a fragment.');
+  const target = originForm(url, host);
+  return target === undefined
+    ? malformed('The request target must be a path, or an absolute URL of the host that is asked.')
+    : { ok: true, target, host, headerBytes: bytes };
+}
+
+/** Absolute form is legal towards an origin server (RFC 9112 §3.2.2) as long as it names the same authority as Host. */
+function originForm(url: string, host: string): string | undefined {
+  if (url.startsWith('/')) return url;
+  const [, authority, rest = ''] = /^https?:\/\/([^/?]*)(.*)$/i.exec(url) ?? [];
+  if (authority === undefined || authority.toLowerCase() !== host.toLowerCase()) return undefined;
+  return rest.startsWith('/') ? rest : `/${rest}`;
+}
+
+function malformed(message: string): HeadRefusal {
+  return { ok: false, status: 400, type: 'invalid_request', message };
+}
+
+function tooLarge(message: string): HeadRefusal {
+  return { ok: false, status: 431, type: 'headers_too_large', message };
+}
