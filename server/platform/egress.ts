@@ -1,0 +1,31 @@
+import { env } from './env.ts';
+import { createResolver, type Resolver } from './http-out/resolver.ts';
+import { egressSettings } from './http-out/settings.ts';
+
+let resolver: Resolver | undefined;
+
+/** The guarded resolver of this process: the deployment's allow and deny lists, and its own addresses as places nobody may call. */
+export function egress(): Resolver {
+  resolver ??= createResolver({
+    settings: egressSettings({
+      privateAllowlist: env.UPSTREAM_PRIVATE_ALLOWLIST,
+      denylist: env.UPSTREAM_DENYLIST,
+      ownHosts: ownHosts(),
+      ownPorts: [env.PORT, ...Object.values(env.PLANE_PORTS)],
+      operatorOrigins: env.DEMO_UPSTREAM === undefined ? [] : [env.DEMO_UPSTREAM],
+      testHosts: env.SVC_EGRESS_TEST_HOSTS,
+      allowHttp: env.ALLOW_HTTP_UPSTREAM,
+    }),
+  });
+  return resolver;
+}
+
+/** On one machine the planes are ports of localhost, and other ports there are not ours; behind real names every port is. */
+function ownHosts(): string[] {
+  const urls = [env.PUBLIC_API_URL, env.PUBLIC_SANDBOX_API_URL, env.PUBLIC_ADMIN_URL, env.PUBLIC_HOOKS_URL].map((url) => new URL(url));
+  // An address needs no entry: the service's own ports are refused on every address of this machine.
+  const named = urls.filter((url) => !url.hostname.startsWith('[')).map((url) => (url.hostname === 'localhost' ? url.host : url.hostname));
+  const bases = [env.PROXY_BASE_HOST, ...(env.WRAP_BASE_HOST === undefined ? [] : [env.WRAP_BASE_HOST])];
+  const ports = [env.PORT, ...Object.values(env.PLANE_PORTS)];
+  return [...new Set([...named, ...bases.flatMap((base) => (base === 'localhost' ? ports.map((port) => `localhost:${port}`) : [base]))])];
+}
