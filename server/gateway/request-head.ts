@@ -46,6 +46,8 @@ const SINGLE = new Set([
 export function inspectHead(req: IncomingMessage): Head | HeadRefusal {
   const raw = req.rawHeaders;
   const url = req.url ?? '';
+  // node's parser takes "HTTP/2.0" on a plain connection for a request line like any other.
+  if (req.httpVersionMajor !== 1) return malformed('Only HTTP/1.1 is spoken here.');
   if (url.length > MAX_TARGET)
     return { ok: false, status: 414, type: 'uri_too_long', message: 'The request target is longer than 16 KiB.' };
   if (raw.length > MAX_FIELDS * 2) return tooLarge('The request has more than 200 header fields.');

@@ -1,0 +1,68 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
+import { after } from 'node:test';
+
+// Raw sockets for the tests of the public edge: an HTTP client would refuse to send most of what is sent here.
+
+const servers: { server: Server; sockets: Set<Socket> }[] = [];
+after(() => {
+  for (const { server, sockets } of servers) {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  }
+});
+
+/** Listens on a free loopback port, or on a unix socket path, until the file's tests are over. */
+export async function listen(server: Server, path?: string): Promise<number> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+  });
+  servers.push({ server, sockets });
+  if (path === undefined) server.listen(0, '127.0.0.1');
+  else server.listen(path);
+  await once(server, 'listening');
+  return path === undefined ? (server.address() as AddressInfo).port : 0;
+}
+
+export type Answer = { status: number; head: string; headers: Record<string, string>; body: string };
+
+/** Sends bytes and collects what comes back until the server hangs up or is quiet for `quietMs` after its first byte. */
+export function exchange(port: number, bytes: string | Buffer | readonly (string | Buffer)[], quietMs = 60, pauseMs = 0): Promise<Answer> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    const chunks: Buffer[] = [];
+    let quiet: NodeJS.Timeout | undefined;
+    const done = () => {
+      clearTimeout(quiet);
+      socket.destroy();
+      resolve(parse(Buffer.concat(chunks).toString('latin1')));
+    };
+    socket.on('data', (chunk) => {
+      chunks.push(chunk);
+      clearTimeout(quiet);
+      quiet = setTimeout(done, quietMs);
+    });
+    socket.on('error', () => undefined);
+    socket.on('close', done);
+    socket.on('connect', async () => {
+      for (const part of Array.isArray(bytes) ? bytes : [bytes]) {
+        if (socket.destroyed) return;
+        socket.write(part);
+        if (pauseMs > 0) await new Promise((next) => setTimeout(next, pauseMs));
+      }
+    });
+  });
+}
+
+function parse(text: string): Answer {
+  const [head = '', ...rest] = text.split('\r\n\r\n');
+  const headers = Object.fromEntries(
+    head
+      .split('\r\n')
+      .slice(1)
+      .map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
+  );
+  return { status: Number(head.split(' ')[1] ?? 0), head, headers, body: rest.join('\r\n\r\n') };
+}
