@@ -1,0 +1,169 @@
+import { parse as parseLossless } from 'lossless-json';
+import { compileRanges } from '#server/domain/clients/address.ts';
+import { type ConfigRow, type EffectiveConfig, effectiveConfig, forMethod, type InjectMap, methodAllowed } from '#server/domain/routes/effective.ts';
+import { parseTemplate, stringsIn } from '#server/domain/templates/grammar.ts';
+import type { EgressSettings } from '#server/platform/http-out/settings.ts';
+import { parseTarget } from '#server/platform/http-out/target-url.ts';
+import { ECHO_ORIGIN, echoTarget } from '../echo-origin.ts';
+import { METHODS } from '../listener.ts';
+import type { CallConfig, CompiledTarget, CompiledTemplate, Environment, Injection, RateLimit, Route } from './model.ts';
+import type { RouteRow, SpaceRows } from './rows.ts';
+
+const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
+
+/** Finds a route by uuid, else exact slug, else exact name (interface rule 12 §3). */
+export function compileRoutes(rows: SpaceRows, egress: EgressSettings): (reference: string) => Route | undefined {
+  const configs = Map.groupBy(rows.configs, (row) => row.route_id);
+  const assigned = new Map<string, Set<string>>();
+  for (const row of rows.assignments) {
+    const pair = `${row.route_id} ${row.environment_id}`;
+    const clients = assigned.get(pair) ?? new Set<string>();
+    assigned.set(pair, clients.add(row.client_id));
+  }
+  const byId = new Map<string, Route>();
+  const bySlug = new Map<string, Route>();
+  const byName = new Map<string, Route>();
+  for (const row of rows.routes) {
+    const route = compileRoute(row, configs.get(row.id) ?? [], (environment) => assigned.get(`${row.id} ${environment}`) ?? NONE, egress);
+    byId.set(row.id, route);
+    byName.set(row.name, route);
+    if (row.slug !== null) bySlug.set(row.slug, route);
+  }
+  return (reference) => (UUID.test(reference) ? byId.get(reference.toLowerCase()) : (bySlug.get(reference) ?? byName.get(reference)));
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+function compileRoute(
+  row: RouteRow,
+  configs: readonly ConfigRow[],
+  assigned: (environment: string) => ReadonlySet<string>,
+  egress: EgressSettings,
+): Route {
+  const base = configs.find((config) => config.is_base);
+  const compiled = new Map<string, Environment>();
+  return {
+    id: row.id,
+    name: row.name,
+    slug: row.slug,
+    enabled: row.enabled,
+    collectionId: row.collection_id,
+    baseEnvironment: base?.environment_name ?? '',
+    environment(name) {
+      const known = compiled.get(name);
+      if (known) return known;
+      const config = configs.find((candidate) => candidate.environment_name === name);
+      if (!config || !base) return undefined;
+      const environment = compileEnvironment(row, config, effectiveConfig(base, config === base ? null : config), assigned(config.environment_id), egress);
+      compiled.set(name, environment);
+      return environment;
+    },
+  };
+}
+
+function compileEnvironment(
+  route: RouteRow,
+  row: ConfigRow,
+  effective: EffectiveConfig,
+  assigned: ReadonlySet<string>,
+  egress: EgressSettings,
+): Environment {
+  const methods = METHODS.filter((method) => methodAllowed(effective, method));
+  const perMethod = new Map<string, CallConfig>();
+  const compile = (method: string) => {
+    const fields = forMethod(effective, method);
+    const limitKey = `r:${route.id}:${row.environment_id}${fields.limit_method === null ? '' : `:${fields.limit_method}`}`;
+    return compileConfig(fields, limitKey, egress);
+  };
+  const shared = effective.use_method_specific_configs ? undefined : compile('GET');
+  return {
+    id: row.environment_id,
+    name: row.environment_name,
+    enabled: effective.enabled,
+    requiresClients: effective.requires_clients,
+    assigned,
+    allows: effective.ip_allowlist.length > 0 ? compileRanges(effective.ip_allowlist) : null,
+    methods: effective.http_method_restrictions_enabled ? new Set(methods) : null,
+    allow: methods.join(', '),
+    config(method) {
+      if (shared) return shared;
+      let config = perMethod.get(method);
+      if (!config) {
+        config = compile(method);
+        perMethod.set(method, config);
+      }
+      return config;
+    },
+  };
+}
+
+function compileConfig(fields: EffectiveConfig, limitKey: string, egress: EgressSettings): CallConfig {
+  const headers = compileInjections(fields.inject_headers_json);
+  const query = compileInjections(fields.inject_query_json);
+  const injected: unknown = fields.inject_body_json;
+  const object = typeof injected === 'string' ? parseBodyObject(injected) : (injected as Record<string, unknown>);
+  const body = object && Object.keys(object).length > 0 ? object : null;
+  const target = compileTarget(fields.target_base_url, egress);
+  const templates = [...headers, ...query].map((rule) => rule.template);
+  const inBody = body !== null && [...stringsIn(body)].some(([, text]) => text.includes('{{'));
+  return {
+    target,
+    headers,
+    headerNames: new Set(headers.map((rule) => rule.lower)),
+    query,
+    queryNames: new Set(query.map((rule) => rule.name)),
+    body,
+    hasPlaceholders: inBody || target.kind === 'template' || templates.some((template) => template !== null && template.constant === null),
+    rateLimit: compileLimit(fields, limitKey),
+    timeoutMs: fields.timeout_ms,
+    retryAttempts: fields.retry_attempts,
+    bodyPlaceholders: fields.body_placeholders,
+    forwardClientIp: fields.forward_client_ip,
+    requiresSignature: fields.require_signature,
+    unusable: fields.mtls_certificate_id !== null ? 'mtls_certificate_id' : fields.upstream_ca_certificate_id !== null ? 'upstream_ca_certificate_id' : null,
+  };
+}
+
+function compileInjections(map: InjectMap | null): Injection[] {
+  return Object.entries(map ?? {}).map(([name, text]) => ({ name, lower: name.toLowerCase(), template: text === null ? null : compileTemplate(text) }));
+}
+
+export function compileTemplate(text: string): CompiledTemplate {
+  const parsed = parseTemplate(text);
+  if (!parsed.ok) return { parts: [], constant: null, malformed: parsed.message };
+  const constant = parsed.template.every((part) => part.kind === 'literal') ? text : null;
+  return { parts: parsed.template, constant, malformed: null };
+}
+
+function compileTarget(url: string, egress: EgressSettings): CompiledTarget {
+  if (url === ECHO_ORIGIN || url.startsWith(`${ECHO_ORIGIN}/`)) {
+    const target = echoTarget(url);
+    return { kind: 'fixed', target, basePath: basePathOf(target.path), echo: true };
+  }
+  if (url.includes('{{')) return { kind: 'template', template: compileTemplate(url) };
+  return fixedTarget(url, egress);
+}
+
+/** A base URL without variables, judged by every rule that needs no DNS. Also used on a call, after variables were put in. */
+export function fixedTarget(url: string, egress: EgressSettings): CompiledTarget {
+  const verdict = parseTarget(url, egress);
+  if (verdict.ok) return { kind: 'fixed', target: verdict.target, basePath: basePathOf(verdict.target.path), echo: false };
+  const inside = verdict.reason === 'own_host' || verdict.reason === 'not_allowed' || verdict.reason === 'port';
+  return { kind: 'refused', code: inside ? 'upstream_not_allowed' : 'template_invalid', message: `The target of this route ${verdict.message}.` };
+}
+
+/** One trailing slash of the base is insignificant when a path follows (interface rule 12 §7). */
+const basePathOf = (path: string) => (path.endsWith('/') ? path.slice(0, -1) : path);
+
+function compileLimit(fields: EffectiveConfig, key: string): RateLimit | null {
+  if (!fields.rate_limit_enabled || !fields.rate_limit_requests || !fields.rate_limit_window_sec) return null;
+  const { rate_limit_requests: limit, rate_limit_window_sec: seconds, rate_limit_burst: burst, rate_limit_per_client: perCaller } = fields;
+  return { key, limit, windowMs: seconds * 1000, burst, perCaller };
+}
+
+/** JSON with its numbers as they are written; an object, or null when the text is something else. */
+function parseBodyObject(text: string | null): Readonly<Record<string, unknown>> | null {
+  if (text === null) return null;
+  const value = parseLossless(text);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : null;
+}

@@ -1,0 +1,86 @@
+import { hash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { RootKeys } from '#server/crypto/root-key.ts';
+import { openSnapshot, sealSnapshot } from '#server/crypto/snapshot-seal.ts';
+import { DecryptFailed } from '#server/crypto/svt1.ts';
+import { log } from '#server/platform/log.ts';
+import type { SpaceRows } from './rows.ts';
+
+// A gateway that starts while the database is away serves from here (interface rule 12 §15). Everything on disk is sealed; secret values
+// inside are still under their own content keys.
+
+const FORMAT = 1;
+const CONFIRMED = 'confirmed';
+
+export type Disk = {
+  /** What was kept, and until when it was known to be true (epoch milliseconds, 0 for never). Unreadable files are skipped. */
+  read(): { spaces: SpaceRows[]; confirmedAt: number };
+  /** Keeps one space; writes nothing when the file already says the same. Never rejects. */
+  keep(rows: SpaceRows): Promise<void>;
+  confirm(at: number): Promise<void>;
+  forget(tenantId: string): Promise<void>;
+  /** Waits for writes under way. */
+  settled(): Promise<void>;
+};
+
+export function createDisk(folder: string, roots: RootKeys): Disk {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const written = new Map<string, string>();
+  let queue: Promise<void> = Promise.resolve();
+
+  const write = (name: string, text: string): Promise<void> => {
+    const print = hash('sha256', text);
+    if (written.get(name) === print) return queue;
+    written.set(name, print);
+    // One after another: a burst of changes must not open a thousand files.
+    queue = queue.then(async () => {
+      if (written.get(name) !== print) return; // a newer copy stands behind this one in the queue
+      try {
+        const file = path.join(folder, `${name}.bin`);
+        const draft = `${file}.${process.pid}.tmp`;
+        await writeFile(draft, sealSnapshot(roots.current, name, Buffer.from(text)), { mode: 0o600 });
+        await rename(draft, file);
+      } catch (error) {
+        written.delete(name);
+        log.warn({ err: error }, 'the configuration copy on disk could not be written');
+      }
+    });
+    return queue;
+  };
+
+  const readOne = (file: string): unknown => {
+    const name = file.slice(0, -4);
+    try {
+      const text = openSnapshot(roots, name, readFileSync(path.join(folder, file))).toString();
+      written.set(name, hash('sha256', text));
+      return JSON.parse(text);
+    } catch (error) {
+      log.warn({ file, reason: error instanceof DecryptFailed ? 'sealed under another key or damaged' : 'unreadable' }, 'a configuration copy was skipped');
+      return undefined;
+    }
+  };
+
+  return {
+    read() {
+      const files = readdirSync(folder).filter((file) => file.endsWith('.bin'));
+      const confirmed = files.includes(`${CONFIRMED}.bin`) ? (readOne(`${CONFIRMED}.bin`) as { at?: number } | undefined) : undefined;
+      const spaces: SpaceRows[] = [];
+      for (const file of files) {
+        if (file === `${CONFIRMED}.bin`) continue;
+        const copy = readOne(file) as { format: number; rows: SpaceRows } | undefined;
+        if (copy?.format === FORMAT) spaces.push(copy.rows);
+      }
+      return { spaces, confirmedAt: confirmed?.at ?? 0 };
+    },
+    keep: (rows) => write(`${rows.tenant.id}.${rows.space}`, JSON.stringify({ format: FORMAT, rows })),
+    confirm: (at) => write(CONFIRMED, JSON.stringify({ at })),
+    forget(tenantId) {
+      for (const space of ['live', 'test']) written.delete(`${tenantId}.${space}`);
+      queue = queue.then(() => Promise.all(['live', 'test'].map((space) => rm(path.join(folder, `${tenantId}.${space}.bin`), { force: true }))).then(() => {}, () => {}));
+      return queue;
+    },
+    settled: () => queue,
+  };
+}

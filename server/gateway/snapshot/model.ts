@@ -1,0 +1,128 @@
+import type { PlanName } from '#server/domain/plans/schema.ts';
+import type { Template } from '#server/domain/templates/grammar.ts';
+import type { TenantSettings } from '#server/domain/tenants/schema.ts';
+import type { Space } from '#server/kernel/context.ts';
+import type { Target } from '#server/platform/http-out/target-url.ts';
+
+// The compiled, immutable picture of one workspace and space that calls are served from. A call takes one SpaceSnapshot at its start
+// and uses nothing newer, so it sees the old configuration or the new one, never a mixture.
+
+export type Tenant = {
+  readonly id: string;
+  readonly slug: string;
+  readonly plan: PlanName;
+  readonly status: string;
+  /** trialing, active or dunning: the data planes serve it (interface rule 20 §5). */
+  readonly servable: boolean;
+  readonly settings: TenantSettings;
+  /** Calls per second, null = unlimited. */
+  readonly rps: number | null;
+  /** Live calls per month, null = unlimited. */
+  readonly monthlyCalls: number | null;
+};
+
+export type ApiKey = {
+  readonly id: string;
+  readonly keyId: string;
+  readonly digest: Buffer;
+  readonly mayInvoke: boolean;
+  /** Null: any address. */
+  readonly allows: ((ip: string) => boolean) | null;
+  /** Epoch milliseconds from which the key is refused; Infinity when it has no end. */
+  readonly endsAt: number;
+};
+
+export type Client = { readonly id: string; readonly name: string };
+export type ClientMatch = { readonly client: Client; readonly credentialId: string; readonly endsAt: number };
+
+export type Secret = {
+  readonly id: string;
+  readonly name: string;
+  readonly type: string;
+  readonly collectionId: string | null;
+  readonly expiresAt: number | null;
+  readonly strict: boolean;
+  readonly allowedHosts: readonly string[] | null;
+  readonly values: ReadonlyMap<string, SecretValue>;
+};
+export type SecretValue = {
+  readonly id: string;
+  readonly expiresAt: number | null;
+  readonly sealed: { readonly value_ct: Buffer; readonly cek_wrapped: Buffer; readonly tmk_version: number };
+};
+export type Variable = { readonly type: 'value'; readonly value: string } | { readonly type: 'secret'; readonly secretId: string };
+
+/** A template ready to be rendered. `constant` is its text when it has no placeholder; `malformed` what is wrong with the stored text. */
+export type CompiledTemplate = { readonly parts: Template; readonly constant: string | null; readonly malformed: string | null };
+/** A null template removes the header or parameter. */
+export type Injection = { readonly name: string; readonly lower: string; readonly template: CompiledTemplate | null };
+
+export type CompiledTarget =
+  | { readonly kind: 'fixed'; readonly target: Target; readonly basePath: string; readonly echo: boolean }
+  | { readonly kind: 'template'; readonly template: CompiledTemplate }
+  | { readonly kind: 'refused'; readonly code: 'template_invalid' | 'upstream_not_allowed'; readonly message: string };
+
+export type RateLimit = { readonly key: string; readonly limit: number; readonly windowMs: number; readonly burst: number | null; readonly perCaller: boolean };
+
+/** What one route does in one environment for one method. */
+export type CallConfig = {
+  readonly target: CompiledTarget;
+  readonly headers: readonly Injection[];
+  /** Lower-case names of `headers`: the caller's own are dropped. */
+  readonly headerNames: ReadonlySet<string>;
+  readonly query: readonly Injection[];
+  readonly queryNames: ReadonlySet<string>;
+  /** Parsed with numbers as text; null when nothing is injected. */
+  readonly body: Readonly<Record<string, unknown>> | null;
+  /** Whether any injected string, header, parameter or the target has a placeholder. */
+  readonly hasPlaceholders: boolean;
+  readonly rateLimit: RateLimit | null;
+  readonly timeoutMs: number;
+  readonly retryAttempts: number;
+  readonly bodyPlaceholders: 'all' | 'same_collection' | 'off';
+  readonly forwardClientIp: boolean;
+  readonly requiresSignature: boolean;
+  /** Names the setting this gateway cannot honour; the call is refused rather than sent without it. */
+  readonly unusable: string | null;
+};
+
+export type Environment = {
+  readonly id: string;
+  readonly name: string;
+  readonly enabled: boolean;
+  readonly requiresClients: boolean;
+  readonly assigned: ReadonlySet<string>;
+  readonly allows: ((ip: string) => boolean) | null;
+  /** Null: no restriction. */
+  readonly methods: ReadonlySet<string> | null;
+  /** Value of the Allow header. */
+  readonly allow: string;
+  config(method: string): CallConfig;
+};
+
+export type Route = {
+  readonly id: string;
+  readonly name: string;
+  readonly slug: string | null;
+  readonly enabled: boolean;
+  readonly collectionId: string | null;
+  readonly baseEnvironment: string;
+  /** Undefined when the route has no configuration of that name. Compiled at first use. */
+  environment(name: string): Environment | undefined;
+};
+
+export type SpaceSnapshot = {
+  readonly tenant: Tenant;
+  readonly space: Space;
+  readonly sandbox: boolean;
+  /** By id, slug or name, in this order (interface rule 12 §3). */
+  route(reference: string): Route | undefined;
+  /** The key of a public key id; active keys only. */
+  key(keyId: string): ApiKey | undefined;
+  /** Address credentials that hold this address, best first. */
+  clientsAt(ip: string): readonly ClientMatch[];
+  secretById(id: string): Secret | undefined;
+  secretByName(name: string): Secret | undefined;
+  /** `collection` is a slug, or null for the collection with `collectionId`. */
+  variable(collection: string | null, key: string, collectionId: string | null): (Variable & { collectionId: string }) | undefined;
+};

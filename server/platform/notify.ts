@@ -1,0 +1,80 @@
+import pg from 'pg';
+import { connection } from './db.ts';
+import { log } from './log.ts';
+
+export type Listener = { close(): Promise<void> };
+
+export type ListenOptions = {
+  channels: readonly string[];
+  onMessage: (channel: string, payload: string) => void;
+  /** Each time LISTEN holds (again): what was announced before that moment was not heard. */
+  onConnect?: () => void;
+  /** Milliseconds between questions to a silent connection; 10 s. */
+  heartbeatMs?: number;
+};
+
+const FIRST_DELAY_MS = 100;
+const LONGEST_DELAY_MS = 5_000;
+
+/**
+ * LISTEN on one connection of its own, for ever: a lost or half-open connection is replaced with a growing delay. Messages of the time
+ * between are lost by nature, so a listener must ask again in `onConnect`.
+ */
+export function listen({ channels, onMessage, onConnect, heartbeatMs = 10_000 }: ListenOptions): Listener {
+  let client: pg.Client | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let closed = false;
+  let delay = FIRST_DELAY_MS;
+
+  const connect = async () => {
+    const { idleTimeoutMillis: _, ...config } = connection();
+    const mine = new pg.Client({ ...config, application_name: 'sallyport-listen', query_timeout: heartbeatMs });
+    client = mine;
+    mine.on('error', () => lost(mine));
+    mine.on('end', () => lost(mine));
+    mine.on('notification', ({ channel, payload }) => onMessage(channel, payload ?? ''));
+    try {
+      await mine.connect();
+      await mine.query(channels.map((channel) => `listen ${pg.escapeIdentifier(channel)}`).join(';'));
+      delay = FIRST_DELAY_MS;
+      onConnect?.();
+      beat(mine);
+    } catch (error) {
+      lost(mine, error);
+    }
+  };
+
+  /** A connection that a firewall dropped silently looks alive until something is asked on it. */
+  const beat = (mine: pg.Client) => {
+    timer = setTimeout(() => {
+      if (client !== mine) return;
+      mine.query('select 1').then(
+        () => beat(mine),
+        (error: unknown) => lost(mine, error),
+      );
+    }, heartbeatMs);
+    timer.unref();
+  };
+
+  const lost = (mine: pg.Client, error?: unknown) => {
+    if (client !== mine) return;
+    client = undefined;
+    clearTimeout(timer);
+    mine.end().catch(() => {}); // it is gone already; this only frees the socket
+    if (closed) return;
+    log.warn({ channels, err: error, retry_in_ms: delay }, 'the LISTEN connection was lost');
+    timer = setTimeout(() => void connect(), delay);
+    delay = Math.min(delay * 2, LONGEST_DELAY_MS);
+  };
+
+  void connect();
+  return {
+    async close() {
+      closed = true;
+      clearTimeout(timer);
+      const last = client;
+      client = undefined;
+      await last?.end().catch(() => {});
+    },
+  };
+}
