@@ -1,21 +1,20 @@
-import type { Counters } from '#server/platform/counters.ts';
-import { counters } from '#server/platform/counters.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { log } from '#server/platform/log.ts';
+import { type WindowCounter, windowCounter } from '#server/platform/windows.ts';
 import type { Authenticated } from './authenticate.ts';
 
 /**
  * The optional limit of a key: a fixed window counted before the handler (interface rule 01 §8). Counting failures let the call pass: the limit
  * shapes the customer's own traffic, it is not a security control.
  */
-export async function meter(limit: Authenticated['limit'], now: Date, store: Counters = counters()): Promise<{ headers: Record<string, string>; refusal: Refusal | null }> {
+export async function meter(limit: Authenticated['limit'], now: Date, count: WindowCounter = windowCounter()): Promise<{ headers: Record<string, string>; refusal: Refusal | null }> {
   if (!limit) return { headers: {}, refusal: null };
   const seconds = Math.floor(now.getTime() / 1000);
   const window = Math.floor(seconds / limit.window_sec);
   const reset = (window + 1) * limit.window_sec;
   let used: number;
   try {
-    used = await store.fixedWindow(`key:${limit.id}`, window, limit.window_sec);
+    used = await count(`key:${limit.id}`, window, limit.window_sec);
   } catch (error) {
     log.warn({ err: error }, 'the counter store does not answer; a key limit was not applied');
     return { headers: {}, refusal: null };

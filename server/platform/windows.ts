@@ -1,0 +1,50 @@
+import { sql } from './db.ts';
+import { env } from './env.ts';
+
+/** Counts one more event in a window and answers the count so far. @throws when the store does not answer; the caller decides open or closed */
+export type WindowCounter = (key: string, window: number, windowSec: number) => Promise<number>;
+
+/**
+ * Fixed-window counters of the control plane: key limits, sign-in and sign-up throttles (interface rule 01 §16.1). Process memory when one web
+ * process serves the deployment, else Redis when configured, else PostgreSQL.
+ */
+export function windowCounter(): WindowCounter {
+  counter ??= env.REDIS_URL ? redisCounter(env.REDIS_URL) : env.SVC_GATEWAYS > 1 ? postgresCounter : memoryCounter();
+  return counter;
+}
+let counter: WindowCounter | undefined;
+
+export function memoryCounter(): WindowCounter {
+  const counts = new Map<string, { window: number; n: number; until: number }>();
+  let sweepAt = 0;
+  return async (key, window, windowSec) => {
+    const until = (window + 1) * windowSec;
+    const entry = counts.get(key);
+    const n = entry?.window === window ? entry.n + 1 : 1;
+    counts.set(key, { window, n, until });
+    const now = Date.now() / 1000;
+    if (counts.size > 10_000 && now > sweepAt) {
+      sweepAt = now + 10;
+      for (const [k, v] of counts) if (v.until < now) counts.delete(k);
+    }
+    return n;
+  };
+}
+
+const postgresCounter: WindowCounter = async (key, window, windowSec) => {
+  const { rows } = await sql().query<{ n: number }>({
+    name: 'window-count',
+    text: `insert into rate_counters (key, "window", n, expires_at) values ($1, $2, 1, to_timestamp($3)) on conflict (key, "window") do update set n = rate_counters.n + 1 returning n`,
+    values: [key, window, (window + 1) * windowSec],
+  });
+  return rows[0]?.n ?? 1;
+};
+
+function redisCounter(url: string): WindowCounter {
+  const client = import('ioredis').then(({ Redis }) => new Redis(url, { maxRetriesPerRequest: 1, enableOfflineQueue: false, lazyConnect: false }));
+  return async (key, window, windowSec) => {
+    const name = `sallyport:window:${key}:${window}`;
+    const results = await (await client).multi().incr(name).expire(name, windowSec + 1).exec();
+    return Number(results?.[0]?.[1]);
+  };
+}
