@@ -57,7 +57,7 @@ export function wholeList<T>(rows: T[]): Page<T> {
 /** Prisma arguments of one page: id is always the last sort key, in the same direction, so pages never overlap on ties. */
 export function pageArgs(query: PageRequest & { sort: string; order: 'asc' | 'desc' }) {
   const { skip, per_page } = clampPage(query);
-  return { skip, take: per_page, orderBy: [{ [query.sort]: query.order }, { id: query.order }] } as const;
+  return { skip, take: per_page, orderBy: [{ [query.sort]: query.order }, { id: query.order }] };
 }
 
 const lastPage = (perPage: number) => Math.floor(OFFSET_CEILING / perPage) + 1;
