@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { db, sql } from '#server/platform/db.ts';
+import { call } from '#server/testing/calls.ts';
+import { testDatabase } from '#server/testing/database.ts';
+import { workspace } from '#server/testing/workspace.ts';
+
+await testDatabase();
+
+const post = (key: string, name: string, idempotency: string, extra: Record<string, string> = {}) =>
+  call('POST', '/environments', { key, body: { name }, headers: { 'x-idempotency-key': idempotency, ...extra } });
+
+test('fifty parallel equal calls make one row; the others are told to wait or get the same bytes', async () => {
+  const w = await workspace();
+  const { text: key } = await w.key('live');
+  const answers = await Promise.all(Array.from({ length: 50 }, () => post(key, 'one', 'k-parallel')));
+  const done = answers.filter((a) => a.status === 201);
+  assert.ok(done.length >= 1);
+  assert.equal(new Set(done.map((a) => a.text)).size, 1, 'one answer, byte for byte');
+  assert.equal(done.filter((a) => a.headers.get('x-idempotent-replay') === null).length, 1, 'exactly one ran');
+  for (const a of answers.filter((a) => a.status !== 201)) assert.equal(a.body.error.type, 'request_in_progress');
+  assert.equal(await db().environments.count({ where: { tenant_id: w.tenant.id, name: 'one' } }), 1);
+});
+
+test('a replay repeats status, bytes and request id, is marked, and writes no second audit entry', async () => {
+  const w = await workspace();
+  const { text: key } = await w.key('live');
+  const first = await post(key, 'staging', 'k1');
+  const again = await post(key, 'staging', 'k1');
+  assert.deepEqual([again.status, again.text], [first.status, first.text]);
+  assert.equal(again.headers.get('x-idempotent-replay'), 'true');
+  assert.equal(again.headers.get('x-request-id'), first.body.meta.request_id);
+  assert.equal(await db().audit_logs.count({ where: { tenant_id: w.tenant.id, action: 'create' } }), 1);
+});
+
+test('another body, query or path under the same key is refused 422', async () => {
+  const w = await workspace();
+  const { text: key } = await w.key('live');
+  await post(key, 'a', 'k2');
+  assert.equal((await post(key, 'b', 'k2')).body.error.type, 'idempotency_key_reuse');
+  const other = await call('POST', '/api-keys', { key, body: { name: 'a' }, headers: { 'idempotency-key': 'k2' } });
+  assert.equal(other.status, 422);
+});
+
+test('a refused validation replays; a refused capability does not hold the key', async () => {
+  const w = await workspace();
+  const { text: key } = await w.key('live');
+  const bad = await call('POST', '/environments', { key, body: { name: 'BAD NAME' }, headers: { 'idempotency-key': 'k3' } });
+  const replayed = await call('POST', '/environments', { key, body: { name: 'BAD NAME' }, headers: { 'idempotency-key': 'k3' } });
+  assert.deepEqual([bad.status, replayed.status, replayed.headers.get('x-idempotent-replay')], [400, 400, 'true']);
+  assert.equal(replayed.text, bad.text);
+});
+
+test('a claim left behind by a killed process is taken over when its lease ends, and not before', async () => {
+  const w = await workspace();
+  const { text: key } = await w.key('live');
+  await post(key, 'x', 'k4');
+  // What a kill -9 between claim and commit leaves: the claim, and no effect.
+  await sql().query("update idempotency_keys set state = 'in_progress', body_ct = null, completed_at = null, lease_until = now() + interval '1 minute' where tenant_id = $1", [w.tenant.id]);
+  await db().environments.deleteMany({ where: { tenant_id: w.tenant.id, name: 'x' } });
+  assert.equal((await post(key, 'x', 'k4')).body.error.type, 'request_in_progress');
+  await sql().query("update idempotency_keys set lease_until = now() - interval '1 second' where tenant_id = $1", [w.tenant.id]);
+  const takers = await Promise.all([post(key, 'x', 'k4'), post(key, 'x', 'k4'), post(key, 'x', 'k4')]);
+  assert.equal(takers.filter((a) => a.status === 201 && !a.headers.get('x-idempotent-replay')).length, 1, 'one taker ran it');
+  assert.equal(await db().environments.count({ where: { tenant_id: w.tenant.id, name: 'x' } }), 1);
+});
+
+test('effect and stored answer commit together: an answer that cannot be stored leaves no effect', async () => {
+  const w = await workspace();
+  const { text: key } = await w.key('live');
+  await sql().query(`create function refuse_completion() returns trigger language plpgsql as $$ begin if new.state = 'completed' then raise exception 'disk full'; end if; return new; end $$`);
+  await sql().query('create trigger refuse_completion before update on idempotency_keys for each row execute function refuse_completion()');
+  try {
+    assert.equal((await post(key, 'never', 'k5')).status, 500);
+  } finally {
+    await sql().query('drop trigger refuse_completion on idempotency_keys');
+  }
+  assert.equal(await db().environments.count({ where: { tenant_id: w.tenant.id, name: 'never' } }), 0);
+  assert.equal(await db().audit_logs.count({ where: { tenant_id: w.tenant.id, resource_type: 'environment' } }), 0);
+  assert.equal((await post(key, 'never', 'k5')).status, 201, 'a retry after a 500 executes');
+});
+
+test('an API key in a stored answer opens only with the same key text', async () => {
+  const w = await workspace();
+  const { text: key } = await w.key('live');
+  const create = () => call('POST', '/api-keys', { key, body: { name: 'CI' }, headers: { 'idempotency-key': '01J8ZQ4T9V6Q2M4N8K7H5R1C0B' } });
+  const first = await create();
+  assert.equal(first.status, 201);
+  assert.equal((await create()).text, first.text);
+  const row = await db().idempotency_keys.findFirstOrThrow({ where: { tenant_id: w.tenant.id } });
+  const { keyring } = await import('#server/platform/keys.ts');
+  const outer = await keyring().openValue(
+    { tenant_id: w.tenant.id, space: 'live', purpose: 'idempotency_response', row_id: row.id },
+    { value_ct: row.body_ct!, cek_wrapped: row.cek_wrapped!, tmk_version: row.body_tmk! },
+  );
+  assert.ok(!outer.toString('latin1').includes(first.body.data.api_key), 'the service alone cannot read it');
+  const dump = JSON.stringify(await db().idempotency_keys.findMany(), (_, v) => (v instanceof Uint8Array ? Buffer.from(v).toString('latin1') : v));
+  assert.ok(!dump.includes('01J8ZQ4T9V6Q2M4N8K7H5R1C0B'), 'the key text is not stored');
+});
+
+test('keys of 0, 256 and spaced characters are refused; on GET any header is ignored', async () => {
+  const w = await workspace();
+  const { text: key } = await w.key('live');
+  for (const bad of ['', 'a b', 'x'.repeat(256), 'ü']) {
+    const headers = { 'idempotency-key': bad };
+    if (bad !== 'ü') assert.equal((await call('POST', '/environments', { key, body: { name: 'q' }, headers })).body.error.type, 'invalid_idempotency_key', JSON.stringify(bad));
+  }
+  assert.equal((await call('POST', '/environments', { key, body: { name: 'q' }, headers: { 'idempotency-key': 'a', 'x-idempotency-key': 'b' } })).status, 400);
+  assert.equal((await call('GET', '/environments', { key, headers: { 'idempotency-key': 'a b' } })).status, 200);
+});
