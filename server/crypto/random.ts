@@ -24,6 +24,13 @@ export function randomBase32(length: number, letters: 'upper' | 'lower' = 'upper
   return letters === 'lower' ? text.toLowerCase() : text;
 }
 
+/** `length` decimal digits, each equally likely: mailed codes. */
+export function randomDigits(length: number): string {
+  let text = '';
+  while (text.length < length) for (const byte of randomBuffer(length + 2)) if (byte < 250 && text.length < length) text += byte % 10;
+  return text;
+}
+
 /** `bytes` random bytes as base64url without padding; 32 bytes give the 43 characters of mailed links. */
 export function randomBase64url(bytes = 32): string {
   return randomBuffer(bytes).toString('base64url');

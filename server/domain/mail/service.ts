@@ -1,0 +1,62 @@
+import type { Db, Tx } from '#server/kernel/database.ts';
+import { newId } from '#server/kernel/ids.ts';
+import { inBackground } from '#server/platform/background.ts';
+import { deliver, mailLeaves } from '#server/platform/mail.ts';
+import { type Letter, render } from './templates.ts';
+
+const retryFor = 24 * 3_600_000;
+
+/**
+ * Writes a mail in the caller's transaction. `dispatch` it after the commit; if this process dies in between, `sweepMails` finds the row.
+ * @returns the row's id
+ */
+export async function postMail(tx: Tx | Db, mail: { to: string; kind: string; letter: Letter; now: Date }): Promise<string> {
+  const { subject, text, html } = render(mail.letter);
+  const row = await tx.mails.create({ data: { id: newId(), recipient: mail.to, kind: mail.kind, subject, text, html, created_at: mail.now }, select: { id: true } });
+  return row.id;
+}
+
+/** Sends a written mail soon, without making anybody wait. */
+export function dispatch(db: Db, id: string): void {
+  inBackground('mail', () => send(db, id));
+}
+
+/** Writes and sends a notice that belongs to no transaction. */
+export async function sendMail(db: Db, mail: Parameters<typeof postMail>[1]): Promise<void> {
+  await send(db, await postMail(db, mail));
+}
+
+async function send(db: Db, id: string): Promise<void> {
+  const mail = await db.mails.findFirst({ where: { id, sent_at: null } });
+  if (!mail) return;
+  try {
+    await deliver(mail);
+    // What was handed over is not kept: it may hold a link that still works. Without SMTP the row is the only copy.
+    await db.mails.update({ where: { id }, data: { sent_at: new Date(), error: null, ...(mailLeaves() ? { text: '', html: null } : {}) } });
+  } catch (error) {
+    await db.mails.update({ where: { id }, data: { error: error instanceof Error ? error.message.slice(0, 300) : 'unknown' } });
+  }
+}
+
+/**
+ * Tries again what is still unsent, for a day; called by the worker each minute. Rows younger than a minute belong to the process that wrote
+ * them: its own try ends within 40 s, so nobody gets a mail twice.
+ */
+export async function sweepMails(db: Db, now: Date): Promise<number> {
+  const rows = await db.mails.findMany({
+    where: { sent_at: null, created_at: { gt: new Date(now.getTime() - retryFor), lt: new Date(now.getTime() - 60_000) } },
+    select: { id: true },
+    orderBy: { created_at: 'asc' },
+    take: 100,
+  });
+  for (const { id } of rows) await send(db, id);
+  return rows.length;
+}
+
+/** The newest mails of an installation that sends none. The caller decides who may look. */
+export const latestMails = (db: Db) =>
+  db.mails.findMany({ orderBy: { created_at: 'desc' }, take: 50, select: { id: true, recipient: true, subject: true, kind: true, text: true, html: true, created_at: true } });
+
+/** Forgets mails after 30 days, at once what nobody can send any more. */
+export const pruneMails = (db: Db, now: Date) =>
+  db.mails.deleteMany({ where: { OR: [{ created_at: { lt: new Date(now.getTime() - 30 * retryFor) } }, { sent_at: null, created_at: { lt: new Date(now.getTime() - 2 * retryFor) } }] } });

@@ -1,0 +1,95 @@
+/** What a person reads: short paragraphs, at most one button and one code. */
+export type Letter = {
+  subject: string;
+  greeting?: string;
+  paragraphs: readonly string[];
+  button?: { label: string; url: string };
+  code?: string;
+  /** Small print under the button. */
+  footer?: string;
+};
+
+/** The two forms of a letter. Everything variable is escaped; links are the caller's own. */
+export function render(letter: Letter): { subject: string; text: string; html: string } {
+  return { subject: oneLine(letter.subject), text: plain(letter), html: html(letter) };
+}
+
+function plain({ greeting, paragraphs, button, code, footer }: Letter): string {
+  return [
+    ...(greeting ? [greeting] : []),
+    ...paragraphs,
+    ...(code ? [`Your code: ${code}`] : []),
+    ...(button ? [`${button.label}:\n${button.url}`] : []),
+    ...(footer ? [footer] : []),
+    '-- \nSallyport',
+  ].join('\n\n');
+}
+
+function html({ subject, greeting, paragraphs, button, code, footer }: Letter): string {
+  const p = (text: string, style = 'margin:0 0 16px') => `<p style="${style}">${escapeHtml(text)}</p>`;
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><title>${escapeHtml(subject)}</title></head>
+<body style="margin:0;padding:32px 16px;background:#f6f7f9;color:#16181d;font:16px/1.55 system-ui,-apple-system,Segoe UI,Roboto,sans-serif">
+<div style="max-width:520px;margin:0 auto;background:#ffffff;border:1px solid #e3e5ea;border-radius:12px;padding:32px">
+<p style="margin:0 0 24px;font-weight:650;letter-spacing:-.01em">Sallyport</p>
+${greeting ? p(greeting) : ''}${paragraphs.map((text) => p(text)).join('')}
+${code ? `<p style="margin:0 0 24px;font:600 32px/1.2 ui-monospace,Menlo,Consolas,monospace;letter-spacing:.18em">${escapeHtml(code)}</p>` : ''}
+${button ? `<p style="margin:0 0 24px"><a href="${escapeHtml(button.url)}" style="display:inline-block;background:#3f3fd1;color:#ffffff;text-decoration:none;font-weight:600;padding:12px 20px;border-radius:8px">${escapeHtml(button.label)}</a></p><p style="margin:0 0 16px;font-size:13px;color:#5b6070;word-break:break-all">${escapeHtml(button.url)}</p>` : ''}
+${footer ? p(footer, 'margin:16px 0 0;padding-top:16px;border-top:1px solid #e3e5ea;font-size:13px;color:#5b6070') : ''}
+</div></body></html>`;
+}
+
+/** For text and attribute values alike. */
+export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
+
+/** A subject must not open another header, whoever chose the workspace's name. */
+const oneLine = (text: string) => text.replace(/[\r\n\u0000-\u001f\u007f]+/g, ' ').slice(0, 180);
+
+const IGNORE = 'If this was not you, ignore this mail: nothing happens until the link is used.';
+
+export const signUpLink = (workspace: string, url: string): Letter => ({
+  subject: 'Confirm your e-mail address',
+  greeting: 'Welcome to Sallyport.',
+  paragraphs: [`Confirm that this address is yours, and the workspace "${workspace}" is created with a working demo route, a sample secret and a test key.`],
+  button: { label: 'Confirm and open the workspace', url },
+  footer: `The link works once and for 24 hours. ${IGNORE}`,
+});
+
+export const knownAddressLink = (url: string): Letter => ({
+  subject: 'Sign in to Sallyport',
+  paragraphs: ['Somebody, probably you, asked to sign up with this address. It already has an account, so no new one was made. You can sign in with the link below.'],
+  button: { label: 'Sign in', url },
+  footer: `The link works once and for 10 minutes. ${IGNORE}`,
+});
+
+export const signInCode = (code: string, url: string): Letter => ({
+  subject: `${code} is your Sallyport code`,
+  paragraphs: ['Type this code where you are signing in, or use the link in this browser.'],
+  code,
+  button: { label: 'Sign in', url },
+  footer: `Code and link work once and for 10 minutes. ${IGNORE}`,
+});
+
+export const passwordReset = (url: string): Letter => ({
+  subject: 'Choose a new password',
+  paragraphs: ['Somebody, probably you, asked for a new Sallyport password. Choosing it ends all your sessions.'],
+  button: { label: 'Choose a new password', url },
+  footer: `The link works once and for 60 minutes. ${IGNORE}`,
+});
+
+export const passwordChanged = (securityUrl: string): Letter => ({
+  subject: 'Your password was changed',
+  paragraphs: ['The password of your Sallyport account was changed and your other sessions were ended.', 'If this was not you, choose a new password at once.'],
+  button: { label: 'Open security settings', url: securityUrl },
+});
+
+export const newSignIn = (details: { ip: string | null; user_agent: string | null; at: Date }, securityUrl: string): Letter => ({
+  subject: 'New sign-in to your account',
+  paragraphs: [
+    'Your account was used from a browser we have not seen before.',
+    `Time: ${details.at.toISOString().slice(0, 16).replace('T', ' ')} UTC`,
+    `Address: ${details.ip ?? 'unknown'}`,
+    `Browser: ${(details.user_agent ?? 'unknown').slice(0, 160)}`,
+    'If this was you, there is nothing to do. If not, end that session and change your password.',
+  ],
+  button: { label: 'See your sessions', url: securityUrl },
+});

@@ -1,0 +1,46 @@
+import type { Ctx } from '#server/kernel/context.ts';
+import type { Tx } from '#server/kernel/database.ts';
+import { type AuditEntry, writeAudit } from '#server/kernel/mutate.ts';
+import type { PersonCtx } from '#server/kernel/person-operation.ts';
+
+/** Who did it, as an audit row names a person: no role is involved in what they do to their own account. */
+export type Doer = { id: string; email: string; session_id?: string | null };
+
+/**
+ * Writes one entry in each given workspace (interface rule 22 §12: what concerns the person is written to every workspace of theirs).
+ * Runs in a system-side transaction: people and sessions lie outside row-level security.
+ */
+export async function auditPerson(tx: Tx, ctx: Pick<PersonCtx, 'db' | 'request_id' | 'ip' | 'user_agent' | 'now'>, doer: Doer, tenantIds: readonly string[], entry: AuditEntry): Promise<void> {
+  for (const tenantId of tenantIds) await writeAudit(tx, auditCtx(ctx, doer, tenantId), { ...entry, workspace_level: true });
+}
+
+/** A context for `writeAudit` alone: it holds no capability. */
+export const auditCtx = (ctx: Pick<PersonCtx, 'db' | 'request_id' | 'ip' | 'user_agent' | 'now'>, doer: Doer, tenantId: string, sandbox = false): Ctx => ({
+  db: ctx.db,
+  tenant_id: tenantId,
+  sandbox,
+  plan: 'free',
+  actor: {
+    type: 'member',
+    id: doer.id,
+    label: doer.email,
+    role: 'member',
+    reveal_secrets: false,
+    // A session id is a uuid column; an act that makes the session has none yet.
+    session_id: doer.session_id ?? (null as unknown as string),
+    signed_in_at: ctx.now,
+    mfa_at: null,
+    capabilities: new Set(),
+  },
+  request_id: ctx.request_id,
+  ip: ctx.ip,
+  user_agent: ctx.user_agent,
+  now: ctx.now,
+  warnings: [],
+});
+
+/** The person's living workspaces, ids only. */
+export async function tenantIdsOf(tx: Tx, userId: string): Promise<string[]> {
+  const rows = await tx.memberships.findMany({ where: { user_id: userId, removed_at: null, tenant: { deleted_at: null } }, select: { tenant_id: true } });
+  return rows.map((r) => r.tenant_id);
+}

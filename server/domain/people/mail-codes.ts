@@ -1,0 +1,66 @@
+import { randomDigits } from '#server/crypto/random.ts';
+import { digest, digestEquals, isMailToken, mintMailToken } from '#server/crypto/tokens.ts';
+import type { Tx } from '#server/kernel/database.ts';
+import { newId } from '#server/kernel/ids.ts';
+
+export type MailPurpose = 'sign_in' | 'password_reset';
+const minutes = { sign_in: 10, password_reset: 60 } as const;
+export const codeTries = 5;
+
+/** A code and a link that prove the mailbox once. The texts go into one mail; only digests stay. */
+export async function issueMailCode(tx: Tx, input: { purpose: MailPurpose; email: string; user_id: string; now: Date }): Promise<{ code: string; token: string }> {
+  const id = newId();
+  const code = randomDigits(6);
+  const link = mintMailToken();
+  await tx.mail_codes.create({
+    data: {
+      id,
+      purpose: input.purpose,
+      email: input.email,
+      user_id: input.user_id,
+      code_digest: new Uint8Array(codeDigest(id, code)),
+      token_digest: new Uint8Array(link.digest),
+      expires_at: new Date(input.now.getTime() + minutes[input.purpose] * 60_000),
+      created_at: input.now,
+    },
+  });
+  return { code, token: link.token };
+}
+
+/** The account a link belongs to, while it is unused and fresh. Reads only: mail scanners open links. */
+export async function peekLink(tx: Tx, purpose: MailPurpose, token: string, now: Date): Promise<{ user_id: string } | null> {
+  if (!isMailToken(token)) return null;
+  const row = await tx.mail_codes.findFirst({ where: { token_digest: new Uint8Array(digest(token)), purpose, used_at: null, expires_at: { gt: now } }, select: { user_id: true } });
+  return row?.user_id ? { user_id: row.user_id } : null;
+}
+
+/** Uses a link up. Of two at once exactly one gets the account; null for everything that is not a fresh link. */
+export async function useLink(tx: Tx, purpose: MailPurpose, token: string, now: Date): Promise<{ user_id: string } | null> {
+  if (!isMailToken(token)) return null;
+  const [row] = await tx.mail_codes.updateManyAndReturn({
+    where: { token_digest: new Uint8Array(digest(token)), purpose, used_at: null, expires_at: { gt: now } },
+    data: { used_at: now },
+    select: { user_id: true },
+  });
+  return row?.user_id ? { user_id: row.user_id } : null;
+}
+
+/** Uses a code up. Each look costs one of five tries of the newest code, counted before it is compared. */
+export async function useCode(tx: Tx, purpose: MailPurpose, email: string, code: string, now: Date): Promise<{ user_id: string } | null> {
+  const newest = await tx.mail_codes.findFirst({ where: { email, purpose, used_at: null, expires_at: { gt: now } }, orderBy: { created_at: 'desc' }, select: { id: true } });
+  if (!newest) return null;
+  const [row] = await tx.mail_codes.updateManyAndReturn({
+    where: { id: newest.id, used_at: null, tries: { lt: codeTries } },
+    data: { tries: { increment: 1 } },
+    select: { id: true, user_id: true, code_digest: true },
+  });
+  if (!row?.user_id || !row.code_digest || !digestEquals(row.code_digest, codeDigest(row.id, code))) return null;
+  const { count } = await tx.mail_codes.updateMany({ where: { id: row.id, used_at: null }, data: { used_at: now } });
+  return count === 1 ? { user_id: row.user_id } : null;
+}
+
+/** After a password change no older link or code may act. */
+export const dropMailCodes = (tx: Tx, userId: string, now: Date) => tx.mail_codes.updateMany({ where: { user_id: userId, used_at: null }, data: { used_at: now } });
+
+/** Bound to its row: two rows with one code have two digests. */
+const codeDigest = (id: string, code: string) => digest(`${id}:${code}`);

@@ -1,0 +1,109 @@
+import { type MemberRole, memberCapabilities } from '#server/kernel/capabilities.ts';
+import type { Ctx, Space } from '#server/kernel/context.ts';
+import type { Db, Tx } from '#server/kernel/database.ts';
+import { Refusal } from '#server/kernel/errors.ts';
+import { isUuid } from '#server/kernel/fields.ts';
+import { newId } from '#server/kernel/ids.ts';
+import type { LiveSession, Person } from '#server/kernel/person-operation.ts';
+import { db } from '#server/platform/db.ts';
+
+export type WorkspaceRow = {
+  id: string;
+  slug: string;
+  name: string;
+  region: string;
+  country: string | null;
+  plan: Ctx['plan'];
+  status: string;
+  role: MemberRole;
+  reveal_secrets: boolean;
+  joined_at: Date;
+};
+
+/** The person's workspaces, the first joined first; a deleted workspace is none. */
+export async function workspacesOf(tx: Db | Tx, userId: string): Promise<WorkspaceRow[]> {
+  const rows = await tx.memberships.findMany({
+    where: { user_id: userId, removed_at: null, tenant: { deleted_at: null } },
+    orderBy: [{ joined_at: 'asc' }, { id: 'asc' }],
+    select: {
+      role: true,
+      reveal_secrets: true,
+      joined_at: true,
+      tenant: { select: { id: true, slug: true, name: true, region: true, country: true, subscription_plan: true, subscription_status: true } },
+    },
+  });
+  return rows.map(({ tenant, ...row }) => ({
+    id: tenant.id,
+    slug: tenant.slug,
+    name: tenant.name,
+    region: tenant.region,
+    country: tenant.country,
+    // Both columns are written by the domain only, from these registers.
+    plan: tenant.subscription_plan as Ctx['plan'],
+    status: tenant.subscription_status,
+    ...row,
+    role: row.role as MemberRole,
+  }));
+}
+
+export const addMembership = (tx: Tx, input: { tenant_id: string; user_id: string; role: MemberRole; source: string; now: Date; added_by?: string }) =>
+  tx.memberships.create({ data: { id: newId(), tenant_id: input.tenant_id, user_id: input.user_id, role: input.role, source: input.source, added_by: input.added_by ?? null, joined_at: input.now }, select: { id: true } });
+
+export type MemberRequest = {
+  person: { session: LiveSession; user: Person };
+  /** X-Tenant-ID or the slug of the URL; absent: the session's choice, else the only membership (interface rule 22 §3.2). */
+  workspace: string | null;
+  space: Space;
+  request_id: string;
+  ip: string | null;
+  user_agent: string | null;
+  now?: Date;
+};
+
+/**
+ * The signed-in person as a member acting in one workspace and space.
+ * @throws Refusal not_a_member (not in it, or there is none: one answer), session_scope_mismatch, invalid "choose a workspace"
+ */
+export async function memberCtx(request: MemberRequest): Promise<Ctx> {
+  const { session, user } = request.person;
+  const workspace = chosen(await workspacesOf(db(), user.id), request.workspace, session);
+  const { role, reveal_secrets } = workspace;
+  return {
+    db: db(),
+    tenant_id: workspace.id,
+    sandbox: request.space === 'test',
+    plan: workspace.plan,
+    actor: {
+      type: 'member',
+      id: user.id,
+      label: user.email,
+      role,
+      reveal_secrets,
+      session_id: session.id,
+      signed_in_at: session.created_at,
+      mfa_at: session.mfa_at,
+      capabilities: memberCapabilities(role, { reveal_secrets }),
+    },
+    request_id: request.request_id,
+    ip: request.ip,
+    user_agent: request.user_agent,
+    now: request.now ?? new Date(),
+    warnings: [],
+  };
+}
+
+/** The workspace a call acts on. @throws as memberCtx */
+export function chosen(workspaces: readonly WorkspaceRow[], wanted: string | null, session: Pick<LiveSession, 'scope_tenant_id' | 'active_tenant_id'>): WorkspaceRow {
+  const found = wanted === null ? defaultOf(workspaces, session) : named(workspaces, wanted);
+  if (!found && wanted === null && workspaces.length > 0) throw new Refusal('invalid', 'X-Tenant-ID: choose a workspace.');
+  if (!found) throw new Refusal('not_a_member', 'You are not a member of this workspace, or it does not exist.');
+  if (session.scope_tenant_id && session.scope_tenant_id !== found.id)
+    throw new Refusal('session_scope_mismatch', 'This session is scoped to a different tenant. Sign in again without choosing a workspace to reach this one.');
+  return found;
+}
+
+const defaultOf = (workspaces: readonly WorkspaceRow[], { active_tenant_id }: Pick<LiveSession, 'active_tenant_id'>) =>
+  workspaces.find((w) => w.id === active_tenant_id) ?? (workspaces.length === 1 ? workspaces[0] : undefined);
+
+const named = (workspaces: readonly WorkspaceRow[], wanted: string) =>
+  isUuid(wanted) ? workspaces.find((w) => w.id === wanted.toLowerCase()) : workspaces.find((w) => w.slug === wanted.toLowerCase());

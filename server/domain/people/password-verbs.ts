@@ -1,0 +1,74 @@
+import { dispatch, postMail, sendMail } from '#server/domain/mail/service.ts';
+import { passwordChanged, passwordReset } from '#server/domain/mail/templates.ts';
+import { Refusal } from '#server/kernel/errors.ts';
+import type { PersonCtx, SignedInCtx } from '#server/kernel/person-operation.ts';
+import { inBackground } from '#server/platform/background.ts';
+import { env } from '#server/platform/env.ts';
+import { auditPerson, tenantIdsOf } from './audit.ts';
+import { dropMailCodes, issueMailCode, peekLink, useLink } from './mail-codes.ts';
+import { acceptPassword, checkPassword } from './passwords.ts';
+import { renewToken, revokeSessions } from './sessions.ts';
+import { deadLink } from './sign-in.ts';
+import { network, take, throttled } from './throttle.ts';
+import { accountByEmail, personById } from './users.ts';
+
+/** Mails a reset link to an existing account; the answer and its time are the same for every address (interface rule 22 §2). */
+export async function forgotPassword(ctx: PersonCtx, input: { email: string }): Promise<void> {
+  await throttled([{ what: 'forgot-ip', subject: network(ctx.ip), limit: 10, window_sec: 3600 }], ctx.now, 'rate_limited');
+  inBackground('password reset mail', async () => {
+    const account = await accountByEmail(ctx.db, input.email);
+    if (!account || account.disabled_at) return;
+    if (!(await take({ what: 'forgot', subject: input.email, limit: 3, window_sec: 900 }, ctx.now)).allowed) return;
+    const id = await ctx.db.$transaction(async (tx) => {
+      const { token } = await issueMailCode(tx, { purpose: 'password_reset', email: account.email, user_id: account.id, now: ctx.now });
+      return postMail(tx, { to: account.email, kind: 'password_reset', letter: passwordReset(`${env.PUBLIC_ADMIN_URL}/reset?token=${token}`), now: ctx.now });
+    });
+    dispatch(ctx.db, id);
+  });
+}
+
+/** Sets the password by a mailed link and ends every session. @throws Refusal mfa_code_invalid for a dead link, invalid for a poor password */
+export async function resetPassword(ctx: PersonCtx, input: { token: string; new: string }): Promise<void> {
+  await throttled([{ what: 'reset-ip', subject: network(ctx.ip), limit: 30, window_sec: 900 }], ctx.now, 'rate_limited');
+  // A refused password must not use the link up, and hashing must not hold a transaction open.
+  const peeked = await peekLink(ctx.db, 'password_reset', input.token, ctx.now);
+  const person = peeked && (await personById(ctx.db, peeked.user_id));
+  if (!person) throw deadLink();
+  const hash = await acceptPassword(input.new, person.email, 'new');
+  await ctx.db.$transaction(async (tx) => {
+    if (!(await useLink(tx, 'password_reset', input.token, ctx.now))) throw deadLink();
+    await tx.users.update({ where: { id: person.id }, data: { password_hash: hash, email_verified_at: person.email_verified_at ?? ctx.now } });
+    await revokeSessions(tx, person.id, ctx.now);
+    await dropMailCodes(tx, person.id, ctx.now);
+    await audit(tx, ctx, person, null);
+  });
+  notify(ctx, person.email);
+}
+
+/** Ends the other sessions and puts this one under a new token. @throws Refusal invalid_credentials, invalid */
+export async function changePassword(ctx: SignedInCtx, input: { current: string; new: string }): Promise<{ token: string }> {
+  const forgive = await throttled([{ what: 'password-change', subject: ctx.user.id, limit: 10, window_sec: 900 }], ctx.now, 'rate_limited');
+  const account = await accountByEmail(ctx.db, ctx.user.email);
+  if (account && account.password_hash === null) throw new Refusal('invalid', 'current: this account has no password yet; choose one with the link of "Forgot password".');
+  const { valid } = await checkPassword(account?.password_hash ?? null, input.current);
+  if (!account || !valid) throw new Refusal('invalid_credentials', 'The current password is not right.');
+  await forgive();
+  const hash = await acceptPassword(input.new, account.email, 'new');
+  const renewed = await ctx.db.$transaction(async (tx) => {
+    await tx.users.update({ where: { id: account.id }, data: { password_hash: hash } });
+    await revokeSessions(tx, account.id, ctx.now, ctx.session.id);
+    await dropMailCodes(tx, account.id, ctx.now);
+    await audit(tx, ctx, account, ctx.session.id);
+    return renewToken(tx, ctx.session);
+  });
+  notify(ctx, account.email);
+  ctx.cookies.session = renewed;
+  return { token: renewed.token };
+}
+
+async function audit(tx: Parameters<typeof auditPerson>[0], ctx: PersonCtx, person: { id: string; email: string }, sessionId: string | null) {
+  await auditPerson(tx, ctx, { ...person, session_id: sessionId }, await tenantIdsOf(tx, person.id), { action: 'update', resource_type: 'user', resource_id: person.id, name: person.email, details: { field: 'password' } });
+}
+
+const notify = (ctx: PersonCtx, email: string) =>
+  inBackground('password notice', () => sendMail(ctx.db, { to: email, kind: 'password_changed', letter: passwordChanged(`${env.PUBLIC_ADMIN_URL}/me/security`), now: ctx.now }));

@@ -1,0 +1,94 @@
+import { changesOf } from '#server/kernel/changes.ts';
+import { notFound, Refusal } from '#server/kernel/errors.ts';
+import { isUuid } from '#server/kernel/fields.ts';
+import type { SignedInCtx } from '#server/kernel/person-operation.ts';
+import { env } from '#server/platform/env.ts';
+import { auditPerson, tenantIdsOf } from './audit.ts';
+import { chosen, type WorkspaceRow, workspacesOf } from './memberships.ts';
+import { COMPANY_FIELDS, type UpdateMeInput } from './schema.ts';
+import { revokeSession, revokeSessions, sessionsOf } from './sessions.ts';
+
+/** Everything a page needs to know about who is here (interface rule 22 §4.8). */
+export async function me(ctx: SignedInCtx) {
+  const workspaces = await workspacesOf(ctx.db, ctx.user.id);
+  const active = workspaces.find((w) => w.id === ctx.session.active_tenant_id) ?? (workspaces.length === 1 ? workspaces[0] : undefined);
+  const first = workspaces[0];
+  return {
+    user: ctx.user,
+    // No factor can be enrolled yet; the summary says so instead of guessing.
+    factors: { totp: false, passkeys: [], recovery_codes_left: 0 },
+    csrf_token: ctx.session.csrf_token,
+    session: ctx.session,
+    active_workspace: active ?? null,
+    workspaces,
+    company: first && isManager(first) ? { tenant_id: first.id, country: first.country, address: null, city: null, postal_code: null, tax_id_type: null, tax_id_value: null } : null,
+  };
+}
+
+/**
+ * Profile fields for everybody. With any of the six company fields the workspace first joined is meant, and the first failing rule saves nothing
+ * (interface rule 22 §6): role, then an enrolled second factor. No factor can be enrolled yet, so the second rule always refuses.
+ * @throws Refusal role_denied, mfa_required, invalid
+ */
+export async function updateMe(ctx: SignedInCtx, input: UpdateMeInput) {
+  if (COMPANY_FIELDS.some((field) => input[field] !== undefined)) {
+    const first = (await workspacesOf(ctx.db, ctx.user.id))[0];
+    if (!first || !isManager(first)) throw new Refusal('role_denied', 'Only an Owner or Admin of the workspace you joined first may change its company details. Nothing was saved.');
+    throw new Refusal('mfa_required', 'Company details need a second factor on your account. Nothing was saved.', { extra: { enroll_url: `${env.PUBLIC_ADMIN_URL}/me/security` } });
+  }
+  if (input.avatar_upload_id !== undefined) throw new Refusal('invalid', 'avatar_upload_id: pictures cannot be uploaded yet.');
+  const profile = { full_name: input.full_name, timezone: input.timezone, date_format: input.date_format, locale: input.locale };
+  if (Object.values(profile).every((v) => v === undefined)) throw new Refusal('invalid', 'No valid fields.');
+  const user = await ctx.db.$transaction(async (tx) => {
+    const { password_hash, ...after } = await tx.users.update({
+      where: { id: ctx.user.id },
+      data: { ...definedOf(profile), updated_at: ctx.now },
+      select: { id: true, email: true, email_verified_at: true, full_name: true, timezone: true, date_format: true, locale: true, created_at: true, password_hash: true },
+    });
+    await auditPerson(tx, ctx, doer(ctx), await tenantIdsOf(tx, ctx.user.id), {
+      action: 'update',
+      resource_type: 'user',
+      resource_id: ctx.user.id,
+      name: ctx.user.email,
+      details: { field: 'profile' },
+      changes: changesOf(ctx.user, after, Object.keys(definedOf(profile))),
+    });
+    return { ...after, has_password: password_hash !== null };
+  });
+  return me({ ...ctx, user });
+}
+
+export async function listSessions(ctx: SignedInCtx) {
+  const rows = await sessionsOf(ctx.db, ctx.user.id, ctx.now);
+  return { sessions: rows.map((row) => ({ ...row, current: row.id === ctx.session.id })) };
+}
+
+/** @throws Refusal not_found for a session that is not the person's or has ended */
+export async function endSession(ctx: SignedInCtx, input: { id: string }) {
+  await ctx.db.$transaction(async (tx) => {
+    if (!isUuid(input.id) || !(await revokeSession(tx, ctx.user.id, input.id, ctx.now))) throw notFound();
+    await auditPerson(tx, ctx, doer(ctx), await tenantIdsOf(tx, ctx.user.id), { action: 'revoke', resource_type: 'session', resource_id: input.id, name: ctx.user.email });
+  });
+  if (input.id === ctx.session.id) ctx.cookies.session = 'clear';
+  return { deleted: true as const };
+}
+
+export async function endOtherSessions(ctx: SignedInCtx) {
+  const revoked = await ctx.db.$transaction(async (tx) => {
+    const count = await revokeSessions(tx, ctx.user.id, ctx.now, ctx.session.id);
+    if (count > 0) await auditPerson(tx, ctx, doer(ctx), await tenantIdsOf(tx, ctx.user.id), { action: 'revoke', resource_type: 'session', resource_id: null, name: ctx.user.email, details: { others: count } });
+    return count;
+  });
+  return { deleted: true as const, revoked };
+}
+
+/** @throws Refusal not_a_member, session_scope_mismatch */
+export async function selectWorkspace(ctx: SignedInCtx, input: { tenant_id: string }) {
+  const workspace = chosen(await workspacesOf(ctx.db, ctx.user.id), input.tenant_id, ctx.session);
+  await ctx.db.sessions.update({ where: { id: ctx.session.id }, data: { active_tenant_id: workspace.id } });
+  return { workspace };
+}
+
+const isManager = (w: WorkspaceRow) => w.role === 'owner' || w.role === 'admin';
+const doer = (ctx: SignedInCtx) => ({ id: ctx.user.id, email: ctx.user.email, session_id: ctx.session.id });
+const definedOf = <T extends object>(fields: T) => Object.fromEntries(Object.entries(fields).filter(([, v]) => v !== undefined));

@@ -1,0 +1,130 @@
+import { z } from 'zod';
+import { label, pathId, secret, shownOnce, time } from '#server/kernel/fields.ts';
+
+/** An address as a person types it; canonical (trimmed, NFC, lower case) afterwards. */
+export const email = () =>
+  z
+    .string()
+    .transform((text) => text.trim().normalize('NFC').toLowerCase())
+    .pipe(z.email('must be an e-mail address').max(254));
+
+const password = () => secret(z.string().min(1).max(4096));
+const keep = z.boolean().default(false);
+/** "This workspace only": the slug a session is bound to. */
+const scope = { keep, scope_tenant: z.string().max(60).optional() };
+
+export const Login = z.object({ email: email(), password: password(), ...scope });
+export const MagicStart = z.object({ email: email() });
+export const MagicVerify = z
+  .object({ email: email().optional(), code: z.string().trim().max(20).optional(), token: secret(z.string().max(100)).optional(), password: password().optional(), ...scope })
+  .refine((v) => v.token !== undefined || (v.email !== undefined && v.code !== undefined), { message: 'send email and code, or token', path: ['body'] });
+export const ForgotPassword = z.object({ email: email() });
+export const ResetPassword = z.object({ token: secret(z.string().max(100)), new: password() });
+export const ChangePassword = z.object({ current: password(), new: password() });
+
+const nullable = <T extends z.ZodType>(schema: T) => schema.nullable().optional();
+export const COMPANY_FIELDS = ['country', 'address', 'city', 'postal_code', 'tax_id_type', 'tax_id_value'] as const;
+
+export const UpdateMe = z.object({
+  full_name: label(120).optional(),
+  timezone: nullable(z.string().max(64).refine(isTimezone, 'must be an IANA time zone such as Europe/Berlin')),
+  date_format: nullable(z.enum(['iso', 'dmy', 'mdy'])),
+  locale: nullable(z.string().max(35).refine(isLocale, 'must be a language tag such as en-GB')),
+  avatar_upload_id: nullable(z.string().max(100)),
+  // Judged only after role and factor, so any shape may come in here.
+  country: z.unknown(),
+  address: z.unknown(),
+  city: z.unknown(),
+  postal_code: z.unknown(),
+  tax_id_type: z.unknown(),
+  tax_id_value: z.unknown(),
+});
+export type UpdateMeInput = z.output<typeof UpdateMe>;
+
+export const SessionRef = z.object({ id: pathId() });
+export const SelectWorkspace = z.object({ tenant_id: z.string().max(100) });
+export const Nothing = z.object({});
+
+export const WorkspaceView = z.object({
+  id: z.uuid(),
+  slug: z.string(),
+  name: z.string(),
+  region: z.string(),
+  role: z.string(),
+  plan: z.string(),
+  status: z.string(),
+  reveal_secrets: z.boolean(),
+});
+
+export const PersonView = z.object({
+  id: z.uuid(),
+  email: z.string(),
+  email_verified_at: time().nullable(),
+  full_name: z.string(),
+  timezone: z.string().nullable(),
+  date_format: z.string().nullable(),
+  locale: z.string().nullable(),
+  has_password: z.boolean(),
+  created_at: time(),
+});
+
+export const SignedInView = z.object({
+  status: z.literal('ok'),
+  token: shownOnce(z.string()),
+  user: PersonView,
+  workspaces: z.array(WorkspaceView),
+  /** Where a browser goes next. */
+  redirect_to: z.string(),
+});
+
+export const Me = z.object({
+  user: PersonView,
+  factors: z.object({ totp: z.boolean(), passkeys: z.array(z.unknown()), recovery_codes_left: z.number() }),
+  csrf_token: z.string(),
+  session: z.object({ id: z.uuid(), auth_methods: z.array(z.string()), created_at: time(), expires_at: time(), mfa_at: time().nullable(), scope_tenant_id: z.uuid().nullable() }),
+  active_workspace: WorkspaceView.nullable(),
+  workspaces: z.array(WorkspaceView),
+  company: z
+    .object({
+      tenant_id: z.uuid(),
+      country: z.string().nullable(),
+      address: z.string().nullable(),
+      city: z.string().nullable(),
+      postal_code: z.string().nullable(),
+      tax_id_type: z.string().nullable(),
+      tax_id_value: z.string().nullable(),
+    })
+    .nullable(),
+});
+
+export const SessionList = z.object({
+  sessions: z.array(
+    z.object({
+      id: z.uuid(),
+      current: z.boolean(),
+      auth_methods: z.array(z.string()),
+      ip: z.string().nullable(),
+      user_agent: z.string().nullable(),
+      created_at: time(),
+      last_seen_at: time(),
+      expires_at: time(),
+      scope_tenant_id: z.uuid().nullable(),
+    }),
+  ),
+});
+
+function isTimezone(name: string): boolean {
+  try {
+    return Boolean(new Intl.DateTimeFormat('en', { timeZone: name }));
+  } catch {
+    return false;
+  }
+}
+
+function isLocale(tag: string): boolean {
+  try {
+    return Intl.getCanonicalLocales(tag).length === 1;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,98 @@
+import { randomBase64url } from '#server/crypto/random.ts';
+import { classifyCredential, digest, mintToken } from '#server/crypto/tokens.ts';
+import type { Db, Tx } from '#server/kernel/database.ts';
+import { newId } from '#server/kernel/ids.ts';
+import type { LiveSession, Person } from '#server/kernel/person-operation.ts';
+import { sql } from '#server/platform/db.ts';
+
+const hour = 3_600_000;
+/** Idle and absolute lifetimes in milliseconds (interface rule 22 §3.1). */
+const lifetime = { short: { idle: 12 * hour, absolute: 7 * 24 * hour }, keep: { idle: 14 * 24 * hour, absolute: 30 * 24 * hour } };
+
+export type NewSession = {
+  user_id: string;
+  methods: readonly string[];
+  keep: boolean;
+  ip: string | null;
+  user_agent: string | null;
+  now: Date;
+  scope_tenant_id?: string | null;
+  active_tenant_id?: string | null;
+};
+
+/** Every way to sign in ends here. The token is shown once and stored as its digest. */
+export async function createSession(tx: Tx, input: NewSession): Promise<{ token: string; id: string; expires_at: Date }> {
+  const minted = mintToken('session');
+  const row = await tx.sessions.create({
+    data: {
+      id: newId(),
+      digest: new Uint8Array(minted.digest),
+      user_id: input.user_id,
+      csrf_token: randomBase64url(32),
+      auth_methods: [...input.methods],
+      keep: input.keep,
+      scope_tenant_id: input.scope_tenant_id ?? null,
+      active_tenant_id: input.scope_tenant_id ?? input.active_tenant_id ?? null,
+      ip: input.ip,
+      user_agent: input.user_agent?.slice(0, 256) ?? null,
+      created_at: input.now,
+      last_seen_at: input.now,
+      expires_at: new Date(input.now.getTime() + lifetime[input.keep ? 'keep' : 'short'].absolute),
+    },
+    select: { id: true, expires_at: true },
+  });
+  return { token: minted.token, ...row };
+}
+
+/**
+ * The live session of a `ses_` token and its person, or null: unknown, revoked, idle too long, past its end, or a disabled account.
+ * One indexed read on every request, so that a deleted row ends the session on the next one.
+ */
+export async function sessionOf(token: string, now: Date): Promise<{ session: LiveSession; user: Person } | null> {
+  if (classifyCredential(token).kind !== 'session') return null;
+  const { rows } = await sql().query<LiveSession & Record<string, unknown>>({ name: 'session-of', text: LOOKUP, values: [digest(token)] });
+  const row = rows[0];
+  if (!row) return null;
+  const idle = now.getTime() - row.last_seen_at.getTime();
+  if (now >= row.expires_at || idle >= lifetime[row.keep ? 'keep' : 'short'].idle) return null;
+  if (idle >= 60_000) await sql().query({ name: 'session-seen', text: 'update sessions set last_seen_at = $2 where id = $1 and last_seen_at < $2', values: [row.id, now] });
+  const { u_id, u_email, u_email_verified_at, u_full_name, u_timezone, u_date_format, u_locale, u_has_password, u_created_at, ...session } = row;
+  const user = { id: u_id, email: u_email, email_verified_at: u_email_verified_at, full_name: u_full_name, timezone: u_timezone, date_format: u_date_format, locale: u_locale, has_password: u_has_password, created_at: u_created_at } as Person;
+  return { session: session as LiveSession, user };
+}
+
+const LOOKUP = `select s.id, s.user_id, s.csrf_token, s.auth_methods, s.mfa_at, s.keep, s.scope_tenant_id, s.active_tenant_id, s.ip, s.user_agent, s.created_at, s.last_seen_at, s.expires_at,
+    u.id as u_id, u.email as u_email, u.email_verified_at as u_email_verified_at, u.full_name as u_full_name, u.timezone as u_timezone, u.date_format as u_date_format,
+    u.locale as u_locale, u.password_hash is not null as u_has_password, u.created_at as u_created_at
+  from sessions s join users u on u.id = s.user_id where s.digest = $1 and s.revoked_at is null and u.disabled_at is null`;
+
+/** The person's live sessions, newest use first. */
+export const sessionsOf = (db: Db | Tx, userId: string, now: Date) =>
+  db.sessions.findMany({
+    where: { ...live(now), user_id: userId },
+    orderBy: { last_seen_at: 'desc' },
+    take: 100,
+    select: { id: true, auth_methods: true, ip: true, user_agent: true, created_at: true, last_seen_at: true, expires_at: true, scope_tenant_id: true },
+  });
+
+/** Ends one session of the person. @returns whether there was one to end */
+export async function revokeSession(tx: Tx, userId: string, id: string, now: Date): Promise<boolean> {
+  const { count } = await tx.sessions.updateMany({ where: { ...live(now), id, user_id: userId }, data: { revoked_at: now } });
+  return count > 0;
+}
+
+/** Ends all of the person's sessions, but for `exceptId`. @returns how many */
+export async function revokeSessions(tx: Tx, userId: string, now: Date, exceptId?: string): Promise<number> {
+  const { count } = await tx.sessions.updateMany({ where: { ...live(now), user_id: userId, ...(exceptId ? { NOT: { id: exceptId } } : {}) }, data: { revoked_at: now } });
+  return count;
+}
+
+/** The same session under a new token, after its rights or its person's password changed. */
+export async function renewToken(tx: Tx, session: Pick<LiveSession, 'id' | 'expires_at'>): Promise<{ token: string; expires_at: Date }> {
+  const minted = mintToken('session');
+  await tx.sessions.update({ where: { id: session.id }, data: { digest: new Uint8Array(minted.digest), csrf_token: randomBase64url(32) } });
+  return { token: minted.token, expires_at: session.expires_at };
+}
+
+/** Live but for idleness, which only matters where somebody acts. */
+const live = (now: Date) => ({ revoked_at: null, expires_at: { gt: now } });

@@ -1,0 +1,139 @@
+import { postMail, dispatch, sendMail } from '#server/domain/mail/service.ts';
+import { newSignIn, signInCode } from '#server/domain/mail/templates.ts';
+import type { Tx } from '#server/kernel/database.ts';
+import { Refusal } from '#server/kernel/errors.ts';
+import type { Person, PersonCtx, SignedInCtx } from '#server/kernel/person-operation.ts';
+import { inBackground } from '#server/platform/background.ts';
+import { env } from '#server/platform/env.ts';
+import { auditPerson, tenantIdsOf } from './audit.ts';
+import { issueMailCode, useCode, useLink } from './mail-codes.ts';
+import { type WorkspaceRow, workspacesOf } from './memberships.ts';
+import { checkPassword, rehashPassword } from './passwords.ts';
+import { createSession, revokeSession } from './sessions.ts';
+import { network, take, throttled } from './throttle.ts';
+import { accountByEmail, personById } from './users.ts';
+
+export type SignedIn = { status: 'ok'; token: string; user: Person; workspaces: WorkspaceRow[] };
+export type Scope = { keep?: boolean | undefined; scope_tenant?: string | undefined };
+
+/**
+ * E-mail and password (interface rule 22 §4.1). Unknown address, wrong password, no password and disabled account are one answer in one time.
+ * @throws Refusal invalid_credentials, rate_limited, not_a_member (scope_tenant)
+ */
+export async function signInByPassword(ctx: PersonCtx, input: { email: string; password: string } & Scope): Promise<SignedIn> {
+  const forgive = await throttled(
+    [
+      { what: 'login', subject: input.email, limit: 10, window_sec: 900 },
+      { what: 'login-ip', subject: network(ctx.ip), limit: 50, window_sec: 900 },
+    ],
+    ctx.now,
+    'rate_limited',
+  );
+  const account = await accountByEmail(ctx.db, input.email);
+  const { valid, rehash } = await checkPassword(account?.password_hash ?? null, input.password);
+  if (!account || !valid || account.disabled_at) {
+    if (account) inBackground('failed sign-in', () => recordFailure(ctx, account, 'password'));
+    throw wrong('The e-mail address or the password is not right.');
+  }
+  await forgive(); // only failures count
+  const fresh = rehash ? await rehashPassword(input.password) : null;
+  return finish(ctx, account.id, 'password', input, async (tx) => {
+    if (fresh) await tx.users.updateMany({ where: { id: account.id, password_hash: account.password_hash }, data: { password_hash: fresh } });
+  });
+}
+
+/** Mails a code and a link to an existing account; the answer and its time are the same for every address. */
+export async function startMailedSignIn(ctx: PersonCtx, input: { email: string }): Promise<void> {
+  await throttled([{ what: 'magic-ip', subject: network(ctx.ip), limit: 10, window_sec: 3600 }], ctx.now, 'rate_limited');
+  inBackground('mailed sign-in', async () => {
+    const account = await accountByEmail(ctx.db, input.email);
+    if (!account || account.disabled_at) return;
+    if (!(await take({ what: 'magic', subject: input.email, limit: 3, window_sec: 900 }, ctx.now)).allowed) return;
+    const id = await ctx.db.$transaction(async (tx) => {
+      const { code, token } = await issueMailCode(tx, { purpose: 'sign_in', email: account.email, user_id: account.id, now: ctx.now });
+      return postMail(tx, { to: account.email, kind: 'sign_in', letter: signInCode(code, magicUrl(token)), now: ctx.now });
+    });
+    dispatch(ctx.db, id);
+  });
+}
+
+/** The address a mailed link opens: it renders a button, and only the button uses the link. */
+export const magicUrl = (token: string): string => `${env.PUBLIC_ADMIN_URL}/auth/magic?token=${token}`;
+
+/** @throws Refusal mfa_code_invalid, rate_limited */
+export async function signInByCode(ctx: PersonCtx, input: { email: string; code: string } & Scope): Promise<SignedIn> {
+  const forgive = await throttled([{ what: 'code-ip', subject: network(ctx.ip), limit: 50, window_sec: 900 }], ctx.now, 'rate_limited');
+  // In a transaction of its own: a failed try must stay counted.
+  const found = await ctx.db.$transaction((tx) => useCode(tx, 'sign_in', input.email, input.code, ctx.now));
+  if (!found) throw new Refusal('mfa_code_invalid', 'The code is wrong or has expired. Ask for a new one.');
+  await forgive();
+  return finish(ctx, found.user_id, 'code', input, verified(found.user_id, ctx.now));
+}
+
+/** @throws Refusal mfa_code_invalid for a link that is used, expired or was never one */
+export async function signInByLink(ctx: PersonCtx, input: { token: string } & Scope): Promise<SignedIn> {
+  return ctx.db.$transaction(async (tx) => {
+    const found = await useLink(tx, 'sign_in', input.token, ctx.now);
+    if (!found) throw deadLink();
+    await verified(found.user_id, ctx.now)(tx);
+    return begin(tx, ctx, found.user_id, 'link', input);
+  });
+}
+
+export const deadLink = () => new Refusal('mfa_code_invalid', 'This link was already used or has expired. Ask for a new one.');
+
+/** Proving the mailbox verifies the address. */
+const verified = (userId: string, now: Date) => (tx: Tx) => tx.users.updateMany({ where: { id: userId, email_verified_at: null }, data: { email_verified_at: now } });
+
+const finish = (ctx: PersonCtx, userId: string, method: Method, scope: Scope, first: (tx: Tx) => Promise<unknown>) =>
+  ctx.db.$transaction(async (tx) => {
+    await first(tx);
+    return begin(tx, ctx, userId, method, scope);
+  });
+
+export type Method = 'password' | 'code' | 'link' | 'signup';
+
+/** The end of every way to sign in: a session row, its audit entries, the cookie. @throws Refusal invalid_credentials for a disabled account */
+export async function begin(tx: Tx, ctx: PersonCtx, userId: string, method: Method, { keep = false, scope_tenant }: Scope): Promise<SignedIn> {
+  const user = await personById(tx, userId);
+  if (!user) throw wrong('The e-mail address or the password is not right.');
+  const workspaces = await workspacesOf(tx, userId);
+  const scoped = scope_tenant === undefined ? null : workspaces.find((w) => w.slug === scope_tenant.toLowerCase());
+  if (scoped === undefined) throw new Refusal('not_a_member', 'You are not a member of this workspace, or it does not exist.');
+  const known = await tx.sessions.findFirst({ where: { user_id: userId, user_agent: ctx.user_agent?.slice(0, 256) ?? null }, select: { id: true } });
+  const any = known ?? (await tx.sessions.findFirst({ where: { user_id: userId }, select: { id: true } }));
+  const session = await createSession(tx, {
+    user_id: userId,
+    methods: [method],
+    keep,
+    ip: ctx.ip,
+    user_agent: ctx.user_agent,
+    now: ctx.now,
+    scope_tenant_id: scoped?.id ?? null,
+    active_tenant_id: workspaces.length === 1 ? (workspaces[0]?.id ?? null) : null,
+  });
+  const concerned = scoped ? [scoped.id] : workspaces.map((w) => w.id);
+  await auditPerson(tx, ctx, { id: userId, email: user.email, session_id: session.id }, concerned, { action: 'login', resource_type: 'session', resource_id: session.id, name: user.email, details: { method } });
+  if (any && !known) inBackground('sign-in notice', () => sendMail(ctx.db, { to: user.email, kind: 'new_sign_in', letter: newSignIn({ ip: ctx.ip, user_agent: ctx.user_agent, at: ctx.now }, `${env.PUBLIC_ADMIN_URL}/me/security`), now: ctx.now }));
+  ctx.cookies.session = { token: session.token, expires_at: session.expires_at };
+  return { status: 'ok', token: session.token, user, workspaces };
+}
+
+/** Ends the session of this call. */
+export async function signOut(ctx: SignedInCtx): Promise<void> {
+  await ctx.db.$transaction(async (tx) => {
+    await revokeSession(tx, ctx.user.id, ctx.session.id, ctx.now);
+    await auditPerson(tx, ctx, { id: ctx.user.id, email: ctx.user.email, session_id: ctx.session.id }, await tenantIdsOf(tx, ctx.user.id), { action: 'logout', resource_type: 'session', resource_id: ctx.session.id, name: ctx.user.email });
+  });
+  ctx.cookies.session = 'clear';
+}
+
+/** One entry per account in five minutes, however often somebody tries (interface rule 22 §12). */
+async function recordFailure(ctx: PersonCtx, account: { id: string; email: string }, method: Method): Promise<void> {
+  if (!(await take({ what: 'login-failed-audit', subject: account.id, limit: 1, window_sec: 300 }, ctx.now)).allowed) return;
+  await ctx.db.$transaction(async (tx) => {
+    await auditPerson(tx, ctx, { id: account.id, email: account.email }, await tenantIdsOf(tx, account.id), { action: 'login_failed', resource_type: 'session', resource_id: null, name: account.email, details: { method } });
+  });
+}
+
+const wrong = (message: string) => new Refusal('invalid_credentials', message);

@@ -1,0 +1,36 @@
+import type { Db, Tx } from '#server/kernel/database.ts';
+import { newId } from '#server/kernel/ids.ts';
+import type { Person } from '#server/kernel/person-operation.ts';
+
+/** The one spelling of an address in this system: lower-case NFC, nothing folded away (interface rule 22 §2). */
+export const canonicalEmail = (text: string): string => text.trim().normalize('NFC').toLowerCase();
+
+export type NewUser = { email: string; full_name: string; password_hash: string | null; email_verified: boolean; now: Date };
+
+/** A person without a workspace. `email` is canonical. */
+export const createUser = (tx: Tx, input: NewUser) =>
+  tx.users.create({
+    data: {
+      id: newId(),
+      email: input.email,
+      full_name: input.full_name,
+      password_hash: input.password_hash,
+      email_verified_at: input.email_verified ? input.now : null,
+      created_at: input.now,
+    },
+    select: { id: true, email: true, full_name: true },
+  });
+
+/** What sign-in needs to judge an account. */
+export const accountByEmail = (tx: Db | Tx, email: string) =>
+  tx.users.findUnique({ where: { email }, select: { id: true, email: true, full_name: true, password_hash: true, disabled_at: true } });
+
+export async function personById(tx: Db | Tx, id: string): Promise<Person | null> {
+  const row = await tx.users.findFirst({
+    where: { id, disabled_at: null },
+    select: { id: true, email: true, email_verified_at: true, full_name: true, timezone: true, date_format: true, locale: true, password_hash: true, created_at: true },
+  });
+  if (!row) return null;
+  const { password_hash, ...person } = row;
+  return { ...person, has_password: password_hash !== null };
+}

@@ -1,0 +1,32 @@
+import { createTransport, type Transporter } from 'nodemailer';
+import { env } from './env.ts';
+import { log } from './log.ts';
+
+export type Mail = { recipient: string; subject: string; text: string; html: string | null };
+
+let transport: Transporter | undefined;
+
+/** Whether mails leave this machine. Without SMTP_URL they stay in the database and the log. */
+export const mailLeaves = (): boolean => env.SMTP_URL !== undefined;
+
+/** Hands one mail to the SMTP server, or, without one, shows it in the log. @throws what the server or the network answered, within 40 s */
+export async function deliver(mail: Mail): Promise<void> {
+  if (!env.SMTP_URL) return show(mail);
+  transport ??= createTransport({ url: env.SMTP_URL, connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000, disableFileAccess: true, disableUrlAccess: true });
+  await transport.sendMail({ from: env.MAIL_FROM, to: mail.recipient, subject: mail.subject, text: mail.text, ...(mail.html ? { html: mail.html } : {}), headers: { 'Auto-Submitted': 'auto-generated' } });
+}
+
+export function closeMail(): void {
+  transport?.close();
+  transport = undefined;
+}
+
+/**
+ * A local installation has no other way to see its links and codes, so there the line goes past the logger, which would mask them.
+ * In production the log names the mail and never what it says.
+ */
+function show(mail: Mail): void {
+  if (env.NODE_ENV === 'production') return log.info({ to: mail.recipient, subject: mail.subject }, 'mail kept: SMTP_URL is not set');
+  if (env.NODE_ENV === 'test') return;
+  process.stdout.write(`${JSON.stringify({ level: 'info', time: new Date().toISOString(), pid: process.pid, to: mail.recipient, subject: mail.subject, text: mail.text, msg: 'mail (SMTP_URL is not set)' })}\n`);
+}
