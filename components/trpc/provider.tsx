@@ -1,0 +1,57 @@
+'use client';
+
+import { QueryClientProvider } from '@tanstack/react-query';
+import { createTRPCClient, httpBatchLink } from '@trpc/client';
+import { createTRPCContext } from '@trpc/tanstack-react-query';
+import { createContext, type ReactNode, useContext, useState } from 'react';
+import type { Space } from '#components/ui/test-band.tsx';
+import type { AppRouter } from '#server/trpc/root.ts';
+import { newQueryClient } from './query-client.ts';
+
+const { TRPCProvider, useTRPC, useTRPCClient } = createTRPCContext<AppRouter>();
+export { useTRPC, useTRPCClient };
+
+/** The workspace and space every call of this page names, and what its links are made of. Filled from the address, never from a cookie. */
+export type Scope = { slug: string; space: Space; csrf: string; api_url: string; proxy_url: string; role: string };
+
+const ScopeContext = createContext<Scope | null>(null);
+
+export function useScope(): Scope {
+  const scope = useContext(ScopeContext);
+  if (!scope) throw new Error('useScope stands outside DashboardData');
+  return scope;
+}
+
+/** `/acme/test/routes` from `/routes`. */
+export function usePath(): (path: string) => string {
+  const { slug, space } = useScope();
+  return (path) => `/${slug}/${space}${path}`;
+}
+
+/**
+ * Data access of the dashboard. One query cache and one client per workspace and space: an answer of one partition can never be shown in the other.
+ * Give it `key={slug + space}` so that a switch starts fresh.
+ */
+export function DashboardData({ scope, children }: { scope: Scope; children: ReactNode }) {
+  const [queryClient] = useState(newQueryClient);
+  const [client] = useState(() =>
+    createTRPCClient<AppRouter>({
+      links: [
+        httpBatchLink({
+          url: '/admin/trpc',
+          maxURLLength: 4_000,
+          headers: { 'x-svc-space': scope.space, 'x-tenant-id': scope.slug, 'x-csrf-token': scope.csrf },
+        }),
+      ],
+    }),
+  );
+  return (
+    <ScopeContext.Provider value={scope}>
+      <QueryClientProvider client={queryClient}>
+        <TRPCProvider trpcClient={client} queryClient={queryClient}>
+          {children}
+        </TRPCProvider>
+      </QueryClientProvider>
+    </ScopeContext.Provider>
+  );
+}

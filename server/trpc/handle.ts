@@ -1,0 +1,21 @@
+import { fetchRequestHandler } from '@trpc/server/adapters/fetch';
+import { asRefusal } from '#server/kernel/errors.ts';
+import { callOf, dashboardContext, type TrackedContext } from './context.ts';
+import { refused } from './dashboard.ts';
+import { appRouter } from './root.ts';
+
+/** The tRPC plane of the dashboard as one function. */
+export async function handleTrpc(req: Request): Promise<Response> {
+  let context: TrackedContext;
+  try {
+    context = dashboardContext(callOf(req));
+  } catch (error) {
+    return refused(asRefusal(error), crypto.randomUUID());
+  }
+  const response = await fetchRequestHandler({ endpoint: '/admin/trpc', req, router: appRouter, createContext: () => context, allowMethodOverride: true });
+  const headers = new Headers(response.headers);
+  headers.set('cache-control', 'no-store');
+  headers.set('x-request-id', context.request_id);
+  if (context.changes.size > 0) headers.set('x-sallyport-changed', [...context.changes].join(','));
+  return new Response(response.body, { status: response.status, headers });
+}
