@@ -1,0 +1,27 @@
+import { cookies, headers } from 'next/headers';
+import { notFound, redirect } from 'next/navigation';
+import type { ReactNode } from 'react';
+import { Frame } from '#components/shell/frame.tsx';
+import { RAIL_COOKIE } from '#components/shell/rail-cookie.ts';
+import { DashboardData } from '#components/trpc/provider.tsx';
+import type { Space } from '#components/ui/test-band.tsx';
+import { addressesOf, frameOf } from '#server/trpc/frame.ts';
+
+/** Signed in and a member, or sent where that can be mended; then the frame around a page. `slug` null: the person's own pages. */
+export async function DashboardFrame({ slug, space, partitioned, children }: { slug: string | null; space: Space; partitioned: boolean; children: ReactNode }) {
+  const [head, jar] = await Promise.all([headers(), cookies()]);
+  const frame = await frameOf(head);
+  if (!frame) redirect('/signin');
+  const wanted = slug ?? frame.active;
+  if (!wanted) redirect('/onboarding');
+  const current = frame.workspaces.find((w) => w.slug === wanted);
+  if (!current) notFound();
+  const scope = { slug: current.slug, space, csrf: frame.csrf, role: current.role, ...addressesOf(current.slug, space) };
+  return (
+    <DashboardData key={`${current.slug}/${space}`} scope={scope}>
+      <Frame workspaces={frame.workspaces} current={current} space={space} partitioned={partitioned} user={frame.user} railCollapsed={jar.get(RAIL_COOKIE)?.value === 'collapsed'}>
+        {children}
+      </Frame>
+    </DashboardData>
+  );
+}

@@ -1,0 +1,21 @@
+import { apiUrl, proxyUrl } from '#server/domain/tenants/addresses.ts';
+import { workspacesOf } from '#server/domain/people/service.ts';
+import type { Space } from '#server/kernel/context.ts';
+import { db } from '#server/platform/db.ts';
+import { personOf } from './session.ts';
+
+/** What the frame of every signed-in page shows, or null when nobody is signed in. */
+export async function frameOf(headers: Headers) {
+  const person = await personOf(headers);
+  if (!person) return null;
+  const workspaces = await workspacesOf(db(), person.user.id);
+  return {
+    user: { name: person.user.full_name || person.user.email, email: person.user.email },
+    csrf: person.session.csrf_token,
+    workspaces: workspaces.map(({ slug, name, role, plan, status }) => ({ slug, name, role, plan, status })),
+    active: workspaces.find((w) => w.id === person.session.active_tenant_id)?.slug ?? workspaces[0]?.slug ?? null,
+  };
+}
+
+/** The addresses a workspace's snippets are made of. */
+export const addressesOf = (slug: string, space: Space) => ({ api_url: apiUrl(space), proxy_url: proxyUrl(slug, space) });
