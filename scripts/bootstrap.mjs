@@ -13,7 +13,7 @@ const neededNode = 24;
 process.chdir(root);
 const [what, ...rest] = process.argv.slice(2);
 const script = `scripts/${what}.ts`;
-if (!what || (what !== 'exec' && !fs.existsSync(script))) {
+if (!what || (what !== 'exec' && what !== 'dev' && !fs.existsSync(script))) {
   const known = fs.readdirSync('scripts').filter((name) => fs.existsSync(path.join('scripts', name)) && isCommand(name));
   refuse(`Say what to run: ${known.map((name) => name.replace('.ts', '')).join(', ')}, or exec <tool>.`);
 }
