@@ -1,0 +1,61 @@
+export type DotenvEntry = { line: number; name: string; value: string };
+export type DotenvFault = { line: number; name: string | null; reason: string };
+
+/**
+ * Reads the text of a .env file: `NAME=value`, optional `export`, comments, '…' taken literally, "…" with \n \r \t \\ \" \$ escapes, both over
+ * several lines. Nothing is expanded. Faults name a line and never quote it: a broken line is often half a secret.
+ */
+export function parseDotenv(text: string): { entries: DotenvEntry[]; faults: DotenvFault[] } {
+  const entries: DotenvEntry[] = [];
+  const faults: DotenvFault[] = [];
+  const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/);
+  for (let i = 0; i < lines.length; i++) {
+    const line = lines[i] ?? '';
+    if (/^\s*(#|$)/.test(line)) continue;
+    const head = /^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_.-]*)\s*=[ \t]*/.exec(line);
+    const name = head?.[1];
+    if (!head || name === undefined) {
+      faults.push({ line: i + 1, name: null, reason: 'is not NAME=value' });
+      continue;
+    }
+    const start = i;
+    const quote = line[head[0].length];
+    if (quote !== '"' && quote !== "'") {
+      entries.push({
+        line: i + 1,
+        name,
+        value: line
+          .slice(head[0].length)
+          .replace(/(^|\s)#.*$/, '')
+          .trim(),
+      });
+      continue;
+    }
+    let rest = line.slice(head[0].length + 1);
+    let end = closing(rest, quote);
+    while (end < 0 && i + 1 < lines.length) {
+      i++;
+      rest += `\n${lines[i]}`;
+      end = closing(rest, quote);
+    }
+    if (end < 0) {
+      faults.push({ line: start + 1, name, reason: `has no closing ${quote}` });
+      i = start;
+    } else if (!/^\s*(#.*)?$/.test(rest.slice(end + 1)))
+      faults.push({ line: start + 1, name, reason: `has text behind the closing ${quote}` });
+    else entries.push({ line: start + 1, name, value: quote === "'" ? rest.slice(0, end) : unescaped(rest.slice(0, end)) });
+  }
+  return { entries, faults };
+}
+
+function closing(text: string, quote: string): number {
+  for (let i = 0; i < text.length; i++) {
+    if (text[i] === '\\' && quote === '"') i++;
+    else if (text[i] === quote) return i;
+  }
+  return -1;
+}
+
+const ESCAPES: Record<string, string> = { n: '\n', r: '\r', t: '\t' };
+/** Unknown escapes stay as written: a Windows path in quotes must survive. */
+const unescaped = (text: string) => text.replace(/\\([nrt\\"$])/g, (_, c: string) => ESCAPES[c] ?? c);

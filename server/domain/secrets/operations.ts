@@ -1,0 +1,131 @@
+import { z } from 'zod';
+import { Deleted } from '#server/kernel/fields.ts';
+import { operation } from '#server/kernel/operation.ts';
+import * as values from './environment-values.ts';
+import { importEnv } from './import-env.ts';
+import * as schema from './schema.ts';
+import * as secrets from './service.ts';
+import { secretUsage } from './usage.ts';
+
+export const list = operation({
+  id: 'secrets.list',
+  summary: 'List secrets; values are never returned',
+  http: 'GET /secrets',
+  needs: ['secret:read'],
+  refuses: [],
+  input: schema.ListSecrets,
+  output: z.array(schema.Secret),
+  list: 'paged',
+  run: (ctx, input) => secrets.listSecrets(ctx, input),
+});
+
+export const get = operation({
+  id: 'secrets.get',
+  summary: 'Get a secret and the state of its values',
+  http: 'GET /secrets/{id}',
+  needs: ['secret:read'],
+  refuses: ['not_found'],
+  input: schema.SecretRef,
+  output: schema.SecretDetail,
+  run: (ctx, input) => secrets.getSecret(ctx, input),
+});
+
+export const create = operation({
+  id: 'secrets.create',
+  summary: 'Create a string secret',
+  http: 'POST /secrets',
+  needs: ['secret:create'],
+  refuses: ['plan_limit', 'conflict', 'tenant_sealed'],
+  input: schema.CreateSecret,
+  output: schema.CreatedSecret,
+  success: 201,
+  run: (ctx, input) => secrets.createSecret(ctx, input),
+});
+
+export const update = operation({
+  id: 'secrets.update',
+  summary: 'Change name, expiry, tags, collection or host pins of a secret',
+  http: 'PATCH /secrets/{id}',
+  needs: ['secret:update'],
+  refuses: ['not_found', 'conflict'],
+  input: schema.UpdateSecret,
+  output: schema.UpdatedSecret,
+  run: (ctx, input) => secrets.updateSecret(ctx, input),
+});
+
+export const putValue = operation({
+  id: 'secrets.put_value',
+  summary: 'Set the value of a secret in one environment',
+  http: 'PUT /secrets/{id}/value',
+  needs: ['secret:update'],
+  refuses: ['not_found', 'conflict', 'invalid_type', 'tenant_sealed'],
+  input: schema.PutValue,
+  output: schema.WrittenValue,
+  run: (ctx, input) => secrets.putValue(ctx, input),
+});
+
+export const remove = operation({
+  id: 'secrets.delete',
+  summary: 'Delete a secret and wipe its values',
+  http: 'DELETE /secrets/{id}',
+  needs: ['secret:delete'],
+  refuses: ['not_found', 'in_use'],
+  input: schema.SecretRef,
+  output: Deleted,
+  run: (ctx, input) => secrets.deleteSecret(ctx, input),
+});
+
+export const updateEnvironment = operation({
+  id: 'secrets.update_environment',
+  summary: 'Set the expiry of a secret in one environment',
+  http: 'PATCH /admin/secrets/{id}/environments/{env}',
+  needs: ['secret:update'],
+  refuses: ['not_found'],
+  input: schema.UpdateSecretEnvironment,
+  output: schema.SecretEnvironment,
+  run: (ctx, input) => values.updateSecretEnvironment(ctx, input),
+});
+
+export const removeValue = operation({
+  id: 'secrets.remove_value',
+  summary: 'Remove and wipe the value of a secret in one environment',
+  http: 'DELETE /admin/secrets/{id}/environments/{env}',
+  needs: ['secret:update'],
+  refuses: ['not_found', 'conflict'],
+  input: schema.SecretEnvironmentRef,
+  output: Deleted,
+  run: (ctx, input) => values.removeValue(ctx, input),
+});
+
+export const restore = operation({
+  id: 'secrets.restore',
+  summary: 'Put the previous value of one environment back',
+  http: 'POST /admin/secrets/{id}/restore',
+  needs: ['secret:update'],
+  refuses: ['not_found', 'conflict', 'invalid_type', 'role_denied', 'tenant_sealed'],
+  input: schema.RestoreValue,
+  output: schema.WrittenValue,
+  run: (ctx, input) => values.restoreValue(ctx, input),
+});
+
+export const usage = operation({
+  id: 'secrets.usage',
+  summary: 'What refers to a secret and how often it was used',
+  http: 'GET /admin/secrets/{id}/usage',
+  needs: ['secret:read'],
+  refuses: ['not_found'],
+  input: schema.SecretRef,
+  output: schema.SecretUsage,
+  run: (ctx, input) => secretUsage(ctx, input),
+});
+
+export const importEnvFile = operation({
+  id: 'secrets.import_env',
+  summary: 'Create string secrets from the text of a .env file',
+  http: 'POST /admin/secrets/import-env',
+  needs: ['secret:create'],
+  refuses: ['plan_limit', 'conflict', 'tenant_sealed'],
+  input: schema.ImportEnv,
+  output: schema.ImportedEnv,
+  run: (ctx, input) => importEnv(ctx, input),
+});

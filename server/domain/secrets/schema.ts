@@ -1,0 +1,208 @@
+import { z } from 'zod';
+import { atLeastOne, flag, isoTime, pathId, queryInt, secret, text, time, uuid } from '#server/kernel/fields.ts';
+import { listQuery } from '#server/kernel/page.ts';
+
+/** What the list shows of a secret; the value is on no wire (interface rule 30 §3.1). */
+export const Secret = z
+  .object({
+    id: z.uuid(),
+    name: z.string(),
+    shortcode_name: z.string(),
+    base_environment: z.string().nullable(),
+    secret_type: z.enum(['string', 'oauth2', 'certificate']),
+    collection_id: z.uuid().nullable(),
+    created_at: time(),
+    environment_count: z.int(),
+    /** The environments that hold a value, in order of name. */
+    environment_names: z.array(z.string()),
+    expires_at: time().nullable(),
+    strict_expiry_enforcement: z.boolean(),
+    tags: z.array(z.string()),
+    allowed_hosts: z.array(z.string()).nullable(),
+    escrow: z.boolean(),
+    shared: z.null(),
+    rotate_every_days: z.int().nullable(),
+    /** When the oldest value should be changed; null without a reminder or a value. */
+    rotation_due_at: time().nullable(),
+  })
+  .meta({ id: 'Secret' });
+
+export const SecretEnvironment = z
+  .object({ environment_name: z.string(), value_version: z.int().min(1), updated_at: time(), expires_at_override: time().nullable() })
+  .meta({ id: 'SecretEnvironment' });
+
+export const SecretDetail = Secret.extend({
+  description: z.string().nullable(),
+  updated_at: time(),
+  environments: z.array(SecretEnvironment),
+}).meta({ id: 'SecretDetail' });
+
+/** POST answers these (interface rule 30 §3.3). */
+export const CreatedSecret = Secret.pick({
+  id: true,
+  name: true,
+  shortcode_name: true,
+  base_environment: true,
+  environment_count: true,
+  secret_type: true,
+  collection_id: true,
+  expires_at: true,
+  strict_expiry_enforcement: true,
+}).meta({ id: 'CreatedSecret' });
+export const UpdatedSecret = Secret.pick({ id: true, name: true, expires_at: true, strict_expiry_enforcement: true }).meta({
+  id: 'UpdatedSecret',
+});
+export const WrittenValue = z
+  .object({ id: z.uuid(), name: z.string(), environment: z.string(), value_version: z.int() })
+  .meta({ id: 'WrittenValue' });
+
+/** The name rule of interface rule 30 §5, after normalisation. */
+export const SECRET_NAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/;
+/** `Stripe API Key` becomes `Stripe_API_Key`; case is kept. */
+export const normalisedName = (name: string) => name.trim().replace(/\s+/g, '_');
+
+export const VALUE_BYTES = 65_536;
+
+export const secretName = () =>
+  z
+    .string()
+    .max(1_000)
+    .transform(normalisedName)
+    .pipe(z.string().regex(SECRET_NAME, 'must be 1 to 128 letters, digits, _ . or -, starting with a letter, digit or _'));
+
+/** Stored byte for byte: nothing is trimmed, and what UTF-8 or a header could not carry unchanged is refused. */
+export const secretValue = () =>
+  secret(
+    z
+      .string()
+      .min(1, 'must not be empty')
+      .max(VALUE_BYTES, 'must be at most 65536 bytes')
+      .refine((v) => new TextEncoder().encode(v).length <= VALUE_BYTES, 'must be at most 65536 bytes')
+      .refine((v) => !v.includes('\u0000'), 'must not contain NUL')
+      .refine((v) => v.isWellFormed(), 'must be valid Unicode'),
+  );
+
+const LATER = new Set(['oauth2', 'oauth2_token', 'certificate']);
+const secretType = () =>
+  z
+    .enum(['string', 'api_key', 'basic_auth', 'custom', 'static', 'oauth2', 'oauth2_token', 'certificate'])
+    .refine((t) => !LATER.has(t), 'this release stores string secrets only; OAuth2 connections and certificates are not available yet')
+    .transform(() => 'string' as const)
+    .default('string');
+
+const tags = () =>
+  z
+    .array(
+      z
+        .string()
+        .trim()
+        .max(50)
+        .regex(/^[A-Za-z0-9][A-Za-z0-9 _.:/-]*$/, 'may hold letters, digits, spaces and _ . : / -'),
+    )
+    .max(20)
+    .transform((list) => list.filter((tag, i) => list.findIndex((other) => other.toLowerCase() === tag.toLowerCase()) === i));
+
+const date = () => isoTime().transform((v) => new Date(v));
+const environment = () => z.string().min(1).max(63);
+
+const settings = {
+  description: text(1_000),
+  collection_id: uuid().nullable(),
+  expires_at: date().nullable(),
+  strict_expiry_enforcement: z.boolean(),
+  tags: tags(),
+  /** null lifts the pin. */
+  allowed_hosts: z.array(z.string().max(300)).min(1).max(50).nullable(),
+  rotate_every_days: z.int().min(1).max(3_650).nullable(),
+};
+
+/** Losing a credential silently is worse than refusing it: material of the other types is named in the refusal. */
+const foreign = () => z.never({ error: 'belongs to another secret type; a string secret takes its material in value' }).nullish();
+
+export const CreateSecret = z.object({
+  secret_type: secretType(),
+  name: secretName(),
+  /** Required from machines; the dashboard may leave it out and fill it in per environment later. */
+  value: secretValue().optional(),
+  environment: environment().optional(),
+  ...z.object(settings).partial().shape,
+  client_secret: foreign(),
+  access_token: foreign(),
+  refresh_token: foreign(),
+  username: foreign(),
+  password: foreign(),
+  certificate_content: foreign(),
+  private_key: foreign(),
+  passphrase: foreign(),
+});
+
+export const UpdateSecret = atLeastOne(z.object({ id: pathId(), name: secretName().optional(), ...z.object(settings).partial().shape }));
+
+export const PutValue = z.object({
+  id: pathId(),
+  value: secretValue(),
+  environment: environment().optional(),
+  /** The version the caller believes to be current, as `"3"`, `3` or `*`. */
+  if_match: z.string().max(100).optional().meta({ 'x-header': 'If-Match' }),
+});
+
+export const SecretRef = z.object({ id: pathId() });
+export const SecretEnvironmentRef = z.object({ id: pathId(), env: pathId() });
+export const UpdateSecretEnvironment = z.object({ id: pathId(), env: pathId(), expires_at_override: date().nullable() });
+export const RestoreValue = z.object({ id: pathId(), environment: environment().optional() });
+
+export const ListSecrets = listQuery({
+  sorts: ['created_at', 'name', 'base_environment'],
+  sort: 'name',
+  order: 'asc',
+  filters: {
+    secret_type: z.enum(['string', 'oauth2', 'certificate']).optional(),
+    collection_id: uuid().optional(),
+    tag: z.string().min(1).max(50).optional(),
+    q: z.string().max(128).optional(),
+    /** Secrets with a value that ends within so many days, ended ones included. */
+    expiring_within_days: queryInt(1, 365).optional(),
+  },
+});
+
+export const SecretUsage = z
+  .object({
+    references: z.array(
+      z.object({
+        kind: z.string(),
+        id: z.uuid(),
+        name: z.string().nullable(),
+        environment: z.string().nullable(),
+        field: z.string(),
+        by: z.enum(['id', 'name']),
+      }),
+    ),
+    last_used_at: time().nullable(),
+    /** null when the logs are too many to count in time. */
+    calls_30d: z.int().nullable(),
+    shares: z.int(),
+    wrap_tokens: z.int(),
+  })
+  .meta({ id: 'SecretUsage' });
+
+export const ImportEnv = z.object({
+  /** The text of a .env file, at most 512 KiB. */
+  content: secret(z.string().min(1).max(524_288)),
+  environment: environment().optional(),
+  collection_id: uuid().nullable().optional(),
+  tags: tags().optional(),
+  /** Names to take; absent takes all. */
+  only: z.array(z.string().max(128)).min(1).max(500).optional(),
+  /** true proposes and stores nothing. */
+  dry_run: flag().default(false),
+});
+
+export const ImportedEnv = z
+  .object({
+    dry_run: z.boolean(),
+    environment: z.string(),
+    created: z.array(z.object({ name: z.string(), id: z.uuid().nullable() })),
+    skipped: z.array(z.object({ name: z.string(), reason: z.string() })),
+    refused: z.array(z.object({ line: z.int(), name: z.string().nullable(), reason: z.string() })),
+  })
+  .meta({ id: 'ImportedEnv' });

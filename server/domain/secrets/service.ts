@@ -1,0 +1,247 @@
+import type { z } from 'zod';
+import { defaultEnvironment, environmentByName } from '#server/domain/environments/service.ts';
+import { withinPlan } from '#server/domain/plans/service.ts';
+import { Prisma } from '#server/generated/prisma/client.ts';
+import { changesOf } from '#server/kernel/changes.ts';
+import { onUnique } from '#server/kernel/conflicts.ts';
+import { type Ctx, own } from '#server/kernel/context.ts';
+import { read, type Tx } from '#server/kernel/database.ts';
+import { invalid, notFound, Refusal } from '#server/kernel/errors.ts';
+import { newId } from '#server/kernel/ids.ts';
+import { type AuditEntry, audited, mutate } from '#server/kernel/mutate.ts';
+import { pageOf } from '#server/kernel/page.ts';
+import { canonicalHostPin } from './hosts.ts';
+import type { CreateSecret, ListSecrets, PutValue, UpdateSecret } from './schema.ts';
+import { findPage, lockedSecret, secretById, withEnvironments } from './store.ts';
+import { referencesTo } from './usage.ts';
+import { type SealedNewValue, sealNewValue, wipeValues, writeValue } from './values.ts';
+
+export { wipeSuperseded } from './values.ts';
+
+export const listSecrets = (ctx: Ctx, query: z.output<typeof ListSecrets>) =>
+  read(ctx, async (tx) => {
+    const { rows, total } = await findPage(tx, ctx, query);
+    return pageOf(rows, total, query);
+  });
+
+export const getSecret = (ctx: Ctx, input: { id: string }) =>
+  read(ctx, async (tx) => {
+    const [row] = await withEnvironments(tx, ctx, [await secretById(tx, ctx, input.id)]);
+    if (!row) throw notFound();
+    return row;
+  });
+
+export type NewSecret = Omit<z.output<typeof CreateSecret>, 'secret_type'>;
+
+/** @throws Refusal plan_limit, conflict, tenant_sealed, validation_error */
+export async function createSecret(ctx: Ctx, input: NewSecret) {
+  if (input.value === undefined && ctx.actor.type !== 'member') throw invalid('value', 'required');
+  const sealed = input.value === undefined ? null : await sealNewValue(ctx, input.value);
+  return mutate(ctx, async (tx) => {
+    const { row, entry } = await insertSealed(tx, ctx, input, sealed);
+    return audited(row, entry);
+  });
+}
+
+/** A new secret inside another verb's transaction; that verb hands `entry` to its own `audited`. */
+export async function insertSecret(tx: Tx, ctx: Ctx, input: NewSecret) {
+  return insertSealed(tx, ctx, input, input.value === undefined ? null : await sealNewValue(ctx, input.value));
+}
+
+async function insertSealed(tx: Tx, ctx: Ctx, input: NewSecret, sealed: SealedNewValue | null) {
+  await withinPlan(tx, ctx, 'secrets');
+  const environment = await environmentFor(tx, ctx, input.environment);
+  await requireCollection(tx, ctx, input.collection_id);
+  const {
+    description = null,
+    collection_id = null,
+    expires_at = null,
+    strict_expiry_enforcement = false,
+    tags = [],
+    rotate_every_days = null,
+  } = input;
+  const row = await tx.secrets
+    .create({
+      data: {
+        ...own(ctx),
+        id: newId(),
+        ...namesOf(input.name),
+        base_environment: sealed && environment,
+        ...{ description, collection_id, expires_at, strict_expiry_enforcement, tags, rotate_every_days },
+        ...pinsOf(input.allowed_hosts ?? null),
+        created_by: ctx.actor.id,
+        created_at: ctx.now,
+        updated_at: ctx.now,
+      },
+    })
+    .catch(onUnique(TAKEN));
+  if (sealed) await writeValue(tx, ctx, { secret_id: row.id, environment_name: environment }, sealed);
+  const entry: AuditEntry = {
+    action: 'create',
+    resource_type: 'secret',
+    resource_id: row.id,
+    name: row.name,
+    ...(sealed ? { details: { environment, value_version: 1 } } : {}),
+  };
+  return { row: { ...row, secret_type: 'string' as const, environment_count: sealed ? 1 : 0 }, entry };
+}
+
+/** @throws Refusal not_found, conflict when the name is taken */
+export function updateSecret(ctx: Ctx, { id, ...input }: z.output<typeof UpdateSecret>) {
+  return mutate(ctx, async (tx) => {
+    const before = await lockedSecret(tx, ctx, id, { for: 'change' });
+    await requireCollection(tx, ctx, input.collection_id);
+    const { name, allowed_hosts, ...plain } = input;
+    const after = await tx.secrets
+      .update({
+        where: { id: before.id, ...own(ctx) },
+        data: {
+          ...plain,
+          ...(name === undefined ? {} : namesOf(name)),
+          ...(allowed_hosts === undefined ? {} : pinsOf(allowed_hosts)),
+          updated_at: ctx.now,
+        },
+      })
+      .catch(onUnique(TAKEN));
+    const given = Object.keys(input).filter((field) => input[field as keyof typeof input] !== undefined);
+    if (after.name !== before.name) await warnOfNameReferences(tx, ctx, before);
+    return audited(
+      { ...after, secret_type: 'string' as const },
+      {
+        action: 'update',
+        resource_type: 'secret',
+        resource_id: after.id,
+        name: after.name,
+        changes: changesOf(before, after, given),
+        details: { change: kindOfChange(given) },
+      },
+    );
+  });
+}
+
+/**
+ * A new value for one environment; takes effect with the next call through the gateway. Every write counts, equal bytes included.
+ * @throws Refusal not_found, invalid_type, conflict when If-Match names another version, tenant_sealed
+ */
+export async function putValue(ctx: Ctx, input: z.output<typeof PutValue>) {
+  const expected = versionOf(input.if_match);
+  const sealed = await sealNewValue(ctx, input.value);
+  return mutate(ctx, async (tx) => {
+    const environment = await lockedEnvironment(tx, ctx, input);
+    const secret = await lockedSecret(tx, ctx, input.id, { for: 'change' });
+    requireString(secret);
+    const version = await writeValue(tx, ctx, { secret_id: secret.id, environment_name: environment }, sealed, expected);
+    if (version === undefined)
+      throw new Refusal(
+        'conflict',
+        `The value of ${secret.name} in ${environment} is not at the version that If-Match names. Read the secret and try again.`,
+      );
+    await tx.secrets.update({
+      where: { id: secret.id, ...own(ctx) },
+      data: { updated_at: ctx.now, ...(secret.base_environment === null ? { base_environment: environment } : {}) },
+      select: { id: true },
+    });
+    return audited(
+      { id: secret.id, name: secret.name, environment, value_version: version },
+      {
+        action: 'rotate',
+        resource_type: 'secret',
+        resource_id: secret.id,
+        name: secret.name,
+        details: { environment, value_version: version, kind: 'value_set' },
+      },
+    );
+  });
+}
+
+/** Removes the secret and wipes every value of it. @throws Refusal not_found, in_use while anything refers to it */
+export function deleteSecret(ctx: Ctx, input: { id: string }) {
+  return mutate(ctx, async (tx) => {
+    const secret = await lockedSecret(tx, ctx, input.id, { for: 'delete' });
+    const references = await referencesTo(tx, ctx, secret.id);
+    if (references.length > 0) {
+      const named = references.slice(0, 5).map((r) => `${r.kind.replaceAll('_', ' ')} ${r.name ?? r.id}`);
+      throw new Refusal(
+        'in_use',
+        `The secret is still used by ${named.join(', ')}${references.length > 5 ? ' and more' : ''}. Remove those references first.`,
+      );
+    }
+    await wipeValues(tx, ctx, { secret_id: secret.id });
+    await tx.secrets.delete({ where: { id: secret.id, ...own(ctx) }, select: { id: true } });
+    return audited({ deleted: true as const }, { action: 'delete', resource_type: 'secret', resource_id: secret.id, name: secret.name });
+  });
+}
+
+/** The secret a template or a body names, or null; names are exact and case-sensitive (interface rule 30 §5). */
+export const secretByRef = (tx: Tx, ctx: Ctx, ref: { id: string } | { name: string }) =>
+  tx.secrets.findFirst({ where: { ...own(ctx), ...('id' in ref ? { id: ref.id } : { shortcode_name: ref.name }) } });
+
+/** @throws Refusal invalid_type: values of other types have their own verbs */
+export function requireString(secret: { secret_type: string }): void {
+  if (secret.secret_type !== 'string')
+    throw new Refusal('invalid_type', `The secret is of type ${secret.secret_type}; this call serves string secrets only.`);
+}
+
+const TAKEN = 'A secret with this name exists; names differ by more than upper and lower case.';
+
+const namesOf = (name: string) => ({ name, shortcode_name: name });
+
+/** Stored form of host pins. @throws Refusal validation_error */
+function pinsOf(hosts: readonly string[] | null): { allowed_hosts: string[] | typeof Prisma.DbNull } {
+  if (hosts === null) return { allowed_hosts: Prisma.DbNull };
+  const pins = hosts.map((host, i) => {
+    const pin = canonicalHostPin(host);
+    if (!pin.ok) throw invalid(`allowed_hosts.${i}`, pin.problem);
+    return pin.value;
+  });
+  return { allowed_hosts: [...new Set(pins)] };
+}
+
+export async function requireCollection(tx: Tx, ctx: Ctx, id: string | null | undefined): Promise<void> {
+  if (id && !(await tx.collections.findFirst({ where: { ...own(ctx), id }, select: { id: true } })))
+    throw invalid('collection_id', 'no such collection');
+}
+
+/** The name of the environment asked for, or of the default one, held against rename and deletion until the end. */
+export async function environmentFor(tx: Tx, ctx: Ctx, name: string | undefined): Promise<string> {
+  const wanted = name ?? (await defaultEnvironment(tx, ctx)).name;
+  if (!(await holdEnvironment(tx, ctx, wanted))) throw invalid('environment', 'no such environment');
+  return wanted;
+}
+
+/** Environments are locked before secrets, everywhere: a rename goes the same way and the two never wait for each other. */
+async function lockedEnvironment(tx: Tx, ctx: Ctx, input: { id: string; environment?: string | undefined }): Promise<string> {
+  const base = (await secretById(tx, ctx, input.id)).base_environment;
+  const wanted = input.environment ?? base ?? (await defaultEnvironment(tx, ctx)).name;
+  if (await holdEnvironment(tx, ctx, wanted)) return wanted;
+  if (input.environment !== undefined) throw notFound();
+  throw new Refusal('conflict', 'The environment was renamed at the same moment. Try again.');
+}
+
+async function holdEnvironment(tx: Tx, ctx: Ctx, name: string): Promise<boolean> {
+  await tx.$queryRaw`select 1 from environments where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and name = ${name} for share`;
+  return (await environmentByName(tx, ctx, name)) !== null;
+}
+
+/** `"3"`, `3` or `*` of an If-Match header. @throws Refusal validation_error */
+function versionOf(header: string | undefined): number | '*' | undefined {
+  if (header === undefined || header.trim() === '*') return header === undefined ? undefined : '*';
+  const version = /^"?(\d{1,9})"?$/.exec(header.trim())?.[1];
+  if (version === undefined) throw invalid('If-Match', 'must be a value_version such as "3", or *');
+  return Number(version);
+}
+
+/** References by id survive a rename; references by name stop resolving. */
+async function warnOfNameReferences(tx: Tx, ctx: Ctx, before: { id: string; name: string }): Promise<void> {
+  const references = (await referencesTo(tx, ctx, before.id)).filter((r) => r.by === 'name');
+  if (references.length === 0) return;
+  const named = [...new Set(references.map((r) => `${r.kind.replaceAll('_', ' ')} ${r.name ?? r.id}`))];
+  ctx.warnings.push(
+    `{{secret:${before.name}}} no longer resolves but is used by ${named.slice(0, 5).join(', ')}${named.length > 5 ? ' and more' : ''}. Change it to {{secret_id:${before.id}}}.`,
+  );
+}
+
+function kindOfChange(fields: readonly string[]): 'metadata' | 'expiry' | 'allowed_hosts' {
+  if (fields.every((f) => f === 'expires_at' || f === 'strict_expiry_enforcement')) return 'expiry';
+  return fields.every((f) => f === 'allowed_hosts') ? 'allowed_hosts' : 'metadata';
+}

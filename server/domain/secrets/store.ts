@@ -1,0 +1,108 @@
+import type { z } from 'zod';
+import { countOf } from '#server/domain/plans/service.ts';
+import type { Prisma } from '#server/generated/prisma/client.ts';
+import { type Ctx, own } from '#server/kernel/context.ts';
+import type { Tx } from '#server/kernel/database.ts';
+import { notFound } from '#server/kernel/errors.ts';
+import { isUuid } from '#server/kernel/fields.ts';
+import { pageArgs } from '#server/kernel/page.ts';
+import { type ListSecrets, normalisedName } from './schema.ts';
+
+type Query = z.output<typeof ListSecrets>;
+type Row = Prisma.secretsGetPayload<Record<string, never>>;
+
+const DAY = 86_400_000;
+
+/** One page of secrets, with their environments, and the true total. */
+export async function findPage(tx: Tx, ctx: Ctx, query: Query) {
+  const where = whereOf(ctx, query);
+  // The ids of a page come from the index alone, however deep it lies; then a hundred rows at most are read.
+  const ids = await tx.secrets.findMany({ where, ...pageArgs(query), select: { id: true } });
+  const rows = await tx.secrets.findMany({ where: { ...own(ctx), id: { in: ids.map((r) => r.id) } } });
+  const byId = new Map((await withEnvironments(tx, ctx, rows)).map((row) => [row.id, row]));
+  const total = isFiltered(query) ? await tx.secrets.count({ where }) : await countOf(tx, ctx, 'secrets');
+  return { rows: ids.flatMap(({ id }) => byId.get(id) ?? []), total };
+}
+
+/** @throws Refusal not_found */
+export async function secretById(tx: Tx, ctx: Ctx, id: string): Promise<Row> {
+  const row = isUuid(id) ? await tx.secrets.findFirst({ where: { ...own(ctx), id } }) : null;
+  if (!row) throw notFound();
+  return row;
+}
+
+/**
+ * The secret under a row lock: writers of one secret queue up here, readers and new references do not wait. `for: 'delete'` makes new
+ * references wait too, so that none slips in behind the in-use check. @throws Refusal not_found
+ */
+export async function lockedSecret(tx: Tx, ctx: Ctx, id: string, lock: { for: 'change' | 'delete' }): Promise<Row> {
+  if (!isUuid(id)) throw notFound();
+  if (lock.for === 'delete')
+    await tx.$queryRaw`select 1 from secrets where id = ${id}::uuid and tenant_id = ${ctx.tenant_id}::uuid for update`;
+  else await tx.$queryRaw`select 1 from secrets where id = ${id}::uuid and tenant_id = ${ctx.tenant_id}::uuid for no key update`;
+  return secretById(tx, ctx, id);
+}
+
+/** Rows with what the wire adds to them: environments holding a value, and when the reminder is due. */
+export async function withEnvironments(tx: Tx, ctx: Ctx, rows: Row[]) {
+  const environments = await tx.secret_environments.findMany({
+    where: { ...own(ctx), secret_id: { in: rows.map((r) => r.id) } },
+    orderBy: { environment_name: 'asc' },
+    select: {
+      secret_id: true,
+      environment_name: true,
+      value_version: true,
+      updated_at: true,
+      expires_at_override: true,
+      current_value_id: true,
+    },
+  });
+  const reminded = new Set(rows.flatMap((r) => (r.rotate_every_days === null ? [] : [r.id])));
+  const current = environments.flatMap((e) => (reminded.has(e.secret_id) && e.current_value_id ? [e.current_value_id] : []));
+  const written =
+    current.length === 0
+      ? []
+      : await tx.secret_values.findMany({ where: { ...own(ctx), id: { in: current } }, select: { id: true, created_at: true } });
+  const writtenAt = new Map(written.map((v) => [v.id, v.created_at.getTime()]));
+  const bySecret = Map.groupBy(environments, (e) => e.secret_id);
+  return rows.map((row) => {
+    const held = bySecret.get(row.id) ?? [];
+    const times = held.flatMap((e) => writtenAt.get(e.current_value_id ?? '') ?? []);
+    return {
+      ...row,
+      secret_type: row.secret_type as 'string',
+      allowed_hosts: row.allowed_hosts as string[] | null,
+      escrow: row.is_escrow,
+      shared: null,
+      environments: held,
+      environment_count: held.length,
+      environment_names: held.map((e) => e.environment_name),
+      rotation_due_at:
+        row.rotate_every_days === null || times.length === 0 ? null : new Date(Math.min(...times) + row.rotate_every_days * DAY),
+    };
+  });
+}
+
+const isFiltered = (q: Query) =>
+  [q.secret_type, q.collection_id, q.tag, q.q || undefined, q.expiring_within_days].some((f) => f !== undefined);
+
+function whereOf(ctx: Ctx, query: Query): Prisma.secretsWhereInput {
+  const until = query.expiring_within_days === undefined ? undefined : new Date(ctx.now.getTime() + query.expiring_within_days * DAY);
+  return {
+    ...own(ctx),
+    ...(query.secret_type === undefined ? {} : { secret_type: query.secret_type }),
+    ...(query.collection_id === undefined ? {} : { collection_id: query.collection_id }),
+    ...(query.tag === undefined ? {} : { tags: { has: query.tag } }),
+    ...(query.q ? { name: { contains: literally(normalisedName(query.q)), mode: 'insensitive' } } : {}),
+    ...(until === undefined ? {} : { OR: [...endsBy(until)] }),
+  };
+}
+
+/** An override stands in for the secret's own date, so the secret's date counts only where some environment has none. */
+const endsBy = (until: Date): Prisma.secretsWhereInput[] => [
+  { environments: { some: { expires_at_override: { lte: until } } } },
+  { expires_at: { lte: until }, OR: [{ environments: { none: {} } }, { environments: { some: { expires_at_override: null } } }] },
+];
+
+/** Prisma hands `contains` to LIKE as it is: % and _ would be wildcards. */
+const literally = (text: string) => text.replace(/[\\%_]/g, '\\$&');
