@@ -1,0 +1,117 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Network } from '#server/platform/http-out/networks.ts';
+import { type RequestOrigin, requestOrigin } from '../client-address.ts';
+import type { Head } from '../request-head.ts';
+import type { WebFailure, WebForward, WebHead } from '../web-forward.ts';
+import { changedBy, headersForWeb, headersFromWeb, standardHeaders } from './headers.ts';
+import { type Refused, refusalBody, writeRefusal } from './refusal.ts';
+import { type ForwardablePlane, frontDoor, type Surface } from './surface.ts';
+
+export type FrontDoorOptions = {
+  web: WebForward;
+  /** Secret between gateway and web: web trusts x-sallyport-* only beside it. */
+  token: string;
+  trustedProxies: readonly Network[];
+  /** Newest dated version, for answers of /v1 that never reach web. */
+  serviceVersion: string;
+  /** Awaited before the answer to a change is relayed, so that the caller's next call sees it. */
+  onChanged(value: string): Promise<void>;
+  /** Upper bound of that wait, milliseconds. */
+  changedTimeoutMs?: number | undefined;
+};
+
+export type FrontDoorCall = {
+  match: ForwardablePlane;
+  head: Head;
+  requestId: string;
+  /** When the caller has worked it out already. */
+  origin?: RequestOrigin | undefined;
+};
+
+export type FrontDoor = {
+  /** Refuses or forwards one request of a plane that is not data plane. Answers exactly once, never throws. */
+  serve(req: IncomingMessage, res: ServerResponse, call: FrontDoorCall): void;
+};
+
+export function createFrontDoor(options: FrontDoorOptions): FrontDoor {
+  const { web, token, trustedProxies, serviceVersion, changedTimeoutMs = 2_000 } = options;
+
+  async function settleChanges(headers: readonly string[]): Promise<void> {
+    const changes = changedBy(headers);
+    if (changes.length === 0) return;
+    let timer: NodeJS.Timeout | undefined;
+    const limit = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, changedTimeoutMs);
+    });
+    // A snapshot that cannot be refreshed must not hide an answer: the change itself is committed.
+    await Promise.race([Promise.allSettled(changes.map((value) => options.onChanged(value))), limit]);
+    clearTimeout(timer);
+  }
+
+  return {
+    serve(req, res, { match, head, requestId, origin = requestOrigin(req, trustedProxies) }) {
+      const verdict = frontDoor(match, req.method ?? '', head.headerBytes);
+      const { surface } = verdict;
+      const standard = standardHeaders(surface, origin.proto, serviceVersion, pathOf(match.target));
+      const refuse = (refused: Omit<Refused, 'surface'>) => writeRefusal(req, res, { surface, ...refused }, requestId, standard);
+      if (!verdict.ok) return refuse(verdict);
+
+      web.forward(req, res, {
+        target: verdict.target,
+        headers: headersForWeb(req.rawHeaders, surface, { token, match, origin, requestId }),
+        bodyLimit: verdict.bodyLimit,
+        async onHead(answer) {
+          await settleChanges(answer.headers);
+          const fill = { 'x-request-id': requestId, ...standard };
+          const own = frameworkAnswer(answer, surface, match.target);
+          if (own === undefined) return { status: answer.status, headers: headersFromWeb(answer.headers, surface, fill) };
+          const { type, text } = refusalBody({ surface, ...own }, requestId);
+          const headers = { ...fill, 'cache-control': 'no-store', 'content-type': type, 'content-length': String(Buffer.byteLength(text)) };
+          return { status: own.status, headers: Object.entries(headers).flat(), body: text };
+        },
+        onFailure: (failure) => refuse(FAILURES[failure]),
+      });
+    },
+  };
+}
+
+const FAILURES: Readonly<Record<WebFailure, Omit<Refused, 'surface'>>> = {
+  unavailable: {
+    status: 503,
+    type: 'dependency_unavailable',
+    message: 'The service is starting or being updated. Nothing was done; try again.',
+  },
+  broken: { status: 500, type: 'internal_error', message: 'The service failed while it worked on this request.' },
+  too_large: { status: 413, type: 'payload_too_large', message: 'The request body is too large.' },
+  slow_body: { status: 408, type: 'invalid_request', message: 'The request body was not sent in time.', headers: { connection: 'close' } },
+};
+
+/**
+ * An answer that the framework gave by itself: on surfaces that speak JSON our own code never redirects and never sends an error
+ * as text or HTML. It is replaced by one in the surface's shape.
+ */
+function frameworkAnswer({ status, headers }: WebHead, surface: Surface, target: string): Omit<Refused, 'surface'> | undefined {
+  if (status < 300 || status === 304) return undefined;
+  const at = headers.findIndex((name, i) => i % 2 === 0 && name.toLowerCase() === 'content-type');
+  const type = at === -1 ? '' : (headers[at + 1] as string).toLowerCase();
+  const isText = type.startsWith('text/');
+  const strict = surface === 'management' || surface === 'hooks' || surface === 'scim';
+  const foreign = strict
+    ? !/^application\/(?:[a-z.-]+\+)?json\b/.test(type)
+    : surface === 'dashboard_api' && isText && status >= 400 && !target.startsWith('/api/');
+  if (!foreign) return undefined;
+  if (status < 400 || status === 404) return { status: 404, type: 'not_found', message: 'There is no such path here.' };
+  if (status === 405) return { status, type: 'method_not_allowed', message: 'This path does not answer that method.' };
+  if (status === 413) return { status, type: 'payload_too_large', message: 'The request body is too large.' };
+  if (status < 500) return { status: 400, type: 'invalid_request', message: 'The request could not be understood.' };
+  return {
+    status: 500,
+    type: 'internal_error',
+    message: 'Something went wrong on our side. Quote the request id when you contact support.',
+  };
+}
+
+function pathOf(target: string): string {
+  const mark = target.indexOf('?');
+  return mark === -1 ? target : target.slice(0, mark);
+}

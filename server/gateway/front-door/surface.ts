@@ -1,0 +1,136 @@
+import type { PlaneMatch } from '../hosts.ts';
+import { METHODS } from '../listener.ts';
+
+// What the web process may be asked, plane by plane (interface rule 01 §1). Everything else is answered here, because the
+// framework behind would answer in its own words: redirects for slashes, HTML for unknown paths, text for what it cannot decode.
+
+/** A family of paths with one error shape. */
+export type Surface = 'management' | 'oauth' | 'public' | 'hooks' | 'scim' | 'dashboard_api' | 'pages';
+
+export type FrontRefusal = {
+  ok: false;
+  surface: Surface;
+  status: number;
+  type: string;
+  message: string;
+  headers?: Readonly<Record<string, string>>;
+};
+export type FrontPass = {
+  ok: true;
+  surface: Surface;
+  /** What web is asked: the target with the mount of hooks put back. */
+  target: string;
+  bodyLimit: number;
+};
+
+export type ForwardablePlane = Extract<PlaneMatch, { plane: 'api' | 'admin' | 'tenant' | 'hooks' }>;
+
+/** Judges method and path of a request that is no data-plane call. Pure. */
+export function frontDoor(match: ForwardablePlane, method: string, headerBytes: number): FrontPass | FrontRefusal {
+  const mark = match.target.indexOf('?');
+  const path = mark === -1 ? match.target : match.target.slice(0, mark);
+  const query = mark === -1 ? '' : match.target.slice(mark);
+  const { surface, served } = surfaceOf(match, path);
+  const refuse = (status: number, type: string, message: string, headers?: Record<string, string>): FrontRefusal =>
+    headers === undefined ? { ok: false, surface, status, type, message } : { ok: false, surface, status, type, message, headers };
+
+  if (!METHODS.some((known) => known === method))
+    return refuse(405, 'method_not_allowed', 'This method is not supported.', { allow: METHODS.join(', ') });
+  const fault = pathFault(path);
+  if (fault === 'malformed') return refuse(400, 'invalid_request', 'The path has a malformed percent-encoding or a control character.');
+  if (fault === 'hidden' || !served) return refuse(404, 'not_found', 'There is no such path here.');
+  if (fault === 'slashes') {
+    if (surface !== 'pages' || (method !== 'GET' && method !== 'HEAD')) return refuse(404, 'not_found', 'There is no such path here.');
+    // Built from its segments, so that the answer can only ever point into this origin.
+    return refuse(308, 'moved', 'The page has moved.', { location: `/${path.split('/').filter(Boolean).join('/')}${query}` });
+  }
+  if (surface === 'management' && headerBytes > MAX_MANAGEMENT_HEADERS)
+    return refuse(431, 'headers_too_large', 'The header block is longer than 16 KiB.');
+  return {
+    ok: true,
+    surface,
+    target: match.plane === 'hooks' ? `/hooks${match.target}` : match.target,
+    bodyLimit: bodyLimit(surface, path),
+  };
+}
+
+/** 01 §2 step 3. */
+const MAX_MANAGEMENT_HEADERS = 16 * 1024;
+
+const API_SURFACES: readonly (readonly [string, Surface])[] = [
+  ['/v1', 'management'],
+  ['/wg', 'management'],
+  ['/agent/v1', 'management'],
+  ['/oauth', 'oauth'],
+  ['/auth/oauth2/callback', 'oauth'],
+  ['/.well-known', 'public'],
+  ['/openapi.json', 'public'],
+  ['/pub', 'public'],
+  ['/elements/v1', 'public'],
+];
+const DASHBOARD_API = ['/admin', '/auth', '/api'];
+const NOT_ON_DASHBOARD = ['/v1', '/wg', '/agent', '/.well-known', '/pub', '/elements', '/hooks', '/oauth', '/p', '/_capture'];
+
+function surfaceOf(match: ForwardablePlane, path: string): { surface: Surface; served: boolean } {
+  const isScim = within('/scim', path);
+  switch (match.plane) {
+    case 'api': {
+      const found = API_SURFACES.find(([prefix]) => within(prefix, path));
+      return { surface: isScim ? 'scim' : (found?.[1] ?? 'management'), served: found !== undefined };
+    }
+    case 'hooks':
+      return { surface: 'hooks', served: path.startsWith('/wf/') || path.startsWith('/in/') };
+    case 'tenant': {
+      if (isScim) return { surface: 'scim', served: match.space === 'live' && within('/scim/v2', path) };
+      if (path === '/v1/oauth/token') return { surface: 'oauth', served: true };
+      return { surface: 'public', served: within('/.well-known', path) };
+    }
+    case 'admin': {
+      if (isScim) return { surface: 'scim', served: within('/scim/v2', path) };
+      if (DASHBOARD_API.some((prefix) => within(prefix, path))) return { surface: 'dashboard_api', served: true };
+      if (within('/oauth/consent', path) || within('/oauth/device', path)) return { surface: 'pages', served: true };
+      return { surface: 'pages', served: !NOT_ON_DASHBOARD.some((prefix) => within(prefix, path)) };
+    }
+  }
+}
+
+const MIB = 1024 * 1024;
+
+/** The largest body any endpoint of a path accepts (01 §9 and the families named); endpoints may want less. */
+function bodyLimit(surface: Surface, path: string): number {
+  if (surface === 'oauth') return 64 * 1024;
+  if (surface === 'dashboard_api' && within('/auth', path)) return path.includes('avatar') ? 3 * MIB : 256 * 1024;
+  const named = WIDER.find(([prefix]) => within(prefix, path));
+  return named?.[1] ?? MIB;
+}
+const WIDER: readonly (readonly [string, number])[] = [
+  ['/v1/crypto/keys', 2 * MIB],
+  ['/v1/vaults', 4 * MIB],
+  ['/v1/migrations', 2 * MIB],
+  ['/admin/migrations', 2 * MIB],
+  ['/agent/v1/migrations', 2 * MIB],
+];
+
+/**
+ * `malformed`: cannot be decoded, or decodes to a control character. `hidden`: another path in disguise (encoded slash, backslash,
+ * dot segment), which would be one path to us and another to the framework. `slashes`: doubled or trailing ones.
+ */
+function pathFault(path: string): 'malformed' | 'hidden' | 'slashes' | undefined {
+  let decoded = path;
+  if (path.includes('%')) {
+    try {
+      decoded = decodeURIComponent(path);
+    } catch {
+      return 'malformed';
+    }
+    if (/[\x00-\x1f\x7f]/.test(decoded)) return 'malformed';
+    if (/%2f|%5c/i.test(path)) return 'hidden';
+  }
+  if (decoded.includes('\\') || /(?:^|\/)\.{1,2}(?:\/|$)/.test(decoded)) return 'hidden';
+  return path.includes('//') || (path.length > 1 && path.endsWith('/')) ? 'slashes' : undefined;
+}
+
+/** By whole segments: `/v1` covers `/v1` and `/v1/x`, not `/v10`. */
+function within(prefix: string, path: string): boolean {
+  return path.startsWith(prefix) && (path.length === prefix.length || path[prefix.length] === '/');
+}
