@@ -9,7 +9,7 @@ export default function ErrorBoundary({ error, reset }: { error: Error & { diges
       inset
       code="500"
       title="This page could not be shown"
-      requestId={error.digest}
+      digest={error.digest}
       actions={
         <>
           <Button variant="primary" onClick={reset}>

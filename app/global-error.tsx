@@ -10,7 +10,7 @@ export default function GlobalError({ error }: { error: Error & { digest?: strin
     <html lang="en">
       <body>
         <TooltipProvider>
-          <ErrorPage code="500" title="The dashboard could not start" requestId={error.digest}>
+          <ErrorPage code="500" title="The dashboard could not start" digest={error.digest}>
             Reload the page in a moment. Proxied calls are not affected.
           </ErrorPage>
         </TooltipProvider>

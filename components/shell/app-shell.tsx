@@ -4,8 +4,7 @@ import { Dialog as Base } from '@base-ui/react/dialog';
 import { FlaskConical, MenuIcon, Search } from 'lucide-react';
 import { useRouter } from 'next/navigation';
 import { type ReactNode, useState } from 'react';
-import { remember } from '#components/theme/appearance-provider.tsx';
-import { useAppearance } from '#components/theme/appearance-provider.tsx';
+import { remember, useAppearance } from '#components/theme/appearance-provider.tsx';
 import { Button, IconButton } from '#components/ui/button.tsx';
 import { cn } from '#components/ui/cn.ts';
 import { scrim } from '#components/ui/dialog.tsx';
@@ -13,11 +12,11 @@ import { useHotkeys } from '#components/ui/hotkeys.ts';
 import { Kbd } from '#components/ui/kbd.tsx';
 import { type Space, TestBand, TestChip } from '#components/ui/test-band.tsx';
 import { Breadcrumb, CrumbProvider } from './crumbs.tsx';
-import { hrefInSpace, hrefOf, navigation, personal, type Place } from './navigation.ts';
+import { hrefInSpace, hrefOf, navigation, type Place, personal } from './navigation.ts';
 import { OfflineBar } from './offline-bar.tsx';
 import { Palette, type PaletteGroup } from './palette.tsx';
-import { RAIL_COOKIE } from './rail-cookie.ts';
 import { Rail } from './rail.tsx';
+import { RAIL_COOKIE } from './rail-cookie.ts';
 import { ShortcutSheet } from './shortcut-sheet.tsx';
 import { SpaceSwitch } from './space-switch.tsx';
 import { HelpMenu, type Person, PersonMenu, ThemeMenu, themes, type Workspace, WorkspaceSwitcher } from './top-bar-menus.tsx';
@@ -47,7 +46,19 @@ export type AppShellProps = {
 
 /** The frame of every signed-in page. */
 export function AppShell(props: AppShellProps) {
-  const { workspaces, current, space, partitioned = true, user, onSignOut, railFoot, docsHref, createWorkspaceHref, banner, children } = props;
+  const {
+    workspaces,
+    current,
+    space,
+    partitioned = true,
+    user,
+    onSignOut,
+    railFoot,
+    docsHref,
+    createWorkspaceHref,
+    banner,
+    children,
+  } = props;
   const [collapsed, setCollapsed] = useState(props.railCollapsed ?? false);
   const [drawer, setDrawer] = useState(false);
   const [palette, setPalette] = useState(false);
@@ -65,12 +76,15 @@ export function AppShell(props: AppShellProps) {
   return (
     <CrumbProvider>
       <link rel="icon" type="image/svg+xml" href={test ? '/icon-test.svg' : '/icon.svg'} />
-      <a href="#content" className="fixed top-2 left-2 z-70 -translate-y-16 rounded-md bg-accent px-3 py-1.5 text-on-accent focus:translate-y-0">
+      <a
+        href="#content"
+        className="fixed top-2 left-2 z-70 -translate-y-16 rounded-md bg-accent px-3 py-1.5 text-on-accent focus:translate-y-0"
+      >
         Skip to content
       </a>
       <div className="flex min-h-dvh flex-col">
         {test && (
-          <div className="fixed inset-x-0 top-0 z-40">
+          <div className="pointer-events-none fixed inset-x-0 top-0 z-70">
             <TestBand />
           </div>
         )}
@@ -116,7 +130,13 @@ export function AppShell(props: AppShellProps) {
       <Drawer open={drawer} onOpenChange={setDrawer}>
         <Rail place={place} collapsed={false} onNavigate={() => setDrawer(false)} foot={railFoot} />
       </Drawer>
-      <Palette open={palette} onOpenChange={setPalette} groups={[...(props.paletteGroups ?? []), ...builtIn]} onQuery={props.onPaletteQuery} searching={props.paletteSearching} />
+      <Palette
+        open={palette}
+        onOpenChange={setPalette}
+        groups={[...(props.paletteGroups ?? []), ...builtIn]}
+        onQuery={props.onPaletteQuery}
+        searching={props.paletteSearching}
+      />
       <ShortcutSheet open={shortcuts} onOpenChange={setShortcuts} />
     </CrumbProvider>
   );
@@ -125,7 +145,11 @@ export function AppShell(props: AppShellProps) {
 function SearchBox({ onOpen }: { onOpen: () => void }) {
   return (
     <>
-      <Button aria-keyshortcuts="mod+k" onClick={onOpen} className="w-52 border-line-strong px-2 font-normal text-ink-3 max-lg:hidden xl:w-64 [&>span]:w-full">
+      <Button
+        aria-keyshortcuts="mod+k"
+        onClick={onOpen}
+        className="w-52 border-line-strong px-2 font-normal text-ink-3 max-lg:hidden xl:w-64 [&>span]:w-full"
+      >
         <Search aria-hidden /> Search <Kbd keys="mod+k" className="ml-auto" />
       </Button>
       <IconButton label="Search" keys="mod+k" icon={<Search />} onClick={onOpen} tooltipSide="bottom" className="lg:hidden" />
@@ -174,7 +198,14 @@ function useBuiltInGroups(place: Place, workspaces: readonly Workspace[]): Palet
   return [
     {
       heading: 'Go to',
-      items: pages.map((item) => ({ id: `go-${item.id}`, label: item.label, icon: <item.icon />, keys: item.keys, keywords: item.keywords, run: () => router.push(hrefOf(item, place)) })),
+      items: pages.map((item) => ({
+        id: `go-${item.id}`,
+        label: item.label,
+        icon: <item.icon />,
+        keys: item.keys,
+        keywords: item.keywords,
+        run: () => router.push(hrefOf(item, place)),
+      })),
     },
     {
       heading: 'Switch',
@@ -189,13 +220,23 @@ function useBuiltInGroups(place: Place, workspaces: readonly Workspace[]): Palet
         },
         ...workspaces
           .filter((workspace) => workspace.slug !== place.slug)
-          .map((workspace) => ({ id: `workspace-${workspace.slug}`, label: `Workspace ${workspace.name}`, run: () => router.push(`/${workspace.slug}/${place.space}`) })),
+          .map((workspace) => ({
+            id: `workspace-${workspace.slug}`,
+            label: `Workspace ${workspace.name}`,
+            run: () => router.push(`/${workspace.slug}/${place.space}`),
+          })),
       ],
     },
     {
       heading: 'Theme',
       actions: true,
-      items: themes.map(({ theme, label, icon: Icon }) => ({ id: `theme-${theme}`, label: `Theme: ${label}`, icon: <Icon />, keywords: ['appearance', 'mode'], run: () => setTheme(theme) })),
+      items: themes.map(({ theme, label, icon: Icon }) => ({
+        id: `theme-${theme}`,
+        label: `Theme: ${label}`,
+        icon: <Icon />,
+        keywords: ['appearance', 'mode'],
+        run: () => setTheme(theme),
+      })),
     },
   ];
 }

@@ -24,7 +24,10 @@ export function AuthLayout({ title, description, children, footer }: AuthLayoutP
           {footer && <div className="mt-6 text-ink-2">{footer}</div>}
         </main>
       </div>
-      <aside aria-label="What Sallyport does" className="hidden border-line border-l bg-surface lg:flex lg:items-center lg:justify-center lg:p-12">
+      <aside
+        aria-label="What Sallyport does"
+        className="hidden border-line border-l bg-surface lg:flex lg:items-center lg:justify-center lg:p-12"
+      >
         <Passage />
       </aside>
     </div>
@@ -35,9 +38,17 @@ export function AuthLayout({ title, description, children, footer }: AuthLayoutP
 function Passage() {
   return (
     <div className="w-full max-w-lg">
-      <p className="max-w-md text-balance font-semibold text-xl leading-snug tracking-tight">Your code never holds the key. The call gets it at the gate.</p>
+      <p className="max-w-md text-balance font-semibold text-xl leading-snug tracking-tight">
+        Your code never holds the key. The call gets it at the gate.
+      </p>
       <div className="mt-8 flex flex-col">
-        <Stop name="Your code sends" lines={[['POST', '/payments/v1/charges'], ['X-Svc-Key', 'svc_live_4f…']]} />
+        <Stop
+          name="Your code sends"
+          lines={[
+            ['POST', '/payments/v1/charges'],
+            ['X-Svc-Key', 'svc_live_4f…'],
+          ]}
+        />
         <Way />
         <div className="rounded-lg border border-accent-line bg-accent-soft px-4 py-3">
           <p className="font-medium text-accent-ink text-xs">Sallyport checks and injects</p>
@@ -49,7 +60,13 @@ function Passage() {
           </ul>
         </div>
         <Way />
-        <Stop name="The upstream receives" lines={[['POST', '/v1/charges'], ['Authorization', 'Bearer ••••••••••••']]} />
+        <Stop
+          name="The upstream receives"
+          lines={[
+            ['POST', '/v1/charges'],
+            ['Authorization', 'Bearer ••••••••••••'],
+          ]}
+        />
       </div>
     </div>
   );

@@ -10,12 +10,14 @@ export type ErrorPageProps = {
   children: ReactNode;
   actions?: ReactNode;
   requestId?: string | undefined;
+  /** The framework's mark of an error in the server's log, when there is no request id. */
+  digest?: string | undefined;
   /** Inside the frame: no logo, no full height. */
   inset?: boolean;
 };
 
 /** A page that cannot be shown. It says why, what to do, and what to quote when asking for help. */
-export function ErrorPage({ code, title, children, actions, requestId, inset }: ErrorPageProps) {
+export function ErrorPage({ code, title, children, actions, requestId, digest, inset }: ErrorPageProps) {
   return (
     <div className={inset ? 'flex flex-1 flex-col px-5 py-16' : 'flex min-h-dvh flex-col px-5 py-6 sm:px-10'}>
       {!inset && <Wordmark />}
@@ -24,9 +26,10 @@ export function ErrorPage({ code, title, children, actions, requestId, inset }: 
         <h1 className="mt-1 font-semibold text-2xl">{title}</h1>
         <div className="mt-2 text-base text-ink-2">{children}</div>
         {actions && <div className="mt-6 flex flex-wrap gap-2">{actions}</div>}
-        {requestId && (
+        {(requestId ?? digest) && (
           <p className="mt-6 flex flex-wrap items-center gap-x-1.5 text-ink-3 text-xs">
-            Request <CopyText value={requestId} label="request id" />
+            {requestId ? 'Request' : 'Reference'}{' '}
+            <CopyText value={requestId ?? digest ?? ''} label={requestId ? 'request id' : 'reference'} />
           </p>
         )}
       </div>

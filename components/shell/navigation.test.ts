@@ -17,7 +17,7 @@ test('a page marks its own item and no other, also deep below it', () => {
   assert.equal(activeItem('/acme/live', place)?.id, 'home');
   assert.equal(activeItem('/acme/live/routes', place)?.id, 'routes');
   assert.equal(activeItem('/acme/settings/usage', place)?.id, 'usage');
-  assert.equal(activeItem('/acme/live/routesx', place)?.id, 'home');
+  assert.equal(activeItem('/acme/live/routesx', place), undefined);
   assert.equal(activeItem('/other/live/routes', place), undefined);
 });
 

@@ -1,9 +1,33 @@
-import { Boxes, Gauge, House, Import, KeyRound, Layers, LockKeyhole, type LucideIcon, MonitorSmartphone, Network, ScrollText, Settings2, Signpost, UserRound, Waypoints } from 'lucide-react';
+import {
+  Boxes,
+  Gauge,
+  House,
+  Import,
+  KeyRound,
+  Layers,
+  LockKeyhole,
+  type LucideIcon,
+  MonitorSmartphone,
+  Network,
+  ScrollText,
+  Settings2,
+  Signpost,
+  UserRound,
+  Waypoints,
+} from 'lucide-react';
 import type { Space } from '#components/ui/test-band.tsx';
 
 /** Where an item's path hangs: under `/{slug}/{live|test}`, under `/{slug}`, or at the top. */
 export type NavScope = 'space' | 'workspace' | 'person';
-export type NavItem = { id: string; label: string; icon: LucideIcon; scope: NavScope; path: string; keys?: string; keywords?: readonly string[] };
+export type NavItem = {
+  id: string;
+  label: string;
+  icon: LucideIcon;
+  scope: NavScope;
+  path: string;
+  keys?: string;
+  keywords?: readonly string[];
+};
 export type NavGroup = { id: string; label?: string; items: readonly NavItem[] };
 
 /** Every page the rail and the palette lead to. A page enters this list in the change that makes it, so that no link is ever dead. */
@@ -13,23 +37,64 @@ export const navigation: readonly NavGroup[] = [
     id: 'gateway',
     label: 'Gateway',
     items: [
-      { id: 'routes', label: 'Routes', icon: Waypoints, scope: 'space', path: '/routes', keys: 'g r', keywords: ['api', 'proxy', 'upstream'] },
+      {
+        id: 'routes',
+        label: 'Routes',
+        icon: Waypoints,
+        scope: 'space',
+        path: '/routes',
+        keys: 'g r',
+        keywords: ['api', 'proxy', 'upstream'],
+      },
       { id: 'collections', label: 'Collections', icon: Layers, scope: 'space', path: '/collections', keywords: ['group'] },
-      { id: 'clients', label: 'Clients', icon: Network, scope: 'space', path: '/clients', keys: 'g c', keywords: ['ip', 'callers', 'allow list'] },
-      { id: 'environments', label: 'Environments', icon: Boxes, scope: 'space', path: '/environments', keywords: ['staging', 'production'] },
+      {
+        id: 'clients',
+        label: 'Clients',
+        icon: Network,
+        scope: 'space',
+        path: '/clients',
+        keys: 'g c',
+        keywords: ['ip', 'callers', 'allow list'],
+      },
+      {
+        id: 'environments',
+        label: 'Environments',
+        icon: Boxes,
+        scope: 'space',
+        path: '/environments',
+        keywords: ['staging', 'production'],
+      },
       { id: 'import', label: 'Import', icon: Import, scope: 'space', path: '/import', keywords: ['openapi', 'postman', 'curl'] },
     ],
   },
   {
     id: 'secrets',
     label: 'Secrets',
-    items: [{ id: 'secrets', label: 'Secrets', icon: LockKeyhole, scope: 'space', path: '/secrets', keys: 'g s', keywords: ['credentials', 'tokens', 'certificates'] }],
+    items: [
+      {
+        id: 'secrets',
+        label: 'Secrets',
+        icon: LockKeyhole,
+        scope: 'space',
+        path: '/secrets',
+        keys: 'g s',
+        keywords: ['credentials', 'tokens', 'certificates'],
+      },
+    ],
   },
   {
     id: 'observe',
     label: 'Observe',
     items: [
-      { id: 'logs', label: 'Logs', icon: ScrollText, scope: 'space', path: '/logs', keys: 'g l', keywords: ['requests', 'calls', 'errors'] },
+      {
+        id: 'logs',
+        label: 'Logs',
+        icon: ScrollText,
+        scope: 'space',
+        path: '/logs',
+        keys: 'g l',
+        keywords: ['requests', 'calls', 'errors'],
+      },
       { id: 'audit', label: 'Audit', icon: Signpost, scope: 'space', path: '/audit', keys: 'g a', keywords: ['history', 'changes'] },
     ],
   },
@@ -64,9 +129,11 @@ export function hrefOf(item: Pick<NavItem, 'scope' | 'path'>, { slug, space }: P
 /** The item whose page, or a page under it, is open. */
 export function activeItem(pathname: string, place: Place): NavItem | undefined {
   const all = [...navigation.flatMap((group) => group.items), ...personal];
-  const under = (href: string) => pathname === href || pathname.startsWith(`${href}/`);
-  const matches = all.filter((item) => under(hrefOf(item, place)));
-  return matches.sort((a, b) => hrefOf(b, place).length - hrefOf(a, place).length)[0];
+  // Home has nothing below it: every other page of the space would count as its child.
+  return all.find((item) => {
+    const href = hrefOf(item, place);
+    return pathname === href || (item.path !== '' && pathname.startsWith(`${href}/`));
+  });
 }
 
 /**

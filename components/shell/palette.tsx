@@ -9,7 +9,16 @@ import { scrim } from '#components/ui/dialog.tsx';
 import { Kbd } from '#components/ui/kbd.tsx';
 import { Spinner } from '#components/ui/spinner.tsx';
 
-export type PaletteItem = { id: string; label: string; detail?: string | undefined; icon?: ReactNode; badge?: ReactNode; keys?: string | undefined; keywords?: readonly string[] | undefined; run: () => void };
+export type PaletteItem = {
+  id: string;
+  label: string;
+  detail?: string | undefined;
+  icon?: ReactNode;
+  badge?: ReactNode;
+  keys?: string | undefined;
+  keywords?: readonly string[] | undefined;
+  run: () => void;
+};
 export type PaletteGroup = {
   heading: string;
   items: readonly PaletteItem[];
@@ -82,7 +91,8 @@ export function Palette({ open, onOpenChange, groups, onQuery, searching }: Pale
             {warned && (
               <p role="alert" className="flex items-start gap-2 border-line border-b bg-warn-soft px-4 py-2 text-warn-ink text-xs">
                 <TriangleAlert aria-hidden className="mt-0.5 size-3.5 shrink-0" />
-                That looks like a credential. Only its first {SAFE_LENGTH} characters are searched; the rest was dropped and never left this page.
+                That looks like a credential. Only its first {SAFE_LENGTH} characters are searched; the rest was dropped and never left this
+                page.
               </p>
             )}
             <Command.List className="min-h-0 flex-1 overflow-y-auto overscroll-contain p-1.5">
@@ -96,7 +106,7 @@ export function Palette({ open, onOpenChange, groups, onQuery, searching }: Pale
                       keywords={[...(item.keywords ?? [])]}
                       forceMount={group.found}
                       onSelect={() => run(item)}
-                      className="flex min-h-9 cursor-pointer select-none items-center gap-2.5 rounded-md px-2 py-1 data-[selected=true]:bg-subtle [&>svg]:size-4 [&>svg]:shrink-0 [&>svg]:text-ink-3"
+                      className="flex min-h-9 cursor-pointer select-none items-center gap-2.5 rounded-md px-2 py-1 data-[selected=true]:bg-pressed/70 [&>svg]:size-4 [&>svg]:shrink-0 [&>svg]:text-ink-3"
                     >
                       {item.icon}
                       <span className="min-w-0 flex-1 truncate">
@@ -129,7 +139,7 @@ export function Palette({ open, onOpenChange, groups, onQuery, searching }: Pale
   );
 }
 
-/** Whole words first, then word starts, then anywhere, then the letters in order. 0 hides the item. */
+/** The label's start first, then the start of any word, then anywhere. 0 hides the item. */
 function score(value: string, search: string, keywords: readonly string[] = []): number {
   const wanted = search.trim().toLowerCase();
   if (!wanted) return 1;
@@ -137,10 +147,5 @@ function score(value: string, search: string, keywords: readonly string[] = []):
   if (value.toLowerCase().startsWith(wanted)) return 1;
   if (text.split(/[\s/-]+/).some((word) => word.startsWith(wanted))) return 0.8;
   if (text.includes(wanted)) return 0.5;
-  let at = -1;
-  for (const letter of wanted.replaceAll(' ', '')) {
-    at = text.indexOf(letter, at + 1);
-    if (at === -1) return 0;
-  }
-  return 0.1;
+  return 0;
 }

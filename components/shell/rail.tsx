@@ -7,7 +7,7 @@ import type { ReactNode } from 'react';
 import { IconButton } from '#components/ui/button.tsx';
 import { cn } from '#components/ui/cn.ts';
 import { Tooltip } from '#components/ui/tooltip.tsx';
-import { Wordmark, Mark } from './mark.tsx';
+import { Mark, Wordmark } from './mark.tsx';
 import { activeItem, hrefOf, type NavItem, navigation, type Place } from './navigation.ts';
 
 export type RailProps = {
@@ -28,21 +28,53 @@ export function Rail({ place, collapsed, onToggle, onNavigate, foot }: RailProps
         <Link href={`/${place.slug}/${place.space}`} onClick={onNavigate} aria-label="Sallyport, home" className="rounded-md">
           {collapsed ? <Mark /> : <Wordmark />}
         </Link>
-        {onToggle && !collapsed && <IconButton size="sm" label="Collapse navigation" keys="mod+b" icon={<PanelLeft />} onClick={onToggle} tooltipSide="right" className="text-ink-3" />}
+        {onToggle && !collapsed && (
+          <IconButton
+            size="sm"
+            label="Collapse navigation"
+            keys="mod+b"
+            icon={<PanelLeft />}
+            onClick={onToggle}
+            tooltipSide="right"
+            className="text-ink-3"
+          />
+        )}
       </div>
-      <nav aria-label="Pages" className={cn('flex min-h-0 flex-1 flex-col gap-4 overflow-y-auto pt-1 pb-4 [scrollbar-width:thin]', collapsed ? 'px-2' : 'px-3')}>
+      <nav
+        aria-label="Pages"
+        className={cn('flex min-h-0 flex-1 flex-col gap-4 overflow-y-auto pt-1 pb-4 [scrollbar-width:thin]', collapsed ? 'px-2' : 'px-3')}
+      >
         {navigation.map((group) => (
           <div key={group.id} className="flex flex-col gap-px">
-            {group.label && (collapsed ? <hr className="mx-2 mb-2 border-line" /> : <h2 className="px-2 pb-1 font-medium text-2xs text-ink-3 tracking-normal">{group.label}</h2>)}
+            {group.label &&
+              (collapsed ? (
+                <hr className="mx-2 mb-2 border-line" />
+              ) : (
+                <h2 className="px-2 pb-1 font-medium text-2xs text-ink-3 tracking-normal">{group.label}</h2>
+              ))}
             {group.items.map((item) => (
-              <RailLink key={item.id} item={item} href={hrefOf(item, place)} active={item === active} collapsed={collapsed} onNavigate={onNavigate} />
+              <RailLink
+                key={item.id}
+                item={item}
+                href={hrefOf(item, place)}
+                active={item === active}
+                collapsed={collapsed}
+                onNavigate={onNavigate}
+              />
             ))}
           </div>
         ))}
       </nav>
       {collapsed && onToggle ? (
         <div className="flex justify-center pb-3">
-          <IconButton label="Expand navigation" keys="mod+b" icon={<PanelLeft />} onClick={onToggle} tooltipSide="right" className="text-ink-3" />
+          <IconButton
+            label="Expand navigation"
+            keys="mod+b"
+            icon={<PanelLeft />}
+            onClick={onToggle}
+            tooltipSide="right"
+            className="text-ink-3"
+          />
         </div>
       ) : (
         foot && <div className="border-line border-t p-3">{foot}</div>

@@ -12,7 +12,13 @@ export function ShortcutSheet({ open, onOpenChange }: { open: boolean; onOpenCha
     groups.set(name, (groups.get(name) ?? new Map()).set(hotkey.keys, hotkey));
   }
   return (
-    <Dialog open={open} onOpenChange={onOpenChange} title="Keyboard shortcuts" description="Not active while you type in a field." size="lg">
+    <Dialog
+      open={open}
+      onOpenChange={onOpenChange}
+      title="Keyboard shortcuts"
+      description="Not active while you type in a field."
+      size="lg"
+    >
       <div className="grid gap-x-10 gap-y-5 pb-3 sm:grid-cols-2">
         {[...groups].map(([name, hotkeys]) => (
           <section key={name}>

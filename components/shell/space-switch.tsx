@@ -3,9 +3,9 @@
 import Link from 'next/link';
 import { usePathname } from 'next/navigation';
 import { cn } from '#components/ui/cn.ts';
+import { Kbd } from '#components/ui/kbd.tsx';
 import type { Space } from '#components/ui/test-band.tsx';
 import { Tooltip } from '#components/ui/tooltip.tsx';
-import { Kbd } from '#components/ui/kbd.tsx';
 import { hrefInSpace, type Place } from './navigation.ts';
 
 const spaces: { space: Space; label: string; keys: string }[] = [
@@ -40,7 +40,10 @@ export function SpaceSwitch({ place }: { place: Place }) {
                 current && space === 'test' && 'border-test-line bg-test-soft text-test-ink',
               )}
             >
-              <span aria-hidden className={cn('size-1.5 rounded-full', space === 'live' ? 'bg-good' : 'bg-test', !current && 'opacity-50')} />
+              <span
+                aria-hidden
+                className={cn('size-1.5 rounded-full', space === 'live' ? 'bg-good' : 'bg-test', !current && 'opacity-50')}
+              />
               {label}
             </Link>
           </Tooltip>

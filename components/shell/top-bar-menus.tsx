@@ -1,15 +1,15 @@
 'use client';
 
 import { BookOpen, ChevronsUpDown, CircleHelp, Contrast, Keyboard, LogOut, Monitor, Moon, Plus, Sun } from 'lucide-react';
+import type { Theme } from '#components/theme/appearance.ts';
 import { useAppearance } from '#components/theme/appearance-provider.tsx';
 import { Button, IconButton } from '#components/ui/button.tsx';
 import { cn } from '#components/ui/cn.ts';
 import { Menu, type MenuEntry } from '#components/ui/dropdown-menu.tsx';
-import type { Theme } from '#components/theme/appearance.ts';
 import type { Space } from '#components/ui/test-band.tsx';
 import { personal } from './navigation.ts';
 
-export type Workspace = { slug: string; name: string; /** The person's role there, as a word. */ role?: string };
+export type Workspace = { slug: string; name: string /** The person's role there, as a word. */; role?: string };
 export type Person = { name: string; email: string };
 
 export const themes: { theme: Theme; label: string; icon: typeof Sun }[] = [
@@ -19,7 +19,17 @@ export const themes: { theme: Theme; label: string; icon: typeof Sun }[] = [
   { theme: 'contrast', label: 'High contrast', icon: Contrast },
 ];
 
-export function WorkspaceSwitcher({ workspaces, current, space, createHref }: { workspaces: readonly Workspace[]; current: Workspace; space: Space; createHref?: string }) {
+export function WorkspaceSwitcher({
+  workspaces,
+  current,
+  space,
+  createHref,
+}: {
+  workspaces: readonly Workspace[];
+  current: Workspace;
+  space: Space;
+  createHref?: string;
+}) {
   const entries: MenuEntry[] = [
     { heading: 'Workspaces' },
     ...workspaces.map((workspace) => ({
@@ -36,10 +46,11 @@ export function WorkspaceSwitcher({ workspaces, current, space, createHref }: { 
       entries={entries}
       className="min-w-60"
       trigger={
-        <Button variant="ghost" aria-label={`Workspace ${current.name}`} className="min-w-0 shrink gap-2 px-1.5 text-ink">
+        <Button variant="ghost" className="min-w-0 shrink gap-2 px-1.5 text-ink">
           <span className="flex min-w-0 items-center gap-2">
             <Initial name={current.name} />
-            <span className="max-w-40 truncate max-sm:hidden">{current.name}</span>
+            <span className="sr-only">Workspace </span>
+            <span className="max-w-40 truncate max-sm:sr-only">{current.name}</span>
             <ChevronsUpDown aria-hidden className="size-3.5! text-ink-3" />
           </span>
         </Button>
@@ -53,7 +64,10 @@ export function Initial({ name, round }: { name: string; round?: boolean }) {
   return (
     <span
       aria-hidden
-      className={cn('inline-flex size-5.5 shrink-0 items-center justify-center border border-line-strong bg-subtle font-semibold text-2xs text-ink-2', round ? 'rounded-full' : 'rounded-sm')}
+      className={cn(
+        'inline-flex size-5.5 shrink-0 items-center justify-center border border-line-strong bg-subtle font-semibold text-2xs text-ink-2',
+        round ? 'rounded-full' : 'rounded-sm',
+      )}
     >
       {(name.trim()[0] ?? '·').toUpperCase()}
     </span>
@@ -68,7 +82,12 @@ export function ThemeMenu() {
       trigger={<IconButton label="Appearance" icon={<Icon />} tooltipSide="bottom" />}
       entries={[
         { heading: 'Theme' },
-        ...themes.map(({ theme: each, label, icon: Each }) => ({ label, icon: <Each />, checked: theme === each, onSelect: () => setTheme(each) })),
+        ...themes.map(({ theme: each, label, icon: Each }) => ({
+          label,
+          icon: <Each />,
+          checked: theme === each,
+          onSelect: () => setTheme(each),
+        })),
         { heading: 'Rows' },
         { label: 'Comfortable', checked: density === 'comfortable', onSelect: () => setDensity('comfortable') },
         { label: 'Compact', checked: density === 'compact', onSelect: () => setDensity('compact') },
@@ -93,8 +112,9 @@ export function PersonMenu({ user, onSignOut }: { user: Person; onSignOut: () =>
   return (
     <Menu
       trigger={
-        <Button variant="ghost" aria-label={`Your account, ${user.name}`} className="px-1.5">
+        <Button variant="ghost" className="px-1.5">
           <Initial name={user.name} round />
+          <span className="sr-only">Your account, {user.name}</span>
         </Button>
       }
       className="min-w-56"

@@ -9,6 +9,7 @@ import type { AppRouter } from '#server/trpc/root.ts';
 import { newQueryClient } from './query-client.ts';
 
 const { TRPCProvider, useTRPC, useTRPCClient } = createTRPCContext<AppRouter>();
+
 export { useTRPC, useTRPCClient };
 
 /** The workspace and space every call of this page names, and what its links are made of. Filled from the address, never from a cookie. */

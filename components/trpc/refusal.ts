@@ -4,5 +4,10 @@ import type { DashboardError } from '#server/trpc/from-operation.ts';
 export function refusalOf(error: unknown): Pick<DashboardError, 'code' | 'message' | 'request_id' | 'status'> & { retry_after?: number } {
   const data = (error as { data?: DashboardError | null } | null)?.data;
   if (data?.code) return data;
-  return { code: 'dependency_unavailable', message: 'Sallyport did not answer. Check your connection and try again.', request_id: '', status: 503 };
+  return {
+    code: 'dependency_unavailable',
+    message: 'Sallyport did not answer. Check your connection and try again.',
+    request_id: '',
+    status: 503,
+  };
 }

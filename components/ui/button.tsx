@@ -67,7 +67,12 @@ export function Button(props: ButtonProps) {
       <span className={cn('inline-flex items-center gap-1.5', loading && 'invisible')}>
         {icon}
         {children}
-        {keys && <Kbd keys={keys} className="-mr-1 ml-1 opacity-90 max-md:hidden" />}
+        {keys && (
+          <Kbd
+            keys={keys}
+            className="-mr-1 ml-1 max-md:hidden [&_kbd]:border-current/30 [&_kbd]:bg-transparent [&_kbd]:text-current [&_span]:text-current"
+          />
+        )}
       </span>
       {loading && <Spinner label="Working" className="absolute inset-0 m-auto items-center justify-center" />}
       {disabledReason && (

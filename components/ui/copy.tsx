@@ -103,7 +103,7 @@ export function CopyText({ value, label, display = value, mono = true, className
             'size-3 shrink-0 transition-opacity',
             state === 'copied'
               ? 'text-good-ink'
-              : 'text-ink-3 opacity-0 group-hover/copy:opacity-100 group-focus-visible/copy:opacity-100 pointer-coarse:opacity-100',
+              : 'text-ink-3 opacity-60 group-hover/copy:opacity-100 group-focus-visible/copy:opacity-100',
           )}
         />
         <span role="status" className="sr-only">

@@ -46,15 +46,15 @@ export function Dialog({
               widths[size],
             )}
           >
-            <header className="flex items-start gap-3 px-5 pt-4 pb-1">
+            <div className="flex items-start gap-3 px-5 pt-4 pb-1">
               <div className="min-w-0 flex-1">
                 <Base.Title className="font-semibold text-lg">{title}</Base.Title>
                 {description && <Base.Description className="mt-1 text-ink-2">{description}</Base.Description>}
               </div>
               {dismissible && <Base.Close render={<IconButton label="Close" size="sm" icon={<X />} className="-mr-1.5" />} />}
-            </header>
+            </div>
             <div className="flex min-h-0 flex-col gap-4 overflow-y-auto px-5 py-3">{children}</div>
-            {footer && <footer className="flex flex-wrap justify-end gap-2 border-line border-t px-5 py-3">{footer}</footer>}
+            {footer && <div className="flex flex-wrap justify-end gap-2 border-line border-t px-5 py-3">{footer}</div>}
           </Base.Popup>
         </Base.Viewport>
       </Base.Portal>

@@ -28,7 +28,7 @@ export function JsonView({ value, depth = 2, onPick, label = 'JSON', className }
         aria-label={label}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable from the keyboard.
         tabIndex={0}
-        className="max-h-120 overflow-auto py-2.5 pr-9 pl-1.5 font-mono text-xs leading-5 focus-visible:-outline-offset-2"
+        className="max-h-120 overflow-auto py-2.5 pr-9 pl-1.5 font-mono text-xs leading-6 focus-visible:-outline-offset-2"
       >
         <Node value={value} path={[]} depth={depth} onPick={onPick} last />
       </div>
@@ -80,7 +80,10 @@ function Node({ value, path, depth, onPick, last }: NodeProps) {
         onClick={() => setOpen(!open)}
         className="flex items-start rounded-xs pr-1 text-left hoverable:bg-subtle focus-visible:-outline-offset-2"
       >
-        <ChevronRight aria-hidden className={cn('mt-1 mr-1 ml-0.5 size-3 shrink-0 text-ink-3 transition-transform', open && 'rotate-90')} />
+        <ChevronRight
+          aria-hidden
+          className={cn('mt-1.5 mr-1 ml-0.5 size-3 shrink-0 text-ink-3 transition-transform', open && 'rotate-90')}
+        />
         <span>
           {name}
           {name && ': '}
@@ -148,8 +151,11 @@ function Leaf({
         <button
           type="button"
           onClick={onPick}
-          aria-label={`Choose ${path.join('.') || 'value'}`}
-          className={cn('rounded-xs text-left hoverable:bg-accent-soft hoverable:outline-1 hoverable:outline-accent-line', ink)}
+          title={`Choose ${path.join('.') || 'value'}`}
+          className={cn(
+            'min-h-6 min-w-6 rounded-xs text-left hoverable:bg-accent-soft hoverable:outline-1 hoverable:outline-accent-line',
+            ink,
+          )}
         >
           {text}
         </button>

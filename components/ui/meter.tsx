@@ -20,7 +20,7 @@ export function Meter({ value, max, label, detail, bare, className }: MeterProps
   return (
     <div className={cn('flex flex-col gap-1.5', className)}>
       {!bare && (
-        <div className="flex items-baseline justify-between gap-3 text-xs">
+        <div className="flex flex-wrap items-baseline justify-between gap-x-3 text-xs">
           <span className="text-ink-2">{label}</span>
           <span className="figures text-ink-3">{[detail ?? percent, words].filter(Boolean).join(', ')}</span>
         </div>

@@ -52,7 +52,7 @@ export function Sheet(props: SheetProps) {
           className="fixed inset-y-0 right-0 z-50 flex w-full flex-col border-line-strong border-l bg-overlay text-ink shadow-overlay outline-none transition-[translate,opacity] duration-200 ease-out data-ending-style:translate-x-8 data-starting-style:translate-x-8 data-ending-style:opacity-0 data-starting-style:opacity-0"
         >
           {resizable && <ResizeEdge width={width} onWidth={setWidth} />}
-          <header className="flex items-start gap-2 border-line border-b px-5 py-3">
+          <div className="flex items-start gap-2 border-line border-b px-5 py-3">
             <div className="min-w-0 flex-1">
               <Base.Title className="truncate font-semibold text-lg">{title}</Base.Title>
               {description && <Base.Description className="text-ink-2">{description}</Base.Description>}
@@ -61,10 +61,10 @@ export function Sheet(props: SheetProps) {
               {actions}
               <Base.Close render={<IconButton label="Close" keys="escape" size="sm" icon={<X />} tooltipSide="bottom" />} />
             </div>
-          </header>
+          </div>
           <div className="flex min-h-0 flex-1 flex-col gap-5 overflow-y-auto overscroll-contain px-5 py-4">{children}</div>
           {footer && (
-            <footer className="flex flex-wrap items-center justify-end gap-2 border-line border-t bg-overlay px-5 py-3">{footer}</footer>
+            <div className="flex flex-wrap items-center justify-end gap-2 border-line border-t bg-overlay px-5 py-3">{footer}</div>
           )}
         </Base.Popup>
       </Base.Portal>

@@ -63,7 +63,7 @@ export function ShownOnce({ value, title, label, filename, description, children
             <pre
               // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable from the keyboard.
               tabIndex={0}
-              className="max-h-48 overflow-auto whitespace-pre-wrap break-all px-3 py-3 font-mono text-sm"
+              className="max-h-48 rounded-t-lg focus-visible:-outline-offset-2 overflow-auto whitespace-pre-wrap break-all px-3 py-3 font-mono text-sm"
             >
               {value}
             </pre>

@@ -9,8 +9,8 @@ export type Series = 'ok' | 'redirect' | 'client_error' | 'server_error' | 'bloc
 export type Bucket = { /** ISO 8601, the start of the bucket. */ at: string } & Partial<Record<Series, number>>;
 
 const series: Record<Series, { label: string; fill: string }> = {
-  ok: { label: '2xx', fill: 'bg-accent' },
-  redirect: { label: '3xx', fill: 'bg-line-control' },
+  ok: { label: '2xx', fill: 'bg-line-control' },
+  redirect: { label: '3xx', fill: 'bg-accent' },
   client_error: { label: '4xx', fill: 'bg-warn' },
   server_error: { label: '5xx', fill: 'bg-bad' },
   blocked: { label: 'Refused by us', fill: 'bg-note' },
@@ -152,8 +152,8 @@ export function TimeHistogram({ buckets, bucketMs, unit, onSelect, onPickSeries,
             ))}
           </div>
           <div aria-hidden className="figures flex justify-between text-2xs text-ink-3">
-            {axis(buckets).map((at) => (
-              <span key={at}>{clockOf(at, bucketMs)}</span>
+            {axis(buckets).map((at, index, all) => (
+              <span key={at}>{clockOf(at, bucketMs, all[index - 1])}</span>
             ))}
           </div>
         </>
@@ -236,10 +236,12 @@ function axis(buckets: readonly Bucket[]): string[] {
   return [...new Set(picks)].flatMap((index) => buckets[index]?.at ?? []);
 }
 
-function clockOf(at: string, bucketMs: number): string {
-  const options: Intl.DateTimeFormatOptions =
-    bucketMs >= 86_400_000
-      ? { month: 'short', day: 'numeric' }
-      : { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', hour12: false };
-  return new Intl.DateTimeFormat(undefined, options).format(new Date(at));
+/** The bucket's time in the viewer's zone; the day is left out when the label before it is of the same day. */
+function clockOf(at: string, bucketMs: number, before?: string): string {
+  const date = new Date(at);
+  const day: Intl.DateTimeFormatOptions = { month: 'short', day: 'numeric' };
+  const clock: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit', hour12: false };
+  const sameDay = before !== undefined && new Date(before).toDateString() === date.toDateString();
+  const options = bucketMs >= 86_400_000 ? day : sameDay ? clock : { ...day, ...clock };
+  return new Intl.DateTimeFormat(undefined, options).format(date);
 }
