@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { BUCKETS, bucketOf, emptyBuckets, percentile, upperEdge } from './buckets.ts';
+
+test('every duration has one bucket, and longer ones never a lower one', () => {
+  assert.equal(bucketOf(0), 0);
+  assert.equal(bucketOf(Number.NaN), 0);
+  assert.equal(bucketOf(1), 0);
+  assert.equal(bucketOf(120_000), BUCKETS - 1);
+  assert.equal(bucketOf(9e9), BUCKETS - 1);
+  for (let i = 1; i < BUCKETS; i++) {
+    assert.equal(bucketOf(upperEdge(i)), i);
+    assert.equal(bucketOf(upperEdge(i) * 1.001), Math.min(i + 1, BUCKETS - 1));
+  }
+});
+
+test('a percentile of many durations lies within one bucket of the exact one', () => {
+  const durations = Array.from({ length: 10_000 }, (_, i) => 1 + ((i * 7919) % 10_000) * 3);
+  const counts = emptyBuckets();
+  for (const ms of durations) counts[bucketOf(ms)]! += 1;
+  const sorted = durations.toSorted((a, b) => a - b);
+  for (const p of [0.5, 0.95, 0.99]) {
+    const exact = sorted[Math.ceil(p * sorted.length) - 1]!;
+    assert.ok(Math.abs(percentile(counts, p)! / exact - 1) < 0.2, `${p}: ${percentile(counts, p)} for ${exact}`);
+  }
+  assert.equal(percentile(emptyBuckets(), 0.5), null);
+});
