@@ -24,6 +24,7 @@ export function checkHost(raw: string, port: number, settings: EgressSettings): 
   const spelled = spelling(raw);
   if (!spelled.ok) return spelled;
   const { host } = spelled;
+  if (isOperatorOrigin(host, port, settings)) return { ok: true, host, kind: isIP(host) ? 'address' : 'name', onlyPrivate: false };
   if (isIP(host)) {
     const verdict = checkAddress(host, port, settings);
     return verdict.ok ? { ok: true, host, kind: 'address', onlyPrivate: false } : refuse('address', 'is not a public address');
@@ -51,6 +52,10 @@ export function checkAddress(text: string, port: number, settings: EgressSetting
   if (settings.ownPorts.has(port) && isThisMachine(address, settings)) return { ok: false };
   const exempt = settings.privateAllow.some((entry) => (entry.port ?? port) === port && inNetworks(address, [entry.network]));
   return exempt || !isBlockedRange(address) ? { ok: true, exempt } : { ok: false };
+}
+
+export function isOperatorOrigin(host: string, port: number, settings: EgressSettings): boolean {
+  return settings.operatorOrigins.size > 0 && settings.operatorOrigins.has(`${host.includes(':') ? `[${host}]` : host}:${port}`);
 }
 
 /** A host the URL standard would spell differently is refused, so that no reader of the saved text sees another host than we do. */

@@ -90,7 +90,7 @@ test('an inside name is only good when all its addresses were allowed', async ()
   assert.equal((await createResolver({ settings, resolve: v4(() => ['192.168.0.1']) }).lookup('db.internal', 443)).ok, false);
 });
 
-test('test hosts are pinned exactly by name and port', async () => {
+test('test hosts and operator origins are pinned exactly by name and port', async () => {
   const resolve: ResolveFamily = async () => Promise.reject(new Error('ENOTFOUND'));
   const testHosts = [{ name: 'api.stripe.test', port: 443, address: '127.0.0.1', address_port: 9443 }];
   const mapped = createResolver({ settings: egressSettings({ testHosts }), resolve });
@@ -102,6 +102,12 @@ test('test hosts are pinned exactly by name and port', async () => {
   });
   assert.equal((await mapped.lookup('api.stripe.test', 8443)).ok, false);
   assert.equal((await mapped.lookup('127.0.0.1', 9443)).ok, false);
+
+  const settings = egressSettings({ operatorOrigins: ['http://localhost:4010'], ownHosts: ['localhost:4010'], ownPorts: [4010] });
+  const operator = createResolver({ settings, resolve });
+  assert.ok((await operator.lookup('localhost', 4010)).ok);
+  assert.equal((await operator.lookup('localhost', 4011)).ok, false);
+  assert.equal((await operator.lookup('127.0.0.1', 4010)).ok, false);
 });
 
 test('a name that DNS would answer as an address text is judged like one', async () => {

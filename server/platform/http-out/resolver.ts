@@ -1,6 +1,6 @@
 import { Resolver as DnsResolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { checkAddress, checkHost } from './guard.ts';
+import { checkAddress, checkHost, isOperatorOrigin } from './guard.ts';
 import { canonicalAddress } from './networks.ts';
 import type { EgressSettings } from './settings.ts';
 
@@ -16,9 +16,9 @@ export type Lookup =
   | {
       ok: true;
       addresses: readonly PinnedAddress[];
-      /** Every address is on the private allow-list: http is permitted. */
+      /** Every address is on the private allow-list or the origin is the operator's: http is permitted. */
       exempt: boolean;
-      /** False for test hosts, whose addresses are inside on purpose. */
+      /** False for test hosts and operator origins, whose addresses are inside on purpose. */
       judged: boolean;
     }
   | { ok: false; reason: 'blocked' | 'unresolvable'; message: string };
@@ -70,11 +70,12 @@ export function createResolver({ settings, resolve = askDns, timeoutMs = 5_000, 
     const name = verdict.host;
     const mapped = settings.testHosts.get(`${name}:${port}`);
     if (mapped) return { ok: true, addresses: [mapped], exempt: false, judged: false };
+    const operator = isOperatorOrigin(name, port, settings);
     let found: readonly string[];
     if (verdict.kind === 'address') found = [name];
     else if (name === 'localhost' || name.endsWith('.localhost')) {
       // RFC 6761 §6.3: never asked of DNS. Each of the two loopback addresses counts only if it was allowed by the operator.
-      found = ['127.0.0.1', '::1'].filter((address) => checkAddress(address, port, settings).ok);
+      found = ['127.0.0.1', '::1'].filter((address) => operator || checkAddress(address, port, settings).ok);
       if (found.length === 0) return blocked(host);
     } else {
       try {
@@ -85,8 +86,8 @@ export function createResolver({ settings, resolve = askDns, timeoutMs = 5_000, 
     }
     const verdicts = found.map((address) => checkAddress(address, port, settings));
     const exempt = verdicts.every((one) => one.ok && one.exempt);
-    if (verdicts.some((one) => !one.ok) || (verdict.onlyPrivate && !exempt)) return blocked(host);
-    return { ok: true, addresses: found.map((address) => ({ address, port })), exempt, judged: true };
+    if (!operator && (verdicts.some((one) => !one.ok) || (verdict.onlyPrivate && !exempt))) return blocked(host);
+    return { ok: true, addresses: found.map((address) => ({ address, port })), exempt: exempt || operator, judged: !operator };
   }
 
   return { settings, lookup };

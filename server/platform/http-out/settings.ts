@@ -9,6 +9,7 @@ export type EgressSettings = {
   readonly ownHosts: readonly { readonly name: string; readonly port: number | undefined }[];
   readonly ownPorts: ReadonlySet<number>;
   readonly ownAddresses: ReadonlySet<string>;
+  readonly operatorOrigins: ReadonlySet<string>;
   readonly testHosts: ReadonlyMap<string, { readonly address: string; readonly port: number }>;
   readonly allowHttp: boolean;
 };
@@ -23,6 +24,8 @@ export type EgressOptions = {
   ownHosts?: readonly string[] | undefined;
   /** Ports this service listens on: refused on every address of this machine, whatever the allow-list says. */
   ownPorts?: readonly number[] | undefined;
+  /** Origins of the operator (the demo upstream) that skip the address rules. The whole origin becomes reachable, so nothing else may be served there. */
+  operatorOrigins?: readonly string[] | undefined;
   testHosts?: readonly { name: string; port: number; address: string; address_port?: number | undefined }[] | undefined;
   allowHttp?: boolean | undefined;
 };
@@ -35,6 +38,7 @@ export function egressSettings(options: EgressOptions = {}): EgressSettings {
     ownHosts: (options.ownHosts ?? []).map(ownHost),
     ownPorts: new Set(options.ownPorts ?? []),
     ownAddresses: machineAddresses(),
+    operatorOrigins: new Set((options.operatorOrigins ?? []).map(originKey)),
     testHosts: new Map(
       (options.testHosts ?? []).map((t) => [`${t.name}:${t.port}`, { address: t.address, port: t.address_port ?? t.port }]),
     ),
@@ -46,6 +50,11 @@ function ownHost(text: string): EgressSettings['ownHosts'][number] {
   const [, name, port] = /^(.+?)(?::(\d+))?$/.exec(text.toLowerCase()) ?? [];
   if (!name || name.includes('/') || name.includes(':')) throw new TypeError('not a host name with an optional port');
   return { name, port: port === undefined ? undefined : Number(port) };
+}
+
+function originKey(text: string): string {
+  const url = new URL(text);
+  return `${url.hostname}:${url.port || (url.protocol === 'https:' ? 443 : 80)}`;
 }
 
 function machineAddresses(): ReadonlySet<string> {
