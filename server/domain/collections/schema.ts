@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import { atLeastOne, color, label, pathId, text, time, uuid } from '#server/kernel/fields.ts';
+import { listQuery } from '#server/kernel/page.ts';
+
+/** A collection: routes, secrets and clients that belong together, their variables and expected environments (interface rules 30 §16, 10 §13). */
+export const Collection = z
+  .object({
+    id: z.uuid(),
+    name: z.string(),
+    slug: z.string(),
+    description: z.string().nullable(),
+    color: z.string().nullable(),
+    icon: z.string().nullable(),
+    expected_environments: z.array(z.string()),
+    created_at: time(),
+    updated_at: time(),
+  })
+  .meta({ id: 'Collection' });
+
+export const CollectionDetail = Collection.extend({
+  route_count: z.number().int(),
+  secret_count: z.number().int(),
+  client_count: z.number().int(),
+  variable_count: z.number().int(),
+}).meta({ id: 'CollectionDetail' });
+
+export const collectionSlug = () =>
+  z.string().regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, 'must be 1 to 63 lower-case letters, digits and inner hyphens');
+
+/** Never empty: a name without usable letters becomes `collection`. */
+export const collectionSlugFrom = (name: string) =>
+  name
+    .normalize('NFKD')
+    .replace(/[\u0300-\u036f]/g, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+/, '')
+    .slice(0, 63)
+    .replace(/-+$/, '') || 'collection';
+
+const editable = z
+  .object({ name: label(100), slug: collectionSlug(), description: text(500), color: color().nullable(), icon: label(64).nullable() })
+  .partial();
+
+export const CreateCollection = editable.required({ name: true });
+export const UpdateCollection = atLeastOne(z.object({ id: pathId(), ...editable.shape }));
+export const CollectionRef = z.object({ id: pathId() });
+export const ListCollections = listQuery({ sorts: ['name'], sort: 'name', order: 'asc', filters: { q: z.string().max(100).optional() } });
+
+/** What every member route is expected to look like in each environment. */
+export const EnvironmentDefaults = z
+  .object({
+    expected_environments: z.array(z.string()),
+    environments: z.array(
+      z.object({ environment_name: z.string(), base_url: z.string().nullable(), default_client_ids: z.array(z.uuid()) }),
+    ),
+  })
+  .meta({ id: 'CollectionEnvironmentDefaults' });
+
+const environmentName = () => z.string().min(1).max(63);
+export const PutEnvironmentDefaults = z.object({
+  id: pathId(),
+  expected_environments: z.array(environmentName()).max(100),
+  environments: z
+    .array(
+      z.object({
+        environment_name: environmentName(),
+        base_url: z.string().trim().min(1).max(2048).nullable().default(null),
+        default_client_ids: z.array(uuid()).max(500).default([]),
+      }),
+    )
+    .max(100)
+    .refine((list) => new Set(list.map((e) => e.environment_name)).size === list.length, 'must have one entry per environment')
+    .default([]),
+});
+
+export const Drift = z.object({
+  environment: z.string(),
+  kind: z.enum(['missing_environment', 'base_url', 'missing_client']),
+  expected: z.string().nullable(),
+  actual: z.string().nullable(),
+});
+export const SyncStatus = z
+  .object({ route_id: z.uuid(), route_name: z.string(), in_sync: z.boolean(), drift: z.array(Drift) })
+  .meta({ id: 'SyncStatus' });
+
+export const ResetRoute = z.object({ id: pathId(), routeId: pathId() });
+
+export const MoveMembers = z.object({ id: pathId(), type: z.enum(['route', 'secret', 'client']), ids: z.array(uuid()).min(1).max(100) });
+export const Moved = z.object({ moved: z.number().int() });

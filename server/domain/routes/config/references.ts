@@ -1,0 +1,156 @@
+import {
+  listReferences,
+  MAX_PLACEHOLDERS,
+  MAX_SECRETS,
+  parseTemplate,
+  printReference,
+  type Reference,
+  stringsIn,
+} from '#server/domain/templates/grammar.ts';
+import { type Ctx, own } from '#server/kernel/context.ts';
+import type { Tx } from '#server/kernel/database.ts';
+import { invalid } from '#server/kernel/errors.ts';
+import { newId } from '#server/kernel/ids.ts';
+import type { ConfigField, InjectMap } from '../effective.ts';
+import type { Draft, Local } from './draft.ts';
+
+type Slot = { environment: string; field: ConfigField; path: string; text: string };
+type Found = Slot & { reference: Reference };
+
+/**
+ * Parses every template of the draft, refuses what cannot resolve, and rewrites the route's rows of secret_references, which answer
+ * "who uses this secret" (interface rules 10 §7.3, 30 §15). `touched` says which slots the caller is writing: a reference that broke
+ * earlier in another field (a renamed secret) does not stop an unrelated change.
+ * @throws Refusal validation_error naming the field
+ */
+export async function saveReferences(
+  tx: Tx,
+  ctx: Ctx,
+  route: { id: string; collection_id: string | null },
+  draft: Draft,
+  touched: (environment: string, field: ConfigField) => boolean,
+): Promise<void> {
+  const found = [...draft.locals].flatMap(([environment, local]) => referencesIn(environment, local));
+  const secrets = await secretsOf(tx, ctx, found);
+  await checkVariables(
+    tx,
+    ctx,
+    route,
+    found.filter((f) => touched(f.environment, f.field)),
+  );
+
+  const rows = found.flatMap((f) => {
+    if (f.reference.kind !== 'secret' && f.reference.kind !== 'secret_id') return [];
+    const secret = f.reference.kind === 'secret' ? secrets.byName.get(f.reference.name) : secrets.byId.get(f.reference.id);
+    if (touched(f.environment, f.field)) {
+      if (!secret) throw invalid(f.path, `names an unknown secret: ${printReference(f.reference)}`);
+      if (secret.secret_type === 'certificate')
+        throw invalid(f.path, `names a certificate, which cannot be put into a request: ${printReference(f.reference)}`);
+    }
+    if (!secret) return [];
+    const by = f.reference.kind === 'secret' ? 'name' : 'id';
+    return [
+      {
+        ...own(ctx),
+        id: newId(),
+        secret_id: secret.id,
+        kind: 'route_environment',
+        referrer_id: route.id,
+        referrer_env: f.environment,
+        field_path: f.path,
+        by,
+      },
+    ];
+  });
+  await forgetReferences(tx, ctx, route.id);
+  if (rows.length > 0) await tx.secret_references.createMany({ data: rows });
+}
+
+/** For a deleted route, or one of its environments. */
+export const forgetReferences = (tx: Tx, ctx: Ctx, routeId: string, environment?: string) =>
+  tx.secret_references.deleteMany({
+    where: {
+      ...own(ctx),
+      kind: 'route_environment',
+      referrer_id: routeId,
+      ...(environment === undefined ? {} : { referrer_env: environment }),
+    },
+  });
+
+function referencesIn(environment: string, local: Local): Found[] {
+  const found = slotsOf(environment, local).flatMap((slot) => {
+    const parsed = parseTemplate(slot.text);
+    if (!parsed.ok) throw invalid(slot.path, parsed.message);
+    return listReferences(parsed.template).map((reference) => ({ ...slot, reference }));
+  });
+  if (found.length > MAX_PLACEHOLDERS)
+    throw invalid('inject_headers_json', `the configuration of ${environment} has more than ${MAX_PLACEHOLDERS} placeholders`);
+  const secrets = new Set(found.flatMap(({ reference: r }) => (r.kind === 'secret' || r.kind === 'secret_id' ? [printReference(r)] : [])));
+  if (secrets.size > MAX_SECRETS)
+    throw invalid('inject_headers_json', `the configuration of ${environment} names more than ${MAX_SECRETS} secrets`);
+  return found;
+}
+
+/** Every text of a configuration that may hold placeholders. */
+function slotsOf(environment: string, local: Local): Slot[] {
+  const slot = (field: ConfigField, path: string, text: string): Slot => ({ environment, field, path, text });
+  const mapSlots = (field: ConfigField, prefix: string, map: InjectMap | undefined) =>
+    Object.entries(map ?? {}).flatMap(([name, text]) => (text === null ? [] : [slot(field, `${prefix}.${name}`, text)]));
+  const bodySlots = (field: ConfigField, prefix: string, body: unknown) =>
+    [...stringsIn(body, prefix)].map(([path, text]) => slot(field, path, text));
+  return [
+    ...(local.target_base_url === undefined ? [] : [slot('target_base_url', 'target_base_url', local.target_base_url)]),
+    ...mapSlots('inject_headers_json', 'inject_headers_json', local.inject_headers_json),
+    ...mapSlots('inject_query_json', 'inject_query_json', local.inject_query_json),
+    ...bodySlots('inject_body_json', 'inject_body_json', local.inject_body_json),
+    ...(local.method_configs ?? []).flatMap((entry) => [
+      ...mapSlots('method_configs', `method_configs.${entry.method}.inject_headers_json`, entry.inject_headers_json),
+      ...mapSlots('method_configs', `method_configs.${entry.method}.inject_query_json`, entry.inject_query_json),
+      ...bodySlots('method_configs', `method_configs.${entry.method}.inject_body_json`, entry.inject_body_json),
+    ]),
+  ];
+}
+
+type SecretRow = { id: string; shortcode_name: string; secret_type: string };
+
+/** Names are looked up exactly as written; ids of another space are as unknown as any other. */
+async function secretsOf(tx: Tx, ctx: Ctx, found: readonly Found[]) {
+  const names = found.flatMap(({ reference: r }) => (r.kind === 'secret' ? [r.name] : []));
+  const ids = found.flatMap(({ reference: r }) => (r.kind === 'secret_id' ? [r.id] : []));
+  const select = { id: true, shortcode_name: true, secret_type: true } as const;
+  const lowered = [...new Set(names.map((n) => n.toLowerCase()))];
+  const byName: SecretRow[] =
+    lowered.length === 0
+      ? []
+      : await tx.$queryRaw`select id::text, shortcode_name, secret_type from secrets where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and lower(shortcode_name) = any(${lowered})`;
+  const byId: SecretRow[] =
+    ids.length === 0 ? [] : await tx.secrets.findMany({ where: { ...own(ctx), id: { in: [...new Set(ids)] } }, select });
+  return { byName: new Map(byName.map((s) => [s.shortcode_name, s])), byId: new Map(byId.map((s) => [s.id, s])) };
+}
+
+/** `{{var:key}}` needs the route's collection; in a target URL only a value may stand, a secret would be logged. */
+async function checkVariables(tx: Tx, ctx: Ctx, route: { collection_id: string | null }, found: readonly Found[]): Promise<void> {
+  const used = found.flatMap((f) => (f.reference.kind === 'var' ? [{ path: f.path, field: f.field, reference: f.reference }] : []));
+  if (used.length === 0) return;
+  const slugs = [...new Set(used.flatMap(({ reference: r }) => (r.collection === null ? [] : [r.collection])))];
+  const variables = await tx.collection_variables.findMany({
+    where: {
+      ...own(ctx),
+      key: { in: [...new Set(used.map((u) => u.reference.key))] },
+      OR: [{ collection: { slug: { in: slugs } } }, ...(route.collection_id === null ? [] : [{ collection_id: route.collection_id }])],
+    },
+    select: { key: true, type: true, collection_id: true, collection: { select: { slug: true } } },
+  });
+  for (const { path, field, reference } of used) {
+    const match = variables.find(
+      (v) =>
+        v.key === reference.key &&
+        (reference.collection === null ? v.collection_id === route.collection_id : v.collection.slug === reference.collection),
+    );
+    const name = printReference(reference);
+    if (!match && reference.collection === null && route.collection_id === null)
+      throw invalid(path, `${name} needs the route to be in a collection`);
+    if (!match) throw invalid(path, `names an unknown variable: ${name}`);
+    if (field === 'target_base_url' && match.type !== 'value') throw invalid(path, `${name} is a secret, which cannot stand in a URL`);
+  }
+}

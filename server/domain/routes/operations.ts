@@ -1,0 +1,138 @@
+import { z } from 'zod';
+import { Deleted } from '#server/kernel/fields.ts';
+import { operation } from '#server/kernel/operation.ts';
+import { wholeList } from '#server/kernel/page.ts';
+import * as clients from './clients/service.ts';
+import { duplicateRoute } from './duplicate.ts';
+import * as environments from './environments/service.ts';
+import * as wire from './schema.ts';
+import * as routes from './service.ts';
+
+export const list = operation({
+  id: 'routes.list',
+  summary: 'List routes',
+  http: 'GET /routes',
+  needs: ['route:list'],
+  refuses: [],
+  input: wire.ListRoutes,
+  output: z.array(wire.Route),
+  list: 'paged',
+  run: (ctx, input) => routes.listRoutes(ctx, input),
+});
+
+export const create = operation({
+  id: 'routes.create',
+  summary: 'Create a route',
+  http: 'POST /routes',
+  needs: ['route:create'],
+  refuses: ['plan_limit', 'conflict'],
+  input: wire.CreateRoute,
+  output: wire.RouteRecord,
+  success: 201,
+  run: (ctx, input) => routes.createRoute(ctx, input),
+});
+
+export const get = operation({
+  id: 'routes.get',
+  summary: 'Get a route',
+  http: 'GET /routes/{id}',
+  needs: ['route:read'],
+  refuses: ['not_found'],
+  input: wire.RouteRef,
+  output: wire.RouteDetail,
+  run: (ctx, input) => routes.getRoute(ctx, input),
+});
+
+export const update = operation({
+  id: 'routes.update',
+  summary: 'Update a route',
+  http: 'PATCH /routes/{id}',
+  needs: ['route:update'],
+  refuses: ['not_found', 'conflict'],
+  input: wire.UpdateRoute,
+  output: wire.RouteRecord,
+  run: (ctx, input) => routes.updateRoute(ctx, input),
+});
+
+export const remove = operation({
+  id: 'routes.delete',
+  summary: 'Delete a route',
+  http: 'DELETE /routes/{id}',
+  needs: ['route:delete'],
+  refuses: ['not_found'],
+  input: wire.RouteRef,
+  output: Deleted,
+  run: (ctx, input) => routes.deleteRoute(ctx, input),
+});
+
+export const listEnvironments = operation({
+  id: 'routes.environments.list',
+  summary: 'List the environments of a route',
+  http: 'GET /routes/{id}/environments',
+  needs: ['route:read'],
+  refuses: ['not_found'],
+  input: wire.RouteRef,
+  output: z.array(wire.RouteEnvironmentSummary),
+  list: 'whole',
+  run: async (ctx, input) => wholeList(await environments.listRouteEnvironments(ctx, input)),
+});
+
+export const putEnvironment = operation({
+  id: 'routes.environments.put',
+  summary: 'Create or change the configuration of a route in one environment',
+  http: 'PUT /routes/{id}/environments/{env}',
+  needs: ['route:update'],
+  refuses: ['not_found'],
+  input: wire.PutRouteEnvironment,
+  output: wire.RouteEnvironmentConfig,
+  // A row that was never changed is the one this call made.
+  success_of: (config) => (config.created_at === config.updated_at ? 201 : 200),
+  run: (ctx, input) => environments.putRouteEnvironment(ctx, input),
+});
+
+export const removeEnvironment = operation({
+  id: 'routes.environments.delete',
+  summary: 'Stop serving a route in one environment',
+  http: 'DELETE /routes/{id}/environments/{env}',
+  needs: ['route:update'],
+  refuses: ['not_found'],
+  input: wire.RouteEnvironmentRef,
+  output: Deleted,
+  run: (ctx, input) => environments.deleteRouteEnvironment(ctx, input),
+});
+
+export const listClients = operation({
+  id: 'routes.clients.list',
+  summary: 'List the clients assigned to a route in one environment',
+  http: 'GET /routes/{id}/environments/{env}/clients',
+  needs: ['route:read'],
+  refuses: ['not_found'],
+  input: wire.RouteEnvironmentRef,
+  output: z.array(wire.RouteClient),
+  list: 'whole',
+  run: async (ctx, input) => wholeList(await clients.listRouteClients(ctx, input)),
+});
+
+export const setClients = operation({
+  id: 'routes.clients.set',
+  summary: 'Replace the clients assigned to a route in one environment',
+  http: 'PUT /routes/{id}/environments/{env}/clients',
+  needs: ['route:update'],
+  refuses: ['not_found'],
+  input: wire.SetRouteClients,
+  output: z.array(wire.RouteClient),
+  list: 'whole',
+  run: async (ctx, input) => wholeList(await clients.setRouteClients(ctx, input)),
+});
+
+export const duplicate = operation({
+  id: 'routes.duplicate',
+  summary: 'Duplicate a route',
+  http: 'POST /admin/routes/{id}/duplicate',
+  needs: ['route:create'],
+  refuses: ['not_found', 'plan_limit', 'conflict'],
+  input: wire.DuplicateRoute,
+  output: wire.DuplicatedRoute,
+  success: 201,
+  run: (ctx, input) => duplicateRoute(ctx, input),
+});

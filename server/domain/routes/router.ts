@@ -1,0 +1,17 @@
+import { mutation, query, router } from '#server/trpc/from-operation.ts';
+import * as ops from './operations.ts';
+
+/** The dashboard's typed view of the route operations. */
+export const routesRouter = router({
+  list: query(ops.list),
+  get: query(ops.get),
+  create: mutation(ops.create),
+  update: mutation(ops.update),
+  delete: mutation(ops.remove),
+  duplicate: mutation(ops.duplicate),
+  environments: query(ops.listEnvironments),
+  putEnvironment: mutation(ops.putEnvironment),
+  deleteEnvironment: mutation(ops.removeEnvironment),
+  clients: query(ops.listClients),
+  setClients: mutation(ops.setClients),
+});

@@ -1,0 +1,136 @@
+import { z } from 'zod';
+import { atLeastOne, flag, label, pathId, time, uuid } from '#server/kernel/fields.ts';
+import { listQuery } from '#server/kernel/page.ts';
+import { baseFields, configAnswer, configAnswerMore, overrideFields } from './config/schema.ts';
+
+/** Path segments of other planes on the same host (interface rule 10 §4.2). */
+export const RESERVED_ROUTE_SLUGS: ReadonlySet<string> = new Set(
+  'api v1 v2 scim admin auth oauth p _capture _next .well-known healthz readyz metrics static favicon.ico robots.txt'.split(' '),
+);
+const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+const UUID_LIKE = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+export const routeSlug = () =>
+  z
+    .string()
+    .regex(SLUG, 'must be 1 to 63 lower-case letters, digits and inner hyphens')
+    .refine((s) => !RESERVED_ROUTE_SLUGS.has(s), 'is a reserved word')
+    .refine((s) => !UUID_LIKE.test(s), 'must not look like an id');
+
+/** A slug from a name; null when nothing usable is left (interface rule 10 §4.2). */
+export function routeSlugFrom(name: string): string | null {
+  const slug = name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, 64)
+    .replace(/^-+/, '')
+    .slice(0, 63)
+    .replace(/-+$/, '');
+  return routeSlug().safeParse(slug).success ? slug : null;
+}
+
+const editable = {
+  name: label(100),
+  enabled: z.boolean(),
+  slug: routeSlug().nullable(),
+  base_environment: z.string().min(1).max(63),
+  collection_id: uuid().nullable(),
+};
+
+export const CreateRoute = z
+  .object({ ...baseFields, ...z.object(editable).partial().shape })
+  .required({ name: true, target_base_url: true });
+export const UpdateRoute = atLeastOne(z.object({ id: pathId(), ...baseFields, ...z.object(editable).partial().shape }));
+export const RouteRef = z.object({ id: pathId() });
+export const RouteEnvironmentRef = z.object({ id: pathId(), env: z.string().max(200) });
+export const PutRouteEnvironment = z.object({ ...overrideFields, ...RouteEnvironmentRef.shape });
+export const SetRouteClients = z.object({
+  ...RouteEnvironmentRef.shape,
+  client_ids: z.array(uuid()).max(500, 'must have at most 500 entries'),
+});
+export const DuplicateRoute = z.object({ id: pathId(), name: label(100).optional(), include_clients: z.boolean().default(true) });
+
+export const ListRoutes = listQuery({
+  sorts: ['created_at', 'name', 'enabled'],
+  sort: 'created_at',
+  order: 'desc',
+  filters: {
+    enabled: flag().optional(),
+    collection_id: uuid().optional(),
+    environment: z.string().min(1).max(63).optional(),
+    q: z.string().max(100).optional(),
+  },
+});
+
+const identity = {
+  id: z.uuid(),
+  name: z.string(),
+  slug: z.string().nullable(),
+  target_base_url: z.string().nullable(),
+  base_environment: z.string().nullable(),
+  enabled: z.boolean(),
+  requires_clients: z.boolean(),
+  collection_id: z.uuid().nullable(),
+  created_at: time(),
+};
+
+export const Route = z
+  .object({
+    ...identity,
+    environment_override_count: z.number().int(),
+    require_signature: z.boolean(),
+    rate_limit_enabled: z.boolean(),
+    rate_limit_requests: z.number().int().nullable(),
+    rate_limit_window_sec: z.number().int().nullable(),
+    allowed_methods: z.array(z.string()).nullable(),
+  })
+  .meta({ id: 'Route' });
+
+/** What POST and PATCH answer. */
+export const RouteRecord = z
+  .object({
+    ...identity,
+    mtls_certificate_id: z.uuid().nullable(),
+    egress_server_id: z.null(),
+    tenant_id: z.uuid(),
+    sandbox: z.boolean(),
+    favicon_url: z.string().nullable(),
+    favicon_updated_at: time().nullable(),
+    favicon_data: z.string().nullable(),
+    updated_at: time(),
+  })
+  .meta({ id: 'RouteRecord' });
+
+export const RouteEnvironmentSummary = z
+  .object({ environment_name: z.string(), enabled: z.boolean(), ...configAnswer, overridden_fields: z.array(z.string()) })
+  .meta({ id: 'RouteEnvironmentSummary' });
+
+export const RouteEnvironmentConfig = z
+  .object({
+    id: z.uuid(),
+    route_id: z.uuid(),
+    ...RouteEnvironmentSummary.shape,
+    ...configAnswerMore,
+    created_at: time(),
+    updated_at: time(),
+  })
+  .meta({ id: 'RouteEnvironmentConfig' });
+
+/** One route with its base configuration at the top level and every environment beside it. */
+export const RouteDetail = z
+  .object({
+    ...identity,
+    ...configAnswer,
+    ...configAnswerMore,
+    environment_override_count: z.number().int(),
+    configured_environments: z.array(z.string()),
+    updated_at: time(),
+    environments: z.array(RouteEnvironmentSummary),
+  })
+  .meta({ id: 'RouteDetail' });
+
+export const RouteClient = z
+  .object({ client_id: z.uuid(), name: z.string(), type: z.string(), ip_address: z.string(), enabled: z.boolean() })
+  .meta({ id: 'RouteClient' });
+
+export const DuplicatedRoute = z.object({ route: RouteRecord }).meta({ id: 'DuplicatedRoute' });

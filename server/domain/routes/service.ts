@@ -1,0 +1,204 @@
+import type { z } from 'zod';
+import { collectionForBody } from '#server/domain/collections/service.ts';
+import { defaultEnvironment, environmentByName } from '#server/domain/environments/service.ts';
+import { countOf, withinPlan } from '#server/domain/plans/service.ts';
+import type { Prisma } from '#server/generated/prisma/client.ts';
+import { onUnique } from '#server/kernel/conflicts.ts';
+import { type Ctx, own } from '#server/kernel/context.ts';
+import { read, type Tx } from '#server/kernel/database.ts';
+import { invalid, Refusal } from '#server/kernel/errors.ts';
+import { newId } from '#server/kernel/ids.ts';
+import { audited, mutate } from '#server/kernel/mutate.ts';
+import { pageArgs, pageOf } from '#server/kernel/page.ts';
+import * as answers from './answers.ts';
+import { routeEntry } from './audit.ts';
+import { applyPatch, checkDraft, configPatch, draftOf, fanOut, newDraft, rebase } from './config/draft.ts';
+import { forgetReferences } from './config/references.ts';
+import { checkTarget } from './config/target.ts';
+import { joinCollection, warnNobodyAdmitted } from './joining.ts';
+import { saveDraft } from './saving.ts';
+import { type CreateRoute, type ListRoutes, type RouteRef, routeSlugFrom, type UpdateRoute } from './schema.ts';
+import { environmentIds, freeSlug, lockRoute, routeByRef } from './store.ts';
+
+/** One page: its ids from the index of the sort, its rows, and the configurations of those rows, whatever the number of routes. */
+export function listRoutes(ctx: Ctx, query: z.output<typeof ListRoutes>) {
+  return read(ctx, async (tx) => {
+    const filter = filterOf(query);
+    const where = { ...own(ctx), ...filter };
+    const page = await tx.routes.findMany({ where, ...pageArgs(query), select: { id: true } });
+    const ids = page.map((r) => r.id);
+    const rows = await tx.routes.findMany({ where: { ...own(ctx), id: { in: ids } }, select: LISTED });
+    const byId = new Map(rows.map((r) => [r.id, r]));
+    const items = ids.flatMap((id) => {
+      const row = byId.get(id);
+      return row
+        ? [
+            answers.listItem(
+              row,
+              row.configs.find((c) => c.is_base),
+              row.configs.length,
+            ),
+          ]
+        : [];
+    });
+    const total = Object.keys(filter).length > 0 ? await tx.routes.count({ where }) : await countOf(tx, ctx, 'routes');
+    return pageOf(items, total, query);
+  });
+}
+
+export const getRoute = (ctx: Ctx, { id }: z.output<typeof RouteRef>) =>
+  read(ctx, async (tx) => answers.detail(await routeByRef(tx, ctx, id)));
+
+/** @throws Refusal plan_limit 402, conflict when the name or the given slug is taken */
+export async function createRoute(ctx: Ctx, input: z.output<typeof CreateRoute>) {
+  await checkTarget(ctx, 'target_base_url', input.target_base_url);
+  return mutate(ctx, async (tx) => {
+    await withinPlan(tx, ctx, 'routes');
+    const { row, entry } = await insertRoute(tx, ctx, input);
+    return audited(answers.record(row), entry);
+  });
+}
+
+/** Inside a `mutate` of the caller, who has checked the target URL and the plan; `entry` is the audit entry to hand back there. */
+export async function insertRoute(tx: Tx, ctx: Ctx, input: z.output<typeof CreateRoute>) {
+  const environment =
+    input.base_environment === undefined ? await defaultEnvironment(tx, ctx) : await environmentByName(tx, ctx, input.base_environment);
+  if (!environment) throw invalid('base_environment', 'names no environment of this space');
+  const collection = await collectionForBody(tx, ctx, input.collection_id);
+  await refuseTaken(tx, ctx, input);
+  const slug =
+    input.slug === undefined
+      ? await freeSlug(tx, ctx, routeSlugFrom(collection ? `${collection.name}-${input.name}` : input.name))
+      : input.slug;
+  const draft = newDraft(environment.name, { ...configPatch(input), target_base_url: input.target_base_url });
+  checkDraft(draft);
+  const route = await tx.routes
+    .create({
+      data: {
+        ...own(ctx),
+        id: newId(),
+        name: input.name,
+        slug,
+        enabled: input.enabled ?? true,
+        base_environment_id: environment.id,
+        collection_id: collection?.id ?? null,
+        created_at: ctx.now,
+        updated_at: ctx.now,
+      },
+    })
+    .catch(onUnique('A route with this name or slug exists.'));
+  await saveDraft(tx, ctx, route, null, draft, new Map([[environment.name, environment.id]]));
+  if (collection) await joinCollection(tx, ctx, route.id, collection);
+  const row = await routeByRef(tx, ctx, route.id);
+  await warnNobodyAdmitted(tx, ctx, row, input.requires_clients);
+  return { row, entry: routeEntry('create', row) };
+}
+
+/**
+ * Fields of the route, of its base configuration, and the two that reach every environment (interface rule 10 §4.4).
+ * @throws Refusal validation_error for a slug change or settings that contradict each other; conflict
+ */
+export async function updateRoute(ctx: Ctx, { id, ...input }: z.output<typeof UpdateRoute>) {
+  await checkTarget(ctx, 'target_base_url', input.target_base_url);
+  return mutate(ctx, async (tx) => {
+    const route = await lockRoute(tx, ctx, id);
+    if (input.slug !== undefined && input.slug !== route.slug && route.slug !== null)
+      throw invalid('slug', 'cannot be changed once it is set');
+    await refuseTaken(tx, ctx, input, route.id);
+    const collection = input.collection_id === undefined ? undefined : await collectionForBody(tx, ctx, input.collection_id);
+    const before = draftOf(route.configs);
+    const draft = draftOf(route.configs);
+    const patch = configPatch(input);
+    if (input.base_environment !== undefined && input.base_environment !== draft.base) rebase(draft, input.base_environment);
+    applyPatch(draft, draft.base, patch);
+    fanOut(draft, patch);
+    checkDraft(draft);
+
+    const ids = await environmentIds(tx, ctx, [draft.base]);
+    const moved = collection !== undefined && (collection?.id ?? null) !== route.collection_id;
+    await tx.routes
+      .update({
+        where: { id: route.id, ...own(ctx) },
+        data: {
+          name: input.name,
+          slug: input.slug,
+          enabled: input.enabled,
+          collection_id: collection === undefined ? undefined : (collection?.id ?? null),
+          base_environment_id: ids.get(draft.base),
+          config_version: { increment: 1 },
+          updated_at: ctx.now,
+        },
+        select: { id: true },
+      })
+      .catch(onUnique('A route with this name or slug exists.'));
+    await saveDraft(
+      tx,
+      ctx,
+      { id: route.id, collection_id: collection === undefined ? route.collection_id : (collection?.id ?? null) },
+      before,
+      draft,
+      ids,
+      moved,
+    );
+    if (moved && collection) await joinCollection(tx, ctx, route.id, collection);
+    const after = await routeByRef(tx, ctx, route.id);
+    await warnNobodyAdmitted(tx, ctx, after, input.requires_clients);
+    return audited(answers.record(after), routeEntry('update', after, route));
+  });
+}
+
+/** Configurations and assignments go with the route; request logs keep its name. */
+export function deleteRoute(ctx: Ctx, { id }: z.output<typeof RouteRef>) {
+  return mutate(ctx, async (tx) => {
+    const route = await lockRoute(tx, ctx, id);
+    await forgetReferences(tx, ctx, route.id);
+    await tx.routes.delete({ where: { id: route.id, ...own(ctx) } });
+    return audited({ deleted: true as const }, routeEntry('delete', route));
+  });
+}
+
+const LISTED = {
+  id: true,
+  name: true,
+  slug: true,
+  enabled: true,
+  collection_id: true,
+  created_at: true,
+  configs: {
+    select: {
+      is_base: true,
+      environment_name: true,
+      target_base_url: true,
+      requires_clients: true,
+      require_signature: true,
+      rate_limit_enabled: true,
+      rate_limit_requests: true,
+      rate_limit_window_sec: true,
+      allowed_methods: true,
+      http_method_restrictions_enabled: true,
+    },
+  },
+} as const satisfies Prisma.routesSelect;
+
+function filterOf(query: z.output<typeof ListRoutes>): Prisma.routesWhereInput {
+  // `%` and `_` in a search text mean themselves.
+  const contains = { contains: query.q?.replace(/[\\%_]/g, '\\$&') ?? '', mode: 'insensitive' as const };
+  return {
+    ...(query.enabled === undefined ? {} : { enabled: query.enabled }),
+    ...(query.collection_id === undefined ? {} : { collection_id: query.collection_id }),
+    ...(query.environment === undefined ? {} : { configs: { some: { environment_name: query.environment } } }),
+    ...(query.q ? { OR: [{ name: contains }, { slug: contains }] } : {}),
+  };
+}
+
+/** Said before the insert, so that the message can name which of the two is taken. */
+async function refuseTaken(tx: Tx, ctx: Ctx, wanted: { name?: string | undefined; slug?: string | null | undefined }, self?: string) {
+  const other = self === undefined ? {} : { id: { not: self } };
+  if (
+    wanted.name !== undefined &&
+    (await tx.routes.findFirst({ where: { ...own(ctx), name: wanted.name, ...other }, select: { id: true } }))
+  )
+    throw new Refusal('conflict', 'A route with this name exists.');
+  if (wanted.slug && (await tx.routes.findFirst({ where: { ...own(ctx), slug: wanted.slug, ...other }, select: { id: true } })))
+    throw new Refusal('conflict', 'Another route has this slug.');
+}
