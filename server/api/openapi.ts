@@ -11,9 +11,10 @@ type Json = Record<string, unknown>;
 /** The OpenAPI 3.1 description of the Management API, made from the operation rows alone. */
 export function openApiDocument(servers: { url: string; description: string }[]): Json {
   const paths: Record<string, Json> = {};
+  const shared: Record<string, Json> = {};
   for (const op of v1Operations) {
     const [method, path] = op.http.split(' ') as [string, string];
-    paths[path] = { ...paths[path], [method.toLowerCase()]: describe(op, method, path) };
+    paths[path] = { ...paths[path], [method.toLowerCase()]: describe(op, method, path, shared) };
   }
   return {
     openapi: '3.1.0',
@@ -36,6 +37,7 @@ export function openApiDocument(servers: { url: string; description: string }[])
         IdempotencyKey: { name: 'Idempotency-Key', in: 'header', required: false, schema: { type: 'string', minLength: 1, maxLength: 255 }, description: 'Repeating a call with the same key replays the first answer byte for byte for 24 hours.' },
       },
       schemas: {
+        ...Object.fromEntries(Object.entries(shared).sort(([a], [b]) => a.localeCompare(b))),
         Error: {
           type: 'object',
           required: ['error'],
@@ -85,8 +87,8 @@ const tagOf = (op: AnyOperation) => {
     .join(' ');
 };
 
-function describe(op: AnyOperation, method: string, path: string): Json {
-  const input = schemaOf(op.input, 'input');
+function describe(op: AnyOperation, method: string, path: string, shared: Record<string, Json>): Json {
+  const input = schemaOf(op.input, 'input', shared);
   const properties = (input.properties ?? {}) as Record<string, Json>;
   const required = new Set((input.required ?? []) as string[]);
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map((m) => m[1] as string);
@@ -113,16 +115,16 @@ function describe(op: AnyOperation, method: string, path: string): Json {
           },
         }
       : {}),
-    responses: { [op.success ?? 200]: { description: 'Success', content: { 'application/json': { schema: envelopeSchema(op) } } }, ...refusals(op) },
+    responses: { [op.success ?? 200]: { description: 'Success', content: { 'application/json': { schema: envelopeSchema(op, shared) } } }, ...refusals(op) },
     security: op.needs === 'anonymous' ? [] : [{ bearer: [] }, { apiKey: [] }],
     ...(scopes.length > 0 ? { 'x-scopes': scopes } : {}),
     ...(op.needs === 'any' || op.needs === 'anonymous' ? {} : { 'x-capabilities': op.needs }),
   };
 }
 
-function envelopeSchema(op: AnyOperation): Json {
+function envelopeSchema(op: AnyOperation, shared: Record<string, Json>): Json {
   const meta = op.list === 'feed' ? 'FeedMeta' : op.list ? 'PageMeta' : 'Meta';
-  return { type: 'object', required: ['data', 'meta'], properties: { data: schemaOf(op.output, 'output'), meta: { $ref: `#/components/schemas/${meta}` } } };
+  return { type: 'object', required: ['data', 'meta'], properties: { data: schemaOf(op.output, 'output', shared), meta: { $ref: `#/components/schemas/${meta}` } } };
 }
 
 /** Every error type an operation can answer, grouped by status. */
@@ -144,8 +146,21 @@ function refusals(op: AnyOperation): Record<string, Json> {
   );
 }
 
-/** JSON Schema 2020-12 of one side of a zod schema, inlined; outputs stay open for additive fields. */
-function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Json {
-  const { $schema: _, ...json } = z.toJSONSchema(schema, { io, unrepresentable: 'any', target: 'draft-2020-12', override: ({ jsonSchema }) => { delete jsonSchema.additionalProperties; delete jsonSchema.id; } }) as Json;
-  return json;
+/**
+ * JSON Schema 2020-12 of one side of a zod schema. Schemas with an id become shared components; outputs stay open for additive fields.
+ */
+function schemaOf(schema: z.ZodType, io: 'input' | 'output', shared: Record<string, Json>): Json {
+  const { $schema: _, $defs, ...json } = z.toJSONSchema(schema, {
+    io,
+    unrepresentable: 'any',
+    target: 'draft-2020-12',
+    override: ({ jsonSchema }) => {
+      delete jsonSchema.additionalProperties;
+      delete jsonSchema.id;
+    },
+  }) as Json;
+  Object.assign(shared, pointAtComponents($defs ?? {}));
+  return pointAtComponents(json) as Json;
 }
+
+const pointAtComponents = (json: unknown) => JSON.parse(JSON.stringify(json).replaceAll('"#/$defs/', '"#/components/schemas/'));

@@ -33,6 +33,8 @@ export type Operation<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.Z
   list?: 'paged' | 'whole' | 'feed';
   /** The answer carries a one-time secret: its stored replay is sealed under the key text too (interface rule 01 §7.9). */
   shown_once?: true;
+  /** A POST that changes nothing (a proposal, a verification): no audit entry is written. */
+  reads?: true;
   run: (ctx: Ctx, input: z.output<I>) => Promise<Result<O>>;
 };
 
