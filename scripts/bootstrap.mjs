@@ -76,6 +76,9 @@ function become(command, args) {
   // A terminal's Ctrl-C reaches the child by itself; a supervisor's signal does not. Either way this process must outlive the child.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
     process.on(signal, () => (signal === 'SIGINT' && process.stdin.isTTY ? undefined : child.kill(signal)));
+  // npm runs this through a shell, and a signal to npm ends the shell without being passed on: its end is the signal then.
+  const parent = process.ppid;
+  if (process.env.npm_lifecycle_event) setInterval(() => process.ppid === parent || child.kill('SIGTERM'), 500).unref();
   child.on('error', (error) => refuse(`${command} could not be started: ${error.message}`));
   child.on('exit', (code, signal) =>
     process.exit(code ?? (signal ? 128 + ({ SIGHUP: 1, SIGINT: 2, SIGKILL: 9, SIGTERM: 15 }[signal] ?? 1) : 1)),

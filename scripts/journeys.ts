@@ -30,6 +30,7 @@ export async function runJourneys(files: readonly string[], database: TestDataba
     const { output } = await run(process.execPath, [playwright, 'test', '--reporter=json', ...files], {
       env: {
         ...settings,
+        FORCE_COLOR: '0',
         PLAYWRIGHT_JSON_OUTPUT_NAME: report,
         E2E_BROWSER: JSON.stringify(browser),
         E2E_ADMIN_URL: `http://localhost:${admin}`,
