@@ -16,7 +16,9 @@ export function AuthLayout({ title, description, children, footer }: AuthLayoutP
     <div className="grid min-h-dvh lg:grid-cols-[minmax(0,1fr)_minmax(0,1.05fr)]">
       <link rel="icon" type="image/svg+xml" href="/icon.svg" />
       <div className="flex flex-col px-5 py-6 sm:px-10">
-        <Wordmark />
+        <header>
+          <Wordmark />
+        </header>
         <main className="mx-auto flex w-full max-w-sm flex-1 flex-col justify-center py-12">
           <h1 className="font-semibold text-2xl">{title}</h1>
           {description && <p className="mt-1.5 text-ink-2">{description}</p>}
@@ -46,7 +48,7 @@ function Passage() {
           name="Your code sends"
           lines={[
             ['POST', '/payments/v1/charges'],
-            ['X-Svc-Key', 'svc_live_4f…'],
+            ['X-Svc-Key', 'tk_live_9f…'],
           ]}
         />
         <Way />

@@ -18,10 +18,16 @@ export type ErrorPageProps = {
 
 /** A page that cannot be shown. It says why, what to do, and what to quote when asking for help. */
 export function ErrorPage({ code, title, children, actions, requestId, digest, inset }: ErrorPageProps) {
+  // Inside the frame the page already stands in <main>.
+  const Body = inset ? 'div' : 'main';
   return (
     <div className={inset ? 'flex flex-1 flex-col px-5 py-16' : 'flex min-h-dvh flex-col px-5 py-6 sm:px-10'}>
-      {!inset && <Wordmark />}
-      <div className="mx-auto flex w-full max-w-md flex-1 flex-col justify-center pb-16">
+      {!inset && (
+        <header>
+          <Wordmark />
+        </header>
+      )}
+      <Body className="mx-auto flex w-full max-w-md flex-1 flex-col justify-center pb-16">
         <p className="figures font-medium font-mono text-ink-3 text-xs">{code}</p>
         <h1 className="mt-1 font-semibold text-2xl">{title}</h1>
         <div className="mt-2 text-base text-ink-2">{children}</div>
@@ -32,7 +38,7 @@ export function ErrorPage({ code, title, children, actions, requestId, digest, i
             <CopyText value={requestId ?? digest ?? ''} label={requestId ? 'request id' : 'reference'} />
           </p>
         )}
-      </div>
+      </Body>
     </div>
   );
 }

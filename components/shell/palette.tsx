@@ -38,7 +38,7 @@ export type PaletteProps = {
 };
 
 /** Prefixes of our tokens and of the keys people paste by mistake most often. */
-const CREDENTIAL = /^(?:tk_|svc_|sk_|pk_|rk_|ghp_|gho_|xox[abp]-|AKIA|eyJ)[\w.-]{6,}/;
+const CREDENTIAL = /^(?:tk_|svc_|AKE|sk_|pk_|rk_|ghp_|gho_|xox[abp]-|AKIA|eyJ)[\w.-]{6,}/;
 const SAFE_LENGTH = 8;
 
 /** Go anywhere, do anything, find anything. `>` lists actions only. */

@@ -6,8 +6,9 @@ import { Kbd } from '#components/ui/kbd.tsx';
 
 /** The keys that work on this page now, grouped; filled by every `useHotkeys` that gives a label. */
 export function ShortcutSheet({ open, onOpenChange }: { open: boolean; onOpenChange: (open: boolean) => void }) {
+  const listed = useListedHotkeys();
   const groups = new Map<string, Map<string, Hotkey>>();
-  for (const hotkey of useListedHotkeys()) {
+  for (const hotkey of listed) {
     const name = hotkey.group ?? 'Page';
     groups.set(name, (groups.get(name) ?? new Map()).set(hotkey.keys, hotkey));
   }

@@ -1,6 +1,6 @@
 'use client';
 
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useRef, useState } from 'react';
 import { Button } from './button.tsx';
 import { Callout } from './callout.tsx';
 import { Dialog } from './dialog.tsx';
@@ -39,6 +39,8 @@ export function ConfirmDanger(props: ConfirmDangerProps) {
     setWasOpen(open);
     setTyped('');
   }
+  const field = useRef<HTMLInputElement>(null);
+  const cancel = useRef<HTMLButtonElement>(null);
   const mustType = space === 'live' && resourceName !== undefined;
   const reason =
     blockedReason ??
@@ -53,9 +55,10 @@ export function ConfirmDanger(props: ConfirmDangerProps) {
       open={open}
       onOpenChange={onOpenChange}
       title={title}
+      initialFocus={mustType && !blockedReason ? field : cancel}
       footer={
         <>
-          <Button onClick={() => onOpenChange(false)}>Cancel</Button>
+          <Button ref={cancel} onClick={() => onOpenChange(false)}>Cancel</Button>
           <Button variant="danger" loading={busy} disabledReason={reason} onClick={confirm}>
             {confirmLabel}
           </Button>
@@ -73,6 +76,7 @@ export function ConfirmDanger(props: ConfirmDangerProps) {
           }
         >
           <Input
+            ref={field}
             mono
             value={typed}
             autoComplete="off"

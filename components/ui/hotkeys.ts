@@ -85,7 +85,10 @@ function onKeyDown(event: KeyboardEvent): void {
   clearTimeout(timer);
   pending = longer ?? '';
   if (hit) event.preventDefault();
-  if (!longer) return hit?.run?.(event);
+  if (!longer) {
+    hit?.run?.(event);
+    return;
+  }
   timer = setTimeout(
     () => {
       pending = '';

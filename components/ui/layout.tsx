@@ -72,6 +72,14 @@ export const Page = ({ children, className }: { children: ReactNode; className?:
   <div className={cn('mx-auto flex w-full max-w-360 flex-col gap-5 px-4 py-5 sm:px-6 sm:py-6 lg:px-8', className)}>{children}</div>
 );
 
+/** Main column and a narrower one beside it from the `lg` breakpoint on; below, the side follows the main column. */
+export const Split = ({ children, side }: { children: ReactNode; side: ReactNode }) => (
+  <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 lg:grid-cols-[minmax(0,2fr)_minmax(0,1fr)]">
+    <div className="flex min-w-0 flex-col gap-4">{children}</div>
+    <div className="flex min-w-0 flex-col gap-4">{side}</div>
+  </div>
+);
+
 export type SectionCardProps = {
   title?: ReactNode;
   description?: ReactNode;
