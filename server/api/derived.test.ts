@@ -5,7 +5,7 @@ import addFormatsModule from 'ajv-formats';
 import { KEY_ROLES, keyCapabilities, MEMBER_ROLES, memberCapabilities, scopeOf } from '#server/kernel/capabilities.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
-import type { AnyOperation } from '#server/kernel/operation.ts';
+import { type AnyOperation, successesOf } from '#server/kernel/operation.ts';
 import { db } from '#server/platform/db.ts';
 import { type Answer, call } from '#server/testing/calls.ts';
 import { testDatabase } from '#server/testing/database.ts';
@@ -25,8 +25,12 @@ const mutating = (op: AnyOperation) => !op.http.startsWith('GET ');
 const withSample = operations.filter((op) => op.needs !== 'anonymous');
 const sample = (op: AnyOperation, ctx: Ctx) => samples[op.id]!(ctx);
 const infrastructure = KEY_ROLES.at(-1)!;
+/** Verbs that ask for an Owner or Admin beyond a capability. */
+const PEOPLE_ONLY: ReadonlySet<string> = new Set(['secrets.restore']);
 /** A few acts belong to Owners alone: no seeded key role carries them. */
-const keyMay = (op: AnyOperation) => op.needs === 'any' || op.needs === 'anonymous' || op.needs.every((c) => infrastructure.capabilities.has(c));
+const keyMay = (op: AnyOperation) =>
+  !PEOPLE_ONLY.has(op.id) &&
+  ( op.needs === 'any' || op.needs === 'anonymous' || op.needs.every((c) => infrastructure.capabilities.has(c)));
 const ableCtx = (op: AnyOperation, w: Workspace, space: 'live' | 'test' = 'live') => w.ctx(space, keyMay(op) ? keyActor(infrastructure.name) : memberActor('owner'));
 const byKey = v1Operations.filter((op) => op.needs !== 'anonymous' && keyMay(op));
 const auditCount = (w: Workspace) => db().audit_logs.count({ where: { tenant_id: w.tenant.id } });
@@ -125,7 +129,7 @@ describe('a repeated idempotency key replays byte for byte and does nothing agai
       const { text: key } = await w.key('live');
       const input = await sample(op, w.live);
       const first = await send(op, input, key, { 'idempotency-key': 'once' });
-      assert.equal(first.status, op.success ?? 200, first.text);
+      assert.ok(successesOf(op).includes(first.status as 200), first.text);
       const audits = await auditCount(w);
       const second = await send(op, input, key, { 'idempotency-key': 'once' });
       assert.deepEqual([second.status, second.text, second.headers.get('x-idempotent-replay')], [first.status, first.text, 'true']);
@@ -166,7 +170,7 @@ describe('unknown members of a body change nothing', () => {
       const w = await workspace();
       const { text: key } = await w.key('live');
       const answer = await send(op, { ...(await sample(op, w.live)), tenant_id: crypto.randomUUID(), sandbox: true, created_at: '1999-01-01T00:00:00Z', unknown_member: { a: 1 } }, key);
-      assert.equal(answer.status, op.success ?? 200, answer.text);
+      assert.ok(successesOf(op).includes(answer.status as 200), answer.text);
       assert.ok(!answer.text.includes('1999-01-01') && !answer.text.includes('unknown_member'));
       if (answer.body.data?.tenant_id) assert.equal(answer.body.data.tenant_id, w.tenant.id);
       if (answer.body.data?.sandbox !== undefined) assert.equal(answer.body.data.sandbox, false);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { scopeOf } from '#server/kernel/capabilities.ts';
 import { ERROR_STATUS, type ErrorType } from '#server/kernel/errors.ts';
-import type { AnyOperation } from '#server/kernel/operation.ts';
+import { type AnyOperation, successesOf } from '#server/kernel/operation.ts';
 import { headerParameters } from './input.ts';
 import { v1Operations } from './operations.ts';
 import { NEWEST } from './versions.ts';
@@ -115,12 +115,15 @@ function describe(op: AnyOperation, method: string, path: string, shared: Record
           },
         }
       : {}),
-    responses: { [op.success ?? 200]: { description: 'Success', content: { 'application/json': { schema: envelopeSchema(op, shared) } } }, ...refusals(op) },
+    responses: { ...successes(op, shared), ...refusals(op) },
     security: op.needs === 'anonymous' ? [] : [{ bearer: [] }, { apiKey: [] }],
     ...(scopes.length > 0 ? { 'x-scopes': scopes } : {}),
     ...(op.needs === 'any' || op.needs === 'anonymous' ? {} : { 'x-capabilities': op.needs }),
   };
 }
+
+const successes = (op: AnyOperation, shared: Record<string, Json>): Record<string, Json> =>
+  Object.fromEntries(successesOf(op).map((status) => [status, { description: 'Success', content: { 'application/json': { schema: envelopeSchema(op, shared) } } }]));
 
 function envelopeSchema(op: AnyOperation, shared: Record<string, Json>): Json {
   const meta = op.list === 'feed' ? 'FeedMeta' : op.list ? 'PageMeta' : 'Meta';

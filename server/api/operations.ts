@@ -2,11 +2,14 @@ import * as account from '#server/domain/account/operations.ts';
 import * as apiKeys from '#server/domain/api-keys/operations.ts';
 import * as environments from '#server/domain/environments/operations.ts';
 import * as roles from '#server/domain/roles/operations.ts';
+import * as routes from '#server/domain/routes/operations.ts';
+import * as secrets from '#server/domain/secrets/operations.ts';
+import * as signup from '#server/domain/signup/operations.ts';
 import type { AnyOperation } from '#server/kernel/operation.ts';
 import { matcher } from './match.ts';
 
 /** Every operation of the product, family by family: REST routes, tRPC procedures, OpenAPI, scope matrix and derived tests all read this list. */
-export const operations: readonly AnyOperation[] = [account, apiKeys, environments, roles].flatMap((family) =>
+export const operations: readonly AnyOperation[] = [account, apiKeys, environments, roles, routes, secrets, signup].flatMap((family) =>
   Object.values(family).filter((row): row is AnyOperation => typeof row === 'object' && 'http' in row),
 );
 

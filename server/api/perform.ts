@@ -40,7 +40,7 @@ export async function execute<I extends z.ZodType, O extends z.ZodType>(op: Oper
 }
 
 /** `field: what is wrong`, of the first issue; never the value. */
-function firstProblem(error: z.ZodError): string {
+export function firstProblem(error: z.ZodError): string {
   const issue = error.issues[0];
   const path = issue?.path.join('.') ?? '';
   const message = issue?.message ?? 'invalid';

@@ -6,6 +6,10 @@ import type { Page } from './page.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
+export type Success = 200 | 201 | 202;
+/** Every status a successful answer of an operation can have. */
+export const successesOf = (op: { success?: Success | readonly Success[] }): readonly Success[] => (typeof op.success === 'object' ? op.success : [op.success ?? 200]);
+
 /** A keyset feed page (interface rule 01 §6.2). */
 export type Feed<T> = { rows: T[]; meta: Record<string, unknown> };
 
@@ -25,10 +29,10 @@ export type Operation<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.Z
   refuses: readonly ErrorType[];
   input: I;
   output: O;
-  /** Status of success; 200 when absent. */
-  success?: 200 | 201 | 202;
+  /** Status of success, or all that occur when `success_of` decides; 200 when absent. */
+  success?: Success | readonly Success[];
   /** The status when it depends on the answer: a pending claim is 202, a collected one 200. */
-  success_of?: (output: z.output<O>) => 200 | 201 | 202;
+  success_of?: (output: z.output<O>) => Success;
   /** Absent: one resource. */
   list?: 'paged' | 'whole' | 'feed';
   /** The answer carries a one-time secret: its stored replay is sealed under the key text too (interface rule 01 §7.9). */

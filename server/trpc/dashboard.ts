@@ -2,7 +2,7 @@ import { bodyOf, mergedInput } from '#server/api/input.ts';
 import { matchDashboard } from '#server/api/operations.ts';
 import { perform } from '#server/api/perform.ts';
 import { asRefusal, Refusal } from '#server/kernel/errors.ts';
-import type { Feed } from '#server/kernel/operation.ts';
+import { type Feed, successesOf } from '#server/kernel/operation.ts';
 import type { Page } from '#server/kernel/page.ts';
 import { log } from '#server/platform/log.ts';
 import { callOf, dashboardContext } from './context.ts';
@@ -22,7 +22,7 @@ export async function handleDashboard(req: Request): Promise<Response> {
     const body = op.http.startsWith('GET ') ? new Uint8Array() : await bodyOf(req);
     const { output, result } = await perform(op, ctx, mergedInput(op, req, params, body));
     const headers: Record<string, string> = op.http.startsWith('GET ') ? {} : { 'x-sallyport-changed': `${ctx.tenant_id}:${ctx.sandbox ? 'test' : 'live'}` };
-    return answer(op.success ?? 200, op.list === 'feed' ? { data: output, ...(result as Feed<unknown>).meta } : op.list ? paged(output, result as Page<unknown>) : output, requestId, headers);
+    return answer(successesOf(op)[0] ?? 200, op.list === 'feed' ? { data: output, ...(result as Feed<unknown>).meta } : op.list ? paged(output, result as Page<unknown>) : output, requestId, headers);
   } catch (error) {
     return refused(asRefusal(error), requestId);
   }

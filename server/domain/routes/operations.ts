@@ -85,6 +85,7 @@ export const putEnvironment = operation({
   refuses: ['not_found'],
   input: wire.PutRouteEnvironment,
   output: wire.RouteEnvironmentConfig,
+  success: [200, 201],
   // A row that was never changed is the one this call made.
   success_of: (config) => (config.created_at === config.updated_at ? 201 : 200),
   run: (ctx, input) => environments.putRouteEnvironment(ctx, input),
