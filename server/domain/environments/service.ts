@@ -1,13 +1,13 @@
 import type { z } from 'zod';
-import { type Ctx, own } from '#server/kernel/context.ts';
-import { read, type Tx } from '#server/kernel/database.ts';
+import { withinPlan } from '#server/domain/plans/service.ts';
 import { changesOf } from '#server/kernel/changes.ts';
 import { onUnique } from '#server/kernel/conflicts.ts';
+import { type Ctx, own } from '#server/kernel/context.ts';
+import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid, notFound, Refusal } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
-import { withinPlan } from '#server/domain/plans/service.ts';
 import type { CreateEnvironment, UpdateEnvironment } from './schema.ts';
 
 /** Every environment of the space: the default first, then by name. */
@@ -21,7 +21,9 @@ export function createEnvironment(ctx: Ctx, input: z.output<typeof CreateEnviron
     await withinPlan(tx, ctx, 'environments');
     if (input.is_default) await clearDefault(tx, ctx);
     const row = await tx.environments
-      .create({ data: { ...own(ctx), ...input, id: newId(), display_name: input.display_name ?? titleOf(input.name), created_at: ctx.now } })
+      .create({
+        data: { ...own(ctx), ...input, id: newId(), display_name: input.display_name ?? titleOf(input.name), created_at: ctx.now },
+      })
       .catch(onUnique('An environment with this name exists.'));
     return audited(row, { action: 'create', resource_type: 'environment', resource_id: row.id, name: row.name });
   });
@@ -36,7 +38,13 @@ export function updateEnvironment(ctx: Ctx, { id, ...input }: z.output<typeof Up
       .update({ where: { id: before.id, ...own(ctx) }, data: { ...input, updated_at: ctx.now } })
       .catch(onUnique('An environment with this name exists.'));
     if (after.name !== before.name) await renameEverywhere(tx, ctx, before.name, after.name);
-    return audited(after, { action: 'update', resource_type: 'environment', resource_id: after.id, name: after.name, changes: changesOf(before, after, Object.keys(input)) });
+    return audited(after, {
+      action: 'update',
+      resource_type: 'environment',
+      resource_id: after.id,
+      name: after.name,
+      changes: changesOf(before, after, Object.keys(input)),
+    });
   });
 }
 
@@ -44,7 +52,8 @@ export function updateEnvironment(ctx: Ctx, { id, ...input }: z.output<typeof Up
 export function deleteEnvironment(ctx: Ctx, input: { id: string }) {
   return mutate(ctx, async (tx) => {
     const row = await environmentById(tx, ctx, input.id);
-    if (row.is_default) throw new Refusal('validation_error', 'The default environment cannot be deleted. Make another one the default first.');
+    if (row.is_default)
+      throw new Refusal('validation_error', 'The default environment cannot be deleted. Make another one the default first.');
     await refuseWhileUsed(tx, ctx, row);
     await tx.environments.delete({ where: { id: row.id, ...own(ctx) } });
     return audited({ deleted: true as const }, { action: 'delete', resource_type: 'environment', resource_id: row.id, name: row.name });
@@ -60,7 +69,16 @@ export const defaultEnvironment = (tx: Tx, ctx: Ctx) => tx.environments.findFirs
 /** The environment every space starts with (interface rule 11 §6); called by sign-up inside its own transaction. */
 export const firstEnvironment = (tx: Tx, tenantId: string, sandbox: boolean, now: Date) =>
   tx.environments.create({
-    data: { id: newId(), tenant_id: tenantId, sandbox, name: 'production', display_name: 'Production', color: '#22c55e', is_default: true, created_at: now },
+    data: {
+      id: newId(),
+      tenant_id: tenantId,
+      sandbox,
+      name: 'production',
+      display_name: 'Production',
+      color: '#22c55e',
+      is_default: true,
+      created_at: now,
+    },
   });
 
 async function environmentById(tx: Tx, ctx: Ctx, id: string) {
@@ -69,24 +87,46 @@ async function environmentById(tx: Tx, ctx: Ctx, id: string) {
   return row;
 }
 
-const clearDefault = (tx: Tx, ctx: Ctx) => tx.environments.updateMany({ where: { ...own(ctx), is_default: true }, data: { is_default: false } });
+const clearDefault = (tx: Tx, ctx: Ctx) =>
+  tx.environments.updateMany({ where: { ...own(ctx), is_default: true }, data: { is_default: false } });
 
-/** The name is a foreign key by text in three places; all follow in the same transaction. */
+/** The name is a foreign key by text in several places; all follow in the same transaction. */
 async function renameEverywhere(tx: Tx, ctx: Ctx, from: string, to: string) {
   await tx.route_environment_configs.updateMany({ where: { ...own(ctx), environment_name: from }, data: { environment_name: to } });
   await tx.secret_environments.updateMany({ where: { ...own(ctx), environment_name: from }, data: { environment_name: to } });
+  await tx.secret_references.updateMany({ where: { ...own(ctx), referrer_env: from }, data: { referrer_env: to } });
   await tx.secrets.updateMany({ where: { ...own(ctx), base_environment: from }, data: { base_environment: to } });
   await tx.collection_environment_defaults.updateMany({ where: { ...own(ctx), environment_name: from }, data: { environment_name: to } });
   await tx.$executeRaw`update collections set expected_environments = array_replace(expected_environments, ${from}, ${to}) where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and ${from} = any(expected_environments)`;
 }
 
 async function refuseWhileUsed(tx: Tx, ctx: Ctx, row: { id: string; name: string }) {
-  const routes = await tx.route_environment_configs.findMany({ where: { ...own(ctx), environment_id: row.id }, select: { route: { select: { name: true } } }, take: 6 });
+  const routes = await tx.route_environment_configs.findMany({
+    where: { ...own(ctx), environment_id: row.id },
+    select: { route: { select: { name: true } } },
+    take: 6,
+  });
   if (routes.length > 0)
-    throw new Refusal('in_use', `Routes still serve this environment: ${routes.slice(0, 5).map((r) => r.route.name).join(', ')}${routes.length > 5 ? ' and more' : ''}. Remove their configuration first.`);
-  const secrets = await tx.secret_environments.findMany({ where: { ...own(ctx), environment_name: row.name }, select: { secret: { select: { name: true } } }, take: 6 });
+    throw new Refusal(
+      'in_use',
+      `Routes still serve this environment: ${routes
+        .slice(0, 5)
+        .map((r) => r.route.name)
+        .join(', ')}${routes.length > 5 ? ' and more' : ''}. Remove their configuration first.`,
+    );
+  const secrets = await tx.secret_environments.findMany({
+    where: { ...own(ctx), environment_name: row.name },
+    select: { secret: { select: { name: true } } },
+    take: 6,
+  });
   if (secrets.length > 0)
-    throw new Refusal('in_use', `Secrets still hold a value for this environment: ${secrets.slice(0, 5).map((s) => s.secret.name).join(', ')}${secrets.length > 5 ? ' and more' : ''}. Remove those values first.`);
+    throw new Refusal(
+      'in_use',
+      `Secrets still hold a value for this environment: ${secrets
+        .slice(0, 5)
+        .map((s) => s.secret.name)
+        .join(', ')}${secrets.length > 5 ? ' and more' : ''}. Remove those values first.`,
+    );
 }
 
 const titleOf = (name: string) =>

@@ -19,9 +19,16 @@ export async function joinCollection(tx: Tx, ctx: Ctx, routeId: string, collecti
   await attachDefaultClients(tx, ctx, route.id, added, defaults);
 }
 
+/** What the collection says per environment; default clients that are gone are left out. */
 export async function defaultsOf(tx: Tx, ctx: Ctx, collectionId: string): Promise<Defaults> {
   const rows = await tx.collection_environment_defaults.findMany({ where: { ...own(ctx), collection_id: collectionId } });
-  return new Map(rows.map((d) => [d.environment_name, d]));
+  const wanted = [...new Set(rows.flatMap((d) => d.default_client_ids))];
+  const clients =
+    wanted.length === 0 ? [] : await tx.clients.findMany({ where: { ...own(ctx), id: { in: wanted } }, select: { id: true } });
+  const known = new Set(clients.map((c) => c.id));
+  return new Map(
+    rows.map((d) => [d.environment_name, { base_url: d.base_url, default_client_ids: d.default_client_ids.filter((id) => known.has(id)) }]),
+  );
 }
 
 /** Makes the expected environments the route lacks; answers their ids by name. `retarget` also sets differing targets to the default. */
@@ -47,7 +54,7 @@ export async function addExpected(
 
 const withTarget = (local: object | undefined, url: string | null | undefined) => (url ? { ...local, target_base_url: url } : { ...local });
 
-/** Attaches each environment's default clients; clients that are gone are passed over. `environments`: name -> id. */
+/** Attaches each environment's default clients. `environments`: name -> id. */
 export async function attachDefaultClients(
   tx: Tx,
   ctx: Ctx,
@@ -55,16 +62,10 @@ export async function attachDefaultClients(
   environments: Map<string, string>,
   defaults: Defaults,
 ): Promise<void> {
-  const wanted = [...environments].flatMap(([name, environment_id]) =>
+  const pairs = [...environments].flatMap(([name, environment_id]) =>
     (defaults.get(name)?.default_client_ids ?? []).map((client_id) => ({ environment_id, client_id })),
   );
-  if (wanted.length === 0) return;
-  const clients = await tx.clients.findMany({
-    where: { ...own(ctx), id: { in: [...new Set(wanted.map((w) => w.client_id))] } },
-    select: { id: true },
-  });
-  const known = new Set(clients.map((c) => c.id));
-  const data = wanted.filter((w) => known.has(w.client_id)).map((w) => ({ ...own(ctx), ...w, route_id: routeId, created_at: ctx.now }));
+  const data = pairs.map((pair) => ({ ...own(ctx), ...pair, route_id: routeId, created_at: ctx.now }));
   await tx.route_client_assignments.createMany({ data, skipDuplicates: true });
 }
 

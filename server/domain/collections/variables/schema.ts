@@ -7,7 +7,7 @@ export const CollectionVariable = z
     id: z.uuid(),
     collection_id: z.uuid(),
     key: z.string(),
-    type: z.enum(['value', 'secret']),
+    type: z.string().pipe(z.enum(['value', 'secret'])),
     value: z.string().nullable(),
     secret_id: z.uuid().nullable(),
     description: z.string().nullable(),

@@ -1,0 +1,105 @@
+import type { z } from 'zod';
+import * as routes from '#server/domain/routes/membership/service.ts';
+import { type Ctx, own } from '#server/kernel/context.ts';
+import { read, type Tx } from '#server/kernel/database.ts';
+import { invalid, Refusal } from '#server/kernel/errors.ts';
+import { audited, mutate } from '#server/kernel/mutate.ts';
+import type { PutEnvironmentDefaults } from '../schema.ts';
+import { collectionById } from '../service.ts';
+
+/** What a member route is expected to have: the environments, and per environment a target and clients (interface rule 10 §13). */
+export const getDefaults = (ctx: Ctx, input: { id: string }) =>
+  read(ctx, async (tx) => defaultsAnswer(tx, ctx, await collectionById(tx, ctx, input.id)));
+
+/** Replaces the whole. Nothing happens to member routes until they join or are reset. @throws Refusal validation_error */
+export async function putDefaults(ctx: Ctx, { id, expected_environments, environments }: z.output<typeof PutEnvironmentDefaults>) {
+  for (const [i, { base_url }] of environments.entries()) await routes.checkTarget(ctx, `environments.${i}.base_url`, base_url);
+  return mutate(ctx, async (tx) => {
+    const collection = await collectionById(tx, ctx, id);
+    const expected = [...new Set(expected_environments)];
+    await refuseUnknownEnvironments(tx, ctx, expected, environments);
+    await refuseUnknownClients(tx, ctx, environments);
+    const where = { ...own(ctx), collection_id: collection.id };
+    await tx.collection_environment_defaults.deleteMany({ where });
+    await tx.collection_environment_defaults.createMany({
+      data: environments.map((e) => ({ ...where, ...e, default_client_ids: [...new Set(e.default_client_ids)] })),
+    });
+    const row = await tx.collections.update({
+      where: { id: collection.id, ...own(ctx) },
+      data: { expected_environments: expected, updated_at: ctx.now },
+    });
+    return audited(await defaultsAnswer(tx, ctx, row), {
+      action: 'update',
+      resource_type: 'collection',
+      resource_id: row.id,
+      name: row.name,
+      details: { change: 'environment_defaults', expected_environments: expected },
+    });
+  });
+}
+
+/** Per member route, what differs from the defaults. */
+export const syncStatus = (ctx: Ctx, input: { id: string }) =>
+  read(ctx, async (tx) => routes.driftOf(tx, ctx, await collectionById(tx, ctx, input.id)));
+
+/** Brings one member in line: never detaches, never deletes. */
+export function resetRoute(ctx: Ctx, input: { id: string; routeId: string }) {
+  return mutate(ctx, async (tx) => {
+    const collection = await collectionById(tx, ctx, input.id);
+    const { status, entry } = await routes.resetToDefaults(tx, ctx, collection, input.routeId);
+    return audited(status, entry);
+  });
+}
+
+/**
+ * Moves routes, secrets or clients into the collection; routes join as by PATCH. Besides the collection the caller must be allowed to change
+ * that kind of member. @throws Refusal validation_error for an unknown id, forbidden
+ */
+export async function moveMembers(ctx: Ctx, input: { id: string; type: 'route' | 'secret' | 'client'; ids: string[] }) {
+  if (!ctx.actor.capabilities.has(`${input.type}:update`))
+    throw new Refusal('forbidden', `Moving a ${input.type} needs the right to change it (${input.type}:update).`);
+  return mutate(ctx, async (tx) => {
+    const collection = await collectionById(tx, ctx, input.id);
+    const ids = [...new Set(input.ids)];
+    const entries =
+      input.type === 'route' ? await routes.moveRoutes(tx, ctx, collection, ids) : await assign(tx, ctx, collection.id, input.type, ids);
+    const summary = {
+      action: 'update',
+      resource_type: 'collection',
+      resource_id: collection.id,
+      name: collection.name,
+      details: { change: 'members', type: input.type, ids },
+    };
+    return audited({ moved: ids.length }, summary, ...entries);
+  });
+}
+
+async function assign(tx: Tx, ctx: Ctx, collection_id: string, type: 'secret' | 'client', ids: string[]): Promise<[]> {
+  const change = { where: { ...own(ctx), id: { in: ids } }, data: { collection_id, updated_at: ctx.now } };
+  const { count } = type === 'secret' ? await tx.secrets.updateMany(change) : await tx.clients.updateMany(change);
+  if (count !== ids.length) throw new Refusal('validation_error', `ids: names a ${type} that is not in this space`);
+  return [];
+}
+
+async function defaultsAnswer(tx: Tx, ctx: Ctx, collection: { id: string; expected_environments: string[] }) {
+  const environments = await tx.collection_environment_defaults.findMany({
+    where: { ...own(ctx), collection_id: collection.id },
+    select: { environment_name: true, base_url: true, default_client_ids: true },
+    orderBy: { environment_name: 'asc' },
+  });
+  return { expected_environments: collection.expected_environments, environments };
+}
+
+async function refuseUnknownEnvironments(tx: Tx, ctx: Ctx, expected: string[], environments: { environment_name: string }[]) {
+  const names = [...expected, ...environments.map((e) => e.environment_name)];
+  const known = await tx.environments.findMany({ where: { ...own(ctx), name: { in: names } }, select: { name: true } });
+  const unknown = names.find((name) => !known.some((k) => k.name === name));
+  if (unknown !== undefined)
+    throw invalid(expected.includes(unknown) ? 'expected_environments' : 'environments', `${unknown} is no environment of this space`);
+}
+
+async function refuseUnknownClients(tx: Tx, ctx: Ctx, environments: { default_client_ids: string[] }[]) {
+  const ids = [...new Set(environments.flatMap((e) => e.default_client_ids))];
+  const known = await tx.clients.count({ where: { ...own(ctx), id: { in: ids } } });
+  if (known !== ids.length) throw invalid('environments', 'default_client_ids names a client that is not in this space');
+}

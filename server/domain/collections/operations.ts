@@ -1,0 +1,168 @@
+import { z } from 'zod';
+import { Deleted } from '#server/kernel/fields.ts';
+import { operation } from '#server/kernel/operation.ts';
+import { wholeList } from '#server/kernel/page.ts';
+import * as defaults from './defaults/service.ts';
+import * as wire from './schema.ts';
+import * as collections from './service.ts';
+import { CollectionVariable, CreateVariable, UpdateVariable, VariableRef, VariablesOf } from './variables/schema.ts';
+import * as variables from './variables/service.ts';
+
+export const list = operation({
+  id: 'collections.list',
+  summary: 'List collections',
+  http: 'GET /collections',
+  needs: ['collection:list'],
+  refuses: [],
+  input: wire.ListCollections,
+  output: z.array(wire.Collection),
+  list: 'paged',
+  run: (ctx, input) => collections.listCollections(ctx, input),
+});
+
+export const create = operation({
+  id: 'collections.create',
+  summary: 'Create a collection',
+  http: 'POST /collections',
+  needs: ['collection:create'],
+  refuses: ['plan_limit', 'conflict'],
+  input: wire.CreateCollection,
+  output: wire.Collection,
+  success: 201,
+  run: (ctx, input) => collections.createCollection(ctx, input),
+});
+
+export const get = operation({
+  id: 'collections.get',
+  summary: 'Get a collection',
+  http: 'GET /collections/{id}',
+  needs: ['collection:read'],
+  refuses: ['not_found'],
+  input: wire.CollectionRef,
+  output: wire.CollectionDetail,
+  run: (ctx, input) => collections.getCollection(ctx, input),
+});
+
+export const update = operation({
+  id: 'collections.update',
+  summary: 'Update a collection',
+  http: 'PATCH /collections/{id}',
+  needs: ['collection:update'],
+  refuses: ['not_found', 'conflict'],
+  input: wire.UpdateCollection,
+  output: wire.Collection,
+  run: (ctx, input) => collections.updateCollection(ctx, input),
+});
+
+export const remove = operation({
+  id: 'collections.delete',
+  summary: 'Delete a collection; its members stay',
+  http: 'DELETE /collections/{id}',
+  needs: ['collection:delete'],
+  refuses: ['not_found', 'in_use'],
+  input: wire.CollectionRef,
+  output: Deleted,
+  run: (ctx, input) => collections.deleteCollection(ctx, input),
+});
+
+export const listVariables = operation({
+  id: 'collections.variables.list',
+  summary: 'List the variables of a collection',
+  http: 'GET /collections/{id}/variables',
+  needs: ['collection:read'],
+  refuses: ['not_found'],
+  input: VariablesOf,
+  output: z.array(CollectionVariable),
+  list: 'whole',
+  run: async (ctx, input) => wholeList(await variables.listVariables(ctx, input)),
+});
+
+export const createVariable = operation({
+  id: 'collections.variables.create',
+  summary: 'Create a variable',
+  http: 'POST /collections/{id}/variables',
+  needs: ['collection:update'],
+  refuses: ['not_found', 'conflict'],
+  input: CreateVariable,
+  output: CollectionVariable,
+  success: 201,
+  run: (ctx, input) => variables.createVariable(ctx, input),
+});
+
+export const updateVariable = operation({
+  id: 'collections.variables.update',
+  summary: 'Update a variable',
+  http: 'PATCH /collections/{id}/variables/{variableId}',
+  needs: ['collection:update'],
+  refuses: ['not_found', 'conflict', 'in_use'],
+  input: UpdateVariable,
+  output: CollectionVariable,
+  run: (ctx, input) => variables.updateVariable(ctx, input),
+});
+
+export const removeVariable = operation({
+  id: 'collections.variables.delete',
+  summary: 'Delete a variable',
+  http: 'DELETE /collections/{id}/variables/{variableId}',
+  needs: ['collection:update'],
+  refuses: ['not_found', 'in_use'],
+  input: VariableRef,
+  output: Deleted,
+  run: (ctx, input) => variables.deleteVariable(ctx, input),
+});
+
+export const getDefaults = operation({
+  id: 'collections.environment_defaults.get',
+  summary: 'Get the environment defaults of a collection',
+  http: 'GET /collections/{id}/environment-defaults',
+  needs: ['collection:read'],
+  refuses: ['not_found'],
+  input: wire.CollectionRef,
+  output: wire.EnvironmentDefaults,
+  run: (ctx, input) => defaults.getDefaults(ctx, input),
+});
+
+export const putDefaults = operation({
+  id: 'collections.environment_defaults.put',
+  summary: 'Replace the environment defaults of a collection',
+  http: 'PUT /collections/{id}/environment-defaults',
+  needs: ['collection:update'],
+  refuses: ['not_found'],
+  input: wire.PutEnvironmentDefaults,
+  output: wire.EnvironmentDefaults,
+  run: (ctx, input) => defaults.putDefaults(ctx, input),
+});
+
+export const syncStatus = operation({
+  id: 'collections.sync_status',
+  summary: 'Show which member routes differ from the environment defaults',
+  http: 'GET /collections/{id}/sync-status',
+  needs: ['collection:read'],
+  refuses: ['not_found'],
+  input: wire.CollectionRef,
+  output: z.array(wire.SyncStatus),
+  list: 'whole',
+  run: async (ctx, input) => wholeList(await defaults.syncStatus(ctx, input)),
+});
+
+export const resetRoute = operation({
+  id: 'collections.routes.reset',
+  summary: 'Bring a member route in line with the environment defaults',
+  http: 'POST /collections/{id}/routes/{routeId}/reset',
+  needs: ['collection:update', 'route:update'],
+  refuses: ['not_found'],
+  input: wire.ResetRoute,
+  output: wire.SyncStatus,
+  run: (ctx, input) => defaults.resetRoute(ctx, input),
+});
+
+export const moveMembers = operation({
+  id: 'collections.members.move',
+  summary: 'Move routes, secrets or clients into a collection',
+  http: 'POST /admin/collections/{id}/members',
+  needs: ['collection:update'],
+  refuses: ['not_found', 'forbidden'],
+  input: wire.MoveMembers,
+  output: wire.Moved,
+  run: (ctx, input) => defaults.moveMembers(ctx, input),
+});
