@@ -58,7 +58,9 @@ export function ConfirmDanger(props: ConfirmDangerProps) {
       initialFocus={mustType && !blockedReason ? field : cancel}
       footer={
         <>
-          <Button ref={cancel} onClick={() => onOpenChange(false)}>Cancel</Button>
+          <Button ref={cancel} onClick={() => onOpenChange(false)}>
+            Cancel
+          </Button>
           <Button variant="danger" loading={busy} disabledReason={reason} onClick={confirm}>
             {confirmLabel}
           </Button>

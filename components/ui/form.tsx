@@ -14,6 +14,7 @@ import {
 import type { z } from 'zod';
 import { Callout } from './callout.tsx';
 import { cn } from './cn.ts';
+import { type RefusalView, refusedFields } from './refusal.ts';
 
 export type ZodForm<In extends FieldValues, Out extends FieldValues = In> = UseFormReturn<In, unknown, Out>;
 
@@ -28,9 +29,6 @@ export function useZodForm<S extends z.ZodType<FieldValues, FieldValues>>(
   return useForm<z.input<S>, unknown, z.output<S>>({ mode: 'onTouched', ...rest, resolver: zodResolver(schema) });
 }
 
-/** What the server said no with. `fields` maps a field path to its message; without it the message's leading `field:` names the field. */
-export type RefusalView = { type: string; message: string; request_id?: string | undefined; fields?: Record<string, string> | undefined };
-
 /**
  * Puts a refusal on the fields it is about and focuses the first.
  * Returns what is left to show above the form, or undefined when a field took it.
@@ -39,23 +37,14 @@ export function applyRefusal<In extends FieldValues, Out extends FieldValues>(
   form: ZodForm<In, Out>,
   refusal: RefusalView,
 ): RefusalView | undefined {
-  const named = Object.entries(refusal.fields ?? leadingField(form, refusal.message));
+  const values = form.getValues();
+  const named = Object.entries(refusedFields(refusal, (name) => Object.hasOwn(values, name)));
   if (named.length === 0) return refusal;
   named.forEach(([path, message], index) => {
     form.setError(path as FieldPath<In>, { type: 'server', message }, { shouldFocus: index === 0 });
   });
   return undefined;
 }
-
-/** `host: must be …` and `host must be …` both name the field `host`, if the form has one of that name. */
-function leadingField<In extends FieldValues, Out extends FieldValues>(form: ZodForm<In, Out>, message: string): Record<string, string> {
-  const match = /^["'`]?([a-z_][\w.[\]]*)["'`]?(:)?\s+(.+)$/is.exec(message);
-  const [, path = '', colon, rest = ''] = match ?? [];
-  const known = path !== '' && (path.split(/[.[]/)[0] ?? '') in form.getValues();
-  return known ? { [path]: colon ? capital(rest) : message } : {};
-}
-
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 export type FormProps<In extends FieldValues, Out extends FieldValues> = Omit<ComponentProps<'form'>, 'onSubmit'> & {
   form: ZodForm<In, Out>;
