@@ -1,0 +1,90 @@
+// npm run -s admin -- <command> [--flags]   the operator's commands; JSON on stdout, problems on stderr, exit code 1 on refusal.
+// They talk to the database, not to the service, so they work while it runs and while it does not.
+import { parseArgs } from 'node:util';
+import { openDatabase } from './open-database.ts';
+import { generateClient, migrate } from './schema.ts';
+
+const text = { type: 'string' } as const;
+const flag = { type: 'boolean' } as const;
+const commands = {
+  'create-tenant': ['--slug [--name --region --plan --status --owner-email --owner-password --no-starter]', 'makes a workspace, or brings it to this plan and status'],
+  'set-plan': ['--slug [--plan --status --deliberate]', 'moves a workspace to a plan or status'],
+  'set-limit': ['--slug --kind --value <n|unlimited|plan> [--reason]', 'overrides one plan limit'],
+  'create-key': ['--slug --space live|test [--role --name]', 'prints a new API key once'],
+  'create-session': ['--email [--mfa --i-understand]', 'prints a dashboard session token'],
+  suspend: ['--slug', 'pauses a workspace until resume'],
+  resume: ['--slug', 'ends a suspension'],
+  'list-tenants': ['', 'every workspace with plan, status and counts'],
+} as const;
+
+const { values, positionals } = parseArgs({
+  args: process.argv.slice(2),
+  allowPositionals: true,
+  options: { slug: text, name: text, region: text, plan: text, status: text, 'owner-email': text, 'owner-password': text, 'no-starter': flag, deliberate: flag, kind: text, value: text, reason: text, space: text, role: text, email: text, mfa: flag, 'i-understand': flag },
+});
+const command = positionals[0] as keyof typeof commands | undefined;
+if (!command || !(command in commands)) {
+  console.error(Object.entries(commands).map(([name, [flags, what]]) => `${name.padEnd(18)} ${what}${flags ? `\n${' '.repeat(19)}${flags}` : ''}`).join('\n'));
+  process.exit(command ? 1 : 0);
+}
+
+process.env.LOG_LEVEL ??= 'warn';
+await generateClient();
+const database = await openDatabase();
+let code = 0;
+try {
+  await migrate(database.url);
+  console.log(JSON.stringify(await run(command), null, 1));
+} catch (error) {
+  console.error(error instanceof Error ? error.message : String(error));
+  code = 1;
+} finally {
+  const { closeDb } = await import('../server/platform/db.ts');
+  await closeDb();
+  await database.release();
+}
+process.exit(code);
+
+async function run(name: keyof typeof commands): Promise<unknown> {
+  const operator = await import('../server/domain/operator/service.ts');
+  switch (name) {
+    case 'create-tenant':
+      return operator.provisionTenant({
+        slug: need('slug'),
+        starter: !values['no-starter'],
+        ...given('name', 'region', 'plan', 'status'),
+        ...(values['owner-email'] ? { owner_email: values['owner-email'] } : {}),
+        ...(values['owner-password'] ? { owner_password: values['owner-password'] } : {}),
+      });
+    case 'set-plan':
+      return operator.setPlan({ slug: need('slug'), ...given('plan', 'status'), deliberate: values.deliberate ?? false });
+    case 'set-limit': {
+      const value = need('value');
+      const number = value === 'unlimited' || value === 'plan' ? null : Number(value);
+      if (number !== null && !(Number.isInteger(number) && number >= 0)) throw new Error('--value must be a whole number, unlimited or plan');
+      return operator.setLimit({ slug: need('slug'), kind: need('kind'), value: number, remove: value === 'plan', ...given('reason') });
+    }
+    case 'create-key':
+      return operator.createKey({ slug: need('slug'), space: need('space'), ...given('role', 'name') });
+    case 'create-session':
+      return operator.openSession({ email: need('email'), mfa: values.mfa ?? false, i_understand: values['i-understand'] ?? false });
+    case 'suspend':
+      return operator.suspend({ slug: need('slug') });
+    case 'resume':
+      return operator.resume({ slug: need('slug') });
+    case 'list-tenants':
+      return operator.listTenants();
+  }
+}
+
+type TextFlag = 'slug' | 'name' | 'region' | 'plan' | 'status' | 'kind' | 'value' | 'reason' | 'space' | 'role' | 'email';
+
+function need(name: TextFlag): string {
+  const value = values[name];
+  if (!value) throw new Error(`${command} needs --${name}`);
+  return value;
+}
+
+function given<const K extends TextFlag>(...names: K[]): { [P in K]?: string } {
+  return Object.fromEntries(names.flatMap((n) => (values[n] === undefined ? [] : [[n, values[n]]]))) as { [P in K]?: string };
+}

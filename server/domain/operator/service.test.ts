@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { db } from '#server/platform/db.ts';
+import { call } from '#server/testing/calls.ts';
+import { testDatabase } from '#server/testing/database.ts';
+import * as operator from './service.ts';
+
+await testDatabase();
+
+test('create-tenant is idempotent by slug and brings plan and status along', async () => {
+  const first = await operator.provisionTenant({ slug: 'acme', plan: 'free', owner_email: 'Dana@Example.com', owner_password: 'correct horse battery staple' });
+  const again = await operator.provisionTenant({ slug: 'acme', plan: 'pro' });
+  assert.deepEqual([first.created, again.created, again.id], [true, false, first.id]);
+  const tenant = await db().tenants.findUniqueOrThrow({ where: { slug: 'acme' } });
+  assert.equal(tenant.subscription_plan, 'pro');
+  assert.equal(await db().memberships.count({ where: { tenant_id: tenant.id, role: 'owner' } }), 1);
+  const entries = await db().audit_logs.findMany({ where: { tenant_id: tenant.id } });
+  assert.ok(entries.every((e) => e.actor_type === 'operator'));
+});
+
+test('a key of the operator works at once, and each subscription status answers as the rule says', async () => {
+  await operator.provisionTenant({ slug: 'status-co' });
+  const { api_key } = await operator.createKey({ slug: 'status-co', space: 'live', role: 'key - editor' });
+  for (const [status, expected] of [['active', 200], ['trialing', 200], ['dunning', 200], ['past_due', 403], ['paused', 403], ['cancelled', 403]] as const) {
+    await operator.setPlan({ slug: 'status-co', status });
+    const answer = await call('GET', '/account', { key: api_key });
+    assert.equal(answer.status, expected, status);
+    if (expected === 403) assert.equal(answer.body.error.type, 'subscription_inactive');
+  }
+});
+
+test('a limit override replaces the plan number and can be taken back', async () => {
+  await operator.provisionTenant({ slug: 'limited', plan: 'enterprise' });
+  const { api_key: key } = await operator.createKey({ slug: 'limited', space: 'live' });
+  await operator.setLimit({ slug: 'limited', kind: 'environments', value: 1 });
+  assert.equal((await call('POST', '/environments', { key, body: { name: 'two' } })).status, 403);
+  await operator.setLimit({ slug: 'limited', kind: 'environments', value: null, remove: true });
+  assert.equal((await call('POST', '/environments', { key, body: { name: 'two' } })).status, 201);
+});
+
+test('only the operator ends a suspension', async () => {
+  await operator.provisionTenant({ slug: 'abuse' });
+  await operator.suspend({ slug: 'abuse' });
+  assert.deepEqual(await operator.resume({ slug: 'abuse' }), { slug: 'abuse', status: 'active' });
+  await assert.rejects(operator.resume({ slug: 'abuse' }), { type: 'conflict' });
+});
+
+test('unusable slugs, plans, roles and spaces are refused with what would do', async () => {
+  for (const slug of ['admin', 'sandbox-x', 'UPPER', '-a', 'a'.repeat(56)]) await assert.rejects(operator.provisionTenant({ slug }), { type: 'validation_error' });
+  await assert.rejects(operator.provisionTenant({ slug: 'fine', plan: 'gold' }), /free, starter, pro, enterprise/);
+  await operator.provisionTenant({ slug: 'fine' });
+  assert.throws(() => operator.createKey({ slug: 'fine', space: 'live', role: 'root' }), /Key - Infrastructure/);
+  assert.throws(() => operator.createKey({ slug: 'fine', space: 'both' }), /live, test/);
+});

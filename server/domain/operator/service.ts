@@ -1,0 +1,181 @@
+import { insertKey } from '#server/domain/api-keys/service.ts';
+import { acceptPassword, addMembership, canonicalEmail, createSession, createUser } from '#server/domain/people/service.ts';
+import { seedStarter } from '#server/domain/signup/service.ts';
+import { hostLabel, proxyUrl } from '#server/domain/tenants/addresses.ts';
+import { isUsableSlug, REGIONS } from '#server/domain/tenants/schema.ts';
+import { createTenant } from '#server/domain/tenants/service.ts';
+import { LIMITS, type LimitKey, PLANS, type PlanName } from '#server/domain/plans/schema.ts';
+import { KEY_ROLES } from '#server/kernel/capabilities.ts';
+import type { Ctx, Space } from '#server/kernel/context.ts';
+import type { Tx } from '#server/kernel/database.ts';
+import { notFound, Refusal } from '#server/kernel/errors.ts';
+import { type AuditEntry, writeAudit } from '#server/kernel/mutate.ts';
+import { newId } from '#server/kernel/ids.ts';
+import { db } from '#server/platform/db.ts';
+import { env } from '#server/platform/env.ts';
+
+/**
+ * What the operator of a deployment may do from its own machine (interface rule 20 §7a): never reachable over HTTP, every act audited in the
+ * workspace it touches with actor type operator. All of it works while the service runs.
+ */
+const STATUSES = ['trialing', 'active', 'dunning', 'past_due', 'paused', 'cancelled'] as const;
+type Status = (typeof STATUSES)[number];
+
+/** Idempotent by slug: an existing workspace is brought to the given plan and status. */
+export async function provisionTenant(input: { slug: string; name?: string; region?: string; plan?: string; status?: string; owner_email?: string; owner_password?: string; starter?: boolean }) {
+  if (!isUsableSlug(input.slug)) throw refuse(`--slug ${input.slug} is not usable as a host label, or is reserved`);
+  const plan = oneOf(PLANS, input.plan ?? env.DEFAULT_PLAN, '--plan');
+  const status = oneOf(STATUSES, input.status ?? 'active', '--status');
+  const region = oneOf(REGIONS, input.region ?? 'us', '--region');
+  const email = input.owner_email === undefined ? undefined : canonicalEmail(input.owner_email);
+  const passwordHash = email && input.owner_password ? await acceptPassword(input.owner_password, email, 'password') : null;
+  return db().$transaction(async (tx) => {
+    const now = new Date();
+    const existing = await tx.tenants.findUnique({ where: { slug: input.slug } });
+    const tenant = existing ?? (await createTenant(tx, { name: input.name ?? input.slug, slug: input.slug, region, plan, status }, now));
+    if (!existing) {
+      await audit(tx, tenant.id, { action: 'create', resource_type: 'tenant', resource_id: tenant.id, name: tenant.name, details: { plan, status } });
+      if (input.starter !== false) await seedStarter(tx, tenant.id, now);
+    } else if (existing.subscription_plan !== plan || existing.subscription_status !== status) await movePlan(tx, existing, plan, status, false);
+    if (email) await ensureOwner(tx, tenant.id, email, passwordHash, now);
+    return { id: tenant.id, slug: tenant.slug, plan, status, created: !existing, proxy_url: { live: proxyUrl(tenant.slug, 'live'), test: proxyUrl(tenant.slug, 'test') } };
+  });
+}
+
+/** Moves a workspace to a plan or status. `deliberate` marks a downgrade the customer asked for: Enterprise connectors stop. */
+export function setPlan(input: { slug: string; plan?: string; status?: string; deliberate?: boolean }) {
+  return db().$transaction(async (tx) => {
+    const tenant = await bySlug(tx, input.slug);
+    const plan = oneOf(PLANS, input.plan ?? tenant.subscription_plan, '--plan');
+    const status = oneOf(STATUSES, input.status ?? tenant.subscription_status, '--status');
+    await movePlan(tx, tenant, plan, status, input.deliberate ?? false);
+    return { slug: tenant.slug, plan, status };
+  });
+}
+
+/** Suspension is a pause only the operator ends (interface rule 20 §5). */
+export const suspend = (input: { slug: string }) => setPauseByOperator(input.slug, true);
+export const resume = (input: { slug: string }) => setPauseByOperator(input.slug, false);
+
+/** An override of one plan limit; null = unlimited, `remove` returns to the plan's number. */
+export function setLimit(input: { slug: string; kind: string; value: number | null; remove?: boolean; reason?: string }) {
+  return db().$transaction(async (tx) => {
+    const tenant = await bySlug(tx, input.slug);
+    const kind = oneOf(Object.keys(LIMITS) as LimitKey[], input.kind, '--kind');
+    const where = { tenant_id_kind: { tenant_id: tenant.id, kind } };
+    const data = { value: input.value, reason: input.reason ?? null };
+    if (input.remove) await tx.tenant_limit_overrides.deleteMany({ where: { tenant_id: tenant.id, kind } });
+    else await tx.tenant_limit_overrides.upsert({ where, create: { tenant_id: tenant.id, kind, ...data }, update: data });
+    await audit(tx, tenant.id, { action: 'update', resource_type: 'billing', resource_id: tenant.id, details: { limit: kind, to: input.remove ? 'plan' : input.value, reason: input.reason } });
+    return { slug: tenant.slug, kind, value: input.remove ? 'plan' : input.value };
+  });
+}
+
+/** A key of a seeded role; its text is in the answer and nowhere else. */
+export function createKey(input: { slug: string; space: string; role?: string; name?: string }) {
+  const space = oneOf(['live', 'test'] as const, input.space, '--space');
+  const role = KEY_ROLES.find((r) => r.name.toLowerCase() === (input.role ?? 'Key - Editor').toLowerCase());
+  if (!role) throw refuse(`--role must be one of: ${KEY_ROLES.map((r) => r.name).join(', ')}`);
+  return db().$transaction(async (tx) => {
+    const tenant = await bySlug(tx, input.slug);
+    const ctx = operatorCtx(tenant.id, space);
+    const key = await insertKey(tx, ctx, { name: input.name ?? 'operator', access: false, role_ids: [role.id], scopes: null, expires_at: null, ip_allowlist: [], rate_limit_requests: null, rate_limit_window_sec: null });
+    await audit(tx, tenant.id, { action: 'create', resource_type: 'api_key', resource_id: key.id, name: key.name, details: { key_id: key.key_id, role: role.name } }, space);
+    return { id: key.id, key_id: key.key_id, api_key: key.api_key, space, role: role.name, host: `${hostLabel(tenant.slug, space)}.${env.PROXY_BASE_HOST}`, proxy_url: proxyUrl(tenant.slug, space) };
+  });
+}
+
+/** A dashboard session without a password, for support and tests. Production wants an explicit yes. */
+export function openSession(input: { email: string; mfa?: boolean; i_understand?: boolean }) {
+  if (env.NODE_ENV === 'production' && !input.i_understand) throw refuse('create-session signs in as somebody else; in production add --i-understand');
+  return db().$transaction(async (tx) => {
+    const user = await tx.users.findUnique({ where: { email: canonicalEmail(input.email) } });
+    if (!user) throw notFound();
+    const now = new Date();
+    const session = await createSession(tx, { user_id: user.id, methods: input.mfa ? ['operator', 'mfa'] : ['operator'], keep: false, ip: null, user_agent: 'operator', now });
+    if (input.mfa) await tx.sessions.update({ where: { id: session.id }, data: { mfa_at: now } });
+    const memberships = await tx.memberships.findMany({ where: { user_id: user.id, removed_at: null } });
+    for (const m of memberships) await audit(tx, m.tenant_id, { action: 'login', resource_type: 'session', resource_id: session.id, name: user.email, details: { method: 'operator' } });
+    return { token: session.token, email: user.email, expires_at: session.expires_at };
+  });
+}
+
+/** Every workspace with plan, status and row counts. */
+export async function listTenants() {
+  const tenants = await db().tenants.findMany({ orderBy: { created_at: 'asc' } });
+  const counts = await db().row_counts.findMany();
+  return tenants.map((t) => ({
+    slug: t.slug,
+    name: t.name,
+    plan: t.subscription_plan,
+    status: t.subscription_status,
+    created_at: t.created_at,
+    counts: Object.fromEntries(counts.filter((c) => c.tenant_id === t.id && c.kind !== 'audit_logs').map((c) => [`${c.sandbox ? 'test' : 'live'}.${c.kind}`, Number(c.n)])),
+  }));
+}
+
+async function movePlan(tx: Tx, tenant: { id: string; subscription_plan: string; subscription_status: string }, plan: PlanName, status: Status, deliberate: boolean) {
+  await tx.tenants.update({
+    where: { id: tenant.id },
+    data: {
+      subscription_plan: plan,
+      subscription_status: status,
+      subscription_cancel_at: status === 'cancelled' ? new Date() : null,
+      pause_reason: status === 'paused' ? 'operator' : null,
+      enterprise_ended_by: tenant.subscription_plan === 'enterprise' && plan !== 'enterprise' && deliberate ? 'operator' : null,
+    },
+  });
+  await audit(tx, tenant.id, { action: 'update', resource_type: 'billing', resource_id: tenant.id, details: { from: { plan: tenant.subscription_plan, status: tenant.subscription_status }, to: { plan, status }, deliberate } });
+}
+
+function setPauseByOperator(slug: string, paused: boolean) {
+  return db().$transaction(async (tx) => {
+    const tenant = await bySlug(tx, slug);
+    if (!paused && !(tenant.subscription_status === 'paused' && tenant.pause_reason === 'operator')) throw new Refusal('conflict', 'The workspace is not suspended by the operator.');
+    const status = paused ? 'paused' : 'active';
+    await movePlan(tx, tenant, tenant.subscription_plan as PlanName, status, false);
+    return { slug, status };
+  });
+}
+
+async function ensureOwner(tx: Tx, tenantId: string, email: string, passwordHash: string | null, now: Date) {
+  const known = await tx.users.findUnique({ where: { email } });
+  const user = known ?? (await createUser(tx, { email, full_name: '', password_hash: passwordHash, email_verified: true, now }));
+  if (known && passwordHash) await tx.users.update({ where: { id: known.id }, data: { password_hash: passwordHash } });
+  const member = await tx.memberships.findFirst({ where: { tenant_id: tenantId, user_id: user.id, removed_at: null } });
+  if (member?.role === 'owner') return;
+  if (member) await tx.memberships.update({ where: { id: member.id }, data: { role: 'owner' } });
+  else await addMembership(tx, { tenant_id: tenantId, user_id: user.id, role: 'owner', source: 'invite', now });
+  await audit(tx, tenantId, { action: member ? 'update' : 'create', resource_type: 'member', resource_id: user.id, name: email, details: { role: 'owner' } });
+}
+
+async function bySlug(tx: Tx, slug: string) {
+  const tenant = await tx.tenants.findUnique({ where: { slug } });
+  if (!tenant) throw new Refusal('not_found', `There is no workspace with the slug ${slug}.`);
+  return tenant;
+}
+
+async function audit(tx: Tx, tenantId: string, entry: AuditEntry, space: Space = 'live') {
+  await writeAudit(tx, operatorCtx(tenantId, space), { ...entry, workspace_level: space === 'live' });
+}
+
+export const operatorCtx = (tenantId: string, space: Space): Ctx => ({
+  db: db(),
+  tenant_id: tenantId,
+  sandbox: space === 'test',
+  actor: { type: 'operator', id: null, label: 'operator', capabilities: new Set() },
+  plan: 'enterprise',
+  request_id: newId(),
+  ip: null,
+  user_agent: 'operator',
+  now: new Date(),
+  warnings: [],
+});
+
+const refuse = (message: string) => new Refusal('validation_error', message);
+
+function oneOf<const T extends readonly string[]>(allowed: T, value: string, flag: string): T[number] {
+  if (!allowed.includes(value)) throw refuse(`${flag} must be one of: ${allowed.join(', ')}`);
+  return value;
+}
+
