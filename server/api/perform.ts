@@ -9,7 +9,11 @@ import type { Page } from '#server/kernel/page.ts';
  * What REST and tRPC have in common: the right to do it, the input, the verb, and only declared fields leaving.
  * Returns the parsed output and, for lists, the page it came from.
  */
-export async function perform<I extends z.ZodType, O extends z.ZodType>(op: Operation<I, O>, ctx: Ctx, raw: unknown): Promise<{ output: z.output<O>; result: unknown }> {
+export async function perform<I extends z.ZodType, O extends z.ZodType>(
+  op: Operation<I, O>,
+  ctx: Ctx,
+  raw: unknown,
+): Promise<{ output: z.output<O>; result: unknown }> {
   await allow(op, ctx);
   return execute(op, ctx, raw);
 }
@@ -31,7 +35,11 @@ const missing = (ctx: Ctx, capability: string) =>
     : new Refusal('forbidden', `The credential lacks the capability ${capability}.`);
 
 /** Validation, the verb, and the output schema, in that order. */
-export async function execute<I extends z.ZodType, O extends z.ZodType>(op: Operation<I, O>, ctx: Ctx, raw: unknown): Promise<{ output: z.output<O>; result: unknown }> {
+export async function execute<I extends z.ZodType, O extends z.ZodType>(
+  op: Operation<I, O>,
+  ctx: Ctx,
+  raw: unknown,
+): Promise<{ output: z.output<O>; result: unknown }> {
   const input = op.input.safeParse(raw);
   if (!input.success) throw new Refusal('validation_error', firstProblem(input.error));
   const result: unknown = await op.run(ctx, input.data);
@@ -44,5 +52,7 @@ export function firstProblem(error: z.ZodError): string {
   const issue = error.issues[0];
   const path = issue?.path.join('.') ?? '';
   const message = issue?.message ?? 'invalid';
-  return path === '' || path === 'body' ? message[0]?.toUpperCase() + message.slice(1) : `${path}: ${message[0]?.toLowerCase()}${message.slice(1)}`;
+  return path === '' || path === 'body'
+    ? message[0]?.toUpperCase() + message.slice(1)
+    : `${path}: ${message[0]?.toLowerCase()}${message.slice(1)}`;
 }

@@ -47,6 +47,8 @@ export type PersonCtx = {
   /** The claim handle of a sign-up that was started in this browser. */
   signup_handle: string | null;
   now: Date;
+  /** Workspaces and spaces whose configuration changed, as `tenant_id:test`: the gateway refreshes before the answer is relayed. */
+  changes: string[];
   /** What the answer does to the browser's cookies. */
   cookies: { session?: { token: string; expires_at: Date } | 'clear'; signup?: { handle: string; expires_at: Date } | 'clear' };
 };
@@ -56,7 +58,11 @@ export type SignedInCtx = PersonCtx & { session: LiveSession; user: Person };
  * One thing a person can do without, or above, a workspace: sign in, look after the account, choose a workspace (interface rule 22 §4).
  * The session plane's sibling of `Operation`.
  */
-export type PersonOperation<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.ZodType, S extends 'none' | 'required' = 'none' | 'required'> = {
+export type PersonOperation<
+  I extends z.ZodType = z.ZodType,
+  O extends z.ZodType = z.ZodType,
+  S extends 'none' | 'required' = 'none' | 'required',
+> = {
   id: string;
   summary: string;
   http: `${Method} /auth/${string}`;
@@ -72,7 +78,9 @@ export type PersonOperation<I extends z.ZodType = z.ZodType, O extends z.ZodType
 };
 
 /** Declares a row; inference keeps `run` honest against `session`, `input` and `output`. */
-export const personOperation = <I extends z.ZodType, O extends z.ZodType, S extends 'none' | 'required'>(row: PersonOperation<I, O, S>): PersonOperation<I, O, S> => row;
+export const personOperation = <I extends z.ZodType, O extends z.ZodType, S extends 'none' | 'required'>(
+  row: PersonOperation<I, O, S>,
+): PersonOperation<I, O, S> => row;
 
 // biome-ignore lint/suspicious/noExplicitAny: the table holds rows of every shape; each was checked where it was declared.
 export type AnyPersonOperation = PersonOperation<any, any, any>;

@@ -12,7 +12,10 @@ const retryFor = 24 * 3_600_000;
  */
 export async function postMail(tx: Tx | Db, mail: { to: string; kind: string; letter: Letter; now: Date }): Promise<string> {
   const { subject, text, html } = render(mail.letter);
-  const row = await tx.mails.create({ data: { id: newId(), recipient: mail.to, kind: mail.kind, subject, text, html, created_at: mail.now }, select: { id: true } });
+  const row = await tx.mails.create({
+    data: { id: newId(), recipient: mail.to, kind: mail.kind, subject, text, html, created_at: mail.now },
+    select: { id: true },
+  });
   return row.id;
 }
 
@@ -55,8 +58,19 @@ export async function sweepMails(db: Db, now: Date): Promise<number> {
 
 /** The newest mails of an installation that sends none. The caller decides who may look. */
 export const latestMails = (db: Db) =>
-  db.mails.findMany({ orderBy: { created_at: 'desc' }, take: 50, select: { id: true, recipient: true, subject: true, kind: true, text: true, html: true, created_at: true } });
+  db.mails.findMany({
+    orderBy: { created_at: 'desc' },
+    take: 50,
+    select: { id: true, recipient: true, subject: true, kind: true, text: true, html: true, created_at: true },
+  });
 
 /** Forgets mails after 30 days, at once what nobody can send any more. */
 export const pruneMails = (db: Db, now: Date) =>
-  db.mails.deleteMany({ where: { OR: [{ created_at: { lt: new Date(now.getTime() - 30 * retryFor) } }, { sent_at: null, created_at: { lt: new Date(now.getTime() - 2 * retryFor) } }] } });
+  db.mails.deleteMany({
+    where: {
+      OR: [
+        { created_at: { lt: new Date(now.getTime() - 30 * retryFor) } },
+        { sent_at: null, created_at: { lt: new Date(now.getTime() - 2 * retryFor) } },
+      ],
+    },
+  });

@@ -49,14 +49,18 @@ const IGNORE = 'If this was not you, ignore this mail: nothing happens until the
 export const signUpLink = (workspace: string, url: string): Letter => ({
   subject: 'Confirm your e-mail address',
   greeting: 'Welcome to Sallyport.',
-  paragraphs: [`Confirm that this address is yours, and the workspace "${workspace}" is created with a working demo route, a sample secret and a test key.`],
+  paragraphs: [
+    `Confirm that this address is yours, and the workspace "${workspace}" is created with a working demo route, a sample secret and a test key.`,
+  ],
   button: { label: 'Confirm and open the workspace', url },
   footer: `The link works once and for 24 hours. ${IGNORE}`,
 });
 
 export const knownAddressLink = (url: string): Letter => ({
   subject: 'Sign in to Sallyport',
-  paragraphs: ['Somebody, probably you, asked to sign up with this address. It already has an account, so no new one was made. You can sign in with the link below.'],
+  paragraphs: [
+    'Somebody, probably you, asked to sign up with this address. It already has an account, so no new one was made. You can sign in with the link below.',
+  ],
   button: { label: 'Sign in', url },
   footer: `The link works once and for 10 minutes. ${IGNORE}`,
 });
@@ -78,7 +82,10 @@ export const passwordReset = (url: string): Letter => ({
 
 export const passwordChanged = (securityUrl: string): Letter => ({
   subject: 'Your password was changed',
-  paragraphs: ['The password of your Sallyport account was changed and your other sessions were ended.', 'If this was not you, choose a new password at once.'],
+  paragraphs: [
+    'The password of your Sallyport account was changed and your other sessions were ended.',
+    'If this was not you, choose a new password at once.',
+  ],
   button: { label: 'Open security settings', url: securityUrl },
 });
 

@@ -10,12 +10,23 @@ export type Doer = { id: string; email: string; session_id?: string | null };
  * Writes one entry in each given workspace (interface rule 22 §12: what concerns the person is written to every workspace of theirs).
  * Runs in a system-side transaction: people and sessions lie outside row-level security.
  */
-export async function auditPerson(tx: Tx, ctx: Pick<PersonCtx, 'db' | 'request_id' | 'ip' | 'user_agent' | 'now'>, doer: Doer, tenantIds: readonly string[], entry: AuditEntry): Promise<void> {
+export async function auditPerson(
+  tx: Tx,
+  ctx: Pick<PersonCtx, 'db' | 'request_id' | 'ip' | 'user_agent' | 'now'>,
+  doer: Doer,
+  tenantIds: readonly string[],
+  entry: AuditEntry,
+): Promise<void> {
   for (const tenantId of tenantIds) await writeAudit(tx, auditCtx(ctx, doer, tenantId), { ...entry, workspace_level: true });
 }
 
 /** A context for `writeAudit` alone: it holds no capability. */
-export const auditCtx = (ctx: Pick<PersonCtx, 'db' | 'request_id' | 'ip' | 'user_agent' | 'now'>, doer: Doer, tenantId: string, sandbox = false): Ctx => ({
+export const auditCtx = (
+  ctx: Pick<PersonCtx, 'db' | 'request_id' | 'ip' | 'user_agent' | 'now'>,
+  doer: Doer,
+  tenantId: string,
+  sandbox = false,
+): Ctx => ({
   db: ctx.db,
   tenant_id: tenantId,
   sandbox,
@@ -41,6 +52,9 @@ export const auditCtx = (ctx: Pick<PersonCtx, 'db' | 'request_id' | 'ip' | 'user
 
 /** The person's living workspaces, ids only. */
 export async function tenantIdsOf(tx: Tx, userId: string): Promise<string[]> {
-  const rows = await tx.memberships.findMany({ where: { user_id: userId, removed_at: null, tenant: { deleted_at: null } }, select: { tenant_id: true } });
+  const rows = await tx.memberships.findMany({
+    where: { user_id: userId, removed_at: null, tenant: { deleted_at: null } },
+    select: { tenant_id: true },
+  });
   return rows.map((r) => r.tenant_id);
 }

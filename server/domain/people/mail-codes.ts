@@ -8,7 +8,10 @@ const minutes = { sign_in: 10, password_reset: 60 } as const;
 export const codeTries = 5;
 
 /** A code and a link that prove the mailbox once. The texts go into one mail; only digests stay. */
-export async function issueMailCode(tx: Tx, input: { purpose: MailPurpose; email: string; user_id: string; now: Date }): Promise<{ code: string; token: string }> {
+export async function issueMailCode(
+  tx: Tx,
+  input: { purpose: MailPurpose; email: string; user_id: string; now: Date },
+): Promise<{ code: string; token: string }> {
   const id = newId();
   const code = randomDigits(6);
   const link = mintMailToken();
@@ -30,7 +33,10 @@ export async function issueMailCode(tx: Tx, input: { purpose: MailPurpose; email
 /** The account a link belongs to, while it is unused and fresh. Reads only: mail scanners open links. */
 export async function peekLink(tx: Tx, purpose: MailPurpose, token: string, now: Date): Promise<{ user_id: string } | null> {
   if (!isMailToken(token)) return null;
-  const row = await tx.mail_codes.findFirst({ where: { token_digest: new Uint8Array(digest(token)), purpose, used_at: null, expires_at: { gt: now } }, select: { user_id: true } });
+  const row = await tx.mail_codes.findFirst({
+    where: { token_digest: new Uint8Array(digest(token)), purpose, used_at: null, expires_at: { gt: now } },
+    select: { user_id: true },
+  });
   return row?.user_id ? { user_id: row.user_id } : null;
 }
 
@@ -47,7 +53,11 @@ export async function useLink(tx: Tx, purpose: MailPurpose, token: string, now: 
 
 /** Uses a code up. Each look costs one of five tries of the newest code, counted before it is compared. */
 export async function useCode(tx: Tx, purpose: MailPurpose, email: string, code: string, now: Date): Promise<{ user_id: string } | null> {
-  const newest = await tx.mail_codes.findFirst({ where: { email, purpose, used_at: null, expires_at: { gt: now } }, orderBy: { created_at: 'desc' }, select: { id: true } });
+  const newest = await tx.mail_codes.findFirst({
+    where: { email, purpose, used_at: null, expires_at: { gt: now } },
+    orderBy: { created_at: 'desc' },
+    select: { id: true },
+  });
   if (!newest) return null;
   const [row] = await tx.mail_codes.updateManyAndReturn({
     where: { id: newest.id, used_at: null, tries: { lt: codeTries } },
@@ -60,7 +70,8 @@ export async function useCode(tx: Tx, purpose: MailPurpose, email: string, code:
 }
 
 /** After a password change no older link or code may act. */
-export const dropMailCodes = (tx: Tx, userId: string, now: Date) => tx.mail_codes.updateMany({ where: { user_id: userId, used_at: null }, data: { used_at: now } });
+export const dropMailCodes = (tx: Tx, userId: string, now: Date) =>
+  tx.mail_codes.updateMany({ where: { user_id: userId, used_at: null }, data: { used_at: now } });
 
 /** Bound to its row: two rows with one code have two digests. */
 const codeDigest = (id: string, code: string) => digest(`${id}:${code}`);

@@ -29,7 +29,9 @@ export async function workspacesOf(tx: Db | Tx, userId: string): Promise<Workspa
       role: true,
       reveal_secrets: true,
       joined_at: true,
-      tenant: { select: { id: true, slug: true, name: true, region: true, country: true, subscription_plan: true, subscription_status: true } },
+      tenant: {
+        select: { id: true, slug: true, name: true, region: true, country: true, subscription_plan: true, subscription_status: true },
+      },
     },
   });
   return rows.map(({ tenant, ...row }) => ({
@@ -46,8 +48,22 @@ export async function workspacesOf(tx: Db | Tx, userId: string): Promise<Workspa
   }));
 }
 
-export const addMembership = (tx: Tx, input: { tenant_id: string; user_id: string; role: MemberRole; source: string; now: Date; added_by?: string }) =>
-  tx.memberships.create({ data: { id: newId(), tenant_id: input.tenant_id, user_id: input.user_id, role: input.role, source: input.source, added_by: input.added_by ?? null, joined_at: input.now }, select: { id: true } });
+export const addMembership = (
+  tx: Tx,
+  input: { tenant_id: string; user_id: string; role: MemberRole; source: string; now: Date; added_by?: string },
+) =>
+  tx.memberships.create({
+    data: {
+      id: newId(),
+      tenant_id: input.tenant_id,
+      user_id: input.user_id,
+      role: input.role,
+      source: input.source,
+      added_by: input.added_by ?? null,
+      joined_at: input.now,
+    },
+    select: { id: true },
+  });
 
 export type MemberRequest = {
   person: { session: LiveSession; user: Person };
@@ -93,12 +109,19 @@ export async function memberCtx(request: MemberRequest): Promise<Ctx> {
 }
 
 /** The workspace a call acts on. @throws as memberCtx */
-export function chosen(workspaces: readonly WorkspaceRow[], wanted: string | null, session: Pick<LiveSession, 'scope_tenant_id' | 'active_tenant_id'>): WorkspaceRow {
+export function chosen(
+  workspaces: readonly WorkspaceRow[],
+  wanted: string | null,
+  session: Pick<LiveSession, 'scope_tenant_id' | 'active_tenant_id'>,
+): WorkspaceRow {
   const found = wanted === null ? defaultOf(workspaces, session) : named(workspaces, wanted);
   if (!found && wanted === null && workspaces.length > 0) throw new Refusal('invalid', 'X-Tenant-ID: choose a workspace.');
   if (!found) throw new Refusal('not_a_member', 'You are not a member of this workspace, or it does not exist.');
   if (session.scope_tenant_id && session.scope_tenant_id !== found.id)
-    throw new Refusal('session_scope_mismatch', 'This session is scoped to a different tenant. Sign in again without choosing a workspace to reach this one.');
+    throw new Refusal(
+      'session_scope_mismatch',
+      'This session is scoped to a different tenant. Sign in again without choosing a workspace to reach this one.',
+    );
   return found;
 }
 

@@ -21,7 +21,12 @@ export async function forgotPassword(ctx: PersonCtx, input: { email: string }): 
     if (!(await take({ what: 'forgot', subject: input.email, limit: 3, window_sec: 900 }, ctx.now)).allowed) return;
     const id = await ctx.db.$transaction(async (tx) => {
       const { token } = await issueMailCode(tx, { purpose: 'password_reset', email: account.email, user_id: account.id, now: ctx.now });
-      return postMail(tx, { to: account.email, kind: 'password_reset', letter: passwordReset(`${env.PUBLIC_ADMIN_URL}/reset?token=${token}`), now: ctx.now });
+      return postMail(tx, {
+        to: account.email,
+        kind: 'password_reset',
+        letter: passwordReset(`${env.PUBLIC_ADMIN_URL}/reset?token=${token}`),
+        now: ctx.now,
+      });
     });
     dispatch(ctx.db, id);
   });
@@ -37,7 +42,10 @@ export async function resetPassword(ctx: PersonCtx, input: { token: string; new:
   const hash = await acceptPassword(input.new, person.email, 'new');
   await ctx.db.$transaction(async (tx) => {
     if (!(await useLink(tx, 'password_reset', input.token, ctx.now))) throw deadLink();
-    await tx.users.update({ where: { id: person.id }, data: { password_hash: hash, email_verified_at: person.email_verified_at ?? ctx.now } });
+    await tx.users.update({
+      where: { id: person.id },
+      data: { password_hash: hash, email_verified_at: person.email_verified_at ?? ctx.now },
+    });
     await revokeSessions(tx, person.id, ctx.now);
     await dropMailCodes(tx, person.id, ctx.now);
     await audit(tx, ctx, person, null);
@@ -49,7 +57,8 @@ export async function resetPassword(ctx: PersonCtx, input: { token: string; new:
 export async function changePassword(ctx: SignedInCtx, input: { current: string; new: string }): Promise<{ token: string }> {
   const forgive = await throttled([{ what: 'password-change', subject: ctx.user.id, limit: 10, window_sec: 900 }], ctx.now, 'rate_limited');
   const account = await accountByEmail(ctx.db, ctx.user.email);
-  if (account && account.password_hash === null) throw new Refusal('invalid', 'current: this account has no password yet; choose one with the link of "Forgot password".');
+  if (account && account.password_hash === null)
+    throw new Refusal('invalid', 'current: this account has no password yet; choose one with the link of "Forgot password".');
   const { valid } = await checkPassword(account?.password_hash ?? null, input.current);
   if (!account || !valid) throw new Refusal('invalid_credentials', 'The current password is not right.');
   await forgive();
@@ -66,9 +75,22 @@ export async function changePassword(ctx: SignedInCtx, input: { current: string;
   return { token: renewed.token };
 }
 
-async function audit(tx: Parameters<typeof auditPerson>[0], ctx: PersonCtx, person: { id: string; email: string }, sessionId: string | null) {
-  await auditPerson(tx, ctx, { ...person, session_id: sessionId }, await tenantIdsOf(tx, person.id), { action: 'update', resource_type: 'user', resource_id: person.id, name: person.email, details: { field: 'password' } });
+async function audit(
+  tx: Parameters<typeof auditPerson>[0],
+  ctx: PersonCtx,
+  person: { id: string; email: string },
+  sessionId: string | null,
+) {
+  await auditPerson(tx, ctx, { ...person, session_id: sessionId }, await tenantIdsOf(tx, person.id), {
+    action: 'update',
+    resource_type: 'user',
+    resource_id: person.id,
+    name: person.email,
+    details: { field: 'password' },
+  });
 }
 
 const notify = (ctx: PersonCtx, email: string) =>
-  inBackground('password notice', () => sendMail(ctx.db, { to: email, kind: 'password_changed', letter: passwordChanged(`${env.PUBLIC_ADMIN_URL}/me/security`), now: ctx.now }));
+  inBackground('password notice', () =>
+    sendMail(ctx.db, { to: email, kind: 'password_changed', letter: passwordChanged(`${env.PUBLIC_ADMIN_URL}/me/security`), now: ctx.now }),
+  );

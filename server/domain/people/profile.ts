@@ -21,7 +21,18 @@ export async function me(ctx: SignedInCtx) {
     session: ctx.session,
     active_workspace: active ?? null,
     workspaces,
-    company: first && isManager(first) ? { tenant_id: first.id, country: first.country, address: null, city: null, postal_code: null, tax_id_type: null, tax_id_value: null } : null,
+    company:
+      first && isManager(first)
+        ? {
+            tenant_id: first.id,
+            country: first.country,
+            address: null,
+            city: null,
+            postal_code: null,
+            tax_id_type: null,
+            tax_id_value: null,
+          }
+        : null,
   };
 }
 
@@ -33,8 +44,14 @@ export async function me(ctx: SignedInCtx) {
 export async function updateMe(ctx: SignedInCtx, input: UpdateMeInput) {
   if (COMPANY_FIELDS.some((field) => input[field] !== undefined)) {
     const first = (await workspacesOf(ctx.db, ctx.user.id))[0];
-    if (!first || !isManager(first)) throw new Refusal('role_denied', 'Only an Owner or Admin of the workspace you joined first may change its company details. Nothing was saved.');
-    throw new Refusal('mfa_required', 'Company details need a second factor on your account. Nothing was saved.', { extra: { enroll_url: `${env.PUBLIC_ADMIN_URL}/me/security` } });
+    if (!first || !isManager(first))
+      throw new Refusal(
+        'role_denied',
+        'Only an Owner or Admin of the workspace you joined first may change its company details. Nothing was saved.',
+      );
+    throw new Refusal('mfa_required', 'Company details need a second factor on your account. Nothing was saved.', {
+      extra: { enroll_url: `${env.PUBLIC_ADMIN_URL}/me/security` },
+    });
   }
   if (input.avatar_upload_id !== undefined) throw new Refusal('invalid', 'avatar_upload_id: pictures cannot be uploaded yet.');
   const profile = { full_name: input.full_name, timezone: input.timezone, date_format: input.date_format, locale: input.locale };
@@ -43,7 +60,17 @@ export async function updateMe(ctx: SignedInCtx, input: UpdateMeInput) {
     const { password_hash, ...after } = await tx.users.update({
       where: { id: ctx.user.id },
       data: { ...definedOf(profile), updated_at: ctx.now },
-      select: { id: true, email: true, email_verified_at: true, full_name: true, timezone: true, date_format: true, locale: true, created_at: true, password_hash: true },
+      select: {
+        id: true,
+        email: true,
+        email_verified_at: true,
+        full_name: true,
+        timezone: true,
+        date_format: true,
+        locale: true,
+        created_at: true,
+        password_hash: true,
+      },
     });
     await auditPerson(tx, ctx, doer(ctx), await tenantIdsOf(tx, ctx.user.id), {
       action: 'update',
@@ -67,7 +94,12 @@ export async function listSessions(ctx: SignedInCtx) {
 export async function endSession(ctx: SignedInCtx, input: { id: string }) {
   await ctx.db.$transaction(async (tx) => {
     if (!isUuid(input.id) || !(await revokeSession(tx, ctx.user.id, input.id, ctx.now))) throw notFound();
-    await auditPerson(tx, ctx, doer(ctx), await tenantIdsOf(tx, ctx.user.id), { action: 'revoke', resource_type: 'session', resource_id: input.id, name: ctx.user.email });
+    await auditPerson(tx, ctx, doer(ctx), await tenantIdsOf(tx, ctx.user.id), {
+      action: 'revoke',
+      resource_type: 'session',
+      resource_id: input.id,
+      name: ctx.user.email,
+    });
   });
   if (input.id === ctx.session.id) ctx.cookies.session = 'clear';
   return { deleted: true as const };
@@ -76,7 +108,14 @@ export async function endSession(ctx: SignedInCtx, input: { id: string }) {
 export async function endOtherSessions(ctx: SignedInCtx) {
   const revoked = await ctx.db.$transaction(async (tx) => {
     const count = await revokeSessions(tx, ctx.user.id, ctx.now, ctx.session.id);
-    if (count > 0) await auditPerson(tx, ctx, doer(ctx), await tenantIdsOf(tx, ctx.user.id), { action: 'revoke', resource_type: 'session', resource_id: null, name: ctx.user.email, details: { others: count } });
+    if (count > 0)
+      await auditPerson(tx, ctx, doer(ctx), await tenantIdsOf(tx, ctx.user.id), {
+        action: 'revoke',
+        resource_type: 'session',
+        resource_id: null,
+        name: ctx.user.email,
+        details: { others: count },
+      });
     return count;
   });
   return { deleted: true as const, revoked };

@@ -16,8 +16,17 @@ const scope = { keep, scope_tenant: z.string().max(60).optional() };
 export const Login = z.object({ email: email(), password: password(), ...scope });
 export const MagicStart = z.object({ email: email() });
 export const MagicVerify = z
-  .object({ email: email().optional(), code: z.string().trim().max(20).optional(), token: secret(z.string().max(100)).optional(), password: password().optional(), ...scope })
-  .refine((v) => v.token !== undefined || (v.email !== undefined && v.code !== undefined), { message: 'send email and code, or token', path: ['body'] });
+  .object({
+    email: email().optional(),
+    code: z.string().trim().max(20).optional(),
+    token: secret(z.string().max(100)).optional(),
+    password: password().optional(),
+    ...scope,
+  })
+  .refine((v) => v.token !== undefined || (v.email !== undefined && v.code !== undefined), {
+    message: 'send email and code, or token',
+    path: ['body'],
+  });
 export const ForgotPassword = z.object({ email: email() });
 export const ResetPassword = z.object({ token: secret(z.string().max(100)), new: password() });
 export const ChangePassword = z.object({ current: password(), new: password() });
@@ -81,7 +90,14 @@ export const Me = z.object({
   user: PersonView,
   factors: z.object({ totp: z.boolean(), passkeys: z.array(z.unknown()), recovery_codes_left: z.number() }),
   csrf_token: z.string(),
-  session: z.object({ id: z.uuid(), auth_methods: z.array(z.string()), created_at: time(), expires_at: time(), mfa_at: time().nullable(), scope_tenant_id: z.uuid().nullable() }),
+  session: z.object({
+    id: z.uuid(),
+    auth_methods: z.array(z.string()),
+    created_at: time(),
+    expires_at: time(),
+    mfa_at: time().nullable(),
+    scope_tenant_id: z.uuid().nullable(),
+  }),
   active_workspace: WorkspaceView.nullable(),
   workspaces: z.array(WorkspaceView),
   company: z

@@ -1,10 +1,21 @@
 /** What other families and planes may use of people: sessions, memberships and the ways to sign in. */
-export { auditCtx, auditPerson, tenantIdsOf } from './audit.ts';
+export { auditCtx, auditPerson, type Doer, tenantIdsOf } from './audit.ts';
 export { issueMailCode, peekLink } from './mail-codes.ts';
 export { addMembership, chosen, type MemberRequest, memberCtx, type WorkspaceRow, workspacesOf } from './memberships.ts';
 export { acceptPassword, checkPassword } from './passwords.ts';
-export { sessionOf } from './sessions.ts';
-export { begin, deadLink, magicUrl, type Scope, type SignedIn, signInByCode, signInByLink, signInByPassword, signOut } from './sign-in.ts';
+export { createSession, sessionOf } from './sessions.ts';
+export {
+  answerOf,
+  begin,
+  deadLink,
+  magicUrl,
+  type Scope,
+  type SignedIn,
+  signInByCode,
+  signInByLink,
+  signInByPassword,
+  signOut,
+} from './sign-in.ts';
 export { network, take, throttled } from './throttle.ts';
-export { accountByEmail, canonicalEmail, createUser } from './users.ts';
 export { tidyPeople } from './tidy.ts';
+export { accountByEmail, canonicalEmail, createUser } from './users.ts';

@@ -55,9 +55,25 @@ export async function sessionOf(token: string, now: Date): Promise<{ session: Li
   if (!row) return null;
   const idle = now.getTime() - row.last_seen_at.getTime();
   if (now >= row.expires_at || idle >= lifetime[row.keep ? 'keep' : 'short'].idle) return null;
-  if (idle >= 60_000) await sql().query({ name: 'session-seen', text: 'update sessions set last_seen_at = $2 where id = $1 and last_seen_at < $2', values: [row.id, now] });
-  const { u_id, u_email, u_email_verified_at, u_full_name, u_timezone, u_date_format, u_locale, u_has_password, u_created_at, ...session } = row;
-  const user = { id: u_id, email: u_email, email_verified_at: u_email_verified_at, full_name: u_full_name, timezone: u_timezone, date_format: u_date_format, locale: u_locale, has_password: u_has_password, created_at: u_created_at } as Person;
+  if (idle >= 60_000)
+    await sql().query({
+      name: 'session-seen',
+      text: 'update sessions set last_seen_at = $2 where id = $1 and last_seen_at < $2',
+      values: [row.id, now],
+    });
+  const { u_id, u_email, u_email_verified_at, u_full_name, u_timezone, u_date_format, u_locale, u_has_password, u_created_at, ...session } =
+    row;
+  const user = {
+    id: u_id,
+    email: u_email,
+    email_verified_at: u_email_verified_at,
+    full_name: u_full_name,
+    timezone: u_timezone,
+    date_format: u_date_format,
+    locale: u_locale,
+    has_password: u_has_password,
+    created_at: u_created_at,
+  } as Person;
   return { session: session as LiveSession, user };
 }
 
@@ -72,7 +88,16 @@ export const sessionsOf = (db: Db | Tx, userId: string, now: Date) =>
     where: { ...live(now), user_id: userId },
     orderBy: { last_seen_at: 'desc' },
     take: 100,
-    select: { id: true, auth_methods: true, ip: true, user_agent: true, created_at: true, last_seen_at: true, expires_at: true, scope_tenant_id: true },
+    select: {
+      id: true,
+      auth_methods: true,
+      ip: true,
+      user_agent: true,
+      created_at: true,
+      last_seen_at: true,
+      expires_at: true,
+      scope_tenant_id: true,
+    },
   });
 
 /** Ends one session of the person. @returns whether there was one to end */
@@ -83,7 +108,10 @@ export async function revokeSession(tx: Tx, userId: string, id: string, now: Dat
 
 /** Ends all of the person's sessions, but for `exceptId`. @returns how many */
 export async function revokeSessions(tx: Tx, userId: string, now: Date, exceptId?: string): Promise<number> {
-  const { count } = await tx.sessions.updateMany({ where: { ...live(now), user_id: userId, ...(exceptId ? { NOT: { id: exceptId } } : {}) }, data: { revoked_at: now } });
+  const { count } = await tx.sessions.updateMany({
+    where: { ...live(now), user_id: userId, ...(exceptId ? { NOT: { id: exceptId } } : {}) },
+    data: { revoked_at: now },
+  });
   return count;
 }
 

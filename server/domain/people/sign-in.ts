@@ -1,4 +1,4 @@
-import { postMail, dispatch, sendMail } from '#server/domain/mail/service.ts';
+import { dispatch, postMail, sendMail } from '#server/domain/mail/service.ts';
 import { newSignIn, signInCode } from '#server/domain/mail/templates.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
@@ -38,7 +38,8 @@ export async function signInByPassword(ctx: PersonCtx, input: { email: string; p
   await forgive(); // only failures count
   const fresh = rehash ? await rehashPassword(input.password) : null;
   return finish(ctx, account.id, 'password', input, async (tx) => {
-    if (fresh) await tx.users.updateMany({ where: { id: account.id, password_hash: account.password_hash }, data: { password_hash: fresh } });
+    if (fresh)
+      await tx.users.updateMany({ where: { id: account.id, password_hash: account.password_hash }, data: { password_hash: fresh } });
   });
 }
 
@@ -83,7 +84,8 @@ export async function signInByLink(ctx: PersonCtx, input: { token: string } & Sc
 export const deadLink = () => new Refusal('mfa_code_invalid', 'This link was already used or has expired. Ask for a new one.');
 
 /** Proving the mailbox verifies the address. */
-const verified = (userId: string, now: Date) => (tx: Tx) => tx.users.updateMany({ where: { id: userId, email_verified_at: null }, data: { email_verified_at: now } });
+const verified = (userId: string, now: Date) => (tx: Tx) =>
+  tx.users.updateMany({ where: { id: userId, email_verified_at: null }, data: { email_verified_at: now } });
 
 const finish = (ctx: PersonCtx, userId: string, method: Method, scope: Scope, first: (tx: Tx) => Promise<unknown>) =>
   ctx.db.$transaction(async (tx) => {
@@ -94,13 +96,22 @@ const finish = (ctx: PersonCtx, userId: string, method: Method, scope: Scope, fi
 export type Method = 'password' | 'code' | 'link' | 'signup';
 
 /** The end of every way to sign in: a session row, its audit entries, the cookie. @throws Refusal invalid_credentials for a disabled account */
-export async function begin(tx: Tx, ctx: PersonCtx, userId: string, method: Method, { keep = false, scope_tenant }: Scope): Promise<SignedIn> {
+export async function begin(
+  tx: Tx,
+  ctx: PersonCtx,
+  userId: string,
+  method: Method,
+  { keep = false, scope_tenant }: Scope,
+): Promise<SignedIn> {
   const user = await personById(tx, userId);
   if (!user) throw wrong('The e-mail address or the password is not right.');
   const workspaces = await workspacesOf(tx, userId);
   const scoped = scope_tenant === undefined ? null : workspaces.find((w) => w.slug === scope_tenant.toLowerCase());
   if (scoped === undefined) throw new Refusal('not_a_member', 'You are not a member of this workspace, or it does not exist.');
-  const known = await tx.sessions.findFirst({ where: { user_id: userId, user_agent: ctx.user_agent?.slice(0, 256) ?? null }, select: { id: true } });
+  const known = await tx.sessions.findFirst({
+    where: { user_id: userId, user_agent: ctx.user_agent?.slice(0, 256) ?? null },
+    select: { id: true },
+  });
   const any = known ?? (await tx.sessions.findFirst({ where: { user_id: userId }, select: { id: true } }));
   const session = await createSession(tx, {
     user_id: userId,
@@ -113,17 +124,42 @@ export async function begin(tx: Tx, ctx: PersonCtx, userId: string, method: Meth
     active_tenant_id: workspaces.length === 1 ? (workspaces[0]?.id ?? null) : null,
   });
   const concerned = scoped ? [scoped.id] : workspaces.map((w) => w.id);
-  await auditPerson(tx, ctx, { id: userId, email: user.email, session_id: session.id }, concerned, { action: 'login', resource_type: 'session', resource_id: session.id, name: user.email, details: { method } });
-  if (any && !known) inBackground('sign-in notice', () => sendMail(ctx.db, { to: user.email, kind: 'new_sign_in', letter: newSignIn({ ip: ctx.ip, user_agent: ctx.user_agent, at: ctx.now }, `${env.PUBLIC_ADMIN_URL}/me/security`), now: ctx.now }));
+  await auditPerson(tx, ctx, { id: userId, email: user.email, session_id: session.id }, concerned, {
+    action: 'login',
+    resource_type: 'session',
+    resource_id: session.id,
+    name: user.email,
+    details: { method },
+  });
+  if (any && !known)
+    inBackground('sign-in notice', () =>
+      sendMail(ctx.db, {
+        to: user.email,
+        kind: 'new_sign_in',
+        letter: newSignIn({ ip: ctx.ip, user_agent: ctx.user_agent, at: ctx.now }, `${env.PUBLIC_ADMIN_URL}/me/security`),
+        now: ctx.now,
+      }),
+    );
   ctx.cookies.session = { token: session.token, expires_at: session.expires_at };
   return { status: 'ok', token: session.token, user, workspaces };
 }
+
+/** What the caller of any sign-in gets: the token once, and where a browser goes next. */
+export const answerOf = (signedIn: SignedIn) => ({
+  ...signedIn,
+  redirect_to: signedIn.workspaces[0] ? `/${signedIn.workspaces[0].slug}/test` : '/onboarding',
+});
 
 /** Ends the session of this call. */
 export async function signOut(ctx: SignedInCtx): Promise<void> {
   await ctx.db.$transaction(async (tx) => {
     await revokeSession(tx, ctx.user.id, ctx.session.id, ctx.now);
-    await auditPerson(tx, ctx, { id: ctx.user.id, email: ctx.user.email, session_id: ctx.session.id }, await tenantIdsOf(tx, ctx.user.id), { action: 'logout', resource_type: 'session', resource_id: ctx.session.id, name: ctx.user.email });
+    await auditPerson(tx, ctx, { id: ctx.user.id, email: ctx.user.email, session_id: ctx.session.id }, await tenantIdsOf(tx, ctx.user.id), {
+      action: 'logout',
+      resource_type: 'session',
+      resource_id: ctx.session.id,
+      name: ctx.user.email,
+    });
   });
   ctx.cookies.session = 'clear';
 }
@@ -132,7 +168,13 @@ export async function signOut(ctx: SignedInCtx): Promise<void> {
 async function recordFailure(ctx: PersonCtx, account: { id: string; email: string }, method: Method): Promise<void> {
   if (!(await take({ what: 'login-failed-audit', subject: account.id, limit: 1, window_sec: 300 }, ctx.now)).allowed) return;
   await ctx.db.$transaction(async (tx) => {
-    await auditPerson(tx, ctx, { id: account.id, email: account.email }, await tenantIdsOf(tx, account.id), { action: 'login_failed', resource_type: 'session', resource_id: null, name: account.email, details: { method } });
+    await auditPerson(tx, ctx, { id: account.id, email: account.email }, await tenantIdsOf(tx, account.id), {
+      action: 'login_failed',
+      resource_type: 'session',
+      resource_id: null,
+      name: account.email,
+      details: { method },
+    });
   });
 }
 

@@ -26,7 +26,8 @@ test('an attempt given back does not count, and a rule that refuses leaves the o
   for (let i = 0; i < 5; i++) await (await take(rule('c'), at(0))).give_back();
   assert.equal((await take(rule('c'), at(0))).allowed, true);
   for (let i = 0; i < 3; i++) await take(rule('d'), at(0));
-  for (let i = 0; i < 5; i++) await assert.rejects(throttled([rule('e'), rule('d')], at(0), 'rate_limited'), { type: 'rate_limited', status: 429 });
+  for (let i = 0; i < 5; i++)
+    await assert.rejects(throttled([rule('e'), rule('d')], at(0), 'rate_limited'), { type: 'rate_limited', status: 429 });
   for (let i = 0; i < 3; i++) assert.equal((await take(rule('e'), at(0))).allowed, true);
 });
 

@@ -19,9 +19,18 @@ export async function take(rule: Rule, now: Date): Promise<Taken> {
   const key = `throttle:${rule.what}:${digest(rule.subject).toString('base64url')}`;
   const slice = (rule.window_sec * 1000) / slices;
   const current = Math.floor(now.getTime() / slice);
-  const { rows } = await sql().query<{ total: string; oldest: string }>({ name: 'throttle-take', text: TAKE, values: [key, current, current - slices - 1, new Date(now.getTime() + rule.window_sec * 1000)] });
+  const { rows } = await sql().query<{ total: string; oldest: string }>({
+    name: 'throttle-take',
+    text: TAKE,
+    values: [key, current, current - slices - 1, new Date(now.getTime() + rule.window_sec * 1000)],
+  });
   const total = Number(rows[0]?.total ?? 1);
-  const giveBack = async () => void (await sql().query({ name: 'throttle-give-back', text: 'update rate_counters set n = n - 1 where key = $1 and "window" = $2 and n > 0', values: [key, current] }));
+  const giveBack = async () =>
+    void (await sql().query({
+      name: 'throttle-give-back',
+      text: 'update rate_counters set n = n - 1 where key = $1 and "window" = $2 and n > 0',
+      values: [key, current],
+    }));
   if (total <= rule.limit) return { allowed: true, retry_after: 0, give_back: giveBack };
   await giveBack();
   const free = (Number(rows[0]?.oldest ?? current) + slices + 1) * slice;
@@ -36,7 +45,11 @@ const TAKE = `with mine as (
   from rate_counters where key = $1 and "window" > $3 and "window" < $2 and n > 0`;
 
 /** Counts one attempt against every rule, or refuses and counts none. @throws Refusal of `type` with Retry-After */
-export async function throttled(rules: readonly Rule[], now: Date, type: 'rate_limited' | 'rate_limit_exceeded'): Promise<() => Promise<void>> {
+export async function throttled(
+  rules: readonly Rule[],
+  now: Date,
+  type: 'rate_limited' | 'rate_limit_exceeded',
+): Promise<() => Promise<void>> {
   const taken: Taken[] = [];
   for (const rule of rules) {
     const one = await take(rule, now);

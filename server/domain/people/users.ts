@@ -28,7 +28,17 @@ export const accountByEmail = (tx: Db | Tx, email: string) =>
 export async function personById(tx: Db | Tx, id: string): Promise<Person | null> {
   const row = await tx.users.findFirst({
     where: { id, disabled_at: null },
-    select: { id: true, email: true, email_verified_at: true, full_name: true, timezone: true, date_format: true, locale: true, password_hash: true, created_at: true },
+    select: {
+      id: true,
+      email: true,
+      email_verified_at: true,
+      full_name: true,
+      timezone: true,
+      date_format: true,
+      locale: true,
+      password_hash: true,
+      created_at: true,
+    },
   });
   if (!row) return null;
   const { password_hash, ...person } = row;

@@ -1,0 +1,128 @@
+import { type Edge, edgeOf } from '#server/api/edge.ts';
+import { parseJsonObject } from '#server/api/input.ts';
+import { firstProblem } from '#server/api/perform.ts';
+import { asRefusal, Refusal } from '#server/kernel/errors.ts';
+import type { PersonCtx } from '#server/kernel/person-operation.ts';
+import { db } from '#server/platform/db.ts';
+import { log } from '#server/platform/log.ts';
+import { magicPage, useMagicForm } from './magic-page.ts';
+import { matchPerson } from './operations.ts';
+import { personOf } from './person.ts';
+import { assertNotForeign, assertSameOrigin } from './same-origin.ts';
+import { clearSessionCookie, clearSignupCookie, sessionCookie, sessionCookieName, signupCookie, signupHandleOf } from './session-cookie.ts';
+
+const BODY_LIMIT = 256 * 1024;
+
+/** The session plane as one function: sign-in, the account, sessions, sign-up (interface rule 22 §4). */
+export async function handle(req: Request): Promise<Response> {
+  const ctx = callerOf(req.headers, edgeOf(req.headers));
+  let response: Response;
+  try {
+    response = await answer(req, ctx);
+  } catch (error) {
+    response = refused(asRefusal(error), ctx, req.headers);
+  }
+  if (req.method === 'HEAD') response = new Response(null, response);
+  await addCookies(response.headers, ctx);
+  if (ctx.changes.length > 0) response.headers.set('x-sallyport-changed', ctx.changes.join(','));
+  for (const [name, value] of Object.entries({
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+    'x-request-id': ctx.request_id,
+  }))
+    response.headers.set(name, value);
+  return response;
+}
+
+/** The facts of a call before anybody is recognised. Without the front door there is no address, and throttles count it as unknown. */
+export const callerOf = (headers: Headers, edge: Edge | null): PersonCtx => ({
+  db: db(),
+  session: null,
+  user: null,
+  request_id: edge?.request_id ?? crypto.randomUUID(),
+  ip: edge?.ip ?? null,
+  user_agent: headers.get('user-agent'),
+  host: headers.get('host'),
+  signup_handle: signupHandleOf(headers),
+  now: new Date(),
+  changes: [],
+  cookies: {},
+});
+
+async function answer(req: Request, ctx: PersonCtx): Promise<Response> {
+  const url = new URL(req.url);
+  const reads = req.method === 'GET' || req.method === 'HEAD';
+  if (url.pathname === '/auth/magic' && reads) return magicPage(ctx, url.searchParams.get('token') ?? '');
+  const match = matchPerson(req.method, url.pathname);
+  if (!match) throw new Refusal('not_found', 'There is no such path.');
+  if ('allow' in match)
+    throw new Refusal('method_not_allowed', `This path answers ${match.allow.join(', ')}.`, { headers: { allow: match.allow.join(', ') } });
+  const { op, params } = match;
+  if (op.session === 'required') await recognise(req.headers, ctx, reads);
+  else if (!reads) assertNotForeign(req.headers);
+  if (isForm(req) && url.pathname === '/auth/magic')
+    return useMagicForm(ctx, new URLSearchParams(new TextDecoder().decode(await bodyOf(req))));
+  const input = op.input.safeParse({ ...(reads ? Object.fromEntries(url.searchParams) : await jsonOf(req)), ...params });
+  if (!input.success) throw new Refusal('invalid', firstProblem(input.error));
+  const output = op.output.parse(await op.run(ctx, input.data));
+  return Response.json(output, { status: op.success_of?.(output) ?? op.success ?? 200 });
+}
+
+/** @throws Refusal not_authenticated, csrf_failed */
+async function recognise(headers: Headers, ctx: PersonCtx, reads: boolean): Promise<void> {
+  const person = await personOf(headers, ctx.now);
+  if (!person) throw new Refusal('not_authenticated', 'Sign in to continue.');
+  if (!reads) assertSameOrigin(headers, person.session);
+  Object.assign(ctx, person);
+}
+
+const isForm = (req: Request) =>
+  req.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() === 'application/x-www-form-urlencoded';
+
+async function jsonOf(req: Request): Promise<Record<string, unknown>> {
+  const body = await bodyOf(req);
+  if (body.byteLength === 0) return {};
+  if (req.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() !== 'application/json')
+    throw new Refusal('unsupported_media_type', 'Send the body as application/json.');
+  return parseJsonObject(body);
+}
+
+async function bodyOf(req: Request): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of req.body ?? []) {
+    size += chunk.byteLength;
+    if (size > BODY_LIMIT) throw new Refusal('payload_too_large', `The body is larger than ${BODY_LIMIT} bytes.`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** Words of the Management API that this plane spells its own way (interface rule 01 §5.4). */
+const CODES: Partial<Record<string, string>> = { validation_error: 'invalid', rate_limit_exceeded: 'rate_limited' };
+
+function refused(refusal: Refusal, ctx: PersonCtx, headers: Headers): Response {
+  if (refusal.status >= 500) log.error({ err: refusal.cause ?? refusal, request_id: ctx.request_id }, 'a call of the session plane failed');
+  // A cookie whose session is gone is taken away, so that pages stop sending it.
+  if (refusal.type === 'not_authenticated' && headers.get('cookie')?.includes(`${sessionCookieName()}=`))
+    ctx.cookies = { session: 'clear' };
+  else ctx.cookies = {};
+  ctx.changes = [];
+  const code = CODES[refusal.type] ?? refusal.type;
+  return Response.json(
+    { error: code, code, message: refusal.message, request_id: ctx.request_id, ...refusal.extra },
+    {
+      status: refusal.status,
+      headers: {
+        ...refusal.headers,
+        ...(refusal.retryAfter === undefined ? {} : { 'retry-after': String(Math.max(1, Math.ceil(refusal.retryAfter))) }),
+      },
+    },
+  );
+}
+
+async function addCookies(headers: Headers, { cookies: { session, signup }, now }: PersonCtx): Promise<void> {
+  if (session) headers.append('set-cookie', session === 'clear' ? clearSessionCookie() : await sessionCookie(session, now));
+  if (signup) headers.append('set-cookie', signup === 'clear' ? clearSignupCookie() : signupCookie(signup, now));
+}

@@ -1,0 +1,66 @@
+import { decode, encode } from 'next-auth/jwt';
+import { nextAuthSecret } from '#server/crypto/derive.ts';
+import { env } from '#server/platform/env.ts';
+import { rootKeys } from '#server/platform/keys.ts';
+
+/**
+ * The dashboard's cookies. The session cookie is next-auth's encrypted JWT, and the only thing read from it is the session token, which is looked
+ * up on every request: a cookie without a live row is nothing (interface rule 22 §3.1).
+ */
+const secure = (): boolean => env.PUBLIC_ADMIN_URL.startsWith('https:');
+/** The prefix makes browsers refuse the cookie from anywhere but this host over TLS. */
+const cookieName = (name: string): string => (secure() ? `__Host-${name}` : name);
+export const sessionCookieName = (): string => cookieName('svc_session');
+const signupCookieName = () => cookieName('svc_signup');
+
+export const authSecret = (): string => env.NEXTAUTH_SECRET ?? nextAuthSecret(rootKeys().current);
+
+/** Attributes of both cookies, as next-auth takes them. */
+export const cookieOptions = () => ({ httpOnly: true, sameSite: 'lax', path: '/', secure: secure() }) as const;
+
+/** The session token a request presents: a Bearer token when there is one, else the cookie's. Null when there is none or it is not readable. */
+export async function presentedToken(headers: Headers): Promise<{ token: string; by: 'bearer' | 'cookie' } | null> {
+  const authorization = headers.get('authorization');
+  // Whoever sends the header means it: a bad one never falls back to a cookie, or the CSRF rule could be stepped around.
+  if (authorization !== null) {
+    const token = /^Bearer +(\S+)$/i.exec(authorization.trim())?.[1];
+    return token ? { token, by: 'bearer' } : null;
+  }
+  const token = await sealedToken(cookieOf(headers, sessionCookieName()));
+  return token === null ? null : { token, by: 'cookie' };
+}
+
+/** The session token inside a cookie value, or null. */
+export async function sealedToken(value: string | undefined): Promise<string | null> {
+  if (!value || value.length > 4096) return null;
+  try {
+    const payload = await decode({ token: value, secret: authSecret() });
+    return typeof payload?.ses === 'string' ? payload.ses : null;
+  } catch {
+    return null; // of another root key, expired, or never ours: all the same to the caller
+  }
+}
+
+export async function sessionCookie(session: { token: string; expires_at: Date }, now: Date): Promise<string> {
+  const maxAge = Math.max(1, Math.floor((session.expires_at.getTime() - now.getTime()) / 1000));
+  return setCookie(sessionCookieName(), await encode({ token: { ses: session.token }, secret: authSecret(), maxAge }), maxAge);
+}
+
+export const clearSessionCookie = (): string => setCookie(sessionCookieName(), '', 0);
+
+/** The claim handle of a sign-up started here: it tells this browser from a stranger's when the mailed link is used. */
+export const signupHandleOf = (headers: Headers): string | null => cookieOf(headers, signupCookieName()) ?? null;
+export const signupCookie = (signup: { handle: string; expires_at: Date }, now: Date): string =>
+  setCookie(signupCookieName(), signup.handle, Math.floor((signup.expires_at.getTime() - now.getTime()) / 1000));
+export const clearSignupCookie = (): string => setCookie(signupCookieName(), '', 0);
+
+const setCookie = (name: string, value: string, maxAge: number) =>
+  `${name}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${maxAge}${secure() ? '; Secure' : ''}`;
+
+function cookieOf(headers: Headers, name: string): string | undefined {
+  for (const part of (headers.get('cookie') ?? '').split(';')) {
+    const at = part.indexOf('=');
+    if (at !== -1 && part.slice(0, at).trim() === name) return part.slice(at + 1).trim();
+  }
+  return undefined;
+}

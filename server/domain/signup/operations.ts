@@ -1,0 +1,29 @@
+import { operation } from '#server/kernel/operation.ts';
+import { collectClaim } from './claim.ts';
+import { Claim, ClaimRef, PendingSignUp, SignUp } from './schema.ts';
+import { startSignUp } from './service.ts';
+
+export const signup = operation({
+  id: 'signup.start',
+  summary: 'Sign up: mail a link and get a claim handle',
+  http: 'POST /signup',
+  needs: 'anonymous',
+  refuses: ['rate_limit_exceeded', 'dependency_unavailable'],
+  input: SignUp,
+  output: PendingSignUp,
+  success: 202,
+  run: (ctx, input) => startSignUp(ctx, input, { password_hash: null, type: 'rate_limit_exceeded' }),
+});
+
+export const claim = operation({
+  id: 'signup.claim',
+  summary: 'Collect the workspace and its starter key, once',
+  http: 'POST /signup/claim',
+  needs: 'anonymous',
+  refuses: ['not_found', 'claim_already_collected', 'rate_limit_exceeded'],
+  input: ClaimRef,
+  output: Claim,
+  success: [200, 202],
+  success_of: (answer) => (answer.status === 'pending' ? 202 : 200),
+  run: (ctx, input) => collectClaim(ctx, input),
+});

@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import { MagicVerify, SignedInView } from '#server/domain/people/schema.ts';
+import { answerOf, signInByCode } from '#server/domain/people/service.ts';
+import { secret } from '#server/kernel/fields.ts';
+import { personOperation } from '#server/kernel/person-operation.ts';
+import { Onboarding, OnboardingAnswer, StarterKeyAnswer, StarterKeyRequest, WebSignUp, WebSignUpAnswer } from './schema.ts';
+import { useMagicLink } from './service.ts';
+import { completeOnboarding, signUpOnTheWeb, starterKey } from './web.ts';
+
+export const signup = personOperation({
+  id: 'auth.signup',
+  summary: 'Sign up on the web',
+  http: 'POST /auth/signup',
+  session: 'none',
+  refuses: ['dependency_unavailable'],
+  input: WebSignUp,
+  output: WebSignUpAnswer,
+  success_of: (answer) => (answer.status === 'check_mail' ? 202 : 200),
+  run: async (ctx, input) => {
+    const answer = await signUpOnTheWeb(ctx, input);
+    return answer.status === 'ok' ? answerOf(answer) : answer;
+  },
+});
+
+export const magicVerify = personOperation({
+  id: 'auth.magic.verify',
+  summary: 'Sign in with a mailed code or link',
+  http: 'POST /auth/magic/verify',
+  session: 'none',
+  refuses: ['mfa_code_invalid', 'invalid_credentials', 'not_a_member'],
+  input: MagicVerify,
+  output: SignedInView,
+  run: async (ctx, { email, code, token, password, ...scope }) =>
+    answerOf(
+      token === undefined
+        ? await signInByCode(ctx, { email: email ?? '', code: code ?? '', ...scope })
+        : await useMagicLink(ctx, { token, password, ...scope }),
+    ),
+});
+
+export const magicUse = personOperation({
+  id: 'auth.magic.use',
+  summary: 'Use a mailed link',
+  http: 'POST /auth/magic',
+  session: 'none',
+  refuses: ['mfa_code_invalid', 'invalid_credentials'],
+  input: z.object({ token: secret(z.string().max(100)), password: secret(z.string().max(4096)).optional() }),
+  output: SignedInView,
+  run: async (ctx, input) => answerOf(await useMagicLink(ctx, input)),
+});
+
+export const onboarding = personOperation({
+  id: 'auth.complete-onboarding',
+  summary: 'Make or name the first own workspace',
+  http: 'POST /auth/complete-onboarding',
+  session: 'required',
+  refuses: ['session_scope_mismatch'],
+  input: Onboarding,
+  output: OnboardingAnswer,
+  run: (ctx, input) => completeOnboarding(ctx, input),
+});
+
+export const takeStarterKey = personOperation({
+  id: 'auth.starter-key',
+  summary: 'Take the test key of a new workspace, once',
+  http: 'POST /auth/starter-key',
+  session: 'required',
+  refuses: ['not_a_member', 'session_scope_mismatch', 'role_denied', 'conflict'],
+  input: StarterKeyRequest,
+  output: StarterKeyAnswer,
+  run: (ctx, input) => starterKey(ctx, input),
+});
