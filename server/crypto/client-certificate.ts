@@ -1,6 +1,6 @@
 // @peculiar/x509 resolves its parsers through decorators and refuses to load without this polyfill.
 import 'reflect-metadata';
-import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import * as x509 from '@peculiar/x509';
 import { randomBuffer } from './random.ts';
 
@@ -46,6 +46,11 @@ export async function createClientCa(
     ],
   });
   return { certificate_pem: pem(certificate), private_key_pem: privateKeyPem(privateKey) };
+}
+
+/** An authority as it is stored: its certificate and its opened key (PKCS #8 PEM), which stays the caller's to wipe. */
+export function openedClientCa(certificatePem: string, privateKeyPem: Buffer): ClientCa {
+  return { certificate_pem: certificatePem, private_key: createPrivateKey(privateKeyPem) };
 }
 
 /**

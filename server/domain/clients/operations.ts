@@ -1,0 +1,134 @@
+import { z } from 'zod';
+import { Deleted } from '#server/kernel/fields.ts';
+import { operation } from '#server/kernel/operation.ts';
+import { wholeList } from '#server/kernel/page.ts';
+import { assignClient, unassignClient } from './assignments.ts';
+import * as credentials from './credentials.ts';
+import * as schema from './schema.ts';
+import * as clients from './service.ts';
+
+export const list = operation({
+  id: 'clients.list',
+  summary: 'List clients',
+  http: 'GET /clients',
+  needs: ['client:read'],
+  refuses: [],
+  input: schema.ListClients,
+  output: z.array(schema.Client),
+  list: 'paged',
+  run: (ctx, input) => clients.listClients(ctx, input),
+});
+
+export const get = operation({
+  id: 'clients.get',
+  summary: 'Get a client and where it may call',
+  http: 'GET /clients/{id}',
+  needs: ['client:read'],
+  refuses: ['not_found'],
+  input: schema.ClientRef,
+  output: schema.ClientDetail,
+  run: (ctx, input) => clients.getClient(ctx, input),
+});
+
+export const create = operation({
+  id: 'clients.create',
+  summary: 'Create a client',
+  http: 'POST /clients',
+  needs: ['client:create'],
+  refuses: ['plan_limit'],
+  input: schema.CreateClient,
+  output: schema.ClientRecord,
+  success: 201,
+  run: (ctx, input) => clients.createClient(ctx, input),
+});
+
+export const update = operation({
+  id: 'clients.update',
+  summary: 'Update a client',
+  http: 'PATCH /clients/{id}',
+  needs: ['client:update'],
+  refuses: ['not_found', 'conflict'],
+  input: schema.UpdateClient,
+  output: schema.ClientRecord,
+  run: (ctx, input) => clients.updateClient(ctx, input),
+});
+
+export const remove = operation({
+  id: 'clients.delete',
+  summary: 'Delete a client with its credentials and assignments',
+  http: 'DELETE /clients/{id}',
+  needs: ['client:delete'],
+  refuses: ['not_found'],
+  input: schema.ClientRef,
+  output: Deleted,
+  run: (ctx, input) => clients.deleteClient(ctx, input),
+});
+
+export const listCredentials = operation({
+  id: 'clients.list_credentials',
+  summary: 'List the credentials of a client',
+  http: 'GET /clients/{id}/credentials',
+  needs: ['client:read'],
+  refuses: ['not_found'],
+  input: schema.ClientRef,
+  output: z.array(schema.Credential),
+  list: 'whole',
+  run: async (ctx, input) => wholeList(await credentials.listCredentials(ctx, input)),
+});
+
+export const createCredential = operation({
+  id: 'clients.create_credential',
+  summary: 'Add a credential to a client; what is generated is shown once',
+  http: 'POST /clients/{id}/credentials',
+  needs: ['client:update'],
+  refuses: ['not_found', 'conflict', 'tenant_sealed'],
+  input: schema.CreateCredential,
+  output: schema.CreatedCredential,
+  success: 201,
+  shown_once: true,
+  run: (ctx, input) => credentials.createCredential(ctx, input),
+});
+
+export const updateCredential = operation({
+  id: 'clients.update_credential',
+  summary: 'Enable, disable, label or date a credential',
+  http: 'PATCH /clients/{id}/credentials/{credentialId}',
+  needs: ['client:update'],
+  refuses: ['not_found', 'conflict'],
+  input: schema.UpdateCredential,
+  output: schema.Credential,
+  run: (ctx, input) => credentials.updateCredential(ctx, input),
+});
+
+export const removeCredential = operation({
+  id: 'clients.delete_credential',
+  summary: 'Delete a credential',
+  http: 'DELETE /clients/{id}/credentials/{credentialId}',
+  needs: ['client:update'],
+  refuses: ['not_found'],
+  input: schema.CredentialRef,
+  output: Deleted,
+  run: (ctx, input) => credentials.deleteCredential(ctx, input),
+});
+
+export const assign = operation({
+  id: 'clients.assign',
+  summary: 'Assign a client to routes and environments',
+  http: 'POST /clients/{id}/assignments',
+  needs: ['client:update', 'route:update'],
+  refuses: ['not_found'],
+  input: schema.AssignClient,
+  output: schema.Assigned,
+  run: (ctx, input) => assignClient(ctx, input),
+});
+
+export const unassign = operation({
+  id: 'clients.unassign',
+  summary: 'Take assignments of a client away; an empty body takes all',
+  http: 'DELETE /clients/{id}/assignments',
+  needs: ['client:update', 'route:update'],
+  refuses: ['not_found'],
+  input: schema.UnassignClient,
+  output: schema.Unassigned,
+  run: (ctx, input) => unassignClient(ctx, input),
+});

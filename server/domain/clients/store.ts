@@ -1,0 +1,106 @@
+import type { z } from 'zod';
+import { countOf } from '#server/domain/plans/service.ts';
+import type { Prisma } from '#server/generated/prisma/client.ts';
+import { type Ctx, own } from '#server/kernel/context.ts';
+import type { Tx } from '#server/kernel/database.ts';
+import { notFound } from '#server/kernel/errors.ts';
+import { isUuid } from '#server/kernel/fields.ts';
+import { pageArgs } from '#server/kernel/page.ts';
+import type { CredentialKind, ListClients } from './schema.ts';
+
+type Query = z.output<typeof ListClients>;
+type Row = Prisma.clientsGetPayload<Record<string, never>>;
+
+/** One page of clients with what the wire adds to them, and the true total. */
+export async function findPage(tx: Tx, ctx: Ctx, query: Query) {
+  const where = whereOf(ctx, query);
+  // The ids of a page come from the index alone, however deep it lies; then a hundred rows at most are read.
+  const ids = await tx.clients.findMany({ where, ...pageArgs(query), select: { id: true } });
+  const rows = await tx.clients.findMany({ where: { ...own(ctx), id: { in: ids.map((r) => r.id) } } });
+  const byId = new Map((await withCounts(tx, ctx, rows)).map((row) => [row.id, row]));
+  const filtered = [query.type, query.q || undefined, query.enabled, query.collection_id].some((f) => f !== undefined);
+  const total = filtered ? await tx.clients.count({ where }) : await countOf(tx, ctx, 'clients');
+  return { rows: ids.flatMap(({ id }) => byId.get(id) ?? []), total };
+}
+
+/** @throws Refusal not_found */
+export async function clientById(tx: Tx, ctx: Ctx, id: string): Promise<Row> {
+  const row = isUuid(id) ? await tx.clients.findFirst({ where: { ...own(ctx), id } }) : null;
+  if (!row) throw notFound();
+  return row;
+}
+
+/**
+ * The client under a row lock: changes of one client and of its credentials queue up here. The weaker lock lets a route that is being changed
+ * refer to the client meanwhile; with the stronger one the two would wait for each other. @throws Refusal not_found
+ */
+export async function lockedClient(tx: Tx, ctx: Ctx, id: string): Promise<Row> {
+  if (!isUuid(id)) throw notFound();
+  await tx.$queryRaw`select 1 from clients where id = ${id}::uuid and tenant_id = ${ctx.tenant_id}::uuid for no key update`;
+  return clientById(tx, ctx, id);
+}
+
+/** Rows with their credentials and routes counted. */
+export async function withCounts(tx: Tx, ctx: Ctx, rows: Row[]) {
+  const ids = rows.map((r) => r.id);
+  const credentials = await tx.$queryRaw<{ client_id: string; kind: CredentialKind; n: number; matched: Date | null }[]>`
+    select c.client_id::text, c.kind, count(*)::int as n, max(u.last_used_at) as matched
+    from client_credentials c left join credential_usage u on u.id = c.id
+    where c.tenant_id = ${ctx.tenant_id}::uuid and c.sandbox = ${ctx.sandbox} and c.client_id = any(${ids}::uuid[])
+    group by c.client_id, c.kind`;
+  const routes = await tx.$queryRaw<{ client_id: string; n: number }[]>`
+    select client_id::text, count(distinct route_id)::int as n from route_client_assignments
+    where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and client_id = any(${ids}::uuid[])
+    group by client_id`;
+  const byClient = Map.groupBy(credentials, (c) => c.client_id);
+  const routeCount = new Map(routes.map((r) => [r.client_id, r.n]));
+  return rows.map((row) => {
+    const kinds = byClient.get(row.id) ?? [];
+    const matched = kinds.flatMap((k) => (k.matched ? [k.matched.getTime()] : []));
+    return {
+      ...asRecord(row),
+      credential_count: kinds.reduce((sum, k) => sum + k.n, 0),
+      credential_kinds: Object.fromEntries(kinds.map((k) => [k.kind, k.n])),
+      assigned_route_count: routeCount.get(row.id) ?? 0,
+      last_matched_at: matched.length === 0 ? null : new Date(Math.max(...matched)),
+    };
+  });
+}
+
+/** A row as the wire types it. */
+export const asRecord = (row: Row) => ({ ...row, type: row.type as 'server' | 'user', ip_notes: row.ip_notes as Record<string, unknown> });
+
+/** Where the client may call, by route and environment name. */
+export async function assignmentsOf(tx: Tx, ctx: Ctx, clientId: string) {
+  const rows = await tx.route_client_assignments.findMany({
+    where: { ...own(ctx), client_id: clientId },
+    select: { route_id: true, route: { select: { name: true } }, environment: { select: { name: true } } },
+    orderBy: [{ route: { name: 'asc' } }, { environment: { name: 'asc' } }],
+  });
+  return rows.map((r) => ({ route_id: r.route_id, route_name: r.route.name, environment_name: r.environment.name }));
+}
+
+/** Raises the version of every route the client is assigned to; in order of id, so that two such calls never wait for each other. */
+export const bumpRoutesOf = (tx: Tx, ctx: Ctx, clientId: string) =>
+  tx.$executeRaw`
+    with held as (
+      select id from routes
+      where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox}
+        and id in (select route_id from route_client_assignments where client_id = ${clientId}::uuid)
+      order by id for no key update
+    )
+    update routes set config_version = config_version + 1 from held where routes.id = held.id`;
+
+function whereOf(ctx: Ctx, query: Query): Prisma.clientsWhereInput {
+  const part = query.q ? { contains: literally(query.q.trim()), mode: 'insensitive' as const } : undefined;
+  return {
+    ...own(ctx),
+    ...(query.type === undefined ? {} : { type: query.type }),
+    ...(query.enabled === undefined ? {} : { enabled: query.enabled }),
+    ...(query.collection_id === undefined ? {} : { collection_id: query.collection_id }),
+    ...(part ? { OR: [{ name: part }, { ip_address: part }] } : {}),
+  };
+}
+
+/** Prisma hands `contains` to LIKE as it is: % and _ would be wildcards. */
+const literally = (text: string) => text.replace(/[\\%_]/g, '\\$&');
