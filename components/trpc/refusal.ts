@@ -1,3 +1,4 @@
+import type { RefusalView } from '#components/ui/refusal.ts';
 import type { DashboardError } from '#server/trpc/from-operation.ts';
 
 /** The refusal inside a tRPC error, or a sentence for a lost connection. */
@@ -11,3 +12,29 @@ export function refusalOf(error: unknown): Pick<DashboardError, 'code' | 'messag
     status: 503,
   };
 }
+
+/** A failed mutation as forms take it. */
+export function refusalView(error: unknown): RefusalView {
+  const { code, message, request_id } = refusalOf(error);
+  return { type: code, message, request_id: request_id || undefined };
+}
+
+const steps: Partial<Record<DashboardError['code'], string>> = {
+  not_authenticated: 'Sign in again; what you typed stays in this tab.',
+  csrf_failed: 'Reload the page: your session changed in another tab.',
+  forbidden: 'Ask an Owner or Admin of this workspace for the permission.',
+  role_denied: 'Ask an Owner or Admin of this workspace for the permission.',
+  not_a_member: 'Choose another workspace at the top left.',
+  not_found: 'It may have been deleted, or it lives in the other space. Go back to the list.',
+  plan_limit: 'Remove something you no longer need, or move to a larger plan under Settings, Usage.',
+  plan_feature: 'See which plan includes it under Settings, Usage.',
+  conflict: 'Choose another name, or reload to see what changed.',
+  in_use: 'Remove what uses it first.',
+  rate_limit_exceeded: 'Wait a moment and try again.',
+  rate_limited: 'Wait a moment and try again.',
+  internal_error: 'Try again. If it stays, send us the request id below.',
+  dependency_unavailable: 'Try again in a few seconds.',
+};
+
+/** What a person can do about a refusal, in one sentence; undefined where the message says it all. */
+export const nextStepOf = (code: string): string | undefined => steps[code as DashboardError['code']];

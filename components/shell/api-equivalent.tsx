@@ -1,0 +1,32 @@
+'use client';
+
+import { Terminal } from 'lucide-react';
+import { useScope } from '#components/trpc/provider.tsx';
+import { CodeBlock } from '#components/ui/code-block.tsx';
+import { curlOf } from './curl.ts';
+
+export type ApiEquivalentProps = {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' /** Below the API's base, e.g. `/routes`. */;
+  path: string;
+  body?: object;
+};
+
+/** "Do this with the API": the exact call a form makes, ready for a script. The key stays a shell variable. */
+export function ApiEquivalent({ method, path, body }: ApiEquivalentProps) {
+  const { api_url } = useScope();
+  const code = curlOf({ method, url: `${api_url}${path}`, headers: { Authorization: 'Bearer $SALLYPORT_KEY' }, body });
+  return (
+    <details className="group/api rounded-lg border border-line-strong bg-subtle">
+      <summary className="flex h-9 cursor-pointer select-none items-center gap-2 rounded-lg px-3 text-ink-2 text-xs hover:text-ink">
+        <Terminal aria-hidden className="size-3.5" /> API equivalent
+        <span className="ml-auto truncate font-mono text-ink-3">
+          {method} {path}
+        </span>
+      </summary>
+      <CodeBlock
+        snippets={[{ id: 'curl', label: 'cURL', language: 'bash', code }]}
+        className="rounded-t-none border-0 border-line-strong border-t"
+      />
+    </details>
+  );
+}

@@ -1,0 +1,34 @@
+'use client';
+
+import type { ReactNode } from 'react';
+import { Callout } from '#components/ui/callout.tsx';
+import { ErrorCard } from '#components/ui/states.tsx';
+import { nextStepOf, refusalOf } from './refusal.ts';
+
+type Asked = { error: unknown; isFetching?: boolean; refetch: () => unknown };
+
+/** Stands where the answer of a failed query would stand: cause, next step, request id, retry. */
+export function QueryError({ query, what, actions }: { query: Asked; what: string; actions?: ReactNode }) {
+  const refusal = refusalOf(query.error);
+  return (
+    <ErrorCard
+      title={`${what} could not be loaded: ${refusal.message}`}
+      next={nextStepOf(refusal.code)}
+      requestId={refusal.request_id || undefined}
+      onRetry={() => void query.refetch()}
+      retrying={query.isFetching ?? false}
+      actions={actions}
+    />
+  );
+}
+
+/** A failed change that no field can show. Renders nothing without an error. */
+export function MutationError({ error }: { error: unknown }) {
+  if (!error) return null;
+  const refusal = refusalOf(error);
+  return (
+    <Callout tone="bad" title={refusal.message} requestId={refusal.request_id || undefined}>
+      {nextStepOf(refusal.code)}
+    </Callout>
+  );
+}
