@@ -32,4 +32,6 @@ export function proxy(req: NextRequest) {
   return response;
 }
 
-export const config = { matcher: ['/((?!_next/static|_next/image|v1/|admin/|auth/|api/|oauth/|scim/|\\.well-known/|.*\\.(?:svg|png|ico|json|mjs|txt|woff2)$).*)'] };
+export const config = {
+  matcher: ['/((?!_next/static|_next/image|v1/|admin/|auth/|api/|oauth/|scim/|\\.well-known/|.*\\.(?:svg|png|ico|json|mjs|txt|woff2)$).*)'],
+};

@@ -7,13 +7,26 @@ import type { Space } from '#components/ui/test-band.tsx';
 import { dashboardContext } from '#server/trpc/context.ts';
 import { type AppRouter, appRouter } from '#server/trpc/root.ts';
 
-export type SpacePage = { params: Promise<{ workspace: string; space: string }>; searchParams: Promise<Record<string, string | string[] | undefined>> };
+export type SpacePage = {
+  params: Promise<{ workspace: string; space: string }>;
+  searchParams: Promise<Record<string, string | string[] | undefined>>;
+};
 
 /**
  * Runs the page's queries on the server with the visitor's own rights and hands the answers to the client's cache, so that the first paint has
  * data. A query that is refused here is asked again by the client, which shows the refusal.
  */
-export async function Prefetch({ workspace, space, queries, children }: { workspace: string; space: Space; queries: (trpc: TRPCOptionsProxy<AppRouter>) => unknown[]; children: ReactNode }) {
+export async function Prefetch({
+  workspace,
+  space,
+  queries,
+  children,
+}: {
+  workspace: string;
+  space: Space;
+  queries: (trpc: TRPCOptionsProxy<AppRouter>) => unknown[];
+  children: ReactNode;
+}) {
   const ctx = dashboardContext({ headers: await headers(), method: 'GET', workspace, space });
   const queryClient = newQueryClient();
   const trpc = createTRPCOptionsProxy<AppRouter>({ ctx, router: appRouter, queryClient });

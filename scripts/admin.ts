@@ -7,7 +7,10 @@ import { generateClient, migrate } from './schema.ts';
 const text = { type: 'string' } as const;
 const flag = { type: 'boolean' } as const;
 const commands = {
-  'create-tenant': ['--slug [--name --region --plan --status --owner-email --owner-password --no-starter]', 'makes a workspace, or brings it to this plan and status'],
+  'create-tenant': [
+    '--slug [--name --region --plan --status --owner-email --owner-password --no-starter]',
+    'makes a workspace, or brings it to this plan and status',
+  ],
   'set-plan': ['--slug [--plan --status --deliberate]', 'moves a workspace to a plan or status'],
   'set-limit': ['--slug --kind --value <n|unlimited|plan> [--reason]', 'overrides one plan limit'],
   'create-key': ['--slug --space live|test [--role --name]', 'prints a new API key once'],
@@ -20,11 +23,33 @@ const commands = {
 const { values, positionals } = parseArgs({
   args: process.argv.slice(2),
   allowPositionals: true,
-  options: { slug: text, name: text, region: text, plan: text, status: text, 'owner-email': text, 'owner-password': text, 'no-starter': flag, deliberate: flag, kind: text, value: text, reason: text, space: text, role: text, email: text, mfa: flag, 'i-understand': flag },
+  options: {
+    slug: text,
+    name: text,
+    region: text,
+    plan: text,
+    status: text,
+    'owner-email': text,
+    'owner-password': text,
+    'no-starter': flag,
+    deliberate: flag,
+    kind: text,
+    value: text,
+    reason: text,
+    space: text,
+    role: text,
+    email: text,
+    mfa: flag,
+    'i-understand': flag,
+  },
 });
 const command = positionals[0] as keyof typeof commands | undefined;
 if (!command || !(command in commands)) {
-  console.error(Object.entries(commands).map(([name, [flags, what]]) => `${name.padEnd(18)} ${what}${flags ? `\n${' '.repeat(19)}${flags}` : ''}`).join('\n'));
+  console.error(
+    Object.entries(commands)
+      .map(([name, [flags, what]]) => `${name.padEnd(18)} ${what}${flags ? `\n${' '.repeat(19)}${flags}` : ''}`)
+      .join('\n'),
+  );
   process.exit(command ? 1 : 0);
 }
 
@@ -61,7 +86,8 @@ async function run(name: keyof typeof commands): Promise<unknown> {
     case 'set-limit': {
       const value = need('value');
       const number = value === 'unlimited' || value === 'plan' ? null : Number(value);
-      if (number !== null && !(Number.isInteger(number) && number >= 0)) throw new Error('--value must be a whole number, unlimited or plan');
+      if (number !== null && !(Number.isInteger(number) && number >= 0))
+        throw new Error('--value must be a whole number, unlimited or plan');
       return operator.setLimit({ slug: need('slug'), kind: need('kind'), value: number, remove: value === 'plan', ...given('reason') });
     }
     case 'create-key':

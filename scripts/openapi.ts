@@ -8,9 +8,7 @@ import { generateClient } from './schema.ts';
 await generateClient();
 const file = path.resolve(import.meta.dirname, '../public/openapi.json');
 const text = `${JSON.stringify(
-  openApiDocument([
-    { url: '/v1', description: 'The host this document came from: the Live or the Test API' },
-  ]),
+  openApiDocument([{ url: '/v1', description: 'The host this document came from: the Live or the Test API' }]),
   null,
   1,
 )}\n`;

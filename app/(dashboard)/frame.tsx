@@ -8,7 +8,17 @@ import type { Space } from '#components/ui/test-band.tsx';
 import { addressesOf, frameOf } from '#server/trpc/frame.ts';
 
 /** Signed in and a member, or sent where that can be mended; then the frame around a page. `slug` null: the person's own pages. */
-export async function DashboardFrame({ slug, space, partitioned, children }: { slug: string | null; space: Space; partitioned: boolean; children: ReactNode }) {
+export async function DashboardFrame({
+  slug,
+  space,
+  partitioned,
+  children,
+}: {
+  slug: string | null;
+  space: Space;
+  partitioned: boolean;
+  children: ReactNode;
+}) {
   const [head, jar] = await Promise.all([headers(), cookies()]);
   const frame = await frameOf(head);
   if (!frame) redirect('/signin');
@@ -19,7 +29,14 @@ export async function DashboardFrame({ slug, space, partitioned, children }: { s
   const scope = { slug: current.slug, space, csrf: frame.csrf, role: current.role, ...addressesOf(current.slug, space) };
   return (
     <DashboardData key={`${current.slug}/${space}`} scope={scope}>
-      <Frame workspaces={frame.workspaces} current={current} space={space} partitioned={partitioned} user={frame.user} railCollapsed={jar.get(RAIL_COOKIE)?.value === 'collapsed'}>
+      <Frame
+        workspaces={frame.workspaces}
+        current={current}
+        space={space}
+        partitioned={partitioned}
+        user={frame.user}
+        railCollapsed={jar.get(RAIL_COOKIE)?.value === 'collapsed'}
+      >
         {children}
       </Frame>
     </DashboardData>

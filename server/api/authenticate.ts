@@ -1,5 +1,5 @@
 import { classifyCredential, digest, digestEquals } from '#server/crypto/tokens.ts';
-import { compileRanges } from '#server/domain/clients/address.ts';
+import { compileRanges } from '#server/kernel/address.ts';
 import type { PlanName } from '#server/domain/plans/schema.ts';
 import { settingsOf } from '#server/domain/tenants/schema.ts';
 import { keyCapabilities, scopeCapabilities } from '#server/kernel/capabilities.ts';
@@ -28,7 +28,8 @@ export async function authenticate(headers: Headers, edge: Edge): Promise<Authen
   if (credential.kind !== 'api_key' && credential.kind !== 'access_key') throw invalidKey();
   const row = await keyRow(credential.key_id);
   const now = new Date();
-  if (!row || !digestEquals(row.digest, digest(text)) || !row.active || past(row.expires_at, now) || past(row.revoke_at, now)) throw invalidKey();
+  if (!row || !digestEquals(row.digest, digest(text)) || !row.active || past(row.expires_at, now) || past(row.revoke_at, now))
+    throw invalidKey();
 
   const ctx: Ctx = {
     db: db(),
@@ -50,7 +51,12 @@ export async function authenticate(headers: Headers, edge: Edge): Promise<Authen
     warnings: [],
   };
   if (spaceOf(row.sandbox) !== edge.space)
-    throw new Refusal('wrong_key_type', edge.space === 'live' ? 'This is a test key; the Live API takes live keys only.' : 'This is a live key; the Test API takes test keys only.');
+    throw new Refusal(
+      'wrong_key_type',
+      edge.space === 'live'
+        ? 'This is a test key; the Live API takes live keys only.'
+        : 'This is a live key; the Test API takes test keys only.',
+    );
   if (row.ip_allowlist.length > 0 && !(edge.ip && compileRanges(row.ip_allowlist)(edge.ip))) {
     await recordRefusedAddress(ctx, row);
     throw new Refusal('forbidden', 'The source address is not allowed for this key.');
@@ -60,7 +66,10 @@ export async function authenticate(headers: Headers, edge: Edge): Promise<Authen
   stampUse(ctx);
   return {
     ctx,
-    limit: row.rate_limit_requests === null ? null : { id: row.id, requests: row.rate_limit_requests, window_sec: row.rate_limit_window_sec ?? 60 },
+    limit:
+      row.rate_limit_requests === null
+        ? null
+        : { id: row.id, requests: row.rate_limit_requests, window_sec: row.rate_limit_window_sec ?? 60 },
     legacy_key: true,
     legacy_key_auth: settingsOf(row.settings).legacy_key_auth,
   };
@@ -72,14 +81,20 @@ function presented(headers: Headers): string {
   const key = headers.get('x-api-key');
   const bearer = authorization === null ? null : /^(?:Bearer|DPoP) +(\S+)$/i.exec(authorization.trim())?.[1];
   if (authorization !== null && !bearer && !key) throw invalidKey();
-  if (bearer && key && bearer !== key) throw new Refusal('invalid_request', 'Authorization and x-api-key carry different credentials. Send one.');
+  if (bearer && key && bearer !== key)
+    throw new Refusal('invalid_request', 'Authorization and x-api-key carry different credentials. Send one.');
   const text = bearer ?? key;
-  if (!text) throw new Refusal('authentication_required', 'Send an API key or access token as "Authorization: Bearer ...".', { headers: { 'www-authenticate': 'Bearer realm="api"' } });
+  if (!text)
+    throw new Refusal('authentication_required', 'Send an API key or access token as "Authorization: Bearer ...".', {
+      headers: { 'www-authenticate': 'Bearer realm="api"' },
+    });
   return text;
 }
 
 const invalidKey = () =>
-  new Refusal('invalid_api_key', 'The credential is unknown, malformed, revoked or expired.', { headers: { 'www-authenticate': 'Bearer realm="api", error="invalid_token"' } });
+  new Refusal('invalid_api_key', 'The credential is unknown, malformed, revoked or expired.', {
+    headers: { 'www-authenticate': 'Bearer realm="api", error="invalid_token"' },
+  });
 
 const past = (at: Date | null, now: Date) => at !== null && at <= now;
 
@@ -143,7 +158,17 @@ async function recordRefusedAddress(ctx: Ctx, row: KeyRow): Promise<void> {
   if (refusedAddresses.size > 10_000) refusedAddresses.clear();
   refusedAddresses.set(mark, ctx.now.getTime());
   await db().$transaction((tx) =>
-    writeAudit(tx, { ...ctx, request_id: ctx.request_id || newId() }, { action: 'login_failed', resource_type: 'api_key', resource_id: row.id, name: row.name, details: { reason: 'address', key_id: row.key_id } }),
+    writeAudit(
+      tx,
+      { ...ctx, request_id: ctx.request_id || newId() },
+      {
+        action: 'login_failed',
+        resource_type: 'api_key',
+        resource_id: row.id,
+        name: row.name,
+        details: { reason: 'address', key_id: row.key_id },
+      },
+    ),
   );
 }
 const refusedAddresses = new Map<string, number>();

@@ -29,9 +29,9 @@ const infrastructure = KEY_ROLES.at(-1)!;
 const PEOPLE_ONLY: ReadonlySet<string> = new Set(['secrets.restore']);
 /** A few acts belong to Owners alone: no seeded key role carries them. */
 const keyMay = (op: AnyOperation) =>
-  !PEOPLE_ONLY.has(op.id) &&
-  ( op.needs === 'any' || op.needs === 'anonymous' || op.needs.every((c) => infrastructure.capabilities.has(c)));
-const ableCtx = (op: AnyOperation, w: Workspace, space: 'live' | 'test' = 'live') => w.ctx(space, keyMay(op) ? keyActor(infrastructure.name) : memberActor('owner'));
+  !PEOPLE_ONLY.has(op.id) && (op.needs === 'any' || op.needs === 'anonymous' || op.needs.every((c) => infrastructure.capabilities.has(c)));
+const ableCtx = (op: AnyOperation, w: Workspace, space: 'live' | 'test' = 'live') =>
+  w.ctx(space, keyMay(op) ? keyActor(infrastructure.name) : memberActor('owner'));
 const byKey = v1Operations.filter((op) => op.needs !== 'anonymous' && keyMay(op));
 const auditCount = (w: Workspace) => db().audit_logs.count({ where: { tenant_id: w.tenant.id } });
 
@@ -50,7 +50,10 @@ async function send(op: AnyOperation, input: Record<string, unknown>, key: strin
 }
 
 test('every operation has a sample, so that no suite below skips it', () => {
-  assert.deepEqual(withSample.map((op) => op.id).filter((id) => !samples[id]), []);
+  assert.deepEqual(
+    withSample.map((op) => op.id).filter((id) => !samples[id]),
+    [],
+  );
 });
 
 describe('no operation reads or changes a row of another workspace or of the other space', () => {
@@ -78,18 +81,26 @@ describe('the scope matrix: each role may do exactly what the register says', ()
       const needs = op.needs === 'any' ? [] : op.needs;
       const actors = [
         ...KEY_ROLES.map((r) => ({ name: r.name, held: keyCapabilities([r.id]), ctx: w.ctx('live', keyActor(r.name)) })),
-        ...MEMBER_ROLES.map((role) => ({ name: role, held: memberCapabilities(role, { reveal_secrets: false }), ctx: w.ctx('live', memberActor(role)) })),
+        ...MEMBER_ROLES.map((role) => ({
+          name: role,
+          held: memberCapabilities(role, { reveal_secrets: false }),
+          ctx: w.ctx('live', memberActor(role)),
+        })),
       ];
       for (const { name, held, ctx } of actors) {
         const allowed = (needs as readonly string[]).every((c) => (held as ReadonlySet<string>).has(c));
-        const refused = await perform(op, ctx, { id: 'x', page: 'nonsense' }).then(() => false, (e: Refusal) => /lacks the capability|does not include/.test(e.message));
+        const refused = await perform(op, ctx, { id: 'x', page: 'nonsense' }).then(
+          () => false,
+          (e: Refusal) => /lacks the capability|does not include/.test(e.message),
+        );
         assert.equal(refused, !allowed, `${name} on ${op.id}`);
       }
     });
 });
 
 test('every capability an operation needs is covered by a scope, unless it is dashboard-only', () => {
-  for (const op of v1Operations) for (const c of op.needs === 'any' || op.needs === 'anonymous' ? [] : op.needs) assert.ok(scopeOf(c), `${op.id}: no scope covers ${c}`);
+  for (const op of v1Operations)
+    for (const c of op.needs === 'any' || op.needs === 'anonymous' ? [] : op.needs) assert.ok(scopeOf(c), `${op.id}: no scope covers ${c}`);
 });
 
 describe('a key of the other space is refused before anything else is looked at', () => {
@@ -98,7 +109,11 @@ describe('a key of the other space is refused before anything else is looked at'
       const w = await workspace();
       const { text: key } = await w.key('test');
       const [method, path] = op.http.split(' ') as [string, string];
-      const answer = await call(method, path.replace(/\{\w+\}/g, crypto.randomUUID()), { key, space: 'live', ...(mutating(op) ? { body: {} } : {}) });
+      const answer = await call(method, path.replace(/\{\w+\}/g, crypto.randomUUID()), {
+        key,
+        space: 'live',
+        ...(mutating(op) ? { body: {} } : {}),
+      });
       assert.equal(answer.body.error.type, 'wrong_key_type');
     });
 });
@@ -116,7 +131,10 @@ describe('every change leaves one audit entry with actor and request id, and a r
       assert.ok(written.length >= 1, 'no audit entry');
       for (const entry of written) {
         const details = entry.details as { sandbox: boolean; actor: { type: string; id: string }; request_id: string };
-        assert.deepEqual([details.sandbox, details.actor.type, details.actor.id, details.request_id], [false, keyMay(op) ? 'api_key' : 'user', ctx.actor.id, ctx.request_id]);
+        assert.deepEqual(
+          [details.sandbox, details.actor.type, details.actor.id, details.request_id],
+          [false, keyMay(op) ? 'api_key' : 'user', ctx.actor.id, ctx.request_id],
+        );
         assert.equal(entry.request_id, ctx.request_id);
       }
     });
@@ -138,7 +156,10 @@ describe('a repeated idempotency key replays byte for byte and does nothing agai
 });
 
 describe('answers agree with the OpenAPI document, and every refusal is a declared one', () => {
-  const document = openApiDocument([]) as { paths: Record<string, Record<string, { responses: Record<string, { content: { 'application/json': { schema: object } } }> }>>; components: object };
+  const document = openApiDocument([]) as {
+    paths: Record<string, Record<string, { responses: Record<string, { content: { 'application/json': { schema: object } } }> }>>;
+    components: object;
+  };
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   addFormats(ajv);
   for (const op of byKey)
@@ -160,7 +181,12 @@ describe('answers agree with the OpenAPI document, and every refusal is a declar
       const wrong = Object.fromEntries([...path.matchAll(/\{(\w+)\}/g)].map((m) => [m[1], crypto.randomUUID()]));
       check(await send(op, { ...(await sample(op, w.live)), ...wrong }, key));
       check(await send(op, wrong, key));
-      check(await call(method, path.replace(/\{\w+\}/g, 'nonsense%20%F0%9F%92%A9'), { key, ...(mutating(op) ? { body: { name: 17, id: [], value: {}, page: 'x' } } : {}) }));
+      check(
+        await call(method, path.replace(/\{\w+\}/g, 'nonsense%20%F0%9F%92%A9'), {
+          key,
+          ...(mutating(op) ? { body: { name: 17, id: [], value: {}, page: 'x' } } : {}),
+        }),
+      );
     });
 });
 
@@ -169,7 +195,17 @@ describe('unknown members of a body change nothing', () => {
     test(op.id, async () => {
       const w = await workspace();
       const { text: key } = await w.key('live');
-      const answer = await send(op, { ...(await sample(op, w.live)), tenant_id: crypto.randomUUID(), sandbox: true, created_at: '1999-01-01T00:00:00Z', unknown_member: { a: 1 } }, key);
+      const answer = await send(
+        op,
+        {
+          ...(await sample(op, w.live)),
+          tenant_id: crypto.randomUUID(),
+          sandbox: true,
+          created_at: '1999-01-01T00:00:00Z',
+          unknown_member: { a: 1 },
+        },
+        key,
+      );
       assert.ok(successesOf(op).includes(answer.status as 200), answer.text);
       assert.ok(!answer.text.includes('1999-01-01') && !answer.text.includes('unknown_member'));
       if (answer.body.data?.tenant_id) assert.equal(answer.body.data.tenant_id, w.tenant.id);

@@ -1,7 +1,8 @@
-import { timingSafeEqual } from 'node:crypto';
 import { frontDoorToken } from '#server/crypto/derive.ts';
+import { digest, digestEquals } from '#server/crypto/tokens.ts';
 import type { Space } from '#server/kernel/context.ts';
 import { isUuid } from '#server/kernel/fields.ts';
+import { newId } from '#server/kernel/ids.ts';
 import { rootKeys } from '#server/platform/keys.ts';
 
 /** What the front door knows about a request: who decided the plane and space, from where it came, and its id. */
@@ -12,14 +13,12 @@ export type Edge = { space: Space; ip: string | null; request_id: string; user_a
  * root key), so these headers cannot be forged even where the web process is reachable.
  */
 export function edgeOf(headers: Headers): Edge | null {
-  const token = Buffer.from(headers.get('x-sallyport-front') ?? '');
-  const wanted = Buffer.from(frontDoorToken(rootKeys().current));
-  if (token.length !== wanted.length || !timingSafeEqual(token, wanted)) return null;
+  if (!digestEquals(digest(headers.get('x-sallyport-front') ?? ''), digest(frontDoorToken(rootKeys().current)))) return null;
   const id = headers.get('x-sallyport-request-id') ?? '';
   return {
     space: headers.get('x-sallyport-space') === 'test' ? 'test' : 'live',
     ip: headers.get('x-sallyport-ip') || null,
-    request_id: isUuid(id) ? id : crypto.randomUUID(),
+    request_id: isUuid(id) ? id : newId(),
     user_agent: headers.get('user-agent'),
   };
 }

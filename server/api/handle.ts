@@ -1,5 +1,5 @@
-import { asRefusal, Refusal } from '#server/kernel/errors.ts';
 import type { Ctx } from '#server/kernel/context.ts';
+import { asRefusal, Refusal } from '#server/kernel/errors.ts';
 import type { AnyOperation } from '#server/kernel/operation.ts';
 import { db } from '#server/platform/db.ts';
 import { log } from '#server/platform/log.ts';
@@ -27,7 +27,11 @@ export async function handle(req: Request, edge: Edge | null = edgeOf(req.header
     if (refusal.status >= 500) log.error({ err: refusal.cause ?? refusal, request_id: edge.request_id }, 'a management call failed');
     wire = failure(refusal, edge.request_id);
   }
-  const response = respond({ ...wire, headers: { 'service-version': call.version, ...call.headers, ...wire.headers } }, edge.request_id, req.method === 'HEAD');
+  const response = respond(
+    { ...wire, headers: { 'service-version': call.version, ...call.headers, ...wire.headers } },
+    edge.request_id,
+    req.method === 'HEAD',
+  );
   // The gateway waits until its snapshot has the change before it relays this answer: a change is visible on the next call.
   if (call.changed) response.headers.set('x-sallyport-changed', call.changed);
   return response;
@@ -42,7 +46,8 @@ async function answer(call: Call): Promise<Wire> {
   if (req.method === 'OPTIONS') return { status: 204, body: '', headers: {} };
   const match = matchV1(req.method, path);
   if (!match) throw new Refusal('not_found', 'There is no such path on this API.');
-  if ('allow' in match) throw new Refusal('method_not_allowed', `This path answers ${match.allow.join(', ')}.`, { headers: { allow: match.allow.join(', ') } });
+  if ('allow' in match)
+    throw new Refusal('method_not_allowed', `This path answers ${match.allow.join(', ')}.`, { headers: { allow: match.allow.join(', ') } });
   const { op, params } = match;
   const body = await bodyOf(req);
   call.version = resolveVersion(req.headers.get('service-version'));
@@ -55,14 +60,27 @@ async function answer(call: Call): Promise<Wire> {
   const metered = await meter(limit, ctx.now);
   Object.assign(call.headers, metered.headers);
   if (metered.refusal) throw metered.refusal;
-  if (legacy_key && legacy_key_auth === 'disabled') throw new Refusal('use_oauth', 'This workspace accepts OAuth access tokens only. Exchange the key at /oauth/token.');
+  if (legacy_key && legacy_key_auth === 'disabled')
+    throw new Refusal('use_oauth', 'This workspace accepts OAuth access tokens only. Exchange the key at /oauth/token.');
   const mutating = !op.http.startsWith('GET ');
   const key = mutating ? idempotencyKeyOf(req.headers) : null;
   await allow(op, ctx);
   if (mutating) call.changed = `${ctx.tenant_id}:${edge.space}`;
   const run = (c: Ctx) => performed(op, c, mergedInput(op, req, params, body));
   if (key === null) return run(ctx);
-  return once({ ctx, key, method: req.method, path: url.pathname, query: url.search.slice(1), body, shown_once: op.shown_once ?? false, version: call.version }, run);
+  return once(
+    {
+      ctx,
+      key,
+      method: req.method,
+      path: url.pathname,
+      query: url.search.slice(1),
+      body,
+      shown_once: op.shown_once ?? false,
+      version: call.version,
+    },
+    run,
+  );
 }
 
 async function performed(op: AnyOperation, ctx: Ctx, raw: unknown): Promise<Wire> {

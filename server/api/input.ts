@@ -47,11 +47,14 @@ function bodyFields(req: Request, body: Uint8Array): Record<string, unknown> {
 export function parseJsonObject(body: Uint8Array): Record<string, unknown> {
   let value: unknown;
   try {
-    value = JSON.parse(utf8.decode(body), (key, v) => (key === '__proto__' || key === 'constructor' || key === 'prototype' ? undefined : v));
+    value = JSON.parse(utf8.decode(body), (key, v) =>
+      key === '__proto__' || key === 'constructor' || key === 'prototype' ? undefined : v,
+    );
   } catch {
     throw new Refusal('validation_error', 'The body is not valid JSON in UTF-8.');
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Refusal('validation_error', 'The body must be a JSON object.');
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new Refusal('validation_error', 'The body must be a JSON object.');
   if (deeperThan(value, DEPTH_LIMIT)) throw new Refusal('validation_error', `The body is nested deeper than ${DEPTH_LIMIT} levels.`);
   return value as Record<string, unknown>;
 }

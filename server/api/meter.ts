@@ -7,7 +7,11 @@ import type { Authenticated } from './authenticate.ts';
  * The optional limit of a key: a fixed window counted before the handler (interface rule 01 §8). Counting failures let the call pass: the limit
  * shapes the customer's own traffic, it is not a security control.
  */
-export async function meter(limit: Authenticated['limit'], now: Date, count: WindowCounter = windowCounter()): Promise<{ headers: Record<string, string>; refusal: Refusal | null }> {
+export async function meter(
+  limit: Authenticated['limit'],
+  now: Date,
+  count: WindowCounter = windowCounter(),
+): Promise<{ headers: Record<string, string>; refusal: Refusal | null }> {
   if (!limit) return { headers: {}, refusal: null };
   const seconds = Math.floor(now.getTime() / 1000);
   const window = Math.floor(seconds / limit.window_sec);
@@ -25,5 +29,10 @@ export async function meter(limit: Authenticated['limit'], now: Date, count: Win
     'x-ratelimit-reset': String(reset),
   };
   if (used <= limit.requests) return { headers, refusal: null };
-  return { headers, refusal: new Refusal('rate_limit_exceeded', `This key may make ${limit.requests} requests in ${limit.window_sec} seconds.`, { retryAfter: Math.max(1, reset - seconds) }) };
+  return {
+    headers,
+    refusal: new Refusal('rate_limit_exceeded', `This key may make ${limit.requests} requests in ${limit.window_sec} seconds.`, {
+      retryAfter: Math.max(1, reset - seconds),
+    }),
+  };
 }

@@ -56,7 +56,10 @@ test('a claim left behind by a killed process is taken over when its lease ends,
   const { text: key } = await w.key('live');
   await post(key, 'x', 'k4');
   // What a kill -9 between claim and commit leaves: the claim, and no effect.
-  await sql().query("update idempotency_keys set state = 'in_progress', body_ct = null, completed_at = null, lease_until = now() + interval '1 minute' where tenant_id = $1", [w.tenant.id]);
+  await sql().query(
+    "update idempotency_keys set state = 'in_progress', body_ct = null, completed_at = null, lease_until = now() + interval '1 minute' where tenant_id = $1",
+    [w.tenant.id],
+  );
   await db().environments.deleteMany({ where: { tenant_id: w.tenant.id, name: 'x' } });
   assert.equal((await post(key, 'x', 'k4')).body.error.type, 'request_in_progress');
   await sql().query("update idempotency_keys set lease_until = now() - interval '1 second' where tenant_id = $1", [w.tenant.id]);
@@ -68,7 +71,9 @@ test('a claim left behind by a killed process is taken over when its lease ends,
 test('effect and stored answer commit together: an answer that cannot be stored leaves no effect', async () => {
   const w = await workspace();
   const { text: key } = await w.key('live');
-  await sql().query(`create function refuse_completion() returns trigger language plpgsql as $$ begin if new.state = 'completed' then raise exception 'disk full'; end if; return new; end $$`);
+  await sql().query(
+    `create function refuse_completion() returns trigger language plpgsql as $$ begin if new.state = 'completed' then raise exception 'disk full'; end if; return new; end $$`,
+  );
   await sql().query('create trigger refuse_completion before update on idempotency_keys for each row execute function refuse_completion()');
   try {
     assert.equal((await post(key, 'never', 'k5')).status, 500);
@@ -83,7 +88,8 @@ test('effect and stored answer commit together: an answer that cannot be stored 
 test('an API key in a stored answer opens only with the same key text', async () => {
   const w = await workspace();
   const { text: key } = await w.key('live');
-  const create = () => call('POST', '/api-keys', { key, body: { name: 'CI' }, headers: { 'idempotency-key': '01J8ZQ4T9V6Q2M4N8K7H5R1C0B' } });
+  const create = () =>
+    call('POST', '/api-keys', { key, body: { name: 'CI' }, headers: { 'idempotency-key': '01J8ZQ4T9V6Q2M4N8K7H5R1C0B' } });
   const first = await create();
   assert.equal(first.status, 201);
   assert.equal((await create()).text, first.text);
@@ -94,7 +100,9 @@ test('an API key in a stored answer opens only with the same key text', async ()
     { value_ct: row.body_ct!, cek_wrapped: row.cek_wrapped!, tmk_version: row.body_tmk! },
   );
   assert.ok(!outer.toString('latin1').includes(first.body.data.api_key), 'the service alone cannot read it');
-  const dump = JSON.stringify(await db().idempotency_keys.findMany(), (_, v) => (v instanceof Uint8Array ? Buffer.from(v).toString('latin1') : v));
+  const dump = JSON.stringify(await db().idempotency_keys.findMany(), (_, v) =>
+    v instanceof Uint8Array ? Buffer.from(v).toString('latin1') : v,
+  );
   assert.ok(!dump.includes('01J8ZQ4T9V6Q2M4N8K7H5R1C0B'), 'the key text is not stored');
 });
 
@@ -103,8 +111,17 @@ test('keys of 0, 256 and spaced characters are refused; on GET any header is ign
   const { text: key } = await w.key('live');
   for (const bad of ['', 'a b', 'x'.repeat(256), 'ü']) {
     const headers = { 'idempotency-key': bad };
-    if (bad !== 'ü') assert.equal((await call('POST', '/environments', { key, body: { name: 'q' }, headers })).body.error.type, 'invalid_idempotency_key', JSON.stringify(bad));
+    if (bad !== 'ü')
+      assert.equal(
+        (await call('POST', '/environments', { key, body: { name: 'q' }, headers })).body.error.type,
+        'invalid_idempotency_key',
+        JSON.stringify(bad),
+      );
   }
-  assert.equal((await call('POST', '/environments', { key, body: { name: 'q' }, headers: { 'idempotency-key': 'a', 'x-idempotency-key': 'b' } })).status, 400);
+  assert.equal(
+    (await call('POST', '/environments', { key, body: { name: 'q' }, headers: { 'idempotency-key': 'a', 'x-idempotency-key': 'b' } }))
+      .status,
+    400,
+  );
   assert.equal((await call('GET', '/environments', { key, headers: { 'idempotency-key': 'a b' } })).status, 200);
 });

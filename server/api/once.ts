@@ -1,6 +1,6 @@
 import { idempotencyKey, openAnswer, requestFingerprint, sealAnswer, storedForm } from '#server/crypto/idempotency.ts';
-import { DecryptFailed } from '#server/crypto/svt1.ts';
 import { TenantKeyUnavailable } from '#server/crypto/keyring.ts';
+import { DecryptFailed } from '#server/crypto/svt1.ts';
 import { type Ctx, own, spaceOf } from '#server/kernel/context.ts';
 import { inTransaction, type Tx } from '#server/kernel/database.ts';
 import { asRefusal, Refusal } from '#server/kernel/errors.ts';
@@ -13,7 +13,16 @@ import type { Wire } from './wire.ts';
  * Idempotent execution (interface rule 01 §7). A claim row goes in first, in a transaction of its own; the effect and its stored answer then commit in
  * ONE transaction, so a process killed at any point leaves either nothing or both. A claim whose lease ran out is taken over by compare-and-set.
  */
-export type IdempotentCall = { ctx: Ctx; key: string; method: string; path: string; query: string; body: Uint8Array; shown_once: boolean; version: string };
+export type IdempotentCall = {
+  ctx: Ctx;
+  key: string;
+  method: string;
+  path: string;
+  query: string;
+  body: Uint8Array;
+  shown_once: boolean;
+  version: string;
+};
 
 const LEASE = '120 seconds';
 const KEY = /^[\x21-\x7e]{1,255}$/;
@@ -26,12 +35,23 @@ export function idempotencyKeyOf(headers: Headers): string | null {
     throw new Refusal('invalid_idempotency_key', 'X-Idempotency-Key and Idempotency-Key differ. Send one of them.');
   const key = own ?? standard;
   if (key === null) return null;
-  if (!KEY.test(key)) throw new Refusal('invalid_idempotency_key', 'The idempotency key must be 1 to 255 visible ASCII characters without spaces.');
+  if (!KEY.test(key))
+    throw new Refusal('invalid_idempotency_key', 'The idempotency key must be 1 to 255 visible ASCII characters without spaces.');
   return key;
 }
 
 type Claim = { id: string; lease_until: Date; tmk_version: number };
-type Stored = Claim & { fingerprint: Uint8Array; state: string; status: number; content_type: string; body_ct: Uint8Array; cek_wrapped: Uint8Array; body_tmk: number; request_id: string; service_version: string };
+type Stored = Claim & {
+  fingerprint: Uint8Array;
+  state: string;
+  status: number;
+  content_type: string;
+  body_ct: Uint8Array;
+  cek_wrapped: Uint8Array;
+  body_tmk: number;
+  request_id: string;
+  service_version: string;
+};
 
 export async function once(call: IdempotentCall, run: (ctx: Ctx) => Promise<Wire>): Promise<Wire> {
   const { ctx } = call;
@@ -58,8 +78,13 @@ async function claimOrReplay(call: IdempotentCall, fingerprintHex: string): Prom
   const keyHmac = storedForm(k, call.key);
   const fingerprint = storedForm(k, fingerprintHex);
   // After a key rotation the row may lie under the previous version; its 24 hours outlive the rotation.
-  const older = await find(call, async (version) => storedForm(idempotencyKey((await keyring().tmk(ctx.tenant_id, version)).key), call.key), tmk.version);
-  if (older) return judge(call, older, storedForm(idempotencyKey((await keyring().tmk(ctx.tenant_id, older.tmk_version)).key), fingerprintHex));
+  const older = await find(
+    call,
+    async (version) => storedForm(idempotencyKey((await keyring().tmk(ctx.tenant_id, version)).key), call.key),
+    tmk.version,
+  );
+  if (older)
+    return judge(call, older, storedForm(idempotencyKey((await keyring().tmk(ctx.tenant_id, older.tmk_version)).key), fingerprintHex));
 
   const inserted = await sql().query<Claim>({
     name: 'idem-claim',
@@ -103,7 +128,12 @@ async function replay(call: IdempotentCall, row: Stored): Promise<Wire> {
   return {
     status: row.status,
     body: body.toString('utf8'),
-    headers: { 'content-type': row.content_type, 'x-idempotent-replay': 'true', 'x-request-id': row.request_id, 'service-version': row.service_version },
+    headers: {
+      'content-type': row.content_type,
+      'x-idempotent-replay': 'true',
+      'x-request-id': row.request_id,
+      'service-version': row.service_version,
+    },
   };
 }
 
@@ -133,14 +163,21 @@ async function complete(tx: Tx, call: IdempotentCall, claim: Claim, wire: Wire, 
 
 /** Outcomes of validation and the verb are kept; everything a retry may cure releases the claim (interface rule 01 §7.8). */
 async function settleRefusal(call: IdempotentCall, claim: Claim, refusal: Refusal): Promise<void> {
-  const kept = refusal.status >= 400 && refusal.status < 500 && ![401, 403, 429].includes(refusal.status) && refusal.type !== 'request_in_progress';
+  const kept =
+    refusal.status >= 400 && refusal.status < 500 && ![401, 403, 429].includes(refusal.status) && refusal.type !== 'request_in_progress';
   const planRefusal = refusal.type === 'plan_limit' || refusal.type === 'plan_feature';
   if (!kept && !planRefusal) {
-    await sql().query('delete from idempotency_keys where id = $1 and state = $2 and lease_until = $3', [claim.id, 'in_progress', claim.lease_until]);
+    await sql().query('delete from idempotency_keys where id = $1 and state = $2 and lease_until = $3', [
+      claim.id,
+      'in_progress',
+      claim.lease_until,
+    ]);
     return;
   }
   const { failure } = await import('./wire.ts');
-  await inTransaction({ ...call.ctx, tx: undefined } as Ctx, (tx) => complete(tx, call, claim, failure(refusal, call.ctx.request_id), call.ctx.request_id));
+  await inTransaction({ ...call.ctx, tx: undefined } as Ctx, (tx) =>
+    complete(tx, call, claim, failure(refusal, call.ctx.request_id), call.ctx.request_id),
+  );
 }
 
 async function find(call: IdempotentCall, hmacOf: (version: number) => Promise<Buffer>, active: number): Promise<Stored | undefined> {
@@ -163,7 +200,12 @@ async function select(call: IdempotentCall, keyHmac: Uint8Array): Promise<Stored
 /** The credential, not the token: an SDK mints a new token between retries. */
 const principal = (ctx: Ctx) => `${ctx.actor.type}:${ctx.actor.id}`;
 
-const place = (ctx: Ctx, rowId: string) => ({ tenant_id: ctx.tenant_id, space: spaceOf(ctx.sandbox), purpose: 'idempotency_response' as const, row_id: rowId });
+const place = (ctx: Ctx, rowId: string) => ({
+  tenant_id: ctx.tenant_id,
+  space: spaceOf(ctx.sandbox),
+  purpose: 'idempotency_response' as const,
+  row_id: rowId,
+});
 
 function sealed(error: unknown): never {
   if (error instanceof TenantKeyUnavailable || error instanceof DecryptFailed)

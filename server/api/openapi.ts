@@ -21,7 +21,8 @@ export function openApiDocument(servers: { url: string; description: string }[])
     info: {
       title: 'Sallyport Management API',
       version: NEWEST,
-      description: 'Routes, secrets, clients, environments and everything else a workspace is made of. Every answer carries X-Request-Id; branch on error.type.',
+      description:
+        'Routes, secrets, clients, environments and everything else a workspace is made of. Every answer carries X-Request-Id; branch on error.type.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers,
@@ -33,8 +34,20 @@ export function openApiDocument(servers: { url: string; description: string }[])
         apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'An API key.' },
       },
       parameters: {
-        ServiceVersion: { name: 'Service-Version', in: 'header', required: false, schema: { type: 'string', format: 'date', examples: [NEWEST] }, description: 'Dated minor version; left out means the newest.' },
-        IdempotencyKey: { name: 'Idempotency-Key', in: 'header', required: false, schema: { type: 'string', minLength: 1, maxLength: 255 }, description: 'Repeating a call with the same key replays the first answer byte for byte for 24 hours.' },
+        ServiceVersion: {
+          name: 'Service-Version',
+          in: 'header',
+          required: false,
+          schema: { type: 'string', format: 'date', examples: [NEWEST] },
+          description: 'Dated minor version; left out means the newest.',
+        },
+        IdempotencyKey: {
+          name: 'Idempotency-Key',
+          in: 'header',
+          required: false,
+          schema: { type: 'string', minLength: 1, maxLength: 255 },
+          description: 'Repeating a call with the same key replays the first answer byte for byte for 24 hours.',
+        },
       },
       schemas: {
         ...Object.fromEntries(Object.entries(shared).sort(([a], [b]) => a.localeCompare(b))),
@@ -45,7 +58,11 @@ export function openApiDocument(servers: { url: string; description: string }[])
             error: {
               type: 'object',
               required: ['type', 'message', 'request_id'],
-              properties: { type: { type: 'string', examples: ['validation_error'] }, message: { type: 'string' }, request_id: { type: 'string', format: 'uuid' } },
+              properties: {
+                type: { type: 'string', examples: ['validation_error'] },
+                message: { type: 'string' },
+                request_id: { type: 'string', format: 'uuid' },
+              },
             },
           },
         },
@@ -61,7 +78,11 @@ export function openApiDocument(servers: { url: string; description: string }[])
             warnings: { type: 'array', items: { type: 'string' } },
           },
         },
-        Meta: { type: 'object', required: ['request_id'], properties: { request_id: { type: 'string', format: 'uuid' }, warnings: { type: 'array', items: { type: 'string' } } } },
+        Meta: {
+          type: 'object',
+          required: ['request_id'],
+          properties: { request_id: { type: 'string', format: 'uuid' }, warnings: { type: 'array', items: { type: 'string' } } },
+        },
         FeedMeta: {
           type: 'object',
           required: ['next_cursor', 'limit', 'delivery', 'dedupe_on', 'watermark_seconds', 'request_id'],
@@ -96,8 +117,15 @@ function describe(op: AnyOperation, method: string, path: string, shared: Record
   const rest = Object.keys(properties).filter((p) => !inPath.includes(p) && !headers.some(([f]) => f === p));
   const parameters: Json[] = [
     ...inPath.map((name) => ({ name, in: 'path', required: true, schema: properties[name] ?? { type: 'string' } })),
-    ...headers.map(([field, name]) => ({ name, in: 'header', required: required.has(field), schema: properties[field] ?? { type: 'string' } })),
-    ...(method === 'GET' ? rest.map((name) => ({ name, in: 'query', required: required.has(name), schema: properties[name] })) : [{ $ref: '#/components/parameters/IdempotencyKey' }]),
+    ...headers.map(([field, name]) => ({
+      name,
+      in: 'header',
+      required: required.has(field),
+      schema: properties[field] ?? { type: 'string' },
+    })),
+    ...(method === 'GET'
+      ? rest.map((name) => ({ name, in: 'query', required: required.has(name), schema: properties[name] }))
+      : [{ $ref: '#/components/parameters/IdempotencyKey' }]),
     { $ref: '#/components/parameters/ServiceVersion' },
   ];
   const body = method !== 'GET' && rest.length > 0;
@@ -111,7 +139,15 @@ function describe(op: AnyOperation, method: string, path: string, shared: Record
       ? {
           requestBody: {
             required: rest.some((r) => required.has(r)),
-            content: { 'application/json': { schema: { type: 'object', properties: Object.fromEntries(rest.map((r) => [r, properties[r]])), ...(rest.some((r) => required.has(r)) ? { required: rest.filter((r) => required.has(r)) } : {}) } } },
+            content: {
+              'application/json': {
+                schema: {
+                  type: 'object',
+                  properties: Object.fromEntries(rest.map((r) => [r, properties[r]])),
+                  ...(rest.some((r) => required.has(r)) ? { required: rest.filter((r) => required.has(r)) } : {}),
+                },
+              },
+            },
           },
         }
       : {}),
@@ -123,19 +159,56 @@ function describe(op: AnyOperation, method: string, path: string, shared: Record
 }
 
 const successes = (op: AnyOperation, shared: Record<string, Json>): Record<string, Json> =>
-  Object.fromEntries(successesOf(op).map((status) => [status, { description: 'Success', content: { 'application/json': { schema: envelopeSchema(op, shared) } } }]));
+  Object.fromEntries(
+    successesOf(op).map((status) => [
+      status,
+      { description: 'Success', content: { 'application/json': { schema: envelopeSchema(op, shared) } } },
+    ]),
+  );
 
 function envelopeSchema(op: AnyOperation, shared: Record<string, Json>): Json {
   const meta = op.list === 'feed' ? 'FeedMeta' : op.list ? 'PageMeta' : 'Meta';
-  return { type: 'object', required: ['data', 'meta'], properties: { data: schemaOf(op.output, 'output', shared), meta: { $ref: `#/components/schemas/${meta}` } } };
+  return {
+    type: 'object',
+    required: ['data', 'meta'],
+    properties: { data: schemaOf(op.output, 'output', shared), meta: { $ref: `#/components/schemas/${meta}` } },
+  };
 }
 
 /** Every error type an operation can answer, grouped by status. */
 export function errorTypesOf(op: AnyOperation): ErrorType[] {
-  const pipeline: ErrorType[] = ['validation_error', 'invalid_api_version', 'rate_limit_exceeded', 'internal_error', 'dependency_unavailable'];
-  const authenticated: ErrorType[] = ['authentication_required', 'invalid_api_key', 'wrong_key_type', 'forbidden', 'subscription_inactive', 'use_oauth', 'invalid_request'];
-  const mutating: ErrorType[] = ['invalid_idempotency_key', 'request_in_progress', 'idempotency_key_reuse', 'payload_too_large', 'unsupported_media_type', 'tenant_sealed'];
-  return [...new Set([...op.refuses, ...pipeline, ...(op.needs === 'anonymous' ? [] : authenticated), ...(op.http.startsWith('GET ') ? [] : mutating)])];
+  const pipeline: ErrorType[] = [
+    'validation_error',
+    'invalid_api_version',
+    'rate_limit_exceeded',
+    'internal_error',
+    'dependency_unavailable',
+  ];
+  const authenticated: ErrorType[] = [
+    'authentication_required',
+    'invalid_api_key',
+    'wrong_key_type',
+    'forbidden',
+    'subscription_inactive',
+    'use_oauth',
+    'invalid_request',
+  ];
+  const mutating: ErrorType[] = [
+    'invalid_idempotency_key',
+    'request_in_progress',
+    'idempotency_key_reuse',
+    'payload_too_large',
+    'unsupported_media_type',
+    'tenant_sealed',
+  ];
+  return [
+    ...new Set([
+      ...op.refuses,
+      ...pipeline,
+      ...(op.needs === 'anonymous' ? [] : authenticated),
+      ...(op.http.startsWith('GET ') ? [] : mutating),
+    ]),
+  ];
 }
 
 function refusals(op: AnyOperation): Record<string, Json> {
@@ -145,7 +218,12 @@ function refusals(op: AnyOperation): Record<string, Json> {
     byStatus.set(status, [...(byStatus.get(status) ?? []), type]);
   }
   return Object.fromEntries(
-    [...byStatus].sort(([a], [b]) => a - b).map(([status, types]) => [status, { description: types.sort().join(', '), content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } }]),
+    [...byStatus]
+      .sort(([a], [b]) => a - b)
+      .map(([status, types]) => [
+        status,
+        { description: types.sort().join(', '), content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } },
+      ]),
   );
 }
 
@@ -153,7 +231,11 @@ function refusals(op: AnyOperation): Record<string, Json> {
  * JSON Schema 2020-12 of one side of a zod schema. Schemas with an id become shared components; outputs stay open for additive fields.
  */
 function schemaOf(schema: z.ZodType, io: 'input' | 'output', shared: Record<string, Json>): Json {
-  const { $schema: _, $defs, ...json } = z.toJSONSchema(schema, {
+  const {
+    $schema: _,
+    $defs,
+    ...json
+  } = z.toJSONSchema(schema, {
     io,
     unrepresentable: 'any',
     target: 'draft-2020-12',

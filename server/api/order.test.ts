@@ -29,19 +29,69 @@ test('the order of checks: of two adjacent faults in one request the earlier one
   const table: [string, Promise<{ status: number; body: { error: { type: string } } }>, number, string][] = [
     ['unknown path before body size', call('POST', '/nothing', { raw: big }), 404, 'not_found'],
     ['unknown method before body size', call('PUT', '/environments', { raw: big }), 405, 'method_not_allowed'],
-    ['body size before version', call('POST', '/environments', { raw: big, headers: { 'service-version': 'x' } }), 413, 'payload_too_large'],
-    ['version before credential', call('GET', '/environments', { headers: { 'service-version': '2026-02-30' } }), 400, 'invalid_api_version'],
-    ['missing credential before anything about it', call('POST', '/environments', { headers: { 'idempotency-key': '' } }), 401, 'authentication_required'],
+    [
+      'body size before version',
+      call('POST', '/environments', { raw: big, headers: { 'service-version': 'x' } }),
+      413,
+      'payload_too_large',
+    ],
+    [
+      'version before credential',
+      call('GET', '/environments', { headers: { 'service-version': '2026-02-30' } }),
+      400,
+      'invalid_api_version',
+    ],
+    [
+      'missing credential before anything about it',
+      call('POST', '/environments', { headers: { 'idempotency-key': '' } }),
+      401,
+      'authentication_required',
+    ],
     ['invalid credential before its space', call('GET', '/environments', { key: unknown, space: 'test' }), 401, 'invalid_api_key'],
     ['space before source address', call('GET', '/environments', { key: fromElsewhere.text, space: 'test' }), 403, 'wrong_key_type'],
     ['source address before subscription', call('GET', '/environments', { key: inactiveElsewhere.text }), 403, 'forbidden'],
-    ['subscription before everything of the request', call('POST', '/environments', { key: inactiveKey.text, raw: '{', headers: { 'idempotency-key': 'a b' } }), 403, 'subscription_inactive'],
-    ['rate limit before idempotency syntax', call('POST', '/environments', { key: metered.text, raw: '{}', headers: { 'idempotency-key': 'a b' } }), 429, 'rate_limit_exceeded'],
-    ['use_oauth before idempotency syntax', call('POST', '/environments', { key: oauthOnlyKey.text, headers: { 'idempotency-key': 'a b' } }), 403, 'use_oauth'],
-    ['idempotency syntax before capability', call('POST', '/environments', { key: readOnly.text, headers: { 'idempotency-key': 'a b' } }), 400, 'invalid_idempotency_key'],
-    ['capability before validation', call('POST', '/environments', { key: readOnly.text, raw: '{"name":1}', headers: { 'idempotency-key': 'k1' } }), 403, 'forbidden'],
-    ['media type before validation', call('POST', '/environments', { key: good.text, raw: 'x', headers: { 'content-type': 'text/plain' } }), 415, 'unsupported_media_type'],
-    ['validation before the row', call('PATCH', `/environments/${crypto.randomUUID()}`, { key: good.text, body: { nothing: 1 } }), 400, 'validation_error'],
+    [
+      'subscription before everything of the request',
+      call('POST', '/environments', { key: inactiveKey.text, raw: '{', headers: { 'idempotency-key': 'a b' } }),
+      403,
+      'subscription_inactive',
+    ],
+    [
+      'rate limit before idempotency syntax',
+      call('POST', '/environments', { key: metered.text, raw: '{}', headers: { 'idempotency-key': 'a b' } }),
+      429,
+      'rate_limit_exceeded',
+    ],
+    [
+      'use_oauth before idempotency syntax',
+      call('POST', '/environments', { key: oauthOnlyKey.text, headers: { 'idempotency-key': 'a b' } }),
+      403,
+      'use_oauth',
+    ],
+    [
+      'idempotency syntax before capability',
+      call('POST', '/environments', { key: readOnly.text, headers: { 'idempotency-key': 'a b' } }),
+      400,
+      'invalid_idempotency_key',
+    ],
+    [
+      'capability before validation',
+      call('POST', '/environments', { key: readOnly.text, raw: '{"name":1}', headers: { 'idempotency-key': 'k1' } }),
+      403,
+      'forbidden',
+    ],
+    [
+      'media type before validation',
+      call('POST', '/environments', { key: good.text, raw: 'x', headers: { 'content-type': 'text/plain' } }),
+      415,
+      'unsupported_media_type',
+    ],
+    [
+      'validation before the row',
+      call('PATCH', `/environments/${crypto.randomUUID()}`, { key: good.text, body: { nothing: 1 } }),
+      400,
+      'validation_error',
+    ],
   ];
   for (const [name, answer, status, type] of table) {
     const { status: got, body } = await answer;
@@ -64,14 +114,18 @@ test('every answer carries one request id in header and body, and failures have 
     await call('POST', '/environments', { key, raw: '[1]', headers: JSON_HEADERS }),
     await call('DELETE', `/environments/${created.body.data.id}`, { key }),
   ];
-  assert.deepEqual(answers.map((a) => a.status), [201, 200, 409, 401, 404, 405, 404, 400, 200]);
+  assert.deepEqual(
+    answers.map((a) => a.status),
+    [201, 200, 409, 401, 404, 405, 404, 400, 200],
+  );
   for (const { body, headers, status } of answers) {
     const id = status < 300 ? body.meta.request_id : body.error.request_id;
     assert.match(id, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
     assert.equal(headers.get('x-request-id'), id);
     assert.equal(headers.get('service-version'), '2026-08-05');
     assert.equal(headers.get('cache-control'), 'no-store');
-    if (status >= 400) assert.deepEqual([Object.keys(body), Object.keys(body.error).sort()], [['error'], ['message', 'request_id', 'type']]);
+    if (status >= 400)
+      assert.deepEqual([Object.keys(body), Object.keys(body.error).sort()], [['error'], ['message', 'request_id', 'type']]);
   }
   assert.deepEqual(answers.at(-1)?.body.data, { deleted: true });
   assert.match(answers[3]?.headers.get('www-authenticate') ?? '', /^Bearer realm="api"$/);
@@ -85,8 +139,17 @@ test('malformed, unknown, revoked, expired and wrong-checksum keys get byte-equa
   const rotatedAway = await w.key('live', 'Key - Editor', { revoke_at: new Date(Date.now() - 1000) });
   const { mintApiKey } = await import('#server/crypto/tokens.ts');
   const flipped = `${revoked.text.slice(0, -1)}${revoked.text.endsWith('Z') ? 'Y' : 'Z'}`;
-  const answers = await Promise.all([revoked.text, expired.text, rotatedAway.text, mintApiKey('live').token, flipped, 'nonsense', 'tk_live_'].map((key) => call('GET', '/environments', { key })));
-  const seen = new Set(answers.map((a) => `${a.status} ${a.text.replace(a.body.error.request_id, '')} ${JSON.stringify([...a.headers].filter(([k]) => k !== 'x-request-id'))}`));
+  const answers = await Promise.all(
+    [revoked.text, expired.text, rotatedAway.text, mintApiKey('live').token, flipped, 'nonsense', 'tk_live_'].map((key) =>
+      call('GET', '/environments', { key }),
+    ),
+  );
+  const seen = new Set(
+    answers.map(
+      (a) =>
+        `${a.status} ${a.text.replace(a.body.error.request_id, '')} ${JSON.stringify([...a.headers].filter(([k]) => k !== 'x-request-id'))}`,
+    ),
+  );
   assert.equal(seen.size, 1, [...seen].join('\n'));
   assert.match([...seen][0] ?? '', /^401 .*invalid_api_key/);
 });
@@ -108,7 +171,10 @@ test('a key limit counts in fixed windows and says so in three headers', async (
   const limit = { id: 'k', requests: 3, window_sec: 60 };
   const answers = [];
   for (let i = 0; i < 4; i++) answers.push(await meter(limit, at, count));
-  assert.deepEqual(answers.map((a) => a.headers['x-ratelimit-remaining']), ['2', '1', '0', '0']);
+  assert.deepEqual(
+    answers.map((a) => a.headers['x-ratelimit-remaining']),
+    ['2', '1', '0', '0'],
+  );
   assert.equal(answers[3]?.headers['x-ratelimit-reset'], '1767225660');
   assert.equal(answers[3]?.refusal?.retryAfter, 55);
   assert.equal((await meter(limit, new Date(1_767_225_660_000), count)).refusal, null, 'the next window starts anew');

@@ -17,7 +17,8 @@ const MATRIX = {
     'route:create route:update route:delete route:test environment:create environment:update environment:delete client:create client:update client:delete collection:create collection:update collection:delete proxy:invoke secret:create secret:update secret:delete webhook:create webhook:update webhook:delete webhook:test inbound_webhook:list inbound_webhook:read inbound_webhook:create inbound_webhook:update inbound_webhook:delete inbound_webhook:test alert:create alert:update alert:delete api_key:create api_key:update oauth_client:list oauth_client:read transit:encrypt transit:sign transit:verify transit:create transit:update transit:rotate vault:create vault:update vault:rotate vault:tokenize vault:update_token vault:delete_token pki:manage_roles pki:revoke dyn_db_cred:create dyn_db_cred:update dyn_db_cred:delete dyn_db_cred:manage_roles dyn_db_cred:revoke opportunity:accept opportunity:dismiss workflow:create workflow:update workflow:delete workflow:execute workflow:cancel ai_gateway:create ai_gateway:update ai_gateway:delete agent:create agent:update agent:revoke domain:list',
   'y y - - -':
     'log:export audit_log:export audit_log:read_details log_stream:manage oauth_client:create oauth_client:update oauth_client:rotate oauth_client:revoke transit:destroy vault:delete pki:create pki:update pki:delete pki:rotate ai_gateway:mint agent:reset_fingerprint migration:read migration:create migration:cancel kms:read kms:onboard kms:rotate kms:unseal kms:revoke member:invite member:update member:remove domain:manage scim_credential:list scim_credential:create scim_credential:revoke sso:read policy:list policy:create policy:update policy:delete settings:update account:update billing:read billing:update_tax sandbox:promote',
-  'y - - - -': 'member:grant_admin member:set_reviewer sso:manage billing:change_plan tenant:delete tenant:change_slug tenant:transfer sandbox:reset',
+  'y - - - -':
+    'member:grant_admin member:set_reviewer sso:manage billing:change_plan tenant:delete tenant:change_slug tenant:transfer sandbox:reset',
   'y y t - -': 'secret:reveal workflow:test_credentialed workflow:reveal_webhook_url',
   'y y o - -': 'api_key:revoke',
   'B B - - -':
@@ -96,18 +97,50 @@ export type KeyRole = { id: string; name: string; description: string; is_defaul
 
 /** Seeded key roles (interface rule 24 §3). The ids are fixed so that configuration files can name them. Widest last. */
 export const KEY_ROLES: readonly KeyRole[] = [
-  { id: '00000000-0000-4000-8000-000000000101', name: 'Key - Invoke', description: 'Calls routes and nothing else.', is_default: false, capabilities: new Set(invoke) },
-  { id: '00000000-0000-4000-8000-000000000102', name: 'Key - Read-only', description: 'Reads configuration and metadata; calls nothing.', is_default: false, capabilities: new Set(readOnly) },
-  { id: '00000000-0000-4000-8000-000000000103', name: 'Key - Editor', description: 'Builds routes, secrets, clients and environments, and calls routes. Never reads a value back.', is_default: true, capabilities: new Set(editor) },
-  { id: '00000000-0000-4000-8000-000000000104', name: 'Key - Infrastructure', description: 'Everything a machine may do, decrypting and minting included.', is_default: false, capabilities: new Set(infrastructure) },
+  {
+    id: '00000000-0000-4000-8000-000000000101',
+    name: 'Key - Invoke',
+    description: 'Calls routes and nothing else.',
+    is_default: false,
+    capabilities: new Set(invoke),
+  },
+  {
+    id: '00000000-0000-4000-8000-000000000102',
+    name: 'Key - Read-only',
+    description: 'Reads configuration and metadata; calls nothing.',
+    is_default: false,
+    capabilities: new Set(readOnly),
+  },
+  {
+    id: '00000000-0000-4000-8000-000000000103',
+    name: 'Key - Editor',
+    description: 'Builds routes, secrets, clients and environments, and calls routes. Never reads a value back.',
+    is_default: true,
+    capabilities: new Set(editor),
+  },
+  {
+    id: '00000000-0000-4000-8000-000000000104',
+    name: 'Key - Infrastructure',
+    description: 'Everything a machine may do, decrypting and minting included.',
+    is_default: false,
+    capabilities: new Set(infrastructure),
+  },
 ];
 
 export const MEMBER_ROLE_ROWS: readonly { id: string; name: string; description: string }[] = [
   { id: '00000000-0000-4000-8000-000000000201', name: 'Owner', description: 'Everything, billing, deletion and ownership included.' },
   { id: '00000000-0000-4000-8000-000000000202', name: 'Admin', description: 'Everything but the acts reserved for the Owner.' },
-  { id: '00000000-0000-4000-8000-000000000203', name: 'Editor', description: 'Builds routes, secrets, clients, environments and workflows; no people, no billing.' },
+  {
+    id: '00000000-0000-4000-8000-000000000203',
+    name: 'Editor',
+    description: 'Builds routes, secrets, clients, environments and workflows; no people, no billing.',
+  },
   { id: '00000000-0000-4000-8000-000000000204', name: 'Viewer', description: 'Reads configuration and metadata.' },
-  { id: '00000000-0000-4000-8000-000000000205', name: 'Member', description: 'Signs in; sees names and request log metadata. An Admin raises it.' },
+  {
+    id: '00000000-0000-4000-8000-000000000205',
+    name: 'Member',
+    description: 'Signs in; sees names and request log metadata. An Admin raises it.',
+  },
 ];
 
 /** Union of the seeded key roles' grants; unknown ids grant nothing. */

@@ -1,5 +1,5 @@
-import type { Db, Tx } from './database.ts';
 import type { Capability, MemberRole } from './capabilities.ts';
+import type { Db, Tx } from './database.ts';
 
 export type Space = 'live' | 'test';
 export const spaceOf = (sandbox: boolean): Space => (sandbox ? 'test' : 'live');

@@ -89,16 +89,49 @@ export const invalid = (field: string, problem: string) => new Refusal('validati
 export function asRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   if (isConnectionLoss(error))
-    return new Refusal('dependency_unavailable', 'The service could not reach its own store. Nothing was done; try again.', { retryAfter: 5, cause: error });
-  return new Refusal('internal_error', 'Something went wrong on our side. Quote the request id when you contact support.', { cause: error });
+    return new Refusal('dependency_unavailable', 'The service could not reach its own store. Nothing was done; try again.', {
+      retryAfter: 5,
+      cause: error,
+    });
+  return new Refusal('internal_error', 'Something went wrong on our side. Quote the request id when you contact support.', {
+    cause: error,
+  });
 }
 
-const LOST = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT', '57P01', '57P02', '57P03', '08006', '08001', '08003', '53300', 'P1001', 'P1002', 'P1008', 'P1017', 'P2024']);
+const LOST = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOENT',
+  'EPIPE',
+  'ETIMEDOUT',
+  '57P01',
+  '57P02',
+  '57P03',
+  '08006',
+  '08001',
+  '08003',
+  '53300',
+  'P1001',
+  'P1002',
+  'P1008',
+  'P1017',
+  'P2024',
+]);
 
 function isConnectionLoss(error: unknown): boolean {
-  for (let e = error as { code?: unknown; message?: unknown; cause?: unknown; meta?: unknown } | undefined, depth = 0; e && depth < 5; e = e.cause as typeof e, depth++) {
+  for (
+    let e = error as { code?: unknown; message?: unknown; cause?: unknown; meta?: unknown } | undefined, depth = 0;
+    e && depth < 5;
+    e = e.cause as typeof e, depth++
+  ) {
     if (typeof e.code === 'string' && LOST.has(e.code)) return true;
-    if (typeof e.message === 'string' && /connection terminated|Connection terminated|timeout exceeded when trying to connect|the database system is (starting up|shutting down)|Can't reach database/.test(e.message)) return true;
+    if (
+      typeof e.message === 'string' &&
+      /connection terminated|Connection terminated|timeout exceeded when trying to connect|the database system is (starting up|shutting down)|Can't reach database/.test(
+        e.message,
+      )
+    )
+      return true;
   }
   return false;
 }

@@ -22,18 +22,28 @@ export const color = () =>
 export const isoTime = () => z.iso.datetime({ offset: true });
 
 /** Output timestamps: a Date from the database or an ISO string, always sent as ISO 8601 with milliseconds. */
-export const time = () => z.union([z.date(), z.string()]).transform((v) => (v instanceof Date ? v : new Date(v)).toISOString()).pipe(z.string()).meta({ type: 'string', format: 'date-time' });
+export const time = () =>
+  z
+    .union([z.date(), z.string()])
+    .transform((v) => (v instanceof Date ? v : new Date(v)).toISOString())
+    .pipe(z.string())
+    .meta({ type: 'string', format: 'date-time' });
 
 export const uuid = () => z.uuid().transform((v) => v.toLowerCase());
 
 /** A true/false/1/0 query flag, or a boolean from tRPC. */
-export const flag = () =>
-  z.union([z.boolean(), z.enum(['true', 'false', '1', '0']).transform((v) => v === 'true' || v === '1')]);
+export const flag = () => z.union([z.boolean(), z.enum(['true', 'false', '1', '0']).transform((v) => v === 'true' || v === '1')]);
 
 /** A whole number in a query string or from tRPC. */
 export const queryInt = (min: number, max: number) =>
   z
-    .union([z.number(), z.string().regex(/^[+-]?\d{1,15}$/).transform(Number)])
+    .union([
+      z.number(),
+      z
+        .string()
+        .regex(/^[+-]?\d{1,15}$/)
+        .transform(Number),
+    ])
     .pipe(z.number().int().min(min).max(max));
 
 export const secretMark: unique symbol = Symbol('secret');
@@ -50,7 +60,10 @@ export function shownOnce<T extends z.ZodType>(schema: T): T {
 
 /** At least one known field must be present in a PATCH body (interface rule 01 §9). */
 export const atLeastOne = <T extends z.ZodObject>(schema: T, except: readonly string[] = ['id']) =>
-  schema.refine((v) => Object.keys(v).some((k) => !except.includes(k) && (v as Record<string, unknown>)[k] !== undefined), { message: 'no valid fields', path: ['body'] });
+  schema.refine((v) => Object.keys(v).some((k) => !except.includes(k) && (v as Record<string, unknown>)[k] !== undefined), {
+    message: 'no valid fields',
+    path: ['body'],
+  });
 
 /** Path parameter `id`: any text; a value that is not a uuid is simply not found (interface rule 01 §3.7). */
 export const pathId = () => z.string().max(200);

@@ -21,7 +21,8 @@ export type AuditEntry = {
 declare const brand: unique symbol;
 /** Only `audited` makes one: a mutation without its audit entry does not compile. */
 export type Audited<T> = { readonly [brand]: true; value: T; entries: AuditEntry[] };
-export const audited = <T>(value: T, ...entries: [AuditEntry, ...AuditEntry[]]): Audited<T> => ({ value, entries }) as unknown as Audited<T>;
+export const audited = <T>(value: T, ...entries: [AuditEntry, ...AuditEntry[]]): Audited<T> =>
+  ({ value, entries }) as unknown as Audited<T>;
 /** For a mutating call that turned out to change nothing (revoking twice): no entry is written. */
 export const unchanged = <T>(value: T): Audited<T> => ({ value, entries: [] as AuditEntry[] }) as unknown as Audited<T>;
 

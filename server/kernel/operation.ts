@@ -3,12 +3,14 @@ import type { Capability } from './capabilities.ts';
 import type { Ctx } from './context.ts';
 import type { ErrorType } from './errors.ts';
 import type { Page } from './page.ts';
+import type { RawBody } from './streamed.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export type Success = 200 | 201 | 202;
 /** Every status a successful answer of an operation can have. */
-export const successesOf = (op: { success?: Success | readonly Success[] }): readonly Success[] => (typeof op.success === 'object' ? op.success : [op.success ?? 200]);
+export const successesOf = (op: { success?: Success | readonly Success[] }): readonly Success[] =>
+  typeof op.success === 'object' ? op.success : [op.success ?? 200];
 
 /** A keyset feed page (interface rule 01 §6.2). */
 export type Feed<T> = { rows: T[]; meta: Record<string, unknown> };
@@ -39,6 +41,8 @@ export type Operation<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.Z
   shown_once?: true;
   /** A POST that changes nothing (a proposal, a verification): no audit entry is written. */
   reads?: true;
+  /** The answer is this raw body instead of JSON (exports); `run` gives the same as text to callers that cannot stream. */
+  stream?: (ctx: Ctx, input: z.output<I>) => Promise<RawBody>;
   run: (ctx: Ctx, input: z.output<I>) => Promise<Result<O>>;
 };
 

@@ -8,7 +8,13 @@ export type Page<T> = { rows: T[]; total: number; page: number; per_page: number
 
 const integer = (what: string) =>
   z
-    .union([z.number(), z.string().regex(/^[+-]?\d{1,30}$/, `${what} must be a whole number`).transform(Number)])
+    .union([
+      z.number(),
+      z
+        .string()
+        .regex(/^[+-]?\d{1,30}$/, `${what} must be a whole number`)
+        .transform(Number),
+    ])
     .refine((n) => Number.isInteger(n), `${what} must be a whole number`);
 
 const order = z.enum(['asc', 'desc']);

@@ -1,5 +1,5 @@
-import { perform } from '#server/api/perform.ts';
 import { operations } from '#server/api/operations.ts';
+import { perform } from '#server/api/perform.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import type { AnyOperation } from '#server/kernel/operation.ts';
 
@@ -18,17 +18,23 @@ export const operationById = (id: string): AnyOperation => {
 
 /** Runs an operation for its output. */
 // biome-ignore lint/suspicious/noExplicitAny: outputs of every shape
-export const made = async (ctx: Ctx, id: string, input: Record<string, unknown> = {}): Promise<any> => (await perform(operationById(id), ctx, input)).output;
+export const made = async (ctx: Ctx, id: string, input: Record<string, unknown> = {}): Promise<any> =>
+  (await perform(operationById(id), ctx, input)).output;
 
 const nothing: Sample = async () => ({});
-const idOf = (id: string, input: Sample): Sample => async (ctx) => ({ id: (await made(ctx, id, await input(ctx))).id });
+const idOf =
+  (id: string, input: Sample): Sample =>
+  async (ctx) => ({ id: (await made(ctx, id, await input(ctx))).id });
 
 const environment: Sample = async () => ({ name: fresh('env') });
 const apiKey: Sample = async () => ({ name: fresh('key') });
 
 const route: Sample = async () => ({ name: fresh('route'), target_base_url: 'http://127.0.0.1:9' });
 const routeId = idOf('routes.create', route);
-const routeEnvironment: Sample = async (ctx) => ({ ...(await routeId(ctx)), env: (await made(ctx, 'environments.create', await environment(ctx))).name });
+const routeEnvironment: Sample = async (ctx) => ({
+  ...(await routeId(ctx)),
+  env: (await made(ctx, 'environments.create', await environment(ctx))).name,
+});
 const overridden: Sample = async (ctx) => {
   const input = await routeEnvironment(ctx);
   await made(ctx, 'routes.environments.put', { ...input, timeout_ms: 1_000 });
@@ -78,7 +84,11 @@ export const samples: Record<string, Sample> = {
   'secrets.update': async (ctx) => ({ ...(await secretId(ctx)), description: 'changed' }),
   'secrets.delete': secretId,
   'secrets.put_value': async (ctx) => ({ ...(await secretId(ctx)), value: 'rotated' }),
-  'secrets.update_environment': async (ctx) => ({ ...(await secretId(ctx)), env: 'production', expires_at_override: '2030-01-01T00:00:00Z' }),
+  'secrets.update_environment': async (ctx) => ({
+    ...(await secretId(ctx)),
+    env: 'production',
+    expires_at_override: '2030-01-01T00:00:00Z',
+  }),
   'secrets.remove_value': twoValues,
   'secrets.restore': async (ctx) => {
     const { id } = await secretId(ctx);

@@ -13,7 +13,13 @@ export type Workspace = Awaited<ReturnType<typeof workspace>>;
 export async function workspace(options: { plan?: PlanName; status?: string; name?: string } = {}) {
   const name = options.name ?? `w-${randomUUID().slice(0, 8)}`;
   const now = new Date();
-  const tenant = await db().$transaction((tx) => createTenant(tx, { name, slug: name, region: 'us', plan: options.plan ?? 'enterprise', ...(options.status ? { status: options.status } : {}) }, now));
+  const tenant = await db().$transaction((tx) =>
+    createTenant(
+      tx,
+      { name, slug: name, region: 'us', plan: options.plan ?? 'enterprise', ...(options.status ? { status: options.status } : {}) },
+      now,
+    ),
+  );
 
   const ctx = (space: Space, actor: Actor = keyActor(KEY_ROLES.at(-1)!.name)): Ctx => ({
     db: db(),
@@ -54,7 +60,14 @@ export async function workspace(options: { plan?: PlanName; status?: string; nam
 
 export function keyActor(role: string): Actor {
   const roleIds = KEY_ROLES.filter((r) => r.name === role).map((r) => r.id);
-  return { type: 'api_key', id: randomUUID(), key_id: 'tk_live_testtesttest', label: role, role_ids: roleIds, capabilities: keyCapabilities(roleIds) };
+  return {
+    type: 'api_key',
+    id: randomUUID(),
+    key_id: 'tk_live_testtesttest',
+    label: role,
+    role_ids: roleIds,
+    capabilities: keyCapabilities(roleIds),
+  };
 }
 
 export const memberActor = (role: MemberRole): Actor => ({

@@ -1,9 +1,10 @@
 import { edgeOf } from '#server/api/edge.ts';
+import { assertSameOrigin } from '#server/auth/same-origin.ts';
 import { memberCtx } from '#server/domain/people/service.ts';
 import type { Ctx, Space } from '#server/kernel/context.ts';
 import { spaceOf } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
-import { assertSameOrigin } from '#server/auth/same-origin.ts';
+import { newId } from '#server/kernel/ids.ts';
 import type { DashboardContext } from './from-operation.ts';
 import { personOf } from './session.ts';
 
@@ -29,7 +30,7 @@ export type TrackedContext = DashboardContext & { changes: Set<string> };
 /** The dashboard context of one request: request id from the front door, the member resolved and authorised when first asked for. */
 export function dashboardContext(call: DashboardCall): TrackedContext {
   const edge = edgeOf(call.headers);
-  const request_id = edge?.request_id ?? crypto.randomUUID();
+  const request_id = edge?.request_id ?? newId();
   const changes = new Set<string>();
   return {
     request_id,
@@ -40,8 +41,16 @@ export function dashboardContext(call: DashboardCall): TrackedContext {
       const person = await personOf(call.headers);
       if (!person) throw new Refusal('not_authenticated', 'Sign in to continue.');
       if (call.method !== 'GET' && call.method !== 'HEAD') assertSameOrigin(call.headers, person.session);
-      if (needed && call.space === null) throw new Refusal('invalid', 'X-Svc-Space: a change must say which space it writes to, live or test.');
-      return memberCtx({ person, workspace: call.workspace, space: call.space ?? 'live', request_id, ip: edge.ip, user_agent: edge.user_agent });
+      if (needed && call.space === null)
+        throw new Refusal('invalid', 'X-Svc-Space: a change must say which space it writes to, live or test.');
+      return memberCtx({
+        person,
+        workspace: call.workspace,
+        space: call.space ?? 'live',
+        request_id,
+        ip: edge.ip,
+        user_agent: edge.user_agent,
+      });
     },
   };
 }

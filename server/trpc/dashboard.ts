@@ -2,6 +2,7 @@ import { bodyOf, mergedInput } from '#server/api/input.ts';
 import { matchDashboard } from '#server/api/operations.ts';
 import { perform } from '#server/api/perform.ts';
 import { asRefusal, Refusal } from '#server/kernel/errors.ts';
+import { newId } from '#server/kernel/ids.ts';
 import { type Feed, successesOf } from '#server/kernel/operation.ts';
 import type { Page } from '#server/kernel/page.ts';
 import { log } from '#server/platform/log.ts';
@@ -9,33 +10,66 @@ import { callOf, dashboardContext } from './context.ts';
 
 /** The documented /admin paths over plain HTTP: the same rows, authorisation and audit as their tRPC procedures (interface rule 22 §1). */
 export async function handleDashboard(req: Request): Promise<Response> {
-  let requestId: string = crypto.randomUUID();
+  let requestId = newId();
   try {
     const context = dashboardContext(callOf(req));
     requestId = context.request_id;
     const url = new URL(req.url);
     const match = matchDashboard(req.method, url.pathname);
     if (!match) throw new Refusal('not_found', 'There is no such path.');
-    if ('allow' in match) throw new Refusal('method_not_allowed', `This path answers ${match.allow.join(', ')}.`, { headers: { allow: match.allow.join(', ') } });
+    if ('allow' in match)
+      throw new Refusal('method_not_allowed', `This path answers ${match.allow.join(', ')}.`, {
+        headers: { allow: match.allow.join(', ') },
+      });
     const { op, params } = match;
     const ctx = await context.member({ space: false });
     const body = op.http.startsWith('GET ') ? new Uint8Array() : await bodyOf(req);
     const { output, result } = await perform(op, ctx, mergedInput(op, req, params, body));
-    const headers: Record<string, string> = op.http.startsWith('GET ') ? {} : { 'x-sallyport-changed': `${ctx.tenant_id}:${ctx.sandbox ? 'test' : 'live'}` };
-    return answer(successesOf(op)[0] ?? 200, op.list === 'feed' ? { data: output, ...(result as Feed<unknown>).meta } : op.list ? paged(output, result as Page<unknown>) : output, requestId, headers);
+    const headers: Record<string, string> = op.http.startsWith('GET ')
+      ? {}
+      : { 'x-sallyport-changed': `${ctx.tenant_id}:${ctx.sandbox ? 'test' : 'live'}` };
+    return answer(
+      successesOf(op)[0] ?? 200,
+      op.list === 'feed' ? { data: output, ...(result as Feed<unknown>).meta } : op.list ? paged(output, result as Page<unknown>) : output,
+      requestId,
+      headers,
+    );
   } catch (error) {
     return refused(asRefusal(error), requestId);
   }
 }
 
-const paged = (rows: unknown, { total, page, per_page, total_pages }: Page<unknown>) => ({ data: rows, total, page, per_page, total_pages });
+const paged = (rows: unknown, { total, page, per_page, total_pages }: Page<unknown>) => ({
+  data: rows,
+  total,
+  page,
+  per_page,
+  total_pages,
+});
 
 /** A failure of the dashboard plane: `error` and `code` are the same word (interface rule 22 §1). */
 export function refused(refusal: Refusal, requestId: string): Response {
   if (refusal.status >= 500) log.error({ err: refusal.cause ?? refusal, request_id: requestId }, 'a dashboard call failed');
-  const headers = { ...refusal.headers, ...(refusal.retryAfter === undefined ? {} : { 'retry-after': String(Math.max(1, Math.ceil(refusal.retryAfter))) }) };
-  return answer(refusal.status, { error: refusal.type, code: refusal.type, message: refusal.message, request_id: requestId, ...refusal.extra }, requestId, headers);
+  const headers = {
+    ...refusal.headers,
+    ...(refusal.retryAfter === undefined ? {} : { 'retry-after': String(Math.max(1, Math.ceil(refusal.retryAfter))) }),
+  };
+  return answer(
+    refusal.status,
+    { error: refusal.type, code: refusal.type, message: refusal.message, request_id: requestId, ...refusal.extra },
+    requestId,
+    headers,
+  );
 }
 
 const answer = (status: number, body: unknown, requestId: string, headers: Record<string, string>) =>
-  Response.json(body, { status, headers: { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer', 'x-request-id': requestId, ...headers } });
+  Response.json(body, {
+    status,
+    headers: {
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+      'x-request-id': requestId,
+      ...headers,
+    },
+  });

@@ -1,5 +1,5 @@
-import { apiUrl, proxyUrl } from '#server/domain/tenants/addresses.ts';
 import { workspacesOf } from '#server/domain/people/service.ts';
+import { apiUrl, proxyUrl } from '#server/domain/tenants/addresses.ts';
 import type { Space } from '#server/kernel/context.ts';
 import { db } from '#server/platform/db.ts';
 import { personOf } from './session.ts';

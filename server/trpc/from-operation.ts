@@ -38,7 +38,10 @@ const t = initTRPC.context<DashboardContext>().create({
 export const router = t.router;
 export const procedure = t.procedure;
 
-type ListAnswer<Row> = { data: Row[]; meta: { total: number; page: number; per_page: number; total_pages: number } & Record<string, unknown> };
+type ListAnswer<Row> = {
+  data: Row[];
+  meta: { total: number; page: number; per_page: number; total_pages: number } & Record<string, unknown>;
+};
 /** Lists keep the envelope of /v1 (data and meta); everything else is the resource itself. */
 export type Answer<O extends z.ZodType> = z.output<O> extends (infer Row)[] ? ListAnswer<Row> : z.output<O> & { warnings?: string[] };
 
@@ -51,9 +54,17 @@ export const mutation = <I extends z.ZodType, O extends z.ZodType>(op: Operation
   t.procedure.input(unparsed<I>()).mutation(async ({ ctx, input }) => carriedOut(op, ctx, input, { space: true }));
 
 /** The operation's own schema judges the input inside `perform`, once, as on REST. */
-const unparsed = <I extends z.ZodType>() => (value: unknown) => (value ?? {}) as z.input<I>;
+const unparsed =
+  <I extends z.ZodType>() =>
+  (value: unknown) =>
+    (value ?? {}) as z.input<I>;
 
-async function carriedOut<I extends z.ZodType, O extends z.ZodType>(op: Operation<I, O>, context: DashboardContext, raw: unknown, needs: { space: boolean }): Promise<Answer<O>> {
+async function carriedOut<I extends z.ZodType, O extends z.ZodType>(
+  op: Operation<I, O>,
+  context: DashboardContext,
+  raw: unknown,
+  needs: { space: boolean },
+): Promise<Answer<O>> {
   try {
     const ctx = await context.member(needs);
     const { output, result } = await perform(op, ctx, raw);
@@ -73,7 +84,19 @@ function envelope(op: { list?: string }, output: unknown, result: unknown, warni
   return warnings.length > 0 ? { ...(output as object), warnings } : output;
 }
 
-const CODES: Record<number, TRPCError['code']> = { 400: 'BAD_REQUEST', 401: 'UNAUTHORIZED', 402: 'PAYMENT_REQUIRED', 403: 'FORBIDDEN', 404: 'NOT_FOUND', 405: 'METHOD_NOT_SUPPORTED', 409: 'CONFLICT', 413: 'PAYLOAD_TOO_LARGE', 422: 'UNPROCESSABLE_CONTENT', 429: 'TOO_MANY_REQUESTS', 503: 'SERVICE_UNAVAILABLE' };
+const CODES: Record<number, TRPCError['code']> = {
+  400: 'BAD_REQUEST',
+  401: 'UNAUTHORIZED',
+  402: 'PAYMENT_REQUIRED',
+  403: 'FORBIDDEN',
+  404: 'NOT_FOUND',
+  405: 'METHOD_NOT_SUPPORTED',
+  409: 'CONFLICT',
+  413: 'PAYLOAD_TOO_LARGE',
+  422: 'UNPROCESSABLE_CONTENT',
+  429: 'TOO_MANY_REQUESTS',
+  503: 'SERVICE_UNAVAILABLE',
+};
 
 /** A refusal in tRPC's clothes; our own faults are logged here, once. */
 export function asTrpc(refusal: Refusal, requestId: string): TRPCError {

@@ -1,5 +1,6 @@
 import { fetchRequestHandler } from '@trpc/server/adapters/fetch';
 import { asRefusal } from '#server/kernel/errors.ts';
+import { newId } from '#server/kernel/ids.ts';
 import { callOf, dashboardContext, type TrackedContext } from './context.ts';
 import { refused } from './dashboard.ts';
 import { appRouter } from './root.ts';
@@ -10,9 +11,15 @@ export async function handleTrpc(req: Request): Promise<Response> {
   try {
     context = dashboardContext(callOf(req));
   } catch (error) {
-    return refused(asRefusal(error), crypto.randomUUID());
+    return refused(asRefusal(error), newId());
   }
-  const response = await fetchRequestHandler({ endpoint: '/admin/trpc', req, router: appRouter, createContext: () => context, allowMethodOverride: true });
+  const response = await fetchRequestHandler({
+    endpoint: '/admin/trpc',
+    req,
+    router: appRouter,
+    createContext: () => context,
+    allowMethodOverride: true,
+  });
   const headers = new Headers(response.headers);
   headers.set('cache-control', 'no-store');
   headers.set('x-request-id', context.request_id);

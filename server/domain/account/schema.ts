@@ -42,6 +42,15 @@ export const Usage = z
 export const Plan = z.object({
   plan: z.enum(PLANS),
   status: z.string(),
-  limits: z.array(z.object({ key: z.enum(Object.keys(LIMITS) as [keyof typeof LIMITS, ...(keyof typeof LIMITS)[]]), limit: z.number().int().nullable(), used: z.number().int().nullable(), overridden: z.boolean() })),
-  features: z.array(z.object({ key: z.enum(FEATURES as unknown as [string, ...string[]]), included: z.boolean(), usable_here: z.boolean() })),
+  limits: z.array(
+    z.object({
+      key: z.enum(Object.keys(LIMITS) as [keyof typeof LIMITS, ...(keyof typeof LIMITS)[]]),
+      limit: z.number().int().nullable(),
+      used: z.number().int().nullable(),
+      overridden: z.boolean(),
+    }),
+  ),
+  features: z.array(
+    z.object({ key: z.enum(FEATURES as unknown as [string, ...string[]]), included: z.boolean(), usable_here: z.boolean() }),
+  ),
 });

@@ -17,7 +17,14 @@ export function updateAccount(ctx: Ctx, input: z.output<typeof UpdateAccount>) {
     const before = await tenantRow(tx, ctx);
     await tx.tenants.update({ where: { id: ctx.tenant_id }, data: { ...input, updated_at: ctx.now }, select: { id: true } });
     const after = await tenantRow(tx, ctx);
-    return audited(after, { action: 'update', resource_type: 'tenant', resource_id: ctx.tenant_id, name: after.name, changes: changesOf(before, after, Object.keys(input)), workspace_level: true });
+    return audited(after, {
+      action: 'update',
+      resource_type: 'tenant',
+      resource_id: ctx.tenant_id,
+      name: after.name,
+      changes: changesOf(before, after, Object.keys(input)),
+      workspace_level: true,
+    });
   });
 }
 
@@ -27,9 +34,16 @@ export function getUsage(ctx: Ctx) {
     const tenant = await tenantRow(tx, ctx);
     const [limits, counts, calls] = [await effectiveLimits(tx, ctx), await countsOf(tx, ctx), await callsThisMonth(tx, ctx)];
     const limit = limits.get('api_calls')?.limit ?? null;
-    const resources = Object.fromEntries([...COUNTED, 'members' as const].map((kind) => [kind, { used: counts.get(kind) ?? 0, limit: limits.get(kind)?.limit ?? null }]));
+    const resources = Object.fromEntries(
+      [...COUNTED, 'members' as const].map((kind) => [kind, { used: counts.get(kind) ?? 0, limit: limits.get(kind)?.limit ?? null }]),
+    );
     return {
-      billing_period: { year: ctx.now.getUTCFullYear(), month: ctx.now.getUTCMonth() + 1, start: tenant.subscription_current_period_start, end: tenant.subscription_current_period_end },
+      billing_period: {
+        year: ctx.now.getUTCFullYear(),
+        month: ctx.now.getUTCMonth() + 1,
+        start: tenant.subscription_current_period_start,
+        end: tenant.subscription_current_period_end,
+      },
       api_calls: { used: calls, limit, percentage: limit === null ? 0 : Math.round((calls / limit) * 10_000) / 100 },
       resources,
       forecast: { api_calls: forecast(calls, ctx.now) },
@@ -50,7 +64,12 @@ export function getPlan(ctx: Ctx) {
     return {
       plan: tenant.subscription_plan,
       status: tenant.subscription_status,
-      limits: (Object.keys(LIMITS) as LimitKey[]).map((key) => ({ key, limit: limits.get(key)?.limit ?? null, overridden: limits.get(key)?.overridden ?? false, used: counts.get(key) ?? null })),
+      limits: (Object.keys(LIMITS) as LimitKey[]).map((key) => ({
+        key,
+        limit: limits.get(key)?.limit ?? null,
+        overridden: limits.get(key)?.overridden ?? false,
+        used: counts.get(key) ?? null,
+      })),
       features: FEATURES.map((key) => ({ key, included: planFeature(tenant.subscription_plan, key), usable_here: hasFeature(ctx, key) })),
     };
   });
@@ -59,11 +78,17 @@ export function getPlan(ctx: Ctx) {
 async function tenantRow(tx: Tx, ctx: Ctx) {
   const row = await tx.tenants.findUnique({ where: { id: ctx.tenant_id } });
   if (!row) throw notFound();
-  return { ...row, subscription_plan: row.subscription_plan as PlanName, subscription_status: row.subscription_status as AccountRow['subscription_status'] };
+  return {
+    ...row,
+    subscription_plan: row.subscription_plan as PlanName,
+    subscription_status: row.subscription_status as AccountRow['subscription_status'],
+  };
 }
 
 async function effectiveLimits(tx: Tx, ctx: Ctx): Promise<Map<LimitKey, { limit: number | null; overridden: boolean }>> {
-  const overrides = await tx.tenant_limit_overrides.findMany({ where: { tenant_id: ctx.tenant_id, OR: [{ expires_at: null }, { expires_at: { gt: ctx.now } }] } });
+  const overrides = await tx.tenant_limit_overrides.findMany({
+    where: { tenant_id: ctx.tenant_id, OR: [{ expires_at: null }, { expires_at: { gt: ctx.now } }] },
+  });
   return new Map(
     (Object.keys(LIMITS) as LimitKey[]).map((key) => {
       const override = overrides.find((o) => o.kind === key);
@@ -81,7 +106,14 @@ async function countsOf(tx: Tx, ctx: Ctx): Promise<Map<string, number>> {
 
 async function callsThisMonth(tx: Tx, ctx: Ctx): Promise<number> {
   const row = await tx.usage_counters.findUnique({
-    where: { tenant_id_kind_year_month: { tenant_id: ctx.tenant_id, kind: 'api_calls', year: ctx.now.getUTCFullYear(), month: ctx.now.getUTCMonth() + 1 } },
+    where: {
+      tenant_id_kind_year_month: {
+        tenant_id: ctx.tenant_id,
+        kind: 'api_calls',
+        year: ctx.now.getUTCFullYear(),
+        month: ctx.now.getUTCMonth() + 1,
+      },
+    },
   });
   return Number(row?.n ?? 0n);
 }

@@ -1,10 +1,19 @@
+import { denyingPolicy } from '#server/domain/policies/service.ts';
 import { type Capability, KEY_ROLES, LITERAL_ONLY, SCOPES, scopeCapabilities } from '#server/kernel/capabilities.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
-import { denyingPolicy } from '#server/domain/policies/service.ts';
 
 /** Class B acts that Owners and Admins may hand to a machine although they reach them themselves only through reveals (interface rule 24 §3). */
-const HANDED_ON: readonly Capability[] = ['transit:decrypt', 'transit:rewrap', 'vault:detokenize', 'vault:list_tokens', 'pki:issue', 'dyn_db_cred:mint', 'secret:read_oauth_token', 'oauth:introspect'];
+const HANDED_ON: readonly Capability[] = [
+  'transit:decrypt',
+  'transit:rewrap',
+  'vault:detokenize',
+  'vault:list_tokens',
+  'pki:issue',
+  'dyn_db_cred:mint',
+  'secret:read_oauth_token',
+  'oauth:introspect',
+];
 
 /**
  * What the caller may put on a key: everything it effectively holds. Never more than itself.
@@ -34,7 +43,12 @@ export async function inheritedRoles(ctx: Ctx): Promise<string[]> {
   const { actor } = ctx;
   if (actor.type === 'api_key') return [...actor.role_ids];
   const editor = KEY_ROLES.find((r) => r.is_default);
-  const candidates = [editor, ...KEY_ROLES.filter((r) => r !== editor && r.capabilities.size < (editor?.capabilities.size ?? 0)).sort((a, b) => b.capabilities.size - a.capabilities.size)];
+  const candidates = [
+    editor,
+    ...KEY_ROLES.filter((r) => r !== editor && r.capabilities.size < (editor?.capabilities.size ?? 0)).sort(
+      (a, b) => b.capabilities.size - a.capabilities.size,
+    ),
+  ];
   for (const role of candidates) if (role && (await coversAll(ctx, role.capabilities))) return [role.id];
   return [];
 }
@@ -49,9 +63,15 @@ async function covers(ctx: Ctx, capability: Capability): Promise<boolean> {
   if (actor.type === 'operator' || actor.type === 'system') return true;
   const boss = actor.type === 'member' && (actor.role === 'owner' || actor.role === 'admin');
   // No key role carries a wildcard, so a literal grant is always what is compared.
-  const held = actor.capabilities.has(capability) || (boss && HANDED_ON.includes(capability)) || (actor.type === 'member' && capability === 'secret:read_oauth_token' && actor.capabilities.has('secret:create'));
+  const held =
+    actor.capabilities.has(capability) ||
+    (boss && HANDED_ON.includes(capability)) ||
+    (actor.type === 'member' && capability === 'secret:read_oauth_token' && actor.capabilities.has('secret:create'));
   return held && !(await denyingPolicy(ctx, capability));
 }
 
 const escalation = (capability: Capability) =>
-  new Refusal('privilege_escalation', `The key would hold ${capability}, which the caller does not.${LITERAL_ONLY.has(capability) ? ' That grant is never implied.' : ''}`);
+  new Refusal(
+    'privilege_escalation',
+    `The key would hold ${capability}, which the caller does not.${LITERAL_ONLY.has(capability) ? ' That grant is never implied.' : ''}`,
+  );

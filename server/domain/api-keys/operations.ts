@@ -1,6 +1,16 @@
 import { z } from 'zod';
 import { operation } from '#server/kernel/operation.ts';
-import { ApiKey, ApiKeyRef, CreateApiKey, CreatedApiKey, ListApiKeys, RevokedApiKey, RotateApiKey, RotatedApiKey, UpdateApiKey } from './schema.ts';
+import {
+  ApiKey,
+  ApiKeyRef,
+  CreateApiKey,
+  CreatedApiKey,
+  ListApiKeys,
+  RevokedApiKey,
+  RotateApiKey,
+  RotatedApiKey,
+  UpdateApiKey,
+} from './schema.ts';
 import * as keys from './service.ts';
 
 export const list = operation({

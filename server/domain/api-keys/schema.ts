@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { atLeastOne, isoTime, label, pathId, flag, shownOnce, time } from '#server/kernel/fields.ts';
+import { atLeastOne, flag, isoTime, label, pathId, shownOnce, time } from '#server/kernel/fields.ts';
 import { listQuery } from '#server/kernel/page.ts';
 
 /** An API key as lists and details show it (interface rule 20 §1.4). The key itself is never among the fields. */
@@ -22,7 +22,9 @@ export const ApiKey = z
     ip_allowlist: z.array(z.string()),
     revoked_at: time().nullable(),
     revoked_by: z.uuid().nullable(),
-    created_by: z.object({ kind: z.enum(['user', 'api_key', 'oauth_client', 'operator', 'signup']), id: z.string().nullable(), label: z.string() }).nullable(),
+    created_by: z
+      .object({ kind: z.enum(['user', 'api_key', 'oauth_client', 'operator', 'signup']), id: z.string().nullable(), label: z.string() })
+      .nullable(),
     oauth_client_id: z.string(),
   })
   .meta({ id: 'ApiKey' });
@@ -91,4 +93,3 @@ export const ListApiKeys = listQuery({
 });
 
 export const RevokedApiKey = z.object({ deleted: z.literal(true), revoked: z.literal(true) }).meta({ id: 'RevokedApiKey' });
-

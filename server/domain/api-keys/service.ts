@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { mintAccessKey, mintApiKey } from '#server/crypto/tokens.ts';
-import { canonicalAddress } from '#server/domain/clients/address.ts';
+import { canonicalAddress } from '#server/kernel/address.ts';
 import { countOf, requireFeature, withinPlan } from '#server/domain/plans/service.ts';
 import { changesOf } from '#server/kernel/changes.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
@@ -19,7 +19,11 @@ const SHOWN_ONCE = 'Store this API key now; it is not shown again.';
 
 export function listApiKeys(ctx: Ctx, query: z.output<typeof ListApiKeys>) {
   return read(ctx, async (tx) => {
-    const where = { ...own(ctx), ...(query.active === undefined ? {} : { active: query.active }), ...(query.key_type === undefined ? {} : { key_type: query.key_type }) };
+    const where = {
+      ...own(ctx),
+      ...(query.active === undefined ? {} : { active: query.active }),
+      ...(query.key_type === undefined ? {} : { key_type: query.key_type }),
+    };
     const filtered = query.active !== undefined || query.key_type !== undefined;
     const total = filtered ? await tx.api_keys.count({ where }) : await countOf(tx, ctx, 'api_keys_all');
     const { skip, per_page } = clampPage(query);
@@ -29,7 +33,8 @@ export function listApiKeys(ctx: Ctx, query: z.output<typeof ListApiKeys>) {
   });
 }
 
-export const getApiKey = (ctx: Ctx, input: { id: string }) => read(ctx, async (tx) => (await withUsage(tx, ctx, [await keyByRef(tx, ctx, input.id)]))[0]!);
+export const getApiKey = (ctx: Ctx, input: { id: string }) =>
+  read(ctx, async (tx) => (await withUsage(tx, ctx, [await keyByRef(tx, ctx, input.id)]))[0]!);
 
 /** A new key of this space: test keys in Test, standard or access keys in Live. The answer is the only place its text ever stands. */
 export async function createApiKey(ctx: Ctx, input: z.output<typeof CreateApiKey>) {
@@ -52,7 +57,13 @@ export async function createApiKey(ctx: Ctx, input: z.output<typeof CreateApiKey
       ip_allowlist: addressList(ctx, input.ip_allowlist ?? []),
       ...limits(input, null),
     });
-    return audited(created, { action: 'create', resource_type: 'api_key', resource_id: created.id, name: created.name, details: { key_id: created.key_id, key_type: created.key_type, role_ids } });
+    return audited(created, {
+      action: 'create',
+      resource_type: 'api_key',
+      resource_id: created.id,
+      name: created.name,
+      details: { key_id: created.key_id, key_type: created.key_type, role_ids },
+    });
   });
 }
 
@@ -74,7 +85,14 @@ export async function updateApiKey(ctx: Ctx, { id, ...input }: z.output<typeof U
     };
     const after = await tx.api_keys.update({ where: { id: before.id, ...own(ctx) }, data: { ...data, updated_at: ctx.now } });
     const [row] = await withUsage(tx, ctx, [after]);
-    return audited(row!, { action: 'update', resource_type: 'api_key', resource_id: after.id, name: after.name, changes: changesOf(before, after, Object.keys(data)), details: { key_id: after.key_id } });
+    return audited(row!, {
+      action: 'update',
+      resource_type: 'api_key',
+      resource_id: after.id,
+      name: after.name,
+      changes: changesOf(before, after, Object.keys(data)),
+      details: { key_id: after.key_id },
+    });
   });
 }
 
@@ -99,10 +117,19 @@ export async function rotateApiKey(ctx: Ctx, input: z.output<typeof RotateApiKey
       replaces_key_id: current.key_id,
     });
     if (input.revoke_old_after_sec !== null)
-      await tx.api_keys.update({ where: { id: current.id, ...own(ctx) }, data: { revoke_at: new Date(ctx.now.getTime() + input.revoke_old_after_sec * 1000) } });
+      await tx.api_keys.update({
+        where: { id: current.id, ...own(ctx) },
+        data: { revoke_at: new Date(ctx.now.getTime() + input.revoke_old_after_sec * 1000) },
+      });
     return audited(
       { ...created, replaces_key_id: current.key_id },
-      { action: 'rotate', resource_type: 'api_key', resource_id: created.id, name: created.name, details: { key_id: created.key_id, replaces_key_id: current.key_id, revoke_old_after_sec: input.revoke_old_after_sec } },
+      {
+        action: 'rotate',
+        resource_type: 'api_key',
+        resource_id: created.id,
+        name: created.name,
+        details: { key_id: created.key_id, replaces_key_id: current.key_id, revoke_old_after_sec: input.revoke_old_after_sec },
+      },
     );
   });
 }
@@ -112,13 +139,28 @@ export function revokeApiKey(ctx: Ctx, input: { id: string }) {
   return mutate(ctx, async (tx) => {
     const row = await keyByRef(tx, ctx, input.id);
     const { actor } = ctx;
-    if (actor.type === 'api_key' && actor.id === row.id) throw new Refusal('validation_error', 'A key cannot revoke itself. Use another credential.');
+    if (actor.type === 'api_key' && actor.id === row.id)
+      throw new Refusal('validation_error', 'A key cannot revoke itself. Use another credential.');
     if (actor.type === 'member' && actor.role === 'editor' && (row.created_by as { id?: string } | null)?.id !== actor.id)
       throw new Refusal('role_denied', 'An Editor may revoke only keys made by themselves.');
     const answer = { deleted: true as const, revoked: true as const };
     if (row.revoked_at) return unchanged(answer);
-    await tx.api_keys.update({ where: { id: row.id, ...own(ctx) }, data: { active: false, revoked_at: ctx.now, revoked_by: actor.type === 'member' || actor.type === 'api_key' ? actor.id : null, updated_at: ctx.now } });
-    return audited(answer, { action: 'revoke', resource_type: 'api_key', resource_id: row.id, name: row.name, details: { key_id: row.key_id } });
+    await tx.api_keys.update({
+      where: { id: row.id, ...own(ctx) },
+      data: {
+        active: false,
+        revoked_at: ctx.now,
+        revoked_by: actor.type === 'member' || actor.type === 'api_key' ? actor.id : null,
+        updated_at: ctx.now,
+      },
+    });
+    return audited(answer, {
+      action: 'revoke',
+      resource_type: 'api_key',
+      resource_id: row.id,
+      name: row.name,
+      details: { key_id: row.key_id },
+    });
   });
 }
 
@@ -187,7 +229,9 @@ async function keyByRef(tx: Tx, ctx: Ctx, ref: string) {
 }
 
 async function withUsage(tx: Tx, ctx: Ctx, rows: KeyRow[]) {
-  const usage = new Map((await tx.credential_usage.findMany({ where: { ...own(ctx), id: { in: rows.map((r) => r.id) } } })).map((u) => [u.id, u]));
+  const usage = new Map(
+    (await tx.credential_usage.findMany({ where: { ...own(ctx), id: { in: rows.map((r) => r.id) } } })).map((u) => [u.id, u]),
+  );
   return rows.map((row) => shape(row, ctx.now, usage.get(row.id)));
 }
 
@@ -198,7 +242,11 @@ function shape(row: KeyRow, now: Date, usage: { last_used_at: Date; last_used_ip
     key_type: row.key_type as 'standard' | 'test' | 'access_key',
     active: row.active && !ended,
     scopes: row.scoped ? row.scopes : null,
-    created_by: row.created_by as { kind: 'user' | 'api_key' | 'oauth_client' | 'operator' | 'signup'; id: string | null; label: string } | null,
+    created_by: row.created_by as {
+      kind: 'user' | 'api_key' | 'oauth_client' | 'operator' | 'signup';
+      id: string | null;
+      label: string;
+    } | null,
     last_used_at: usage?.last_used_at ?? null,
     last_used_ip: usage?.last_used_ip ?? null,
     revoked_at: row.revoked_at ?? (ended ? (row.revoke_at ?? null) : null),
@@ -224,7 +272,10 @@ async function byLastUse(tx: Tx, ctx: Ctx, query: z.output<typeof ListApiKeys>, 
 }
 
 /** A window without requests means nothing; requests alone mean per minute (interface rule 01 §8). */
-function limits(input: { rate_limit_requests?: number | null | undefined; rate_limit_window_sec?: number | null | undefined }, stored: KeyRow | null) {
+function limits(
+  input: { rate_limit_requests?: number | null | undefined; rate_limit_window_sec?: number | null | undefined },
+  stored: KeyRow | null,
+) {
   const requests = input.rate_limit_requests === undefined ? (stored?.rate_limit_requests ?? null) : input.rate_limit_requests;
   const window = input.rate_limit_window_sec === undefined ? (stored?.rate_limit_window_sec ?? null) : input.rate_limit_window_sec;
   if (requests === null && input.rate_limit_window_sec != null) throw invalid('rate_limit_window_sec', 'needs rate_limit_requests');
@@ -254,5 +305,7 @@ function expiry(ctx: Ctx, text: string): Date {
 /** From the dashboard an access key takes a sign-in of the last 12 hours (interface rule 20 §1.9). */
 function recentSignIn(ctx: Ctx): void {
   if (ctx.actor.type === 'member' && ctx.now.getTime() - ctx.actor.signed_in_at.getTime() > 12 * HOUR)
-    throw new Refusal('step_up_required', 'Sign in again before you create an access key.', { extra: { requires_step_up: true, action_scope: 'api_key.create', allowed_methods: ['passkey', '2fa'] } });
+    throw new Refusal('step_up_required', 'Sign in again before you create an access key.', {
+      extra: { requires_step_up: true, action_scope: 'api_key.create', allowed_methods: ['passkey', '2fa'] },
+    });
 }

@@ -1,6 +1,6 @@
-import { operation } from '#server/kernel/operation.ts';
 import { z } from 'zod';
 import { Deleted } from '#server/kernel/fields.ts';
+import { operation } from '#server/kernel/operation.ts';
 import { wholeList } from '#server/kernel/page.ts';
 import { CreateEnvironment, Environment, EnvironmentRecord, EnvironmentRef, UpdateEnvironment } from './schema.ts';
 import * as environments from './service.ts';

@@ -11,7 +11,10 @@ test('every space starts with one default environment named production', async (
   const w = await workspace();
   for (const ctx of [w.live, w.test]) {
     const rows = await environments.listEnvironments(ctx);
-    assert.deepEqual(rows.map((r) => [r.name, r.is_default, r.color]), [['production', true, '#22c55e']]);
+    assert.deepEqual(
+      rows.map((r) => [r.name, r.is_default, r.color]),
+      [['production', true, '#22c55e']],
+    );
   }
 });
 
@@ -62,8 +65,11 @@ test('every change leaves one audit entry, a refused change none', async () => {
   await environments.deleteEnvironment(w.live, { id: row.id });
   await assert.rejects(environments.deleteEnvironment(w.live, { id: row.id }), { type: 'not_found' });
   const entries = await db().audit_logs.findMany({ where: { tenant_id: w.tenant.id }, orderBy: { seq: 'asc' } });
-  assert.deepEqual(entries.map((e) => e.action), ['create', 'update', 'delete']);
-  assert.equal((entries[1]?.details as { sandbox: boolean }).sandbox, false);
+  assert.deepEqual(
+    entries.map((e) => e.action),
+    ['create', 'update', 'delete'],
+  );
+  assert.equal((entries[1]!.details as { sandbox: boolean }).sandbox, false);
 });
 
 test('row-level security hides foreign rows even from a query that forgot its scope', async () => {
@@ -71,5 +77,11 @@ test('row-level security hides foreign rows even from a query that forgot its sc
   const { read } = await import('#server/kernel/database.ts');
   const seen = await read(w.live, (tx) => tx.environments.findMany());
   assert.deepEqual([...new Set(seen.map((r) => `${r.tenant_id}:${r.sandbox}`))], [`${w.tenant.id}:false`]);
-  await assert.rejects(read(w.live, (tx) => tx.environments.create({ data: { id: crypto.randomUUID(), tenant_id: other.tenant.id, sandbox: false, name: 'x', display_name: 'x' } })));
+  await assert.rejects(
+    read(w.live, (tx) =>
+      tx.environments.create({
+        data: { id: crypto.randomUUID(), tenant_id: other.tenant.id, sandbox: false, name: 'x', display_name: 'x' },
+      }),
+    ),
+  );
 });

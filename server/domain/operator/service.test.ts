@@ -8,7 +8,12 @@ import * as operator from './service.ts';
 await testDatabase();
 
 test('create-tenant is idempotent by slug and brings plan and status along', async () => {
-  const first = await operator.provisionTenant({ slug: 'acme', plan: 'free', owner_email: 'Dana@Example.com', owner_password: 'correct horse battery staple' });
+  const first = await operator.provisionTenant({
+    slug: 'acme',
+    plan: 'free',
+    owner_email: 'Dana@Example.com',
+    owner_password: 'correct horse battery staple',
+  });
   const again = await operator.provisionTenant({ slug: 'acme', plan: 'pro' });
   assert.deepEqual([first.created, again.created, again.id], [true, false, first.id]);
   const tenant = await db().tenants.findUniqueOrThrow({ where: { slug: 'acme' } });
@@ -21,7 +26,14 @@ test('create-tenant is idempotent by slug and brings plan and status along', asy
 test('a key of the operator works at once, and each subscription status answers as the rule says', async () => {
   await operator.provisionTenant({ slug: 'status-co' });
   const { api_key } = await operator.createKey({ slug: 'status-co', space: 'live', role: 'key - editor' });
-  for (const [status, expected] of [['active', 200], ['trialing', 200], ['dunning', 200], ['past_due', 403], ['paused', 403], ['cancelled', 403]] as const) {
+  for (const [status, expected] of [
+    ['active', 200],
+    ['trialing', 200],
+    ['dunning', 200],
+    ['past_due', 403],
+    ['paused', 403],
+    ['cancelled', 403],
+  ] as const) {
     await operator.setPlan({ slug: 'status-co', status });
     const answer = await call('GET', '/account', { key: api_key });
     assert.equal(answer.status, expected, status);
@@ -46,7 +58,8 @@ test('only the operator ends a suspension', async () => {
 });
 
 test('unusable slugs, plans, roles and spaces are refused with what would do', async () => {
-  for (const slug of ['admin', 'sandbox-x', 'UPPER', '-a', 'a'.repeat(56)]) await assert.rejects(operator.provisionTenant({ slug }), { type: 'validation_error' });
+  for (const slug of ['admin', 'sandbox-x', 'UPPER', '-a', 'a'.repeat(56)])
+    await assert.rejects(operator.provisionTenant({ slug }), { type: 'validation_error' });
   await assert.rejects(operator.provisionTenant({ slug: 'fine', plan: 'gold' }), /free, starter, pro, enterprise/);
   await operator.provisionTenant({ slug: 'fine' });
   assert.throws(() => operator.createKey({ slug: 'fine', space: 'live', role: 'root' }), /Key - Infrastructure/);

@@ -1,16 +1,16 @@
 import { insertKey } from '#server/domain/api-keys/service.ts';
 import { acceptPassword, addMembership, canonicalEmail, createSession, createUser } from '#server/domain/people/service.ts';
+import { LIMITS, type LimitKey, PLANS, type PlanName } from '#server/domain/plans/schema.ts';
 import { seedStarter } from '#server/domain/signup/service.ts';
 import { hostLabel, proxyUrl } from '#server/domain/tenants/addresses.ts';
 import { isUsableSlug, REGIONS } from '#server/domain/tenants/schema.ts';
 import { createTenant } from '#server/domain/tenants/service.ts';
-import { LIMITS, type LimitKey, PLANS, type PlanName } from '#server/domain/plans/schema.ts';
 import { KEY_ROLES } from '#server/kernel/capabilities.ts';
 import type { Ctx, Space } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { notFound, Refusal } from '#server/kernel/errors.ts';
-import { type AuditEntry, writeAudit } from '#server/kernel/mutate.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { type AuditEntry, writeAudit } from '#server/kernel/mutate.ts';
 import { db } from '#server/platform/db.ts';
 import { env } from '#server/platform/env.ts';
 
@@ -22,7 +22,16 @@ const STATUSES = ['trialing', 'active', 'dunning', 'past_due', 'paused', 'cancel
 type Status = (typeof STATUSES)[number];
 
 /** Idempotent by slug: an existing workspace is brought to the given plan and status. */
-export async function provisionTenant(input: { slug: string; name?: string; region?: string; plan?: string; status?: string; owner_email?: string; owner_password?: string; starter?: boolean }) {
+export async function provisionTenant(input: {
+  slug: string;
+  name?: string;
+  region?: string;
+  plan?: string;
+  status?: string;
+  owner_email?: string;
+  owner_password?: string;
+  starter?: boolean;
+}) {
   if (!isUsableSlug(input.slug)) throw refuse(`--slug ${input.slug} is not usable as a host label, or is reserved`);
   const plan = oneOf(PLANS, input.plan ?? env.DEFAULT_PLAN, '--plan');
   const status = oneOf(STATUSES, input.status ?? 'active', '--status');
@@ -34,11 +43,25 @@ export async function provisionTenant(input: { slug: string; name?: string; regi
     const existing = await tx.tenants.findUnique({ where: { slug: input.slug } });
     const tenant = existing ?? (await createTenant(tx, { name: input.name ?? input.slug, slug: input.slug, region, plan, status }, now));
     if (!existing) {
-      await audit(tx, tenant.id, { action: 'create', resource_type: 'tenant', resource_id: tenant.id, name: tenant.name, details: { plan, status } });
+      await audit(tx, tenant.id, {
+        action: 'create',
+        resource_type: 'tenant',
+        resource_id: tenant.id,
+        name: tenant.name,
+        details: { plan, status },
+      });
       if (input.starter !== false) await seedStarter(tx, tenant.id, now);
-    } else if (existing.subscription_plan !== plan || existing.subscription_status !== status) await movePlan(tx, existing, plan, status, false);
+    } else if (existing.subscription_plan !== plan || existing.subscription_status !== status)
+      await movePlan(tx, existing, plan, status, false);
     if (email) await ensureOwner(tx, tenant.id, email, passwordHash, now);
-    return { id: tenant.id, slug: tenant.slug, plan, status, created: !existing, proxy_url: { live: proxyUrl(tenant.slug, 'live'), test: proxyUrl(tenant.slug, 'test') } };
+    return {
+      id: tenant.id,
+      slug: tenant.slug,
+      plan,
+      status,
+      created: !existing,
+      proxy_url: { live: proxyUrl(tenant.slug, 'live'), test: proxyUrl(tenant.slug, 'test') },
+    };
   });
 }
 
@@ -66,7 +89,12 @@ export function setLimit(input: { slug: string; kind: string; value: number | nu
     const data = { value: input.value, reason: input.reason ?? null };
     if (input.remove) await tx.tenant_limit_overrides.deleteMany({ where: { tenant_id: tenant.id, kind } });
     else await tx.tenant_limit_overrides.upsert({ where, create: { tenant_id: tenant.id, kind, ...data }, update: data });
-    await audit(tx, tenant.id, { action: 'update', resource_type: 'billing', resource_id: tenant.id, details: { limit: kind, to: input.remove ? 'plan' : input.value, reason: input.reason } });
+    await audit(tx, tenant.id, {
+      action: 'update',
+      resource_type: 'billing',
+      resource_id: tenant.id,
+      details: { limit: kind, to: input.remove ? 'plan' : input.value, reason: input.reason },
+    });
     return { slug: tenant.slug, kind, value: input.remove ? 'plan' : input.value };
   });
 }
@@ -79,23 +107,60 @@ export function createKey(input: { slug: string; space: string; role?: string; n
   return db().$transaction(async (tx) => {
     const tenant = await bySlug(tx, input.slug);
     const ctx = operatorCtx(tenant.id, space);
-    const key = await insertKey(tx, ctx, { name: input.name ?? 'operator', access: false, role_ids: [role.id], scopes: null, expires_at: null, ip_allowlist: [], rate_limit_requests: null, rate_limit_window_sec: null });
-    await audit(tx, tenant.id, { action: 'create', resource_type: 'api_key', resource_id: key.id, name: key.name, details: { key_id: key.key_id, role: role.name } }, space);
-    return { id: key.id, key_id: key.key_id, api_key: key.api_key, space, role: role.name, host: `${hostLabel(tenant.slug, space)}.${env.PROXY_BASE_HOST}`, proxy_url: proxyUrl(tenant.slug, space) };
+    const key = await insertKey(tx, ctx, {
+      name: input.name ?? 'operator',
+      access: false,
+      role_ids: [role.id],
+      scopes: null,
+      expires_at: null,
+      ip_allowlist: [],
+      rate_limit_requests: null,
+      rate_limit_window_sec: null,
+    });
+    await audit(
+      tx,
+      tenant.id,
+      { action: 'create', resource_type: 'api_key', resource_id: key.id, name: key.name, details: { key_id: key.key_id, role: role.name } },
+      space,
+    );
+    return {
+      id: key.id,
+      key_id: key.key_id,
+      api_key: key.api_key,
+      space,
+      role: role.name,
+      host: `${hostLabel(tenant.slug, space)}.${env.PROXY_BASE_HOST}`,
+      proxy_url: proxyUrl(tenant.slug, space),
+    };
   });
 }
 
 /** A dashboard session without a password, for support and tests. Production wants an explicit yes. */
 export function openSession(input: { email: string; mfa?: boolean; i_understand?: boolean }) {
-  if (env.NODE_ENV === 'production' && !input.i_understand) throw refuse('create-session signs in as somebody else; in production add --i-understand');
+  if (env.NODE_ENV === 'production' && !input.i_understand)
+    throw refuse('create-session signs in as somebody else; in production add --i-understand');
   return db().$transaction(async (tx) => {
     const user = await tx.users.findUnique({ where: { email: canonicalEmail(input.email) } });
     if (!user) throw notFound();
     const now = new Date();
-    const session = await createSession(tx, { user_id: user.id, methods: input.mfa ? ['operator', 'mfa'] : ['operator'], keep: false, ip: null, user_agent: 'operator', now });
+    const session = await createSession(tx, {
+      user_id: user.id,
+      methods: input.mfa ? ['operator', 'mfa'] : ['operator'],
+      keep: false,
+      ip: null,
+      user_agent: 'operator',
+      now,
+    });
     if (input.mfa) await tx.sessions.update({ where: { id: session.id }, data: { mfa_at: now } });
     const memberships = await tx.memberships.findMany({ where: { user_id: user.id, removed_at: null } });
-    for (const m of memberships) await audit(tx, m.tenant_id, { action: 'login', resource_type: 'session', resource_id: session.id, name: user.email, details: { method: 'operator' } });
+    for (const m of memberships)
+      await audit(tx, m.tenant_id, {
+        action: 'login',
+        resource_type: 'session',
+        resource_id: session.id,
+        name: user.email,
+        details: { method: 'operator' },
+      });
     return { token: session.token, email: user.email, expires_at: session.expires_at };
   });
 }
@@ -110,11 +175,21 @@ export async function listTenants() {
     plan: t.subscription_plan,
     status: t.subscription_status,
     created_at: t.created_at,
-    counts: Object.fromEntries(counts.filter((c) => c.tenant_id === t.id && c.kind !== 'audit_logs').map((c) => [`${c.sandbox ? 'test' : 'live'}.${c.kind}`, Number(c.n)])),
+    counts: Object.fromEntries(
+      counts
+        .filter((c) => c.tenant_id === t.id && c.kind !== 'audit_logs')
+        .map((c) => [`${c.sandbox ? 'test' : 'live'}.${c.kind}`, Number(c.n)]),
+    ),
   }));
 }
 
-async function movePlan(tx: Tx, tenant: { id: string; subscription_plan: string; subscription_status: string }, plan: PlanName, status: Status, deliberate: boolean) {
+async function movePlan(
+  tx: Tx,
+  tenant: { id: string; subscription_plan: string; subscription_status: string },
+  plan: PlanName,
+  status: Status,
+  deliberate: boolean,
+) {
   await tx.tenants.update({
     where: { id: tenant.id },
     data: {
@@ -125,13 +200,19 @@ async function movePlan(tx: Tx, tenant: { id: string; subscription_plan: string;
       enterprise_ended_by: tenant.subscription_plan === 'enterprise' && plan !== 'enterprise' && deliberate ? 'operator' : null,
     },
   });
-  await audit(tx, tenant.id, { action: 'update', resource_type: 'billing', resource_id: tenant.id, details: { from: { plan: tenant.subscription_plan, status: tenant.subscription_status }, to: { plan, status }, deliberate } });
+  await audit(tx, tenant.id, {
+    action: 'update',
+    resource_type: 'billing',
+    resource_id: tenant.id,
+    details: { from: { plan: tenant.subscription_plan, status: tenant.subscription_status }, to: { plan, status }, deliberate },
+  });
 }
 
 function setPauseByOperator(slug: string, paused: boolean) {
   return db().$transaction(async (tx) => {
     const tenant = await bySlug(tx, slug);
-    if (!paused && !(tenant.subscription_status === 'paused' && tenant.pause_reason === 'operator')) throw new Refusal('conflict', 'The workspace is not suspended by the operator.');
+    if (!paused && !(tenant.subscription_status === 'paused' && tenant.pause_reason === 'operator'))
+      throw new Refusal('conflict', 'The workspace is not suspended by the operator.');
     const status = paused ? 'paused' : 'active';
     await movePlan(tx, tenant, tenant.subscription_plan as PlanName, status, false);
     return { slug, status };
@@ -146,7 +227,13 @@ async function ensureOwner(tx: Tx, tenantId: string, email: string, passwordHash
   if (member?.role === 'owner') return;
   if (member) await tx.memberships.update({ where: { id: member.id }, data: { role: 'owner' } });
   else await addMembership(tx, { tenant_id: tenantId, user_id: user.id, role: 'owner', source: 'invite', now });
-  await audit(tx, tenantId, { action: member ? 'update' : 'create', resource_type: 'member', resource_id: user.id, name: email, details: { role: 'owner' } });
+  await audit(tx, tenantId, {
+    action: member ? 'update' : 'create',
+    resource_type: 'member',
+    resource_id: user.id,
+    name: email,
+    details: { role: 'owner' },
+  });
 }
 
 async function bySlug(tx: Tx, slug: string) {
@@ -178,4 +265,3 @@ function oneOf<const T extends readonly string[]>(allowed: T, value: string, fla
   if (!allowed.includes(value)) throw refuse(`${flag} must be one of: ${allowed.join(', ')}`);
   return value;
 }
-

@@ -42,8 +42,28 @@ export const LIMITS = limits({
 });
 export type LimitKey = keyof typeof LIMITS;
 
-const PRO = ['oauth2_secrets', 'secret_sharing', 'log_export', 'sms_slack_alerts', 'live_map', 'audit_export', 'compliance_packs', 'custom_pii', 'custom_firewall', 'byo_agent'] as const;
-const ENTERPRISE = ['access_key', 'scim', 'sso', 'byok_kms', 'vault_dual_custody', 'offline_grace', 'custom_integrations', 'priority_support'] as const;
+const PRO = [
+  'oauth2_secrets',
+  'secret_sharing',
+  'log_export',
+  'sms_slack_alerts',
+  'live_map',
+  'audit_export',
+  'compliance_packs',
+  'custom_pii',
+  'custom_firewall',
+  'byo_agent',
+] as const;
+const ENTERPRISE = [
+  'access_key',
+  'scim',
+  'sso',
+  'byok_kms',
+  'vault_dual_custody',
+  'offline_grace',
+  'custom_integrations',
+  'priority_support',
+] as const;
 export type Feature = (typeof PRO)[number] | (typeof ENTERPRISE)[number];
 export const FEATURES: readonly Feature[] = [...PRO, ...ENTERPRISE];
 /** Never tried out in Test (interface rule 64 §4). */

@@ -1,8 +1,8 @@
-import { Refusal } from '#server/kernel/errors.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
-import { ENTERPRISE_IDENTITY, type Counted, type Feature, type LimitKey, type PlanName, planFeature, planLimit } from './schema.ts';
+import { Refusal } from '#server/kernel/errors.ts';
+import { type Counted, ENTERPRISE_IDENTITY, type Feature, type LimitKey, type PlanName, planFeature, planLimit } from './schema.ts';
 
 /**
  * Refuses when one more row of `kind` would pass the plan's limit. Call it inside the creating transaction: the advisory lock it takes makes
@@ -15,14 +15,20 @@ export async function withinPlan(tx: Tx, ctx: Ctx, kind: Counted, more = 1): Pro
   await tx.$executeRaw`select pg_advisory_xact_lock(hashtextextended(${`${ctx.tenant_id}:${kind}:${ctx.sandbox}`}, 0))`;
   const used = await countOf(tx, ctx, kind);
   if (used + more <= limit) return;
-  throw new Refusal('plan_limit', `The ${ctx.plan} plan allows ${limit} ${kind.replace('_', ' ')} in this space and ${used} exist. Remove one or move to a larger plan.`, {
-    status: kind === 'clients' || kind === 'environments' ? 403 : 402,
-  });
+  throw new Refusal(
+    'plan_limit',
+    `The ${ctx.plan} plan allows ${limit} ${kind.replace('_', ' ')} in this space and ${used} exist. Remove one or move to a larger plan.`,
+    {
+      status: kind === 'clients' || kind === 'environments' ? 403 : 402,
+    },
+  );
 }
 
 /** The effective limit: an operator's override, else the plan's number. null = unlimited. */
 export async function limitOf(tx: Tx, ctx: Ctx, kind: LimitKey): Promise<number | null> {
-  const override = await tx.tenant_limit_overrides.findFirst({ where: { tenant_id: ctx.tenant_id, kind, OR: [{ expires_at: null }, { expires_at: { gt: ctx.now } }] } });
+  const override = await tx.tenant_limit_overrides.findFirst({
+    where: { tenant_id: ctx.tenant_id, kind, OR: [{ expires_at: null }, { expires_at: { gt: ctx.now } }] },
+  });
   return override ? override.value : planLimit(ctx.plan, kind);
 }
 
@@ -38,5 +44,6 @@ export const hasFeature = (ctx: Pick<Ctx, 'plan' | 'sandbox'>, feature: Feature)
 
 /** @throws Refusal plan_feature 402 */
 export function requireFeature(ctx: Ctx, feature: Feature): void {
-  if (!hasFeature(ctx, feature)) throw new Refusal('plan_feature', `The ${ctx.plan} plan does not include ${feature.replaceAll('_', ' ')}.`);
+  if (!hasFeature(ctx, feature))
+    throw new Refusal('plan_feature', `The ${ctx.plan} plan does not include ${feature.replaceAll('_', ' ')}.`);
 }

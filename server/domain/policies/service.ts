@@ -2,7 +2,13 @@ import type { Capability } from '#server/kernel/capabilities.ts';
 import { type Ctx, spaceOf } from '#server/kernel/context.ts';
 import { sql } from '#server/platform/db.ts';
 
-type Policy = { name: string; actions: string[]; subjects: { all?: boolean; roles?: string[]; user_ids?: string[]; api_key_ids?: string[]; oauth_client_ids?: string[] }; resources: string[]; space: string };
+type Policy = {
+  name: string;
+  actions: string[];
+  subjects: { all?: boolean; roles?: string[]; user_ids?: string[]; api_key_ids?: string[]; oauth_client_ids?: string[] };
+  resources: string[];
+  space: string;
+};
 
 /**
  * The tenant policy that denies a capability to this caller here, or null (interface rule 24 §6). Deny always wins. Policies limited to resources
@@ -13,7 +19,11 @@ export async function denyingPolicy(ctx: Ctx, capability: Capability): Promise<P
   const rules = await policiesOf(ctx.tenant_id);
   return (
     rules.find(
-      (p) => p.resources.length === 0 && (p.space === 'both' || p.space === spaceOf(ctx.sandbox)) && (p.actions.includes(capability) || p.actions.includes(`${resource}:*`)) && concerns(p, ctx),
+      (p) =>
+        p.resources.length === 0 &&
+        (p.space === 'both' || p.space === spaceOf(ctx.sandbox)) &&
+        (p.actions.includes(capability) || p.actions.includes(`${resource}:*`)) &&
+        concerns(p, ctx),
     ) ?? null
   );
 }
@@ -31,7 +41,11 @@ async function policiesOf(tenantId: string): Promise<Policy[]> {
   const now = Date.now();
   const kept = cache.get(tenantId);
   if (kept && now - kept.at < 1_000) return kept.rules;
-  const { rows } = await sql().query<Policy>({ name: 'policies', text: 'select name, actions, subjects, resources, space from tenant_policies where tenant_id = $1 and enabled', values: [tenantId] });
+  const { rows } = await sql().query<Policy>({
+    name: 'policies',
+    text: 'select name, actions, subjects, resources, space from tenant_policies where tenant_id = $1 and enabled',
+    values: [tenantId],
+  });
   if (cache.size > 10_000) cache.clear();
   cache.set(tenantId, { at: now, rules: rows });
   return rows;

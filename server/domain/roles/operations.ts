@@ -4,10 +4,24 @@ import { operation } from '#server/kernel/operation.ts';
 import { clampPage, pageOf, pageQuery } from '#server/kernel/page.ts';
 
 export const Role = z
-  .object({ id: z.uuid(), name: z.string(), description: z.string(), applies_to: z.array(z.enum(['api_key', 'user'])), is_default: z.boolean(), seeded: z.boolean() })
+  .object({
+    id: z.uuid(),
+    name: z.string(),
+    description: z.string(),
+    applies_to: z.array(z.enum(['api_key', 'user'])),
+    is_default: z.boolean(),
+    seeded: z.boolean(),
+  })
   .meta({ id: 'Role' });
 
-const KEY_ROWS = KEY_ROLES.map(({ id, name, description, is_default }) => ({ id, name, description, applies_to: ['api_key' as const], is_default, seeded: true }));
+const KEY_ROWS = KEY_ROLES.map(({ id, name, description, is_default }) => ({
+  id,
+  name,
+  description,
+  applies_to: ['api_key' as const],
+  is_default,
+  seeded: true,
+}));
 const USER_ROWS = MEMBER_ROLE_ROWS.map((role) => ({ ...role, applies_to: ['user' as const], is_default: false, seeded: true }));
 
 /** The role catalogue is data of the release; what each role can do is shown in the dashboard, not here (interface rule 24 §3). */

@@ -2,7 +2,9 @@ import { z } from 'zod';
 
 /** Labels that name other hosts of the service (interface rule 01 §1.5). */
 export const RESERVED_SLUGS: ReadonlySet<string> = new Set(
-  'api sandbox api-staging sandbox-staging www staging admin auth app dashboard docs status mail mcp wrap cdn static assets support billing hooks scim pub agent me'.split(' '),
+  'api sandbox api-staging sandbox-staging www staging admin auth app dashboard docs status mail mcp wrap cdn static assets support billing hooks scim pub agent me'.split(
+    ' ',
+  ),
 );
 
 /** At most 55 characters, so that `sandbox-{slug}` is still a DNS label. */
@@ -21,7 +23,8 @@ export const REGIONS = ['us', 'eu', 'au'] as const;
 export type Region = (typeof REGIONS)[number];
 
 const EU = new Set('AT BE BG HR CY CZ DK EE FI FR DE GR HU IE IT LV LT LU MT NL PL PT RO SK SI ES SE IS LI NO GB CH'.split(' '));
-export const regionOf = (country: string | null | undefined): Region => (country === 'AU' || country === 'NZ' ? 'au' : country && EU.has(country) ? 'eu' : 'us');
+export const regionOf = (country: string | null | undefined): Region =>
+  country === 'AU' || country === 'NZ' ? 'au' : country && EU.has(country) ? 'eu' : 'us';
 
 /** A slug from a workspace name; never empty, never reserved. */
 export function slugFrom(name: string): string {

@@ -36,7 +36,9 @@ async function freeSlug(tx: Tx, wanted: string, now: Date): Promise<string> {
   await tx.$executeRaw`select pg_advisory_xact_lock(hashtextextended(${`slug:${wanted}`}, 0))`;
   for (let n = 1; ; n++) {
     const slug = n === 1 ? wanted : `${wanted.slice(0, 54 - String(n).length).replace(/-+$/, '')}-${n}`;
-    const taken = (await tx.tenants.findUnique({ where: { slug }, select: { id: true } })) ?? (await tx.reserved_slugs.findFirst({ where: { slug, expires_at: { gt: now } } }));
+    const taken =
+      (await tx.tenants.findUnique({ where: { slug }, select: { id: true } })) ??
+      (await tx.reserved_slugs.findFirst({ where: { slug, expires_at: { gt: now } } }));
     if (!taken) return slug;
   }
 }
