@@ -3,7 +3,7 @@
 import { Dialog as Base } from '@base-ui/react/dialog';
 import { FlaskConical, MenuIcon, Search } from 'lucide-react';
 import { useRouter } from 'next/navigation';
-import { type ReactNode, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
 import { remember, useAppearance } from '#components/theme/appearance-provider.tsx';
 import { Button, IconButton } from '#components/ui/button.tsx';
 import { cn } from '#components/ui/cn.ts';
@@ -14,12 +14,17 @@ import { type Space, TestBand, TestChip } from '#components/ui/test-band.tsx';
 import { Breadcrumb, CrumbProvider } from './crumbs.tsx';
 import { hrefInSpace, hrefOf, navigation, type Place, personal } from './navigation.ts';
 import { OfflineBar } from './offline-bar.tsx';
-import { Palette, type PaletteGroup } from './palette.tsx';
+import type { PaletteGroup } from './palette.tsx';
 import { Rail } from './rail.tsx';
 import { RAIL_COOKIE } from './rail-cookie.ts';
-import { ShortcutSheet } from './shortcut-sheet.tsx';
 import { SpaceSwitch } from './space-switch.tsx';
 import { HelpMenu, type Person, PersonMenu, ThemeMenu, themes, type Workspace, WorkspaceSwitcher } from './top-bar-menus.tsx';
+
+// Neither is needed to show a page; both are fetched once it has settled, so the first keystroke finds them there.
+const loadPalette = () => import('./palette.tsx').then((module) => ({ default: module.Palette }));
+const loadShortcuts = () => import('./shortcut-sheet.tsx').then((module) => ({ default: module.ShortcutSheet }));
+const Palette = lazy(loadPalette);
+const ShortcutSheet = lazy(loadShortcuts);
 
 export type AppShellProps = {
   workspaces: readonly Workspace[];
@@ -72,6 +77,7 @@ export function AppShell(props: AppShellProps) {
   };
   useFrameKeys(place, { openPalette: () => setPalette(true), openShortcuts: () => setShortcuts(true), toggleRail });
   const builtIn = useBuiltInGroups(place, workspaces);
+  const overlays = useAfterIdle() || palette || shortcuts;
 
   return (
     <CrumbProvider>
@@ -130,16 +136,33 @@ export function AppShell(props: AppShellProps) {
       <Drawer open={drawer} onOpenChange={setDrawer}>
         <Rail place={place} collapsed={false} onNavigate={() => setDrawer(false)} foot={railFoot} />
       </Drawer>
-      <Palette
-        open={palette}
-        onOpenChange={setPalette}
-        groups={[...(props.paletteGroups ?? []), ...builtIn]}
-        onQuery={props.onPaletteQuery}
-        searching={props.paletteSearching}
-      />
-      <ShortcutSheet open={shortcuts} onOpenChange={setShortcuts} />
+      <Suspense fallback={null}>
+        {overlays && (
+          <>
+            <Palette
+              open={palette}
+              onOpenChange={setPalette}
+              groups={[...(props.paletteGroups ?? []), ...builtIn]}
+              onQuery={props.onPaletteQuery}
+              searching={props.paletteSearching}
+            />
+            <ShortcutSheet open={shortcuts} onOpenChange={setShortcuts} />
+          </>
+        )}
+      </Suspense>
     </CrumbProvider>
   );
+}
+
+/** True once the page has settled. */
+function useAfterIdle(): boolean {
+  const [idle, setIdle] = useState(false);
+  useEffect(() => {
+    // Safari has no requestIdleCallback.
+    const timer = setTimeout(() => setIdle(true), 800);
+    return () => clearTimeout(timer);
+  }, []);
+  return idle;
 }
 
 function SearchBox({ onOpen }: { onOpen: () => void }) {
