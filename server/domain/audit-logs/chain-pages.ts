@@ -1,0 +1,112 @@
+import type { z } from 'zod';
+import { type ChainRow, canonicalRow, zeroHash } from '#server/crypto/chain.ts';
+import { signHead } from '#server/crypto/chain-head.ts';
+import type { Ctx } from '#server/kernel/context.ts';
+import { read } from '#server/kernel/database.ts';
+import { audited, mutate } from '#server/kernel/mutate.ts';
+import { download, type RawBody } from '#server/kernel/streamed.ts';
+import { sql } from '#server/platform/db.ts';
+import type { BrowseCritical, VerifyCritical } from './schema.ts';
+import { signingKey } from './signing.ts';
+import { chainRows, verifyCritical } from './verify.ts';
+
+const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
+
+/** The workspace's chain in order, a page after a sequence number; one chain serves both spaces (interface rule 31 §10.7). */
+export async function browseCritical(ctx: Ctx, { after, limit, action, from, to }: z.output<typeof BrowseCritical>) {
+  const at = { ...(from ? { gte: new Date(from) } : {}), ...(to ? { lte: new Date(to) } : {}) };
+  const where = {
+    chain_id: ctx.tenant_id,
+    sequence_number: { gt: after ?? 0n },
+    ...(action ? { action } : {}),
+    ...(from || to ? { at } : {}),
+  };
+  const { rows, head } = await read(ctx, async (tx) => ({
+    rows: await tx.audit_log_critical.findMany({ where, orderBy: { sequence_number: 'asc' }, take: limit + 1 }),
+    head: await tx.audit_log_critical.findFirst({
+      where: { chain_id: ctx.tenant_id },
+      orderBy: { sequence_number: 'desc' },
+      select: { sequence_number: true, row_hash: true },
+    }),
+  }));
+  const shown = rows.slice(0, limit);
+  return {
+    entries: shown.map(readable),
+    next_after: rows.length > limit ? String(shown.at(-1)?.sequence_number) : null,
+    head: head && { sequence_number: String(head.sequence_number), row_hash: hex(head.row_hash) },
+    checkpoint: await lastCheckpoint(ctx.tenant_id),
+  };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: details are any JSON; the output schema checks them
+const readable = (
+  row: ChainRow,
+): Omit<ChainRow, 'sequence_number' | 'prev_hash' | 'row_hash' | 'details'> &
+  Record<'sequence_number' | 'prev_hash' | 'row_hash', string> & { details: any } => ({
+  chain_id: row.chain_id,
+  sequence_number: String(row.sequence_number),
+  prev_hash: hex(row.prev_hash),
+  row_hash: hex(row.row_hash),
+  at: row.at,
+  tenant_id: row.tenant_id,
+  actor_id: row.actor_id,
+  action: row.action,
+  resource_type: row.resource_type,
+  resource_id: row.resource_id,
+  details: row.details,
+});
+
+/** Checkpoints are outside row-level security: the chain's id is the workspace's own. */
+async function lastCheckpoint(chainId: string) {
+  const { rows } = await sql().query<{ sequence_number: string; row_hash: string; key_id: string; created_at: Date }>(
+    `select sequence_number, encode(row_hash, 'hex') as row_hash, key_id, created_at from audit_checkpoints where chain_id = $1 order by created_at desc limit 1`,
+    [chainId],
+  );
+  return rows[0] ?? null;
+}
+
+/** Recomputes the workspace's chain, or a part, against itself and its signed checkpoints. */
+export const verifyChainOf = (ctx: Ctx, range: z.output<typeof VerifyCritical>) => verifyCritical(ctx.tenant_id, range);
+
+/**
+ * The whole chain as JSON lines, each with the bytes that were hashed, then a trailer that signs the last row: what `verify-audit-chain.mjs` checks
+ * without us. Recorded before the first line leaves.
+ */
+export async function exportCritical(ctx: Ctx): Promise<RawBody> {
+  await mutate(ctx, async () =>
+    audited(undefined, {
+      action: 'export',
+      resource_type: 'audit_log',
+      resource_id: null,
+      name: 'Critical chain',
+      details: { store: 'critical', format: 'jsonl' },
+    }),
+  );
+  const stamp = ctx.now.toISOString().slice(0, 10);
+  return download('application/jsonl; charset=utf-8', `critical-chain-${stamp}.jsonl`, exportLines(ctx.tenant_id, ctx.now));
+}
+
+async function* exportLines(chainId: string, now: Date): AsyncGenerator<string> {
+  const key = await signingKey();
+  let last = { sequence_number: 0n, row_hash: zeroHash as Uint8Array };
+  let lines = '';
+  for await (const row of chainRows(chainId)) {
+    lines += `${JSON.stringify({ ...readable(row), canonical: canonicalOf(row) })}\n`;
+    last = row;
+    if (lines.length < 65_536) continue;
+    yield lines;
+    lines = '';
+  }
+  const head = { chain_id: chainId, sequence_number: last.sequence_number, row_hash: last.row_hash, at: now };
+  const signed = { chain_id: chainId, sequence_number: String(head.sequence_number), row_hash: hex(head.row_hash), at: now.toISOString() };
+  yield `${lines}${JSON.stringify({ head: signed, signature: signHead(key, head).toString('base64'), algorithm: 'Ed25519', key_id: key.key_id, public_key: key.x })}\n`;
+}
+
+/** A row whose details were altered beyond what canonical JSON can hold still leaves in the export; there it fails the check, as it should. */
+function canonicalOf(row: ChainRow): string | null {
+  try {
+    return canonicalRow(row).toString('base64');
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,71 @@
+import { rowHash, zeroHash } from '#server/crypto/chain.ts';
+import type { Ctx } from '#server/kernel/context.ts';
+import type { Tx } from '#server/kernel/database.ts';
+import { Refusal } from '#server/kernel/errors.ts';
+import { newId } from '#server/kernel/ids.ts';
+import { sanitiseDetails } from '#server/kernel/sanitise.ts';
+import type { CriticalAction, CriticalResource } from './schema.ts';
+
+/** The chain of events that belong to no workspace. */
+export const OPERATOR_CHAIN = 'operator';
+
+/** Details may hold strings, whole numbers, booleans, null, lists and objects: fractions have no one spelling and are refused. */
+export type CriticalEntry = {
+  action: CriticalAction;
+  resource_type: CriticalResource;
+  resource_id: string;
+  details?: Record<string, unknown>;
+};
+export type Appended = { sequence_number: bigint; row_hash: Uint8Array };
+
+/**
+ * Appends to the workspace's critical chain, before the change it records and in the change's transaction (interface rule 31 §10.5).
+ * Lock order: any other lock of the tenant first, then this one. Isolation READ COMMITTED is enough: the lock comes before the read.
+ * @throws Refusal audit_unavailable; it must not be caught, for an act that cannot be recorded does not happen
+ */
+export async function appendCritical(tx: Tx, ctx: Ctx, entry: CriticalEntry): Promise<Appended> {
+  try {
+    return await append(tx, ctx, entry);
+  } catch (error) {
+    throw new Refusal('audit_unavailable', 'The audit entry of this action could not be written, so nothing was done. Try again.', {
+      retryAfter: 5,
+      cause: error,
+    });
+  }
+}
+
+async function append(tx: Tx, ctx: Ctx, entry: CriticalEntry): Promise<Appended> {
+  const chain_id = ctx.tenant_id || OPERATOR_CHAIN;
+  await tx.$executeRaw`select pg_advisory_xact_lock(hashtextextended(${`critical:${chain_id}`}, 0))`;
+  const last = await tx.audit_log_critical.findFirst({
+    where: { chain_id },
+    orderBy: { sequence_number: 'desc' },
+    select: { sequence_number: true, row_hash: true },
+  });
+  const details = { ...sanitiseDetails(entry.details ?? {}), sandbox: ctx.sandbox };
+  const row = {
+    chain_id,
+    sequence_number: (last?.sequence_number ?? 0n) + 1n,
+    prev_hash: last?.row_hash ?? zeroHash,
+    at: ctx.now,
+    tenant_id: ctx.tenant_id || null,
+    actor_id: ctx.actor.id,
+    action: entry.action,
+    resource_type: entry.resource_type,
+    resource_id: entry.resource_id,
+    details,
+  };
+  const row_hash = new Uint8Array(rowHash(row));
+  await tx.audit_log_critical.create({
+    data: {
+      ...row,
+      row_hash,
+      id: newId(),
+      ip_address: ctx.ip,
+      user_agent: ctx.user_agent?.slice(0, 256) ?? null,
+      request_id: ctx.request_id || null,
+    },
+    select: { id: true },
+  });
+  return { sequence_number: row.sequence_number, row_hash };
+}

@@ -1,0 +1,126 @@
+import { z } from 'zod';
+import { operation } from '#server/kernel/operation.ts';
+import { textOf } from '#server/kernel/streamed.ts';
+import * as chain from './chain-pages.ts';
+import { exportAuditLogs } from './export.ts';
+import {
+  AuditEntryDetail,
+  AuditEvents,
+  AuditFacets,
+  AuditFacetsQuery,
+  AuditLogEntry,
+  AuditRef,
+  BrowseAuditLogs,
+  BrowseCritical,
+  BrowsedAuditLogs,
+  BrowsedCritical,
+  CriticalVerdict,
+  ExportAuditLogs,
+  ListAuditLogs,
+  VerifyCritical,
+} from './schema.ts';
+import * as audit from './service.ts';
+
+export const list = operation({
+  id: 'audit_logs.list',
+  summary: 'List audit log entries',
+  http: 'GET /audit-logs',
+  needs: ['audit_log:list'],
+  refuses: [],
+  input: ListAuditLogs,
+  output: z.array(AuditLogEntry),
+  list: 'paged',
+  run: (ctx, input) => audit.listAuditLogs(ctx, input),
+});
+
+export const events = operation({
+  id: 'audit_logs.events',
+  summary: 'Follow the audit log',
+  http: 'GET /audit-logs/events',
+  needs: ['audit_log:list'],
+  refuses: [],
+  input: AuditEvents,
+  output: z.array(AuditLogEntry),
+  list: 'feed',
+  run: (ctx, input) => audit.auditEvents(ctx, input),
+});
+
+export const browse = operation({
+  id: 'audit_logs.browse',
+  summary: 'Browse the audit log',
+  http: 'GET /admin/audit-logs',
+  needs: ['audit_log:list'],
+  refuses: [],
+  input: BrowseAuditLogs,
+  output: BrowsedAuditLogs,
+  run: (ctx, input) => audit.browseAuditLogs(ctx, input),
+});
+
+export const get = operation({
+  id: 'audit_logs.get',
+  summary: 'Get an audit log entry',
+  http: 'GET /admin/audit-logs/{id}',
+  needs: ['audit_log:list'],
+  refuses: ['not_found'],
+  input: AuditRef,
+  output: AuditEntryDetail,
+  run: (ctx, input) => audit.getAuditLog(ctx, input),
+});
+
+export const facets = operation({
+  id: 'audit_logs.facets',
+  summary: 'Count audit log entries by action, type and actor',
+  http: 'GET /admin/audit-logs/facets',
+  needs: ['audit_log:list'],
+  refuses: [],
+  input: AuditFacetsQuery,
+  output: AuditFacets,
+  run: (ctx, input) => audit.auditFacets(ctx, input),
+});
+
+export const exported = operation({
+  id: 'audit_logs.export',
+  summary: 'Export the audit log',
+  http: 'GET /admin/audit-logs/export',
+  needs: ['audit_log:export'],
+  refuses: ['plan_feature'],
+  input: ExportAuditLogs,
+  output: z.string(),
+  stream: exportAuditLogs,
+  run: async (ctx, input) => textOf(await exportAuditLogs(ctx, input)),
+});
+
+export const critical = operation({
+  id: 'audit_logs.critical',
+  summary: 'Browse the critical chain',
+  http: 'GET /admin/audit-logs/critical',
+  needs: ['audit_log:read_details'],
+  refuses: [],
+  input: BrowseCritical,
+  output: BrowsedCritical,
+  run: (ctx, input) => chain.browseCritical(ctx, input),
+});
+
+export const verifyCritical = operation({
+  id: 'audit_logs.verify_critical',
+  summary: 'Verify the critical chain',
+  http: 'POST /admin/audit-logs/critical/verify',
+  needs: ['audit_log:read_details'],
+  refuses: [],
+  input: VerifyCritical,
+  output: CriticalVerdict,
+  reads: true,
+  run: (ctx, input) => chain.verifyChainOf(ctx, input),
+});
+
+export const exportCritical = operation({
+  id: 'audit_logs.export_critical',
+  summary: 'Export the critical chain',
+  http: 'GET /admin/audit-logs/critical/export.jsonl',
+  needs: ['audit_log:export'],
+  refuses: [],
+  input: z.object({}),
+  output: z.string(),
+  stream: (ctx) => chain.exportCritical(ctx),
+  run: async (ctx) => textOf(await chain.exportCritical(ctx)),
+});

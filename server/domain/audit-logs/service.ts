@@ -1,0 +1,132 @@
+import type { z } from 'zod';
+import { decodeCursor, encodeCursor } from '#server/crypto/cursor.ts';
+import { cursorKey } from '#server/crypto/derive.ts';
+import { countOf, limitOf } from '#server/domain/plans/service.ts';
+import { type Ctx, own, spaceOf } from '#server/kernel/context.ts';
+import { read, type Tx } from '#server/kernel/database.ts';
+import { invalid, notFound } from '#server/kernel/errors.ts';
+import { isUuid } from '#server/kernel/fields.ts';
+import type { Feed } from '#server/kernel/operation.ts';
+import { clampPage, type Page, pageOf } from '#server/kernel/page.ts';
+import { rootKeys } from '#server/platform/keys.ts';
+import { type Entry, entryMaker, viewMaker } from './details.ts';
+import type { AuditEvents, AuditFacetsQuery, BrowseAuditLogs, ListAuditLogs } from './schema.ts';
+import { type AuditFilters, countMatching, facetsOf, fromGeneral, keysOf, rowsOf } from './store.ts';
+
+export { appendCritical } from './critical.ts';
+
+/** Seconds the event feed trails, so that ordinary transactions have ended. */
+const WATERMARK_SECONDS = 30;
+/** Facets are counted over this many entries: enough for a filter panel, bounded whatever the store holds. */
+const FACET_ENTRIES = 20_000;
+
+/** One page of both stores, newest first (interface rule 61 §4). */
+export function listAuditLogs(ctx: Ctx, { page, per_page, chain, ...filters }: z.output<typeof ListAuditLogs>): Promise<Page<Entry>> {
+  return read(ctx, async (tx) => {
+    const asked = { ...filters, store: chain };
+    const { skip, per_page: limit } = clampPage({ page, per_page });
+    const keys = await keysOf(tx, ctx, asked, { order: 'newest', limit, offset: skip });
+    const entry = await entryMaker(tx, ctx);
+    return pageOf((await rowsOf(tx, ctx, keys)).map(entry), await totalOf(tx, ctx, asked), { page, per_page });
+  });
+}
+
+/** Unfiltered totals come from the counters that triggers keep; only a filter makes PostgreSQL count. */
+async function totalOf(tx: Tx, ctx: Ctx, { store, ...filters }: AuditFilters): Promise<number> {
+  if (Object.values(filters).some((v) => v !== undefined)) return countMatching(tx, ctx, { ...filters, store });
+  const general = store === 'critical' ? 0 : await countOf(tx, ctx, 'audit_logs');
+  return store === 'general' ? general : general + (await countOf(tx, ctx, 'audit_log_critical'));
+}
+
+/** The cursor feed of both stores, oldest first; at least once, and no late commit is passed over (interface rule 61 §4.1). */
+export function auditEvents(ctx: Ctx, { cursor, limit, ...filters }: z.output<typeof AuditEvents>): Promise<Feed<Entry>> {
+  const scope = { feed: 'audit-events', tenant_id: ctx.tenant_id, space: spaceOf(ctx.sandbox), filters };
+  const key = cursorKey(rootKeys().current);
+  const after = cursor === undefined ? 0n : decodeCursor(key, scope, cursor);
+  if (after === undefined) throw invalid('cursor', 'is not valid for this feed and these filters; restart without it');
+  return read(ctx, async (tx) => {
+    const watermark = new Date(ctx.now.getTime() - WATERMARK_SECONDS * 1000);
+    const found = await keysOf(tx, ctx, filters, { order: 'feed', after, limit, watermark });
+    const unsettled = found.findIndex((k) => !k.settled);
+    const keys = unsettled === -1 ? found : found.slice(0, unsettled);
+    const entry = await entryMaker(tx, ctx);
+    const last = keys.at(-1);
+    const meta = {
+      next_cursor: last && keys.length === limit ? encodeCursor(key, scope, last.seq) : null,
+      limit,
+      delivery: 'at_least_once',
+      dedupe_on: 'id',
+      watermark_seconds: WATERMARK_SECONDS,
+      ...(cursor !== undefined && (await isPruned(tx, ctx, after)) ? { gap: true } : {}),
+    };
+    return { rows: (await rowsOf(tx, ctx, keys)).map(entry), meta };
+  });
+}
+
+/** A cursor stands on an entry; when retention has taken that entry it may have taken later ones too. */
+async function isPruned(tx: Tx, ctx: Ctx, seq: bigint): Promise<boolean> {
+  const where = { tenant_id: ctx.tenant_id, seq };
+  return !(
+    (await tx.audit_logs.findFirst({ where, select: { id: true } })) ??
+    (await tx.audit_log_critical.findFirst({ where, select: { id: true } }))
+  );
+}
+
+/** The dashboard's timeline: newest first, by keyset, with everything it filters on. */
+export function browseAuditLogs(ctx: Ctx, { before, limit, ...filters }: z.output<typeof BrowseAuditLogs>) {
+  return read(ctx, async (tx) => {
+    const keys = await keysOf(tx, ctx, filters, {
+      order: 'newest',
+      limit: limit + 1,
+      before: before === undefined ? undefined : placeOf(before),
+    });
+    const shown = keys.slice(0, limit);
+    const last = shown.at(-1);
+    const view = await viewMaker(tx, ctx);
+    return {
+      entries: (await rowsOf(tx, ctx, shown)).map(view),
+      next: last && keys.length > limit ? `${last.at.getTime()}-${last.seq}` : null,
+      retention_days: await limitOf(tx, ctx, 'audit_retention_days'),
+    };
+  });
+}
+
+function placeOf(before: string): { at: Date; seq: bigint } {
+  const [ms = '', seq = ''] = before.split('-');
+  return { at: new Date(Number(ms)), seq: BigInt(seq) };
+}
+
+/** One entry with everything else the same request did. Entries of a request carry its time, give or take its duration. */
+export function getAuditLog(ctx: Ctx, { id }: { id: string }) {
+  return read(ctx, async (tx) => {
+    const row = isUuid(id) ? await entryById(tx, ctx, id) : null;
+    if (!row) throw notFound();
+    const view = await viewMaker(tx, ctx);
+    const around = (minutes: number) => new Date(row.created_at.getTime() + minutes * 60_000);
+    const beside = row.request_id
+      ? await tx.audit_logs.findMany({
+          where: { ...own(ctx), created_at: { gte: around(-1), lte: around(1) }, request_id: row.request_id, id: { not: row.id } },
+          orderBy: [{ created_at: 'asc' }, { seq: 'asc' }],
+          take: 50,
+        })
+      : [];
+    return { ...view(row), same_request: beside.map(fromGeneral).map(view) };
+  });
+}
+
+async function entryById(tx: Tx, ctx: Ctx, id: string) {
+  const general = await tx.audit_logs.findFirst({ where: { ...own(ctx), id } });
+  if (general) return fromGeneral(general);
+  const critical = await tx.audit_log_critical.findFirst({ where: { tenant_id: ctx.tenant_id, id }, select: { seq: true } });
+  const [row] = critical ? await rowsOf(tx, ctx, [{ seq: critical.seq, store: 'critical' }]) : [];
+  return row?.sandbox === ctx.sandbox ? row : null;
+}
+
+/** What the filter panel offers, with counts. */
+export function auditFacets(ctx: Ctx, filters: z.output<typeof AuditFacetsQuery>) {
+  return read(ctx, async (tx) => {
+    const facets = await facetsOf(tx, ctx, filters, FACET_ENTRIES);
+    const of = (kind: string) => facets.filter((f) => f.kind === kind).map(({ value, label, count }) => ({ value, label, count }));
+    return { actions: of('action'), resource_types: of('resource_type'), actors: of('actor'), of_newest: FACET_ENTRIES };
+  });
+}

@@ -1,0 +1,187 @@
+import { Prisma } from '#server/generated/prisma/client.ts';
+import type { Ctx } from '#server/kernel/context.ts';
+import type { Tx } from '#server/kernel/database.ts';
+
+export type AuditFilters = {
+  action?: string | undefined;
+  action_prefix?: string | undefined;
+  resource_type?: string | undefined;
+  resource_id?: string | undefined;
+  actor_id?: string | undefined;
+  from?: string | undefined;
+  to?: string | undefined;
+  ip?: string | undefined;
+  q?: string | undefined;
+  store?: 'general' | 'critical' | undefined;
+};
+
+/** Where an entry stands in the merged order; the two stores draw `seq` from one sequence. */
+export type AuditKey = { seq: bigint; at: Date; store: 'general' | 'critical'; settled: boolean };
+
+type Place = {
+  order: 'newest' | 'feed';
+  limit: number;
+  offset?: number;
+  /** newest: entries older than this one */
+  before?: { at: Date; seq: bigint } | undefined;
+  /** feed: entries after this one */
+  after?: bigint | undefined;
+  /** feed: younger entries are not settled */
+  watermark?: Date;
+};
+
+/**
+ * Keys of both stores in one order. Each store gives at most offset + limit of its own from an index, so a page never reads more than it skips,
+ * and the wide rows are fetched for the page alone. `settled`: nothing with a smaller seq can still be committed, and it is older than the watermark.
+ */
+export async function keysOf(tx: Tx, ctx: Ctx, filters: AuditFilters, place: Place): Promise<AuditKey[]> {
+  const { limit, offset = 0 } = place;
+  const order = place.order === 'feed' ? Prisma.sql`seq` : Prisma.sql`at desc, seq desc`;
+  const columns = Prisma.sql`seq, at, store, txid <= pg_snapshot_xmin(pg_current_snapshot())::text::bigint and at <= ${place.watermark ?? ctx.now} as settled`;
+  const parts = branches(ctx, filters).map(
+    (rows) => Prisma.sql`(select ${columns} from (${rows}) r where ${placeCondition(place)} order by ${order} limit ${offset + limit})`,
+  );
+  return tx.$queryRaw<AuditKey[]>`select * from (${Prisma.join(parts, ' union all ')}) k order by ${order} offset ${offset} limit ${limit}`;
+}
+
+function placeCondition({ before, after }: Place): Prisma.Sql {
+  if (before) return Prisma.sql`(at, seq) < (${before.at}, ${before.seq})`;
+  return after === undefined ? Prisma.sql`true` : Prisma.sql`seq > ${after}`;
+}
+
+/** How many entries pass the filters. */
+export async function countMatching(tx: Tx, ctx: Ctx, filters: AuditFilters): Promise<number> {
+  const parts = branches(ctx, filters).map((rows) => Prisma.sql`select count(*) as n from (${rows}) r`);
+  const [row] = await tx.$queryRaw<{ n: number }[]>`select sum(n)::float8 as n from (${Prisma.join(parts, ' union all ')}) c`;
+  return row?.n ?? 0;
+}
+
+type Facet = { kind: 'action' | 'resource_type' | 'actor'; value: string; label: string | null; count: number };
+
+/** The most frequent actions, types and actors among the newest `of` entries that pass. */
+export async function facetsOf(tx: Tx, ctx: Ctx, filters: AuditFilters, of: number): Promise<Facet[]> {
+  const parts = branches(ctx, filters).map(
+    (rows) => Prisma.sql`(select action, resource_type, actor_id, actor_label, at from (${rows}) r order by at desc limit ${of})`,
+  );
+  return tx.$queryRaw<Facet[]>`
+    with newest as materialized (select * from (${Prisma.join(parts, ' union all ')}) u order by at desc limit ${of}),
+    counted as (
+      select 'action' as kind, action as value, null::text as label, count(*) as n from newest group by action
+      union all select 'resource_type', resource_type, null, count(*) from newest group by resource_type
+      union all select 'actor', coalesce(actor_id, 'system'), max(actor_label), count(*) from newest group by actor_id
+    )
+    select kind, value, label, n::int as count from (select *, row_number() over (partition by kind order by n desc, value) as place from counted) c
+    where place <= 50 order by kind, n desc, value`;
+}
+
+/** The rows of the space in each store the filters ask for. Both filter on an equal tenant and space first, which every index begins with. */
+function branches(ctx: Ctx, filters: AuditFilters): Prisma.Sql[] {
+  const general = Prisma.sql`select seq, created_at as at, 'general' as store, txid, action, resource_type, actor_id, actor_label from audit_logs
+    where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and ${matching(filters, Prisma.sql`created_at`, Prisma.sql`actor_label`)}`;
+  const critical = Prisma.sql`select seq, at, 'critical' as store, txid, action, resource_type, actor_id, null::text as actor_label from audit_log_critical
+    where tenant_id = ${ctx.tenant_id}::uuid and coalesce((details ->> 'sandbox')::boolean, false) = ${ctx.sandbox} and ${matching(filters, Prisma.sql`at`, Prisma.sql`actor_id`)}`;
+  if (filters.store) return [filters.store === 'general' ? general : critical];
+  return [general, critical];
+}
+
+function matching(f: AuditFilters, at: Prisma.Sql, actor: Prisma.Sql): Prisma.Sql {
+  const conditions = [
+    f.action === undefined ? null : Prisma.sql`action = ${f.action}`,
+    f.action_prefix === undefined ? null : Prisma.sql`starts_with(action, ${f.action_prefix})`,
+    f.resource_type === undefined ? null : Prisma.sql`resource_type = ${f.resource_type}`,
+    f.resource_id === undefined ? null : Prisma.sql`resource_id = ${f.resource_id}`,
+    f.actor_id === undefined ? null : f.actor_id === 'system' ? Prisma.sql`actor_id is null` : Prisma.sql`actor_id = ${f.actor_id}`,
+    f.from === undefined ? null : Prisma.sql`${at} >= ${new Date(f.from)}`,
+    f.to === undefined ? null : Prisma.sql`${at} <= ${new Date(f.to)}`,
+    f.ip === undefined ? null : Prisma.sql`ip_address = ${f.ip}`,
+    f.q === undefined ? null : Prisma.sql`strpos(lower(concat_ws(' ', details ->> 'name', resource_id, ${actor})), lower(${f.q})) > 0`,
+  ].filter((c) => c !== null);
+  return conditions.length === 0 ? Prisma.sql`true` : Prisma.join(conditions, ' and ');
+}
+
+/** An entry of either store, before anybody decides who may see its details. */
+export type AuditRow = {
+  id: string;
+  seq: bigint;
+  store: 'general' | 'critical';
+  action: string;
+  resource_type: string;
+  resource_id: string | null;
+  details: Record<string, unknown>;
+  ip_address: string | null;
+  created_at: Date;
+  sandbox: boolean;
+  actor: { type: string | null; id: string | null; label: string | null };
+  request_id: string | null;
+  user_agent: string | null;
+  sequence_number: string | null;
+};
+
+/** The rows behind keys, in the order of the keys. */
+export async function rowsOf(tx: Tx, ctx: Ctx, keys: readonly Pick<AuditKey, 'seq' | 'store'>[]): Promise<AuditRow[]> {
+  const seqs = (store: AuditKey['store']) => keys.filter((k) => k.store === store).map((k) => k.seq);
+  const general = seqs('general');
+  const critical = seqs('critical');
+  const rows = [
+    ...(general.length > 0
+      ? (await tx.audit_logs.findMany({ where: { tenant_id: ctx.tenant_id, seq: { in: general } } })).map(fromGeneral)
+      : []),
+    ...(critical.length > 0 ? await fromCritical(tx, ctx, critical) : []),
+  ];
+  const bySeq = new Map(rows.map((row) => [row.seq, row]));
+  return keys.flatMap((k) => bySeq.get(k.seq) ?? []);
+}
+
+type GeneralRow = Prisma.audit_logsGetPayload<object>;
+
+export const fromGeneral = (row: GeneralRow): AuditRow => ({
+  id: row.id,
+  seq: row.seq,
+  store: 'general',
+  action: row.action,
+  resource_type: row.resource_type,
+  resource_id: row.resource_id,
+  details: row.details as Record<string, unknown>,
+  ip_address: row.ip_address,
+  created_at: row.created_at,
+  sandbox: row.sandbox,
+  actor: { type: row.actor_type, id: row.actor_id, label: row.actor_label },
+  request_id: row.request_id,
+  user_agent: row.user_agent,
+  sequence_number: null,
+});
+
+/** The chain holds ids and never names of people: labels are looked up when somebody reads (interface rule 61 §6). */
+async function fromCritical(tx: Tx, ctx: Ctx, seqs: bigint[]): Promise<AuditRow[]> {
+  const rows = await tx.audit_log_critical.findMany({ where: { tenant_id: ctx.tenant_id, seq: { in: seqs } } });
+  const ids = [...new Set(rows.flatMap((r) => r.actor_id ?? []))];
+  const users = ids.length === 0 ? [] : await tx.users.findMany({ where: { id: { in: ids } }, select: { id: true, email: true } });
+  const apiKeys =
+    ids.length === users.length
+      ? []
+      : await tx.api_keys.findMany({ where: { tenant_id: ctx.tenant_id, id: { in: ids } }, select: { id: true, name: true } });
+  const known = new Map<string, { type: string | null; label: string | null }>();
+  for (const user of users) known.set(user.id, { type: 'user', label: user.email });
+  for (const key of apiKeys) known.set(key.id, { type: 'api_key', label: key.name });
+  return rows.map((row) => {
+    const who = row.actor_id === null ? { type: 'system', label: 'system' } : (known.get(row.actor_id) ?? { type: null, label: null });
+    const actor = { type: who.type, id: row.actor_id, label: who.label };
+    const details = row.details as Record<string, unknown>;
+    return {
+      id: row.id,
+      seq: row.seq,
+      store: 'critical',
+      action: row.action,
+      resource_type: row.resource_type,
+      resource_id: row.resource_id,
+      details: { ...details, actor, request_id: row.request_id },
+      ip_address: row.ip_address,
+      created_at: row.at,
+      sandbox: details.sandbox === true,
+      actor,
+      request_id: row.request_id,
+      user_agent: row.user_agent,
+      sequence_number: String(row.sequence_number),
+    };
+  });
+}
