@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { canonicalAddress } from '#server/domain/clients/address.ts';
+import { canonicalAddress } from '#server/kernel/address.ts';
 import { Prisma } from '#server/generated/prisma/client.ts';
 import { invalid } from '#server/kernel/errors.ts';
 import {
