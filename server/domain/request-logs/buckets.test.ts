@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { BUCKETS, bucketOf, emptyBuckets, percentile, upperEdge } from './buckets.ts';
+import { LATENCY_BUCKETS, bucketOf, emptyBuckets, percentile, upperEdge } from './buckets.ts';
 
 test('every duration has one bucket, and longer ones never a lower one', () => {
   assert.equal(bucketOf(0), 0);
   assert.equal(bucketOf(Number.NaN), 0);
   assert.equal(bucketOf(1), 0);
-  assert.equal(bucketOf(120_000), BUCKETS - 1);
-  assert.equal(bucketOf(9e9), BUCKETS - 1);
-  for (let i = 1; i < BUCKETS; i++) {
+  assert.equal(bucketOf(120_000), LATENCY_BUCKETS - 1);
+  assert.equal(bucketOf(9e9), LATENCY_BUCKETS - 1);
+  for (let i = 1; i < LATENCY_BUCKETS; i++) {
     assert.equal(bucketOf(upperEdge(i)), i);
-    assert.equal(bucketOf(upperEdge(i) * 1.001), Math.min(i + 1, BUCKETS - 1));
+    assert.equal(bucketOf(upperEdge(i) * 1.001), Math.min(i + 1, LATENCY_BUCKETS - 1));
   }
 });
 

@@ -2,22 +2,22 @@
  * Latency histograms of the minute rollups: 40 buckets whose upper edges grow evenly in logarithm from 1 ms to 120 s (about 35 % a step), so
  * that rows of any minutes, routes and processes add up and percentiles of the sum stay true to a bucket.
  */
-export const BUCKETS = 40;
+export const LATENCY_BUCKETS = 40;
 const LONGEST_MS = 120_000;
-const STEP = Math.log(LONGEST_MS) / (BUCKETS - 1);
+const STEP = Math.log(LONGEST_MS) / (LATENCY_BUCKETS - 1);
 
 /** The bucket of a duration in milliseconds; 0 holds up to 1 ms, the last one everything above its lower edge. */
 export function bucketOf(ms: number): number {
   if (!(ms > 1)) return 0;
   // The subtraction keeps a duration that lies exactly on an edge in its bucket, whatever the logarithm rounds to.
-  return Math.min(BUCKETS - 1, Math.ceil(Math.log(ms) / STEP - 1e-9));
+  return Math.min(LATENCY_BUCKETS - 1, Math.ceil(Math.log(ms) / STEP - 1e-9));
 }
 
 /** Upper edge of a bucket in milliseconds. */
 export const upperEdge = (bucket: number): number => Math.exp(STEP * bucket);
 
 /** An empty histogram, as a rollup row starts with. */
-export const emptyBuckets = (): number[] => new Array<number>(BUCKETS).fill(0);
+export const emptyBuckets = (): number[] => new Array<number>(LATENCY_BUCKETS).fill(0);
 
 /** The p-quantile (0..1) in whole milliseconds, interpolated inside its bucket; null when nothing was counted. */
 export function percentile(buckets: readonly number[], p: number): number | null {
@@ -32,5 +32,5 @@ export function percentile(buckets: readonly number[], p: number): number | null
     }
     below += n;
   }
-  return Math.round(upperEdge(BUCKETS - 1));
+  return Math.round(upperEdge(LATENCY_BUCKETS - 1));
 }
