@@ -12,8 +12,22 @@ export const mailLeaves = (): boolean => env.SMTP_URL !== undefined;
 /** Hands one mail to the SMTP server, or, without one, shows it in the log. @throws what the server or the network answered, within 40 s */
 export async function deliver(mail: Mail): Promise<void> {
   if (!env.SMTP_URL) return show(mail);
-  transport ??= createTransport({ url: env.SMTP_URL, connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000, disableFileAccess: true, disableUrlAccess: true });
-  await transport.sendMail({ from: env.MAIL_FROM, to: mail.recipient, subject: mail.subject, text: mail.text, ...(mail.html ? { html: mail.html } : {}), headers: { 'Auto-Submitted': 'auto-generated' } });
+  transport ??= createTransport({
+    url: env.SMTP_URL,
+    connectionTimeout: 10_000,
+    greetingTimeout: 10_000,
+    socketTimeout: 20_000,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  await transport.sendMail({
+    from: env.MAIL_FROM,
+    to: mail.recipient,
+    subject: mail.subject,
+    text: mail.text,
+    ...(mail.html ? { html: mail.html } : {}),
+    headers: { 'Auto-Submitted': 'auto-generated' },
+  });
 }
 
 export function closeMail(): void {
@@ -28,5 +42,7 @@ export function closeMail(): void {
 function show(mail: Mail): void {
   if (env.NODE_ENV === 'production') return log.info({ to: mail.recipient, subject: mail.subject }, 'mail kept: SMTP_URL is not set');
   if (env.NODE_ENV === 'test') return;
-  process.stdout.write(`${JSON.stringify({ level: 'info', time: new Date().toISOString(), pid: process.pid, to: mail.recipient, subject: mail.subject, text: mail.text, msg: 'mail (SMTP_URL is not set)' })}\n`);
+  process.stdout.write(
+    `${JSON.stringify({ level: 'info', time: new Date().toISOString(), pid: process.pid, to: mail.recipient, subject: mail.subject, text: mail.text, msg: 'mail (SMTP_URL is not set)' })}\n`,
+  );
 }

@@ -41,12 +41,12 @@ export const UpdateMe = z.object({
   locale: nullable(z.string().max(35).refine(isLocale, 'must be a language tag such as en-GB')),
   avatar_upload_id: nullable(z.string().max(100)),
   // Judged only after role and factor, so any shape may come in here.
-  country: z.unknown(),
-  address: z.unknown(),
-  city: z.unknown(),
-  postal_code: z.unknown(),
-  tax_id_type: z.unknown(),
-  tax_id_value: z.unknown(),
+  country: z.unknown().optional(),
+  address: z.unknown().optional(),
+  city: z.unknown().optional(),
+  postal_code: z.unknown().optional(),
+  tax_id_type: z.unknown().optional(),
+  tax_id_value: z.unknown().optional(),
 });
 export type UpdateMeInput = z.output<typeof UpdateMe>;
 

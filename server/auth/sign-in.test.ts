@@ -1,0 +1,409 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { mintToken } from '#server/crypto/tokens.ts';
+import { acceptPassword, addMembership, createUser, memberCtx } from '#server/domain/people/service.ts';
+import type { MemberRole } from '#server/kernel/capabilities.ts';
+import { backgroundSettled } from '#server/platform/background.ts';
+import { db } from '#server/platform/db.ts';
+import { testDatabase } from '#server/testing/database.ts';
+import { type Answer, browser } from '#server/testing/people.ts';
+import { workspace } from '#server/testing/workspace.ts';
+import { personOf } from './person.ts';
+
+await testDatabase();
+
+const password = 'a quiet harbour at dusk';
+const hash = await acceptPassword(password, 'somebody@example.test', 'password');
+let count = 0;
+type Sent = Record<string, string | null>;
+
+/** A person with a password and a membership in each given workspace. */
+async function person(...memberships: { tenant_id: string; role?: MemberRole }[]) {
+  const email = `p${++count}@example.test`;
+  const user = await db().$transaction(async (tx) => {
+    const row = await createUser(tx, { email, full_name: 'P', password_hash: hash, email_verified: true, now: new Date() });
+    for (const m of memberships)
+      await addMembership(tx, { tenant_id: m.tenant_id, user_id: row.id, role: m.role ?? 'owner', source: 'signup', now: new Date() });
+    return row;
+  });
+  return { ...user, email };
+}
+
+async function signedIn(p: { email: string }, scope: Record<string, unknown> = {}) {
+  const b = browser();
+  const answer = await b.post('/auth/login', { email: p.email, password, ...scope });
+  assert.equal(answer.status, 200, answer.text);
+  await b.load();
+  return { ...b, token: String(answer.body.token) };
+}
+
+const bare = (answer: Answer) => ({
+  status: answer.status,
+  body: { ...answer.body, request_id: '' } as Record<string, unknown>,
+  retry: answer.headers.get('retry-after'),
+  cookies: answer.headers.getSetCookie(),
+});
+
+test('deleting the session row ends the session on the next request, cookie and Bearer alike', async () => {
+  const w = await workspace();
+  const b = await signedIn(await person({ tenant_id: w.tenant.id }));
+  const bearer = { authorization: `Bearer ${b.token}`, cookie: null };
+  assert.equal((await b.get('/auth/me')).status, 200);
+  assert.equal((await b.get('/auth/me', bearer)).status, 200);
+  await db().sessions.deleteMany({ where: { user: { memberships: { some: { tenant_id: w.tenant.id } } } } });
+  assert.deepEqual([(await b.get('/auth/me', bearer)).status, (await b.get('/auth/me')).body.code], [401, 'not_authenticated']);
+  assert.equal(b.jar.has('svc_session'), false, 'and the dead cookie is taken away');
+});
+
+test('a session ends when idle for 12 hours, after 7 days whatever happens, when revoked, and when the account is disabled', async () => {
+  const p = await person();
+  const b = await signedIn(p);
+  const headers = new Headers({ authorization: `Bearer ${b.token}` });
+  const at = (hours: number) => personOf(headers, new Date(Date.now() + hours * 3_600_000));
+  assert.ok(await at(11.9));
+  assert.ok(await at(23.5), 'use keeps it alive');
+  assert.equal(await at(36), null, 'idle');
+  for (let h = 24; h < 168; h += 11) await at(h);
+  assert.equal(await at(168.1), null, 'the end is the end');
+
+  const kept = await signedIn(p, { keep: true });
+  const long = (days: number) => personOf(new Headers({ authorization: `Bearer ${kept.token}` }), new Date(Date.now() + days * 86_400_000));
+  assert.ok(await long(13));
+  assert.ok(await long(26));
+  assert.equal(await long(31), null);
+
+  const other = await signedIn(p);
+  await db().users.update({ where: { id: p.id }, data: { disabled_at: new Date() } });
+  assert.equal((await other.get('/auth/me')).status, 401);
+});
+
+test('unknown address, wrong password, no password and disabled account get one answer in one time class', async () => {
+  const known = await person();
+  const disabled = await person();
+  const without = await person();
+  await db().users.update({ where: { id: disabled.id }, data: { disabled_at: new Date() } });
+  await db().users.update({ where: { id: without.id }, data: { password_hash: null } });
+  const tries = [
+    { email: known.email, password: 'not the password at all' },
+    { email: 'nobody@example.test', password },
+    { email: disabled.email, password },
+    { email: without.email, password },
+  ];
+  const answers: ReturnType<typeof bare>[] = [];
+  const times: number[] = [];
+  for (const body of tries) {
+    const b = browser();
+    let best = Number.POSITIVE_INFINITY;
+    for (let i = 0; i < 3; i++) {
+      const started = performance.now();
+      const answer = await b.post('/auth/login', body);
+      best = Math.min(best, performance.now() - started);
+      answers[tries.indexOf(body)] = bare(answer);
+    }
+    times.push(best);
+  }
+  for (const answer of answers) assert.deepEqual(answer, answers[0]);
+  assert.equal(answers[0]?.body.code, 'invalid_credentials');
+  assert.ok(Math.min(...times) > Math.max(...times) / 4, `times ${times.map(Math.round)}`);
+  await backgroundSettled();
+});
+
+test('after ten failures the account waits, the right password included, and a success forgives nothing that came before it', async () => {
+  const p = await person();
+  for (let i = 0; i < 10; i++)
+    assert.equal((await browser().post('/auth/login', { email: p.email, password: 'wrong wrong wrong' })).status, 401);
+  const locked = await browser().post('/auth/login', { email: p.email, password });
+  assert.deepEqual([locked.status, locked.body.code], [429, 'rate_limited']);
+  assert.ok(Number(locked.headers.get('retry-after')) >= 1);
+  await backgroundSettled();
+});
+
+test('ten good sign-ins lock nobody out', async () => {
+  const p = await person();
+  for (let i = 0; i < 11; i++) await signedIn(p);
+});
+
+test('a sign-in is one audit entry per workspace, failures one per account in five minutes', async () => {
+  const [a, c] = await Promise.all([workspace(), workspace()]);
+  const p = await person({ tenant_id: a.tenant.id }, { tenant_id: c.tenant.id });
+  for (let i = 0; i < 3; i++) await browser().post('/auth/login', { email: p.email, password: 'wrong wrong wrong' });
+  await backgroundSettled();
+  const b = await signedIn(p);
+  await b.post('/auth/logout');
+  for (const w of [a, c]) {
+    const entries = await db().audit_logs.findMany({ where: { tenant_id: w.tenant.id }, orderBy: { seq: 'asc' } });
+    assert.deepEqual(
+      entries.map((e) => `${e.action} ${e.resource_type} ${e.actor_label}`),
+      [`login_failed session ${p.email}`, `login session ${p.email}`, `logout session ${p.email}`],
+    );
+  }
+  assert.equal((await b.get('/auth/me')).status, 401);
+});
+
+test("a change by cookie needs our origin and the session's CSRF token; a Bearer token needs neither", async () => {
+  const b = await signedIn(await person());
+  const patch = (headers: Sent) => b.call('PATCH', '/auth/me', { full_name: 'Mallory' }, headers);
+  const poor: Sent[] = [
+    { origin: 'https://evil.test' },
+    { origin: null },
+    { origin: 'null' },
+    { 'x-csrf-token': null },
+    { 'x-csrf-token': 'guess' },
+    { origin: null, referer: 'https://evil.test/' },
+  ];
+  for (const headers of poor) assert.equal((await patch(headers)).body.code, 'csrf_failed', JSON.stringify(headers));
+  assert.equal((await patch({ origin: null, referer: 'http://localhost:4002/x/test' })).status, 200);
+  assert.equal((await patch({ origin: null, 'x-csrf-token': null, cookie: null, authorization: `Bearer ${b.token}` })).status, 200);
+  assert.equal(
+    (await patch({ origin: 'https://evil.test', 'x-csrf-token': null, authorization: 'Bearer nonsense' })).status,
+    401,
+    'a bad Bearer never falls back to the cookie',
+  );
+});
+
+test('a foreign page cannot sign a visitor in', async () => {
+  const p = await person();
+  const foreign: Sent[] = [
+    { origin: 'https://evil.test' },
+    { origin: 'null', 'sec-fetch-site': 'cross-site' },
+    { origin: null, 'sec-fetch-site': 'cross-site' },
+  ];
+  for (const headers of foreign) {
+    const answer = await browser().post('/auth/login', { email: p.email, password }, headers);
+    assert.deepEqual([answer.body.code, answer.headers.getSetCookie()], ['csrf_failed', []]);
+  }
+  assert.equal(
+    (await browser().post('/auth/login', { email: p.email, password }, { origin: null })).status,
+    200,
+    'a command line has no origin',
+  );
+});
+
+test('a mailed code works once, within five tries, and only the newest one; unknown addresses get the same 202', async () => {
+  const p = await person();
+  const b = browser();
+  const started = await b.post('/auth/magic/start', { email: p.email.toUpperCase() });
+  assert.deepEqual(
+    [started.status, started.body],
+    [202, (await browser().post('/auth/magic/start', { email: 'nobody@example.test' })).body],
+  );
+  await backgroundSettled();
+  const mail = await db().mails.findFirstOrThrow({ where: { recipient: p.email } });
+  assert.equal(await db().mails.count({ where: { recipient: 'nobody@example.test' } }), 0);
+  const code = /code: (\d{6})/.exec(mail.text)?.[1] ?? '';
+  const wrong = code === '000000' ? '111111' : '000000';
+  for (let i = 0; i < 4; i++)
+    assert.equal((await b.post('/auth/magic/verify', { email: p.email, code: wrong })).body.code, 'mfa_code_invalid');
+  assert.equal((await b.post('/auth/magic/verify', { email: p.email, code })).status, 200);
+  assert.equal((await browser().post('/auth/magic/verify', { email: p.email, code })).status, 401);
+
+  await browser().post('/auth/magic/start', { email: p.email });
+  await backgroundSettled();
+  const second =
+    /code: (\d{6})/.exec(
+      (await db().mails.findFirstOrThrow({ where: { recipient: p.email }, orderBy: { created_at: 'desc' } })).text,
+    )?.[1] ?? '';
+  for (let i = 0; i < 5; i++)
+    await browser().post('/auth/magic/verify', { email: p.email, code: second === '000000' ? '111111' : '000000' });
+  assert.equal(
+    (await browser().post('/auth/magic/verify', { email: p.email, code: second })).status,
+    401,
+    'the sixth try of a code fails even when it is right',
+  );
+});
+
+test('a reset link sets the password once and ends every session; a poor password does not use it up', async () => {
+  const p = await person();
+  const b = await signedIn(p);
+  await browser().post('/auth/password/forgot', { email: p.email });
+  await backgroundSettled();
+  const mail = await db().mails.findFirstOrThrow({ where: { recipient: p.email, kind: 'password_reset' } });
+  const token = /reset\?token=([\w-]{43})/.exec(mail.text)?.[1] ?? '';
+  const fresh = 'another harbour entirely';
+  assert.match(String((await browser().post('/auth/password/reset', { token, new: 'short' })).body.message), /^new: /);
+  assert.equal((await browser().post('/auth/magic', { token })).status, 401, 'a reset link signs nobody in');
+  assert.equal((await browser().post('/auth/password/reset', { token, new: fresh })).status, 200);
+  assert.equal((await browser().post('/auth/password/reset', { token, new: fresh })).status, 401);
+  assert.equal((await b.get('/auth/me')).status, 401);
+  assert.equal((await browser().post('/auth/login', { email: p.email, password })).status, 401);
+  assert.equal((await browser().post('/auth/login', { email: p.email, password: fresh })).status, 200);
+  await backgroundSettled();
+});
+
+test('changing the password ends the other sessions and gives this one a new token', async () => {
+  const p = await person();
+  const [here, there] = [await signedIn(p), await signedIn(p)];
+  assert.equal(
+    (await here.post('/auth/password/change', { current: 'not the password', new: 'another harbour entirely' })).body.code,
+    'invalid_credentials',
+  );
+  const changed = await here.post('/auth/password/change', { current: password, new: 'another harbour entirely' });
+  assert.equal(changed.status, 200, changed.text);
+  assert.equal((await there.get('/auth/me')).status, 401);
+  assert.equal((await here.get('/auth/me')).status, 200);
+  assert.equal((await here.get('/auth/me', { authorization: `Bearer ${here.token}` })).status, 401, 'the old token is gone');
+  await backgroundSettled();
+});
+
+test("a person ends their own sessions and nobody else's", async () => {
+  const [p, q] = [await person(), await person()];
+  const [here, there, foreign] = [await signedIn(p), await signedIn(p), await signedIn(q)];
+  const idOf = async (b: typeof here) =>
+    ((await b.get('/auth/sessions')).body as unknown as { sessions: { id: string; current: boolean }[] }).sessions.find((s) => s.current)
+      ?.id;
+  assert.equal((await here.call('DELETE', `/auth/sessions/${await idOf(foreign)}`)).status, 404);
+  assert.equal((await here.call('DELETE', '/auth/sessions/not-a-uuid')).status, 404);
+  assert.equal((await here.call('DELETE', `/auth/sessions/${await idOf(there)}`)).status, 200);
+  assert.equal((await there.get('/auth/me')).status, 401);
+  await signedIn(p);
+  assert.deepEqual((await here.call('DELETE', '/auth/sessions')).body, { deleted: true, revoked: 1 });
+  assert.equal((await here.get('/auth/me')).status, 200);
+  assert.equal((await foreign.get('/auth/me')).status, 200);
+});
+
+test('a workspace is reached by its members only, by id or slug; foreign and unknown ones are one answer', async () => {
+  const [mine, second, foreign] = await Promise.all([workspace(), workspace(), workspace()]);
+  const p = await person({ tenant_id: mine.tenant.id, role: 'viewer' }, { tenant_id: second.tenant.id });
+  const b = await signedIn(p);
+  const who = (await personOf(new Headers({ authorization: `Bearer ${b.token}` })))!;
+  const as = (wanted: string | null, space: 'live' | 'test' = 'live') =>
+    memberCtx({ person: who, workspace: wanted, space, request_id: crypto.randomUUID(), ip: null, user_agent: null });
+  const ctx = await as(mine.tenant.slug.toUpperCase(), 'test');
+  assert.deepEqual(
+    [ctx.tenant_id, ctx.sandbox, ctx.plan, ctx.actor.type === 'member' && ctx.actor.role],
+    [mine.tenant.id, true, 'enterprise', 'viewer'],
+  );
+  assert.equal(ctx.actor.capabilities.has('route:create'), false);
+  assert.equal((await as(second.tenant.id)).actor.capabilities.has('route:create'), true);
+  const refusals = await Promise.all(
+    [foreign.tenant.slug, foreign.tenant.id, crypto.randomUUID(), 'nowhere'].map((w) =>
+      as(w).catch((e: Error & { type: string }) => `${e.type} ${e.message}`),
+    ),
+  );
+  assert.deepEqual(new Set(refusals).size, 1);
+  assert.match(String(refusals[0]), /^not_a_member /);
+  await assert.rejects(as(null), { type: 'invalid' });
+  assert.equal((await b.post('/auth/workspaces/select', { tenant_id: second.tenant.slug })).status, 200);
+  const chosen = (await personOf(new Headers({ authorization: `Bearer ${b.token}` })))!;
+  assert.equal(
+    (await memberCtx({ person: chosen, workspace: null, space: 'live', request_id: 'r', ip: null, user_agent: null })).tenant_id,
+    second.tenant.id,
+  );
+  assert.equal((await b.post('/auth/workspaces/select', { tenant_id: foreign.tenant.id })).body.code, 'not_a_member');
+  await db().memberships.updateMany({ where: { user_id: p.id, tenant_id: second.tenant.id }, data: { removed_at: new Date() } });
+  await assert.rejects(as(second.tenant.slug), { type: 'not_a_member' });
+});
+
+test('a session scoped to one workspace touches no other', async () => {
+  const [a, c] = await Promise.all([workspace(), workspace()]);
+  const p = await person({ tenant_id: a.tenant.id }, { tenant_id: c.tenant.id });
+  const b = await signedIn(p, { scope_tenant: a.tenant.slug });
+  assert.equal((await b.post('/auth/workspaces/select', { tenant_id: c.tenant.id })).body.code, 'session_scope_mismatch');
+  const who = (await personOf(new Headers({ authorization: `Bearer ${b.token}` })))!;
+  await assert.rejects(memberCtx({ person: who, workspace: c.tenant.id, space: 'live', request_id: 'r', ip: null, user_agent: null }), {
+    type: 'session_scope_mismatch',
+    message: /scoped to a different tenant/,
+  });
+  assert.equal(
+    (await memberCtx({ person: who, workspace: null, space: 'live', request_id: 'r', ip: null, user_agent: null })).tenant_id,
+    a.tenant.id,
+  );
+  assert.equal((await browser().post('/auth/login', { email: p.email, password, scope_tenant: 'nowhere' })).body.code, 'not_a_member');
+});
+
+test('company details are refused by role before factor, and a refusal saves nothing, profile fields included', async () => {
+  const [first, second] = await Promise.all([workspace(), workspace()]);
+  for (const [role, code] of [
+    ['owner', 'mfa_required'],
+    ['admin', 'mfa_required'],
+    ['editor', 'role_denied'],
+    ['viewer', 'role_denied'],
+    ['member', 'role_denied'],
+  ] as const) {
+    const p = await person({ tenant_id: first.tenant.id, role }, { tenant_id: second.tenant.id, role: 'owner' });
+    const b = await signedIn(p);
+    await b.post('/auth/workspaces/select', { tenant_id: second.tenant.id });
+    for (const field of ['country', 'address', 'city', 'postal_code', 'tax_id_type', 'tax_id_value']) {
+      const answer = await b.call('PATCH', '/auth/me', { full_name: 'Changed', [field]: null });
+      assert.deepEqual([answer.status, answer.body.code], [403, code], `${role} ${field}`);
+      if (code === 'mfa_required') assert.equal(answer.body.enroll_url, 'http://localhost:4002/me/security');
+    }
+    assert.equal((await db().users.findUniqueOrThrow({ where: { id: p.id } })).full_name, 'P');
+    const ok = await b.call('PATCH', '/auth/me', { full_name: 'Changed', timezone: 'Europe/Berlin', locale: 'de-DE' });
+    assert.equal(ok.status, 200);
+    assert.equal((ok.body as unknown as { user: { timezone: string } }).user.timezone, 'Europe/Berlin');
+  }
+  const alone = await signedIn(await person());
+  assert.equal((await alone.call('PATCH', '/auth/me', { country: 'DE' })).body.code, 'role_denied');
+  assert.equal((await alone.call('PATCH', '/auth/me', {})).body.code, 'invalid');
+  assert.equal((await alone.call('PATCH', '/auth/me', { timezone: 'Mars/Olympus' })).body.code, 'invalid');
+});
+
+test('onboarding makes the one own workspace, and later only names it', async () => {
+  const guest = await workspace();
+  const p = await person({ tenant_id: guest.tenant.id, role: 'viewer' });
+  const b = await signedIn(p);
+  const body = { full_name: 'Ada', tenant_name: 'Analytical Engines', country: 'GB' };
+  const twice = await Promise.all([b.post('/auth/complete-onboarding', body), b.post('/auth/complete-onboarding', body)]);
+  assert.deepEqual(
+    twice.map((t) => t.status),
+    [200, 200],
+    twice[0].text,
+  );
+  const made = twice.map((t) => (t.body as unknown as { workspace: { id: string; slug: string; region: string; role: string } }).workspace);
+  assert.equal(made[0]?.id, made[1]?.id);
+  assert.deepEqual([made[0]?.slug, made[0]?.region, made[0]?.role], ['analytical-engines', 'eu', 'owner']);
+  assert.equal(await db().routes.count({ where: { tenant_id: made[0]?.id ?? '', slug: 'echo', sandbox: true } }), 1);
+  assert.equal((await b.post('/auth/complete-onboarding', { ...body, tenant_slug: 'elsewhere' })).body.code, 'invalid');
+  const scoped = await signedIn(p, { scope_tenant: guest.tenant.slug });
+  assert.equal((await scoped.post('/auth/complete-onboarding', body)).body.code, 'session_scope_mismatch');
+  assert.equal((await b.post('/auth/starter-key', { tenant_id: guest.tenant.id })).body.code, 'role_denied');
+});
+
+test("a new browser is told to the account's owner, the first and a known one are not", async () => {
+  const p = await person();
+  const notices = async () => {
+    await backgroundSettled();
+    return db().mails.count({ where: { recipient: p.email, kind: 'new_sign_in' } });
+  };
+  await signedIn(p);
+  await signedIn(p);
+  assert.equal(await notices(), 0);
+  await browser({ user_agent: 'a new laptop' }).post('/auth/login', { email: p.email, password });
+  assert.equal(await notices(), 1);
+});
+
+test('tokens of other kinds and forged cookies are nobody', async () => {
+  const p = await person();
+  const b = await signedIn(p);
+  for (const authorization of [
+    `Bearer ${mintToken('session').token}`,
+    `Bearer ${mintToken('scim').token}`,
+    `Bearer ${b.token.slice(0, -1)}`,
+    `Basic ${btoa(`x:${b.token}`)}`,
+    'Bearer',
+  ])
+    assert.equal((await b.get('/auth/me', { authorization })).status, 401, authorization.slice(0, 12));
+  for (const value of [b.token, '', 'a.b.c.d.e', 'x'.repeat(5000)])
+    assert.equal((await browser().get('/auth/me', { cookie: `svc_session=${value}` })).status, 401);
+  const rows = await db().$queryRaw<{ n: bigint }[]>`select count(*) as n from sessions s where s::text like ${`%${b.token}%`}`;
+  assert.equal(rows[0]?.n, 0n, 'the token itself is stored nowhere');
+});
+
+test("answers carry one request id, are never cached, and unknown paths, methods and bodies have the plane's error shape", async () => {
+  const b = browser();
+  for (const [method, path, body, status, code] of [
+    ['GET', '/auth/nothing', undefined, 404, 'not_found'],
+    ['PUT', '/auth/login', '{}', 405, 'method_not_allowed'],
+    ['POST', '/auth/login', '{', 400, 'invalid'],
+    ['POST', '/auth/login', '[]', 400, 'invalid'],
+    ['POST', '/auth/login', `{"email":"${'a'.repeat(300_000)}"}`, 413, 'payload_too_large'],
+    ['GET', '/auth/me', undefined, 401, 'not_authenticated'],
+  ] as const) {
+    const answer = await b.call(method, path, body);
+    assert.deepEqual([answer.status, answer.body.code, answer.body.error], [status, code, code], `${method} ${path}`);
+    assert.deepEqual(Object.keys(answer.body), ['error', 'code', 'message', 'request_id']);
+    assert.equal(answer.headers.get('x-request-id'), answer.body.request_id as unknown as string);
+    assert.equal(answer.headers.get('cache-control'), 'no-store');
+  }
+});
