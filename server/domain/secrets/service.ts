@@ -1,5 +1,4 @@
 import type { z } from 'zod';
-import { defaultEnvironment, environmentByName } from '#server/domain/environments/service.ts';
 import { withinPlan } from '#server/domain/plans/service.ts';
 import { Prisma } from '#server/generated/prisma/client.ts';
 import { changesOf } from '#server/kernel/changes.ts';
@@ -11,6 +10,7 @@ import { newId } from '#server/kernel/ids.ts';
 import { type AuditEntry, audited, mutate } from '#server/kernel/mutate.ts';
 import { pageOf } from '#server/kernel/page.ts';
 import { canonicalHostPin } from './hosts.ts';
+import { environmentFor, lockedEnvironment, requireCollection } from './places.ts';
 import type { CreateSecret, ListSecrets, PutValue, UpdateSecret } from './schema.ts';
 import { findPage, lockedSecret, secretById, withEnvironments } from './store.ts';
 import { referencesTo } from './usage.ts';
@@ -195,32 +195,6 @@ function pinsOf(hosts: readonly string[] | null): { allowed_hosts: string[] | ty
     return pin.value;
   });
   return { allowed_hosts: [...new Set(pins)] };
-}
-
-export async function requireCollection(tx: Tx, ctx: Ctx, id: string | null | undefined): Promise<void> {
-  if (id && !(await tx.collections.findFirst({ where: { ...own(ctx), id }, select: { id: true } })))
-    throw invalid('collection_id', 'no such collection');
-}
-
-/** The name of the environment asked for, or of the default one, held against rename and deletion until the end. */
-export async function environmentFor(tx: Tx, ctx: Ctx, name: string | undefined): Promise<string> {
-  const wanted = name ?? (await defaultEnvironment(tx, ctx)).name;
-  if (!(await holdEnvironment(tx, ctx, wanted))) throw invalid('environment', 'no such environment');
-  return wanted;
-}
-
-/** Environments are locked before secrets, everywhere: a rename goes the same way and the two never wait for each other. */
-async function lockedEnvironment(tx: Tx, ctx: Ctx, input: { id: string; environment?: string | undefined }): Promise<string> {
-  const base = (await secretById(tx, ctx, input.id)).base_environment;
-  const wanted = input.environment ?? base ?? (await defaultEnvironment(tx, ctx)).name;
-  if (await holdEnvironment(tx, ctx, wanted)) return wanted;
-  if (input.environment !== undefined) throw notFound();
-  throw new Refusal('conflict', 'The environment was renamed at the same moment. Try again.');
-}
-
-async function holdEnvironment(tx: Tx, ctx: Ctx, name: string): Promise<boolean> {
-  await tx.$queryRaw`select 1 from environments where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and name = ${name} for share`;
-  return (await environmentByName(tx, ctx, name)) !== null;
 }
 
 /** `"3"`, `3` or `*` of an If-Match header. @throws Refusal validation_error */
