@@ -69,6 +69,7 @@ export function Palette({ open, onOpenChange, groups, onQuery, searching }: Pale
       <Base.Portal>
         <Base.Backdrop className={scrim} />
         <Base.Popup
+          aria-modal="true"
           aria-label="Command palette"
           className="popup-surface fixed inset-x-3 top-3 z-60 mx-auto flex max-h-[min(32rem,88dvh)] max-w-xl flex-col overflow-hidden rounded-xl transition-[opacity,scale] duration-120 ease-out data-ending-style:scale-98 data-starting-style:scale-98 data-ending-style:opacity-0 data-starting-style:opacity-0 sm:top-[12vh]"
         >

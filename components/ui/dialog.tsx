@@ -40,6 +40,7 @@ export function Dialog({
         <Base.Backdrop className={scrim} />
         <Base.Viewport className="fixed inset-0 z-50 flex items-end justify-center overflow-y-auto sm:items-center sm:p-6">
           <Base.Popup
+            aria-modal="true"
             initialFocus={initialFocus}
             className={cn(
               'popup-surface flex max-h-[92dvh] w-full flex-col rounded-b-none transition-[opacity,translate,scale] duration-150 ease-out data-ending-style:translate-y-2 data-starting-style:translate-y-2 data-ending-style:opacity-0 data-starting-style:opacity-0 sm:max-h-[86dvh] sm:rounded-xl sm:data-starting-style:scale-98',

@@ -10,7 +10,7 @@ export type Hotkey = {
   group?: string;
   /** Absent for keys that a focused element handles itself and that are only listed here. */
   run?: (event: KeyboardEvent) => void;
-  /** Also inside inputs and open dialogs: only for keys with `mod`. */
+  /** Also while typing in a field: only for keys with `mod`. */
   everywhere?: boolean;
   /** Gives way to any other registration of the same key, in whichever order they mounted. For the frame. */
   fallback?: boolean;
@@ -76,9 +76,10 @@ let timer: ReturnType<typeof setTimeout> | undefined;
 function onKeyDown(event: KeyboardEvent): void {
   if (event.defaultPrevented || event.isComposing || ['Shift', 'Control', 'Meta', 'Alt'].includes(event.key)) return;
   const step = stepOf(event);
-  const quiet =
-    isTyping(event.target) || document.querySelector('[role="dialog"][aria-modal="true"], [role="alertdialog"], [role="menu"]') !== null;
-  const candidates = [...registered].reverse().filter((hotkey) => hotkey.run && (hotkey.everywhere || !quiet));
+  // A modal layer has the keyboard to itself: nothing behind it moves, and no second layer opens over it.
+  if (document.querySelector('[aria-modal="true"], [role="menu"], [role="listbox"]')) return;
+  const typing = isTyping(event.target);
+  const candidates = [...registered].reverse().filter((hotkey) => hotkey.run && (hotkey.everywhere || !typing));
   const sequence = pending ? `${pending} ${step}` : step;
   const hit = find(candidates, sequence) ?? find(candidates, step);
   const longer = [sequence, step].find((start) => candidates.some((hotkey) => hotkey.keys.startsWith(`${start} `)));

@@ -48,6 +48,7 @@ export function Sheet(props: SheetProps) {
       <Base.Portal>
         {modal && <Base.Backdrop className={scrim} />}
         <Base.Popup
+          aria-modal={modal || undefined}
           style={{ maxWidth: `min(100vw, ${width.toString()}px)` }}
           className="fixed inset-y-0 right-0 z-50 flex w-full flex-col border-line-strong border-l bg-overlay text-ink shadow-overlay outline-none transition-[translate,opacity] duration-200 ease-out data-ending-style:translate-x-8 data-starting-style:translate-x-8 data-ending-style:opacity-0 data-starting-style:opacity-0"
         >
