@@ -1,7 +1,7 @@
 import { classifyCredential, digest, digestEquals } from '#server/crypto/tokens.ts';
-import { compileRanges } from '#server/kernel/address.ts';
 import type { PlanName } from '#server/domain/plans/schema.ts';
 import { settingsOf } from '#server/domain/tenants/schema.ts';
+import { compileRanges } from '#server/kernel/address.ts';
 import { keyCapabilities, scopeCapabilities } from '#server/kernel/capabilities.ts';
 import { type Ctx, spaceOf } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';

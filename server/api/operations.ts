@@ -1,5 +1,8 @@
 import * as account from '#server/domain/account/operations.ts';
 import * as apiKeys from '#server/domain/api-keys/operations.ts';
+import * as auditLogs from '#server/domain/audit-logs/operations.ts';
+import * as clients from '#server/domain/clients/operations.ts';
+import * as collections from '#server/domain/collections/operations.ts';
 import * as environments from '#server/domain/environments/operations.ts';
 import * as roles from '#server/domain/roles/operations.ts';
 import * as routes from '#server/domain/routes/operations.ts';
@@ -9,9 +12,18 @@ import type { AnyOperation } from '#server/kernel/operation.ts';
 import { matcher } from './match.ts';
 
 /** Every operation of the product, family by family: REST routes, tRPC procedures, OpenAPI, scope matrix and derived tests all read this list. */
-export const operations: readonly AnyOperation[] = [account, apiKeys, environments, roles, routes, secrets, signup].flatMap((family) =>
-  Object.values(family).filter((row): row is AnyOperation => typeof row === 'object' && 'http' in row),
-);
+export const operations: readonly AnyOperation[] = [
+  account,
+  apiKeys,
+  auditLogs,
+  clients,
+  collections,
+  environments,
+  roles,
+  routes,
+  secrets,
+  signup,
+].flatMap((family) => Object.values(family).filter((row): row is AnyOperation => typeof row === 'object' && 'http' in row));
 
 const isDashboard = (op: AnyOperation) => /^\w+ \/(?:admin|auth)\//.test(op.http);
 

@@ -4,6 +4,7 @@ import type { Ctx } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import type { AnyOperation, Feed, Operation } from '#server/kernel/operation.ts';
 import type { Page } from '#server/kernel/page.ts';
+import type { RawBody } from '#server/kernel/streamed.ts';
 
 /**
  * What REST and tRPC have in common: the right to do it, the input, the verb, and only declared fields leaving.
@@ -16,6 +17,17 @@ export async function perform<I extends z.ZodType, O extends z.ZodType>(
 ): Promise<{ output: z.output<O>; result: unknown }> {
   await allow(op, ctx);
   return execute(op, ctx, raw);
+}
+
+/** The same for a body that is not JSON; the operation's rights and input rules hold all the same. */
+export async function performRaw<I extends z.ZodType>(
+  op: AnyOperation,
+  stream: (ctx: Ctx, input: z.output<I>) => Promise<RawBody>,
+  ctx: Ctx,
+  raw: unknown,
+): Promise<RawBody> {
+  await allow(op, ctx);
+  return stream(ctx, parsed(op.input, raw));
 }
 
 /** The actor holds every capability the operation needs, and no tenant policy denies it (interface rule 24 §7). */
@@ -40,11 +52,15 @@ export async function execute<I extends z.ZodType, O extends z.ZodType>(
   ctx: Ctx,
   raw: unknown,
 ): Promise<{ output: z.output<O>; result: unknown }> {
-  const input = op.input.safeParse(raw);
-  if (!input.success) throw new Refusal('validation_error', firstProblem(input.error));
-  const result: unknown = await op.run(ctx, input.data);
+  const result: unknown = await op.run(ctx, parsed(op.input, raw));
   const value = op.list ? (result as Page<unknown> | Feed<unknown>).rows : result;
   return { output: op.output.parse(value), result };
+}
+
+function parsed<I extends z.ZodType>(schema: I, raw: unknown): z.output<I> {
+  const input = schema.safeParse(raw);
+  if (!input.success) throw new Refusal('validation_error', firstProblem(input.error));
+  return input.data;
 }
 
 /** `field: what is wrong`, of the first issue; never the value. */

@@ -49,6 +49,29 @@ const twoValues: Sample = async (ctx) => {
   return { id, env };
 };
 
+const client: Sample = async () => ({ name: fresh('client'), ip_address: '203.0.113.7' });
+const clientId = idOf('clients.create', client);
+const credential: Sample = async (ctx) => ({ ...(await clientId(ctx)), kind: 'ip', data: { value: '198.51.100.0/24' } });
+const credentialId: Sample = async (ctx) => {
+  const input = await credential(ctx);
+  return { id: input.id, credentialId: (await made(ctx, 'clients.create_credential', input)).id };
+};
+const assignment: Sample = async (ctx) => ({
+  ...(await clientId(ctx)),
+  assignments: [{ route_id: (await routeId(ctx)).id, environment_name: 'production' }],
+});
+const collection: Sample = async () => ({ name: fresh('Collection') });
+const collectionId = idOf('collections.create', collection);
+const variable: Sample = async (ctx) => ({ ...(await collectionId(ctx)), key: 'region', type: 'value', value: 'eu' });
+const variableId: Sample = async (ctx) => {
+  const input = await variable(ctx);
+  return { id: input.id, variableId: (await made(ctx, 'collections.variables.create', input)).id };
+};
+const membership: Sample = async (ctx) => {
+  const { id } = await collectionId(ctx);
+  return { id, routeId: (await made(ctx, 'routes.create', { ...(await route(ctx)), collection_id: id })).id };
+};
+
 /** One sample per operation id; `every operation has a sample` fails for a row without one. */
 export const samples: Record<string, Sample> = {
   'account.get': nothing,
@@ -97,4 +120,45 @@ export const samples: Record<string, Sample> = {
   },
   'secrets.usage': secretId,
   'secrets.import_env': async () => ({ content: `${fresh('A').replaceAll('-', '_')}=1\n` }),
+  'clients.list': nothing,
+  'clients.get': clientId,
+  'clients.create': client,
+  'clients.update': async (ctx) => ({ ...(await clientId(ctx)), description: 'changed' }),
+  'clients.delete': clientId,
+  'clients.list_credentials': clientId,
+  'clients.create_credential': credential,
+  'clients.update_credential': async (ctx) => ({ ...(await credentialId(ctx)), label: 'office' }),
+  'clients.delete_credential': credentialId,
+  'clients.assign': assignment,
+  'clients.unassign': async (ctx) => {
+    const input = await assignment(ctx);
+    await made(ctx, 'clients.assign', input);
+    return input;
+  },
+  'collections.list': nothing,
+  'collections.create': collection,
+  'collections.get': collectionId,
+  'collections.update': async (ctx) => ({ ...(await collectionId(ctx)), description: 'changed' }),
+  'collections.delete': collectionId,
+  'collections.variables.list': collectionId,
+  'collections.variables.create': variable,
+  'collections.variables.update': async (ctx) => ({ ...(await variableId(ctx)), value: 'us' }),
+  'collections.variables.delete': variableId,
+  'collections.environment_defaults.get': collectionId,
+  'collections.environment_defaults.put': async (ctx) => ({ ...(await collectionId(ctx)), expected_environments: ['production'] }),
+  'collections.sync_status': collectionId,
+  'collections.routes.reset': membership,
+  'collections.members.move': async (ctx) => ({ ...(await collectionId(ctx)), type: 'secret', ids: [(await secretId(ctx)).id] }),
+  'audit_logs.list': nothing,
+  'audit_logs.events': nothing,
+  'audit_logs.browse': nothing,
+  'audit_logs.get': async (ctx) => {
+    await made(ctx, 'environments.create', await environment(ctx));
+    return { id: (await made(ctx, 'audit_logs.list')).at(0).id };
+  },
+  'audit_logs.facets': nothing,
+  'audit_logs.export': nothing,
+  'audit_logs.critical': nothing,
+  'audit_logs.verify_critical': nothing,
+  'audit_logs.export_critical': nothing,
 };

@@ -1,10 +1,11 @@
 import { bodyOf, mergedInput } from '#server/api/input.ts';
 import { matchDashboard } from '#server/api/operations.ts';
-import { perform } from '#server/api/perform.ts';
+import { perform, performRaw } from '#server/api/perform.ts';
 import { asRefusal, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { type Feed, successesOf } from '#server/kernel/operation.ts';
 import type { Page } from '#server/kernel/page.ts';
+import type { RawBody } from '#server/kernel/streamed.ts';
 import { log } from '#server/platform/log.ts';
 import { callOf, dashboardContext } from './context.ts';
 
@@ -24,6 +25,7 @@ export async function handleDashboard(req: Request): Promise<Response> {
     const { op, params } = match;
     const ctx = await context.member({ space: false });
     const body = op.http.startsWith('GET ') ? new Uint8Array() : await bodyOf(req);
+    if (op.stream) return raw(await performRaw(op, op.stream, ctx, mergedInput(op, req, params, body)), requestId);
     const { output, result } = await perform(op, ctx, mergedInput(op, req, params, body));
     const headers: Record<string, string> = op.http.startsWith('GET ')
       ? {}
@@ -38,6 +40,9 @@ export async function handleDashboard(req: Request): Promise<Response> {
     return refused(asRefusal(error), requestId);
   }
 }
+
+const raw = ({ status, headers, body }: RawBody, requestId: string) =>
+  new Response(body, { status, headers: { ...headers, 'x-request-id': requestId } });
 
 const paged = (rows: unknown, { total, page, per_page, total_pages }: Page<unknown>) => ({
   data: rows,

@@ -1,5 +1,8 @@
 import { accountRouter } from '#server/domain/account/router.ts';
 import { apiKeysRouter } from '#server/domain/api-keys/router.ts';
+import { auditLogsRouter } from '#server/domain/audit-logs/router.ts';
+import { clientsRouter } from '#server/domain/clients/router.ts';
+import { collectionsRouter } from '#server/domain/collections/router.ts';
 import { environmentsRouter } from '#server/domain/environments/router.ts';
 import { rolesRouter } from '#server/domain/roles/router.ts';
 import { routesRouter } from '#server/domain/routes/router.ts';
@@ -10,6 +13,9 @@ import { router } from './from-operation.ts';
 export const appRouter = router({
   account: accountRouter,
   apiKeys: apiKeysRouter,
+  auditLogs: auditLogsRouter,
+  clients: clientsRouter,
+  collections: collectionsRouter,
   environments: environmentsRouter,
   roles: rolesRouter,
   routes: routesRouter,
