@@ -1,24 +1,23 @@
 'use client';
 
 import { Dialog as Base } from '@base-ui/react/dialog';
-import { FlaskConical, MenuIcon, Search } from 'lucide-react';
-import { useRouter } from 'next/navigation';
+import { MenuIcon, Search } from 'lucide-react';
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
-import { remember, useAppearance } from '#components/theme/appearance-provider.tsx';
+import { remember } from '#components/theme/appearance-provider.tsx';
 import { Button, IconButton } from '#components/ui/button.tsx';
 import { cn } from '#components/ui/cn.ts';
 import { scrim } from '#components/ui/dialog.tsx';
-import { useHotkeys } from '#components/ui/hotkeys.ts';
 import { Kbd } from '#components/ui/kbd.tsx';
 import { type Space, TestBand, TestChip } from '#components/ui/test-band.tsx';
 import { Breadcrumb, CrumbProvider } from './crumbs.tsx';
-import { hrefInSpace, hrefOf, navigation, type Place, personal } from './navigation.ts';
+import { useBuiltInGroups, useFrameKeys } from './frame-commands.tsx';
+import type { Place } from './navigation.ts';
 import { OfflineBar } from './offline-bar.tsx';
 import type { PaletteGroup } from './palette.tsx';
 import { Rail } from './rail.tsx';
 import { RAIL_COOKIE } from './rail-cookie.ts';
 import { SpaceSwitch } from './space-switch.tsx';
-import { HelpMenu, type Person, PersonMenu, ThemeMenu, themes, type Workspace, WorkspaceSwitcher } from './top-bar-menus.tsx';
+import { HelpMenu, type Person, PersonMenu, ThemeMenu, type Workspace, WorkspaceSwitcher } from './top-bar-menus.tsx';
 
 // Neither is needed to show a page; both are fetched once it has settled, so the first keystroke finds them there.
 const loadPalette = () => import('./palette.tsx').then((module) => ({ default: module.Palette }));
@@ -195,72 +194,4 @@ function Drawer({ open, onOpenChange, children }: { open: boolean; onOpenChange:
       </Base.Portal>
     </Base.Root>
   );
-}
-
-/** The keys of the frame. They give way to a page that uses the same key. */
-function useFrameKeys(place: Place, act: { openPalette: () => void; openShortcuts: () => void; toggleRail: () => void }): void {
-  const router = useRouter();
-  const items = navigation.flatMap((group) => group.items).filter((item) => item.keys);
-  const toSpace = (space: Space) => router.push(hrefInSpace(window.location.pathname, place, space));
-  useHotkeys([
-    { keys: 'mod+k', label: 'Search and commands', group: 'Everywhere', everywhere: true, run: act.openPalette },
-    { keys: '/', run: act.openPalette, fallback: true },
-    { keys: '?', label: 'This sheet', group: 'Everywhere', run: act.openShortcuts },
-    { keys: 'mod+b', label: 'Collapse or expand the navigation', group: 'Everywhere', run: act.toggleRail },
-    { keys: 'escape', label: 'Close what is on top', group: 'Everywhere' },
-    ...items.map((item) => ({ keys: item.keys ?? '', label: item.label, group: 'Go to', run: () => router.push(hrefOf(item, place)) })),
-    { keys: 'g t', label: 'Switch to Test', group: 'Go to', run: () => toSpace('test') },
-    { keys: 'g l l', label: 'Switch to Live', group: 'Go to', run: () => toSpace('live') },
-  ]);
-}
-
-function useBuiltInGroups(place: Place, workspaces: readonly Workspace[]): PaletteGroup[] {
-  const router = useRouter();
-  const { setTheme } = useAppearance();
-  const other: Space = place.space === 'live' ? 'test' : 'live';
-  const pages = [...navigation.flatMap((group) => group.items), ...personal];
-  return [
-    {
-      heading: 'Go to',
-      items: pages.map((item) => ({
-        id: `go-${item.id}`,
-        label: item.label,
-        icon: <item.icon />,
-        keys: item.keys,
-        keywords: item.keywords,
-        run: () => router.push(hrefOf(item, place)),
-      })),
-    },
-    {
-      heading: 'Switch',
-      actions: true,
-      items: [
-        {
-          id: `space-${other}`,
-          label: `Switch to ${other === 'test' ? 'Test' : 'Live'}`,
-          icon: <FlaskConical />,
-          keys: other === 'test' ? 'g t' : 'g l l',
-          run: () => router.push(hrefInSpace(window.location.pathname, place, other)),
-        },
-        ...workspaces
-          .filter((workspace) => workspace.slug !== place.slug)
-          .map((workspace) => ({
-            id: `workspace-${workspace.slug}`,
-            label: `Workspace ${workspace.name}`,
-            run: () => router.push(`/${workspace.slug}/${place.space}`),
-          })),
-      ],
-    },
-    {
-      heading: 'Theme',
-      actions: true,
-      items: themes.map(({ theme, label, icon: Icon }) => ({
-        id: `theme-${theme}`,
-        label: `Theme: ${label}`,
-        icon: <Icon />,
-        keywords: ['appearance', 'mode'],
-        run: () => setTheme(theme),
-      })),
-    },
-  ];
 }

@@ -1,22 +1,13 @@
 'use client';
 
-import {
-  type ColumnDef,
-  createColumnHelper,
-  flexRender,
-  getCoreRowModel,
-  type Row,
-  type RowData,
-  useReactTable,
-} from '@tanstack/react-table';
-import { ArrowDown, ArrowUp, ChevronsUpDown, MoreHorizontal } from 'lucide-react';
-import Link from 'next/link';
+import { type ColumnDef, createColumnHelper, flexRender, getCoreRowModel, type RowData, useReactTable } from '@tanstack/react-table';
+import { ArrowDown, ArrowUp, ChevronsUpDown } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { IconButton } from './button.tsx';
 import { Checkbox } from './choices.tsx';
 import { cn } from './cn.ts';
-import { Menu, type MenuEntry } from './dropdown-menu.tsx';
+import type { MenuEntry } from './dropdown-menu.tsx';
 import { type Selection, useTableKeys } from './table-keys.ts';
+import { BodyRow, hidden } from './table-row.tsx';
 
 declare module '@tanstack/react-table' {
   interface ColumnMeta<TData extends RowData, TValue> {
@@ -171,95 +162,6 @@ export function DataTable<T>(props: DataTableProps<T>) {
 
 const headCell =
   'sticky top-0 z-20 h-8 whitespace-nowrap border-line-strong border-b bg-subtle px-3 text-left align-middle font-medium text-ink-3 text-xs';
-const hidden = { sm: 'max-sm:hidden', md: 'max-md:hidden', lg: 'max-lg:hidden', xl: 'max-xl:hidden' } as const;
-
-type BodyRowProps<T> = {
-  row: Row<T>;
-  name: string;
-  href: string | undefined;
-  onOpen: (() => void) | undefined;
-  isOpen: boolean;
-  entries: readonly MenuEntry[] | undefined;
-  selection: Selection | undefined;
-  toggle: (id: string, range: boolean) => void;
-};
-
-function BodyRow<T>({ row, name, href, onOpen, isOpen, entries, selection, toggle }: BodyRowProps<T>) {
-  const selected = selection?.selected.has(row.id) ?? false;
-  return (
-    <tr
-      data-row={row.id}
-      tabIndex={-1}
-      aria-selected={selection ? selected : undefined}
-      className={cn(
-        'group/row relative scroll-mt-10 focus-visible:-outline-offset-2',
-        (href ?? onOpen) && 'hover:bg-subtle/70',
-        selected && 'bg-accent-soft hover:bg-accent-soft',
-        isOpen && 'bg-subtle shadow-[inset_2px_0_0_var(--accent)]',
-      )}
-    >
-      {selection && (
-        <td className={cn(bodyCell, 'relative z-10 w-8 pr-0')}>
-          <Checkbox hideLabel label={`Select ${name}`} checked={selected} onCheckedChange={() => toggle(row.id, false)} className="-ml-1" />
-        </td>
-      )}
-      {row.getVisibleCells().map((cell, index) => {
-        const meta = cell.column.columnDef.meta;
-        const content = flexRender(cell.column.columnDef.cell, cell.getContext());
-        return (
-          <td
-            key={cell.id}
-            className={cn(
-              bodyCell,
-              meta?.align === 'right' && 'figures text-right',
-              meta?.truncate && 'max-w-0 truncate',
-              meta?.hideBelow && hidden[meta.hideBelow],
-            )}
-          >
-            {index === 0 ? (
-              <Opener href={href} onOpen={onOpen}>
-                {content}
-              </Opener>
-            ) : (
-              content
-            )}
-          </td>
-        );
-      })}
-      {entries && (
-        <td className={cn(bodyCell, 'relative z-10 w-10 pr-1.5 text-right')}>
-          {entries.length > 0 && (
-            <Menu
-              entries={entries}
-              trigger={<IconButton size="sm" label={`Actions for ${name}`} icon={<MoreHorizontal />} className="text-ink-3" />}
-            />
-          )}
-        </td>
-      )}
-    </tr>
-  );
-}
-
-const bodyCell = 'h-(--row-height) border-line border-b px-3 py-(--cell-pad) align-middle group-last/row:border-b-0';
-
-/** The link or button of the first cell reaches over the whole row, so that the row can be clicked, middle-clicked and tabbed to once. */
-function Opener({ href, onOpen, children }: { href: string | undefined; onOpen: (() => void) | undefined; children: ReactNode }) {
-  const stretched =
-    'rounded-xs text-left font-medium outline-none after:absolute after:inset-0 focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-focus';
-  if (href !== undefined) {
-    return (
-      <Link href={href} data-opener className={stretched}>
-        {children}
-      </Link>
-    );
-  }
-  if (!onOpen) return children;
-  return (
-    <button type="button" data-opener onClick={onOpen} className={stretched}>
-      {children}
-    </button>
-  );
-}
 
 function SelectAll({ ids, selection }: { ids: readonly string[]; selection: Selection }) {
   const count = ids.filter((id) => selection.selected.has(id)).length;

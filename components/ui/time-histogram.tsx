@@ -4,18 +4,9 @@ import { Table2 } from 'lucide-react';
 import { type KeyboardEvent, type PointerEvent, useRef, useState } from 'react';
 import { IconButton } from './button.tsx';
 import { cn } from './cn.ts';
+import { type Bucket, BucketTable, clockOf, order, type Series, series } from './time-buckets.tsx';
 
-export type Series = 'ok' | 'redirect' | 'client_error' | 'server_error' | 'blocked';
-export type Bucket = { /** ISO 8601, the start of the bucket. */ at: string } & Partial<Record<Series, number>>;
-
-const series: Record<Series, { label: string; fill: string }> = {
-  ok: { label: '2xx', fill: 'bg-line-control' },
-  redirect: { label: '3xx', fill: 'bg-accent' },
-  client_error: { label: '4xx', fill: 'bg-warn' },
-  server_error: { label: '5xx', fill: 'bg-bad' },
-  blocked: { label: 'Refused by us', fill: 'bg-note' },
-};
-const order: Series[] = ['ok', 'redirect', 'client_error', 'server_error', 'blocked'];
+export type { Bucket, Series } from './time-buckets.tsx';
 
 export type TimeHistogramProps = {
   buckets: readonly Bucket[];
@@ -188,60 +179,8 @@ function Legend({
   );
 }
 
-function BucketTable({
-  buckets,
-  present,
-  bucketMs,
-  unit,
-}: Pick<TimeHistogramProps, 'buckets' | 'bucketMs' | 'unit'> & { present: Series[] }) {
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable from the keyboard.
-    <div tabIndex={0} className="max-h-56 overflow-auto rounded-md border border-line-strong">
-      <table className="figures w-full text-right text-xs">
-        <caption className="sr-only">{unit} over time</caption>
-        <thead className="sticky top-0 bg-subtle text-ink-3">
-          <tr>
-            <th scope="col" className="px-2 py-1 text-left font-medium">
-              From
-            </th>
-            {present.map((name) => (
-              <th key={name} scope="col" className="px-2 py-1 font-medium">
-                {series[name].label}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {buckets.map((bucket) => (
-            <tr key={bucket.at} className="border-line border-t">
-              <th scope="row" className="px-2 py-1 text-left font-normal">
-                {clockOf(bucket.at, bucketMs)}
-              </th>
-              {present.map((name) => (
-                <td key={name} className="px-2 py-1">
-                  {bucket[name] ?? 0}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
-
 /** Start, middle and end are enough to read the scale. */
 function axis(buckets: readonly Bucket[]): string[] {
   const picks = [0, Math.floor(buckets.length / 2), buckets.length - 1];
   return [...new Set(picks)].flatMap((index) => buckets[index]?.at ?? []);
-}
-
-/** The bucket's time in the viewer's zone; the day is left out when the label before it is of the same day. */
-function clockOf(at: string, bucketMs: number, before?: string): string {
-  const date = new Date(at);
-  const day: Intl.DateTimeFormatOptions = { month: 'short', day: 'numeric' };
-  const clock: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit', hour12: false };
-  const sameDay = before !== undefined && new Date(before).toDateString() === date.toDateString();
-  const options = bucketMs >= 86_400_000 ? day : sameDay ? clock : { ...day, ...clock };
-  return new Intl.DateTimeFormat(undefined, options).format(date);
 }

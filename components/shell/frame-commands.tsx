@@ -1,0 +1,79 @@
+'use client';
+
+import { FlaskConical } from 'lucide-react';
+import { useRouter } from 'next/navigation';
+import { useAppearance } from '#components/theme/appearance-provider.tsx';
+import { useHotkeys } from '#components/ui/hotkeys.ts';
+import type { Space } from '#components/ui/test-band.tsx';
+import { hrefInSpace, hrefOf, navigation, type Place, personal } from './navigation.ts';
+import type { PaletteGroup } from './palette.tsx';
+import { themes, type Workspace } from './top-bar-menus.tsx';
+
+/** The keys of the frame. They give way to a page that uses the same key. */
+export function useFrameKeys(place: Place, act: { openPalette: () => void; openShortcuts: () => void; toggleRail: () => void }): void {
+  const router = useRouter();
+  const items = navigation.flatMap((group) => group.items).filter((item) => item.keys);
+  const toSpace = (space: Space) => router.push(hrefInSpace(window.location.pathname, place, space));
+  useHotkeys([
+    { keys: 'mod+k', label: 'Search and commands', group: 'Everywhere', everywhere: true, run: act.openPalette },
+    { keys: '/', run: act.openPalette, fallback: true },
+    { keys: '?', label: 'This sheet', group: 'Everywhere', run: act.openShortcuts },
+    { keys: 'mod+b', label: 'Collapse or expand the navigation', group: 'Everywhere', run: act.toggleRail },
+    { keys: 'escape', label: 'Close what is on top', group: 'Everywhere' },
+    ...items.map((item) => ({ keys: item.keys ?? '', label: item.label, group: 'Go to', run: () => router.push(hrefOf(item, place)) })),
+    { keys: 'g t', label: 'Switch to Test', group: 'Go to', run: () => toSpace('test') },
+    { keys: 'g l l', label: 'Switch to Live', group: 'Go to', run: () => toSpace('live') },
+  ]);
+}
+
+/** Pages, spaces, workspaces and themes, for the palette. */
+export function useBuiltInGroups(place: Place, workspaces: readonly Workspace[]): PaletteGroup[] {
+  const router = useRouter();
+  const { setTheme } = useAppearance();
+  const other: Space = place.space === 'live' ? 'test' : 'live';
+  const pages = [...navigation.flatMap((group) => group.items), ...personal];
+  return [
+    {
+      heading: 'Go to',
+      items: pages.map((item) => ({
+        id: `go-${item.id}`,
+        label: item.label,
+        icon: <item.icon />,
+        keys: item.keys,
+        keywords: item.keywords,
+        run: () => router.push(hrefOf(item, place)),
+      })),
+    },
+    {
+      heading: 'Switch',
+      actions: true,
+      items: [
+        {
+          id: `space-${other}`,
+          label: `Switch to ${other === 'test' ? 'Test' : 'Live'}`,
+          icon: <FlaskConical />,
+          keys: other === 'test' ? 'g t' : 'g l l',
+          run: () => router.push(hrefInSpace(window.location.pathname, place, other)),
+        },
+        ...workspaces
+          .filter((workspace) => workspace.slug !== place.slug)
+          .map((workspace) => ({
+            id: `workspace-${workspace.slug}`,
+            label: `Workspace ${workspace.name}`,
+            run: () => router.push(`/${workspace.slug}/${place.space}`),
+          })),
+      ],
+    },
+    {
+      heading: 'Theme',
+      actions: true,
+      items: themes.map(({ theme, label, icon: Icon }) => ({
+        id: `theme-${theme}`,
+        label: `Theme: ${label}`,
+        icon: <Icon />,
+        keywords: ['appearance', 'mode'],
+        run: () => setTheme(theme),
+      })),
+    },
+  ];
+}

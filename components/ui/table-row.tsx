@@ -1,0 +1,103 @@
+'use client';
+
+import { flexRender, type Row } from '@tanstack/react-table';
+import { MoreHorizontal } from 'lucide-react';
+import Link from 'next/link';
+import type { ReactNode } from 'react';
+import { IconButton } from './button.tsx';
+import { Checkbox } from './choices.tsx';
+import { cn } from './cn.ts';
+import { Menu, type MenuEntry } from './dropdown-menu.tsx';
+import type { Selection } from './table-keys.ts';
+
+/** Columns that leave narrow windows, as classes. */
+export const hidden = { sm: 'max-sm:hidden', md: 'max-md:hidden', lg: 'max-lg:hidden', xl: 'max-xl:hidden' } as const;
+
+type BodyRowProps<T> = {
+  row: Row<T>;
+  name: string;
+  href: string | undefined;
+  onOpen: (() => void) | undefined;
+  isOpen: boolean;
+  entries: readonly MenuEntry[] | undefined;
+  selection: Selection | undefined;
+  toggle: (id: string, range: boolean) => void;
+};
+
+/** One row: its cells, the stretched link, the checkbox and the menu. */
+export function BodyRow<T>({ row, name, href, onOpen, isOpen, entries, selection, toggle }: BodyRowProps<T>) {
+  const selected = selection?.selected.has(row.id) ?? false;
+  return (
+    <tr
+      data-row={row.id}
+      tabIndex={-1}
+      aria-selected={selection ? selected : undefined}
+      className={cn(
+        'group/row relative scroll-mt-10 focus-visible:-outline-offset-2',
+        (href ?? onOpen) && 'hover:bg-subtle/70',
+        selected && 'bg-accent-soft hover:bg-accent-soft',
+        isOpen && 'bg-subtle shadow-[inset_2px_0_0_var(--accent)]',
+      )}
+    >
+      {selection && (
+        <td className={cn(bodyCell, 'relative z-10 w-8 pr-0')}>
+          <Checkbox hideLabel label={`Select ${name}`} checked={selected} onCheckedChange={() => toggle(row.id, false)} className="-ml-1" />
+        </td>
+      )}
+      {row.getVisibleCells().map((cell, index) => {
+        const meta = cell.column.columnDef.meta;
+        const content = flexRender(cell.column.columnDef.cell, cell.getContext());
+        return (
+          <td
+            key={cell.id}
+            className={cn(
+              bodyCell,
+              meta?.align === 'right' && 'figures text-right',
+              meta?.truncate && 'max-w-0 truncate',
+              meta?.hideBelow && hidden[meta.hideBelow],
+            )}
+          >
+            {index === 0 ? (
+              <Opener href={href} onOpen={onOpen}>
+                {content}
+              </Opener>
+            ) : (
+              content
+            )}
+          </td>
+        );
+      })}
+      {entries && (
+        <td className={cn(bodyCell, 'relative z-10 w-10 pr-1.5 text-right')}>
+          {entries.length > 0 && (
+            <Menu
+              entries={entries}
+              trigger={<IconButton size="sm" label={`Actions for ${name}`} icon={<MoreHorizontal />} className="text-ink-3" />}
+            />
+          )}
+        </td>
+      )}
+    </tr>
+  );
+}
+
+const bodyCell = 'h-(--row-height) border-line border-b px-3 py-(--cell-pad) align-middle group-last/row:border-b-0';
+
+/** The link or button of the first cell reaches over the whole row, so that the row can be clicked, middle-clicked and tabbed to once. */
+function Opener({ href, onOpen, children }: { href: string | undefined; onOpen: (() => void) | undefined; children: ReactNode }) {
+  const stretched =
+    'rounded-xs text-left font-medium outline-none after:absolute after:inset-0 focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-focus';
+  if (href !== undefined) {
+    return (
+      <Link href={href} data-opener className={stretched}>
+        {children}
+      </Link>
+    );
+  }
+  if (!onOpen) return children;
+  return (
+    <button type="button" data-opener onClick={onOpen} className={stretched}>
+      {children}
+    </button>
+  );
+}

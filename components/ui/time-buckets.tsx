@@ -1,0 +1,70 @@
+export type Series = 'ok' | 'redirect' | 'client_error' | 'server_error' | 'blocked';
+export type Bucket = { /** ISO 8601, the start of the bucket. */ at: string } & Partial<Record<Series, number>>;
+
+export const series: Record<Series, { label: string; fill: string }> = {
+  ok: { label: '2xx', fill: 'bg-line-control' },
+  redirect: { label: '3xx', fill: 'bg-accent' },
+  client_error: { label: '4xx', fill: 'bg-warn' },
+  server_error: { label: '5xx', fill: 'bg-bad' },
+  blocked: { label: 'Refused by us', fill: 'bg-note' },
+};
+/** Bottom of the stack first. */
+export const order: Series[] = ['ok', 'redirect', 'client_error', 'server_error', 'blocked'];
+
+/** The histogram's numbers as a table, for whoever cannot see or use the bars. */
+export function BucketTable({
+  buckets,
+  present,
+  bucketMs,
+  unit,
+}: {
+  buckets: readonly Bucket[];
+  bucketMs: number;
+  unit: string;
+  present: Series[];
+}) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable from the keyboard.
+    <div tabIndex={0} className="max-h-56 overflow-auto rounded-md border border-line-strong">
+      <table className="figures w-full text-right text-xs">
+        <caption className="sr-only">{unit} over time</caption>
+        <thead className="sticky top-0 bg-subtle text-ink-3">
+          <tr>
+            <th scope="col" className="px-2 py-1 text-left font-medium">
+              From
+            </th>
+            {present.map((name) => (
+              <th key={name} scope="col" className="px-2 py-1 font-medium">
+                {series[name].label}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {buckets.map((bucket) => (
+            <tr key={bucket.at} className="border-line border-t">
+              <th scope="row" className="px-2 py-1 text-left font-normal">
+                {clockOf(bucket.at, bucketMs)}
+              </th>
+              {present.map((name) => (
+                <td key={name} className="px-2 py-1">
+                  {bucket[name] ?? 0}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** The bucket's time in the viewer's zone; the day is left out when the label before it is of the same day. */
+export function clockOf(at: string, bucketMs: number, before?: string): string {
+  const date = new Date(at);
+  const day: Intl.DateTimeFormatOptions = { month: 'short', day: 'numeric' };
+  const clock: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit', hour12: false };
+  const sameDay = before !== undefined && new Date(before).toDateString() === date.toDateString();
+  const options = bucketMs >= 86_400_000 ? day : sameDay ? clock : { ...day, ...clock };
+  return new Intl.DateTimeFormat(undefined, options).format(date);
+}
