@@ -20,6 +20,9 @@ import { saveDraft } from './saving.ts';
 import { type CreateRoute, type ListRoutes, type RouteRef, routeSlugFrom, type UpdateRoute } from './schema.ts';
 import { environmentIds, freeSlug, lockRoute, routeByRef } from './store.ts';
 
+export { record as recordOf } from './answers.ts';
+export { checkTarget } from './config/target.ts';
+
 /** One page: its ids from the index of the sort, its rows, and the configurations of those rows, whatever the number of routes. */
 export function listRoutes(ctx: Ctx, query: z.output<typeof ListRoutes>) {
   return read(ctx, async (tx) => {

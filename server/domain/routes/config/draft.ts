@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { canonicalAddress } from '#server/kernel/address.ts';
 import { Prisma } from '#server/generated/prisma/client.ts';
+import { canonicalAddress } from '#server/kernel/address.ts';
 import { invalid } from '#server/kernel/errors.ts';
 import {
   CONFIG_DEFAULTS,

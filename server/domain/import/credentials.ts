@@ -1,0 +1,57 @@
+import { getDomainWithoutSuffix } from 'tldts';
+import { containsCredential } from '#server/crypto/credential-patterns.ts';
+import type { ProposedSecret } from './schema.ts';
+
+/** Names the importer must not propose, lower-cased: they exist in the space. */
+export type Taken = { secrets: ReadonlySet<string>; routes: ReadonlySet<string> };
+export const nothingTaken: Taken = { secrets: new Set(), routes: new Set() };
+
+const HEADER =
+  /^(?:authorization|cookie|x-auth|.*(?:^|[-_])(?:api[-_]?key|apikey|access[-_]?key|auth[-_]?key|key|token|secret|password|signature|credentials?)(?:[-_](?:id))?)$/i;
+const PARAMETER =
+  /^(?:key|appid|app_?key|api[-_]?key|apikey|access[-_]?(?:key|token)|auth(?:[-_]?(?:key|token))?|token|secret|password|client[-_]?secret|sig(?:nature)?|subscription[-_]key)$/i;
+
+export const isCredentialHeader = (name: string, value: string) => HEADER.test(name) || containsCredential(value);
+export const isCredentialParameter = (name: string, value: string) => PARAMETER.test(name) || containsCredential(value);
+
+/** `Stripe` for api.stripe.com; null for an address. */
+export function vendorOf(host: string): string | null {
+  const label = getDomainWithoutSuffix(host, { allowPrivateDomains: true }) ?? (/^[a-z-]+$/i.test(host) ? host : null);
+  return label === null || label === '' ? null : label[0]?.toUpperCase() + label.slice(1);
+}
+
+/** `STRIPE_API_KEY` for X-Api-Key of Stripe. */
+export const secretNameFor = (vendor: string | null, what: string) =>
+  `${vendor ?? 'upstream'}_${what.replace(/^x[-_]/i, '')}`
+    .toUpperCase()
+    .replace(/[^A-Z0-9]+/g, '_')
+    .replace(/^_+|_+$/g, '')
+    .slice(0, 100);
+
+/** The first of name, name_2, name_3, … that nobody has. */
+export function freeName(wanted: string, taken: (name: string) => boolean, suffix = (n: number) => `_${n}`): string {
+  for (let n = 1; ; n++) {
+    const name = n === 1 ? wanted : `${wanted}${suffix(n)}`;
+    if (!taken(name)) return name;
+  }
+}
+
+/** Collects the secrets of one proposal. `add` answers the template to put in the credential's place. */
+export function secretList(taken: Taken) {
+  const secrets: ProposedSecret[] = [];
+  const used = (name: string) => taken.secrets.has(name.toLowerCase()) || secrets.some((s) => s.name.toLowerCase() === name.toLowerCase());
+  const add = (wanted: string, value: string | undefined, note: string): string => {
+    const same = value === undefined ? undefined : secrets.find((s) => s.value === value);
+    const name = same?.name ?? freeName(wanted, used);
+    if (!same) secrets.push({ name, ...(value === undefined ? {} : { value }), note });
+    return `{{secret:${name}}}`;
+  };
+  return { secrets, add };
+}
+
+/** A stand-in instead of a value: `$TOKEN`, `${TOKEN}`, `{{token}}`, `<your key>`, `YOUR_API_KEY`; answers the name it suggests, '' for none. */
+export function standIn(value: string): string | undefined {
+  const named = /^(?:\$\{?(\w+)\}?|\{\{\s*([\w-]+)\s*\}\}|%(\w+)%)$/.exec(value);
+  if (named) return (named[1] ?? named[2] ?? named[3] ?? '').toUpperCase().replace(/-/g, '_');
+  return /^<.*>$|^\[.*\]$|^(?:your|my|insert)[-_ ]|^x{3,}$|^\.{3}$|^…$/i.test(value) ? '' : undefined;
+}

@@ -1,0 +1,183 @@
+import { parse } from 'shell-quote';
+
+/** What a curl command says, before anything is judged. */
+export type CurlCall = {
+  url: string;
+  method: string;
+  headers: { name: string; value: string }[];
+  /** Bodies in the order given; with -G they were moved into the query of `url`. */
+  data: string[];
+  /** `user:password` of -u. */
+  user?: string;
+  warnings: string[];
+};
+export type CurlParsed = { ok: true; call: CurlCall } | { ok: false; problem: string };
+
+/** Options followed by a value; every other option is a switch. */
+const WITH_VALUE = new Map(
+  Object.entries({
+    '-X': '--request',
+    '-H': '--header',
+    '-d': '--data',
+    '-F': '--form',
+    '-u': '--user',
+    '-b': '--cookie',
+    '-A': '--user-agent',
+    '-e': '--referer',
+    '-o': '--output',
+    '-m': '--max-time',
+    '-w': '--write-out',
+    '-c': '--cookie-jar',
+    '-x': '--proxy',
+    '-E': '--cert',
+    '-T': '--upload-file',
+    '-r': '--range',
+    '-K': '--config',
+    '-D': '--dump-header',
+  }),
+);
+const LONG_WITH_VALUE = new Set([
+  ...WITH_VALUE.values(),
+  ...'--data-raw --data-ascii --data-binary --data-urlencode --json --url --oauth2-bearer --connect-timeout --retry --retry-delay --retry-max-time --cacert --capath --key --cert-type --key-type --resolve --connect-to --interface --form-string --proxy-user --noproxy --aws-sigv4 --ciphers --limit-rate --max-redirs --proto --tls-max --url-query --pass --unix-socket --trace --trace-ascii --stderr'.split(
+    ' ',
+  ),
+]);
+const SWITCHES = { '-G': '--get', '-I': '--head', '-k': '--insecure' } as const;
+
+/**
+ * Reads one curl command as a POSIX shell would split it: quoting, $'…', line continuations (also those of cmd.exe and PowerShell).
+ * Variables stay as `${NAME}`; what comes after the command (a pipe, a second command) is left out.
+ */
+export function parseCurl(text: string): CurlParsed {
+  const joined = text
+    .trim()
+    .replace(/[\\^`][ \t]*\r?\n/g, ' ')
+    .replace(/^\$\s+/, '');
+  const warnings: string[] = [];
+  if (hasOpenQuote(joined)) return { ok: false, problem: 'has a quote that is not closed' };
+  const words = wordsOf(joined, warnings);
+  if (!/^(?:.*\/)?curl(?:\.exe)?$/.test(words[0] ?? '')) return { ok: false, problem: 'must start with curl' };
+  const said = new Map<string, string[]>();
+  const urls: string[] = [];
+  const say = (option: string, value = '') => said.set(option, [...(said.get(option) ?? []), value]);
+  for (let i = 1; i < words.length; i++) {
+    const word = words[i] as string; // below length
+    if (word === '--next') {
+      warnings.push('Only the first of several requests was read.');
+      break;
+    }
+    if (word.startsWith('--') && word.length > 2) {
+      const [option, inline] = /^(--[^=]+)=([\s\S]*)$/.exec(word)?.slice(1) ?? [word];
+      if (LONG_WITH_VALUE.has(option as string)) say(option as string, inline ?? words[++i]);
+      else say(option as string);
+    } else if (word.startsWith('-') && word.length > 1 && word !== '--') {
+      // Short switches may stand together, the last one may take a value: -sSXPOST, -sX POST.
+      for (let at = 1; at < word.length; at++) {
+        const option = `-${word[at]}`;
+        const long = WITH_VALUE.get(option);
+        if (!long) {
+          say(SWITCHES[option as '-G'] ?? option);
+          continue;
+        }
+        say(long, word.slice(at + 1) || words[++i]);
+        break;
+      }
+    } else if (word !== '--') urls.push(word);
+  }
+  const url = [...(said.get('--url') ?? []), ...urls][0];
+  if (!url) return { ok: false, problem: 'has no URL' };
+  if (urls.length + (said.get('--url')?.length ?? 0) > 1) warnings.push('Only the first of several URLs was read.');
+  return { ok: true, call: callOf(url, said, warnings) };
+}
+
+function wordsOf(text: string, warnings: string[]): string[] {
+  const words: string[] = [];
+  const entries = parse(text, (name) => `\${${name}}`);
+  let cut = 0; // the number of words when the last one was a URL in pieces
+  for (let i = 0; i < entries.length; i++) {
+    const entry = entries[i] as (typeof entries)[number]; // below length
+    const next = entries[i + 1];
+    if (typeof entry === 'string') words.push(entry);
+    else if ('pattern' in entry) words.push(entry.pattern);
+    else if ('comment' in entry) break;
+    else if (
+      entry.op === '&' &&
+      typeof next === 'string' &&
+      /^[\w.[\]-]+=/.test(next) &&
+      (cut === words.length || isUrlWithQuery(words.at(-1)))
+    ) {
+      // An unquoted URL: the shell would cut it here, which the person did not mean.
+      if (cut !== words.length) warnings.push('The URL should be quoted: a shell ends the command at &.');
+      cut = words.length;
+      words[cut - 1] += `&${next}`;
+      i++;
+    } else {
+      warnings.push('What follows the command (a pipe, a redirection or another command) was left out.');
+      break;
+    }
+  }
+  return words;
+}
+
+const isUrlWithQuery = (word: string | undefined) => /^https?:\/\/[^\s?]*\?/.test(word ?? '');
+
+/** The parser reads on past a missing quote; a cut-off paste is better refused than half understood. */
+function hasOpenQuote(text: string): boolean {
+  let quote = '';
+  for (let i = 0; i < text.length; i++) {
+    const c = text[i] as string; // below length
+    if (c === '\\' && quote !== "'") i++;
+    else if (quote === '') {
+      if (c === '#' && (i === 0 || /\s/.test(text[i - 1] ?? ''))) i = (text.indexOf('\n', i) + 1 || text.length + 1) - 1;
+      else if (c === "'" && text[i - 1] === '$') quote = "$'";
+      else if (c === "'" || c === '"') quote = c;
+    } else if (c === quote || (quote === "$'" && c === "'")) quote = '';
+  }
+  return quote !== '';
+}
+
+function callOf(url: string, said: Map<string, string[]>, warnings: string[]): CurlCall {
+  const all = (...options: string[]) => options.flatMap((o) => said.get(o) ?? []);
+  const json = all('--json');
+  const data = [...all('--data', '--data-raw', '--data-ascii', '--data-binary', '--data-urlencode'), ...json];
+  const headers = all('--header').flatMap(headerOf);
+  for (const [option, name] of [
+    ['--user-agent', 'User-Agent'],
+    ['--referer', 'Referer'],
+    ['--cookie', 'Cookie'],
+  ] as const)
+    for (const value of all(option)) {
+      if (name === 'Cookie' && !value.includes('=')) warnings.push('A cookie file cannot be read from here; its cookies were left out.');
+      else headers.push({ name, value });
+    }
+  for (const token of all('--oauth2-bearer')) headers.push({ name: 'Authorization', value: `Bearer ${token}` });
+  if (said.has('--insecure'))
+    warnings.push('The command skips certificate checks (-k). Calls through a route always check the certificate of the upstream.');
+  if (said.has('--cert') || said.has('--key'))
+    warnings.push('The command presents a client certificate, which routes cannot do yet; it was left out.');
+  if (said.has('--proxy')) warnings.push('The proxy of the command was left out.');
+  if (said.has('--aws-sigv4')) warnings.push('Requests signed for AWS cannot be imported; the signature was left out.');
+  const moved = said.has('--get') && data.length > 0;
+  const body = data.length > 0 || said.has('--form') || said.has('--form-string');
+  const method =
+    all('--request').at(-1)?.toUpperCase() ??
+    (said.has('--head') ? 'HEAD' : said.has('--upload-file') ? 'PUT' : body && !moved ? 'POST' : 'GET');
+  const user = all('--user').at(-1);
+  return {
+    url: [url, moved ? data.join('&') : '', ...all('--url-query')]
+      .filter(Boolean)
+      .reduce((whole, part) => `${whole}${whole.includes('?') ? '&' : '?'}${part}`),
+    method,
+    headers,
+    data: moved ? [] : data,
+    ...(user === undefined ? {} : { user }),
+    warnings,
+  };
+}
+
+/** `Name: value`; `Name;` is an empty header and `Name:` removes one, neither of which matters here. */
+function headerOf(line: string): { name: string; value: string }[] {
+  const at = line.indexOf(':');
+  const value = line.slice(at + 1).trim();
+  return at > 0 && value !== '' ? [{ name: line.slice(0, at).trim(), value }] : [];
+}

@@ -1,0 +1,155 @@
+import { parse } from 'yaml';
+import { headerNameProblem, METHODS } from '#server/domain/routes/config/schema.ts';
+import { freeName, nothingTaken, secretList, secretNameFor, type Taken, vendorOf } from './credentials.ts';
+import type { Proposed } from './from-curl.ts';
+
+type Json = Record<string, unknown>;
+
+/**
+ * A route and its secrets from an OpenAPI 3.0 or 3.1 description in JSON or YAML: the first absolute server becomes the target, every
+ * security scheme a template. Pure; nothing is fetched, references to other files are not followed.
+ */
+export function proposeFromOpenApi(text: string, taken: Taken = nothingTaken): Proposed {
+  const read = documentOf(text);
+  if ('problem' in read) return { ok: false, problem: read.problem };
+  const { document } = read;
+  const warnings: string[] = [];
+  const servers = list(document.servers).flatMap((server) => serverUrl(server, warnings));
+  const [target, ...others] = [...new Set(servers)];
+  if (!target) return { ok: false, problem: 'names no absolute server URL, so there is nothing to call' };
+  if (others.length > 0) warnings.push(`Other servers can become environments of the route: ${others.slice(0, 5).join(', ')}.`);
+  if (target.startsWith('http:'))
+    warnings.push('The server uses http, which sends secrets in clear; use https unless the operator allows this host.');
+
+  const host = URL.parse(target)?.hostname ?? '';
+  const vendor = vendorOf(host);
+  const { secrets, add } = secretList(taken);
+  const headers: Record<string, string> = {};
+  const query: Record<string, string> = {};
+  for (const [key, scheme] of usedSchemes(document)) {
+    const injected = injectionOf(scheme, (what, note) => add(secretNameFor(vendor, what), undefined, note));
+    if ('problem' in injected) warnings.push(`The security scheme ${key} was left out: ${injected.problem}.`);
+    else if (injected.place === 'query') query[injected.name] = injected.template();
+    else if (Object.keys(headers).some((h) => h.toLowerCase() === injected.name.toLowerCase()))
+      warnings.push(`The security scheme ${key} was left out: another one already uses the header ${injected.name}.`);
+    else headers[injected.name] = injected.template();
+  }
+
+  const calls = operationsOf(document);
+  const methods = METHODS.filter((m) => calls.some((c) => c.method === m));
+  const sample = calls.find((c) => c.method === 'GET' && !c.path.includes('{')) ??
+    calls.find((c) => c.method === 'GET') ??
+    calls[0] ?? { method: 'GET', path: '/' };
+  const title = textOf(object(document.info).title)
+    .replace(/[\s\u0000-\u001f\u007f]+/g, ' ')
+    .trim()
+    .slice(0, 90);
+  const route = {
+    name: freeName(
+      title || vendor || host,
+      (name) => taken.routes.has(name.toLowerCase()),
+      (n) => ` ${n}`,
+    ),
+    target_base_url: target,
+    inject_headers_json: headers,
+    inject_query_json: query,
+    ...(methods.length > 0 ? { allowed_methods: [...methods] } : {}),
+    sample_call: sample,
+  };
+  return { ok: true, proposal: { routes: [route], secrets, warnings } };
+}
+
+function documentOf(text: string): { document: Json } | { problem: string } {
+  let document: unknown;
+  try {
+    // Aliases are counted: a few kilobytes of YAML may otherwise stand for gigabytes.
+    document = parse(text, { maxAliasCount: 100, logLevel: 'silent', uniqueKeys: false });
+  } catch {
+    return { problem: 'is neither JSON nor YAML' };
+  }
+  if (typeof document !== 'object' || document === null || Array.isArray(document)) return { problem: 'is not an API description' };
+  const { openapi, swagger } = document as Json;
+  if (swagger !== undefined) return { problem: 'is a Swagger 2 description; convert it to OpenAPI 3 first' };
+  return /^3\.[01]\b/.test(textOf(openapi)) ? { document: document as Json } : { problem: 'is not an OpenAPI 3.0 or 3.1 description' };
+}
+
+/** The URL with the default of every variable; relative servers and leftovers in braces are passed over with a warning. */
+function serverUrl(server: unknown, warnings: string[]): string[] {
+  const variables = object(object(server).variables);
+  const url = textOf(object(server).url).replace(/\{([^{}]+)\}/g, (whole, name: string) =>
+    name in variables ? textOf(object(variables[name]).default) : whole,
+  );
+  const parsed = URL.parse(url);
+  if (!parsed || !/^https?:$/.test(parsed.protocol) || /[{}]/.test(url)) {
+    warnings.push(`The server ${url.slice(0, 100)} was left out: it is not an absolute URL.`);
+    return [];
+  }
+  return [`${parsed.origin}${parsed.pathname.replace(/\/+$/, '')}`];
+}
+
+/** Schemes that some requirement names; all of them when none is named. */
+function usedSchemes(document: Json): [string, Json][] {
+  const declared = Object.entries(object(object(document.components).securitySchemes)).map(([key, s]): [string, Json] => [
+    key,
+    resolved(document, s),
+  ]);
+  const requirements = [
+    document.security,
+    ...pathItems(document).flatMap(([, item]) => Object.values(item).map((op) => object(op).security)),
+  ];
+  const named = new Set(requirements.flatMap((r) => list(r).flatMap((alternative) => Object.keys(object(alternative)))));
+  return declared.filter(([key]) => named.size === 0 || named.has(key));
+}
+
+type Injected = { place: 'header' | 'query'; name: string; template: () => string } | { problem: string };
+
+function injectionOf(scheme: Json, keep: (what: string, note: string) => string): Injected {
+  const type = textOf(scheme.type).toLowerCase();
+  const name = textOf(scheme.name);
+  if (type === 'apikey' && scheme.in === 'query' && name !== '' && name.length <= 128)
+    return { place: 'query', name, template: () => keep(name, `Sent as the query parameter ${name}.`) };
+  if (type === 'apikey' && scheme.in === 'header') {
+    const problem = headerNameProblem(name);
+    if (problem) return { problem: `the header name ${problem}` };
+    return { place: 'header', name, template: () => keep(/^authorization$/i.test(name) ? 'api_key' : name, `Sent as the header ${name}.`) };
+  }
+  if (type === 'http' && /^bearer$/i.test(textOf(scheme.scheme)))
+    return { place: 'header', name: 'Authorization', template: () => `Bearer ${keep('token', 'Sent as Bearer authorization.')}` };
+  if (type === 'http' && /^basic$/i.test(textOf(scheme.scheme)))
+    return {
+      place: 'header',
+      name: 'Authorization',
+      template: () => `Basic ${keep('basic_auth', 'The base64 of user:password, sent as Basic authorization.')}`,
+    };
+  if (type === 'oauth2' || type === 'openidconnect')
+    return { problem: 'OAuth sign-in cannot be imported; put an access token into a secret and inject it as a header' };
+  return { problem: 'this kind of scheme is not supported' };
+}
+
+/** Every operation, reads first in the order written. */
+function operationsOf(document: Json): { method: string; path: string }[] {
+  return pathItems(document).flatMap(([path, item]) =>
+    Object.keys(item).flatMap((key) => {
+      const method = METHODS.find((m) => m.toLowerCase() === key);
+      return method ? [{ method, path }] : [];
+    }),
+  );
+}
+
+const pathItems = (document: Json): [string, Json][] =>
+  Object.entries(object(document.paths)).map(([path, item]) => [path, resolved(document, item)]);
+
+/** One step inside the same document (`#/components/…`); anything else reads as empty. */
+function resolved(document: Json, value: unknown): Json {
+  const ref = textOf(object(value).$ref);
+  if (!ref.startsWith('#/')) return object(value);
+  const steps = ref
+    .slice(2)
+    .split('/')
+    .map((s) => s.replace(/~1/g, '/').replace(/~0/g, '~'));
+  return object(steps.reduce<unknown>((at, step) => (Object.hasOwn(object(at), step) ? object(at)[step] : undefined), document));
+}
+
+const object = (value: unknown): Json => (typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {});
+const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '');

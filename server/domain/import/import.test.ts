@@ -1,0 +1,239 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { parseCurl } from './curl.ts';
+import { proposeFromCurl } from './from-curl.ts';
+import { proposeFromOpenApi } from './from-openapi.ts';
+
+const curl = (text: string) => {
+  const proposed = proposeFromCurl(text);
+  assert.ok(proposed.ok, JSON.stringify(proposed));
+  const [route] = proposed.proposal.routes;
+  assert.ok(route);
+  return { route, secrets: proposed.proposal.secrets, warnings: proposed.proposal.warnings };
+};
+const openapi = (document: unknown) => {
+  const proposed = proposeFromOpenApi(typeof document === 'string' ? document : JSON.stringify(document));
+  assert.ok(proposed.ok, JSON.stringify(proposed));
+  const [route] = proposed.proposal.routes;
+  assert.ok(route);
+  return { route, secrets: proposed.proposal.secrets, warnings: proposed.proposal.warnings };
+};
+
+test('a bearer key becomes a secret and a template, its scheme stays outside', () => {
+  const { route, secrets } = curl(`curl https://api.stripe.com/v1/charges \\
+    -H "Authorization: Bearer hunter2-key" \\
+    -H 'Content-Type: application/json' -H 'Stripe-Version: 2026-01-01' \\
+    -d '{"amount": 5}'`);
+  assert.deepEqual(route, {
+    name: 'Stripe',
+    target_base_url: 'https://api.stripe.com',
+    inject_headers_json: { Authorization: 'Bearer {{secret:STRIPE_TOKEN}}', 'Stripe-Version': '2026-01-01' },
+    inject_query_json: {},
+    sample_call: { method: 'POST', path: '/v1/charges' },
+  });
+  assert.deepEqual(
+    secrets.map((s) => [s.name, s.value]),
+    [['STRIPE_TOKEN', 'hunter2-key']],
+  );
+});
+
+test('user and password become one Basic secret in base64', () => {
+  for (const command of [
+    'curl -u sk_test_1: https://api.stripe.com/v1',
+    'curl https://sk_test_1:@api.stripe.com/v1',
+    "curl -usk_test_1 'https://api.stripe.com/v1'",
+  ]) {
+    const { route, secrets } = curl(command);
+    assert.equal(route.inject_headers_json.Authorization, 'Basic {{secret:STRIPE_BASIC_AUTH}}', command);
+    assert.equal(Buffer.from(secrets[0]?.value ?? '', 'base64').toString(), 'sk_test_1:', command);
+    assert.equal(route.target_base_url, 'https://api.stripe.com');
+  }
+});
+
+test('keys in the query leave the URL, and -G moves data into it', () => {
+  const { route, secrets } = curl(
+    `curl -G --data-urlencode 'q=Rome' -d appid=abc123 'https://api.openweathermap.org/data/2.5/weather?units=metric'`,
+  );
+  assert.deepEqual(route.inject_query_json, { appid: '{{secret:OPENWEATHERMAP_APPID}}' });
+  assert.deepEqual(route.sample_call, { method: 'GET', path: '/data/2.5/weather?units=metric&q=Rome' });
+  assert.equal(secrets[0]?.value, 'abc123');
+});
+
+test('an unquoted URL with & is read as it was meant', () => {
+  const { route, warnings } = curl('curl https://maps.example.com/x?a=1&key=abc&b=2 -H "Accept: */*"');
+  assert.equal(route.sample_call.path, '/x?a=1&b=2');
+  assert.deepEqual(route.inject_query_json, { key: '{{secret:EXAMPLE_KEY}}' });
+  assert.match(warnings.join(), /quoted/);
+});
+
+test('stand-ins give a secret without a value', () => {
+  for (const [value, name] of [
+    ['$OPENAI_API_KEY', 'OPENAI_API_KEY'],
+    ['$'.concat('{OPENAI_API_KEY}'), 'OPENAI_API_KEY'],
+    ['{{openai-key}}', 'OPENAI_KEY'],
+    ['YOUR_API_KEY', 'OPENAI_TOKEN'],
+    ['<token>', 'OPENAI_TOKEN'],
+  ] as const) {
+    const { route, secrets } = curl(`curl https://api.openai.com/v1/models -H "Authorization: Bearer ${value}"`);
+    assert.equal(route.inject_headers_json.Authorization, `Bearer {{secret:${name}}}`);
+    assert.deepEqual(
+      secrets.map((s) => [s.name, s.value]),
+      [[name, undefined]],
+    );
+  }
+});
+
+test('every spelling of the options is understood', () => {
+  const { call } = parseCurl(
+    `curl -sSXPUT --url=https://a.example.com/x -HX-A:1 --header 'X-B: it'\\''s' $'-HX-C: a\\'b' -b 'sid=1; t=2' --json '{"a":1}' -A me -k`,
+  ) as Extract<ReturnType<typeof parseCurl>, { ok: true }>;
+  assert.equal(call.method, 'PUT');
+  assert.equal(call.url, 'https://a.example.com/x');
+  assert.deepEqual(call.headers, [
+    { name: 'X-A', value: '1' },
+    { name: 'X-B', value: "it's" },
+    { name: 'X-C', value: "a'b" },
+    { name: 'User-Agent', value: 'me' },
+    { name: 'Cookie', value: 'sid=1; t=2' },
+  ]);
+  assert.deepEqual(call.data, ['{"a":1}']);
+  assert.match(call.warnings.join(), /certificate checks/);
+});
+
+test('several lines, prompts, pipes and other shells do not matter', () => {
+  for (const command of [
+    '$ curl https://a.example.com/x | jq .',
+    'curl https://a.example.com/x > out.json',
+    'curl ^\r\n  "https://a.example.com/x"',
+    'curl `\n https://a.example.com/x',
+    'curl a.example.com/x',
+    'curl https://a.example.com/x; rm -rf /',
+    "/usr/bin/curl -o f -L https://a.example.com/x # it's a comment",
+  ])
+    assert.deepEqual(curl(command).route.target_base_url + curl(command).route.sample_call.path, 'https://a.example.com/x', command);
+});
+
+test('what is no curl command is refused with a reason', () => {
+  for (const text of [
+    'wget https://a.example.com',
+    'curl',
+    'curl -H',
+    'curl ftp://a.example.com/x',
+    'curl "http://["',
+    '',
+    "curl 'unclosed",
+  ])
+    assert.equal(proposeFromCurl(text).ok, false, text);
+});
+
+test('hostile text is read in linear time', () => {
+  for (const text of [
+    `curl ${"'".repeat(60_000)}`,
+    `curl ${'"\\'.repeat(30_000)}`,
+    `curl ${'$'.repeat(60_000)}`,
+    `curl ${'\\\n'.repeat(30_000)}`,
+    `curl https://a.example.com/?x=1${'&a=1'.repeat(15_000)}`,
+    `curl https://a.example.com/${'<('.repeat(30_000)}`,
+    `curl https://a.example.com ${'-H x:y '.repeat(8_000)}`,
+  ]) {
+    const started = performance.now();
+    proposeFromCurl(text);
+    assert.ok(performance.now() - started < 2_000, `${text.slice(0, 20)} took ${performance.now() - started} ms`);
+  }
+});
+
+test('headers the gateway sets itself and per-call headers are not proposed', () => {
+  const { route, warnings } = curl(
+    `curl https://a.example.com -H 'Host: evil' -H 'X-Svc-Key: k' -H 'User-Agent: x' -H 'Accept: */*' -H 'X-Api-Key: k1' -H 'x-api-key: k2'`,
+  );
+  assert.deepEqual(Object.keys(route.inject_headers_json), ['X-Api-Key']);
+  assert.equal(warnings.filter((w) => w.includes('left out')).length, 2);
+});
+
+const description = {
+  openapi: '3.1.0',
+  info: { title: 'Pets\u0007 API' },
+  servers: [
+    { url: 'https://{region}.pets.example.com/v2/', variables: { region: { default: 'eu' } } },
+    { url: 'https://sandbox.pets.example.com' },
+    { url: '/relative' },
+  ],
+  security: [{ key: [] }, { bearer: [], q: [] }],
+  components: {
+    securitySchemes: {
+      key: { type: 'apiKey', in: 'header', name: 'X-Pet-Key' },
+      q: { type: 'apiKey', in: 'query', name: 'api_key' },
+      bearer: { $ref: '#/components/securitySchemes/real' },
+      real: { type: 'http', scheme: 'Bearer' },
+      unused: { type: 'http', scheme: 'basic' },
+    },
+  },
+  paths: { '/pets/{id}': { get: {}, delete: {}, parameters: [] }, '/pets': { get: {}, post: {}, trace: {} } },
+};
+
+test('an OpenAPI description becomes a route with a template per used scheme', () => {
+  const { route, secrets, warnings } = openapi(description);
+  assert.deepEqual(route, {
+    name: 'Pets API',
+    target_base_url: 'https://eu.pets.example.com/v2',
+    inject_headers_json: { 'X-Pet-Key': '{{secret:EXAMPLE_PET_KEY}}', Authorization: 'Bearer {{secret:EXAMPLE_TOKEN}}' },
+    inject_query_json: { api_key: '{{secret:EXAMPLE_API_KEY}}' },
+    allowed_methods: ['GET', 'POST', 'DELETE'],
+    sample_call: { method: 'GET', path: '/pets' },
+  });
+  assert.deepEqual(
+    secrets.map((s) => s.value),
+    [undefined, undefined, undefined],
+  );
+  assert.match(warnings.join(), /sandbox\.pets/);
+});
+
+test('YAML reads the same, schemes without requirements all count, clashes are said', () => {
+  const { route, warnings } = openapi(`openapi: 3.0.3
+info: {title: A}
+servers: [{url: "https://api.acme.io"}]
+components:
+  securitySchemes:
+    basic: {type: http, scheme: basic}
+    bearer: {type: http, scheme: bearer}
+    login: {type: oauth2, flows: {}}
+    host: {type: apiKey, in: header, name: Host}
+paths: {}
+`);
+  assert.deepEqual(route.inject_headers_json, { Authorization: 'Basic {{secret:ACME_BASIC_AUTH}}' });
+  assert.equal(warnings.length, 3);
+});
+
+test('descriptions that cannot be used are refused with a reason', () => {
+  const bomb = `a: &a [x,x,x,x,x,x,x,x,x]\n${'bcdefghij'
+    .split('')
+    .map(
+      (c, i, all) =>
+        `${c}: &${c} [${Array(9)
+          .fill(`*${all[i - 1] ?? 'a'}`)
+          .join(',')}]`,
+    )
+    .join('\n')}`;
+  for (const text of [
+    '{',
+    '[]',
+    'just text',
+    '{"swagger":"2.0"}',
+    '{"openapi":"3.2.0"}',
+    '{"openapi":"3.1.0"}',
+    '{"openapi":"3.1.0","servers":[{"url":"/v1"}]}',
+    '{"openapi":"3.0.0","servers":[{"url":"javascript:alert(1)"}]}',
+    bomb,
+  ])
+    assert.equal(proposeFromOpenApi(text).ok, false, text.slice(0, 60));
+  const odd = openapi({
+    openapi: '3.0.0',
+    servers: [{ url: 'https://a.example.com' }, null, 5],
+    security: 'x',
+    components: {
+      securitySchemes: { __proto__: { type: 'http' }, a: null, b: { $ref: '#/__proto__/x' }, c: { $ref: 'http://elsewhere' } },
+    },
+    paths: { '/x': null, '/y': { get: null } },
+  });
+  assert.deepEqual(odd.route.inject_headers_json, {});
+});

@@ -1,0 +1,27 @@
+import { operation } from '#server/kernel/operation.ts';
+import * as wire from './schema.ts';
+import * as imports from './service.ts';
+
+export const propose = operation({
+  id: 'import.propose',
+  summary: 'Turn a curl command or an OpenAPI description into proposed routes and secrets',
+  http: 'POST /admin/import/propose',
+  needs: ['route:create'],
+  refuses: [],
+  input: wire.Propose,
+  output: wire.Proposal,
+  shown_once: true,
+  run: (ctx, input) => imports.propose(ctx, input),
+});
+
+export const apply = operation({
+  id: 'import.apply',
+  summary: 'Create proposed secrets and routes together',
+  http: 'POST /admin/import/apply',
+  needs: ['route:create', 'secret:create'],
+  refuses: ['plan_limit', 'conflict', 'tenant_sealed'],
+  input: wire.Apply,
+  output: wire.Applied,
+  success: 201,
+  run: (ctx, input) => imports.apply(ctx, input),
+});
