@@ -8,5 +8,11 @@ export const ECHO_ORIGIN = 'http://echo.sallyport.internal';
 
 /** `url` is ECHO_ORIGIN, alone or followed by a path. */
 export function echoTarget(url: string): Target {
-  return { scheme: 'http', host: 'echo.sallyport.internal', port: 80, authority: 'echo.sallyport.internal', path: url.slice(ECHO_ORIGIN.length) };
+  return {
+    scheme: 'http',
+    host: 'echo.sallyport.internal',
+    port: 80,
+    authority: 'echo.sallyport.internal',
+    path: url.slice(ECHO_ORIGIN.length),
+  };
 }

@@ -1,7 +1,14 @@
 import { parse as parseLossless } from 'lossless-json';
-import { compileRanges } from '#server/domain/clients/address.ts';
-import { type ConfigRow, type EffectiveConfig, effectiveConfig, forMethod, type InjectMap, methodAllowed } from '#server/domain/routes/effective.ts';
-import { parseTemplate, stringsIn } from '#server/domain/templates/grammar.ts';
+import {
+  type ConfigRow,
+  type EffectiveConfig,
+  effectiveConfig,
+  forMethod,
+  type InjectMap,
+  methodAllowed,
+} from '#server/domain/routes/effective.ts';
+import { listReferences, parseTemplate, stringsIn } from '#server/domain/templates/grammar.ts';
+import { compileRanges } from '#server/kernel/address.ts';
 import type { EgressSettings } from '#server/platform/http-out/settings.ts';
 import { parseTarget } from '#server/platform/http-out/target-url.ts';
 import { ECHO_ORIGIN, echoTarget } from '../echo-origin.ts';
@@ -54,7 +61,13 @@ function compileRoute(
       if (known) return known;
       const config = configs.find((candidate) => candidate.environment_name === name);
       if (!config || !base) return undefined;
-      const environment = compileEnvironment(row, config, effectiveConfig(base, config === base ? null : config), assigned(config.environment_id), egress);
+      const environment = compileEnvironment(
+        row,
+        config,
+        effectiveConfig(base, config === base ? null : config),
+        assigned(config.environment_id),
+        egress,
+      );
       compiled.set(name, environment);
       return environment;
     },
@@ -104,8 +117,13 @@ function compileConfig(fields: EffectiveConfig, limitKey: string, egress: Egress
   const object = typeof injected === 'string' ? parseBodyObject(injected) : (injected as Record<string, unknown>);
   const body = object && Object.keys(object).length > 0 ? object : null;
   const target = compileTarget(fields.target_base_url, egress);
-  const templates = [...headers, ...query].map((rule) => rule.template);
-  const inBody = body !== null && [...stringsIn(body)].some(([, text]) => text.includes('{{'));
+  const inHead = [...headers, ...query].flatMap((rule) => rule.template ?? []);
+  const inBody =
+    body === null
+      ? []
+      : [...stringsIn(body)].filter(([, text]) => text.includes('{{')).map(([, text]) => [text, compileTemplate(text)] as const);
+  const inTarget = target.kind === 'template' ? [target.template] : [];
+  const malformed = [...inHead, ...inBody.map(([, template]) => template), ...inTarget].find((template) => template.malformed !== null);
   return {
     target,
     headers,
@@ -113,19 +131,30 @@ function compileConfig(fields: EffectiveConfig, limitKey: string, egress: Egress
     query,
     queryNames: new Set(query.map((rule) => rule.name)),
     body,
-    hasPlaceholders: inBody || target.kind === 'template' || templates.some((template) => template !== null && template.constant === null),
+    bodyTemplates: new Map(inBody),
+    references: { head: inHead.flatMap(referencesOf), body: inBody.flatMap(([, template]) => referencesOf(template)) },
+    malformed: malformed?.malformed ?? null,
     rateLimit: compileLimit(fields, limitKey),
     timeoutMs: fields.timeout_ms,
     retryAttempts: fields.retry_attempts,
     bodyPlaceholders: fields.body_placeholders,
     forwardClientIp: fields.forward_client_ip,
     requiresSignature: fields.require_signature,
-    unusable: fields.mtls_certificate_id !== null ? 'mtls_certificate_id' : fields.upstream_ca_certificate_id !== null ? 'upstream_ca_certificate_id' : null,
+    unusable:
+      fields.mtls_certificate_id !== null
+        ? 'mtls_certificate_id'
+        : fields.upstream_ca_certificate_id !== null
+          ? 'upstream_ca_certificate_id'
+          : null,
   };
 }
 
 function compileInjections(map: InjectMap | null): Injection[] {
-  return Object.entries(map ?? {}).map(([name, text]) => ({ name, lower: name.toLowerCase(), template: text === null ? null : compileTemplate(text) }));
+  return Object.entries(map ?? {}).map(([name, text]) => ({
+    name,
+    lower: name.toLowerCase(),
+    template: text === null ? null : compileTemplate(text),
+  }));
 }
 
 export function compileTemplate(text: string): CompiledTemplate {
@@ -134,6 +163,8 @@ export function compileTemplate(text: string): CompiledTemplate {
   const constant = parsed.template.every((part) => part.kind === 'literal') ? text : null;
   return { parts: parsed.template, constant, malformed: null };
 }
+
+const referencesOf = (template: CompiledTemplate) => listReferences([...template.parts]);
 
 function compileTarget(url: string, egress: EgressSettings): CompiledTarget {
   if (url === ECHO_ORIGIN || url.startsWith(`${ECHO_ORIGIN}/`)) {
@@ -149,7 +180,11 @@ export function fixedTarget(url: string, egress: EgressSettings): CompiledTarget
   const verdict = parseTarget(url, egress);
   if (verdict.ok) return { kind: 'fixed', target: verdict.target, basePath: basePathOf(verdict.target.path), echo: false };
   const inside = verdict.reason === 'own_host' || verdict.reason === 'not_allowed' || verdict.reason === 'port';
-  return { kind: 'refused', code: inside ? 'upstream_not_allowed' : 'template_invalid', message: `The target of this route ${verdict.message}.` };
+  return {
+    kind: 'refused',
+    code: inside ? 'upstream_not_allowed' : 'template_invalid',
+    message: `The target of this route ${verdict.message}.`,
+  };
 }
 
 /** One trailing slash of the base is insignificant when a path follows (interface rule 12 §7). */

@@ -1,6 +1,6 @@
-import { compileRanges, compileRangeTable } from '#server/domain/clients/address.ts';
 import { LIMITS, type LimitKey, planLimit } from '#server/domain/plans/schema.ts';
 import { settingsOf } from '#server/domain/tenants/schema.ts';
+import { compileRanges, compileRangeTable } from '#server/kernel/address.ts';
 import { keyCapabilities, scopeCapabilities } from '#server/kernel/capabilities.ts';
 import type { EgressSettings } from '#server/platform/http-out/settings.ts';
 import { compileRoutes } from './compile-route.ts';
@@ -25,7 +25,8 @@ export function compileSpace(rows: SpaceRows, egress: EgressSettings): SpaceSnap
   const collectionOf = new Map(rows.collections.map((row) => [row.slug, row.id]));
   const variables = new Map<string, Variable & { collectionId: string }>();
   for (const row of rows.variables) {
-    const variable: Variable = row.type === 'secret' ? { type: 'secret', secretId: row.secret_id ?? '' } : { type: 'value', value: row.value ?? '' };
+    const variable: Variable =
+      row.type === 'secret' ? { type: 'secret', secretId: row.secret_id ?? '' } : { type: 'value', value: row.value ?? '' };
     variables.set(`${row.collection_id} ${row.key}`, { ...variable, collectionId: row.collection_id });
   }
 
@@ -110,6 +111,10 @@ function compileSecret(row: SecretRow, values: readonly SecretValueRow[]): Secre
 }
 
 function compileValue(row: SecretValueRow): SecretValue {
-  const sealed = { value_ct: Buffer.from(row.value_ct, 'base64'), cek_wrapped: Buffer.from(row.cek_wrapped, 'base64'), tmk_version: row.tmk_version };
+  const sealed = {
+    value_ct: Buffer.from(row.value_ct, 'base64'),
+    cek_wrapped: Buffer.from(row.cek_wrapped, 'base64'),
+    tmk_version: row.tmk_version,
+  };
   return { id: row.value_id, expiresAt: row.expires_at_override, sealed };
 }

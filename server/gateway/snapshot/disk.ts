@@ -57,7 +57,10 @@ export function createDisk(folder: string, roots: RootKeys): Disk {
       written.set(name, hash('sha256', text));
       return JSON.parse(text);
     } catch (error) {
-      log.warn({ file, reason: error instanceof DecryptFailed ? 'sealed under another key or damaged' : 'unreadable' }, 'a configuration copy was skipped');
+      log.warn(
+        { file, reason: error instanceof DecryptFailed ? 'sealed under another key or damaged' : 'unreadable' },
+        'a configuration copy was skipped',
+      );
       return undefined;
     }
   };
@@ -78,7 +81,12 @@ export function createDisk(folder: string, roots: RootKeys): Disk {
     confirm: (at) => write(CONFIRMED, JSON.stringify({ at })),
     forget(tenantId) {
       for (const space of ['live', 'test']) written.delete(`${tenantId}.${space}`);
-      queue = queue.then(() => Promise.all(['live', 'test'].map((space) => rm(path.join(folder, `${tenantId}.${space}.bin`), { force: true }))).then(() => {}, () => {}));
+      queue = queue.then(() =>
+        Promise.all(['live', 'test'].map((space) => rm(path.join(folder, `${tenantId}.${space}.bin`), { force: true }))).then(
+          () => {},
+          () => {},
+        ),
+      );
       return queue;
     },
     settled: () => queue,

@@ -1,5 +1,5 @@
 import type { PlanName } from '#server/domain/plans/schema.ts';
-import type { Template } from '#server/domain/templates/grammar.ts';
+import type { Reference, Template } from '#server/domain/templates/grammar.ts';
 import type { TenantSettings } from '#server/domain/tenants/schema.ts';
 import type { Space } from '#server/kernel/context.ts';
 import type { Target } from '#server/platform/http-out/target-url.ts';
@@ -62,7 +62,13 @@ export type CompiledTarget =
   | { readonly kind: 'template'; readonly template: CompiledTemplate }
   | { readonly kind: 'refused'; readonly code: 'template_invalid' | 'upstream_not_allowed'; readonly message: string };
 
-export type RateLimit = { readonly key: string; readonly limit: number; readonly windowMs: number; readonly burst: number | null; readonly perCaller: boolean };
+export type RateLimit = {
+  readonly key: string;
+  readonly limit: number;
+  readonly windowMs: number;
+  readonly burst: number | null;
+  readonly perCaller: boolean;
+};
 
 /** What one route does in one environment for one method. */
 export type CallConfig = {
@@ -74,8 +80,12 @@ export type CallConfig = {
   readonly queryNames: ReadonlySet<string>;
   /** Parsed with numbers as text; null when nothing is injected. */
   readonly body: Readonly<Record<string, unknown>> | null;
-  /** Whether any injected string, header, parameter or the target has a placeholder. */
-  readonly hasPlaceholders: boolean;
+  /** Templates among the strings of `body`, by their text. */
+  readonly bodyTemplates: ReadonlyMap<string, CompiledTemplate>;
+  /** Everything headers, query and body need; the body's part only counts where bodies are rewritten. */
+  readonly references: { readonly head: readonly Reference[]; readonly body: readonly Reference[] };
+  /** What is wrong with a stored template, or null. */
+  readonly malformed: string | null;
   readonly rateLimit: RateLimit | null;
   readonly timeoutMs: number;
   readonly retryAttempts: number;

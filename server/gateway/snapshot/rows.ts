@@ -187,7 +187,8 @@ const WATCHED_TENANT = ['tenant_limit_overrides', 'tenant_master_keys'] as const
  * one moves with every insert and update, and the count with every delete). Spaces are not told apart: this is the backstop, not the news.
  */
 export async function fingerprints(pool: Pool): Promise<Map<string, string>> {
-  const counted = (table: string, id: string) => `select ${id} as tenant_id, '${table}' as of, count(*) as n, max(xmin::text::bigint) as x from ${table} group by 1`;
+  const counted = (table: string, id: string) =>
+    `select ${id} as tenant_id, '${table}' as of, count(*) as n, max(xmin::text::bigint) as x from ${table} group by 1`;
   const parts = [counted('tenants', 'id'), ...[...WATCHED, ...WATCHED_TENANT].map((table) => counted(table, 'tenant_id'))];
   const { rows } = await pool.query<{ tenant_id: string; print: string }>({
     name: 'snapshot-fingerprints',

@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import type { Space } from '#server/kernel/context.ts';
 import type { EgressSettings } from '#server/platform/http-out/settings.ts';
 import { log } from '#server/platform/log.ts';
-import { listen, type Listener } from '#server/platform/notify.ts';
+import { type Listener, listen } from '#server/platform/notify.ts';
 import { compileSpace } from './compile.ts';
 import type { Disk } from './disk.ts';
 import type { SpaceSnapshot } from './model.ts';
@@ -96,7 +96,7 @@ export class Snapshots {
 
   /** Compares every workspace with the database and reloads those that differ. Never rejects; one at a time. */
   poll(): Promise<void> {
-    if (this.#polling) {
+    if (this.#polling !== undefined) {
       this.#pollAgain = true;
       return this.#polling;
     }
@@ -140,7 +140,10 @@ export class Snapshots {
       this.#failures++;
       next = Math.min(100 * 2 ** this.#failures, LONGEST_RETRY_MS);
       if (this.#failures === 1 || this.#failures % 60 === 0)
-        log.warn({ err: error, age_ms: this.#confirmedAt ? this.ageMs() : null }, 'the configuration cannot be confirmed; the last copy goes on serving');
+        log.warn(
+          { err: error, age_ms: this.#confirmedAt ? this.ageMs() : null },
+          'the configuration cannot be confirmed; the last copy goes on serving',
+        );
     }
     if (!this.#closed) this.#timer = setTimeout(() => void this.poll(), next);
   }
@@ -190,10 +193,16 @@ export class Snapshots {
     const snapshot = compileSpace(rows, egress);
     const other = space === 'live' ? 'test' : 'live';
     // Until its own rows arrive a few milliseconds later, the other space of a new workspace is empty.
-    const entry: TenantEntry = before ?? { row: tenant, live: snapshot, test: snapshot, [other]: compileSpace({ ...emptyRows(rows), space: other }, egress) };
+    const entry: TenantEntry = before ?? {
+      row: tenant,
+      live: snapshot,
+      test: snapshot,
+      [other]: compileSpace({ ...emptyRows(rows), space: other }, egress),
+    };
     entry.row = tenant;
     entry[space] = snapshot;
-    if (before && this.#bySlug.get(tenant.slug) !== entry) for (const [slug, held] of this.#bySlug) if (held === entry) this.#bySlug.delete(slug);
+    if (before && this.#bySlug.get(tenant.slug) !== entry)
+      for (const [slug, held] of this.#bySlug) if (held === entry) this.#bySlug.delete(slug);
     this.#bySlug.set(tenant.slug, entry);
     this.#byId.set(tenant.id, entry);
     void disk?.keep(rows);
@@ -211,5 +220,17 @@ export class Snapshots {
 }
 
 function emptyRows({ tenant, space }: SpaceRows): SpaceRows {
-  return { tenant, space, routes: [], configs: [], assignments: [], client_ranges: [], api_keys: [], collections: [], variables: [], secrets: [], secret_values: [] };
+  return {
+    tenant,
+    space,
+    routes: [],
+    configs: [],
+    assignments: [],
+    client_ranges: [],
+    api_keys: [],
+    collections: [],
+    variables: [],
+    secrets: [],
+    secret_values: [],
+  };
 }

@@ -1,0 +1,146 @@
+import { hostname } from 'node:os';
+import path from 'node:path';
+import pg from 'pg';
+import { NEWEST } from '#server/api/versions.ts';
+import { frontDoorToken } from '#server/crypto/derive.ts';
+import { Keyring, type TenantKeyRow } from '#server/crypto/keyring.ts';
+import { memoryCounters } from '#server/platform/counters/memory.ts';
+import { openCounters } from '#server/platform/counters.ts';
+import { connection } from '#server/platform/db.ts';
+import { egress } from '#server/platform/egress.ts';
+import { env } from '#server/platform/env.ts';
+import { parseNetworks } from '#server/platform/http-out/networks.ts';
+import { createUpstreamPools } from '#server/platform/http-out/upstream-pool.ts';
+import { rootKeys } from '#server/platform/keys.ts';
+import { log } from '#server/platform/log.ts';
+import { startEcho } from './echo.ts';
+import { createFrontDoor } from './front-door/front-door.ts';
+import { createGateway, type Gateway } from './gateway.ts';
+import { createSpill } from './log/spill.ts';
+import { usageStamps } from './log/usage-stamps.ts';
+import { createLogWriter } from './log/writer.ts';
+import { monthlyCounters } from './monthly.ts';
+import type { Plane } from './plane.ts';
+import { createDisk } from './snapshot/disk.ts';
+import type { TenantRow } from './snapshot/rows.ts';
+import { Snapshots } from './snapshot/store.ts';
+import { secretValues } from './templates/secret-values.ts';
+import { createWebForward } from './web-forward.ts';
+
+export type Assembly = {
+  gateway: Gateway;
+  plane: Plane;
+  /** Writes what is queued: logs, counters, stamps. */
+  flush(): Promise<void>;
+  /** Orderly end: running calls get `drainMs`, then everything queued is written. */
+  close(drainMs: number): Promise<void>;
+};
+
+const USAGE_RELOAD_MS = 30_000;
+
+/** Builds the gateway of this deployment from its settings and loads what it serves; opens no public port yet. */
+export async function assemble(): Promise<Assembly> {
+  const pool = new pg.Pool({ ...connection(), max: 6, query_timeout: 15_000, application_name: 'sallyport-gateway' });
+  pool.on('error', () => {}); // an idle connection that dies is replaced at its next use
+  const roots = rootKeys();
+  const resolver = egress();
+
+  const keyring = new Keyring(async (tenantId, version) => keyRow(snapshots.byId(tenantId)?.row, version), roots);
+  const secrets = secretValues(keyring);
+  const snapshots = new Snapshots({
+    pool,
+    egress: resolver.settings,
+    disk: createDisk(path.join(env.DATA_DIR, 'snapshot'), roots),
+    maxAgeMs: env.SNAPSHOT_MAX_AGE_SECONDS * 1000,
+    onTenant(tenantId) {
+      keyring.evict(tenantId);
+      secrets.forget(tenantId);
+    },
+  });
+
+  const counters = await openCounters({ redisUrl: env.REDIS_URL, gateways: env.SVC_GATEWAYS });
+  const monthly = monthlyCounters(pool);
+  const failures = memoryCounters();
+  const pools = createUpstreamPools({ resolver });
+  const echo = await startEcho();
+  const spill = createSpill(path.join(env.LOG_SPILL_DIR, `sallyport-log-spill-${env.PLANE_PORTS.proxy ?? env.PORT}`));
+  const logs = createLogWriter({ pool, spill, stamps: usageStamps(pool), nodeId: hostname() });
+  const plane: Plane = {
+    snapshots,
+    counters,
+    monthly,
+    failures,
+    inFlight: new Map(),
+    maxInFlight: env.MAX_INFLIGHT_PER_TENANT,
+    secrets,
+    resolver,
+    pools,
+    echo: echo.dispatcher,
+    privateHeaders: new Set(env.CLIENT_CERT_HEADER === undefined ? [] : [env.CLIENT_CERT_HEADER]),
+    record: logs.record,
+  };
+
+  const loadUsage = () => monthly.load().catch((error: unknown) => log.debug({ err: error }, 'the usage counters could not be read'));
+  await Promise.all([snapshots.start(), loadUsage()]);
+  const usageTimer = setInterval(() => void loadUsage(), USAGE_RELOAD_MS);
+  usageTimer.unref();
+
+  const web = createWebForward({ socketPath: env.WEB_SOCKET });
+  const trustedProxies = parseNetworks(env.TRUSTED_PROXIES);
+  const frontDoor = createFrontDoor({
+    web,
+    token: frontDoorToken(roots.current),
+    trustedProxies,
+    serviceVersion: NEWEST,
+    onChanged: async (value) => {
+      const [tenantId = '', space] = value.split(':');
+      if (space === 'live' || space === 'test') await snapshots.refresh(tenantId, space);
+    },
+  });
+  const gateway = createGateway({
+    plane,
+    frontDoor,
+    hosts: {
+      apiUrl: env.PUBLIC_API_URL,
+      sandboxUrl: env.PUBLIC_SANDBOX_API_URL,
+      adminUrl: env.PUBLIC_ADMIN_URL,
+      hooksUrl: env.PUBLIC_HOOKS_URL,
+      baseHost: env.PROXY_BASE_HOST,
+      wrapBaseHost: env.WRAP_BASE_HOST,
+      pathMode: env.PROXY_PATH_MODE,
+    },
+    trustedProxies,
+    adminUrl: env.PUBLIC_ADMIN_URL,
+    ready: () => snapshots.fresh,
+  });
+
+  return {
+    gateway,
+    plane,
+    flush: async () => {
+      await Promise.all([logs.flush(), monthly.flush()]);
+    },
+    async close(drainMs) {
+      clearInterval(usageTimer);
+      await gateway.close(drainMs);
+      web.close();
+      await Promise.race([pools.close(), new Promise((resolve) => setTimeout(resolve, 1_000).unref())]);
+      await echo.close();
+      await Promise.allSettled([logs.close(), monthly.close()]);
+      await snapshots.close();
+      counters.close();
+      failures.close();
+      secrets.wipe();
+      keyring.wipe();
+      await pool.end();
+    },
+  };
+}
+
+/** The tenant key as the snapshot holds it, so that secrets open while the database is away. */
+function keyRow(tenant: TenantRow | undefined, version: number | 'active'): TenantKeyRow | null {
+  const row = tenant?.keys.find((key) => (version === 'active' ? key.status === 'active' : key.version === version));
+  if (!row) return null;
+  const { version: number, wrap_method, root_key_id, wrapped_key } = row;
+  return { version: number, wrap_method, root_key_id, wrapped_key: wrapped_key === null ? null : Buffer.from(wrapped_key, 'base64') };
+}

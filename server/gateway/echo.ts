@@ -1,0 +1,80 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Dispatcher, Pool } from 'undici';
+
+export type Echo = { dispatcher: Dispatcher; close(): Promise<void> };
+
+const MAX_BODY = 1024 * 1024;
+/** Headers whose values are credentials by their name (interface rule 13 §6.3). */
+const MASKED = /^(?:authorization|proxy-authorization|cookie|x-api-key|.*-(?:key|token|secret|auth|signature))$/i;
+
+/**
+ * The upstream of the demonstration route: answers what it was sent, so that a newcomer sees the injected header arrive. Credentials show
+ * their last four characters only. It listens on an ephemeral loopback port and is reachable through the gateway alone.
+ */
+export async function startEcho(): Promise<Echo> {
+  const server: Server = createServer((req, res) => void answer(req, res));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  server.unref();
+  const { port } = server.address() as AddressInfo; // listening on TCP
+  const dispatcher = new Pool(`http://127.0.0.1:${port}`, { connections: 16, pipelining: 1 });
+  return {
+    dispatcher,
+    async close() {
+      await dispatcher.close().catch(() => {});
+      server.closeAllConnections();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of req as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes <= MAX_BODY) chunks.push(chunk);
+  }
+  const url = req.url ?? '/';
+  const mark = url.indexOf('?');
+  const text = Buffer.concat(chunks).toString();
+  const body = JSON.stringify(
+    {
+      method: req.method,
+      path: mark < 0 ? url : url.slice(0, mark),
+      query: Object.fromEntries(new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1))),
+      headers: headersOf(req.rawHeaders),
+      ...(bytes > 0 && { body: parsed(text) }),
+      ...(bytes > MAX_BODY && { truncated: true }),
+    },
+    null,
+    2,
+  );
+  res.writeHead(200, { 'content-type': 'application/json; charset=utf-8', 'content-length': Buffer.byteLength(body) });
+  res.end(req.method === 'HEAD' ? undefined : body);
+}
+
+function headersOf(raw: readonly string[]): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = (raw[i] as string).toLowerCase();
+    headers[name] = MASKED.test(name) ? masked(raw[i + 1] as string) : (raw[i + 1] as string);
+  }
+  return headers;
+}
+
+/** `Bearer ****1234`: the scheme stays, short values show nothing. */
+function masked(value: string): string {
+  const space = value.indexOf(' ');
+  const scheme = space > 0 ? value.slice(0, space + 1) : '';
+  const secret = value.slice(scheme.length);
+  return `${scheme}****${secret.length > 8 ? secret.slice(-4) : ''}`;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

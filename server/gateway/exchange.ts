@@ -1,0 +1,400 @@
+import type { Dispatcher } from 'undici';
+import { classifyFault, UpstreamFault } from '#server/platform/http-out/faults.ts';
+import type { Call } from './call.ts';
+import { acceptBody } from './listener.ts';
+import { isIdempotent } from './methods.ts';
+import { PSEUDONYM } from './phases/detect-loop.ts';
+import { STREAMED_LIMIT } from './phases/rewrite.ts';
+import type { Plane } from './plane.ts';
+import { type Refused, refused } from './refusal.ts';
+import { BodyRelay, BodyStalled, BodyTooLarge } from './request-body.ts';
+import { pushBlock } from './response-block.ts';
+import { isHopByHop, nominatedBy, upstreamHeaders } from './upstream-headers.ts';
+
+const BUFFERED_RESPONSE = 1024 * 1024;
+const STREAM_IDLE_MS = 60_000;
+const EVENTS_IDLE_MS = 300_000;
+const DISCARDED_RESPONSE = 64 * 1024;
+const LONGEST_RETRY_AFTER_MS = 2_000;
+const ALWAYS_STREAMED = ['text/event-stream', 'application/x-ndjson', 'multipart/x-mixed-replace'];
+
+/** What the pipeline does when the exchange has ended: answer a refusal, or just note that the call is over. */
+export type Outcome = { refuse(refusal: Refused): void; over(): void };
+
+/**
+ * Steps 12 and 13: one call to its upstream and back (interface rules 12 §10, §11, §13). It owns the upstream request, its timer and the
+ * right to write to the caller; whatever happens, exactly one outcome is told.
+ */
+export class Exchange implements Dispatcher.DispatchHandler {
+  readonly #call: Call;
+  readonly #plane: Plane;
+  readonly #outcome: Outcome;
+  readonly #headers: string[];
+  readonly #deadline: number;
+  #control: Dispatcher.DispatchController | undefined;
+  #relay: BodyRelay | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #state: 'waiting' | 'buffering' | 'discarding' | 'streaming' | 'over' = 'waiting';
+  #dispatchedAt = 0;
+  #spentMs = 0;
+  #retries = 0;
+  #staleRetried = false;
+  #retryDelay = 0;
+  #chunks: Buffer[] = [];
+  #received = 0;
+  #status = 0;
+  #reason = '';
+  #responseHeaders: Record<string, string | string[] | undefined> = {};
+  #paused = false;
+
+  constructor(call: Call, plane: Plane, outcome: Outcome) {
+    this.#call = call;
+    this.#plane = plane;
+    this.#outcome = outcome;
+    this.#headers = upstreamHeaders(call, plane.privateHeaders);
+    this.#deadline = performance.now() + (call.config?.timeoutMs ?? 30_000);
+  }
+
+  start(): void {
+    const { req, res } = this.#call;
+    res.on('close', () => this.#callerClosed());
+    if (this.#call.streamsBody) {
+      acceptBody(req, res);
+      this.#relay = new BodyRelay(req, STREAMED_LIMIT);
+      this.#relay.on('error', (error) => this.#bodyFailed(error));
+    }
+    this.#arm(this.#call.config?.timeoutMs ?? 30_000);
+    this.#dispatch();
+  }
+
+  #dispatch() {
+    const call = this.#call;
+    const target = call.upstream;
+    if (!target) return this.#refuse(refused('internal_error', 'The call has no target.'));
+    this.#state = 'waiting';
+    this.#control = undefined;
+    this.#dispatchedAt = performance.now();
+    call.attempts++;
+    const options = {
+      path: call.upstreamPath,
+      method: call.method as Dispatcher.HttpMethod,
+      headers: this.#headers,
+      body: this.#relay ?? call.body,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    };
+    try {
+      this.#dispatcher(target).dispatch(options, this);
+    } catch (error) {
+      this.onResponseError(undefined, error as Error);
+    }
+  }
+
+  #dispatcher({ scheme, host, port }: NonNullable<Call['upstream']>): Dispatcher {
+    const { snapshot, echo } = this.#call;
+    if (!echo) return this.#plane.pools.get({ tenant: snapshot.tenant.id, space: snapshot.space, scheme, host, port });
+    if (!this.#plane.echo) throw new UpstreamFault('upstream_unreachable', 'The echo upstream is not running.', { phase: 'connect' });
+    return this.#plane.echo;
+  }
+
+  // --- what undici tells -----------------------------------------------------------------------------------------------------------
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#control = controller;
+    if (this.#state === 'over') controller.abort(new UpstreamFault('aborted', 'The call has ended.'));
+  }
+
+  onResponseStart(
+    _: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+    reason?: string,
+  ): void {
+    if (status < 200 || this.#state !== 'waiting') return; // 1xx is not forwarded
+    this.#status = status;
+    this.#reason = reason ?? '';
+    this.#responseHeaders = headers;
+    if (this.#mayRetryStatus(status, headers)) {
+      this.#state = 'discarding';
+      return;
+    }
+    if (this.#fitsInMemory(status, headers)) this.#state = 'buffering';
+    else this.#startStream();
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#received += chunk.length;
+    switch (this.#state) {
+      case 'buffering':
+        this.#chunks.push(chunk);
+        break;
+      case 'discarding':
+        if (this.#received > DISCARDED_RESPONSE) controller.abort(new UpstreamFault('aborted', 'The answer is not needed.'));
+        break;
+      case 'streaming':
+        this.#timer?.refresh();
+        if (this.#call.res.write(chunk)) break;
+        controller.pause();
+        this.#waitForDrain();
+        break;
+    }
+  }
+
+  onResponseEnd(): void {
+    switch (this.#state) {
+      case 'buffering':
+        this.#spend();
+        this.#sendBuffered();
+        break;
+      case 'discarding':
+        this.#spend();
+        this.#retryLater();
+        break;
+      case 'streaming':
+        this.#call.res.end();
+        this.#finish();
+        break;
+    }
+  }
+
+  onResponseError(_: Dispatcher.DispatchController | undefined, error: Error) {
+    if (this.#state === 'over') return;
+    if (this.#state === 'discarding') {
+      this.#spend();
+      this.#retryLater();
+      return;
+    }
+    if (this.#state === 'streaming') return this.#breakStream(error);
+    this.#spend();
+    const fault = classifyFault(error, this.#call.upstream?.host ?? '');
+    if (fault.reused && this.#state === 'waiting' && !this.#staleRetried && this.#repeatable() && isIdempotent(this.#call.method)) {
+      this.#staleRetried = true;
+      return this.#dispatch();
+    }
+    if (fault.type === 'upstream_unreachable' && this.#state === 'waiting' && this.#mayRetry(this.#backoff())) return this.#retryLater();
+    this.#call.errorDetail = causeOf(fault);
+    const type = fault.type === 'aborted' ? 'upstream_unreachable' : fault.type;
+    this.#refuse(refused(type, fault.message, { cause: fault }));
+  }
+
+  // --- towards the caller ----------------------------------------------------------------------------------------------------------
+
+  #sendBuffered(): void {
+    const { call, out } = this.#head('complete');
+    const body =
+      this.#chunks.length === 1 ? this.#chunks[0] : this.#chunks.length === 0 ? undefined : Buffer.concat(this.#chunks, this.#received);
+    this.#chunks = [];
+    if (!this.#writeHead(out)) return;
+    call.responseBytes = this.#received;
+    call.res.end(body);
+    this.#finish();
+  }
+
+  #startStream(): void {
+    this.#spend();
+    const { call, out } = this.#head('first-byte');
+    if (!this.#writeHead(out)) return;
+    this.#state = 'streaming';
+    const events = ALWAYS_STREAMED[0] === mediaType(this.#responseHeaders);
+    this.#arm(events ? EVENTS_IDLE_MS : STREAM_IDLE_MS);
+    // A first chunk that came in the same packet goes out with the head; without one the head does not wait for it.
+    process.nextTick(flush, call);
+  }
+
+  /** Status, upstream headers without those of the connection and our namespace, then the block. */
+  #head(phase: 'complete' | 'first-byte'): { call: Call; out: string[] } {
+    const call = this.#call;
+    const out: string[] = [];
+    const headers = this.#responseHeaders;
+    const nominated = nominatedBy(one(headers.connection));
+    let requestId = false;
+    let rateLimit = false;
+    for (const name in headers) {
+      if (isHopByHop(name) || name.startsWith('x-svc-') || nominated?.includes(name)) continue;
+      if (name === 'x-request-id') requestId = true;
+      else if (name === 'x-ratelimit-limit' || name === 'x-ratelimit-remaining' || name === 'x-ratelimit-reset') rateLimit = true;
+      const value = headers[name];
+      if (typeof value === 'string') out.push(name, value);
+      else if (value) for (const item of value) out.push(name, item);
+    }
+    out.push('Via', `1.1 ${PSEUDONYM}`);
+    call.origin = 'upstream';
+    call.upstreamStatus = this.#status;
+    call.upstreamMs = Math.round(this.#spentMs);
+    call.phase = phase;
+    call.responseHeaders = Object.keys(headers);
+    pushBlock(call, out, null, { requestId, rateLimit });
+    return { call, out };
+  }
+
+  /** False when the upstream's head cannot be written as HTTP: then the caller got a refusal instead. */
+  #writeHead(out: string[]): boolean {
+    const { res } = this.#call;
+    try {
+      if (/^[\t\x20-\x7e]+$/.test(this.#reason)) res.writeHead(this.#status, this.#reason, out);
+      else res.writeHead(this.#status, out);
+      this.#call.status = this.#status;
+      return true;
+    } catch (error) {
+      this.#call.latencyMs = -1;
+      const fault = new UpstreamFault('upstream_protocol_error', `The host ${this.#call.upstream?.host} sent headers that are not HTTP.`, {
+        cause: error,
+      });
+      this.#control?.abort(fault);
+      this.#refuse(refused('upstream_protocol_error', fault.message, { cause: error }));
+      return false;
+    }
+  }
+
+  #waitForDrain(): void {
+    if (this.#paused) return;
+    this.#paused = true;
+    this.#call.res.once('drain', () => {
+      this.#paused = false;
+      this.#timer?.refresh();
+      this.#control?.resume();
+    });
+  }
+
+  /** The caller must see that the body is not whole, so the connection ends without the end of the message. */
+  #breakStream(error: unknown): void {
+    const { call } = this;
+    call.error = 'upstream_stream_failed';
+    call.errorDetail = causeOf(classifyFault(error, call.upstream?.host ?? ''));
+    call.responseBytes = this.#received;
+    this.#state = 'over';
+    clearTimeout(this.#timer);
+    call.res.destroy();
+    this.#outcome.over();
+  }
+
+  get call(): Call {
+    return this.#call;
+  }
+
+  // --- retries ---------------------------------------------------------------------------------------------------------------------
+
+  #repeatable(): boolean {
+    return this.#relay === undefined && (this.#call.body?.length ?? 0) <= 1024 * 1024;
+  }
+
+  #mayRetry(delay: number): boolean {
+    const { config, method, idempotencyKey } = this.#call;
+    if (this.#retries >= (config?.retryAttempts ?? 0) || !this.#repeatable()) return false;
+    if (!isIdempotent(method) && !idempotencyKey) return false;
+    if (performance.now() + delay >= this.#deadline) return false;
+    this.#retryDelay = delay;
+    return true;
+  }
+
+  #mayRetryStatus(status: number, headers: Record<string, string | string[] | undefined>): boolean {
+    if (status !== 502 && status !== 503 && status !== 504) return false;
+    if (this.#retries >= (this.#call.config?.retryAttempts ?? 0)) return false;
+    const seconds = Number(one(headers['retry-after']) ?? Number.NaN);
+    return this.#mayRetry(seconds * 1000 <= LONGEST_RETRY_AFTER_MS ? seconds * 1000 : this.#backoff());
+  }
+
+  /** Doubling, with up to half of it taken off at random. */
+  #backoff(): number {
+    const delay = 100 * 2 ** this.#retries;
+    return delay - (Math.random() * delay) / 2;
+  }
+
+  #retryLater(): void {
+    this.#retries++;
+    this.#received = 0;
+    this.#state = 'waiting';
+    setTimeout(() => {
+      if (this.#state !== 'over') this.#dispatch();
+    }, this.#retryDelay);
+  }
+
+  // --- ends ------------------------------------------------------------------------------------------------------------------------
+
+  #fitsInMemory(status: number, headers: Record<string, string | string[] | undefined>): boolean {
+    if (this.#call.method === 'HEAD' || status === 204 || status === 304) return true;
+    if (ALWAYS_STREAMED.includes(mediaType(headers))) return false;
+    const length = one(headers['content-length']);
+    return length !== undefined && Number(length) <= BUFFERED_RESPONSE;
+  }
+
+  #arm(ms: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#timedOut(), ms);
+  }
+
+  #timedOut(): void {
+    if (this.#state === 'over') return;
+    const fault = new UpstreamFault('upstream_timeout', `The host ${this.#call.upstream?.host} did not answer in time.`);
+    if (this.#state === 'streaming') this.#breakStream(fault);
+    else {
+      if (this.#state !== 'discarding') this.#spend();
+      this.#refuse(refused('upstream_timeout', fault.message));
+    }
+    this.#control?.abort(fault);
+  }
+
+  #bodyFailed(error: Error): void {
+    if (this.#state === 'over') return;
+    if (this.#state === 'streaming') this.#breakStream(error);
+    else if (error instanceof BodyTooLarge) this.#refuse(refused('payload_too_large', 'The body may have at most 100 MiB.'));
+    else if (error instanceof BodyStalled) this.#refuse(refused('invalid_request', 'The body did not arrive.'));
+    else return; // the upstream failed, or the caller went away: both are told elsewhere
+    this.#control?.abort(new UpstreamFault('aborted', 'The body of the call failed.'));
+  }
+
+  #callerClosed(): void {
+    if (this.#state === 'over') return;
+    this.#spend();
+    this.#state = 'over';
+    clearTimeout(this.#timer);
+    this.#call.error = 'client_closed';
+    this.#call.status = 0;
+    this.#call.responseBytes = this.#received;
+    this.#control?.abort(new UpstreamFault('aborted', 'The caller went away.'));
+    this.#relay?.destroy();
+    this.#outcome.over();
+  }
+
+  #refuse(refusal: Refused): void {
+    if (this.#state === 'over') return;
+    this.#state = 'over';
+    clearTimeout(this.#timer);
+    this.#relay?.destroy();
+    this.#chunks = [];
+    this.#outcome.refuse(refusal);
+  }
+
+  #finish(): void {
+    this.#state = 'over';
+    clearTimeout(this.#timer);
+    this.#call.responseBytes = this.#received;
+    this.#outcome.over();
+  }
+
+  /** Adds the time since the last dispatch to what was spent waiting for the upstream. */
+  #spend(): void {
+    if (this.#dispatchedAt === 0) return;
+    this.#spentMs += performance.now() - this.#dispatchedAt;
+    this.#dispatchedAt = 0;
+    this.#call.upstreamMs = Math.round(this.#spentMs);
+  }
+}
+
+function flush({ res }: Call): void {
+  if (!res.writableEnded && !res.destroyed) res.flushHeaders();
+}
+
+const one = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value.join(', ') : value);
+
+function mediaType(headers: Record<string, string | string[] | undefined>): string {
+  const value = one(headers['content-type']) ?? '';
+  const end = value.indexOf(';');
+  return (end < 0 ? value : value.slice(0, end)).trim().toLowerCase();
+}
+
+/** The error's code for the log, e.g. ECONNREFUSED; addresses stay out of it. */
+function causeOf(fault: UpstreamFault): string {
+  const cause = fault.cause as NodeJS.ErrnoException | undefined;
+  return [fault.phase, cause?.code ?? cause?.name ?? fault.type].join(':');
+}

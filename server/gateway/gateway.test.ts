@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { testDatabase } from '#server/testing/database.ts';
+import { workspace } from '#server/testing/workspace.ts';
+import { ask, makeRoute, makeSecret, served, startGateway, startUpstream } from './gateway.fixture.ts';
+
+await testDatabase();
+const running = await startGateway();
+const { port } = running;
+
+test('the worked example: secrets injected, block returned, nothing of ours forwarded', async () => {
+  const w = await workspace();
+  const upstream = await startUpstream((_, res) =>
+    res.writeHead(201, { 'content-type': 'application/json', 'content-length': 2 }).end('{}'),
+  );
+  const secret = await makeSecret(w, 'PROCESSOR_TOKEN', { production: 'sk-live-"quoted"' });
+  await makeRoute(w, 'orders-api', `${upstream.url}/api`, {
+    inject_headers_json: { Authorization: `Bearer {{secret_id:${secret.id}}}` },
+    inject_body_json: { meta: { via: 'gw' } },
+    rate_limit_enabled: true,
+    rate_limit_requests: 100,
+    rate_limit_window_sec: 60,
+  });
+  const { text: key } = await w.key();
+  await served(running, w, 'orders-api');
+  const answer = await ask(port, w.tenant.slug, '/orders-api/v1/charges?limit=10', {
+    method: 'POST',
+    key,
+    headers: { 'content-type': 'application/json', 'x-svc-client-origin': 'sdk-intercept' },
+    body: '{"amount":2000.10,"big":12345678901234567890,"token":"{{secret:PROCESSOR_TOKEN}}"}',
+  });
+  assert.equal(answer.status, 201, answer.body);
+  const seen = upstream.seen[0];
+  assert.equal(seen?.url, '/api/v1/charges?limit=10');
+  assert.equal(seen?.headers.authorization, 'Bearer sk-live-"quoted"');
+  assert.equal(seen?.body, '{"amount":2000.10,"big":12345678901234567890,"token":"sk-live-\\"quoted\\"","meta":{"via":"gw"}}');
+  assert.equal(seen?.headers.via, '1.1 svc-gateway');
+  assert.equal(seen?.headers.host, `127.0.0.1:${upstream.port}`);
+  assert.deepEqual(
+    Object.keys(seen?.headers ?? {}).filter((name) => name.startsWith('x-svc')),
+    [],
+  );
+  const { headers } = answer;
+  assert.match(headers['x-svc-request-id'] ?? '', /^[0-9a-f-]{36}$/);
+  assert.equal(headers['x-svc-origin'], 'upstream');
+  assert.equal(headers['x-svc-upstream-status'], '201');
+  assert.equal(headers['x-svc-plane'], 'route');
+  assert.equal(headers['x-svc-latency-phase'], 'complete');
+  assert.match(headers['x-svc-ratelimit-route'] ?? '', /^limit=100, remaining=99, reset=2\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  assert.match(headers['server-timing'] ?? '', /^service;dur=\d+, service_upstream;dur=\d+$/);
+  assert.equal(headers['x-request-id'], headers['x-svc-request-id']);
+});

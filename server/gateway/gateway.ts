@@ -1,0 +1,184 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { uuidV7 } from '#server/crypto/random.ts';
+import type { Network } from '#server/platform/http-out/networks.ts';
+import { newCall } from './call.ts';
+import { requestOrigin } from './client-address.ts';
+import type { FrontDoor } from './front-door/front-door.ts';
+import { type HostConfig, type PlaneMatch, type PortPlane, planeOf } from './hosts.ts';
+import { createListener, discardBody, type HeadRefusal, inspectHead } from './listener.ts';
+import { refuse, serve } from './pipeline.ts';
+import type { Plane } from './plane.ts';
+import { refused } from './refusal.ts';
+
+export type GatewayOptions = {
+  plane: Plane;
+  frontDoor: FrontDoor;
+  hosts: HostConfig;
+  trustedProxies: readonly Network[];
+  adminUrl: string;
+  /** Whether calls can be served; told to load balancers by /readyz. */
+  ready(): boolean;
+};
+
+export type Gateway = {
+  /** Opens one public port; `plane` null tells planes apart by Host alone. */
+  listen(plane: PortPlane, port: number, address: string): Promise<AddressInfo>;
+  /** Takes no new connections, lets running calls finish for at most `ms`, then hangs up. */
+  close(ms: number): Promise<void>;
+};
+
+/** The public side: steps 1 and 2 of every request, then the data plane or the front door. */
+export function createGateway(options: GatewayOptions): Gateway {
+  const servers = new Set<Server>();
+  let closing = false;
+  return {
+    async listen(portPlane, port, address) {
+      const server = createListener({ onRequest: (req, res) => receive(options, portPlane, req, res, closing) });
+      servers.add(server);
+      await new Promise<void>((resolve, reject) => {
+        server.once('error', reject);
+        server.listen(port, address, () => resolve());
+      });
+      return server.address() as AddressInfo; // a TCP listener
+    },
+    async close(ms) {
+      closing = true;
+      const all = [...servers].map(
+        (server) =>
+          new Promise<void>((resolve) => {
+            server.close(() => resolve());
+            server.closeIdleConnections();
+          }),
+      );
+      const late = setTimeout(() => {
+        for (const server of servers) server.closeAllConnections();
+      }, ms);
+      await Promise.all(all);
+      clearTimeout(late);
+    },
+  };
+}
+
+function receive(options: GatewayOptions, portPlane: PortPlane, req: IncomingMessage, res: ServerResponse, closing: boolean) {
+  const requestId = uuidV7();
+  if (closing) res.setHeader('Connection', 'close');
+  const head = inspectHead(req);
+  const origin = requestOrigin(req, options.trustedProxies);
+  if (!head.ok) return refuseHead(options, portPlane, req, res, requestId, origin.address, origin.host, head);
+  if (head.target === '/healthz' || head.target === '/readyz') return health(options, req, res, head.target, requestId);
+  const match = planeOf({ portPlane, host: origin.host, target: head.target }, options.hosts);
+  switch (match.plane) {
+    case 'tenant':
+      if (isOtherPlane(match.target)) return options.frontDoor.serve(req, res, { match, head, requestId, origin });
+      return tenantCall(options, match, req, res, requestId, origin.address, origin.host);
+    case 'api':
+    case 'admin':
+    case 'hooks':
+      return options.frontDoor.serve(req, res, { match, head, requestId, origin });
+    default:
+      return bare(req, res, 404, { error: { type: 'not_found', message: 'Nothing is served here.', request_id: requestId } }, requestId);
+  }
+}
+
+type TenantMatch = Extract<PlaneMatch, { plane: 'tenant' }>;
+
+function tenantCall(
+  options: GatewayOptions,
+  match: TenantMatch,
+  req: IncomingMessage,
+  res: ServerResponse,
+  requestId: string,
+  sourceAddress: string,
+  host: string,
+) {
+  const { plane } = options;
+  const entry = plane.snapshots.bySlug(match.slug);
+  if (!entry) {
+    // Without a confirmed picture nobody can say that a workspace does not exist.
+    const known = plane.snapshots.fresh;
+    const type = known ? 'tenant_not_found' : 'dependency_unavailable';
+    const message = known ? 'There is no workspace at this address.' : 'The service is starting.';
+    return bare(req, res, known ? 404 : 503, { error: { type, message, request_id: requestId } }, requestId);
+  }
+  if (isBrowserAtRoot(match.target, req)) {
+    res.writeHead(302, { Location: options.adminUrl, 'Content-Length': 0, 'Cache-Control': 'no-store', 'X-Request-Id': requestId });
+    res.end();
+    return;
+  }
+  const test = match.space === 'test';
+  const snapshot = test ? entry.test : entry.live;
+  const otherSpace = test ? entry.live : entry.test;
+  serve(newCall({ req, res, requestId, snapshot, otherSpace, target: match.target, sourceAddress, host }), plane);
+}
+
+/** Planes that share tenant hosts, matched before routes (interface rule 12 §2). */
+function isOtherPlane(target: string): boolean {
+  return (
+    within('/v1', target) ||
+    within('/scim', target) ||
+    within('/.well-known', target) ||
+    within('/oauth', target) ||
+    within('/_capture', target)
+  );
+}
+
+function within(prefix: string, target: string): boolean {
+  if (!target.startsWith(prefix)) return false;
+  const next = target[prefix.length];
+  return next === undefined || next === '/' || next === '?';
+}
+
+/** A person opened the host in a browser. */
+function isBrowserAtRoot(target: string, req: IncomingMessage): boolean {
+  if (target !== '/' || req.method !== 'GET') return false;
+  const { headers } = req;
+  if (
+    headers['x-svc-key'] !== undefined ||
+    headers['x-svc-route'] !== undefined ||
+    headers.authorization !== undefined ||
+    headers['x-api-key'] !== undefined
+  )
+    return false;
+  return headers.accept?.includes('text/html') ?? false;
+}
+
+/** A head no plane may see. On a tenant host it is answered, and logged, in that plane's words. */
+function refuseHead(
+  options: GatewayOptions,
+  portPlane: PortPlane,
+  req: IncomingMessage,
+  res: ServerResponse,
+  requestId: string,
+  sourceAddress: string,
+  host: string,
+  fault: HeadRefusal,
+) {
+  const target = req.url?.startsWith('/') ? req.url : '/';
+  const match = planeOf({ portPlane, host, target }, options.hosts);
+  const entry = match.plane === 'tenant' && !isOtherPlane(match.target) ? options.plane.snapshots.bySlug(match.slug) : undefined;
+  if (entry && match.plane === 'tenant') {
+    const [snapshot, otherSpace] = match.space === 'test' ? [entry.test, entry.live] : [entry.live, entry.test];
+    const call = newCall({ req, res, requestId, snapshot, otherSpace, target, sourceAddress, host });
+    return refuse(call, options.plane, refused(fault.type, fault.message));
+  }
+  bare(req, res, fault.status, { error: { type: fault.type, message: fault.message, request_id: requestId } }, requestId);
+}
+
+function health(options: GatewayOptions, req: IncomingMessage, res: ServerResponse, target: string, requestId: string): void {
+  const ok = target === '/healthz' || options.ready();
+  bare(req, res, ok ? 200 : 503, { status: ok ? 'ok' : 'starting' }, requestId);
+}
+
+function bare(req: IncomingMessage, res: ServerResponse, status: number, body: object, requestId: string): void {
+  const text = JSON.stringify(body);
+  res.writeHead(status, {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': Buffer.byteLength(text),
+    'Cache-Control': 'no-store',
+    'X-Request-Id': requestId,
+    ...(status === 503 && { 'Retry-After': '5' }),
+  });
+  res.end(req.method === 'HEAD' ? undefined : text);
+  discardBody(req);
+}

@@ -1,0 +1,98 @@
+import { redactCredentials } from '#server/crypto/credential-patterns.ts';
+import { scrub } from '#server/platform/log.ts';
+import type { Call } from '../call.ts';
+import { isoInstant } from '../instant.ts';
+
+/** A row of request_logs before the database gave it an id; names are the columns. */
+export type LogRow = ReturnType<typeof logRow>;
+
+const MAX_PATH = 2048;
+const MAX_USER_AGENT = 256;
+const PHASES = ['inspect', 'authenticate', 'find_route', 'match_client', 'admit', 'restrict', 'detect_loop', 'limit', 'rewrite'] as const;
+
+/** What is kept of a finished call: names, numbers and ids, never a value of a header, a body or a secret (interface rule 13 §2). */
+export function logRow(call: Call, nodeId: string) {
+  const { snapshot, route, credential, client } = call;
+  const key = credential.state === 'valid' ? credential.key : null;
+  // An unauthenticated caller must not be able to tell from our own records which routes exist either.
+  const opaque = !call.admitted && credential.state !== 'valid';
+  return {
+    request_id: call.requestId,
+    tenant_id: snapshot.tenant.id,
+    route_id: opaque ? null : (route?.id ?? null),
+    matched_client_id: client?.client.id ?? null,
+    identification_method: client ? 'ip' : key ? 'api_key' : null,
+    method: call.method.slice(0, 32),
+    status_code: call.status === 0 ? null : call.status,
+    src_ip: call.sourceAddress || null,
+    environment: opaque ? null : call.environmentName || null,
+    sandbox: snapshot.sandbox,
+    ts: isoInstant(call.receivedAt),
+    path: loggedPath(call),
+    latency_ms: call.latencyMs < 0 ? Math.round(performance.now() - call.began) : call.latencyMs,
+    upstream_host: call.upstream?.authority ?? null,
+    error: call.error,
+    rate_limited: call.status === 429,
+    proxy_mode: 'route',
+    client_origin: call.clientOrigin,
+    origin: call.origin,
+    upstream_status: call.upstreamStatus || null,
+    upstream_ms: call.upstreamMs < 0 ? null : call.upstreamMs,
+    attempts: call.attempts,
+    request_bytes: call.requestBytes || Math.max(0, call.contentLength),
+    response_bytes: call.responseBytes,
+    slug: opaque ? null : (route?.slug ?? null),
+    route_name: opaque ? null : (route?.name ?? null),
+    client_name: client?.client.name ?? null,
+    user_agent: call.userAgent === null ? null : scrub(call.userAgent.slice(0, MAX_USER_AGENT)),
+    signature_valid: null,
+    api_key_id: key?.id ?? null,
+    secrets_used: call.secretsUsed ?? [],
+    warnings: call.warnings ?? [],
+    error_detail: call.errorDetail,
+    node_id: nodeId,
+    injected: call.injected ?? [],
+    trace: traceOf(call),
+  };
+}
+
+function traceOf(call: Call) {
+  const laps = call.laps;
+  const phases: Record<string, number> = {};
+  for (let i = 0; i < laps.length && i < PHASES.length; i++)
+    phases[PHASES[i] as string] = Math.round(((laps[i] ?? 0) - (laps[i - 1] ?? 0)) * 1000) / 1000;
+  const { tenantVerdict, routeVerdict, monthly } = call;
+  return {
+    phases_ms: phases,
+    latency_phase: call.phase,
+    request_headers: call.names,
+    response_headers: call.responseHeaders ?? [],
+    limits: {
+      ...(routeVerdict && { route: { limit: routeVerdict.limit, remaining: routeVerdict.remaining } }),
+      ...(tenantVerdict && { tenant: { limit: tenantVerdict.limit, remaining: tenantVerdict.remaining } }),
+      ...(monthly && { monthly }),
+    },
+  };
+}
+
+/** The forward path and query as the caller sent them, with everything that looks like a credential masked (interface rule 13 §6.3). */
+function loggedPath(call: Call): string {
+  const path = call.query === null ? call.forwardPath : `${call.forwardPath}?${call.query}`;
+  return redactCredentials(maskCards(path.slice(0, MAX_PATH * 2))).slice(0, MAX_PATH);
+}
+
+/** Digit runs that are card numbers by Luhn keep their first six and last four digits. */
+function maskCards(text: string): string {
+  return /\d{13}/.test(text)
+    ? text.replace(/\d{13,19}/g, (run) => (isCard(run) ? `${run.slice(0, 6)}${'*'.repeat(run.length - 10)}${run.slice(-4)}` : run))
+    : text;
+}
+
+function isCard(digits: string): boolean {
+  let sum = 0;
+  for (let i = 0; i < digits.length; i++) {
+    const digit = Number(digits[digits.length - 1 - i]);
+    sum += i % 2 === 0 ? digit : digit > 4 ? digit * 2 - 9 : digit * 2;
+  }
+  return sum % 10 === 0;
+}

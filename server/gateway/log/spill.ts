@@ -1,0 +1,68 @@
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { log } from '#server/platform/log.ts';
+import type { LogRow } from './row.ts';
+
+export type Spill = {
+  /** Appends rows; false when the disk does not take them. Synchronous: it runs when memory is the thing that is short. */
+  push(rows: readonly LogRow[]): boolean;
+  /** Hands the kept rows over in batches and forgets each file once `write` took all of it. Stops at the first failure. */
+  drain(write: (rows: LogRow[]) => Promise<void>): Promise<void>;
+  readonly holds: boolean;
+};
+
+const BATCH = 500;
+const MAX_FILE_ROWS = 20_000;
+
+/** Rows that could not be written to the database, on disk, one JSON text a line. Files of an earlier process of this node are found again. */
+export function createSpill(folder: string): Spill {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const files = readdirSync(folder)
+    .filter((name) => name.endsWith('.ndjson'))
+    .sort()
+    .map((name) => path.join(folder, name));
+  let open: { file: string; rows: number } | undefined;
+  let serial = 0;
+
+  return {
+    push(rows) {
+      try {
+        if (!open || open.rows >= MAX_FILE_ROWS) {
+          open = { file: path.join(folder, `${Date.now()}-${process.pid}-${serial++}.ndjson`), rows: 0 };
+          files.push(open.file);
+        }
+        appendFileSync(open.file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''), { mode: 0o600 });
+        open.rows += rows.length;
+        return true;
+      } catch (error) {
+        log.error({ err: error, rows: rows.length }, 'request log rows were lost: neither the database nor the disk takes them');
+        return false;
+      }
+    },
+    async drain(write) {
+      for (let file = files[0]; file !== undefined; file = files[0]) {
+        if (open?.file === file) open = undefined; // new rows go to another file from now on
+        const rows = existsSync(file) ? readRows(file) : [];
+        for (let i = 0; i < rows.length; i += BATCH) await write(rows.slice(i, i + BATCH));
+        rmSync(file, { force: true });
+        files.shift();
+      }
+    },
+    get holds() {
+      return files.length > 0;
+    },
+  };
+}
+
+/** A line that was cut off by a crash is left out. */
+function readRows(file: string): LogRow[] {
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .flatMap((line) => {
+      try {
+        return line === '' ? [] : [JSON.parse(line) as LogRow];
+      } catch {
+        return [];
+      }
+    });
+}

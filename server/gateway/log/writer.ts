@@ -1,0 +1,145 @@
+import type { Pool } from 'pg';
+import { log } from '#server/platform/log.ts';
+import type { Call } from '../call.ts';
+import { insertRows } from './insert.ts';
+import { type LogRow, logRow } from './row.ts';
+import type { Spill } from './spill.ts';
+import type { UsageStamps } from './usage-stamps.ts';
+
+export type LogWriter = {
+  /** Takes a finished call. Never waits, never throws. */
+  record(call: Call): void;
+  /** Writes what is queued, to the database or to the disk. */
+  flush(): Promise<void>;
+  close(): Promise<void>;
+  readonly queued: number;
+};
+
+export type LogWriterOptions = {
+  pool: Pool;
+  spill: Spill;
+  stamps: UsageStamps;
+  nodeId: string;
+  maxQueue?: number;
+  maxBatch?: number;
+  everyMs?: number;
+};
+
+const RETRY_MS = 2_000;
+const UNAUTHENTICATED_PER_MINUTE = 60;
+
+/**
+ * The request log's way to the database (interface rule 13 §10): queued in memory, written in batches, on disk when the database is away
+ * or the queue is full. Losing the process loses at most the queue.
+ */
+export function createLogWriter(options: LogWriterOptions): LogWriter {
+  const { pool, spill, stamps, nodeId, maxQueue = 10_000, maxBatch = 500, everyMs = 250 } = options;
+  let queue: LogRow[] = [];
+  let writing: Promise<void> | undefined;
+  let retryAt = 0;
+  const flood = floodGate();
+  const timer = setInterval(() => void flush(), everyMs);
+  timer.unref();
+
+  const write = async (rows: LogRow[]) => {
+    try {
+      await insertRows(pool, rows);
+    } catch (error) {
+      if (!isDataFault(error) || rows.length === 1) throw error;
+      // One row the database will not take must not hold back its neighbours.
+      for (const row of rows) {
+        await insertRows(pool, [row]).catch((cause: unknown) => {
+          if (!isDataFault(cause)) throw cause;
+          log.error({ err: cause, request_id: row.request_id }, 'a request log row was refused by the database');
+        });
+      }
+    }
+  };
+
+  async function flushOnce(): Promise<void> {
+    if (Date.now() < retryAt) return;
+    try {
+      while (queue.length > 0) {
+        const batch = queue.slice(0, maxBatch);
+        await write(batch);
+        queue = queue.slice(batch.length);
+      }
+      if (spill.holds) await spill.drain(write);
+      await stamps.flush();
+    } catch (error) {
+      if (retryAt === 0) log.warn({ err: error, queued: queue.length }, 'request logs cannot be written; they are kept here meanwhile');
+      retryAt = Date.now() + RETRY_MS;
+      return;
+    }
+    if (retryAt !== 0) log.info('request logs are written again');
+    retryAt = 0;
+  }
+
+  function flush(): Promise<void> {
+    writing ??= flushOnce().finally(() => {
+      writing = undefined;
+    });
+    return writing;
+  }
+
+  return {
+    record(call) {
+      try {
+        if (!call.admitted && !flood.lets(call, (row) => queue.push({ ...row, node_id: nodeId }))) return;
+        const row = logRow(call, nodeId);
+        queue.push(row);
+        if (call.admitted) stamps.note(call);
+      } catch (error) {
+        log.error({ err: error, request_id: call.requestId }, 'a call could not be logged');
+        return;
+      }
+      if (queue.length >= maxQueue && writing === undefined) {
+        spill.push(queue);
+        queue = [];
+      } else if (queue.length >= maxQueue * 2) {
+        // A write is under way and holds the front of the queue.
+        spill.push(queue.splice(maxBatch));
+      } else if (queue.length === maxBatch) void flush();
+    },
+    flush,
+    async close() {
+      clearInterval(timer);
+      await writing;
+      retryAt = 0;
+      await flushOnce();
+      if (queue.length > 0) spill.push(queue);
+      queue = [];
+    },
+    get queued() {
+      return queue.length;
+    },
+  };
+}
+
+/** SQLSTATE classes 22 and 23: the row is at fault, not the database. */
+function isDataFault(error: unknown): boolean {
+  const code = (error as { code?: unknown }).code;
+  return typeof code === 'string' && /^2[23]/.test(code);
+}
+
+/** At most 60 rows a minute per address and workspace for callers who were not let in; then one row that counts the rest. */
+function floodGate() {
+  const seen = new Map<string, { minute: number; n: number; last: LogRow | null }>();
+  return {
+    lets(call: Call, summary: (row: LogRow) => void): boolean {
+      const key = `${call.snapshot.tenant.id} ${call.snapshot.space} ${call.sourceAddress}`;
+      const minute = Math.floor(call.receivedAt / 60_000);
+      let entry = seen.get(key);
+      if (!entry || entry.minute !== minute) {
+        if (entry?.last) summary({ ...entry.last, warnings: [`suppressed:${entry.n - UNAUTHENTICATED_PER_MINUTE}`] });
+        if (seen.size > 10_000) for (const [old, held] of seen) if (held.minute < minute && held.last === null) seen.delete(old);
+        entry = { minute, n: 0, last: null };
+        seen.set(key, entry);
+      }
+      entry.n++;
+      if (entry.n <= UNAUTHENTICATED_PER_MINUTE) return true;
+      if (entry.last === null) entry.last = logRow(call, '');
+      return false;
+    },
+  };
+}

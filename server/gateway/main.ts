@@ -1,0 +1,39 @@
+import { EnvError, env } from '#server/platform/env.ts';
+import { log } from '#server/platform/log.ts';
+import { assemble } from './assemble.ts';
+import type { PortPlane } from './hosts.ts';
+
+// The gateway process: owns every public port, serves the data planes itself and hands the rest to the web process.
+
+const DRAIN_MS = 30_000;
+
+try {
+  const { gateway, close } = await assemble();
+  const ports = Object.entries(env.PLANE_PORTS) as [Exclude<PortPlane, null>, number][];
+  const wanted: [PortPlane, number][] = ports.length > 0 ? ports : [[null, env.PORT]];
+  for (const [plane, port] of wanted) await gateway.listen(plane, port, env.BIND_ADDRESS);
+  log.info({ ports: Object.fromEntries(wanted.map(([plane, port]) => [plane ?? 'all', port])) }, 'the gateway is serving');
+
+  let stopping = false;
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      if (stopping) return;
+      stopping = true;
+      log.info({ signal }, 'the gateway is stopping');
+      close(DRAIN_MS).then(
+        () => process.exit(0),
+        (error: unknown) => {
+          log.error({ err: error }, 'the gateway did not stop cleanly');
+          process.exit(1);
+        },
+      );
+    });
+  }
+  // A fault in one call must not take down the calls beside it; the state of this process is per call and rebuilt from the database.
+  process.on('uncaughtException', (error) => log.error({ err: error }, 'uncaught exception'));
+  process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled rejection'));
+} catch (error) {
+  if (error instanceof EnvError) console.error(error.message);
+  else log.fatal({ err: error }, 'the gateway could not start');
+  process.exit(1);
+}

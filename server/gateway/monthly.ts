@@ -1,0 +1,117 @@
+import type { Pool } from 'pg';
+import { log } from '#server/platform/log.ts';
+import type { Monthly } from './call.ts';
+import type { Tenant } from './snapshot/model.ts';
+
+// Live calls a month (interface rules 12 §12, 20 §2): what the database said last plus what this gateway has counted since. The counter
+// is flushed every second; while the database is away it goes on counting here.
+
+type Counter = { year: number; month: number; stored: number; delta: number; flushing: number; known: boolean };
+
+export type MonthlyCounters = {
+  /** Counts one call, or says that the ceiling is reached (`admitted` false; nothing counted). */
+  reserve(tenant: Tenant, now: number): { admitted: boolean; monthly: Monthly | null };
+  /** Takes back a reserved call that another limit refused. */
+  release(tenantId: string): void;
+  /** Reads the counters of these workspaces, so that a restart forgets nothing. */
+  load(): Promise<void>;
+  flush(): Promise<void>;
+  close(): Promise<void>;
+};
+
+const FLUSH_MS = 1_000;
+
+export function monthlyCounters(pool: Pool): MonthlyCounters {
+  const counters = new Map<string, Counter>();
+  let flushing: Promise<void> | undefined;
+  let failed = false;
+  const timer = setInterval(() => void flush(), FLUSH_MS);
+  timer.unref();
+
+  const counterOf = (tenantId: string, now: number): Counter => {
+    const date = new Date(now);
+    const year = date.getUTCFullYear();
+    const month = date.getUTCMonth() + 1;
+    let counter = counters.get(tenantId);
+    if (!counter || counter.month !== month || counter.year !== year) {
+      counter = { year, month, stored: 0, delta: 0, flushing: 0, known: false };
+      counters.set(tenantId, counter);
+    }
+    return counter;
+  };
+
+  async function flushOnce(): Promise<void> {
+    const dirty = [...counters].filter(([, counter]) => counter.delta !== 0).sort(([a], [b]) => (a < b ? -1 : 1));
+    if (dirty.length === 0) return;
+    for (const [, counter] of dirty) {
+      counter.flushing = counter.delta;
+      counter.delta = 0;
+    }
+    try {
+      const { rows } = await pool.query<{ tenant_id: string; n: string }>({
+        name: 'usage-flush',
+        // Tenants that were deleted meanwhile are skipped; the order keeps two gateways from waiting for each other in a circle.
+        text: `insert into usage_counters (tenant_id, kind, year, month, n)
+          select u.tenant_id, 'api_calls', u.year, u.month, u.n from unnest($1::uuid[], $2::int[], $3::int[], $4::bigint[]) with ordinality as u(tenant_id, year, month, n, i)
+          where exists (select from tenants t where t.id = u.tenant_id) order by u.i
+          on conflict (tenant_id, kind, year, month) do update set n = usage_counters.n + excluded.n returning tenant_id, n`,
+        values: [dirty.map(([id]) => id), dirty.map(([, c]) => c.year), dirty.map(([, c]) => c.month), dirty.map(([, c]) => c.flushing)],
+      });
+      const stored = new Map(rows.map((row) => [row.tenant_id, Number(row.n)]));
+      for (const [id, counter] of dirty) {
+        counter.stored = stored.get(id) ?? counter.stored + counter.flushing;
+        counter.known = true;
+        counter.flushing = 0;
+      }
+      failed = false;
+    } catch (error) {
+      for (const [, counter] of dirty) {
+        counter.delta += counter.flushing;
+        counter.flushing = 0;
+      }
+      if (!failed) log.warn({ err: error }, 'the usage counters cannot be flushed; calls are counted here meanwhile');
+      failed = true;
+    }
+  }
+
+  function flush(): Promise<void> {
+    flushing ??= flushOnce().finally(() => {
+      flushing = undefined;
+    });
+    return flushing;
+  }
+
+  return {
+    reserve(tenant, now) {
+      const counter = counterOf(tenant.id, now);
+      const used = counter.stored + counter.flushing + counter.delta;
+      const limit = tenant.monthlyCalls;
+      if (limit !== null && used >= limit) return { admitted: false, monthly: { limit, remaining: 0 } };
+      counter.delta += 1;
+      return { admitted: true, monthly: limit === null ? null : { limit, remaining: limit - used - 1 } };
+    },
+    release(tenantId) {
+      const counter = counters.get(tenantId);
+      if (counter) counter.delta -= 1;
+    },
+    async load() {
+      const now = new Date();
+      const { rows } = await pool.query<{ tenant_id: string; n: string }>({
+        name: 'usage-load',
+        text: "select tenant_id, n from usage_counters where kind = 'api_calls' and year = $1 and month = $2",
+        values: [now.getUTCFullYear(), now.getUTCMonth() + 1],
+      });
+      for (const row of rows) {
+        const counter = counterOf(row.tenant_id, now.getTime());
+        // While a flush is under way its answer is the newer number.
+        if (counter.flushing === 0) counter.stored = Number(row.n);
+      }
+    },
+    flush,
+    async close() {
+      clearInterval(timer);
+      await flush();
+      await flush();
+    },
+  };
+}

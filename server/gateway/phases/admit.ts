@@ -1,0 +1,67 @@
+import { admission } from '../admission.ts';
+import type { Call } from '../call.ts';
+import type { Plane } from '../plane.ts';
+import { type Refused, refused } from '../refusal.ts';
+
+/** Step 7: the admission table, or the opaque 401; then what only the admitted may know; then the workspace's own limits. */
+export function admit(call: Call, plane: Plane): Refused | undefined | Promise<Refused | undefined> {
+  if (!plane.snapshots.fresh) return refused('dependency_unavailable', 'The configuration could not be confirmed for too long.');
+  const { environment, credential } = call;
+  const { tenant } = call.snapshot;
+  const result = admission(
+    environment?.requiresClients ?? false,
+    credential.state,
+    call.client !== null,
+    tenant.settings.proxy_require_credential,
+  );
+  if (result !== 'admitted') return notAdmitted(call, plane, result);
+  call.admitted = true;
+  if (call.lookupFault) return call.lookupFault;
+  if (!tenant.servable) return refused('subscription_inactive', 'The subscription of this workspace is not active.');
+  const { key } = credential;
+  if (key && !key.mayInvoke) return refused('forbidden', 'This credential may not call routes: it lacks proxy:invoke.');
+  if (key?.allows && !key.allows(call.sourceAddress)) return refused('forbidden', 'This key may not be used from this address.');
+  return tenantLimit(call, plane);
+}
+
+type Rejection = Exclude<ReturnType<typeof admission>, 'admitted'>;
+
+function notAdmitted(call: Call, plane: Plane, result: Rejection): Refused {
+  if (result === 'wrong_key_type')
+    return refused(
+      'wrong_key_type',
+      call.snapshot.sandbox ? 'A Live key cannot call the Test host.' : 'A Test key cannot call the Live host.',
+    );
+  if (result === 'client_not_authorized')
+    return refused('client_not_authorized', 'This route admits only assigned clients, and this caller is none.');
+  const rule = { key: `${call.snapshot.tenant.id} ${call.sourceAddress}`, limit: 30, windowMs: 60_000, burst: null };
+  const failures = plane.failures.take([rule], call.receivedAt)[0];
+  if (failures && !failures.admitted)
+    return refused('auth_throttled', 'Too many failed authentications from this address.', { retryAfter: failures.retryAfter });
+  return OPAQUE[result];
+}
+
+/** Equal for every route, existing or not. */
+const OPAQUE = {
+  authentication_required: refused('authentication_required', 'Present a credential in X-Svc-Key or Authorization.'),
+  invalid_api_key: refused('invalid_api_key', 'The credential is not valid.'),
+};
+
+/** Counts every admitted call, before any other work is done for it. */
+function tenantLimit(call: Call, plane: Plane): Refused | undefined | Promise<Refused | undefined> {
+  const { tenant, space } = call.snapshot;
+  if (tenant.rps === null) return undefined;
+  const perMinute = tenant.rps * 60;
+  const taken = plane.counters.take(
+    [{ key: `t:${tenant.id}:${space}`, limit: perMinute, windowMs: 60_000, burst: perMinute }],
+    call.receivedAt,
+  );
+  const judge = ([verdict]: Awaited<typeof taken>): Refused | undefined => {
+    if (!verdict) return undefined;
+    call.tenantVerdict = verdict;
+    return verdict.admitted
+      ? undefined
+      : refused('tenant_rate_limit_exceeded', `This workspace may make ${perMinute} calls a minute.`, { retryAfter: verdict.retryAfter });
+  };
+  return taken instanceof Promise ? taken.then(judge) : judge(taken);
+}

@@ -1,0 +1,20 @@
+import type { Call } from '../call.ts';
+import { type Refused, refused } from '../refusal.ts';
+
+/** Our name in Via (RFC 9110 §7.6.3). */
+export const PSEUDONYM = 'svc-gateway';
+
+/**
+ * Step 9: a call that came through a gateway already is going round in a circle. A route that demands a signature is refused as well:
+ * nothing verifies signatures here yet, and sending the call without would be worse than not sending it.
+ */
+export function detectLoop(call: Call): Refused | undefined {
+  if (call.via !== null && call.via.toLowerCase().includes(PSEUDONYM))
+    return refused('loop_detected', 'The call has passed through this service before.');
+  if (call.config?.requiresSignature)
+    return refused(
+      'route_misconfigured',
+      'The route requires signed calls, which this gateway cannot verify. Switch require_signature off.',
+    );
+  return undefined;
+}

@@ -1,0 +1,24 @@
+import type { Call } from '../call.ts';
+import { type Refused, refused } from '../refusal.ts';
+
+/** Step 5: route, environment and settings of this method. What is missing is kept for after the admission (interface rule 12 §4). */
+export function findRoute(call: Call): undefined {
+  call.lookupFault = lookUp(call) ?? null;
+}
+
+function lookUp(call: Call): Refused | undefined {
+  if (call.reference === null) return refused('route_required', 'Name the route: as the first path segment, or in the header X-Svc-Route.');
+  const route = call.snapshot.route(call.reference);
+  // A disabled route is answered as one that was never there.
+  if (!route?.enabled) return refused('route_not_found', 'There is no such route.');
+  call.route = route;
+  const name = call.environmentHeader || route.baseEnvironment;
+  call.environmentName = name;
+  const environment = route.environment(name);
+  if (!environment)
+    return refused('environment_not_configured', `The route ${route.name} is not configured for the environment ${name.slice(0, 64)}.`);
+  if (!environment.enabled) return refused('environment_disabled', `The route ${route.name} is switched off in the environment ${name}.`);
+  call.environment = environment;
+  call.config = environment.config(call.method);
+  return undefined;
+}

@@ -1,0 +1,68 @@
+import type { Rule, Verdict } from '#server/platform/counters.ts';
+import type { Call } from '../call.ts';
+import type { Plane } from '../plane.ts';
+import { type Refused, refused } from '../refusal.ts';
+
+/** Step 10: concurrency, then route and monthly limits together: if either refuses, neither has counted the call. */
+export function limit(call: Call, plane: Plane): Refused | undefined | Promise<Refused | undefined> {
+  const { tenant, sandbox } = call.snapshot;
+  const running = plane.inFlight.get(tenant.id) ?? 0;
+  if (running >= plane.maxInFlight)
+    return refused('concurrency_limit_exceeded', `At most ${plane.maxInFlight} calls of a workspace run at once.`);
+  plane.inFlight.set(tenant.id, running + 1);
+  call.inFlight = true;
+
+  if (!sandbox) {
+    const { admitted, monthly } = plane.monthly.reserve(tenant, call.receivedAt);
+    call.monthly = monthly;
+    if (!admitted) return refused('plan_limit', `The plan ${tenant.plan} includes ${monthly?.limit} calls a month, and they are used up.`);
+  }
+  const rules = rulesOf(call);
+  if (rules === null) return undefined;
+  const taken = plane.counters.take(rules, call.receivedAt);
+  const judge = (verdicts: readonly Verdict[]) => {
+    const refusal = judgeRoute(call, verdicts);
+    if (refusal && !sandbox) {
+      plane.monthly.release(tenant.id);
+      if (call.monthly) call.monthly = { limit: call.monthly.limit, remaining: call.monthly.remaining + 1 };
+    }
+    return refusal;
+  };
+  return taken instanceof Promise ? taken.then(judge) : judge(taken);
+}
+
+function rulesOf(call: Call): Rule[] | null {
+  const rate = call.config?.rateLimit;
+  if (!rate) return null;
+  const rule = { key: rate.key, limit: rate.limit, windowMs: rate.windowMs, burst: rate.burst };
+  if (!rate.perCaller) return [rule];
+  const caller = call.credential.key?.id ?? call.client?.client.id ?? call.sourceAddress;
+  return [rule, { ...rule, key: `${rate.key}:c:${caller}` }];
+}
+
+/** The headers show the tier that refused, else the one with less left. */
+function judgeRoute(call: Call, [route, caller]: readonly Verdict[]): Refused | undefined {
+  if (!route) return undefined;
+  const seconds = (call.config?.rateLimit?.windowMs ?? 0) / 1000;
+  if (!route.admitted) {
+    call.routeVerdict = route;
+    return refused('route_rate_limit_exceeded', `This route takes ${route.limit} calls in ${seconds} seconds.`, {
+      retryAfter: route.retryAfter,
+    });
+  }
+  call.routeVerdict = caller && (!caller.admitted || caller.remaining < route.remaining) ? caller : route;
+  if (caller && !caller.admitted)
+    return refused('client_rate_limit_exceeded', `One caller may make ${caller.limit} calls in ${seconds} seconds to this route.`, {
+      retryAfter: caller.retryAfter,
+    });
+  return undefined;
+}
+
+export function leave(call: Call, plane: Plane): void {
+  if (!call.inFlight) return;
+  call.inFlight = false;
+  const { id } = call.snapshot.tenant;
+  const running = (plane.inFlight.get(id) ?? 1) - 1;
+  if (running > 0) plane.inFlight.set(id, running);
+  else plane.inFlight.delete(id);
+}

@@ -1,0 +1,13 @@
+import type { Call } from '../call.ts';
+import { type Refused, refused } from '../refusal.ts';
+
+/** Step 8: the environment's address list and methods. */
+export function restrict(call: Call): Refused | undefined {
+  const environment = call.environment;
+  if (!environment) return undefined;
+  if (environment.allows && !environment.allows(call.sourceAddress))
+    return refused('ip_not_allowed', 'This address is not on the list of the route.');
+  if (environment.methods && !environment.methods.has(call.method))
+    return refused('method_not_allowed', `This route does not take ${call.method}.`, { allow: environment.allow });
+  return undefined;
+}

@@ -1,0 +1,175 @@
+import type { Reference } from '#server/domain/templates/grammar.ts';
+import type { Call } from '../call.ts';
+import { acceptBody } from '../listener.ts';
+import { rewritesBody } from '../methods.ts';
+import type { Plane } from '../plane.ts';
+import { type Refused, refused } from '../refusal.ts';
+import { readBody } from '../request-body.ts';
+import { fixedTarget } from '../snapshot/compile-route.ts';
+import type { CallConfig } from '../snapshot/model.ts';
+import { injectBody, renderBody } from '../templates/body-inject.ts';
+import { SCAN_LIMIT, type Scan, scanBody, scannable, writeBody } from '../templates/body-scan.ts';
+import { renderHeader, renderText, replacePairs } from '../templates/render.ts';
+import { newResolution, type Resolution, resolve } from '../templates/resolve.ts';
+
+type Result = Refused | undefined | Promise<Refused | undefined>;
+
+const BUFFERED_LIMIT = 10 * 1024 * 1024;
+export const STREAMED_LIMIT = 100 * 1024 * 1024;
+const REPLAYABLE = 1024 * 1024;
+/** Shorter bodies are always read first: that costs less than a stream, and leaves the call repeatable. */
+const SMALL = 64 * 1024;
+
+/** Step 11: body when anything must read it, target, placeholders, injection. Nothing has been sent when this refuses. */
+export function rewrite(call: Call, plane: Plane): Result {
+  const config = call.config;
+  if (!config) return refused('internal_error', 'The route has no configuration.');
+  if (config.unusable)
+    return refused('route_misconfigured', `The route's ${config.unusable} cannot be used by this gateway; nothing was sent without it.`);
+  if (config.malformed !== null) return refused('template_invalid', `A template of this route ${config.malformed}.`);
+  return after(takeBody(call, config), () => compose(call, plane, config));
+}
+
+const after = (first: Result, next: () => Result): Result =>
+  first instanceof Promise ? first.then((refusal) => refusal ?? next()) : (first ?? next());
+
+/** Decides between reading the body and letting it stream. */
+function takeBody(call: Call, config: CallConfig): Result {
+  const length = call.contentLength;
+  const rewritable = rewritesBody(call.method);
+  const injects = config.body !== null && rewritable;
+  if (length === 0) return undefined;
+  const encoded = call.contentEncoding !== '' && call.contentEncoding !== 'identity';
+  if (injects && encoded) return refused('unsupported_media_type', 'This route adds to the body, which must not be compressed for that.');
+  const scans = rewritable && config.bodyPlaceholders !== 'off' && !encoded && scannable(call.contentType) !== undefined;
+  const small = length > 0 && length <= (config.retryAttempts > 0 ? REPLAYABLE : SMALL);
+  if (!injects && !scans && !small) return stream(call);
+  if (injects && length > BUFFERED_LIMIT) return tooLarge('10 MiB');
+  acceptBody(call.req, call.res);
+  const limit = injects ? BUFFERED_LIMIT : scans ? SCAN_LIMIT : SMALL;
+  return readBody(call.req, Math.max(limit, small ? length : 0)).then((read) => {
+    if (read.body === null) return refused('invalid_request', 'The body did not arrive.');
+    call.body = read.body;
+    call.requestBytes = read.body.length;
+    if (read.state === 'whole') return undefined;
+    if (injects) return tooLarge('10 MiB');
+    // Too long to look into: it may pass when nothing in the part that was read asks for it.
+    if (read.body.includes('{{secret')) return tooLarge('5 MiB when it has placeholders');
+    call.req.unshift(read.body);
+    call.body = null;
+    return stream(call);
+  });
+}
+
+function stream(call: Call): Refused | undefined {
+  if (call.contentLength > STREAMED_LIMIT) return tooLarge('100 MiB');
+  call.streamsBody = true;
+  return undefined;
+}
+
+const tooLarge = (limit: string) => refused('payload_too_large', `The body may have at most ${limit}.`);
+
+function compose(call: Call, plane: Plane, config: CallConfig): Result {
+  const resolution = newResolution();
+  const rewritable = rewritesBody(call.method);
+  const scan = call.body !== null && rewritable && config.bodyPlaceholders !== 'off' ? scanCaller(call) : undefined;
+  if (scan && 'code' in scan) return scan;
+  const needed = rewritable && config.body ? [...config.references.head, ...config.references.body] : config.references.head;
+  // The common route: a fixed target and nothing to look up.
+  if (config.target.kind === 'fixed' && needed.length === 0 && !scan) {
+    setTarget(call, config.target);
+    return egressAllowed(call) ?? apply(call, config, resolution, undefined);
+  }
+  return after(chooseTarget(call, plane, config, resolution), () =>
+    after(egressAllowed(call), () =>
+      after(resolve(call, plane, needed, 'configuration', resolution), () =>
+        after(scan ? resolve(call, plane, scan.references, 'caller', resolution) : undefined, () => apply(call, config, resolution, scan)),
+      ),
+    ),
+  );
+}
+
+function scanCaller(call: Call): Scan | Refused | undefined {
+  const kind = scannable(call.contentType);
+  if (!kind || !call.body || (call.contentEncoding !== '' && call.contentEncoding !== 'identity')) return undefined;
+  return scanBody(call.body, kind, call.contentType);
+}
+
+function setTarget(call: Call, { target, basePath, echo }: Extract<CallConfig['target'], { kind: 'fixed' }>): void {
+  call.upstream = target;
+  call.echo = echo;
+  call.upstreamPath = call.forwardPath === '' ? target.path || '/' : basePath + call.forwardPath;
+}
+
+function chooseTarget(call: Call, plane: Plane, config: CallConfig, resolution: Resolution): Result {
+  const { target } = config;
+  if (target.kind === 'refused') return refused(target.code, target.message);
+  if (target.kind === 'fixed') {
+    setTarget(call, target);
+    return undefined;
+  }
+  const references = target.template.parts.filter((part): part is Reference => part.kind !== 'literal');
+  // A secret in a URL would show in logs, DNS and TLS names.
+  const unfit = references.find((reference) => reference.kind !== 'var' || variableOf(call, reference)?.type !== 'value');
+  if (unfit) return refused('template_invalid', 'The target of this route needs a variable that is missing or holds a secret.');
+  return after(resolve(call, plane, references, 'configuration', resolution), () => {
+    const judged = fixedTarget(renderText(target.template, resolution.configuration), plane.resolver.settings);
+    if (judged.kind === 'fixed') {
+      setTarget(call, judged);
+      return undefined;
+    }
+    const code = judged.kind === 'refused' ? judged.code : 'template_invalid';
+    return refused(code, 'The target of this route is not a usable URL once its variables are put in.');
+  });
+}
+
+const variableOf = (call: Call, reference: Extract<Reference, { kind: 'var' }>) =>
+  call.snapshot.variable(reference.collection, reference.key, call.route?.collectionId ?? null);
+
+/** The workspace's own list of hosts, when it keeps one. */
+function egressAllowed(call: Call): Refused | undefined {
+  const list = call.snapshot.tenant.settings.egress_allowlist;
+  const host = call.upstream?.host ?? '';
+  if (list === null || call.echo) return undefined;
+  const allowed = list.some((entry) =>
+    entry.startsWith('*.') ? host.indexOf('.') > 0 && host.slice(host.indexOf('.')) === entry.slice(1) : entry.toLowerCase() === host,
+  );
+  return allowed ? undefined : refused('egress_denied', `The host ${host} is not on this workspace's list of allowed hosts.`);
+}
+
+function apply(call: Call, config: CallConfig, resolution: Resolution, scan: Scan | undefined): Refused | undefined {
+  const values = resolution.configuration;
+  const injected: string[] = [];
+  if (config.headers.length > 0) {
+    const headers: string[] = [];
+    for (const rule of config.headers) {
+      if (rule.template === null) continue;
+      const value = renderHeader({ ...rule, template: rule.template }, values);
+      if (typeof value !== 'string') return value;
+      headers.push(rule.name, value);
+      injected.push(`header:${rule.lower}`);
+    }
+    call.injectedHeaders = headers;
+  }
+  let query = call.query;
+  if (config.query.length > 0) {
+    const pairs = config.query.flatMap((rule) => (rule.template ? [[rule.name, renderText(rule.template, values)] as const] : []));
+    query = replacePairs(query ?? '', config.queryNames, pairs);
+    for (const [name] of pairs) injected.push(`query:${name}`);
+  }
+  if (query !== null && (query !== '' || call.query !== null)) call.upstreamPath = `${call.upstreamPath}?${query}`;
+  if (scan) {
+    call.body = writeBody(scan, resolution.caller);
+    injected.push('body:placeholders');
+  }
+  if (config.body && rewritesBody(call.method)) {
+    const merged = injectBody(call.body, call.contentType, renderBody(config.body, config.bodyTemplates, values));
+    if ('code' in merged) return merged;
+    call.body = merged.body;
+    if (merged.contentType !== null) (call.injectedHeaders ??= []).push('Content-Type', merged.contentType);
+    injected.push('body');
+  }
+  if (injected.length > 0) call.injected = injected;
+  if (resolution.secrets.size > 0) call.secretsUsed = [...resolution.secrets.keys()];
+  return undefined;
+}

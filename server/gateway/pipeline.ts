@@ -1,0 +1,96 @@
+import { log } from '#server/platform/log.ts';
+import type { Call } from './call.ts';
+import { Exchange } from './exchange.ts';
+import { discardBody } from './listener.ts';
+import { admit } from './phases/admit.ts';
+import { authenticate } from './phases/authenticate.ts';
+import { detectLoop } from './phases/detect-loop.ts';
+import { findRoute } from './phases/find-route.ts';
+import { inspect } from './phases/inspect.ts';
+import { leave, limit } from './phases/limit.ts';
+import { matchClient } from './phases/match-client.ts';
+import { restrict } from './phases/restrict.ts';
+import { rewrite } from './phases/rewrite.ts';
+import type { Phase, Plane } from './plane.ts';
+import { type Refused, refused } from './refusal.ts';
+import { refusalAnswer } from './response-block.ts';
+
+/**
+ * A proxied call from head to log row, in the normative order (interface rule 12 §18): with several faults the first phase answers. What
+ * comes before (host, head limits) is the front door's; what comes after the last phase is the exchange with the upstream.
+ */
+export const phases: readonly Phase[] = [inspect, authenticate, findRoute, matchClient, admit, restrict, detectLoop, limit, rewrite];
+
+/** Serves the call; answers exactly once and records it. Never throws, and resolves nothing: the response is the result. */
+export function serve(call: Call, plane: Plane): void {
+  run(call, plane, 0);
+}
+
+function run(call: Call, plane: Plane, from: number): void {
+  try {
+    for (let i = from; i < phases.length; i++) {
+      const result = (phases[i] as Phase)(call, plane);
+      if (result instanceof Promise) {
+        result.then(
+          (refusal) => {
+            call.laps.push(performance.now() - call.began);
+            if (refusal) refuse(call, plane, refusal);
+            else run(call, plane, i + 1);
+          },
+          (error: unknown) => fail(call, plane, error),
+        );
+        return;
+      }
+      call.laps.push(performance.now() - call.began);
+      if (result) return refuse(call, plane, result);
+    }
+    forward(call, plane);
+  } catch (error) {
+    fail(call, plane, error);
+  }
+}
+
+function forward(call: Call, plane: Plane): void {
+  if (call.res.destroyed) return callerGone(call, plane);
+  new Exchange(call, plane, { refuse: (refusal) => refuse(call, plane, refusal), over: () => over(call, plane) }).start();
+}
+
+function fail(call: Call, plane: Plane, error: unknown): void {
+  log.error({ err: error, request_id: call.requestId }, 'a call failed');
+  if (call.res.headersSent) {
+    call.res.destroy();
+    call.error = 'internal_error';
+    over(call, plane);
+  } else refuse(call, plane, refused('internal_error', 'Something went wrong on our side.'));
+}
+
+/** Writes a refusal and ends the call. */
+export function refuse(call: Call, plane: Plane, refusal: Refused): void {
+  const { req, res } = call;
+  if (res.destroyed || req.destroyed) return callerGone(call, plane);
+  const { status, headers, body } = refusalAnswer(call, refusal);
+  call.status = status;
+  call.error = refusal.code;
+  call.responseBytes = Buffer.byteLength(body);
+  // Without our 100 the caller may or may not send its body: the next request cannot be told from it.
+  if (!req.complete && req.headers.expect !== undefined) headers.push('Connection', 'close');
+  res.writeHead(status, headers);
+  res.end(body);
+  over(call, plane);
+}
+
+function callerGone(call: Call, plane: Plane): void {
+  call.status = 0;
+  call.error = 'client_closed';
+  over(call, plane);
+}
+
+/** Step 14: everything that comes after the answer. */
+function over(call: Call, plane: Plane): void {
+  if (call.finished) return;
+  call.finished = true;
+  leave(call, plane);
+  call.body = null;
+  if (!call.req.complete && !call.res.destroyed) discardBody(call.req);
+  plane.record(call);
+}

@@ -1,0 +1,64 @@
+import { type Part, printReference } from '#server/domain/templates/grammar.ts';
+import { type Refused, refused } from '../refusal.ts';
+import type { CompiledTemplate, Injection } from '../snapshot/model.ts';
+
+/** Values by printed reference. */
+export type Values = ReadonlyMap<string, string>;
+
+const MAX_HEADER_VALUE = 16 * 1024;
+/** What may stand in a field value (RFC 9110 §5.5), in Latin-1. */
+const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** The text with every value put in as it is; nothing that was put in is looked at again. */
+export function renderText(template: CompiledTemplate, values: Values): string {
+  if (template.constant !== null) return template.constant;
+  let text = '';
+  for (const part of template.parts) text += part.kind === 'literal' ? part.text : (values.get(printReference(part)) ?? '');
+  return text;
+}
+
+/** As a header value, or why it cannot be one. */
+export function renderHeader(rule: Injection & { template: CompiledTemplate }, values: Values): string | Refused {
+  for (const part of rule.template.parts) {
+    const text = part.kind === 'literal' ? part.text : (values.get(printReference(part)) ?? '');
+    if (!FIELD_VALUE.test(text)) return unfit(rule.name, part);
+  }
+  const text = renderText(rule.template, values);
+  // Some upstream parsers trim, some do not: a value that begins or ends in blanks would mean different things to them.
+  return text.length > MAX_HEADER_VALUE
+    ? refused('secret_invalid_for_header', `The value of the header ${rule.name} is longer than 16 KiB.`)
+    : text.trim();
+}
+
+function unfit(header: string, part: Part): Refused {
+  if (part.kind === 'secret' || part.kind === 'secret_id')
+    return refused('secret_invalid_for_header', `${printReference(part)} holds characters that cannot stand in the header ${header}.`);
+  if (part.kind === 'context' && part.name === 'vars')
+    return refused('invalid_request', `The query parameter ${part.parameter} holds characters that cannot stand in a header.`);
+  return refused('template_invalid', `The template of the header ${header} gives characters that cannot stand in a header.`);
+}
+
+/** application/x-www-form-urlencoded, for one name or value. */
+export function formEncode(text: string): string {
+  return encodeURIComponent(text).replace(/[!'()~]|%20/g, (c) => (c === '%20' ? '+' : `%${c.charCodeAt(0).toString(16).toUpperCase()}`));
+}
+
+/** A pair's name or value as the caller wrote it; undefined when it is not valid. */
+export function formDecode(text: string): string | undefined {
+  if (!text.includes('%') && !text.includes('+')) return text;
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The caller's pairs without those of the given names, byte for byte, with the new pairs behind them. */
+export function replacePairs(raw: string, names: ReadonlySet<string>, pairs: readonly (readonly [name: string, value: string])[]): string {
+  const kept = raw.split('&').filter((pair) => {
+    const equals = pair.indexOf('=');
+    const name = formDecode(equals < 0 ? pair : pair.slice(0, equals));
+    return pair !== '' && (name === undefined || !names.has(name));
+  });
+  return [...kept, ...pairs.map(([name, value]) => `${formEncode(name)}=${formEncode(value)}`)].join('&');
+}

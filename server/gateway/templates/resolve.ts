@@ -1,0 +1,164 @@
+import { TenantKeyUnavailable } from '#server/crypto/keyring.ts';
+import { DecryptFailed } from '#server/crypto/svt1.ts';
+import { MAX_PLACEHOLDERS, MAX_SECRETS, printReference, type Reference } from '#server/domain/templates/grammar.ts';
+import { log } from '#server/platform/log.ts';
+import type { Call } from '../call.ts';
+import type { Plane } from '../plane.ts';
+import { type Refused, refused } from '../refusal.ts';
+import type { Secret } from '../snapshot/model.ts';
+
+/** Who wrote the template: the configuration may use any secret, a caller's body only what the route's guard opens (interface rule 10 §7.4). */
+export type Author = 'configuration' | 'caller';
+
+/** Values found for one call, by the printed form of their reference. Dropped with the call. */
+export type Resolution = {
+  readonly configuration: Map<string, string>;
+  readonly caller: Map<string, string>;
+  placeholders: number;
+  /** Secret name -> value, for redaction. */
+  readonly secrets: Map<string, string>;
+};
+export const newResolution = (): Resolution => ({ configuration: new Map(), caller: new Map(), placeholders: 0, secrets: new Map() });
+
+/** Resolves all references into the resolution, waiting only for a tenant key that is not in memory. The first that fails refuses the call. */
+export function resolve(
+  call: Call,
+  plane: Plane,
+  references: readonly Reference[],
+  author: Author,
+  into: Resolution,
+  from = 0,
+): Refused | undefined | Promise<Refused | undefined> {
+  if (from === 0) into.placeholders += references.length;
+  if (into.placeholders > MAX_PLACEHOLDERS) return refused('template_invalid', `The call has more than ${MAX_PLACEHOLDERS} placeholders.`);
+  const values = into[author];
+  for (let i = from; i < references.length; i++) {
+    const reference = references[i] as Reference;
+    const name = printReference(reference);
+    if (values.has(name)) continue;
+    const found = resolveOne(call, plane, reference, author, into);
+    if (found instanceof Promise) {
+      return found.then((value) => {
+        if (typeof value !== 'string') return value;
+        values.set(name, value);
+        return resolve(call, plane, references, author, into, i + 1);
+      });
+    }
+    if (typeof found !== 'string') return found;
+    values.set(name, found);
+  }
+  return undefined;
+}
+
+type Found = string | Refused;
+
+function resolveOne(call: Call, plane: Plane, reference: Reference, author: Author, into: Resolution): Found | Promise<Found> {
+  switch (reference.kind) {
+    case 'context':
+      return contextValue(call, reference.name, reference.parameter);
+    case 'var': {
+      const variable = call.snapshot.variable(reference.collection, reference.key, call.route?.collectionId ?? null);
+      if (!variable || (author === 'caller' && !opened(call, variable.collectionId)))
+        return refused('template_invalid', `There is no variable ${printReference(reference)} for this route.`);
+      return variable.type === 'value'
+        ? variable.value
+        : secretValue(call, plane, call.snapshot.secretById(variable.secretId), variable.secretId, author, into);
+    }
+    case 'secret':
+      return secretValue(call, plane, call.snapshot.secretByName(reference.name), reference.name, author, into);
+    case 'secret_id':
+      return secretValue(call, plane, call.snapshot.secretById(reference.id), reference.id, author, into);
+  }
+}
+
+/** The order of the checks is that of interface rule 30 §6: the first fault answers. */
+function secretValue(
+  call: Call,
+  plane: Plane,
+  secret: Secret | undefined,
+  asked: string,
+  author: Author,
+  into: Resolution,
+): Found | Promise<Found> {
+  if (!secret || (author === 'caller' && !opened(call, secret.collectionId)))
+    return refused('secret_not_found', `There is no secret ${asked}.`);
+  if (secret.type === 'oauth2') return refused('oauth2_not_connected', `The secret ${secret.name} is not connected to its provider.`);
+  if (secret.type !== 'string')
+    return refused('secret_type_not_injectable', `The secret ${secret.name} is of a type that cannot be injected.`);
+  if (secret.allowedHosts && !hostAllowed(call, plane, secret.allowedHosts))
+    return refused('secret_host_not_allowed', `The secret ${secret.name} may not be sent to ${call.upstream?.host ?? 'this host'}.`);
+  const environment = call.environmentName;
+  const value = secret.values.get(environment);
+  if (!value) return refused('secret_environment_missing', `The secret ${secret.name} has no value for the environment ${environment}.`);
+  const expiresAt = value.expiresAt ?? secret.expiresAt;
+  if (expiresAt !== null && expiresAt <= call.receivedAt) {
+    if (secret.strict) return refused('secret_expired', `The secret ${secret.name} has expired in the environment ${environment}.`);
+    call.warnings = [...(call.warnings ?? []), `expired:${secret.name}`];
+  }
+  if (!into.secrets.has(secret.name) && into.secrets.size >= MAX_SECRETS)
+    return refused('template_invalid', `The call uses more than ${MAX_SECRETS} different secrets.`);
+  const took = (bytes: Buffer): string => {
+    const text = bytes.toString('utf8');
+    into.secrets.set(secret.name, text);
+    return text;
+  };
+  try {
+    const bytes = plane.secrets.open(call.snapshot.tenant.id, call.snapshot.space, value);
+    return bytes instanceof Promise ? bytes.then(took, (error: unknown) => notOpened(call, secret, error)) : took(bytes);
+  } catch (error) {
+    return notOpened(call, secret, error);
+  }
+}
+
+function notOpened(call: Call, secret: Secret, error: unknown): Refused {
+  if (error instanceof TenantKeyUnavailable)
+    return refused('tenant_sealed', 'The key of this workspace is not available at the moment.', { cause: error });
+  log.error({ err: error, request_id: call.requestId, secret_id: secret.id, alert: true }, 'a secret could not be decrypted');
+  const message = `The secret ${secret.name} could not be decrypted.`;
+  return refused(error instanceof DecryptFailed ? 'secret_decrypt_failed' : 'tenant_sealed', message, { cause: error });
+}
+
+/** What a caller's placeholder may reach: everything, or the route's own collection and what is in none. */
+function opened(call: Call, collectionId: string | null): boolean {
+  return call.config?.bodyPlaceholders === 'all' || collectionId === null || collectionId === (call.route?.collectionId ?? null);
+}
+
+/** Pinned secrets leave only over https to port 443 of a named host (interface rule 30 §13); the operator's test hosts are exempt from the port. */
+function hostAllowed(call: Call, plane: Plane, pins: readonly string[]): boolean {
+  const target = call.upstream;
+  if (!target || call.echo) return false;
+  const usual = target.scheme === 'https' && target.port === 443;
+  if (!usual && !plane.resolver.settings.testHosts.has(`${target.host}:${target.port}`)) return false;
+  return pins.some((pin) => {
+    if (!pin.startsWith('*.')) return pin === target.host;
+    const dot = target.host.indexOf('.');
+    return dot > 0 && target.host.slice(dot) === pin.slice(1);
+  });
+}
+
+function contextValue(call: Call, name: string, parameter: string): string {
+  switch (name) {
+    case 'environment':
+      return call.environmentName;
+    case 'route.name':
+      return call.route?.name ?? '';
+    case 'route.slug':
+      return call.route?.slug ?? '';
+    case 'route.id':
+      return call.route?.id ?? '';
+    case 'tenant_id':
+      return call.snapshot.tenant.id;
+    case 'request_id':
+      return call.requestId;
+    case 'timestamp':
+      return String(Math.floor(call.receivedAt / 1000));
+    case 'client.id':
+      return call.client?.client.id ?? '';
+    case 'client.name':
+      return call.client?.client.name ?? '';
+    case 'vars':
+      return new URLSearchParams(call.query ?? '').get(parameter) ?? '';
+    default:
+      return '';
+  }
+}

@@ -1,0 +1,56 @@
+import type { Call } from './call.ts';
+import { PSEUDONYM } from './phases/detect-loop.ts';
+
+/** Fields of one connection (RFC 9110 §7.6.1): never forwarded in either direction (interface rule 12 §6). */
+const HOP_BY_HOP = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+/** Of the request, besides: what we decide ourselves, and what tells third parties where callers are. */
+const OWN = new Set(['host', 'content-length', 'expect', 'forwarded', 'x-real-ip', 'cf-connecting-ip', 'true-client-ip', ...HOP_BY_HOP]);
+
+/** The flat header list of the upstream request, in the caller's order, with the injected headers last. */
+export function upstreamHeaders(call: Call, privateHeaders: ReadonlySet<string>): string[] {
+  const { names, config } = call;
+  const raw = call.req.rawHeaders;
+  const out: string[] = ['Host', call.upstream?.authority ?? ''];
+  const nominated = nominatedBy(call.connection);
+  const replaced = config?.headerNames;
+  const replaces = replaced !== undefined && replaced.size > 0;
+  for (let i = 0; i < names.length; i++) {
+    const name = names[i] as string;
+    if (OWN.has(name) || name.startsWith('x-svc-') || name.startsWith('x-forwarded-')) continue;
+    if (replaces && replaced.has(name)) continue;
+    if (nominated?.includes(name) || privateHeaders.has(name)) continue;
+    if ((name === 'authorization' && call.stripAuthorization) || (name === 'x-api-key' && call.stripApiKey)) continue;
+    out.push(raw[i * 2] as string, raw[i * 2 + 1] as string);
+  }
+  if (!call.traceparent) out.push('traceparent', traceparent(call.requestId));
+  out.push('Via', `1.1 ${PSEUDONYM}`);
+  if (config?.forwardClientIp) out.push('X-Forwarded-For', call.sourceAddress, 'X-Forwarded-Proto', 'https', 'X-Forwarded-Host', call.host);
+  if (call.injectedHeaders) for (const part of call.injectedHeaders) out.push(part);
+  // Without it undici would send a stream of known length in chunks.
+  if (call.streamsBody && call.contentLength > 0) out.push('Content-Length', String(call.contentLength));
+  return out;
+}
+
+/** Names an upstream's Connection header nominates, lower-case; null when there is none besides the usual. */
+export function nominatedBy(connection: string | null | undefined): string[] | null {
+  if (!connection || connection === 'keep-alive' || connection === 'close') return null;
+  return connection.split(',').map((token) => token.trim().toLowerCase());
+}
+
+export const isHopByHop = (name: string): boolean => HOP_BY_HOP.has(name);
+
+/** W3C trace context made of the request id, which is unique and mostly random: nothing new needs to be drawn. */
+function traceparent(requestId: string): string {
+  const hex = requestId.replaceAll('-', '');
+  return `00-${hex}-${hex.slice(16)}-01`;
+}

@@ -1,0 +1,59 @@
+import type { Rule, Verdict } from './counters/decision.ts';
+import { memoryCounters } from './counters/memory.ts';
+import { postgresCounters } from './counters/postgres.ts';
+import { redisCounters } from './counters/redis.ts';
+import { log } from './log.ts';
+
+export type { Rule, Verdict } from './counters/decision.ts';
+
+export type Counters = {
+  /**
+   * One atomic decision over all rules: every one admits and all are counted, or none is. A plain value when the counters are in
+   * this process, else a promise that never rejects: when the store is away a local counter decides at limit / gateways.
+   */
+  take(rules: readonly Rule[], now: number): readonly Verdict[] | Promise<readonly Verdict[]>;
+  close(): void;
+};
+
+export type CounterSettings = { redisUrl?: string | undefined; gateways: number };
+
+/**
+ * The store of exact rate limits (interface rules 12 §12, 01 §16.1): Redis when configured, process memory when this gateway is the only
+ * one, else PostgreSQL.
+ */
+export async function openCounters({ redisUrl, gateways }: CounterSettings): Promise<Counters> {
+  const local = memoryCounters();
+  if (!redisUrl && gateways === 1) return local;
+  let away = false;
+  const lost = (error: unknown) => {
+    if (!away) log.warn({ err: error }, `the counter store does not answer; limits count locally at 1/${gateways}`);
+    away = true;
+  };
+  const shared = redisUrl ? await redisCounters(redisUrl, lost) : postgresCounters();
+  return {
+    async take(rules, now) {
+      try {
+        const verdicts = await shared.take(rules);
+        if (away) log.info('the counter store answers again');
+        away = false;
+        return verdicts;
+      } catch (error) {
+        lost(error);
+        return local.take(
+          rules.map((rule) => shareOf(rule, gateways)),
+          now,
+        );
+      }
+    },
+    close() {
+      shared.close();
+      local.close();
+    },
+  };
+}
+
+/** This gateway's part of a limit; never less than one call. */
+function shareOf(rule: Rule, gateways: number): Rule {
+  const part = (n: number) => Math.max(1, Math.floor(n / gateways));
+  return { key: rule.key, limit: part(rule.limit), windowMs: rule.windowMs, burst: rule.burst === null ? null : part(rule.burst) };
+}

@@ -1,0 +1,88 @@
+// The arithmetic of rate limits (interface rule 12 §12), pure: every store keeps the numbers its own way and asks here what they mean.
+
+/** `burst` null: sliding window of `limit` calls per `windowMs`. Else a bucket of `burst` tokens refilled at limit / windowMs. */
+export type Rule = { readonly key: string; readonly limit: number; readonly windowMs: number; readonly burst: number | null };
+
+export type Verdict = {
+  readonly admitted: boolean;
+  readonly limit: number;
+  /** After this call when it was counted. */
+  readonly remaining: number;
+  /** Epoch milliseconds. */
+  readonly resetAt: number;
+  /** Whole seconds for Retry-After; 0 when admitted. */
+  readonly retryAfter: number;
+};
+
+/** Calls of window `index` (now / windowMs, floored) and of the one before it. */
+export type Window = { index: number; previous: number; current: number };
+export type Bucket = { tokens: number; at: number };
+
+/** The window as it stands at `now`, without counting. */
+export function windowAt(rule: Rule, now: number, held: Window | undefined): Window {
+  const index = Math.floor(now / rule.windowMs);
+  if (held === undefined || index > held.index + 1) return { index, previous: 0, current: 0 };
+  if (index === held.index + 1) return { index, previous: held.current, current: 0 };
+  // A clock that was set back must not open a fresh window.
+  return held;
+}
+
+/** What the previous window still weighs plus what the current one holds. */
+const weight = (rule: Rule, now: number, { index, previous, current }: Window): number => {
+  const elapsed = Math.min(Math.max(now - index * rule.windowMs, 0), rule.windowMs);
+  return Math.floor((previous * (rule.windowMs - elapsed)) / rule.windowMs) + current;
+};
+
+export const windowAdmits = (rule: Rule, now: number, window: Window): boolean => weight(rule, now, window) < rule.limit;
+
+/** `window` holds this call already when it was admitted and counted. */
+export function windowVerdict(rule: Rule, now: number, window: Window, admitted: boolean): Verdict {
+  const remaining = Math.max(0, rule.limit - weight(rule, now, window));
+  return {
+    admitted,
+    limit: rule.limit,
+    remaining,
+    resetAt: (window.index + 1) * rule.windowMs,
+    retryAfter: admitted ? 0 : secondsUntilAdmitted(rule, now, window),
+  };
+}
+
+/** The smallest whole number of seconds after which the same test admits, found by bisection: without further calls the weight only falls. */
+function secondsUntilAdmitted(rule: Rule, now: number, window: Window): number {
+  const admitsAfter = (seconds: number) => {
+    const then = now + seconds * 1000;
+    return windowAdmits(rule, then, windowAt(rule, then, window));
+  };
+  let low = 1;
+  let high = Math.max(1, Math.ceil((rule.windowMs * 2) / 1000) + 1);
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (admitsAfter(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+export function bucketAt(rule: Rule, now: number, held: Bucket | undefined): Bucket {
+  const capacity = rule.burst ?? rule.limit;
+  if (held === undefined) return { tokens: capacity, at: now };
+  const at = Math.max(now, held.at);
+  return { tokens: Math.min(capacity, held.tokens + (at - held.at) * (rule.limit / rule.windowMs)), at };
+}
+
+/** Refilling in parts must not lose the token that arithmetic leaves a hair short of whole. */
+const EPSILON = 1e-9;
+export const bucketAdmits = (bucket: Bucket): boolean => bucket.tokens >= 1 - EPSILON;
+
+export function bucketVerdict(rule: Rule, now: number, bucket: Bucket, admitted: boolean): Verdict {
+  const capacity = rule.burst ?? rule.limit;
+  const perMs = rule.limit / rule.windowMs;
+  const tokens = Math.max(0, bucket.tokens);
+  return {
+    admitted,
+    limit: rule.limit,
+    remaining: Math.floor(tokens + EPSILON),
+    resetAt: Math.ceil(now + (capacity - tokens) / perMs),
+    retryAfter: admitted ? 0 : Math.max(1, Math.ceil((1 - tokens) / perMs / 1000 - EPSILON)),
+  };
+}

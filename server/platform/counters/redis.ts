@@ -1,0 +1,73 @@
+import { bucketVerdict, type Rule, type Verdict, windowVerdict } from './decision.ts';
+
+// One script run per decision, so that any number of gateways share one exact count. The server's clock counts, not ours.
+// Per rule the caller sends: limit, window in ms, burst (0 for a sliding window). The answer is the time and two numbers a rule:
+// previous and current calls, or tokens and 0, after the decision.
+const SCRIPT = `
+local t = redis.call('TIME')
+local now = t[1] * 1000 + math.floor(t[2] / 1000)
+local states, all = {}, true
+for i, key in ipairs(KEYS) do
+  local limit, window, burst = tonumber(ARGV[i*3-2]), tonumber(ARGV[i*3-1]), tonumber(ARGV[i*3])
+  local held = redis.call('HMGET', key, 'a', 'b', 'at')
+  local a, b, at, ok = tonumber(held[1]), tonumber(held[2]), tonumber(held[3]), false
+  if burst > 0 then
+    if a == nil then a, at = burst, now end
+    if now > at then a = math.min(burst, a + (now - at) * limit / window); at = now end
+    b = 0
+    ok = a >= 1 - 1e-9
+  else
+    local index = math.floor(now / window)
+    if at == nil or index > at + 1 then a, b, at = 0, 0, index
+    elseif index == at + 1 then a, b, at = b, 0, index end
+    local elapsed = math.min(math.max(now - at * window, 0), window)
+    ok = math.floor(a * (window - elapsed) / window) + b < limit
+  end
+  states[i] = { a, b, at, ok, burst > 0, limit, window, burst }
+  if not ok then all = false end
+end
+local out = { tostring(now) }
+for i, s in ipairs(states) do
+  if all then if s[5] then s[1] = s[1] - 1 else s[2] = s[2] + 1 end end
+  local ttl = s[7] * 2
+  if s[5] then ttl = math.ceil((s[8] - s[1]) * s[7] / s[6]) + 1000 end
+  redis.call('HSET', KEYS[i], 'a', tostring(s[1]), 'b', tostring(s[2]), 'at', tostring(s[3]))
+  redis.call('PEXPIRE', KEYS[i], ttl)
+  out[#out + 1] = tostring(s[1]); out[#out + 1] = tostring(s[2]); out[#out + 1] = tostring(s[3]); out[#out + 1] = s[4] and '1' or '0'
+end
+return out`;
+
+export type RedisCounters = { take(rules: readonly Rule[]): Promise<readonly Verdict[]>; close(): void };
+
+/** Counters in Redis or Valkey. Rejects when the store does not answer within 250 ms: the caller counts locally then. */
+export async function redisCounters(url: string, onError: (error: Error) => void): Promise<RedisCounters> {
+  const { Redis } = await import('ioredis');
+  const redis = new Redis(url, {
+    maxRetriesPerRequest: 0,
+    enableOfflineQueue: false,
+    commandTimeout: 250,
+    lazyConnect: true,
+    keyPrefix: 'sallyport:rate:',
+  });
+  redis.on('error', onError);
+  redis.connect().catch(() => {}); // it keeps trying; until then every decision is local
+  redis.defineCommand('takeRate', { lua: SCRIPT });
+  const takeRate = Reflect.get(redis, 'takeRate') as (count: number, ...rest: (string | number)[]) => Promise<string[]>; // what defineCommand adds has no type
+
+  return {
+    async take(rules) {
+      const keys = rules.map((rule) => rule.key);
+      const numbers = rules.flatMap((rule) => [rule.limit, rule.windowMs, rule.burst ?? 0]);
+      const answer = await takeRate.call(redis, rules.length, ...keys, ...numbers);
+      const now = Number(answer[0]);
+      return rules.map((rule, i) => verdictOf(rule, now, answer.slice(1 + i * 4, 5 + i * 4)));
+    },
+    close: () => redis.disconnect(),
+  };
+}
+
+function verdictOf(rule: Rule, now: number, [a, b, at, ok]: string[]): Verdict {
+  const admitted = ok === '1';
+  if (rule.burst !== null) return bucketVerdict(rule, now, { tokens: Number(a), at: Number(at) }, admitted);
+  return windowVerdict(rule, now, { index: Number(at), previous: Number(a), current: Number(b) }, admitted);
+}
