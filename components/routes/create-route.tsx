@@ -1,0 +1,234 @@
+'use client';
+
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Controller } from 'react-hook-form';
+import type { z } from 'zod';
+import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
+import { useScope, useTRPC } from '#components/trpc/provider.tsx';
+import { refusalView } from '#components/trpc/refusal.ts';
+import { Button } from '#components/ui/button.tsx';
+import { Checkbox } from '#components/ui/choices.tsx';
+import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
+import { Field } from '#components/ui/field.tsx';
+import { applyRefusal, Form, fieldError, useUnsavedGuard, useZodForm } from '#components/ui/form.tsx';
+import { Input } from '#components/ui/input.tsx';
+import type { RefusalView } from '#components/ui/refusal.ts';
+import { Select } from '#components/ui/select.tsx';
+import { Sheet } from '#components/ui/sheet.tsx';
+import { CreateRoute as CreateRouteSchema, routeSlugFrom } from '#server/domain/routes/schema.ts';
+import { CreatedRoute, type Made } from './created-route.tsx';
+import { InjectionEditor } from './injection-editor.tsx';
+
+const schema = CreateRouteSchema.pick({
+  name: true,
+  target_base_url: true,
+  slug: true,
+  base_environment: true,
+  collection_id: true,
+  inject_headers_json: true,
+  requires_clients: true,
+});
+
+export type CreateRouteProps = { open: boolean; onOpenChange: (open: boolean) => void; collectionId?: string };
+
+export function CreateRoute({ open, onOpenChange, collectionId }: CreateRouteProps) {
+  const { space } = useScope();
+  const [made, setMade] = useState<Made>();
+  const [dirty, setDirty] = useState(false);
+  const [wasOpen, setWasOpen] = useState(open);
+  // Each opening starts with an empty form.
+  if (open !== wasOpen) {
+    setWasOpen(open);
+    if (open) setMade(undefined);
+  }
+  const close = (next: boolean) => {
+    if (!next && dirty && !made && !window.confirm('Close and lose what you typed?')) return;
+    onOpenChange(next);
+  };
+  return (
+    <Sheet
+      open={open}
+      onOpenChange={close}
+      title={made ? 'Your route is ready' : 'New route'}
+      description={
+        made ? undefined : space === 'live' ? 'In Live: real callers and real credentials.' : 'In Test: separate data, keys and addresses.'
+      }
+      dismissible={!dirty}
+      footer={
+        made ? undefined : (
+          <>
+            <Button onClick={() => close(false)}>Cancel</Button>
+            <Button variant="primary" type="submit" form="create-route" keys="mod+enter">
+              Create route
+            </Button>
+          </>
+        )
+      }
+    >
+      {made ? (
+        <CreatedRoute made={made} onAgain={() => setMade(undefined)} />
+      ) : (
+        open && <RouteForm collectionId={collectionId} onMade={setMade} onDirty={setDirty} />
+      )}
+    </Sheet>
+  );
+}
+
+type RouteFormProps = { collectionId: string | undefined; onMade: (made: Made) => void; onDirty: (dirty: boolean) => void };
+
+function RouteForm({ collectionId, onMade, onDirty }: RouteFormProps) {
+  const trpc = useTRPC();
+  const cache = useQueryClient();
+  const { proxy_url } = useScope();
+  const environments = useQuery(trpc.environments.list.queryOptions({}));
+  const collections = useQuery(trpc.collections.list.queryOptions({ per_page: 100 }));
+  const [refusal, setRefusal] = useState<RefusalView>();
+  const form = useZodForm({
+    schema,
+    defaultValues: { name: '', target_base_url: '', collection_id: collectionId ?? null, inject_headers_json: {}, requires_clients: false },
+  });
+  useUnsavedGuard(form.formState.isDirty);
+  const create = useMutation(
+    trpc.routes.create.mutationOptions({
+      onSuccess: (route) => {
+        onMade({ route, warnings: route.warnings ?? [] });
+        return cache.invalidateQueries(trpc.routes.pathFilter());
+      },
+      onError: (error) => setRefusal(applyRefusal(form, refusalView(error))),
+    }),
+  );
+  const values = form.watch();
+  const fallback = environments.data?.data.find((e) => e.is_default)?.name;
+  const collection = collections.data?.data.find((c) => c.id === values.collection_id);
+  const derived = routeSlugFrom(collection ? `${collection.name}-${values.name}` : values.name);
+  const body = bodyOf(values);
+  const dirty = form.formState.isDirty;
+  const [told, setTold] = useState(false);
+  if (dirty !== told) {
+    setTold(dirty);
+    queueMicrotask(() => onDirty(dirty));
+  }
+  return (
+    <Form
+      id="create-route"
+      form={form}
+      refusal={refusal}
+      onSubmit={(value) => {
+        setRefusal(undefined);
+        return create.mutateAsync(value).then(undefined, () => undefined);
+      }}
+      aria-busy={create.isPending || undefined}
+    >
+      <Field label="Name" required error={fieldError(form, 'name')}>
+        <Input autoFocus placeholder="payments" {...form.register('name')} />
+      </Field>
+      <Field
+        label="Upstream URL"
+        required
+        error={fieldError(form, 'target_base_url') ?? urlProblem(values.target_base_url)}
+        hint="Where calls are sent. Only https, no credentials in it; the host is looked up when you save."
+      >
+        <Input mono placeholder="https://api.example.com/v1" inputMode="url" {...form.register('target_base_url')} />
+      </Field>
+      <div className="grid gap-5 sm:grid-cols-2">
+        <Field label="Environment" error={fieldError(form, 'base_environment')} hint="The base; others can override it later.">
+          <Select
+            options={(environments.data?.data ?? []).map((e) => ({
+              value: e.name,
+              label: e.display_name,
+              icon: <EnvironmentDot bare name={e.name} color={e.color} />,
+            }))}
+            value={values.base_environment ?? fallback ?? null}
+            onValueChange={(name) => form.setValue('base_environment', name, { shouldDirty: true })}
+          />
+        </Field>
+        <Field label="Collection" optional error={fieldError(form, 'collection_id')}>
+          <Select
+            options={[{ value: '', label: 'None' }, ...(collections.data?.data ?? []).map((c) => ({ value: c.id, label: c.name }))]}
+            value={values.collection_id ?? ''}
+            onValueChange={(id) => form.setValue('collection_id', id || null, { shouldDirty: true })}
+          />
+        </Field>
+      </div>
+      <Field
+        label="Slug"
+        optional
+        error={fieldError(form, 'slug')}
+        hint={
+          <>
+            Callers use{' '}
+            <span className="font-mono [overflow-wrap:anywhere]">
+              {proxy_url}/{values.slug || derived || 'its-id'}
+            </span>
+            . A slug cannot be changed later.
+          </>
+        }
+      >
+        <Input
+          mono
+          placeholder={derived ?? 'taken from the name'}
+          {...form.register('slug', { setValueAs: (text: unknown) => (text === '' || text === null ? undefined : text) })}
+        />
+      </Field>
+      <Field
+        label="Headers put into each call"
+        group
+        error={topError(form.formState.errors.inject_headers_json)}
+        hint="This is where the upstream’s credential goes: a header with a secret in it."
+      >
+        <Controller
+          control={form.control}
+          name="inject_headers_json"
+          render={({ field }) => (
+            <InjectionEditor
+              kind="header"
+              value={(field.value ?? {}) as Record<string, string | null>}
+              onChange={field.onChange}
+              environment={values.base_environment ?? fallback}
+              routeName={values.name}
+              errors={entryErrors(form.formState.errors.inject_headers_json)}
+            />
+          )}
+        />
+      </Field>
+      <Checkbox
+        checked={values.requires_clients ?? false}
+        onCheckedChange={(on) => form.setValue('requires_clients', on, { shouldDirty: true })}
+        label="Only assigned clients may call"
+        description="Besides a valid key, the caller’s address must belong to a client you assign. Until then nobody gets through."
+      />
+      <ApiEquivalent method="POST" path="/routes" body={body} />
+    </Form>
+  );
+}
+
+type Values = z.input<typeof schema>;
+
+/** What the API would be sent: without what says nothing. */
+const bodyOf = (values: Values) =>
+  Object.fromEntries(
+    Object.entries(values).filter(
+      ([, value]) =>
+        value !== undefined && value !== null && value !== false && !(typeof value === 'object' && Object.keys(value).length === 0),
+    ),
+  );
+
+/** Seen while typing, before the server is asked: what can never be right. */
+function urlProblem(text: string | undefined): string | undefined {
+  if (!text || !/^https?:\/\/[^/]/i.test(text)) return undefined;
+  const url = URL.parse(text.replace(/\{\{[^}]*\}\}/g, 'x'));
+  if (!url) return undefined;
+  if (url.username || url.password) return 'Must not carry a user name or password: put the credential into a secret and a header below';
+  if (url.search || url.hash) return 'Must not have a query or a fragment: what the caller sends is added to it';
+  return undefined;
+}
+
+type Errors = { message?: unknown } | undefined;
+const topError = (error: Errors): string | undefined => (typeof error?.message === 'string' ? error.message : undefined);
+const entryErrors = (error: unknown): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries((error ?? {}) as Record<string, Errors>).flatMap(([name, one]) =>
+      typeof one?.message === 'string' ? [[name, one.message]] : [],
+    ),
+  );

@@ -1,0 +1,195 @@
+'use client';
+
+import { KeyRound, Plus, Trash2 } from 'lucide-react';
+import { useId, useRef, useState } from 'react';
+import { Button, IconButton } from '#components/ui/button.tsx';
+import { Callout } from '#components/ui/callout.tsx';
+import { cn } from '#components/ui/cn.ts';
+import { Input } from '#components/ui/input.tsx';
+import { Select } from '#components/ui/select.tsx';
+import { looksLikeCredential, splitScheme, suggestedSecretName } from './credential-hints.ts';
+import { SecretChips, SecretPicker } from './secret-picker.tsx';
+import { StoreSecret } from './store-secret.tsx';
+
+export type InjectionMap = Record<string, string | null>;
+type Line = { key: number; name: string; value: string | null };
+
+export type InjectionEditorProps = {
+  value: InjectionMap;
+  onChange: (value: InjectionMap) => void;
+  /** Headers can also be taken away from the caller's request; query parameters only set. */
+  kind: 'header' | 'query';
+  environment?: string | undefined;
+  /** Starts the name of a secret made here. */
+  routeName?: string;
+  disabled?: boolean;
+  /** Message of the server or the schema, by name. */
+  errors?: Readonly<Record<string, string>>;
+};
+
+/** Names and templates that are put into each call. A value that looks like a credential is offered a place among the secrets. */
+export function InjectionEditor({ value, onChange, kind, environment, routeName = '', disabled, errors = {} }: InjectionEditorProps) {
+  const nextKey = useRef(0);
+  const fresh = (map: InjectionMap): Line[] =>
+    Object.entries(map).map(([name, template]) => ({ key: nextKey.current++, name, value: template }));
+  const [lines, setLines] = useState<Line[]>(() => fresh(value));
+  // The value was replaced from outside (discarded, reverted, edited as JSON): half-typed lines give way.
+  if (JSON.stringify(toMap(lines)) !== JSON.stringify(value)) setLines(fresh(value));
+
+  const change = (next: Line[]) => {
+    setLines(next);
+    onChange(toMap(next));
+  };
+  const edit = (key: number, part: Partial<Line>) => change(lines.map((line) => (line.key === key ? { ...line, ...part } : line)));
+  const noun = kind === 'header' ? 'header' : 'parameter';
+  return (
+    <div className="flex flex-col gap-2">
+      {lines.map((line) => (
+        <LineEditor
+          key={line.key}
+          line={line}
+          kind={kind}
+          noun={noun}
+          environment={environment}
+          routeName={routeName}
+          disabled={disabled ?? false}
+          error={errors[line.name] ?? (twice(lines, line) ? `Another ${noun} has this name; only the last one counts` : undefined)}
+          onEdit={(part) => edit(line.key, part)}
+          onRemove={() => change(lines.filter((other) => other.key !== line.key))}
+        />
+      ))}
+      {lines.length === 0 && <p className="text-ink-3">{kind === 'header' ? 'No headers are added.' : 'No parameters are added.'}</p>}
+      {!disabled && (
+        <Button
+          size="sm"
+          icon={<Plus />}
+          className="self-start"
+          onClick={() => setLines([...lines, { key: nextKey.current++, name: '', value: '' }])}
+        >
+          Add {noun}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+type LineEditorProps = {
+  line: Line;
+  kind: 'header' | 'query';
+  noun: string;
+  environment: string | undefined;
+  routeName: string;
+  disabled: boolean;
+  error: string | undefined;
+  onEdit: (part: Partial<Line>) => void;
+  onRemove: () => void;
+};
+
+function LineEditor({ line, kind, noun, environment, routeName, disabled, error, onEdit, onRemove }: LineEditorProps) {
+  const [aside, setAside] = useState<'pick' | 'move'>();
+  const field = useRef<HTMLInputElement>(null);
+  const errorId = useId();
+  const named = line.name || `new ${noun}`;
+  const suspicious = line.value === null ? undefined : looksLikeCredential(line.name, line.value);
+
+  const insert = (placeholder: string) => {
+    const at = field.current?.selectionStart ?? line.value?.length ?? 0;
+    const text = line.value ?? '';
+    onEdit({ value: text.slice(0, at) + placeholder + text.slice(at) });
+    setAside(undefined);
+  };
+  return (
+    <div className="flex flex-col gap-1.5">
+      <div className="flex flex-wrap items-start gap-1.5 sm:flex-nowrap">
+        <Input
+          mono
+          aria-label={`Name of ${named}`}
+          aria-invalid={Boolean(error) || undefined}
+          aria-describedby={error ? errorId : undefined}
+          placeholder={kind === 'header' ? 'Authorization' : 'api_key'}
+          value={line.name}
+          disabled={disabled}
+          onChange={(event) => onEdit({ name: event.target.value })}
+          className="sm:w-52"
+        />
+        {kind === 'header' && (
+          <Select
+            label={`What happens to ${named}`}
+            options={[
+              { value: 'set', label: 'Set' },
+              { value: 'remove', label: 'Remove' },
+            ]}
+            value={line.value === null ? 'remove' : 'set'}
+            onValueChange={(what) => onEdit({ value: what === 'remove' ? null : '' })}
+            disabled={disabled}
+            className="w-26 shrink-0"
+          />
+        )}
+        {line.value === null ? (
+          <p className="flex h-8 flex-1 items-center text-ink-3">The caller’s header is not forwarded.</p>
+        ) : (
+          <Input
+            ref={field}
+            mono
+            aria-label={`Value of ${named}`}
+            placeholder="Bearer {{secret:NAME}}"
+            value={line.value}
+            disabled={disabled}
+            onChange={(event) => onEdit({ value: event.target.value })}
+            className="min-w-40 flex-1"
+          />
+        )}
+        {!disabled && (
+          <span className="flex">
+            {line.value !== null && (
+              <IconButton
+                label={`Insert a secret into ${named}`}
+                icon={<KeyRound />}
+                aria-expanded={aside === 'pick'}
+                onClick={() => setAside(aside === 'pick' ? undefined : 'pick')}
+              />
+            )}
+            <IconButton label={`Delete ${named}`} icon={<Trash2 />} onClick={onRemove} />
+          </span>
+        )}
+      </div>
+      <p id={errorId} aria-live="polite" className={cn('text-bad-ink text-xs', !error && 'hidden')}>
+        {error}
+      </p>
+      <SecretChips template={line.value ?? ''} />
+      {aside === 'pick' && <SecretPicker environment={environment} onPick={insert} />}
+      {suspicious && aside !== 'move' && !disabled && (
+        <Callout
+          tone="warn"
+          title={`This looks like ${suspicious}.`}
+          actions={
+            <Button size="sm" icon={<KeyRound />} onClick={() => setAside('move')}>
+              Move to a secret
+            </Button>
+          }
+        >
+          Here everybody who can read the route reads it. As a secret it is encrypted and only put into the call.
+        </Callout>
+      )}
+      {aside === 'move' && line.value !== null && (
+        <StoreSecret
+          suggestedName={suggestedSecretName(routeName, line.name)}
+          value={splitScheme(line.value).credential}
+          environment={environment}
+          onCancel={() => setAside(undefined)}
+          onStored={({ id }) => {
+            onEdit({ value: `${splitScheme(line.value ?? '').scheme}{{secret_id:${id}}}` });
+            setAside(undefined);
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+const twice = (lines: readonly Line[], line: Line) =>
+  line.name !== '' && lines.some((other) => other !== line && other.name.toLowerCase() === line.name.toLowerCase());
+
+/** Lines without a name are being typed and count for nothing yet. */
+const toMap = (lines: readonly Line[]): InjectionMap =>
+  Object.fromEntries(lines.filter((line) => line.name.trim() !== '').map((line) => [line.name.trim(), line.value]));

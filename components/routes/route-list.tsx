@@ -1,0 +1,206 @@
+'use client';
+
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { CopyPlus, Import, Plus, Power, PowerOff, Trash2, Waypoints } from 'lucide-react';
+import { parseAsBoolean, useQueryState, useQueryStates } from 'nuqs';
+import { useMemo, useState } from 'react';
+import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
+import { QueryError } from '#components/trpc/query-error.tsx';
+import { refusalOf } from '#components/trpc/refusal.ts';
+import { useReadOnlyReason } from '#components/trpc/role.ts';
+import { BulkBar } from '#components/ui/bulk-bar.tsx';
+import { Button, LinkButton } from '#components/ui/button.tsx';
+import { DataTable } from '#components/ui/data-table.tsx';
+import type { MenuEntry } from '#components/ui/dropdown-menu.tsx';
+import { type ActiveFilter, FilterBar } from '#components/ui/filter-bar.tsx';
+import { useHotkeys } from '#components/ui/hotkeys.ts';
+import { Page, PageHeader } from '#components/ui/layout.tsx';
+import { Pagination } from '#components/ui/pagination.tsx';
+import { EmptyState, NoResults } from '#components/ui/states.tsx';
+import { notifyDone, notifyFailed } from '#components/ui/toaster.tsx';
+import { CreateRoute } from './create-route.tsx';
+import { DeleteRoute } from './delete-route.tsx';
+import { routeListInput, routeSearch } from './list-search.ts';
+import { routeColumns } from './route-columns.tsx';
+import { type RouteItem, useEnableRoutes } from './use-enable-routes.ts';
+
+export function RouteList() {
+  const trpc = useTRPC();
+  const path = usePath();
+  const { space } = useScope();
+  const readOnly = useReadOnlyReason();
+  const [search, setSearch] = useQueryStates(routeSearch);
+  const [creating, setCreating] = useQueryState('create', parseAsBoolean.withDefault(false));
+  const [selected, setSelected] = useState<Set<string>>(new Set());
+  const [deleting, setDeleting] = useState<RouteItem>();
+  const enable = useEnableRoutes();
+  const duplicate = useDuplicate();
+
+  const routes = useQuery(trpc.routes.list.queryOptions(routeListInput(search), { placeholderData: keepPreviousData }));
+  const environments = useQuery(trpc.environments.list.queryOptions({}));
+  const plan = useQuery(trpc.account.plan.queryOptions({}));
+  const filters = useRouteFilters(search, setSearch);
+  const filtered = filters.active.length > 0 || search.q !== '';
+  const limit = plan.data?.limits.find((entry) => entry.key === 'routes');
+
+  const colors = useMemo(() => new Map(environments.data?.data.map((e) => [e.name, e.color])), [environments.data]);
+  const { mutate: switchOn } = enable;
+  const columns = useMemo(
+    () => routeColumns({ colors, readOnly, onEnable: (route, enabled) => switchOn({ ids: [route.id], enabled }) }),
+    [colors, readOnly, switchOn],
+  );
+  useHotkeys([{ keys: 'c', label: 'New route', group: 'List', run: () => readOnly || void setCreating(true) }]);
+
+  const clear = () => void setSearch({ q: null, collection: null, environment: null, enabled: null, page: null });
+  const create = (
+    <Button variant="primary" icon={<Plus />} keys="c" disabledReason={readOnly} onClick={() => void setCreating(true)}>
+      New route
+    </Button>
+  );
+  const bulk = (enabled: boolean) => enable.mutate({ ids: [...selected], enabled }, { onSuccess: () => setSelected(new Set()) });
+
+  return (
+    <Page>
+      <PageHeader
+        title="Routes"
+        description="Each route sends calls to one upstream and puts the credentials in on the way."
+        usage={limit && { used: limit.used ?? 0, limit: limit.limit, noun: 'routes' }}
+        actions={
+          <>
+            <LinkButton href={path('/import')} icon={<Import />}>
+              Import
+            </LinkButton>
+            {create}
+          </>
+        }
+      />
+      <FilterBar
+        query={search.q}
+        onQuery={(q) => void setSearch({ q: q || null, page: null })}
+        placeholder="Filter by name or slug"
+        filters={filters.active}
+        choices={filters.choices}
+        onClear={clear}
+      />
+      {routes.error && !routes.data ? (
+        <QueryError query={routes} what="The routes" />
+      ) : (
+        <DataTable
+          caption="Routes"
+          columns={columns}
+          rows={routes.data?.data}
+          rowId={(route) => route.id}
+          rowName={(route) => route.name}
+          rowHref={(route) => path(`/routes/${route.id}`)}
+          refreshing={routes.isPlaceholderData}
+          sort={search}
+          onSort={({ sort, order }) => void setSearch({ sort: sort as typeof search.sort, order, page: null })}
+          selection={readOnly ? undefined : { selected, onChange: setSelected }}
+          actions={(route) => [
+            { label: 'Duplicate', icon: <CopyPlus />, disabledReason: readOnly, onSelect: () => duplicate.mutate({ id: route.id }) },
+            'separator',
+            { label: 'Delete…', icon: <Trash2 />, danger: true, disabledReason: readOnly, onSelect: () => setDeleting(route) },
+          ]}
+          empty={
+            filtered ? (
+              <NoResults
+                noun="routes"
+                filters={[search.q && `name or slug has “${search.q}”`, ...filters.active.map((f) => f.text)].filter(Boolean)}
+                onClear={clear}
+              />
+            ) : (
+              <EmptyState
+                icon={<Waypoints />}
+                title={space === 'live' ? 'No live routes yet' : 'No routes yet'}
+                action={create}
+                link={
+                  <LinkButton href={path('/import')} icon={<Import />}>
+                    Import from curl or OpenAPI
+                  </LinkButton>
+                }
+              >
+                A route is an address of your own for an upstream API. Callers use it with a key of this workspace; the upstream’s
+                credential stays here.
+              </EmptyState>
+            )
+          }
+        />
+      )}
+      {routes.data && routes.data.meta.total > 0 && (
+        <Pagination
+          noun="routes"
+          page={routes.data.meta.page}
+          perPage={routes.data.meta.per_page}
+          total={routes.data.meta.total}
+          onPage={(page) => void setSearch({ page })}
+          onPerPage={(per_page) => void setSearch({ per_page, page: null })}
+        />
+      )}
+      <BulkBar count={selected.size} noun={selected.size === 1 ? 'route' : 'routes'} onClear={() => setSelected(new Set())}>
+        <Button size="sm" icon={<Power />} loading={enable.isPending} onClick={() => bulk(true)}>
+          Switch on
+        </Button>
+        <Button size="sm" icon={<PowerOff />} loading={enable.isPending} onClick={() => bulk(false)}>
+          Switch off
+        </Button>
+      </BulkBar>
+      <CreateRoute open={creating} onOpenChange={(open) => void setCreating(open || null)} />
+      <DeleteRoute route={deleting} onClose={() => setDeleting(undefined)} />
+    </Page>
+  );
+}
+
+function useDuplicate() {
+  const trpc = useTRPC();
+  const cache = useQueryClient();
+  return useMutation(
+    trpc.routes.duplicate.mutationOptions({
+      onSuccess: ({ route }) => {
+        notifyDone(`“${route.name}” was made. It is switched off until you have looked at it.`);
+        return cache.invalidateQueries(trpc.routes.pathFilter());
+      },
+      onError: (error) => notifyFailed(refusalOf(error).message, refusalOf(error).request_id),
+    }),
+  );
+}
+
+type Search = { collection: string | null; environment: string | null; enabled: boolean | null };
+type SetSearch = (change: Partial<Search> & { page: null }) => unknown;
+
+/** The filters as chips, and the menu that adds one. */
+function useRouteFilters(search: Search, setSearch: SetSearch): { active: ActiveFilter[]; choices: MenuEntry[] } {
+  const trpc = useTRPC();
+  const environments = useQuery(trpc.environments.list.queryOptions({}));
+  const collections = useQuery(trpc.collections.list.queryOptions({ per_page: 100 }));
+  const set = (change: Partial<Search>) => void setSearch({ ...change, page: null });
+  const chip = (id: keyof Search, text: string): ActiveFilter => ({ id, label: text, text, onRemove: () => set({ [id]: null }) });
+  const collection = collections.data?.data.find((c) => c.id === search.collection);
+  return {
+    active: [
+      ...(search.enabled === null ? [] : [chip('enabled', search.enabled ? 'Switched on' : 'Switched off')]),
+      ...(search.environment ? [chip('environment', `Serves ${search.environment}`)] : []),
+      ...(search.collection ? [chip('collection', `In ${collection?.name ?? 'a collection'}`)] : []),
+    ],
+    choices: [
+      { heading: 'State' },
+      { label: 'Switched on', checked: search.enabled === true, onSelect: () => set({ enabled: search.enabled === true ? null : true }) },
+      {
+        label: 'Switched off',
+        checked: search.enabled === false,
+        onSelect: () => set({ enabled: search.enabled === false ? null : false }),
+      },
+      { heading: 'Environment' },
+      ...(environments.data?.data ?? []).map(({ name }) => ({
+        label: name,
+        checked: search.environment === name,
+        onSelect: () => set({ environment: search.environment === name ? null : name }),
+      })),
+      { heading: 'Collection' },
+      ...(collections.data?.data ?? []).map(({ id, name }) => ({
+        label: name,
+        checked: search.collection === id,
+        onSelect: () => set({ collection: search.collection === id ? null : id }),
+      })),
+    ],
+  };
+}

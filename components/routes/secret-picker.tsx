@@ -1,0 +1,80 @@
+'use client';
+
+import { useQuery } from '@tanstack/react-query';
+import { KeyRound } from 'lucide-react';
+import { useState } from 'react';
+import { useTRPC } from '#components/trpc/provider.tsx';
+import { Badge } from '#components/ui/badge.tsx';
+import { Combobox } from '#components/ui/combobox.tsx';
+import { secretsIn } from './credential-hints.ts';
+
+export type SecretPickerProps = {
+  /** Called with the placeholder to put into a template. */
+  onPick: (placeholder: string) => void;
+  /** Secrets without a value here are marked: a call would be refused. */
+  environment?: string | undefined;
+  label?: string;
+};
+
+/** Find a secret by name and insert it. Templates hold its id, so that a rename breaks nothing. */
+export function SecretPicker({ onPick, environment, label = 'Insert a secret' }: SecretPickerProps) {
+  const trpc = useTRPC();
+  const [query, setQuery] = useState('');
+  const secrets = useQuery(trpc.secrets.list.queryOptions({ per_page: 50, ...(query ? { q: query } : {}) }));
+  // A picker forgets its choice at once: the next one starts empty.
+  const [round, setRound] = useState(0);
+  return (
+    <Combobox
+      key={round}
+      label={label}
+      placeholder="Find a secret…"
+      loading={secrets.isFetching}
+      emptyText="No secret of that name in this space."
+      options={(secrets.data?.data ?? []).map((secret) => ({
+        value: secret.id,
+        label: secret.name,
+        icon: <KeyRound aria-hidden className="size-3.5 text-ink-3" />,
+        detail: detailOf(secret.environment_names, environment),
+      }))}
+      value={null}
+      onQueryChange={setQuery}
+      onValueChange={(id) => {
+        if (!id) return;
+        setRound(round + 1);
+        setQuery('');
+        onPick(`{{secret_id:${id}}}`);
+      }}
+    />
+  );
+}
+
+function detailOf(environments: readonly string[], wanted: string | undefined): string {
+  if (wanted && !environments.includes(wanted)) return `has no value in ${wanted} yet`;
+  return environments.length > 0 ? `value in ${environments.join(', ')}` : 'has no value yet';
+}
+
+/** The secrets that a template names, by the names people know. */
+export function SecretChips({ template }: { template: string }) {
+  const named = secretsIn(template);
+  const secrets = useSecretNames(named.length > 0);
+  if (named.length === 0) return null;
+  return (
+    <span className="flex flex-wrap gap-1">
+      {named.map(({ by, value }) => {
+        const name = by === 'name' ? value : secrets.get(value.toLowerCase())?.name;
+        return (
+          <Badge key={`${by}${value}`} tone={name || secrets.size === 0 ? 'accent' : 'warn'} icon={<KeyRound />} title={value}>
+            {name ?? (secrets.size === 0 ? 'secret' : 'secret not found')}
+          </Badge>
+        );
+      })}
+    </span>
+  );
+}
+
+/** The first hundred secrets by id: enough to name what a route uses without a question for each. */
+export function useSecretNames(enabled = true): ReadonlyMap<string, { name: string; environment_names: string[] }> {
+  const trpc = useTRPC();
+  const secrets = useQuery(trpc.secrets.list.queryOptions({ per_page: 100 }, { enabled }));
+  return new Map((secrets.data?.data ?? []).map((secret) => [secret.id, secret]));
+}

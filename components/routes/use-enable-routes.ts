@@ -1,0 +1,52 @@
+'use client';
+
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import type { inferRouterOutputs } from '@trpc/server';
+import { useTRPC, useTRPCClient } from '#components/trpc/provider.tsx';
+import { refusalOf } from '#components/trpc/refusal.ts';
+import { notifyDone, notifyFailed } from '#components/ui/toaster.tsx';
+import type { AppRouter } from '#server/trpc/root.ts';
+
+export type RouteList = inferRouterOutputs<AppRouter>['routes']['list'];
+export type RouteItem = RouteList['data'][number];
+
+/** Switches one route or many on or off: the list shows it at once and takes it back for those the server refused. */
+export function useEnableRoutes() {
+  const trpc = useTRPC();
+  const client = useTRPCClient();
+  const cache = useQueryClient();
+  const lists = trpc.routes.list.pathFilter();
+
+  return useMutation({
+    mutationFn: async ({ ids, enabled }: { ids: readonly string[]; enabled: boolean }) => {
+      const answers = await Promise.allSettled(ids.map((id) => client.routes.update.mutate({ id, enabled })));
+      return ids.flatMap((id, index) => {
+        const answer = answers[index];
+        return answer?.status === 'rejected' ? [{ id, error: answer.reason as unknown }] : [];
+      });
+    },
+    onMutate: async ({ ids, enabled }) => {
+      await cache.cancelQueries(lists);
+      const before = cache.getQueriesData<RouteList>(lists);
+      cache.setQueriesData<RouteList>(
+        lists,
+        (old) => old && { ...old, data: old.data.map((r) => (ids.includes(r.id) ? { ...r, enabled } : r)) },
+      );
+      return before;
+    },
+    onSuccess: (failures, { ids, enabled }) => {
+      const done = ids.length - failures.length;
+      if (ids.length > 1 && done > 0) notifyDone(`${done.toString()} routes ${enabled ? 'switched on' : 'switched off'}`);
+      const first = failures[0] && refusalOf(failures[0].error);
+      if (first)
+        notifyFailed(
+          failures.length > 1 ? `${failures.length.toString()} routes were not changed: ${first.message}` : first.message,
+          first.request_id,
+        );
+    },
+    onError: (_, __, before) => {
+      for (const [key, data] of before ?? []) cache.setQueryData(key, data);
+    },
+    onSettled: () => cache.invalidateQueries(trpc.routes.pathFilter()),
+  });
+}
