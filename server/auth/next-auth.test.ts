@@ -34,15 +34,18 @@ const serve = (nextAuth as unknown as { default: { default: (req: unknown, res: 
 async function call(jar: Map<string, string>, method: string, path: string[], body: Record<string, string> = {}) {
   const out = { status: 200, body: undefined as unknown, cookies: [] as string[] };
   const res: Res = {
-    status: (n) => ((out.status = n), res),
+    status: (n) => {
+      out.status = n;
+      return res;
+    },
     setHeader: (n, v) => {
       if (n.toLowerCase() === 'set-cookie') out.cookies = [v].flat();
       return res;
     },
     getHeader: (n) => (n.toLowerCase() === 'set-cookie' ? out.cookies : undefined),
     end: () => {},
-    json: (b) => (out.body = b),
-    send: (b) => (out.body = b),
+    json: (b) => void Object.assign(out, { body: b }),
+    send: (b) => void Object.assign(out, { body: b }),
   };
   const headers = {
     host: 'localhost:4002',

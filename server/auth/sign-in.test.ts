@@ -37,6 +37,12 @@ async function signedIn(p: { email: string }, scope: Record<string, unknown> = {
   return { ...b, token: String(answer.body.token) };
 }
 
+const whoIs = async (token: string) => {
+  const found = await personOf(new Headers({ authorization: `Bearer ${token}` }));
+  assert.ok(found);
+  return found;
+};
+
 const bare = (answer: Answer) => ({
   status: answer.status,
   body: { ...answer.body, request_id: '' } as Record<string, unknown>,
@@ -265,7 +271,7 @@ test('a workspace is reached by its members only, by id or slug; foreign and unk
   const [mine, second, foreign] = await Promise.all([workspace(), workspace(), workspace()]);
   const p = await person({ tenant_id: mine.tenant.id, role: 'viewer' }, { tenant_id: second.tenant.id });
   const b = await signedIn(p);
-  const who = (await personOf(new Headers({ authorization: `Bearer ${b.token}` })))!;
+  const who = await whoIs(b.token);
   const as = (wanted: string | null, space: 'live' | 'test' = 'live') =>
     memberCtx({ person: who, workspace: wanted, space, request_id: crypto.randomUUID(), ip: null, user_agent: null });
   const ctx = await as(mine.tenant.slug.toUpperCase(), 'test');
@@ -284,7 +290,7 @@ test('a workspace is reached by its members only, by id or slug; foreign and unk
   assert.match(String(refusals[0]), /^not_a_member /);
   await assert.rejects(as(null), { type: 'invalid' });
   assert.equal((await b.post('/auth/workspaces/select', { tenant_id: second.tenant.slug })).status, 200);
-  const chosen = (await personOf(new Headers({ authorization: `Bearer ${b.token}` })))!;
+  const chosen = await whoIs(b.token);
   assert.equal(
     (await memberCtx({ person: chosen, workspace: null, space: 'live', request_id: 'r', ip: null, user_agent: null })).tenant_id,
     second.tenant.id,
@@ -299,7 +305,7 @@ test('a session scoped to one workspace touches no other', async () => {
   const p = await person({ tenant_id: a.tenant.id }, { tenant_id: c.tenant.id });
   const b = await signedIn(p, { scope_tenant: a.tenant.slug });
   assert.equal((await b.post('/auth/workspaces/select', { tenant_id: c.tenant.id })).body.code, 'session_scope_mismatch');
-  const who = (await personOf(new Headers({ authorization: `Bearer ${b.token}` })))!;
+  const who = await whoIs(b.token);
   await assert.rejects(memberCtx({ person: who, workspace: c.tenant.id, space: 'live', request_id: 'r', ip: null, user_agent: null }), {
     type: 'session_scope_mismatch',
     message: /scoped to a different tenant/,

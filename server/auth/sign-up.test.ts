@@ -38,16 +38,18 @@ test('on a fresh installation without mail the first person is in at once, in a 
   assert.deepEqual(config.inject_headers_json, { 'X-Demo-Key': '{{secret:SAMPLE_API_KEY}}' });
 
   const value = await db().secret_values.findFirstOrThrow({ where: { tenant_id: tenant.id } });
+  assert.ok(value.value_ct && value.cek_wrapped);
   const plain = await keyring().openValue(
     { tenant_id: tenant.id, space: 'test', purpose: 'secret_value', row_id: value.id },
-    { value_ct: value.value_ct!, cek_wrapped: value.cek_wrapped!, tmk_version: value.tmk_version },
+    { value_ct: value.value_ct, cek_wrapped: value.cek_wrapped, tmk_version: value.tmk_version },
   );
   assert.match(plain.toString(), /^sample_[0-9A-Za-z]{32}$/);
   assert.equal(await db().environments.count({ where: { tenant_id: tenant.id, name: 'production' } }), 2);
 
   const keys = await Promise.all([b.post('/auth/starter-key'), b.post('/auth/starter-key')]);
   assert.deepEqual(keys.map((k) => k.status).sort(), [200, 409], 'shown once, whoever asks twice');
-  const key = keys.find((k) => k.status === 200)!;
+  const key = keys.find((k) => k.status === 200);
+  assert.ok(key);
   assert.match(String(key.body.api_key), /^tk_test_/);
   assert.match(String(key.body.curl), /sandbox-first-works\/echo/);
   assert.equal(key.headers.get('x-sallyport-changed'), `${tenant.id}:test`);

@@ -40,9 +40,10 @@ export function closeMail(): void {
  * In production the log names the mail and never what it says.
  */
 function show(mail: Mail): void {
-  if (env.NODE_ENV === 'production') return log.info({ to: mail.recipient, subject: mail.subject }, 'mail kept: SMTP_URL is not set');
   if (env.NODE_ENV === 'test') return;
-  process.stdout.write(
-    `${JSON.stringify({ level: 'info', time: new Date().toISOString(), pid: process.pid, to: mail.recipient, subject: mail.subject, text: mail.text, msg: 'mail (SMTP_URL is not set)' })}\n`,
-  );
+  if (env.NODE_ENV === 'production') log.info({ to: mail.recipient, subject: mail.subject }, 'mail kept: SMTP_URL is not set');
+  else
+    process.stdout.write(
+      `${JSON.stringify({ level: 'info', time: new Date().toISOString(), pid: process.pid, to: mail.recipient, subject: mail.subject, text: mail.text, msg: 'mail (SMTP_URL is not set)' })}\n`,
+    );
 }

@@ -1,0 +1,22 @@
+import type { Metadata } from 'next';
+import Link from 'next/link';
+import { ForgotForm } from '#components/auth/password-forms.tsx';
+import { AuthLayout } from '#components/shell/auth-layout.tsx';
+
+export const metadata: Metadata = { title: 'Reset password' };
+
+export default function ForgotPage() {
+  return (
+    <AuthLayout
+      title="Reset your password"
+      description="We mail you a link to choose a new one."
+      footer={
+        <Link href="/signin" className="text-accent-ink hover:underline">
+          Back to sign-in
+        </Link>
+      }
+    >
+      <ForgotForm />
+    </AuthLayout>
+  );
+}

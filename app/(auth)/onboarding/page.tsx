@@ -1,0 +1,32 @@
+import type { Metadata } from 'next';
+import { headers } from 'next/headers';
+import { redirect } from 'next/navigation';
+import { OnboardingForm } from '#components/auth/onboarding-form.tsx';
+import { AuthLayout } from '#components/shell/auth-layout.tsx';
+import { LinkButton } from '#components/ui/button.tsx';
+import { frameOf } from '#server/trpc/frame.ts';
+
+export const metadata: Metadata = { title: 'Create a workspace' };
+
+/** For people who own no workspace: invited ones, and those who signed in before anybody made them one. */
+export default async function OnboardingPage() {
+  const frame = await frameOf(await headers());
+  if (!frame) redirect('/signin?next=/onboarding');
+  const owned = frame.workspaces.find((w) => w.role === 'owner');
+  if (owned)
+    return (
+      <AuthLayout
+        title={`You own ${owned.name}`}
+        description="One person owns one workspace here. Others can be made by a sign-up with another address, and you can be invited to them."
+      >
+        <LinkButton href={`/${owned.slug}/test`} variant="primary" size="lg" className="w-full">
+          Open {owned.name}
+        </LinkButton>
+      </AuthLayout>
+    );
+  return (
+    <AuthLayout title="Create your workspace" description="It starts in Test, with a working route, a sample secret and a key.">
+      <OnboardingForm name={frame.user.name === frame.user.email ? '' : frame.user.name} csrf={frame.csrf} />
+    </AuthLayout>
+  );
+}

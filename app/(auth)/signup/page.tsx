@@ -1,0 +1,29 @@
+import type { Metadata } from 'next';
+import { headers } from 'next/headers';
+import Link from 'next/link';
+import { redirect } from 'next/navigation';
+import { SignUpForm } from '#components/auth/sign-up-form.tsx';
+import { AuthLayout } from '#components/shell/auth-layout.tsx';
+import { personOf } from '#server/trpc/session.ts';
+
+export const metadata: Metadata = { title: 'Sign up' };
+
+export default async function SignUpPage() {
+  if (await personOf(await headers())) redirect('/');
+  return (
+    <AuthLayout
+      title="Create your workspace"
+      description="You land in Test, with a working route, a sample secret and a key. Your first call is a minute away."
+      footer={
+        <>
+          Have an account?{' '}
+          <Link href="/signin" className="text-accent-ink hover:underline">
+            Sign in
+          </Link>
+        </>
+      }
+    >
+      <SignUpForm />
+    </AuthLayout>
+  );
+}

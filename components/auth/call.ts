@@ -1,0 +1,40 @@
+import type { RefusalView } from '#components/ui/refusal.ts';
+
+export type AuthAnswer<T> = { ok: true; data: T } | { ok: false; refusal: RefusalView };
+
+/** One call of the session plane from a page. A lost connection is a refusal like any other: the form keeps what was typed. */
+export async function callAuth<T>(path: `/auth/${string}`, body?: unknown, csrf?: string): Promise<AuthAnswer<T>> {
+  try {
+    const response = await fetch(path, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: {
+        accept: 'application/json',
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(csrf ? { 'x-csrf-token': csrf } : {}),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const data = (await response.json()) as T & { code?: string; message?: string; request_id?: string };
+    if (response.ok) return { ok: true, data };
+    const wait = Number(response.headers.get('retry-after'));
+    const message = `${data.message ?? 'Something went wrong.'}${wait > 0 ? ` (about ${inWords(wait)})` : ''}`;
+    return {
+      ok: false,
+      refusal: { type: data.code ?? 'internal_error', message, request_id: response.status >= 500 ? data.request_id : undefined },
+    };
+  } catch {
+    return { ok: false, refusal: { type: 'offline', message: 'The service cannot be reached. Check the connection and try again.' } };
+  }
+}
+
+const inWords = (seconds: number) => (seconds < 90 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`);
+
+/** Loads the next page from the server: nothing of the page before may stay in memory. */
+export function go(to: string): void {
+  window.location.assign(isOwnPath(to) ? to : '/');
+}
+
+/** A path of this dashboard, never another site: `//evil.test` and `/\evil.test` are other sites to a browser. */
+export const isOwnPath = (to: string): boolean => /^\/(?![/\\])[^\\\u0000-\u001f]*$/.test(to);
+
+export type SignedIn = { status: 'ok'; redirect_to: string };

@@ -1,0 +1,30 @@
+'use client';
+
+import Link from 'next/link';
+import { useEffect, useState } from 'react';
+import { Callout } from '#components/ui/callout.tsx';
+import { callAuth } from './call.ts';
+
+/** On an installation that sends no mail: where its mails are to be read. Shows nothing anywhere else. */
+export function MailboxHint() {
+  const [local, setLocal] = useState(false);
+  useEffect(() => {
+    let gone = false;
+    void callAuth('/auth/mailbox').then((answer) => {
+      if (!gone) setLocal(answer.ok);
+    });
+    return () => {
+      gone = true;
+    };
+  }, []);
+  if (!local) return null;
+  return (
+    <Callout title="This installation sends no mail">
+      Its mails are kept on this machine: read them in the{' '}
+      <Link href="/mailbox" className="text-accent-ink underline">
+        local mailbox
+      </Link>{' '}
+      or in the log. Set SMTP_URL to send them.
+    </Callout>
+  );
+}

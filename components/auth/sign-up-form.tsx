@@ -1,0 +1,74 @@
+'use client';
+
+import { MailCheck } from 'lucide-react';
+import { useState } from 'react';
+import { Button } from '#components/ui/button.tsx';
+import { Field } from '#components/ui/field.tsx';
+import { applyRefusal, Form, fieldError, useZodForm } from '#components/ui/form.tsx';
+import { Input } from '#components/ui/input.tsx';
+import type { RefusalView } from '#components/ui/refusal.ts';
+import { WebSignUp } from '#server/domain/signup/schema.ts';
+import { callAuth, go, type SignedIn } from './call.ts';
+import { MailboxHint } from './mailbox-hint.tsx';
+import { PasswordInput } from './password-input.tsx';
+
+const SignUp = WebSignUp.pick({ tenant_name: true, full_name: true, email: true, password: true }).required({ full_name: true });
+
+/** Workspace, name, e-mail, password: the four things a workspace needs to begin. */
+export function SignUpForm() {
+  const [refusal, setRefusal] = useState<RefusalView>();
+  const [mailedTo, setMailedTo] = useState<string>();
+  const form = useZodForm({ schema: SignUp, defaultValues: { tenant_name: '', full_name: '', email: '', password: '' } });
+
+  if (mailedTo) return <CheckMail email={mailedTo} />;
+
+  const signUp = async (value: { tenant_name: string; full_name: string; email: string; password: string }) => {
+    const answer = await callAuth<SignedIn | { status: 'check_mail' }>('/auth/signup', value);
+    if (!answer.ok) return setRefusal(applyRefusal(form, answer.refusal));
+    if (answer.data.status === 'ok') return go(answer.data.redirect_to);
+    setMailedTo(value.email);
+  };
+
+  return (
+    <Form form={form} onSubmit={signUp} refusal={refusal} aria-label="Sign up">
+      <Field label="Workspace" hint="Your company or team. Its address is made from the name." error={fieldError(form, 'tenant_name')}>
+        <Input {...form.register('tenant_name')} size="lg" autoComplete="organization" placeholder="Acme" autoFocus />
+      </Field>
+      <Field label="Your name" error={fieldError(form, 'full_name')}>
+        <Input {...form.register('full_name')} size="lg" autoComplete="name" />
+      </Field>
+      <Field label="E-mail" error={fieldError(form, 'email')}>
+        <Input {...form.register('email')} type="email" size="lg" autoComplete="email" inputMode="email" />
+      </Field>
+      <Field
+        label="Password"
+        hint="12 characters or more. A short sentence is easy to remember and hard to guess."
+        error={fieldError(form, 'password')}
+      >
+        <PasswordInput {...form.register('password')} autoComplete="new-password" />
+      </Field>
+      <Button type="submit" variant="primary" size="lg" loading={form.formState.isSubmitting} className="w-full">
+        Create workspace
+      </Button>
+    </Form>
+  );
+}
+
+/** The same for every address, whether or not it has an account. */
+function CheckMail({ email }: { email: string }) {
+  return (
+    <div className="flex flex-col gap-5" role="status">
+      <div className="flex gap-3 rounded-lg border border-line-strong bg-surface p-4">
+        <MailCheck aria-hidden className="mt-0.5 size-5 shrink-0 text-accent-ink" />
+        <div>
+          <p className="font-medium">Check your mail</p>
+          <p className="mt-1 text-ink-2">
+            We wrote to <strong className="font-medium text-ink [overflow-wrap:anywhere]">{email}</strong>. Open the link in this browser
+            within 24 hours, and the workspace is yours.
+          </p>
+        </div>
+      </div>
+      <MailboxHint />
+    </div>
+  );
+}
