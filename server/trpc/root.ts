@@ -4,6 +4,7 @@ import { auditLogsRouter } from '#server/domain/audit-logs/router.ts';
 import { clientsRouter } from '#server/domain/clients/router.ts';
 import { collectionsRouter } from '#server/domain/collections/router.ts';
 import { environmentsRouter } from '#server/domain/environments/router.ts';
+import { importRouter } from '#server/domain/import/router.ts';
 import { rolesRouter } from '#server/domain/roles/router.ts';
 import { routesRouter } from '#server/domain/routes/router.ts';
 import { secretsRouter } from '#server/domain/secrets/router.ts';
@@ -17,6 +18,7 @@ export const appRouter = router({
   clients: clientsRouter,
   collections: collectionsRouter,
   environments: environmentsRouter,
+  import: importRouter,
   roles: rolesRouter,
   routes: routesRouter,
   secrets: secretsRouter,

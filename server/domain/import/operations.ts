@@ -11,6 +11,7 @@ export const propose = operation({
   input: wire.Propose,
   output: wire.Proposal,
   shown_once: true,
+  reads: true,
   run: (ctx, input) => imports.propose(ctx, input),
 });
 
