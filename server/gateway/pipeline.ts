@@ -26,7 +26,7 @@ export function serve(call: Call, plane: Plane): void {
   run(call, plane, 0);
 }
 
-function run(call: Call, plane: Plane, from: number): void {
+function run(call: Call, plane: Plane, from: number) {
   try {
     for (let i = from; i < phases.length; i++) {
       const result = (phases[i] as Phase)(call, plane);
@@ -42,7 +42,7 @@ function run(call: Call, plane: Plane, from: number): void {
         return;
       }
       call.laps.push(performance.now() - call.began);
-      if (result) return refuse(call, plane, result);
+      if (result !== undefined) return refuse(call, plane, result);
     }
     forward(call, plane);
   } catch (error) {
@@ -50,7 +50,7 @@ function run(call: Call, plane: Plane, from: number): void {
   }
 }
 
-function forward(call: Call, plane: Plane): void {
+function forward(call: Call, plane: Plane) {
   if (call.res.destroyed) return callerGone(call, plane);
   new Exchange(call, plane, { refuse: (refusal) => refuse(call, plane, refusal), over: () => over(call, plane) }).start();
 }
@@ -65,7 +65,7 @@ function fail(call: Call, plane: Plane, error: unknown): void {
 }
 
 /** Writes a refusal and ends the call. */
-export function refuse(call: Call, plane: Plane, refusal: Refused): void {
+export function refuse(call: Call, plane: Plane, refusal: Refused) {
   const { req, res } = call;
   if (res.destroyed || req.destroyed) return callerGone(call, plane);
   const { status, headers, body } = refusalAnswer(call, refusal);

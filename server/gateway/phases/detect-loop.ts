@@ -9,8 +9,7 @@ export const PSEUDONYM = 'svc-gateway';
  * nothing verifies signatures here yet, and sending the call without would be worse than not sending it.
  */
 export function detectLoop(call: Call): Refused | undefined {
-  if (call.via !== null && call.via.toLowerCase().includes(PSEUDONYM))
-    return refused('loop_detected', 'The call has passed through this service before.');
+  if (call.via?.toLowerCase().includes(PSEUDONYM)) return refused('loop_detected', 'The call has passed through this service before.');
   if (call.config?.requiresSignature)
     return refused(
       'route_misconfigured',

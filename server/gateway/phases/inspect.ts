@@ -41,7 +41,6 @@ function splitPath(call: Call, path: string): Refused | undefined {
   return undefined;
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what the path must not smuggle
 const SMUGGLED = /(?:^|[/\\])\.\.?(?:[/\\]|$)|[\0\r\n]/;
 
 /**

@@ -166,7 +166,7 @@ function apply(call: Call, config: CallConfig, resolution: Resolution, scan: Sca
     const merged = injectBody(call.body, call.contentType, renderBody(config.body, config.bodyTemplates, values));
     if ('code' in merged) return merged;
     call.body = merged.body;
-    if (merged.contentType !== null) (call.injectedHeaders ??= []).push('Content-Type', merged.contentType);
+    if (merged.contentType !== null) call.injectedHeaders = [...(call.injectedHeaders ?? []), 'Content-Type', merged.contentType];
     injected.push('body');
   }
   if (injected.length > 0) call.injected = injected;

@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:net';
+import test from 'node:test';
+import { testDatabase } from '#server/testing/database.ts';
+import { workspace } from '#server/testing/workspace.ts';
+import { ask, makeRoute, served, startGateway, startUpstream } from './gateway.fixture.ts';
+import { exchange, listen } from './raw-client.fixture.ts';
+
+await testDatabase();
+const running = await startGateway();
+const { port } = running;
+const upstream = await startUpstream((_, res) => {
+  res.writeHead(418, 'I am a teapot', [
+    'Content-Type',
+    'text/plain',
+    'X-Svc-Origin',
+    'upstream-forged',
+    'X-Svc-Anything',
+    '1',
+    'Set-Cookie',
+    'a=1',
+    'Set-Cookie',
+    'b=2',
+    'Server-Timing',
+    'db;dur=5',
+    'Connection',
+    'x-hop, close',
+    'X-Hop',
+    'gone',
+    'Proxy-Authenticate',
+    'Basic',
+    'X-RateLimit-Limit',
+    '7',
+    'Via',
+    '1.0 other',
+    'ETag',
+    '"x"',
+    'Content-Length',
+    '2',
+  ]);
+  res.end('no');
+});
+const w = await workspace();
+const { text: key } = await w.key();
+const { text: testKey } = await w.key('test');
+await makeRoute(w, 'all', upstream.url);
+await makeRoute(w, 'limited', upstream.url, {
+  rate_limit_enabled: true,
+  rate_limit_requests: 5,
+  rate_limit_window_sec: 60,
+  forward_client_ip: true,
+  inject_headers_json: { 'X-Fixed': 'set', 'User-Agent': null, 'X-From': '{{vars.from}}' },
+});
+await served(running, w, 'limited');
+
+test('connection headers, our namespace, forwarding headers and credentials stop here; the rest arrives unchanged and in order', async () => {
+  const lines = [
+    `Host: ${w.tenant.slug}.localhost:${port}`,
+    `X-Svc-Key: ${key}`,
+    `Authorization: Bearer ${key}`,
+    `x-api-key: ${testKey}`,
+    'X-Svc-Client-Origin: sdk-intercept',
+    'X-SVC-Unknown: 1',
+    'Connection: close, X-Private, Keep-Alive',
+    'X-Private: gone',
+    'Keep-Alive: 5',
+    'TE: trailers',
+    'Trailer: X-T',
+    'Proxy-Authorization: Basic x',
+    'Proxy-Connection: keep-alive',
+    'Upgrade: h2c',
+    'Forwarded: for=1.2.3.4',
+    'X-Forwarded-For: 1.2.3.4',
+    'X-Forwarded-Foo: 1',
+    'X-Real-IP: 1.2.3.4',
+    'CF-Connecting-IP: 1.2.3.4',
+    'True-Client-IP: 1.2.3.4',
+    'Cookie: c=1',
+    'User-Agent: probe/1',
+    'If-None-Match: "e"',
+    'Range: bytes=0-1',
+    'Accept-Encoding: gzip',
+    'X-Repeat: 1',
+    'x-repeat: 2',
+    'tracestate: a=b',
+  ];
+  const answer = await exchange(port, `GET /all HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
+  assert.equal(answer.status, 418);
+  const { rawHeaders, headers } = upstream.seen.at(-1) ?? assert.fail();
+  const names = rawHeaders.filter((_, i) => i % 2 === 0);
+  assert.deepEqual(
+    names.filter((n) => !['Host', 'host', 'connection', 'Connection'].includes(n)),
+    ['Cookie', 'User-Agent', 'If-None-Match', 'Range', 'Accept-Encoding', 'X-Repeat', 'x-repeat', 'tracestate', 'traceparent', 'Via'],
+  );
+  assert.match(String(headers.traceparent), /^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
+});
+
+test('foreign Authorization and x-api-key belong to the upstream', async () => {
+  await ask(port, w.tenant.slug, '/all', {
+    key,
+    headers: {
+      authorization: 'Bearer ghp_theirs',
+      'x-api-key': 'pk_theirs',
+      traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+    },
+  });
+  const { headers } = upstream.seen.at(-1) ?? assert.fail();
+  assert.equal(headers.authorization, 'Bearer ghp_theirs');
+  assert.equal(headers['x-api-key'], 'pk_theirs');
+  assert.equal(headers.traceparent, '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01');
+});
+
+test('the answer comes back verbatim but for connection headers, and an upstream cannot forge the block', async () => {
+  const { headers, raw, body, status } = await ask(port, w.tenant.slug, '/limited?from=here', { key });
+  assert.deepEqual([status, body], [418, 'no']);
+  const all = (name: string) => raw.flatMap((n, i) => (i % 2 === 0 && n.toLowerCase() === name ? [raw[i + 1]] : []));
+  assert.deepEqual(all('x-svc-origin'), ['upstream']);
+  assert.deepEqual(all('x-svc-anything'), []);
+  assert.deepEqual(all('set-cookie'), ['a=1', 'b=2']);
+  assert.deepEqual(all('x-hop'), []);
+  assert.deepEqual(all('proxy-authenticate'), []);
+  assert.deepEqual(all('via'), ['1.0 other', '1.1 svc-gateway']);
+  assert.equal(all('server-timing')[0], 'db;dur=5');
+  assert.match(all('server-timing')[1] ?? '', /^service;dur=/);
+  // The upstream's own triple stays alone.
+  assert.deepEqual(all('x-ratelimit-limit'), ['7']);
+  assert.deepEqual(all('x-ratelimit-remaining'), []);
+  assert.match(headers['x-svc-ratelimit-route'] ?? '', /^limit=5, remaining=4/);
+  assert.match(headers['x-ratelimit-tenant-limit'] ?? '', /^\d+$/);
+  const sent = upstream.seen.at(-1)?.headers ?? {};
+  assert.equal(sent['x-fixed'], 'set');
+  assert.equal(sent['x-from'], 'here');
+  assert.equal(sent['user-agent'], undefined);
+  assert.equal(sent['x-forwarded-for'], '127.0.0.1');
+  assert.equal(sent['x-forwarded-proto'], 'https');
+  assert.equal(sent['x-forwarded-host'], `${w.tenant.slug}.localhost:${port}`);
+});
+
+test('a query parameter cannot add a line to an injected header', async () => {
+  const before = upstream.seen.length;
+  const answer = await ask(port, w.tenant.slug, '/limited?from=a%0d%0aX-Evil:%201', { key });
+  assert.deepEqual([answer.status, answer.headers['x-svc-error']], [400, 'invalid_request']);
+  assert.equal(upstream.seen.length, before);
+});
+
+test('a call that came through a gateway before is a loop', async () => {
+  const answer = await ask(port, w.tenant.slug, '/all', { key, headers: { via: '1.1 cache, 1.1 svc-gateway' } });
+  assert.deepEqual([answer.status, answer.headers['x-svc-error']], [508, 'loop_detected']);
+});
+
+test('a response is split by nothing an upstream sends', async () => {
+  const hostile = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello!'));
+  });
+  const hostilePort = await listen(hostile);
+  await makeRoute(w, 'hostile', `http://127.0.0.1:${hostilePort}`);
+  await served(running, w, 'hostile');
+  const answer = await ask(port, w.tenant.slug, '/hostile', { key });
+  assert.deepEqual(
+    [answer.status, answer.headers['x-svc-error'], answer.headers['x-svc-upstream-status']],
+    [502, 'upstream_protocol_error', undefined],
+  );
+});
