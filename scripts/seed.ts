@@ -1,0 +1,56 @@
+// npm run seed   a workspace to play with: acme, in Test, with environments, secrets, clients, a collection and routes. Safe to run twice.
+import { openDatabase } from './open-database.ts';
+import { generateClient, migrate } from './schema.ts';
+
+process.env.LOG_LEVEL ??= 'warn';
+await generateClient();
+const database = await openDatabase();
+await migrate(database.url);
+const { perform } = await import('../server/api/perform.ts');
+const { operations } = await import('../server/api/operations.ts');
+const { provisionTenant, createKey, operatorCtx } = await import('../server/domain/operator/service.ts');
+const { CAPABILITIES } = await import('../server/kernel/capabilities.ts');
+const { closeDb } = await import('../server/platform/db.ts');
+
+const owner = { email: 'dana@example.com', password: 'a workspace to play with' };
+const tenant = await provisionTenant({ slug: 'acme', name: 'Acme', owner_email: owner.email, owner_password: owner.password });
+const base = operatorCtx(tenant.id, 'test');
+const ctx = { ...base, actor: { ...base.actor, capabilities: new Set(CAPABILITIES) } };
+
+if (tenant.created) {
+  await make('environments.create', { name: 'staging', color: '#f59e0b' });
+  const collection = await make('collections.create', { name: 'Payments', description: 'Everything that moves money' });
+  const id = String(collection.id);
+  await make('collections.variables.create', { id, key: 'region', type: 'value', value: 'eu' });
+  const stripe = await make('secrets.create', { name: 'STRIPE_KEY', value: 'not-a-real-key-1', collection_id: id, tags: ['payments'] });
+  await make('secrets.put_value', { id: stripe.id, value: 'not-a-real-key-2', environment: 'staging' });
+  await make('secrets.create', { name: 'WEATHER_TOKEN', value: 'not-a-real-token', expires_at: '2027-01-01T00:00:00Z' });
+  const office = await make('clients.create', { name: 'Office', type: 'user', ip_address: '203.0.113.0/24' });
+  const charges = await make('routes.create', {
+    name: 'Charges',
+    target_base_url: 'https://api.example.com/v1',
+    collection_id: id,
+    inject_headers_json: { Authorization: `Bearer {{secret_id:${String(stripe.id)}}}` },
+    rate_limit_enabled: true,
+    rate_limit_requests: 100,
+    rate_limit_window_sec: 60,
+  });
+  await make('routes.environments.put', { id: charges.id, env: 'staging', target_base_url: 'https://staging.example.com/v1' });
+  await make('routes.clients.set', { id: charges.id, env: 'production', client_ids: [office.id] });
+  await make('routes.create', { name: 'Weather', target_base_url: 'https://weather.example.com', inject_query_json: { key: '{{secret:WEATHER_TOKEN}}' }, allowed_methods: ['GET'] });
+}
+const key = await createKey({ slug: 'acme', space: 'test', role: 'Key - Infrastructure', name: 'seed' });
+console.log(`
+Workspace acme is ready${tenant.created ? '' : ' (it was there already)'}.
+  Sign in      ${owner.email} / ${owner.password}
+  Test key     ${key.api_key}
+  First call   curl ${key.proxy_url}/echo/hello -H "X-Svc-Key: ${key.api_key}"
+`);
+await closeDb();
+await database.release();
+
+async function make(id: string, input: Record<string, unknown>): Promise<Record<string, unknown>> {
+  const op = operations.find((o) => o.id === id);
+  if (!op) throw new Error(`no operation ${id}`);
+  return (await perform(op, { ...ctx, now: new Date() }, input)).output as Record<string, unknown>;
+}
