@@ -1,6 +1,7 @@
 import type { Ctx } from '#server/kernel/context.ts';
 import { asRefusal, Refusal } from '#server/kernel/errors.ts';
 import type { AnyOperation } from '#server/kernel/operation.ts';
+import { textOf } from '#server/kernel/streamed.ts';
 import { db } from '#server/platform/db.ts';
 import { log } from '#server/platform/log.ts';
 import { authenticate } from './authenticate.ts';
@@ -9,7 +10,7 @@ import { bodyOf, mergedInput } from './input.ts';
 import { meter } from './meter.ts';
 import { idempotencyKeyOf, once } from './once.ts';
 import { matchV1 } from './operations.ts';
-import { allow, execute } from './perform.ts';
+import { allow, execute, performRaw } from './perform.ts';
 import { NEWEST, resolveVersion } from './versions.ts';
 import { failure, respond, success, type Wire } from './wire.ts';
 
@@ -84,6 +85,10 @@ async function answer(call: Call): Promise<Wire> {
 }
 
 async function performed(op: AnyOperation, ctx: Ctx, raw: unknown): Promise<Wire> {
+  if (op.stream) {
+    const body = await performRaw(op, op.stream, ctx, raw);
+    return { status: body.status, headers: body.headers, body: await textOf(body) };
+  }
   const { output, result } = await execute(op, ctx, raw);
   return success(op, output, result, ctx.request_id, ctx.warnings);
 }

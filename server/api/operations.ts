@@ -10,6 +10,7 @@ import * as routes from '#server/domain/routes/operations.ts';
 import * as secrets from '#server/domain/secrets/operations.ts';
 import * as signup from '#server/domain/signup/operations.ts';
 import type { AnyOperation } from '#server/kernel/operation.ts';
+import * as description from './document.ts';
 import { matcher } from './match.ts';
 
 /** Every operation of the product, family by family: REST routes, tRPC procedures, OpenAPI, scope matrix and derived tests all read this list. */
@@ -19,6 +20,7 @@ export const operations: readonly AnyOperation[] = [
   auditLogs,
   clients,
   collections,
+  description,
   environments,
   imports,
   roles,

@@ -163,4 +163,5 @@ export const samples: Record<string, Sample> = {
   'audit_logs.export_critical': nothing,
   'import.propose': async () => ({ kind: 'curl', text: "curl https://api.example.com/v1/things -H 'Authorization: Bearer abc123def456'" }),
   'import.apply': async (ctx) => ({ routes: [await route(ctx)], secrets: [await secret(ctx)] }),
+  'openapi.get': nothing,
 };
