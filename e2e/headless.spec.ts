@@ -10,7 +10,10 @@ type Json = Record<string, unknown>;
 // biome-ignore lint/suspicious/noExplicitAny: a stranger reads what is there
 type Answer = { status: number; headers: Headers; body: any };
 
-async function json(url: string, init: { method?: string; key?: string; body?: Json; headers?: Record<string, string> } = {}): Promise<Answer> {
+async function json(
+  url: string,
+  init: { method?: string; key?: string; body?: Json; headers?: Record<string, string> } = {},
+): Promise<Answer> {
   const response = await fetch(url, {
     method: init.method ?? (init.body ? 'POST' : 'GET'),
     headers: {
@@ -40,7 +43,10 @@ async function mailedLink(email: string): Promise<string> {
   await client.connect();
   try {
     for (let tries = 0; tries < 50; tries++) {
-      const { rows } = await client.query<{ text: string }>('select text from mails where recipient = $1 order by created_at desc limit 1', [email]);
+      const { rows } = await client.query<{ text: string }>(
+        'select text from mails where recipient = $1 order by created_at desc limit 1',
+        [email],
+      );
       const link = rows[0]?.text.match(/https?:\/\/\S+token=[A-Za-z0-9_-]{43}/)?.[0];
       if (link) return link;
       await new Promise((later) => setTimeout(later, 100));
@@ -84,7 +90,15 @@ test('J2: sign up headless, build by the API, call staging, and find it in logs,
   try {
     const secret = await json(`${api}/secrets`, { key, body: { name: 'PARTNER_KEY', value: 'production-value-1' } });
     expect(secret.status).toBe(201);
-    expect((await json(`${api}/secrets/${secret.body.data.id}/value`, { method: 'PUT', key, body: { value: 'staging-value-2', environment: 'staging' } })).body.data.value_version).toBe(1);
+    expect(
+      (
+        await json(`${api}/secrets/${secret.body.data.id}/value`, {
+          method: 'PUT',
+          key,
+          body: { value: 'staging-value-2', environment: 'staging' },
+        })
+      ).body.data.value_version,
+    ).toBe(1);
     const client = await json(`${api}/clients`, { key, body: { name: 'this machine', ip_address: '127.0.0.1' } });
     expect(client.status).toBe(201);
 
@@ -102,9 +116,20 @@ test('J2: sign up headless, build by the API, call staging, and find it in logs,
     });
     expect(route.status).toBe(201);
     const id = route.body.data.id;
-    expect((await json(`${api}/routes/${id}/environments/staging`, { method: 'PUT', key, body: { target_base_url: `${stagingUpstream.url}/v2` } })).status).toBe(201);
+    expect(
+      (
+        await json(`${api}/routes/${id}/environments/staging`, {
+          method: 'PUT',
+          key,
+          body: { target_base_url: `${stagingUpstream.url}/v2` },
+        })
+      ).status,
+    ).toBe(201);
     for (const env of ['production', 'staging']) {
-      expect((await json(`${api}/routes/${id}/environments/${env}/clients`, { method: 'PUT', key, body: { client_ids: [client.body.data.id] } })).status).toBe(200);
+      expect(
+        (await json(`${api}/routes/${id}/environments/${env}/clients`, { method: 'PUT', key, body: { client_ids: [client.body.data.id] } }))
+          .status,
+      ).toBe(200);
     }
 
     const proxy = `http://localhost:${E2E_PROXY_PORT}/p/sandbox-headless-sons/orders-api`;
@@ -121,13 +146,21 @@ test('J2: sign up headless, build by the API, call staging, and find it in logs,
     // The same call by Host header, and without an environment.
     const byHost = await new Promise<string>((done, fail) => {
       http
-        .get({ host: '127.0.0.1', port: E2E_PROXY_PORT, path: '/orders-api/charges', headers: { host: 'sandbox-headless-sons.localhost', 'x-svc-key': key } }, (res) => {
-          let text = '';
-          res.on('data', (chunk) => {
-            text += chunk;
-          });
-          res.on('end', () => done(text));
-        })
+        .get(
+          {
+            host: '127.0.0.1',
+            port: E2E_PROXY_PORT,
+            path: '/orders-api/charges',
+            headers: { host: 'sandbox-headless-sons.localhost', 'x-svc-key': key },
+          },
+          (res) => {
+            let text = '';
+            res.on('data', (chunk) => {
+              text += chunk;
+            });
+            res.on('end', () => done(text));
+          },
+        )
         .on('error', fail);
     });
     expect(JSON.parse(byHost)).toEqual({ upstream: 'production', path: '/base/charges' });

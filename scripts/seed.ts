@@ -37,7 +37,12 @@ if (tenant.created) {
   });
   await make('routes.environments.put', { id: charges.id, env: 'staging', target_base_url: 'https://staging.example.com/v1' });
   await make('routes.clients.set', { id: charges.id, env: 'production', client_ids: [office.id] });
-  await make('routes.create', { name: 'Weather', target_base_url: 'https://weather.example.com', inject_query_json: { key: '{{secret:WEATHER_TOKEN}}' }, allowed_methods: ['GET'] });
+  await make('routes.create', {
+    name: 'Weather',
+    target_base_url: 'https://weather.example.com',
+    inject_query_json: { key: '{{secret:WEATHER_TOKEN}}' },
+    allowed_methods: ['GET'],
+  });
 }
 const key = await createKey({ slug: 'acme', space: 'test', role: 'Key - Infrastructure', name: 'seed' });
 console.log(`

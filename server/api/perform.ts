@@ -33,6 +33,11 @@ export async function performRaw<I extends z.ZodType>(
 /** The actor holds every capability the operation needs, and no tenant policy denies it (interface rule 24 §7). */
 export async function allow(op: AnyOperation, ctx: Ctx): Promise<void> {
   if (op.needs === 'anonymous') return;
+  if (!isServable(ctx) && !op.http.startsWith('GET ') && !op.reads && !STAYS_OPEN.has(op.id))
+    throw new Refusal(
+      'subscription_inactive',
+      `The subscription of this workspace is ${ctx.subscription_status?.replace('_', ' ')}: it can be read, and keys can be revoked, but nothing can be changed.`,
+    );
   const needs = op.needs === 'any' ? [] : op.needs;
   for (const capability of needs) {
     if (!ctx.actor.capabilities.has(capability)) throw missing(ctx, capability);
@@ -40,6 +45,11 @@ export async function allow(op: AnyOperation, ctx: Ctx): Promise<void> {
     if (policy) throw new Refusal(ctx.actor.type === 'member' ? 'role_denied' : 'forbidden', `denied by tenant policy ${policy.name}`);
   }
 }
+
+/** Keys have met this rule at authentication; members keep reading and leaving (interface rule 20 §5). */
+const isServable = (ctx: Ctx) =>
+  ctx.subscription_status === undefined || ['active', 'trialing', 'dunning'].includes(ctx.subscription_status);
+const STAYS_OPEN: ReadonlySet<string> = new Set(['api_keys.revoke']);
 
 const missing = (ctx: Ctx, capability: string) =>
   ctx.actor.type === 'member'

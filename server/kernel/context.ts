@@ -43,6 +43,8 @@ export type Ctx = {
   actor: Actor;
   /** The workspace's plan at authentication; limits are read again in the transaction. */
   plan: 'free' | 'starter' | 'pro' | 'enterprise';
+  /** Set for members: in a workspace whose subscription ended they may look and leave, not build. */
+  subscription_status?: string;
   request_id: string;
   ip: string | null;
   user_agent: string | null;

@@ -65,3 +65,15 @@ test('unusable slugs, plans, roles and spaces are refused with what would do', a
   assert.throws(() => operator.createKey({ slug: 'fine', space: 'live', role: 'root' }), /Key - Infrastructure/);
   assert.throws(() => operator.createKey({ slug: 'fine', space: 'both' }), /live, test/);
 });
+
+test('in a workspace whose subscription ended, members read and revoke keys but build nothing', async () => {
+  const { perform } = await import('#server/api/perform.ts');
+  const { made, operationById } = await import('#server/testing/samples.ts');
+  const { workspace } = await import('#server/testing/workspace.ts');
+  const w = await workspace();
+  const key = await w.key('live');
+  const ended = { ...w.member('owner'), subscription_status: 'past_due' };
+  assert.equal((await made(ended, 'environments.list')).length, 1);
+  await assert.rejects(perform(operationById('environments.create'), ended, { name: 'x' }), { type: 'subscription_inactive' });
+  assert.deepEqual(await made(ended, 'api_keys.revoke', { id: key.row.id }), { deleted: true, revoked: true });
+});

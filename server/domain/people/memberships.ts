@@ -89,6 +89,7 @@ export async function memberCtx(request: MemberRequest): Promise<Ctx> {
     tenant_id: workspace.id,
     sandbox: request.space === 'test',
     plan: workspace.plan,
+    subscription_status: workspace.status,
     actor: {
       type: 'member',
       id: user.id,
