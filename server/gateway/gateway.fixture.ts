@@ -164,5 +164,8 @@ export async function until(check: () => boolean | Promise<boolean>, ms = 2_000)
   }
 }
 
-export const served = (running: Running, w: Workspace, reference: string, space: 'live' | 'test' = 'live') =>
-  until(() => running.plane.snapshots.byId(w.tenant.id)?.[space].route(reference) !== undefined);
+/** Everything written before is served after this, as after an answer of the control plane. */
+export async function served(running: Running, w: Workspace): Promise<void> {
+  await running.plane.snapshots.refresh(w.tenant.id, 'live');
+  await running.plane.snapshots.refresh(w.tenant.id, 'test');
+}

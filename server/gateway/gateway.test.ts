@@ -22,7 +22,7 @@ test('the worked example: secrets injected, block returned, nothing of ours forw
     rate_limit_window_sec: 60,
   });
   const { text: key } = await w.key();
-  await served(running, w, 'orders-api');
+  await served(running, w);
   const answer = await ask(port, w.tenant.slug, '/orders-api/v1/charges?limit=10', {
     method: 'POST',
     key,

@@ -51,7 +51,7 @@ await makeRoute(w, 'limited', upstream.url, {
   forward_client_ip: true,
   inject_headers_json: { 'X-Fixed': 'set', 'User-Agent': null, 'X-From': '{{vars.from}}' },
 });
-await served(running, w, 'limited');
+await served(running, w);
 
 test('connection headers, our namespace, forwarding headers and credentials stop here; the rest arrives unchanged and in order', async () => {
   const lines = [
@@ -155,7 +155,7 @@ test('a response is split by nothing an upstream sends', async () => {
   });
   const hostilePort = await listen(hostile);
   await makeRoute(w, 'hostile', `http://127.0.0.1:${hostilePort}`);
-  await served(running, w, 'hostile');
+  await served(running, w);
   const answer = await ask(port, w.tenant.slug, '/hostile', { key });
   assert.deepEqual(
     [answer.status, answer.headers['x-svc-error'], answer.headers['x-svc-upstream-status']],

@@ -17,7 +17,7 @@ await makeRoute(w, 'base', `${upstream.url}/backend`);
 await makeRoute(w, 'base-slash', `${upstream.url}/backend/`);
 await makeRoute(w, 'hook', `${upstream.url}/services/T0/B0`);
 const off = await makeRoute(w, 'off', upstream.url, {}, { enabled: false });
-await served(running, w, 'off');
+await served(running, w);
 
 const raw = (target: string, headers = '', body = '', method = 'GET') =>
   exchange(

@@ -15,6 +15,8 @@ export type MemoryCounters = {
   /** All rules or none are counted; one verdict per rule, in order. */
   take(rules: readonly Rule[], now: number): readonly Verdict[];
   readonly size: number;
+  /** Drops what no longer weighs on any decision. */
+  sweep(now: number): void;
   close(): void;
 };
 
@@ -80,6 +82,7 @@ export function memoryCounters(): MemoryCounters {
     get size() {
       return windows.size + buckets.size;
     },
+    sweep,
     close: () => clearInterval(sweeper),
   };
 }
