@@ -19,21 +19,24 @@ export type DashboardContext = {
 /** The error object of the dashboard plane (interface rule 22 §1), carried in `data` of tRPC errors. */
 export type DashboardError = { error: string; code: ErrorType; message: string; request_id: string; status: number; retry_after?: number };
 
-const t = initTRPC.context<DashboardContext>().create({
-  errorFormatter: ({ shape, error, ctx }) => {
-    const refusal = asRefusal(error.cause ?? error);
-    const data: DashboardError & Record<string, unknown> = {
-      error: refusal.type,
-      code: refusal.type,
-      message: refusal.message,
-      request_id: ctx?.request_id ?? '',
-      status: refusal.status,
-      ...(refusal.retryAfter === undefined ? {} : { retry_after: refusal.retryAfter }),
-      ...refusal.extra,
-    };
-    return { ...shape, message: refusal.message, data };
-  },
-});
+const t = initTRPC
+  .context<DashboardContext>()
+  .meta<{ operation: string }>()
+  .create({
+    errorFormatter: ({ shape, error, ctx }) => {
+      const refusal = asRefusal(error.cause ?? error);
+      const data: DashboardError & Record<string, unknown> = {
+        error: refusal.type,
+        code: refusal.type,
+        message: refusal.message,
+        request_id: ctx?.request_id ?? '',
+        status: refusal.status,
+        ...(refusal.retryAfter === undefined ? {} : { retry_after: refusal.retryAfter }),
+        ...refusal.extra,
+      };
+      return { ...shape, message: refusal.message, data };
+    },
+  });
 
 export const router = t.router;
 export const procedure = t.procedure;
@@ -47,11 +50,17 @@ export type Answer<O extends z.ZodType> = z.output<O> extends (infer Row)[] ? Li
 
 /** A reading operation as a tRPC query. */
 export const query = <I extends z.ZodType, O extends z.ZodType>(op: Operation<I, O>) =>
-  t.procedure.input(unparsed<I>()).query(({ ctx, input }) => carriedOut(op, ctx, input, { space: false }));
+  t.procedure
+    .meta({ operation: op.id })
+    .input(unparsed<I>())
+    .query(({ ctx, input }) => carriedOut(op, ctx, input, { space: false }));
 
 /** A changing operation as a tRPC mutation; it must say which space it writes to. */
 export const mutation = <I extends z.ZodType, O extends z.ZodType>(op: Operation<I, O>) =>
-  t.procedure.input(unparsed<I>()).mutation(async ({ ctx, input }) => carriedOut(op, ctx, input, { space: true }));
+  t.procedure
+    .meta({ operation: op.id })
+    .input(unparsed<I>())
+    .mutation(async ({ ctx, input }) => carriedOut(op, ctx, input, { space: true }));
 
 /** The operation's own schema judges the input inside `perform`, once, as on REST. */
 const unparsed =
