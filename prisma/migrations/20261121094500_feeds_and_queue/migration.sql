@@ -1,16 +1,33 @@
--- Feeds in order of a sequence lose rows when a transaction with a smaller number commits later. A reader may pass a row only when every
--- transaction that could still add a smaller number has ended. So: the transaction gets its id before the numbers are drawn, and each row
--- remembers the first transaction id that was free after its own number was drawn. Whoever drew a smaller number has an id below that, and
--- a reader serves rows with txid <= pg_snapshot_xmin(pg_current_snapshot()), stopping at the first that is not.
-CREATE FUNCTION take_txid() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN PERFORM pg_current_xact_id(); RETURN NULL; END $$;
-CREATE FUNCTION stamp_txid() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN NEW.txid := pg_snapshot_xmax(pg_current_snapshot())::text::bigint; RETURN NEW; END $$;
-DO $$ DECLARE t text; BEGIN
-  FOREACH t IN ARRAY ARRAY['audit_logs', 'audit_log_critical', 'request_logs'] LOOP
-    EXECUTE format('CREATE TRIGGER a_take_txid BEFORE INSERT ON %I FOR EACH STATEMENT EXECUTE FUNCTION take_txid()', t);
-    EXECUTE format('CREATE TRIGGER a_stamp_txid BEFORE INSERT ON %I FOR EACH ROW EXECUTE FUNCTION stamp_txid()', t);
-  END LOOP;
+-- Feeds in order of a sequence lose rows when a transaction with a smaller number commits later. A reader may pass a number only when no open
+-- transaction can still bring a smaller one. So: before it draws its first number, a transaction takes a shared lock that names the last number
+-- drawn so far; until it ends, everything it brings lies above that. A reader asks the horizon first and then, in a later statement (READ
+-- COMMITTED, a later snapshot), for rows up to it: whoever was not seen in the locks has either ended, so its rows are visible, or draws its
+-- numbers after the look, above the horizon. Transaction ids cannot tell this: neither their order nor a snapshot's xmax follows the numbers.
+CREATE FUNCTION announce_numbers() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE class integer := TG_ARGV[1]; last bigint;
+BEGIN
+  -- Once a transaction: its later numbers lie above the first lock's, and a thousand entries must not take a thousand locks.
+  IF coalesce(current_setting('app.numbers_' || class, true), '') = '' THEN
+    EXECUTE format('SELECT last_value FROM %I', TG_ARGV[0]) INTO last;
+    PERFORM pg_advisory_xact_lock_shared(class, (last & 2147483647)::integer);
+    PERFORM set_config('app.numbers_' || class, 'announced', true);
+  END IF;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER a_announce BEFORE INSERT ON audit_logs FOR EACH STATEMENT EXECUTE FUNCTION announce_numbers('audit_logs_seq_seq', 7301);
+CREATE TRIGGER a_announce BEFORE INSERT ON audit_log_critical FOR EACH STATEMENT EXECUTE FUNCTION announce_numbers('audit_logs_seq_seq', 7301);
+CREATE TRIGGER a_announce BEFORE INSERT ON request_logs FOR EACH STATEMENT EXECUTE FUNCTION announce_numbers('request_logs_id_seq', 7302);
+
+-- The order of the two looks matters: numbers drawn between them must lie above the horizon. The lock holds 31 bits of a number; the rest is the
+-- present's, since no transaction stays open for two thousand million rows.
+CREATE FUNCTION feed_horizon(feed text) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_catalog, pg_temp AS $$
+DECLARE last bigint; open bigint; class oid;
+BEGIN
+  IF feed = 'audit_logs' THEN SELECT last_value INTO last FROM audit_logs_seq_seq; class := 7301;
+  ELSE SELECT last_value INTO last FROM request_logs_id_seq; class := 7302; END IF;
+  SELECT min(last - ((last - objid::bigint) & 2147483647)) INTO open FROM pg_locks
+    WHERE locktype = 'advisory' AND objsubid = 2 AND classid = class AND database = (SELECT oid FROM pg_database WHERE datname = current_database());
+  RETURN least(last, open);
 END $$;
 
 -- The merged audit list knows its total without counting the chain.

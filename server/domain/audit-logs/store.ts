@@ -37,11 +37,19 @@ type Place = {
 export async function keysOf(tx: Tx, ctx: Ctx, filters: AuditFilters, place: Place): Promise<AuditKey[]> {
   const { limit, offset = 0 } = place;
   const order = place.order === 'feed' ? Prisma.sql`seq` : Prisma.sql`at desc, seq desc`;
-  const columns = Prisma.sql`seq, at, store, txid <= pg_snapshot_xmin(pg_current_snapshot())::text::bigint and at <= ${place.watermark ?? ctx.now} as settled`;
+  const settled =
+    place.order === 'feed' ? Prisma.sql`seq <= ${await horizon(tx)} and at <= ${place.watermark ?? ctx.now}` : Prisma.sql`true`;
+  const columns = Prisma.sql`seq, at, store, ${settled} as settled`;
   const parts = branches(ctx, filters).map(
     (rows) => Prisma.sql`(select ${columns} from (${rows}) r where ${placeCondition(place)} order by ${order} limit ${offset + limit})`,
   );
   return tx.$queryRaw<AuditKey[]>`select * from (${Prisma.join(parts, ' union all ')}) k order by ${order} offset ${offset} limit ${limit}`;
+}
+
+/** The highest number below which no open transaction can bring an entry. Asked first; the rows are read in a later statement. */
+async function horizon(tx: Tx): Promise<bigint> {
+  const [row] = await tx.$queryRaw<{ seq: bigint }[]>`select feed_horizon('audit_logs') as seq`;
+  return row?.seq ?? 0n;
 }
 
 function placeCondition({ before, after }: Place): Prisma.Sql {
@@ -76,9 +84,9 @@ export async function facetsOf(tx: Tx, ctx: Ctx, filters: AuditFilters, of: numb
 
 /** The rows of the space in each store the filters ask for. Both filter on an equal tenant and space first, which every index begins with. */
 function branches(ctx: Ctx, filters: AuditFilters): Prisma.Sql[] {
-  const general = Prisma.sql`select seq, created_at as at, 'general' as store, txid, action, resource_type, actor_id, actor_label from audit_logs
+  const general = Prisma.sql`select seq, created_at as at, 'general' as store, action, resource_type, actor_id, actor_label from audit_logs
     where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and ${matching(filters, Prisma.sql`created_at`, Prisma.sql`actor_label`)}`;
-  const critical = Prisma.sql`select seq, at, 'critical' as store, txid, action, resource_type, actor_id, null::text as actor_label from audit_log_critical
+  const critical = Prisma.sql`select seq, at, 'critical' as store, action, resource_type, actor_id, null::text as actor_label from audit_log_critical
     where tenant_id = ${ctx.tenant_id}::uuid and coalesce((details ->> 'sandbox')::boolean, false) = ${ctx.sandbox} and ${matching(filters, Prisma.sql`at`, Prisma.sql`actor_id`)}`;
   if (filters.store) return [filters.store === 'general' ? general : critical];
   return [general, critical];

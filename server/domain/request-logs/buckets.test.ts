@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { LATENCY_BUCKETS, bucketOf, emptyBuckets, percentile, upperEdge } from './buckets.ts';
+import { bucketOf, emptyBuckets, LATENCY_BUCKETS, percentile, upperEdge } from './buckets.ts';
 
 test('every duration has one bucket, and longer ones never a lower one', () => {
   assert.equal(bucketOf(0), 0);

@@ -1,0 +1,106 @@
+import type { z } from 'zod';
+import { type Ctx, own } from '#server/kernel/context.ts';
+import { read, type Tx } from '#server/kernel/database.ts';
+import { notFound } from '#server/kernel/errors.ts';
+import { clampPage } from '#server/kernel/page.ts';
+import { type BrowseLogs, type LogDetail, LogView } from './schema.ts';
+import { browseRows, countUpTo, type LogFields, rowOf } from './store.ts';
+
+/** Beyond this a total is "more than": counting it would cost more than it tells. */
+const COUNTED = 10_000;
+const DAY = 24 * 3_600_000;
+
+/** The dashboard's table: the last 24 hours unless asked otherwise (interface rule 13 §8). */
+export async function browseLogs(ctx: Ctx, { page, per_page, sort, order, before, ...asked }: z.output<typeof BrowseLogs>) {
+  const filters = { ...asked, from: asked.from ?? new Date((asked.to ? Date.parse(asked.to) : ctx.now.getTime()) - DAY).toISOString() };
+  const { page: effective, per_page: limit, skip } = clampPage({ page, per_page });
+  return read(ctx, async (tx) => {
+    const place = before === undefined ? { offset: skip } : { before: placeOf(before) };
+    const rows = await browseRows(tx, ctx, filters, { sort, order, limit: limit + 1, ...place });
+    const total = await countUpTo(tx, ctx, filters, COUNTED);
+    const shown = rows.slice(0, limit);
+    const last = shown.at(-1);
+    const next = last && rows.length > limit ? `${sort === 'ts' ? last.ts.getTime() : (last.latency_ms ?? 0)}-${last.id}` : null;
+    return { logs: shown, page: effective, per_page: limit, total: Math.min(total, COUNTED), total_is_capped: total > COUNTED, next };
+  });
+}
+
+/** A row as the table and the live view have it. */
+export const asView = (row: LogFields): z.output<typeof LogView> => LogView.parse(row);
+
+function placeOf(before: string): { value: number; id: bigint } {
+  const [value = '', id = ''] = before.split('-');
+  return { value: Number(value), id: BigInt(id) };
+}
+
+/** Everything the inspector shows of one call, at once and without a watermark. */
+export function inspectLog(ctx: Ctx, { request_id }: { request_id: string }) {
+  return read(ctx, async (tx) => {
+    const row = await rowOf(tx, ctx, request_id, ctx.now);
+    if (!row) throw notFound();
+    const more = await tx.request_logs.findFirst({
+      where: { tenant_id: ctx.tenant_id, request_id: row.request_id, ts: row.ts },
+      select: {
+        oauth_client_id: true,
+        user_id: true,
+        secrets_used: true,
+        warnings: true,
+        injected: true,
+        error_detail: true,
+        node_id: true,
+        trace: true,
+      },
+    });
+    if (!more) throw notFound();
+    return {
+      log: { ...row, ...more, trace: more.trace as Trace },
+      ...(await surroundings(tx, ctx, row)),
+      payload: null,
+      payload_withheld: true,
+      payload_meta: payloadMeta(row),
+    };
+  });
+}
+
+type Trace = z.input<typeof LogDetail>['log']['trace'];
+
+/** Who and what took part, as they are today, and what was done to the route around that time. */
+async function surroundings(tx: Tx, ctx: Ctx, row: LogFields) {
+  const api_key =
+    row.api_key_id &&
+    (await tx.api_keys.findFirst({
+      where: { ...own(ctx), id: row.api_key_id },
+      select: { id: true, name: true, key_id: true, active: true },
+    }));
+  const client =
+    row.matched_client_id &&
+    (await tx.clients.findFirst({
+      where: { ...own(ctx), id: row.matched_client_id },
+      select: { id: true, name: true, type: true, enabled: true },
+    }));
+  const route =
+    row.route_id &&
+    (await tx.routes.findFirst({ where: { ...own(ctx), id: row.route_id }, select: { id: true, name: true, slug: true, enabled: true } }));
+  const related = row.route_id
+    ? await tx.audit_logs.findMany({
+        where: {
+          ...own(ctx),
+          resource_id: row.route_id,
+          created_at: { gte: new Date(row.ts.getTime() - DAY), lte: new Date(row.ts.getTime() + DAY) },
+        },
+        orderBy: [{ created_at: 'desc' }, { seq: 'desc' }],
+        take: 20,
+        select: { id: true, action: true, resource_type: true, actor_label: true, created_at: true },
+      })
+    : [];
+  return { api_key: api_key || null, client: client || null, route: route || null, related };
+}
+
+const payloadMeta = (row: LogFields) => ({
+  captured: false, // payload capture is not part of this version: nothing is stored, so there is nothing to withhold or reveal
+  request_bytes: row.request_bytes,
+  response_bytes: row.response_bytes,
+  request_content_type: null,
+  response_content_type: null,
+  truncated: false,
+});

@@ -1,0 +1,114 @@
+import { z } from 'zod';
+import { operation } from '#server/kernel/operation.ts';
+import { textOf } from '#server/kernel/streamed.ts';
+import { browseLogs, inspectLog } from './browse.ts';
+import { exportLogs } from './export.ts';
+import { proveLog } from './proof.ts';
+import {
+  BrowsedLogs,
+  BrowseLogs,
+  ExportLogs,
+  FollowLogs,
+  ListRouteLogs,
+  LogDetail,
+  LogProof,
+  LogRef,
+  LogStats,
+  LogStatsQuery,
+  RequestLog,
+  RequestLogRecord,
+  RouteLog,
+} from './schema.ts';
+import { followLogs, getLog, listRouteLogs } from './service.ts';
+import { logStats } from './stats.ts';
+
+export const follow = operation({
+  id: 'logs.follow',
+  summary: 'Follow the request log',
+  http: 'GET /logs',
+  needs: ['log:list'],
+  refuses: ['forbidden'],
+  input: FollowLogs,
+  output: z.array(RequestLog),
+  list: 'feed',
+  run: (ctx, input) => followLogs(ctx, input),
+});
+
+export const get = operation({
+  id: 'logs.get',
+  summary: 'Get a request log row',
+  http: 'GET /logs/{request_id}',
+  needs: ['log:list'],
+  refuses: ['not_found'],
+  input: LogRef,
+  output: RequestLogRecord,
+  run: (ctx, input) => getLog(ctx, input),
+});
+
+export const proof = operation({
+  id: 'logs.proof',
+  summary: 'Prove a request log row',
+  http: 'GET /logs/{request_id}/proof',
+  needs: ['log:list'],
+  refuses: ['not_found', 'rate_limit_exceeded'],
+  input: LogRef,
+  output: LogProof,
+  run: (ctx, input) => proveLog(ctx, input),
+});
+
+export const listOfRoute = operation({
+  id: 'routes.logs',
+  summary: 'List the calls of a route',
+  http: 'GET /routes/{id}/logs',
+  needs: ['log:list'],
+  refuses: ['not_found'],
+  input: ListRouteLogs,
+  output: z.array(RouteLog),
+  list: 'paged',
+  run: (ctx, input) => listRouteLogs(ctx, input),
+});
+
+export const browse = operation({
+  id: 'logs.browse',
+  summary: 'Browse the request log',
+  http: 'GET /admin/logs',
+  needs: ['log:list'],
+  refuses: [],
+  input: BrowseLogs,
+  output: BrowsedLogs,
+  run: (ctx, input) => browseLogs(ctx, input),
+});
+
+export const inspect = operation({
+  id: 'logs.inspect',
+  summary: 'Inspect a call',
+  http: 'GET /admin/logs/{request_id}',
+  needs: ['log:list'],
+  refuses: ['not_found'],
+  input: LogRef,
+  output: LogDetail,
+  run: (ctx, input) => inspectLog(ctx, input),
+});
+
+export const stats = operation({
+  id: 'logs.stats',
+  summary: 'Figures of the request log',
+  http: 'GET /admin/logs/stats',
+  needs: ['log:list'],
+  refuses: [],
+  input: LogStatsQuery,
+  output: LogStats,
+  run: (ctx, input) => logStats(ctx, input),
+});
+
+export const exported = operation({
+  id: 'logs.export',
+  summary: 'Export the request log',
+  http: 'GET /admin/logs/export',
+  needs: ['log:export'],
+  refuses: ['plan_feature'],
+  input: ExportLogs,
+  output: z.string(),
+  stream: exportLogs,
+  run: async (ctx, input) => textOf(await exportLogs(ctx, input)),
+});

@@ -1,0 +1,122 @@
+import { type LeafRow, leafFields, leafHash, merkleAlgo, merkleProof, merkleRoot, type ProofStep } from '#server/crypto/merkle.ts';
+import type { Ctx } from '#server/kernel/context.ts';
+import { read } from '#server/kernel/database.ts';
+import { notFound, Refusal } from '#server/kernel/errors.ts';
+import { db, sql } from '#server/platform/db.ts';
+import { windowCounter } from '#server/platform/windows.ts';
+import { leavesBetween } from './anchors.ts';
+import { mayReadIdentity } from './identity.ts';
+import type { PROOF_REASONS } from './schema.ts';
+import { publicLog, watermarkOf } from './service.ts';
+import { type LogFields, rowOf } from './store.ts';
+
+const MOST_LEAVES = 100_000;
+const PER_MINUTE = 30;
+
+type Reason = (typeof PROOF_REASONS)[number];
+type Anchor = {
+  id: string;
+  from_id: string;
+  to_id: string;
+  leaf_count: number;
+  merkle_root: Buffer;
+  algo: string;
+  sequence_number: string;
+  chain_row_hash: Buffer | null;
+  anchored_at: Date;
+};
+
+const DETAILS: Record<Reason, string> = {
+  not_yet_anchored: 'The row is not under an anchor yet; anchors are written every 15 minutes.',
+  range_incomplete: 'Rows of the anchored range are gone. Retention removes old rows: this is expected and no sign of tampering.',
+  range_grew: 'The anchored range holds more rows than were anchored: rows were put in afterwards.',
+  root_mismatch: 'The rows of the range do not give the anchored root: at least one of them was altered.',
+  row_not_in_range: 'The range gives the anchored root, but this row is not part of it.',
+  anchor_range_too_large: `The anchored range has more than ${MOST_LEAVES} rows and is not recomputed on request.`,
+};
+
+/** A row with the path from its leaf to the anchored root, or the reason why there is none (interface rule 13 §5.3). */
+export async function proveLog(ctx: Ctx, { request_id }: { request_id: string }) {
+  await countProof(ctx);
+  const row = await read(ctx, (tx) => rowOf(tx, ctx, request_id, watermarkOf(ctx.now)));
+  if (!row?.settled) throw notFound();
+  const identity = await mayReadIdentity(ctx);
+  const note = identity
+    ? 'Hash the twelve fields as stored (length-prefixed) into the leaf, follow the steps to merkle_root, and find that root in the critical chain entry.'
+    : 'The identity tier is withheld: leaf_hash lets you follow the steps to merkle_root, but not recompute the leaf.';
+  const anchor = await anchorOf(ctx.tenant_id, row.id);
+  return {
+    ...publicLog(ctx, row, identity),
+    ...(await proofOf(ctx.tenant_id, row, anchor)),
+    verification: { algo: merkleAlgo, leaf_fields: [...leafFields], note },
+  };
+}
+
+/** Thirty a minute and credential: each one may load ten thousand rows. */
+async function countProof(ctx: Ctx): Promise<void> {
+  const minute = Math.floor(ctx.now.getTime() / 60_000);
+  const used = await windowCounter()(`proof:${ctx.tenant_id}:${ctx.actor.id ?? ctx.actor.type}`, minute, 60);
+  if (used > PER_MINUTE)
+    throw new Refusal('rate_limit_exceeded', `A credential may ask for ${PER_MINUTE} proofs a minute.`, {
+      retryAfter: 60 - Math.floor((ctx.now.getTime() / 1000) % 60),
+    });
+}
+
+async function anchorOf(tenantId: string, id: string): Promise<Anchor | undefined> {
+  const { rows } = await sql().query<Anchor>({
+    name: 'anchor-of',
+    text: `select id, from_id, to_id, leaf_count, merkle_root, algo, sequence_number, chain_row_hash, anchored_at from request_log_anchors
+      where tenant_id = $1 and from_id <= $2::bigint order by from_id desc limit 1`,
+    values: [tenantId, id],
+  });
+  return rows[0] && BigInt(rows[0].to_id) >= BigInt(id) ? rows[0] : undefined;
+}
+
+/** An anchor covers both spaces, so its range is read outside row-level security; only hashes of other rows leave. */
+async function proofOf(tenantId: string, row: LogFields, anchor: Anchor | undefined) {
+  if (!anchor) return { anchored: false, ...refused('not_yet_anchored') };
+  const shown = {
+    anchored: true,
+    leaf_hash: leafHash(row).toString('hex'),
+    anchor: {
+      id: anchor.id,
+      sequence_number: anchor.sequence_number,
+      anchored_at: anchor.anchored_at,
+      algo: anchor.algo,
+      merkle_root: anchor.merkle_root.toString('hex'),
+      leaf_count: anchor.leaf_count,
+      from_id: anchor.from_id,
+      to_id: anchor.to_id,
+      chain_row_hash: anchor.chain_row_hash?.toString('hex') ?? null,
+    },
+  };
+  if (anchor.leaf_count > MOST_LEAVES) return { ...shown, verified: false, ...refused('anchor_range_too_large') };
+  const leaves = await leavesBetween(db(), tenantId, BigInt(anchor.from_id), BigInt(anchor.to_id), anchor.leaf_count);
+  return { ...shown, ...judge(row.id, anchor, leaves) };
+}
+
+const refused = (reason: Reason) => ({ reason, detail: DETAILS[reason] });
+
+type Judgement = {
+  verified: boolean;
+  reason?: Reason;
+  detail?: string;
+  observed_leaf_count: number;
+  recomputed_root?: string;
+  leaf_index?: number;
+  proof?: ProofStep[];
+};
+
+/** What the rows of a range as they are now say about a row of it. Pure: every reason is reached by construction in the tests. */
+export function judge(id: string, anchor: Pick<Anchor, 'leaf_count' | 'merkle_root'>, leaves: readonly LeafRow[]): Judgement {
+  const observed_leaf_count = leaves.length;
+  if (leaves.length < anchor.leaf_count) return { verified: false, ...refused('range_incomplete'), observed_leaf_count };
+  if (leaves.length > anchor.leaf_count) return { verified: false, ...refused('range_grew'), observed_leaf_count };
+  const hashes = leaves.map(leafHash);
+  const root = merkleRoot(hashes);
+  const recomputed_root = root.toString('hex');
+  if (!root.equals(anchor.merkle_root)) return { verified: false, ...refused('root_mismatch'), observed_leaf_count, recomputed_root };
+  const leaf_index = leaves.findIndex((leaf) => leaf.id === id);
+  if (leaf_index === -1) return { verified: false, ...refused('row_not_in_range'), observed_leaf_count, recomputed_root };
+  return { verified: true, observed_leaf_count, recomputed_root, leaf_index, proof: merkleProof(hashes, leaf_index) };
+}

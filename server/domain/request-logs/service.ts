@@ -1,0 +1,101 @@
+import type { z } from 'zod';
+import { type CursorScope, decodeCursor, encodeCursor } from '#server/crypto/cursor.ts';
+import { cursorKey } from '#server/crypto/derive.ts';
+import { type Ctx, own, spaceOf } from '#server/kernel/context.ts';
+import { read } from '#server/kernel/database.ts';
+import { invalid, notFound, Refusal } from '#server/kernel/errors.ts';
+import { isUuid } from '#server/kernel/fields.ts';
+import type { Feed } from '#server/kernel/operation.ts';
+import { clampPage, type Page, pageOf } from '#server/kernel/page.ts';
+import { rootKeys } from '#server/platform/keys.ts';
+import { forReader, mayReadIdentity, redactedMark } from './identity.ts';
+import type { FollowLogs, ListRouteLogs } from './schema.ts';
+import { countOfRoute, isKept, type LogFields, routeRows, rowOf, rowsAfter } from './store.ts';
+
+/** Seconds the feed trails the clock (interface rule 13 §3). */
+export const WATERMARK_SECONDS = 10;
+export const watermarkOf = (now: Date): Date => new Date(now.getTime() - WATERMARK_SECONDS * 1000);
+
+export type PublicLog = ReturnType<typeof forReader<LogFields>> & { cursor: string };
+
+/** The feed for shippers: ascending, at least once, and no late commit is passed over (interface rule 13 §3). */
+export async function followLogs(ctx: Ctx, { cursor, limit, since, ...asked }: z.output<typeof FollowLogs>): Promise<Feed<PublicLog>> {
+  const identity = await mayReadIdentity(ctx);
+  if (asked.client_id !== undefined && !identity)
+    throw new Refusal('forbidden', 'Filtering by client_id needs the capability log:read_identity.');
+  if (cursor !== undefined && since !== undefined) throw invalid('since', 'goes without a cursor only');
+  const { status_code: status, ...rest } = asked;
+  const scope = scopeOf(ctx, asked);
+  const after = cursor === undefined ? 0n : decodeCursor(key(), scope, cursor);
+  if (after === undefined) throw invalid('cursor', 'is not valid for this feed and these filters; restart without it');
+  return read(ctx, async (tx) => {
+    const found = await rowsAfter(tx, ctx, { ...rest, status, from: since }, { after, limit, watermark: watermarkOf(ctx.now) });
+    const unsettled = found.findIndex((row) => !row.settled);
+    const rows = unsettled === -1 ? found : found.slice(0, unsettled);
+    const data = rows.map((row) => ({ ...forReader(row, identity), cursor: encodeCursor(key(), scope, row.id) }));
+    const meta = {
+      next_cursor: data.length === limit ? (data.at(-1)?.cursor ?? null) : null,
+      limit,
+      delivery: 'at_least_once',
+      dedupe_on: 'request_id',
+      watermark_seconds: WATERMARK_SECONDS,
+      ...redactedMark(identity),
+      ...(cursor !== undefined && !(await isKept(tx, ctx, after)) ? { gap: true } : {}),
+    };
+    return { rows: data, meta };
+  });
+}
+
+const key = () => cursorKey(rootKeys().current);
+const scopeOf = (ctx: Ctx, filters: CursorScope['filters']): CursorScope => ({
+  feed: 'logs',
+  tenant_id: ctx.tenant_id,
+  space: spaceOf(ctx.sandbox),
+  filters,
+});
+
+/** One row of the feed; its cursor resumes an unfiltered feed after it. */
+export async function getLog(ctx: Ctx, { request_id }: { request_id: string }): Promise<PublicLog & { _redacted?: string[] }> {
+  const identity = await mayReadIdentity(ctx);
+  const row = await read(ctx, (tx) => rowOf(tx, ctx, request_id, watermarkOf(ctx.now)));
+  if (!row?.settled) throw notFound();
+  return publicLog(ctx, row, identity);
+}
+
+/** A single row as the API shows it, with the mark that its identity tier was left out. */
+export const publicLog = (ctx: Ctx, row: LogFields, identity: boolean) => ({
+  ...forReader(row, identity),
+  cursor: encodeCursor(key(), scopeOf(ctx, {}), row.id),
+  ...redactedMark(identity),
+});
+
+/** The calls of one route, newest first; the route by id or slug (interface rule 13 §4). */
+export async function listRouteLogs(
+  ctx: Ctx,
+  { id, page, per_page, status_code, since, until, ...asked }: z.output<typeof ListRouteLogs>,
+): Promise<Page<RouteLogRow>> {
+  const identity = await mayReadIdentity(ctx);
+  return read(ctx, async (tx) => {
+    const route = await tx.routes.findFirst({
+      where: { ...own(ctx), ...(isUuid(id) ? { id: id.toLowerCase() } : { slug: id }) },
+      select: { id: true },
+    });
+    if (!route) throw notFound();
+    const filters = { route_id: route.id, ...asked, status: status_code, from: since, to: until };
+    const { skip, per_page: limit } = clampPage({ page, per_page });
+    const rows = await routeRows(tx, ctx, filters, { limit, offset: skip });
+    const data = rows.map((row) => ({
+      ...row,
+      src_ip: identity ? row.src_ip : null,
+      rate_limited: row.rate_limited ?? false,
+      source_ip_country: null, // no geo database is configured
+      source_ip_city: null,
+    }));
+    return pageOf(data, await countOfRoute(tx, ctx, filters), { page, per_page });
+  });
+}
+type RouteLogRow = Omit<LogFields, 'rate_limited'> & {
+  rate_limited: boolean;
+  source_ip_country: string | null;
+  source_ip_city: string | null;
+};
