@@ -3,7 +3,6 @@ import { createTRPCOptionsProxy, type TRPCOptionsProxy } from '@trpc/tanstack-re
 import { headers } from 'next/headers';
 import type { ReactNode } from 'react';
 import { newQueryClient } from '#components/trpc/query-client.ts';
-import type { Space } from '#components/ui/test-band.tsx';
 import { dashboardContext } from '#server/trpc/context.ts';
 import { type AppRouter, appRouter } from '#server/trpc/root.ts';
 
@@ -23,10 +22,12 @@ export async function Prefetch({
   children,
 }: {
   workspace: string;
-  space: Space;
+  /** As the address has it. Of anything but live and test the layout makes a 404; here nothing is asked. */
+  space: string;
   queries: (trpc: TRPCOptionsProxy<AppRouter>) => unknown[];
   children: ReactNode;
 }) {
+  if (space !== 'live' && space !== 'test') return null;
   const ctx = dashboardContext({ headers: await headers(), method: 'GET', workspace, space });
   const queryClient = newQueryClient();
   const trpc = createTRPCOptionsProxy<AppRouter>({ ctx, router: appRouter, queryClient });

@@ -5,15 +5,14 @@ import { useState } from 'react';
 import { Controller } from 'react-hook-form';
 import type { z } from 'zod';
 import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
+import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
 import { useScope, useTRPC } from '#components/trpc/provider.tsx';
-import { refusalView } from '#components/trpc/refusal.ts';
 import { Button } from '#components/ui/button.tsx';
 import { Checkbox } from '#components/ui/choices.tsx';
 import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
 import { Field } from '#components/ui/field.tsx';
-import { applyRefusal, Form, fieldError, useUnsavedGuard, useZodForm } from '#components/ui/form.tsx';
+import { Form, fieldError, useUnsavedGuard, useZodForm } from '#components/ui/form.tsx';
 import { Input } from '#components/ui/input.tsx';
-import type { RefusalView } from '#components/ui/refusal.ts';
 import { Select } from '#components/ui/select.tsx';
 import { Sheet } from '#components/ui/sheet.tsx';
 import { CreateRoute as CreateRouteSchema, routeSlugFrom } from '#server/domain/routes/schema.ts';
@@ -83,11 +82,11 @@ function RouteForm({ collectionId, onMade, onDirty }: RouteFormProps) {
   const { proxy_url } = useScope();
   const environments = useQuery(trpc.environments.list.queryOptions({}));
   const collections = useQuery(trpc.collections.list.queryOptions({ per_page: 100 }));
-  const [refusal, setRefusal] = useState<RefusalView>();
   const form = useZodForm({
     schema,
     defaultValues: { name: '', target_base_url: '', collection_id: collectionId ?? null, inject_headers_json: {}, requires_clients: false },
   });
+  const { refusal, panel, refuse, clear } = useFormRefusal(form);
   useUnsavedGuard(form.formState.isDirty);
   const create = useMutation(
     trpc.routes.create.mutationOptions({
@@ -95,7 +94,7 @@ function RouteForm({ collectionId, onMade, onDirty }: RouteFormProps) {
         onMade({ route, warnings: route.warnings ?? [] });
         return cache.invalidateQueries(trpc.routes.pathFilter());
       },
-      onError: (error) => setRefusal(applyRefusal(form, refusalView(error))),
+      onError: refuse,
     }),
   );
   const values = form.watch();
@@ -115,11 +114,12 @@ function RouteForm({ collectionId, onMade, onDirty }: RouteFormProps) {
       form={form}
       refusal={refusal}
       onSubmit={(value) => {
-        setRefusal(undefined);
+        clear();
         return create.mutateAsync(value).then(undefined, () => undefined);
       }}
       aria-busy={create.isPending || undefined}
     >
+      {panel}
       <Field label="Name" required error={fieldError(form, 'name')}>
         <Input autoFocus placeholder="payments" {...form.register('name')} />
       </Field>

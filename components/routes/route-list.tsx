@@ -4,6 +4,7 @@ import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tansta
 import { CopyPlus, Import, Plus, Power, PowerOff, Trash2, Waypoints } from 'lucide-react';
 import { parseAsBoolean, useQueryState, useQueryStates } from 'nuqs';
 import { useMemo, useState } from 'react';
+import { useLimit } from '#components/trpc/plan.tsx';
 import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { refusalOf } from '#components/trpc/refusal.ts';
@@ -38,10 +39,8 @@ export function RouteList() {
 
   const routes = useQuery(trpc.routes.list.queryOptions(routeListInput(search), { placeholderData: keepPreviousData }));
   const environments = useQuery(trpc.environments.list.queryOptions({}));
-  const plan = useQuery(trpc.account.plan.queryOptions({}));
   const filters = useRouteFilters(search, setSearch);
   const filtered = filters.active.length > 0 || search.q !== '';
-  const limit = plan.data?.limits.find((entry) => entry.key === 'routes');
 
   const colors = useMemo(() => new Map(environments.data?.data.map((e) => [e.name, e.color])), [environments.data]);
   const { mutate: switchOn } = enable;
@@ -64,7 +63,7 @@ export function RouteList() {
       <PageHeader
         title="Routes"
         description="Each route sends calls to one upstream and puts the credentials in on the way."
-        usage={limit && { used: limit.used ?? 0, limit: limit.limit, noun: 'routes' }}
+        usage={useLimit('routes', 'routes')}
         actions={
           <>
             <LinkButton href={path('/import')} icon={<Import />}>

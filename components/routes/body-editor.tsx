@@ -1,0 +1,92 @@
+'use client';
+
+import { KeyRound } from 'lucide-react';
+import { useId, useRef, useState } from 'react';
+import { Button } from '#components/ui/button.tsx';
+import { Textarea } from '#components/ui/input.tsx';
+import { SecretChips, SecretPicker } from './secret-picker.tsx';
+
+type JsonObject = Record<string, unknown>;
+export type BodyEditorProps = {
+  value: JsonObject;
+  onChange: (value: JsonObject) => void;
+  disabled: boolean;
+  environment?: string;
+  label?: string;
+  rows?: number;
+  secrets?: boolean;
+};
+
+/** A JSON object as text. What does not parse stays in the field and is not taken over. */
+export function BodyEditor({ value, onChange, disabled, environment, label, rows = 4, secrets = true }: BodyEditorProps) {
+  const [text, setText] = useState(() => print(value));
+  const [known, setKnown] = useState(value);
+  const [problem, setProblem] = useState<string>();
+  const [picking, setPicking] = useState(false);
+  const area = useRef<HTMLTextAreaElement>(null);
+  const problemId = useId();
+  // Changed from outside: the text follows, unless it already says the same.
+  if (JSON.stringify(known) !== JSON.stringify(value)) {
+    setKnown(value);
+    setText(print(value));
+    setProblem(undefined);
+  }
+  const type = (next: string) => {
+    setText(next);
+    const parsed = parse(next);
+    setProblem(parsed.problem);
+    if (!parsed.value) return;
+    setKnown(parsed.value);
+    onChange(parsed.value);
+  };
+  return (
+    <div className="flex flex-col gap-1.5">
+      <Textarea
+        ref={area}
+        mono
+        rows={rows}
+        aria-label={label}
+        aria-invalid={Boolean(problem) || undefined}
+        aria-describedby={problemId}
+        value={text}
+        disabled={disabled}
+        onChange={(event) => type(event.target.value)}
+      />
+      <p id={problemId} aria-live="polite" className="text-bad-ink text-xs empty:hidden">
+        {problem}
+      </p>
+      <SecretChips template={text} />
+      {!disabled && secrets && (
+        <>
+          <Button size="sm" icon={<KeyRound />} aria-expanded={picking} className="self-start" onClick={() => setPicking(!picking)}>
+            Insert a secret
+          </Button>
+          {picking && (
+            <SecretPicker
+              environment={environment}
+              onPick={(placeholder) => {
+                const at = area.current?.selectionStart ?? text.length;
+                type(text.slice(0, at) + placeholder + text.slice(at));
+                setPicking(false);
+              }}
+            />
+          )}
+        </>
+      )}
+    </div>
+  );
+}
+
+const print = (value: JsonObject) => JSON.stringify(value, null, 2);
+
+function parse(text: string): { value?: JsonObject; problem?: string } {
+  if (text.trim() === '') return { value: {} };
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? { value: value as JsonObject }
+      : { problem: 'Must be a JSON object: { … }' };
+  } catch (error) {
+    return { problem: `Not valid JSON yet: ${(error as Error).message}` };
+  }
+}

@@ -1,0 +1,53 @@
+'use client';
+
+import type { inferRouterOutputs } from '@trpc/server';
+import { HttpStatus, Method } from '#components/ui/badge.tsx';
+import { type Columns, columnsFor } from '#components/ui/data-table.tsx';
+import { Time } from '#components/ui/time.tsx';
+import type { AppRouter } from '#server/trpc/root.ts';
+
+export type Call = inferRouterOutputs<AppRouter>['requestLogs']['browse']['logs'][number];
+
+const column = columnsFor<Call>();
+
+/** A call in a short list: when, what, how it ended, how long it took. */
+export const callColumns: Columns<Call> = [
+  column.accessor('path', {
+    header: 'Call',
+    meta: { truncate: true },
+    cell: ({ row: { original: call } }) => (
+      <span className="font-normal">
+        <Method method={call.method ?? '—'} />
+        <span className="font-mono text-xs">{call.path ?? '/'}</span>
+      </span>
+    ),
+  }),
+  column.accessor('status_code', {
+    header: 'Status',
+    meta: { width: '4.5rem' },
+    cell: ({ getValue }) => <HttpStatus status={getValue()} />,
+  }),
+  column.accessor('error', {
+    header: 'Refused because',
+    meta: { hideBelow: 'md', truncate: true, width: '24%' },
+    cell: ({ getValue }) => <span className="text-ink-2">{getValue()?.replaceAll('_', ' ')}</span>,
+  }),
+  column.accessor('environment', {
+    header: 'Environment',
+    meta: { hideBelow: 'lg', width: '8rem' },
+    cell: ({ getValue }) => getValue() ?? '—',
+  }),
+  column.accessor('latency_ms', {
+    header: 'Took',
+    meta: { align: 'right', hideBelow: 'sm', width: '5.5rem' },
+    cell: ({ getValue }) => {
+      const ms = getValue();
+      return ms === null ? '—' : `${ms.toLocaleString()} ms`;
+    },
+  }),
+  column.accessor('ts', {
+    header: 'When',
+    meta: { width: '7.5rem' },
+    cell: ({ getValue }) => <Time value={getValue()} className="text-ink-3" />,
+  }),
+];

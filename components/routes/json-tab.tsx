@@ -1,0 +1,40 @@
+'use client';
+
+import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
+import { SectionCard } from '#components/ui/layout.tsx';
+import { BodyEditor } from './body-editor.tsx';
+import { bodyOf, type Config, draftFrom } from './config-draft.ts';
+import type { ConfigEditor } from './use-config-editor.ts';
+
+/** The same unsaved value as the forms, as the body of the API. Either side changes the other. */
+export function JsonTab({ editor, base }: { editor: ConfigEditor; base: Config }) {
+  const body = bodyOf(editor.config, base, editor.draft);
+  const problems = Object.entries({ ...editor.below('inject_headers_json') });
+  return (
+    <SectionCard
+      title={`Body of the API for ${editor.env}`}
+      description={
+        editor.isBase
+          ? 'Every setting of the base configuration.'
+          : `Only what differs from ${editor.baseName}. Leave a field out to inherit it again.`
+      }
+    >
+      <div className="flex flex-col gap-4">
+        <BodyEditor
+          label={`Configuration of ${editor.env} as JSON`}
+          rows={18}
+          value={body}
+          disabled={editor.readOnly !== undefined}
+          environment={editor.env}
+          onChange={(next) => editor.replace(draftFrom(next, editor.config, editor.isBase))}
+        />
+        {problems.map(([name, message]) => (
+          <p key={name} role="alert" className="text-bad-ink text-xs">
+            {name}: {message}
+          </p>
+        ))}
+        <ApiEquivalent method="PUT" path={`/routes/${editor.routeId}/environments/${editor.env}`} body={body} />
+      </div>
+    </SectionCard>
+  );
+}

@@ -1,0 +1,78 @@
+'use client';
+
+import { Chip } from '#components/ui/badge.tsx';
+import { Callout } from '#components/ui/callout.tsx';
+import { type Json, JsonView } from '#components/ui/json-view.tsx';
+import { SectionCard } from '#components/ui/layout.tsx';
+import { METHODS } from '#server/domain/routes/config/schema.ts';
+import { Setting } from './setting.tsx';
+import type { ConfigEditor } from './use-config-editor.ts';
+
+export type MethodsTabProps = {
+  editor: ConfigEditor;
+  /** Settings of single methods, as the base configuration has them. */
+  methodConfigs: readonly Record<string, unknown>[] | null;
+};
+
+export function MethodsTab({ editor, methodConfigs }: MethodsTabProps) {
+  return (
+    <>
+      <SectionCard
+        title="Allowed methods"
+        description="Other methods are refused with 405 before the upstream is asked. Allowing GET allows HEAD."
+      >
+        <Setting
+          editor={editor}
+          field="allowed_methods"
+          label="Methods"
+          group
+          hint={
+            editor.value('http_method_restrictions_enabled') || 'allowed_methods' in editor.draft
+              ? undefined
+              : 'Every method passes. Choose some to restrict the route to them.'
+          }
+        >
+          {({ value, set, disabled }) => {
+            const chosen = value ?? [];
+            const toggle = (method: string) => {
+              const next = METHODS.filter((m) => (m === method ? !chosen.includes(m) : chosen.includes(m)));
+              // Null on an override would inherit the base's restriction instead of lifting it.
+              set(next.length > 0 ? next : editor.isBase ? null : []);
+            };
+            return (
+              <div className="flex flex-wrap gap-1.5">
+                {METHODS.map((method) =>
+                  disabled ? (
+                    <Chip key={method} active={chosen.includes(method)}>
+                      {method}
+                    </Chip>
+                  ) : (
+                    <Chip key={method} active={chosen.includes(method)} onClick={() => toggle(method)}>
+                      {method}
+                    </Chip>
+                  ),
+                )}
+              </div>
+            );
+          }}
+        </Setting>
+      </SectionCard>
+      <SectionCard
+        title="Settings of single methods"
+        description="A method may have its own headers, body, limits and timeout; what it does not name comes from the environment."
+      >
+        {editor.isBase ? (
+          methodConfigs && methodConfigs.length > 0 ? (
+            <JsonView value={methodConfigs as Json} label="Settings of single methods" depth={3} />
+          ) : (
+            <p className="text-ink-2">No method has settings of its own. They are set as `method_configs` through the API.</p>
+          )
+        ) : (
+          <Callout title="Overrides carry method settings through the API only.">
+            Switch to {editor.baseName} to see those of the base.
+          </Callout>
+        )}
+      </SectionCard>
+    </>
+  );
+}

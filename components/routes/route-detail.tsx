@@ -1,0 +1,257 @@
+'use client';
+
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import type { inferRouterOutputs } from '@trpc/server';
+import { Link2, Plus } from 'lucide-react';
+import { usePathname, useSearchParams } from 'next/navigation';
+import { parseAsString, parseAsStringLiteral, useQueryStates } from 'nuqs';
+import { Crumbs } from '#components/shell/crumbs.tsx';
+import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
+import { MutationError, QueryError } from '#components/trpc/query-error.tsx';
+import { useReadOnlyReason } from '#components/trpc/role.ts';
+import { Badge } from '#components/ui/badge.tsx';
+import { Button, LinkButton } from '#components/ui/button.tsx';
+import { Switch } from '#components/ui/choices.tsx';
+import { CopyButton } from '#components/ui/copy.tsx';
+import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
+import { Page, PageHeader, SectionCard } from '#components/ui/layout.tsx';
+import { Select } from '#components/ui/select.tsx';
+import { Skeleton } from '#components/ui/skeleton.tsx';
+import { EmptyState } from '#components/ui/states.tsx';
+import { TabLinks } from '#components/ui/tabs.tsx';
+import { DisabledReason } from '#components/ui/tooltip.tsx';
+import type { AppRouter } from '#server/trpc/root.ts';
+import { ConfigTab } from './config-tab.tsx';
+import { JsonTab } from './json-tab.tsx';
+import { LimitsTab } from './limits-tab.tsx';
+import { MethodsTab } from './methods-tab.tsx';
+import { Activity } from './route-activity.tsx';
+import { RouteCalls } from './route-calls.tsx';
+import { RouteOverview } from './route-overview.tsx';
+import { RouteSettingsTab } from './route-settings-tab.tsx';
+import { SaveBar } from './save-bar.tsx';
+import { SecurityTab } from './security-tab.tsx';
+import { UpstreamTab } from './upstream-tab.tsx';
+import { type ConfigEditor, useConfigEditor } from './use-config-editor.ts';
+import { useEnableRoutes } from './use-enable-routes.ts';
+
+export type RouteDetailData = inferRouterOutputs<AppRouter>['routes']['get'];
+
+const TABS = ['overview', 'config', 'methods', 'security', 'limits', 'upstream', 'json', 'requests', 'activity', 'settings'] as const;
+type Tab = (typeof TABS)[number];
+const labels: Record<Tab, string> = {
+  overview: 'Overview',
+  config: 'Config',
+  methods: 'Methods',
+  security: 'Security',
+  limits: 'Limits',
+  upstream: 'Upstream',
+  json: 'JSON',
+  requests: 'Requests',
+  activity: 'Activity',
+  settings: 'Settings',
+};
+/** Tabs whose fields belong to one environment and are saved together. */
+const EDITED: ReadonlySet<Tab> = new Set<Tab>(['config', 'methods', 'security', 'limits', 'upstream', 'json']);
+
+export function RouteDetail({ id }: { id: string }) {
+  const trpc = useTRPC();
+  const path = usePath();
+  const route = useQuery(trpc.routes.get.queryOptions({ id }, { placeholderData: keepPreviousData }));
+  if (route.error && !route.data) {
+    return (
+      <Page>
+        <QueryError
+          query={route}
+          what="The route"
+          actions={
+            <LinkButton size="sm" href={path('/routes')}>
+              All routes
+            </LinkButton>
+          }
+        />
+      </Page>
+    );
+  }
+  if (!route.data) {
+    return (
+      <Page>
+        <Skeleton lines={6} label="Loading the route" />
+      </Page>
+    );
+  }
+  return <LoadedRoute route={route.data} />;
+}
+
+function LoadedRoute({ route }: { route: RouteDetailData }) {
+  const trpc = useTRPC();
+  const path = usePath();
+  const pathname = usePathname();
+  const params = useSearchParams();
+  const readOnly = useReadOnlyReason();
+  const [{ tab, env: wanted }, setPlace] = useQueryStates({ tab: parseAsStringLiteral(TABS).withDefault('overview'), env: parseAsString });
+  const environments = useQuery(trpc.environments.list.queryOptions({}));
+  const all = environments.data?.data ?? [];
+  const base = route.environments.find((one) => one.environment_name === route.base_environment) ?? route.environments[0];
+  const env = wanted ?? base?.environment_name ?? '';
+  const config = route.environments.find((one) => one.environment_name === env);
+  if (!base) throw new Error('a route has a base configuration');
+  const editor = useConfigEditor({ routeId: route.id, env, config: config ?? base, base, readOnly });
+  const colors = new Map(all.map((one) => [one.name, one.color]));
+  const hrefOf = (to: Tab) => {
+    const next = new URLSearchParams(params);
+    if (to === 'overview') next.delete('tab');
+    else next.set('tab', to);
+    const text = next.toString();
+    return text ? `${pathname}?${text}` : pathname;
+  };
+  return (
+    <Page>
+      <Crumbs crumbs={[{ label: route.name }]} />
+      <RouteHeader route={route} readOnly={readOnly}>
+        <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
+          <Select
+            label="Environment"
+            options={all.map((one) => ({
+              value: one.name,
+              label: editor.dirtyEnvironments.includes(one.name) ? `${one.name} (unsaved)` : one.name,
+              icon: <EnvironmentDot bare name={one.name} color={one.color} />,
+              detail:
+                one.name === base.environment_name
+                  ? 'base'
+                  : route.configured_environments.includes(one.name)
+                    ? 'override'
+                    : 'not served yet',
+            }))}
+            value={env}
+            onValueChange={(name) => void setPlace({ env: name === base.environment_name ? null : name })}
+            className="w-56"
+          />
+          {config && <PauseSwitch editor={editor} routeEnabled={route.enabled} />}
+        </div>
+      </RouteHeader>
+      <TabLinks label="Sections of the route" tabs={TABS.map((one) => ({ href: hrefOf(one), label: labels[one], active: one === tab }))} />
+      {!config && tab !== 'requests' && tab !== 'activity' && tab !== 'settings' ? (
+        <ServeHere route={route} env={env} readOnly={readOnly} />
+      ) : (
+        <>
+          {tab === 'overview' && config && <RouteOverview route={route} env={env} config={config} colors={colors} />}
+          {tab === 'config' && <ConfigTab key={env} editor={editor} routeName={route.name} />}
+          {tab === 'methods' && <MethodsTab editor={editor} methodConfigs={route.method_configs} />}
+          {tab === 'security' && <SecurityTab editor={editor} />}
+          {tab === 'limits' && <LimitsTab editor={editor} />}
+          {tab === 'upstream' && <UpstreamTab editor={editor} />}
+          {tab === 'json' && <JsonTab key={env} editor={editor} base={base} />}
+          {tab === 'requests' && <RouteCalls routeId={route.id} {...(wanted ? { environment: wanted } : {})} />}
+          {tab === 'activity' && (
+            <SectionCard
+              title="Activity"
+              actions={
+                <LinkButton size="sm" href={path(`/audit?resource_id=${route.id}`)}>
+                  Open in Audit
+                </LinkButton>
+              }
+            >
+              <Activity resourceId={route.id} />
+            </SectionCard>
+          )}
+          {tab === 'settings' && <RouteSettingsTab route={route} env={env} readOnly={readOnly} />}
+          {EDITED.has(tab) && config && <SaveBar editor={editor} />}
+        </>
+      )}
+    </Page>
+  );
+}
+
+function RouteHeader({ route, readOnly, children }: { route: RouteDetailData; readOnly: string | undefined; children: React.ReactNode }) {
+  const { proxy_url } = useScope();
+  const path = usePath();
+  const enable = useEnableRoutes();
+  const enabled = enable.isPending ? enable.variables.enabled : route.enabled;
+  const url = `${proxy_url}/${route.slug ?? route.id}`;
+  return (
+    <PageHeader
+      back={{ href: path('/routes'), label: 'Routes' }}
+      title={route.name}
+      badges={
+        <>
+          {!enabled && <Badge>switched off</Badge>}
+          {route.requires_clients && <Badge tone="accent">clients only</Badge>}
+        </>
+      }
+      description={<span className="font-mono text-xs [overflow-wrap:anywhere]">{url}</span>}
+      actions={
+        <>
+          <CopyButton value={url} label="call URL" text="Copy call URL" size="md" />
+          <DisabledReason reason={readOnly}>
+            <Switch
+              checked={enabled}
+              disabled={readOnly !== undefined}
+              onCheckedChange={(on) => enable.mutate({ ids: [route.id], enabled: on })}
+              label={enabled ? 'On' : 'Off'}
+              className="items-center"
+            />
+          </DisabledReason>
+        </>
+      }
+    >
+      {children}
+    </PageHeader>
+  );
+}
+
+/** Pausing one environment leaves the others alone; it applies at once. */
+function PauseSwitch({ editor, routeEnabled }: { editor: ConfigEditor; routeEnabled: boolean }) {
+  const trpc = useTRPC();
+  const cache = useQueryClient();
+  const put = useMutation(
+    trpc.routes.putEnvironment.mutationOptions({ onSettled: () => cache.invalidateQueries(trpc.routes.pathFilter()) }),
+  );
+  const serving = put.isPending ? put.variables.enabled === true : editor.config.enabled;
+  const reason = editor.readOnly ?? (routeEnabled ? undefined : 'The whole route is switched off.');
+  return (
+    <>
+      <DisabledReason reason={reason}>
+        <Switch
+          checked={serving}
+          disabled={reason !== undefined}
+          onCheckedChange={(enabled) => put.mutate({ id: editor.routeId, env: editor.env, enabled })}
+          label={serving ? `Serving ${editor.env}` : `Paused in ${editor.env}`}
+          className="items-center"
+        />
+      </DisabledReason>
+      <MutationError error={put.error} />
+    </>
+  );
+}
+
+function ServeHere({ route, env, readOnly }: { route: RouteDetailData; env: string; readOnly: string | undefined }) {
+  const trpc = useTRPC();
+  const cache = useQueryClient();
+  const put = useMutation(
+    trpc.routes.putEnvironment.mutationOptions({ onSuccess: () => cache.invalidateQueries(trpc.routes.pathFilter()) }),
+  );
+  return (
+    <>
+      <EmptyState
+        icon={<Link2 />}
+        title={`Not served in ${env}`}
+        action={
+          <Button
+            variant="primary"
+            icon={<Plus />}
+            loading={put.isPending}
+            disabledReason={readOnly}
+            onClick={() => put.mutate({ id: route.id, env })}
+          >
+            Serve {env}
+          </Button>
+        }
+      >
+        Calls that name {env} are refused; there is no silent fall-back. Served here, it starts with everything from{' '}
+        {route.base_environment}, with the secrets’ values of {env}.
+      </EmptyState>
+      <MutationError error={put.error} />
+    </>
+  );
+}

@@ -1,0 +1,81 @@
+'use client';
+
+import { Status } from '#components/ui/badge.tsx';
+import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
+import { KeyValueList } from '#components/ui/key-value.tsx';
+import { SectionCard, Split } from '#components/ui/layout.tsx';
+import { Time } from '#components/ui/time.tsx';
+import { CallThis } from './call-this.tsx';
+import type { Config } from './config-draft.ts';
+import { hostOf } from './host.ts';
+import { Activity } from './route-activity.tsx';
+import { RouteCalls } from './route-calls.tsx';
+import type { RouteDetailData } from './route-detail.tsx';
+
+export type RouteOverviewProps = { route: RouteDetailData; env: string; config: Config; colors: ReadonlyMap<string, string> };
+
+export function RouteOverview({ route, env, config, colors }: RouteOverviewProps) {
+  const named = env === route.base_environment ? undefined : env;
+  return (
+    <Split
+      side={
+        <>
+          <SectionCard title={`In ${env}`}>
+            <KeyValueList items={factsOf(config)} />
+          </SectionCard>
+          <SectionCard title="Environments">
+            <ul className="flex flex-col gap-2">
+              {route.environments.map((one) => (
+                <li key={one.environment_name} className="flex items-center justify-between gap-3">
+                  <EnvironmentDot name={one.environment_name} color={colors.get(one.environment_name) ?? ''} />
+                  <span className="truncate font-mono text-ink-3 text-xs">{hostOf(one.target_base_url)}</span>
+                  <Status state={one.enabled ? 'ok' : 'off'}>{one.enabled ? 'serving' : 'paused'}</Status>
+                </li>
+              ))}
+            </ul>
+          </SectionCard>
+          <SectionCard title="Route">
+            <KeyValueList
+              items={[
+                { label: 'Id', value: undefined, copy: route.id },
+                { label: 'Slug', value: route.slug ?? 'none', ...(route.slug ? { copy: route.slug } : {}) },
+                { label: 'Created', value: <Time value={route.created_at} format="datetime" /> },
+                { label: 'Changed', value: <Time value={route.updated_at} /> },
+              ]}
+            />
+          </SectionCard>
+        </>
+      }
+    >
+      <SectionCard title="Call it">
+        <CallThis reference={route.slug ?? route.id} environment={named} />
+      </SectionCard>
+      <SectionCard title="Last calls">
+        <RouteCalls routeId={route.id} perPage={10} brief />
+      </SectionCard>
+      <SectionCard title="Last changes">
+        <Activity resourceId={route.id} limit={5} brief />
+      </SectionCard>
+    </Split>
+  );
+}
+
+/** The settings that decide what happens to a call, in words. */
+function factsOf(config: Config) {
+  const headers = Object.keys(config.inject_headers_json);
+  return [
+    { label: 'Upstream', value: hostOf(config.target_base_url) },
+    { label: 'Headers put in', value: headers.length > 0 ? headers.join(', ') : 'none' },
+    { label: 'Methods', value: config.http_method_restrictions_enabled ? (config.allowed_methods ?? []).join(', ') : 'all' },
+    { label: 'Who may call', value: config.requires_clients ? 'assigned clients with a key' : 'anybody with a key' },
+    { label: 'Addresses', value: config.ip_allowlist.length > 0 ? config.ip_allowlist.join(', ') : 'any' },
+    {
+      label: 'Rate limit',
+      value: config.rate_limit_enabled
+        ? `${config.rate_limit_requests?.toLocaleString() ?? '?'} calls per ${config.rate_limit_window_sec?.toLocaleString() ?? '?'} s`
+        : 'none of its own',
+    },
+    { label: 'Timeout', value: `${config.timeout_ms.toLocaleString()} ms` },
+    { label: 'Retries', value: config.retry_attempts === 0 ? 'none' : config.retry_attempts.toString() },
+  ];
+}

@@ -1,0 +1,46 @@
+'use client';
+
+import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
+import { nextStepOf } from '#components/trpc/refusal.ts';
+import { Button } from '#components/ui/button.tsx';
+import { Callout } from '#components/ui/callout.tsx';
+import { useHotkeys } from '#components/ui/hotkeys.ts';
+import type { ConfigEditor } from './use-config-editor.ts';
+
+/** What is not saved yet, what the API would be sent, and the two ways out. It stays in view while anything is unsaved. */
+export function SaveBar({ editor }: { editor: ConfigEditor }) {
+  const count = Object.keys(editor.draft).length;
+  useHotkeys([{ keys: 'mod+enter', label: 'Save', group: 'This page', everywhere: true, run: () => count > 0 && editor.save() }]);
+  return (
+    <>
+      {editor.warnings.map((warning) => (
+        <Callout key={warning} tone="warn" title={warning} />
+      ))}
+      {editor.refusal && (
+        <Callout tone="bad" title={editor.refusal.message} requestId={editor.refusal.request_id}>
+          {nextStepOf(editor.refusal.type)}
+        </Callout>
+      )}
+      {count > 0 && (
+        <section aria-label="Unsaved changes" className="popup-surface sticky bottom-4 z-20 flex flex-col gap-2 p-3">
+          <div className="flex flex-wrap items-center gap-2">
+            <p aria-live="polite" className="mr-auto">
+              <span className="font-medium">
+                {count} unsaved {count === 1 ? 'change' : 'changes'}
+              </span>{' '}
+              <span className="text-ink-2">
+                in {editor.env}
+                {editor.isBase ? ', and wherever it is not overridden' : ''}
+              </span>
+            </p>
+            <Button onClick={editor.discard}>Discard</Button>
+            <Button variant="primary" keys="mod+enter" loading={editor.saving} onClick={editor.save}>
+              Save
+            </Button>
+          </div>
+          <ApiEquivalent method="PUT" path={`/routes/${editor.routeId}/environments/${editor.env}`} body={editor.draft} />
+        </section>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,117 @@
+'use client';
+
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import Link from 'next/link';
+import { usePath, useTRPC } from '#components/trpc/provider.tsx';
+import { MutationError, QueryError } from '#components/trpc/query-error.tsx';
+import { Callout } from '#components/ui/callout.tsx';
+import { Checkbox } from '#components/ui/choices.tsx';
+import { MultiCombobox } from '#components/ui/combobox.tsx';
+import { Field } from '#components/ui/field.tsx';
+import { Textarea } from '#components/ui/input.tsx';
+import { SectionCard, textLink } from '#components/ui/layout.tsx';
+import { Skeleton } from '#components/ui/skeleton.tsx';
+import { DisabledReason } from '#components/ui/tooltip.tsx';
+import { Setting } from './setting.tsx';
+import type { ConfigEditor } from './use-config-editor.ts';
+
+const NOT_YET =
+  'This release cannot check signatures of callers yet, so it refuses to switch them on: a route must never look protected and not be.';
+
+export function SecurityTab({ editor }: { editor: ConfigEditor }) {
+  return (
+    <>
+      <SectionCard title="Who may call" description="A valid key of this space is always needed. These rules come on top.">
+        <div className="flex flex-col gap-6">
+          <Setting
+            editor={editor}
+            field="requires_clients"
+            label="Clients"
+            group
+            hint={editor.isBase ? 'Changed here, it changes in every environment of the route.' : undefined}
+          >
+            {({ value, set, disabled }) => (
+              <Checkbox checked={value} onCheckedChange={set} disabled={disabled} label="Only assigned clients may call" />
+            )}
+          </Setting>
+          <AssignedClients key={editor.env} editor={editor} />
+          <Setting
+            editor={editor}
+            field="ip_allowlist"
+            label="Source addresses"
+            hint="One address or CIDR range a line, at most 100. Empty: any address. Others are refused with 403."
+          >
+            {({ value, set, disabled }) => (
+              <Textarea
+                mono
+                rows={3}
+                placeholder={'203.0.113.0/24\n2001:db8::/32'}
+                defaultValue={value.join('\n')}
+                key={disabled ? value.join() : editor.env}
+                disabled={disabled}
+                onChange={(event) => set(event.target.value.split(/[\s,]+/).filter(Boolean))}
+              />
+            )}
+          </Setting>
+        </div>
+      </SectionCard>
+      <SectionCard title="Signed calls" description="Callers prove that they made a call and that nobody changed it on the way.">
+        <DisabledReason reason={NOT_YET}>
+          <Checkbox checked={false} onCheckedChange={() => undefined} disabled label="Require a signature" description={NOT_YET} />
+        </DisabledReason>
+      </SectionCard>
+    </>
+  );
+}
+
+/** Assignments are saved at once: they belong to the client as much as to the route. */
+function AssignedClients({ editor }: { editor: ConfigEditor }) {
+  const trpc = useTRPC();
+  const cache = useQueryClient();
+  const path = usePath();
+  const place = { id: editor.routeId, env: editor.env };
+  const assigned = useQuery(trpc.routes.clients.queryOptions(place));
+  const clients = useQuery(trpc.clients.list.queryOptions({ per_page: 100 }));
+  const set = useMutation(
+    trpc.routes.setClients.mutationOptions({
+      onSuccess: () => cache.invalidateQueries(trpc.routes.clients.queryFilter(place)),
+    }),
+  );
+  if (assigned.error) return <QueryError query={assigned} what="The assigned clients" />;
+  if (!assigned.data) return <Skeleton lines={1} label="Loading assigned clients" />;
+  const ids = set.isPending ? set.variables.client_ids : assigned.data.data.map((client) => client.client_id);
+  const known = new Map(clients.data?.data.map((c) => [c.id, { value: c.id, label: c.name, detail: c.ip_address }]));
+  for (const client of assigned.data.data)
+    known.set(client.client_id, { value: client.client_id, label: client.name, detail: client.ip_address });
+  const nobody = editor.value('requires_clients') && ids.length === 0;
+  return (
+    <div className="flex flex-col gap-2">
+      <Field
+        label={`Clients assigned in ${editor.env}`}
+        hint={
+          <>
+            Saved as you choose.{' '}
+            <Link href={path('/clients')} className={textLink}>
+              Manage clients
+            </Link>
+          </>
+        }
+      >
+        <MultiCombobox
+          options={[...known.values()]}
+          values={ids}
+          onValuesChange={(client_ids) => set.mutate({ ...place, client_ids })}
+          placeholder="Add a client…"
+          emptyText="No client of that name."
+          disabled={editor.readOnly !== undefined}
+        />
+      </Field>
+      {nobody && (
+        <Callout tone="warn" title={`Nobody can call this route in ${editor.env}.`}>
+          Clients are required and none is assigned.
+        </Callout>
+      )}
+      <MutationError error={set.error} />
+    </div>
+  );
+}

@@ -1,0 +1,156 @@
+'use client';
+
+import { Checkbox, RadioCards } from '#components/ui/choices.tsx';
+import { Field } from '#components/ui/field.tsx';
+import { SectionCard } from '#components/ui/layout.tsx';
+import { Select } from '#components/ui/select.tsx';
+import { DisabledReason } from '#components/ui/tooltip.tsx';
+import { NumberInput, Setting } from './setting.tsx';
+import type { ConfigEditor } from './use-config-editor.ts';
+
+const NOT_YET = 'This release cannot present client certificates to an upstream yet, so it refuses the setting.';
+
+export function UpstreamTab({ editor }: { editor: ConfigEditor }) {
+  return (
+    <>
+      <SectionCard title="Time and retries">
+        <div className="grid gap-5 sm:grid-cols-2">
+          <Setting
+            editor={editor}
+            field="timeout_ms"
+            label="Timeout"
+            hint="From the first byte sent to the answer’s head. Between 100 and 120,000."
+          >
+            {({ value, set, disabled }) => (
+              <NumberInput value={value} onChange={(ms) => set(ms ?? 30_000)} disabled={disabled} min={100} max={120_000} suffix="ms" />
+            )}
+          </Setting>
+          <Setting
+            editor={editor}
+            field="retry_attempts"
+            label="Retries"
+            hint="Only for calls that are safe to repeat, after a lost connection or 502, 503, 504."
+          >
+            {({ value, set, disabled }) => (
+              <Select
+                options={['0', '1', '2', '3'].map((n) => ({ value: n, label: n === '0' ? 'None' : n }))}
+                value={value.toString()}
+                onValueChange={(n) => set(Number(n))}
+                disabled={disabled}
+                className="max-w-56"
+              />
+            )}
+          </Setting>
+        </div>
+      </SectionCard>
+      <SectionCard title="What the upstream sees">
+        <div className="flex flex-col gap-5">
+          <Setting editor={editor} field="forward_client_ip" label="Caller’s address" group>
+            {({ value, set, disabled }) => (
+              <Checkbox
+                checked={value}
+                onCheckedChange={set}
+                disabled={disabled}
+                label="Send it as X-Forwarded-For"
+                description="Otherwise the upstream sees only the gateway’s address."
+              />
+            )}
+          </Setting>
+          <Setting
+            editor={editor}
+            field="body_placeholders"
+            label="Placeholders in the caller’s body"
+            group
+            hint="{{secret:NAME}} that callers write into a body of POST, PUT or PATCH. Their headers and URLs are never filled in."
+          >
+            {({ value, set, disabled }) => (
+              <RadioCards
+                columns={3}
+                options={[
+                  { value: 'off', title: 'Off', description: 'Braces pass untouched.', ...locked(disabled) },
+                  {
+                    value: 'same_collection',
+                    title: 'Same collection',
+                    description: 'Secrets of this route’s collection, and those without one.',
+                    ...locked(disabled),
+                  },
+                  {
+                    value: 'all',
+                    title: 'All',
+                    description: 'Any secret of this space. An echoing upstream could show them to the caller.',
+                    ...locked(disabled),
+                  },
+                ]}
+                value={value}
+                onValueChange={set}
+              />
+            )}
+          </Setting>
+          <Setting
+            editor={editor}
+            field="log_payloads"
+            label="Keep request and response bodies"
+            hint="Encrypted, and withheld until an Owner or Admin reveals one."
+          >
+            {({ value, set, disabled }) => (
+              <Select
+                options={[
+                  { value: 'default', label: 'As the workspace does' },
+                  { value: 'all', label: 'All calls' },
+                  { value: 'errors', label: 'Failed calls only' },
+                  { value: 'off', label: 'Never' },
+                ]}
+                value={value ?? 'default'}
+                onValueChange={(choice) => set(choice === 'default' ? null : choice)}
+                disabled={disabled}
+                className="max-w-72"
+              />
+            )}
+          </Setting>
+          <Setting editor={editor} field="intercept_enabled" label="Interception" group>
+            {({ value, set, disabled }) => (
+              <Checkbox
+                checked={value}
+                onCheckedChange={set}
+                disabled={disabled}
+                label="Offer the route to SDKs that reroute calls by themselves"
+                description="It appears in their manifest, under its slug."
+              />
+            )}
+          </Setting>
+        </div>
+      </SectionCard>
+      <SectionCard title="Certificates">
+        <div className="grid gap-5 sm:grid-cols-2">
+          <Field label="Client certificate (mTLS)" hint={NOT_YET}>
+            <DisabledReason reason={NOT_YET}>
+              <Select
+                label="Client certificate"
+                options={[]}
+                value={null}
+                onValueChange={() => undefined}
+                placeholder="Not available"
+                disabled
+              />
+            </DisabledReason>
+          </Field>
+          <Field label="Certificate authority of the upstream" hint="Public authorities are trusted. Checking cannot be switched off.">
+            <DisabledReason reason={NOT_YET}>
+              <Select
+                label="Certificate authority"
+                options={[]}
+                value={null}
+                onValueChange={() => undefined}
+                placeholder="Public authorities"
+                disabled
+              />
+            </DisabledReason>
+          </Field>
+        </div>
+      </SectionCard>
+    </>
+  );
+}
+
+/** A card cannot be greyed out without saying why; inherited and read-only are both said by the field around it. */
+const locked = (disabled: boolean) => (disabled ? { disabledReason: 'Not editable here.' } : {});
