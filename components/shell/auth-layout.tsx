@@ -58,7 +58,7 @@ function Passage() {
             <li>Caller is on the list</li>
             <li>Within its limits</li>
             <li>Secret resolved for production</li>
-            <li>Written to the audit log</li>
+            <li>Written to the request log</li>
           </ul>
         </div>
         <Way />
