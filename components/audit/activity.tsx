@@ -1,0 +1,69 @@
+'use client';
+
+import { History } from 'lucide-react';
+import { parseAsString, useQueryState } from 'nuqs';
+import { QueryError } from '#components/trpc/query-error.tsx';
+import { columnsFor, DataTable } from '#components/ui/data-table.tsx';
+import { LoadMore } from '#components/ui/pagination.tsx';
+import { EmptyState } from '#components/ui/states.tsx';
+import { Time } from '#components/ui/time.tsx';
+import { EntryPanel } from './entry-panel.tsx';
+import { Sentence } from './sentence.tsx';
+import { useEntries } from './use-entries.ts';
+import { type Entry, lineOf } from './words.ts';
+
+const column = columnsFor<Entry>();
+const columns = [
+  column.display({ id: 'what', header: 'What', cell: ({ row }) => <Sentence entry={row.original} /> }),
+  column.accessor('created_at', {
+    header: 'When',
+    meta: { align: 'right', width: '9rem' },
+    cell: ({ getValue }) => <Time value={getValue()} />,
+  }),
+  column.accessor('ip_address', {
+    header: 'Address',
+    meta: { hideBelow: 'md', width: '10rem' },
+    cell: ({ getValue }) => <span className="font-mono text-xs">{getValue() ?? '—'}</span>,
+  }),
+];
+
+/** The Activity tab of a resource: the audit log about it. `entry` in the address opens one. */
+export function Activity({ resource_type, resource_id }: { resource_type: string; resource_id: string }) {
+  const [open, setOpen] = useQueryState('entry', parseAsString);
+  const pages = useEntries({ resource_type, resource_id });
+  if (pages.isError) return <QueryError query={pages} what="The activity" />;
+  const rows = pages.data?.pages.flatMap((page) => page.entries);
+  return (
+    <>
+      <DataTable
+        columns={columns}
+        rows={rows}
+        rowId={(row) => row.id}
+        rowName={lineOf}
+        caption="Activity"
+        onOpen={(row) => void setOpen(row.id)}
+        openId={open ?? undefined}
+        skeletonRows={4}
+        empty={
+          <EmptyState icon={<History />} title="Nothing recorded yet">
+            Every change of it will stand here, with who made it and from where.
+          </EmptyState>
+        }
+      />
+      {rows && rows.length > 0 && (
+        <LoadMore
+          hasMore={pages.hasNextPage}
+          loading={pages.isFetchingNextPage}
+          onMore={() => void pages.fetchNextPage()}
+          endNote={<RetentionNote days={pages.data?.pages[0]?.retention_days} />}
+        />
+      )}
+      <EntryPanel id={open} onClose={() => void setOpen(null)} />
+    </>
+  );
+}
+
+export function RetentionNote({ days }: { days: number | null | undefined }) {
+  if (days === undefined) return null;
+  return <span>{days === null ? 'Entries are kept for good.' : `Your plan keeps ${days} days; critical entries are kept for good.`}</span>;
+}

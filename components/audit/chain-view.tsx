@@ -1,0 +1,157 @@
+'use client';
+
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { Download, ShieldCheck } from 'lucide-react';
+import { useState } from 'react';
+import type { z } from 'zod';
+import { useDownload } from '#components/trpc/download.ts';
+import { useScope, useTRPC } from '#components/trpc/provider.tsx';
+import { MutationError, QueryError } from '#components/trpc/query-error.tsx';
+import { Button } from '#components/ui/button.tsx';
+import { Callout } from '#components/ui/callout.tsx';
+import { columnsFor, DataTable } from '#components/ui/data-table.tsx';
+import { KeyValueList } from '#components/ui/key-value.tsx';
+import { SectionCard, Split } from '#components/ui/layout.tsx';
+import { EmptyState } from '#components/ui/states.tsx';
+import { Time } from '#components/ui/time.tsx';
+import type { CriticalRow, CriticalVerdict } from '#server/domain/audit-logs/schema.ts';
+import { thingOf, verbOf } from './words.ts';
+
+type Row = z.output<typeof CriticalRow>;
+const column = columnsFor<Row>();
+const columns = [
+  column.accessor('sequence_number', {
+    header: 'No.',
+    meta: { width: '4rem' },
+    cell: ({ getValue }) => <span className="figures">{getValue()}</span>,
+  }),
+  column.accessor('action', { header: 'What', cell: ({ row }) => `${verbOf(row.original.action)} ${thingOf(row.original.resource_type)}` }),
+  column.accessor('at', { header: 'When', cell: ({ getValue }) => <Time value={getValue()} /> }),
+  column.accessor('row_hash', {
+    header: 'Hash',
+    meta: { hideBelow: 'md' },
+    cell: ({ getValue }) => (
+      <span title={getValue()} className="font-mono text-ink-2 text-xs">
+        {getValue().slice(0, 16)}…
+      </span>
+    ),
+  }),
+];
+
+const VERIFIER = '/verify-audit-chain.mjs';
+const PAGE = 100;
+
+/** The entries that can never be altered or dropped unnoticed: the head, the check, and what one needs to check without us. */
+export function ChainView() {
+  const trpc = useTRPC();
+  const { role } = useScope();
+  const [after, setAfter] = useState<readonly string[]>([]);
+  const from = after.at(-1);
+  const manager = role === 'owner' || role === 'admin';
+  const query = useQuery({ ...trpc.auditLogs.critical.queryOptions({ limit: PAGE, ...(from ? { after: from } : {}) }), enabled: manager });
+  const verify = useMutation(trpc.auditLogs.verifyCritical.mutationOptions());
+  const { busy, save } = useDownload();
+  if (!manager) return <Callout title="Only an Owner or Admin sees the critical chain">Ask one of them for what you need from it.</Callout>;
+  if (query.isError) return <QueryError query={query} what="The critical chain" />;
+  const { entries, head, checkpoint, next_after } = query.data ?? {};
+  return (
+    <Split
+      side={
+        <>
+          <SectionCard title="Head">
+            {head ? (
+              <KeyValueList
+                items={[
+                  { label: 'Last entry', value: `no. ${head.sequence_number}` },
+                  { label: 'Hash', value: `${head.row_hash.slice(0, 16)}…`, copy: head.row_hash },
+                  { label: 'Signed checkpoint', value: checkpoint ? <Time value={checkpoint.created_at} /> : 'none yet' },
+                  ...(checkpoint ? [{ label: 'Signing key', value: checkpoint.key_id, copy: checkpoint.key_id }] : []),
+                ]}
+              />
+            ) : (
+              <p className="text-ink-2">The chain is empty.</p>
+            )}
+          </SectionCard>
+          <SectionCard
+            title="Verify"
+            description="Recomputes every hash, each link to the one before, and the signed checkpoints."
+            footer={
+              <Button variant="primary" icon={<ShieldCheck />} loading={verify.isPending} onClick={() => verify.mutate({})}>
+                Verify now
+              </Button>
+            }
+          >
+            {verify.data ? (
+              <Verdict verdict={verify.data} />
+            ) : verify.error ? (
+              <MutationError error={verify.error} />
+            ) : (
+              <p className="text-ink-3">Not verified in this visit.</p>
+            )}
+          </SectionCard>
+          <SectionCard
+            title="Check it without us"
+            description="Download the chain with the bytes that were hashed, and a small program that needs nothing of ours."
+          >
+            <div className="flex flex-wrap gap-2">
+              <Button icon={<Download />} loading={busy} onClick={() => void save('/admin/audit-logs/critical/export.jsonl')}>
+                Chain
+              </Button>
+              <Button icon={<Download />} loading={busy} onClick={() => void save(VERIFIER)}>
+                Verifier
+              </Button>
+            </div>
+          </SectionCard>
+        </>
+      }
+    >
+      <DataTable
+        columns={columns}
+        rows={entries}
+        rowId={(row) => row.sequence_number}
+        rowName={(row) => `entry ${row.sequence_number}`}
+        caption="Critical entries, oldest first"
+        empty={
+          <EmptyState icon={<ShieldCheck />} title="Nothing critical has happened">
+            Changes of workspace keys, anchors of the request log and similar acts are chained here, and kept for good.
+          </EmptyState>
+        }
+      />
+      {(next_after || after.length > 0) && (
+        <div className="flex justify-center gap-2">
+          <Button size="sm" disabled={after.length === 0} onClick={() => setAfter(after.slice(0, -1))}>
+            Earlier entries
+          </Button>
+          <Button size="sm" disabled={!next_after} onClick={() => next_after && setAfter([...after, next_after])}>
+            Later entries
+          </Button>
+        </div>
+      )}
+    </Split>
+  );
+}
+
+const FAILURES = {
+  hash_mismatch: 'its contents do not give its hash: it was altered',
+  prev_mismatch: 'it does not continue the entry before it',
+  gap: 'an entry before it is missing',
+} as const;
+
+function Verdict({ verdict }: { verdict: z.output<typeof CriticalVerdict> }) {
+  const count = verdict.checked.toLocaleString();
+  if (verdict.checked === 0 && verdict.valid) return <Callout title="There is nothing to verify yet" />;
+  if (verdict.valid)
+    return (
+      <Callout tone="good" title={`All ${count} entries are as they were written`}>
+        From no. {verdict.first} to no. {verdict.last}.
+      </Callout>
+    );
+  return (
+    <Callout tone="bad" title={`The chain is broken${verdict.failure ? ` at no. ${verdict.failure.sequence_number}` : ''}`}>
+      {verdict.failure
+        ? `Of ${count} checked entries this one fails: ${FAILURES[verdict.failure.kind]}.`
+        : 'A signed checkpoint does not match.'}{' '}
+      Keep a copy of the export and call your operator.
+    </Callout>
+  );
+}

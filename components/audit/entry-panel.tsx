@@ -1,0 +1,131 @@
+'use client';
+
+import { useQuery } from '@tanstack/react-query';
+import Link from 'next/link';
+import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
+import { QueryError } from '#components/trpc/query-error.tsx';
+import { Badge } from '#components/ui/badge.tsx';
+import { LinkButton } from '#components/ui/button.tsx';
+import { Callout } from '#components/ui/callout.tsx';
+import { CopyButton } from '#components/ui/copy.tsx';
+import { type Json, JsonView } from '#components/ui/json-view.tsx';
+import { KeyValueList } from '#components/ui/key-value.tsx';
+import { textLink } from '#components/ui/layout.tsx';
+import { Sheet } from '#components/ui/sheet.tsx';
+import { Skeleton } from '#components/ui/skeleton.tsx';
+import { Time } from '#components/ui/time.tsx';
+import { Changes } from './changes.tsx';
+import { Actor, Sentence } from './sentence.tsx';
+import { changesIn, lineOf, pageOf, thingOf } from './words.ts';
+
+/** One entry beside its list: the diff, everything the same request did, and the record as the API gives it. */
+export function EntryPanel({ id, onClose }: { id: string | null; onClose: () => void }) {
+  return (
+    <Sheet
+      open={id !== null}
+      onOpenChange={(open) => !open && onClose()}
+      modal={false}
+      resizable
+      title="Audit entry"
+      actions={id && <CopyButton label="link to this entry" value={typeof window === 'undefined' ? '' : window.location.href} />}
+    >
+      {id && <EntryDetail id={id} />}
+    </Sheet>
+  );
+}
+
+function EntryDetail({ id }: { id: string }) {
+  const trpc = useTRPC();
+  const path = usePath();
+  const { space } = useScope();
+  const query = useQuery(trpc.auditLogs.get.queryOptions({ id }));
+  if (query.isError) return <QueryError query={query} what="This entry" />;
+  if (!query.data) return <Skeleton lines={8} label="Loading the entry" />;
+  const { same_request, ...entry } = query.data;
+  const changes = changesIn(entry);
+  const page = entry.sandbox === (space === 'test') ? pageOf(entry) : undefined;
+  return (
+    <>
+      <div className="flex flex-col gap-2">
+        <p className="font-medium text-base">
+          <Sentence entry={entry} />
+        </p>
+        <p className="flex flex-wrap items-center gap-2 text-ink-2">
+          <Time value={entry.created_at} format="datetime" />
+          {entry.store === 'critical' && <Badge tone="accent">Critical chain, no. {entry.sequence_number}</Badge>}
+          {entry.sandbox ? <Badge tone="test">Test</Badge> : <Badge>Live</Badge>}
+        </p>
+      </div>
+      {changes.length > 0 && <Changes changes={changes} />}
+      {entry.details_redacted && (
+        <Callout title="Details are withheld from you">Owners and Admins of this workspace see what exactly was changed.</Callout>
+      )}
+      <KeyValueList
+        items={[
+          {
+            label: 'Who',
+            value: <Actor entry={entry} />,
+            ...(entry.actor.id
+              ? {
+                  hint: (
+                    <Link className={textLink} href={path(`/audit?actor=${entry.actor.id}`)}>
+                      Everything by this actor
+                    </Link>
+                  ),
+                }
+              : {}),
+          },
+          {
+            label: thingOf(entry.resource_type),
+            value: page ? (
+              <Link className={textLink} href={path(page)}>
+                Open it
+              </Link>
+            ) : entry.action === 'delete' ? (
+              'deleted'
+            ) : (
+              (entry.resource_id ?? null)
+            ),
+            ...(entry.resource_id
+              ? {
+                  hint: (
+                    <Link className={textLink} href={path(`/audit?resource_type=${entry.resource_type}&resource_id=${entry.resource_id}`)}>
+                      Everything about it
+                    </Link>
+                  ),
+                }
+              : {}),
+          },
+          { label: 'Address', value: entry.ip_address, ...(entry.ip_address ? { copy: entry.ip_address } : {}) },
+          { label: 'Program', value: entry.user_agent },
+          { label: 'Request', value: entry.request_id, ...(entry.request_id ? { copy: entry.request_id } : {}) },
+        ]}
+      />
+      {same_request.length > 0 && (
+        <section className="flex flex-col gap-2">
+          <h3 className="font-semibold">The same request also</h3>
+          <ul className="flex flex-col gap-1">
+            {same_request.map((other) => (
+              <li key={other.id}>
+                <Link className={textLink} href={path(`/audit?peek=${other.id}`)}>
+                  {lineOf(other)}
+                </Link>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      <section className="flex flex-col gap-2">
+        <h3 className="font-semibold">Record</h3>
+        <JsonView value={entry as unknown as Json} label="audit entry as JSON" depth={1} />
+      </section>
+      {page && (
+        <div>
+          <LinkButton size="sm" href={path(page)}>
+            Open the {thingOf(entry.resource_type)}
+          </LinkButton>
+        </div>
+      )}
+    </>
+  );
+}

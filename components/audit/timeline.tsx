@@ -1,0 +1,220 @@
+'use client';
+
+import { useQuery } from '@tanstack/react-query';
+import { Download } from 'lucide-react';
+import { useQueryStates } from 'nuqs';
+import { useDownload } from '#components/trpc/download.ts';
+import { useFeatureReason } from '#components/trpc/plan.tsx';
+import { useScope, useTRPC } from '#components/trpc/provider.tsx';
+import { QueryError } from '#components/trpc/query-error.tsx';
+import { Badge } from '#components/ui/badge.tsx';
+import { Button } from '#components/ui/button.tsx';
+import { Callout } from '#components/ui/callout.tsx';
+import { columnsFor, DataTable } from '#components/ui/data-table.tsx';
+import { Menu, type MenuEntry } from '#components/ui/dropdown-menu.tsx';
+import { type ActiveFilter, FilterBar } from '#components/ui/filter-bar.tsx';
+import { LoadMore } from '#components/ui/pagination.tsx';
+import { NoResults } from '#components/ui/states.tsx';
+import { Time } from '#components/ui/time.tsx';
+import { RetentionNote } from './activity.tsx';
+import { EntryPanel } from './entry-panel.tsx';
+import { type AuditSearch, auditFilters, auditSearch } from './list-search.ts';
+import { Sentence } from './sentence.tsx';
+import { useEntries } from './use-entries.ts';
+import { type Entry, lineOf, thingOf, verbOf } from './words.ts';
+
+const column = columnsFor<Entry>();
+const columns = [
+  column.display({ id: 'what', header: 'What', cell: ({ row }) => <Sentence entry={row.original} /> }),
+  column.display({
+    id: 'marks',
+    header: '',
+    meta: { hideBelow: 'md', width: '7rem' },
+    cell: ({ row }) => (
+      <span className="flex gap-1">
+        {row.original.store === 'critical' && <Badge tone="accent">Critical</Badge>}
+        {row.original.sandbox && <Badge tone="test">Test</Badge>}
+      </span>
+    ),
+  }),
+  column.accessor('created_at', {
+    header: 'When',
+    meta: { align: 'right', width: '9rem' },
+    cell: ({ getValue }) => <Time value={getValue()} />,
+  }),
+  column.accessor('ip_address', {
+    header: 'Address',
+    meta: { hideBelow: 'lg', width: '11rem' },
+    cell: ({ getValue }) => <span className="font-mono text-ink-2 text-xs">{getValue() ?? '—'}</span>,
+  }),
+];
+
+const RANGES = [
+  { label: 'Last hour', hours: 1 },
+  { label: 'Last 24 hours', hours: 24 },
+  { label: 'Last 7 days', hours: 24 * 7 },
+  { label: 'Last 30 days', hours: 24 * 30 },
+];
+
+export function Timeline() {
+  const trpc = useTRPC();
+  const { role } = useScope();
+  const [search, setSearch] = useQueryStates(auditSearch);
+  const filters = auditFilters(search);
+  const pages = useEntries(filters);
+  const facets = useQuery(trpc.auditLogs.facets.queryOptions(filters));
+  const exportReason = useFeatureReason('audit_export');
+  const { busy, save } = useDownload();
+  const rows = pages.data?.pages.flatMap((page) => page.entries);
+  const active = activeFilters(search, facets.data?.actors ?? [], (change) => void setSearch(change));
+  const clear = () =>
+    void setSearch({
+      q: '',
+      action: null,
+      resource_type: null,
+      resource_id: null,
+      actor: null,
+      ip: null,
+      store: null,
+      from: null,
+      to: null,
+    });
+  const mayExport = role === 'owner' || role === 'admin';
+  const exportAs = (format: 'csv' | 'jsonl') =>
+    void save(`/admin/audit-logs/export?${new URLSearchParams({ ...(filters as Record<string, string>), format }).toString()}`);
+
+  const choices: MenuEntry[] = [
+    { heading: 'When' },
+    ...RANGES.map(({ label, hours }) => ({
+      label,
+      onSelect: () => void setSearch({ from: new Date(Date.now() - hours * 3_600_000).toISOString(), to: null }),
+    })),
+    'separator',
+    { heading: 'What happened' },
+    ...(facets.data?.actions ?? [])
+      .slice(0, 10)
+      .map(({ value, count }) => ({
+        label: verbOf(value),
+        detail: count.toLocaleString(),
+        checked: search.action === value,
+        onSelect: () => void setSearch({ action: value }),
+      })),
+    'separator',
+    { heading: 'To what' },
+    ...(facets.data?.resource_types ?? [])
+      .slice(0, 10)
+      .map(({ value, count }) => ({
+        label: thingOf(value),
+        detail: count.toLocaleString(),
+        checked: search.resource_type === value,
+        onSelect: () => void setSearch({ resource_type: value }),
+      })),
+    'separator',
+    { heading: 'By whom' },
+    ...(facets.data?.actors ?? [])
+      .slice(0, 10)
+      .map(({ value, label, count }) => ({
+        label: label ?? value,
+        detail: count.toLocaleString(),
+        checked: search.actor === value,
+        onSelect: () => void setSearch({ actor: value }),
+      })),
+    'separator',
+    {
+      label: 'Critical entries only',
+      checked: search.store === 'critical',
+      onSelect: () => void setSearch({ store: search.store === 'critical' ? null : 'critical' }),
+    },
+  ];
+  return (
+    <>
+      <FilterBar
+        query={search.q}
+        onQuery={(q) => void setSearch({ q })}
+        placeholder="Name of a thing or person"
+        filters={active}
+        choices={choices}
+        onClear={clear}
+      >
+        <Menu
+          trigger={
+            <Button
+              icon={<Download />}
+              loading={busy}
+              disabledReason={mayExport ? exportReason : 'Only an Owner or Admin exports the audit log'}
+            >
+              Export
+            </Button>
+          }
+          entries={[
+            { label: 'CSV', detail: 'For a spreadsheet; formulas are made harmless', onSelect: () => exportAs('csv') },
+            { label: 'JSON lines', detail: 'One entry a line, for another program', onSelect: () => exportAs('jsonl') },
+          ]}
+        />
+      </FilterBar>
+      {rows?.[0]?.details_redacted && (
+        <Callout title="You see that something happened, not its details">
+          Owners and Admins of this workspace see what exactly was changed.
+        </Callout>
+      )}
+      {pages.isError ? (
+        <QueryError query={pages} what="The audit log" />
+      ) : (
+        <DataTable
+          columns={columns}
+          rows={rows}
+          rowId={(row) => row.id}
+          rowName={lineOf}
+          caption="Audit entries, newest first"
+          onOpen={(row) => void setSearch({ peek: row.id })}
+          openId={search.peek ?? undefined}
+          refreshing={pages.isFetching && !pages.isFetchingNextPage && !pages.isLoading}
+          empty={
+            <NoResults
+              noun="entries"
+              filters={[...(search.q ? [`name contains ${search.q}`] : []), ...active.map((one) => one.text)]}
+              onClear={clear}
+            />
+          }
+        />
+      )}
+      {rows && rows.length > 0 && (
+        <LoadMore
+          hasMore={pages.hasNextPage}
+          loading={pages.isFetchingNextPage}
+          onMore={() => void pages.fetchNextPage()}
+          endNote={<RetentionNote days={pages.data?.pages[0]?.retention_days} />}
+        />
+      )}
+      <EntryPanel id={search.peek} onClose={() => void setSearch({ peek: null })} />
+    </>
+  );
+}
+
+type Change = { [K in keyof AuditSearch]?: null };
+
+function activeFilters(
+  search: AuditSearch,
+  actors: readonly { value: string; label: string | null }[],
+  set: (change: Change) => void,
+): ActiveFilter[] {
+  const one = (key: keyof AuditSearch, text: string): ActiveFilter => ({
+    id: key,
+    text,
+    label: text,
+    onRemove: () => set({ [key]: null }),
+  });
+  const moment = (text: string) => new Intl.DateTimeFormat(undefined, { dateStyle: 'short', timeStyle: 'short' }).format(new Date(text));
+  return [
+    ...(search.from ? [one('from', `From ${moment(search.from)}`)] : []),
+    ...(search.to ? [one('to', `Until ${moment(search.to)}`)] : []),
+    ...(search.action ? [one('action', verbOf(search.action))] : []),
+    ...(search.resource_type ? [one('resource_type', thingOf(search.resource_type))] : []),
+    ...(search.resource_id ? [one('resource_id', `About ${search.resource_id.slice(0, 8)}`)] : []),
+    ...(search.actor
+      ? [one('actor', `By ${actors.find((actor) => actor.value === search.actor)?.label ?? search.actor.slice(0, 8)}`)]
+      : []),
+    ...(search.ip ? [one('ip', `From ${search.ip}`)] : []),
+    ...(search.store ? [one('store', search.store === 'critical' ? 'Critical only' : 'General only')] : []),
+  ];
+}

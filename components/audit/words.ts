@@ -1,0 +1,97 @@
+import type { z } from 'zod';
+import type { AuditEntryView } from '#server/domain/audit-logs/schema.ts';
+
+export type Entry = z.output<typeof AuditEntryView>;
+
+const VERBS: Record<string, string> = {
+  create: 'created',
+  update: 'changed',
+  delete: 'deleted',
+  enable: 'enabled',
+  disable: 'disabled',
+  revoke: 'revoked',
+  rotate: 'rotated',
+  restore: 'put back the previous value of',
+  execute: 'ran',
+  cancel: 'cancelled',
+  accept: 'accepted',
+  dismiss: 'dismissed',
+  invite: 'invited',
+  login: 'signed in',
+  logout: 'signed out',
+  login_failed: 'failed to sign in',
+  export: 'exported',
+  promote: 'promoted',
+  reset: 'reset',
+  transfer: 'transferred',
+  'plaintext.reveal': 'revealed',
+  'byok.kms.onboard': 'brought in an own key for',
+  'byok.kms.rotate': 'rotated',
+  'byok.kms.unseal': 'unsealed',
+  'byok.kms.revoke': 'sealed',
+  'request_log.anchor': 'anchored',
+};
+
+const THINGS: Record<string, string> = {
+  api_key: 'API key',
+  environment_config: 'environment configuration',
+  tenant: 'workspace',
+  tenant_master_key: 'workspace key',
+  tenant_kms_config: 'key service',
+  session: 'session',
+  request_log: 'request log',
+  audit_log: 'audit log',
+  mfa_credential: 'second factor',
+  oauth_client: 'OAuth client',
+};
+
+/** `environment_config` as people say it. */
+export const thingOf = (type: string): string => THINGS[type] ?? type.replaceAll('_', ' ');
+export const verbOf = (action: string): string => VERBS[action] ?? action.replaceAll(/[._]/g, ' ');
+
+export const nameOf = (entry: Pick<Entry, 'details'>): string | undefined => {
+  const name = entry.details.name;
+  return typeof name === 'string' && name !== '' ? name : undefined;
+};
+
+export function actorOf(entry: Pick<Entry, 'actor'>): string {
+  const { label, type } = entry.actor;
+  if (label) return label;
+  return type === 'system' ? 'Sallyport' : type ? `Some ${thingOf(type)}` : 'Somebody';
+}
+
+const REFLEXIVE = new Set(['login', 'logout', 'login_failed']);
+
+/** "dana@acme.example", "changed", "route", "payments": the parts of the sentence an entry makes. */
+export function sentenceOf(entry: Entry): { actor: string; verb: string; thing: string; name: string | undefined } {
+  if (entry.resource_type === 'session' && REFLEXIVE.has(entry.action))
+    return { actor: actorOf(entry), verb: verbOf(entry.action), thing: '', name: undefined };
+  return { actor: actorOf(entry), verb: verbOf(entry.action), thing: thingOf(entry.resource_type), name: nameOf(entry) };
+}
+
+/** The same as one line, for titles and screen readers. */
+export function lineOf(entry: Entry): string {
+  const { actor, verb, thing, name } = sentenceOf(entry);
+  return [actor, verb, thing, name].filter(Boolean).join(' ');
+}
+
+export type Change = { field: string; from?: unknown; to?: unknown; changed?: boolean };
+
+/** The before and after of an update, as it was recorded. */
+export function changesIn(entry: Pick<Entry, 'details'>): Change[] {
+  const changes: unknown = entry.details.changes;
+  if (!Array.isArray(changes)) return [];
+  return changes.filter(
+    (change: unknown): change is Change => typeof change === 'object' && change !== null && typeof (change as Change).field === 'string',
+  );
+}
+
+const PAGES: Record<string, string> = { route: '/routes', secret: '/secrets', client: '/clients', collection: '/collections' };
+const LISTS: Record<string, string> = { environment: '/environments', api_key: '/api-keys' };
+
+/** Where the thing an entry is about can be looked at; undefined when it is gone or has no page. */
+export function pageOf(entry: Pick<Entry, 'action' | 'resource_type' | 'resource_id'>): string | undefined {
+  if (entry.action === 'delete' || !entry.resource_id) return undefined;
+  const page = PAGES[entry.resource_type];
+  return page ? `${page}/${entry.resource_id}` : LISTS[entry.resource_type];
+}

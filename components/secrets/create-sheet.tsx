@@ -1,0 +1,175 @@
+'use client';
+
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useRouter } from 'next/navigation';
+import { z } from 'zod';
+import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
+import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
+import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
+import { Button } from '#components/ui/button.tsx';
+import { Checkbox } from '#components/ui/choices.tsx';
+import { DateTimeInput } from '#components/ui/date-time-input.tsx';
+import { Field } from '#components/ui/field.tsx';
+import { Form, fieldError, useUnsavedGuard, useZodForm } from '#components/ui/form.tsx';
+import { Input } from '#components/ui/input.tsx';
+import { Select } from '#components/ui/select.tsx';
+import { Sheet } from '#components/ui/sheet.tsx';
+import { SpaceNote } from '#components/ui/test-band.tsx';
+import { notifyDone } from '#components/ui/toaster.tsx';
+import { secretName, secretValue } from '#server/domain/secrets/schema.ts';
+import { collectionOptions, environmentOptions, NO_COLLECTION, useCollections, useEnvironments } from './places.ts';
+import { ValueInput } from './value-input.tsx';
+import { listOf } from './words.ts';
+
+const NewSecret = z.object({
+  name: secretName(),
+  value: z.union([z.literal(''), secretValue()]),
+  environment: z.string(),
+  collection_id: z.string(),
+  tags: z.string(),
+  description: z.string().max(1_000),
+  expires_at: z.string().nullable(),
+  strict_expiry_enforcement: z.boolean(),
+});
+
+export function CreateSecretSheet({ open, onOpenChange }: { open: boolean; onOpenChange: (open: boolean) => void }) {
+  return (
+    <Sheet
+      open={open}
+      onOpenChange={onOpenChange}
+      dismissible={false}
+      title="New secret"
+      description="Store a credential once; routes name it and callers never see it."
+    >
+      {open && <CreateForm onDone={() => onOpenChange(false)} />}
+    </Sheet>
+  );
+}
+
+function CreateForm({ onDone }: { onDone: () => void }) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const router = useRouter();
+  const path = usePath();
+  const { space } = useScope();
+  const environments = useEnvironments();
+  const collections = useCollections();
+  const form = useZodForm({
+    schema: NewSecret,
+    defaultValues: {
+      name: '',
+      value: '',
+      environment: '',
+      collection_id: NO_COLLECTION,
+      tags: '',
+      description: '',
+      expires_at: null,
+      strict_expiry_enforcement: false,
+    },
+  });
+  const { refusal, panel, refuse, clear } = useFormRefusal(form);
+  useUnsavedGuard(form.formState.isDirty);
+  const create = useMutation(
+    trpc.secrets.create.mutationOptions({
+      gcTime: 0,
+      onError: refuse,
+      onSuccess: ({ id, name }) => {
+        void queryClient.invalidateQueries(trpc.secrets.pathFilter());
+        void queryClient.invalidateQueries(trpc.account.pathFilter());
+        notifyDone(`Secret ${name} created`);
+        onDone();
+        router.push(path(`/secrets/${id}`));
+      },
+    }),
+  );
+  const values = form.watch();
+  const environment = values.environment || (environments?.find((one) => one.is_default) ?? environments?.[0])?.name || '';
+  const submit = (value: z.output<typeof NewSecret>) => {
+    clear();
+    const tags = listOf(value.tags);
+    create.mutate({
+      name: value.name,
+      ...(value.value === '' ? {} : { value: value.value, ...(environment ? { environment } : {}) }),
+      ...(value.collection_id === NO_COLLECTION ? {} : { collection_id: value.collection_id }),
+      ...(tags.length ? { tags } : {}),
+      ...(value.description ? { description: value.description } : {}),
+      ...(value.expires_at ? { expires_at: value.expires_at, strict_expiry_enforcement: value.strict_expiry_enforcement } : {}),
+    });
+  };
+  return (
+    <Form form={form} onSubmit={submit} refusal={refusal}>
+      {panel}
+      <Field
+        label="Name"
+        required
+        error={fieldError(form, 'name')}
+        hint={
+          <>
+            Routes write it as <code className="font-mono">{`{{secret:${values.name.trim().replace(/\s+/g, '_') || 'NAME'}}}`}</code>
+          </>
+        }
+      >
+        <Input mono autoFocus placeholder="STRIPE_API_KEY" autoComplete="off" {...form.register('name')} />
+      </Field>
+      <Field
+        label="Value"
+        optional
+        error={fieldError(form, 'value')}
+        hint="Leave it empty to fill it in later, environment by environment."
+      >
+        <ValueInput
+          value={values.value}
+          onChange={(value) => form.setValue('value', value, { shouldDirty: true, shouldValidate: form.formState.isSubmitted })}
+        />
+      </Field>
+      <div className="grid gap-5 sm:grid-cols-2">
+        <Field label="Environment of this value">
+          <Select
+            options={environmentOptions(environments)}
+            value={environment || null}
+            onValueChange={(next) => form.setValue('environment', next)}
+          />
+        </Field>
+        <Field label="Collection">
+          <Select
+            options={collectionOptions(collections)}
+            value={values.collection_id}
+            onValueChange={(next) => form.setValue('collection_id', next)}
+          />
+        </Field>
+      </div>
+      <Field label="Tags" optional error={fieldError(form, 'tags')} hint="Separated by commas.">
+        <Input placeholder="billing, third-party" {...form.register('tags')} />
+      </Field>
+      <Field label="Description" optional error={fieldError(form, 'description')}>
+        <Input {...form.register('description')} />
+      </Field>
+      <Field
+        label="Expires"
+        optional
+        error={fieldError(form, 'expires_at')}
+        hint="We remind you before; with strict expiry it is also no longer injected afterwards."
+      >
+        <DateTimeInput value={values.expires_at} onChange={(at) => form.setValue('expires_at', at, { shouldDirty: true })} />
+      </Field>
+      {values.expires_at && (
+        <Checkbox
+          checked={values.strict_expiry_enforcement}
+          onCheckedChange={(strict) => form.setValue('strict_expiry_enforcement', strict)}
+          label="Strict expiry"
+          description="Calls that need it are refused after that moment instead of going out with an expired value."
+        />
+      )}
+      <ApiEquivalent method="POST" path="/secrets" body={{ name: values.name || 'NAME', value: '…', environment }} />
+      <div className="flex flex-wrap items-center justify-between gap-3">
+        <SpaceNote space={space} />
+        <div className="ml-auto flex gap-2">
+          <Button onClick={onDone}>Cancel</Button>
+          <Button type="submit" variant="primary" keys="mod+enter" loading={create.isPending}>
+            Create secret
+          </Button>
+        </div>
+      </div>
+    </Form>
+  );
+}

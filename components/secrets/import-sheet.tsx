@@ -1,0 +1,204 @@
+'use client';
+
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { FileUp } from 'lucide-react';
+import { useRef, useState } from 'react';
+import type { z } from 'zod';
+import { isPlanRefusal, PlanPanel } from '#components/trpc/plan.tsx';
+import { useScope, useTRPC } from '#components/trpc/provider.tsx';
+import { MutationError } from '#components/trpc/query-error.tsx';
+import { refusalView } from '#components/trpc/refusal.ts';
+import { Button } from '#components/ui/button.tsx';
+import { Callout } from '#components/ui/callout.tsx';
+import { Checkbox } from '#components/ui/choices.tsx';
+import { Field } from '#components/ui/field.tsx';
+import { Select } from '#components/ui/select.tsx';
+import { Sheet } from '#components/ui/sheet.tsx';
+import { SpaceNote } from '#components/ui/test-band.tsx';
+import { notifyDone } from '#components/ui/toaster.tsx';
+import type { ImportedEnv } from '#server/domain/secrets/schema.ts';
+import { collectionOptions, environmentOptions, NO_COLLECTION, useCollections, useEnvironments } from './places.ts';
+import { ValueInput } from './value-input.tsx';
+
+/** A .env file becomes secrets in two steps: first the names it would make, then, of those, the chosen ones. */
+export function ImportEnvSheet({ open, onOpenChange }: { open: boolean; onOpenChange: (open: boolean) => void }) {
+  return (
+    <Sheet
+      open={open}
+      onOpenChange={onOpenChange}
+      dismissible={false}
+      title="Paste a .env file"
+      description="Each NAME=value line becomes one secret. Nothing is stored before you have seen the list."
+    >
+      {open && <ImportForm onDone={() => onOpenChange(false)} />}
+    </Sheet>
+  );
+}
+
+function ImportForm({ onDone }: { onDone: () => void }) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const { space } = useScope();
+  const environments = useEnvironments();
+  const collections = useCollections();
+  const [content, setContent] = useState('');
+  const [chosenEnvironment, setEnvironment] = useState<string>();
+  const [collection, setCollection] = useState(NO_COLLECTION);
+  const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
+  const environment = chosenEnvironment ?? (environments?.find((one) => one.is_default) ?? environments?.[0])?.name;
+  const place = { ...(environment ? { environment } : {}), ...(collection === NO_COLLECTION ? {} : { collection_id: collection }) };
+
+  const propose = useMutation(trpc.secrets.importEnv.mutationOptions({ gcTime: 0, onSuccess: () => setLeft(new Set()) }));
+  const store = useMutation(
+    trpc.secrets.importEnv.mutationOptions({
+      gcTime: 0,
+      onSuccess: ({ created }) => {
+        void queryClient.invalidateQueries(trpc.secrets.pathFilter());
+        void queryClient.invalidateQueries(trpc.account.pathFilter());
+        notifyDone(`${created.length} ${created.length === 1 ? 'secret' : 'secrets'} created`);
+        onDone();
+      },
+    }),
+  );
+  const proposal = propose.data;
+  const wanted = proposal?.created.map(({ name }) => name).filter((name) => !left.has(name)) ?? [];
+  const edit = (text: string) => {
+    setContent(text);
+    propose.reset();
+    store.reset();
+  };
+  return (
+    <div className="flex flex-col gap-5">
+      <Field
+        label="File"
+        required
+        action={<FileButton onText={edit} />}
+        hint="Comments, quotes, export and multi-line quoted values are understood. Variables are not expanded."
+      >
+        <ValueInput value={content} onChange={edit} />
+      </Field>
+      <div className="grid gap-5 sm:grid-cols-2">
+        <Field label="Environment">
+          <Select options={environmentOptions(environments)} value={environment ?? null} onValueChange={setEnvironment} />
+        </Field>
+        <Field label="Collection">
+          <Select options={collectionOptions(collections)} value={collection} onValueChange={setCollection} />
+        </Field>
+      </div>
+      <MutationError error={propose.error} />
+      {proposal && <Proposal proposal={proposal} left={left} onLeft={setLeft} />}
+      {store.error &&
+        (isPlanRefusal(refusalView(store.error)) ? (
+          <PlanPanel refusal={refusalView(store.error)} />
+        ) : (
+          <MutationError error={store.error} />
+        ))}
+      <div className="flex flex-wrap items-center justify-between gap-3">
+        <SpaceNote space={space} />
+        <div className="ml-auto flex gap-2">
+          <Button onClick={onDone}>Cancel</Button>
+          {proposal ? (
+            <Button
+              variant="primary"
+              loading={store.isPending}
+              disabledReason={wanted.length === 0 ? 'Nothing is chosen' : undefined}
+              onClick={() => store.mutate({ content, ...place, dry_run: false, only: wanted })}
+            >
+              Create {wanted.length} {wanted.length === 1 ? 'secret' : 'secrets'}
+            </Button>
+          ) : (
+            <Button
+              variant="primary"
+              loading={propose.isPending}
+              disabledReason={content.trim() === '' ? 'Paste the text of a .env file first' : undefined}
+              onClick={() => propose.mutate({ content, ...place, dry_run: true })}
+            >
+              See what it makes
+            </Button>
+          )}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function FileButton({ onText }: { onText: (text: string) => void }) {
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <input
+        ref={input}
+        type="file"
+        className="sr-only"
+        tabIndex={-1}
+        aria-label="Choose a .env file"
+        onChange={(event) => {
+          const file = event.target.files?.[0];
+          if (file) void file.text().then(onText);
+          event.target.value = '';
+        }}
+      />
+      <Button size="sm" variant="ghost" icon={<FileUp />} onClick={() => input.current?.click()}>
+        Choose a file
+      </Button>
+    </>
+  );
+}
+
+type ProposalProps = { proposal: z.output<typeof ImportedEnv>; left: ReadonlySet<string>; onLeft: (left: ReadonlySet<string>) => void };
+
+function Proposal({ proposal, left, onLeft }: ProposalProps) {
+  const toggle = (name: string) => {
+    const next = new Set(left);
+    if (!next.delete(name)) next.add(name);
+    onLeft(next);
+  };
+  return (
+    <div className="flex flex-col gap-3">
+      <fieldset className="rounded-lg border border-line-strong">
+        <legend className="float-left w-full border-line border-b px-3 py-2 font-medium">
+          {proposal.created.length === 0 ? 'No new secret in this file' : `${proposal.created.length} to create in ${proposal.environment}`}
+        </legend>
+        <div className="clear-both flex max-h-64 flex-col gap-1.5 overflow-y-auto px-3 py-2 empty:hidden">
+          {proposal.created.map(({ name }) => (
+            <Checkbox
+              key={name}
+              checked={!left.has(name)}
+              onCheckedChange={() => toggle(name)}
+              label={<span className="font-mono text-xs">{name}</span>}
+            />
+          ))}
+        </div>
+      </fieldset>
+      {proposal.skipped.length > 0 && (
+        <Callout title={`${proposal.skipped.length} left as they are`}>
+          <ul>
+            {proposal.skipped.map(({ name, reason }) => (
+              <li key={name}>
+                <span className="font-mono text-xs">{name}</span>: {reason}
+              </li>
+            ))}
+          </ul>
+        </Callout>
+      )}
+      {proposal.refused.length > 0 && (
+        <Callout tone="warn" title={`${proposal.refused.length} ${proposal.refused.length === 1 ? 'line' : 'lines'} could not be used`}>
+          <ul>
+            {proposal.refused.map(({ line, name, reason }) => (
+              <li key={line}>
+                Line {line}
+                {name && (
+                  <>
+                    {' '}
+                    <span className="font-mono text-xs">{name}</span>
+                  </>
+                )}
+                : {reason}
+              </li>
+            ))}
+          </ul>
+        </Callout>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,70 @@
+import { Award, KeyRound, Link2 } from 'lucide-react';
+import type { z } from 'zod';
+import { Badge } from '#components/ui/badge.tsx';
+import { columnsFor } from '#components/ui/data-table.tsx';
+import { Time } from '#components/ui/time.tsx';
+import type { Secret } from '#server/domain/secrets/schema.ts';
+import { Coverage, type EnvironmentLook } from './coverage.tsx';
+import { ExpiryChip } from './expiry.tsx';
+
+export type SecretRow = z.output<typeof Secret>;
+
+const kinds = {
+  string: { icon: KeyRound, label: 'String' },
+  oauth2: { icon: Link2, label: 'OAuth2' },
+  certificate: { icon: Award, label: 'Certificate' },
+} as const;
+
+export function SecretKind({ type }: { type: SecretRow['secret_type'] }) {
+  const { icon: Icon, label } = kinds[type];
+  return (
+    <span className="inline-flex items-center gap-1.5 text-ink-2">
+      <Icon aria-hidden className="size-3.5 text-ink-3" /> {label}
+    </span>
+  );
+}
+
+const column = columnsFor<SecretRow>();
+
+export const secretColumns = (environments: readonly EnvironmentLook[] | undefined, collectionName: (id: string) => string | undefined) => [
+  column.accessor('name', {
+    header: 'Name',
+    meta: { sort: 'name' },
+    cell: ({ row }) => <span className="font-mono text-xs">{row.original.name}</span>,
+  }),
+  column.accessor('secret_type', {
+    header: 'Type',
+    meta: { hideBelow: 'lg' },
+    cell: ({ row }) => <SecretKind type={row.original.secret_type} />,
+  }),
+  column.accessor('collection_id', {
+    header: 'Collection',
+    meta: { hideBelow: 'lg' },
+    cell: ({ getValue }) => (getValue() ? (collectionName(getValue() ?? '') ?? '…') : <span className="text-ink-3">—</span>),
+  }),
+  column.accessor('environment_names', {
+    header: 'Values',
+    cell: ({ row }) => <Coverage environments={environments} set={row.original.environment_names} />,
+  }),
+  column.accessor('expires_at', {
+    header: 'Expiry',
+    meta: { hideBelow: 'sm' },
+    cell: ({ row }) => <ExpiryChip at={row.original.expires_at} strict={row.original.strict_expiry_enforcement} empty="—" />,
+  }),
+  column.accessor('tags', {
+    header: 'Tags',
+    meta: { hideBelow: 'xl' },
+    cell: ({ row }) => (
+      <span className="flex flex-wrap gap-1">
+        {row.original.tags.map((tag) => (
+          <Badge key={tag}>{tag}</Badge>
+        ))}
+      </span>
+    ),
+  }),
+  column.accessor('created_at', {
+    header: 'Created',
+    meta: { sort: 'created_at', hideBelow: 'md' },
+    cell: ({ getValue }) => <Time value={getValue()} />,
+  }),
+];

@@ -1,0 +1,84 @@
+'use client';
+
+import { useQuery } from '@tanstack/react-query';
+import { parseAsStringLiteral, useQueryState } from 'nuqs';
+import { Activity } from '#components/audit/activity.tsx';
+import { Crumbs } from '#components/shell/crumbs.tsx';
+import { usePath, useTRPC } from '#components/trpc/provider.tsx';
+import { QueryError } from '#components/trpc/query-error.tsx';
+import { Badge } from '#components/ui/badge.tsx';
+import { CopyButton, CopyText } from '#components/ui/copy.tsx';
+import { Page, PageHeader } from '#components/ui/layout.tsx';
+import { Skeleton } from '#components/ui/skeleton.tsx';
+import { TabLinks } from '#components/ui/tabs.tsx';
+import { ExpiryChip } from './expiry.tsx';
+import { SecretKind } from './secret-columns.tsx';
+import { SecretSettings } from './settings-tab.tsx';
+import { SecretUsageTab } from './usage-tab.tsx';
+import { SecretValues } from './values-tab.tsx';
+import { shortcodeById } from './words.ts';
+
+const TABS = ['values', 'usage', 'settings', 'activity'] as const;
+const LABELS = { values: 'Values', usage: 'Usage', settings: 'Settings', activity: 'Activity' } as const;
+
+export function SecretView({ id }: { id: string }) {
+  const trpc = useTRPC();
+  const path = usePath();
+  const [tab] = useQueryState('tab', parseAsStringLiteral(TABS).withDefault('values'));
+  const query = useQuery(trpc.secrets.get.queryOptions({ id }));
+  const back = { href: path('/secrets'), label: 'Secrets' };
+  if (query.isError)
+    return (
+      <Page>
+        <PageHeader title="Secret" back={back} />
+        <QueryError query={query} what="This secret" />
+      </Page>
+    );
+  const secret = query.data;
+  if (!secret)
+    return (
+      <Page>
+        <PageHeader title="Secret" back={back} />
+        <Skeleton lines={6} label="Loading the secret" />
+      </Page>
+    );
+  return (
+    <Page>
+      <Crumbs crumbs={[{ label: secret.name }]} />
+      <PageHeader
+        back={back}
+        title={<span className="font-mono text-lg">{secret.name}</span>}
+        description={secret.description ?? undefined}
+        badges={
+          <>
+            <SecretKind type={secret.secret_type} />
+            {secret.expires_at && <ExpiryChip at={secret.expires_at} strict={secret.strict_expiry_enforcement} />}
+            {secret.tags.map((tag) => (
+              <Badge key={tag}>{tag}</Badge>
+            ))}
+          </>
+        }
+        actions={<CopyButton value={shortcodeById(secret.id)} label="the placeholder for this secret" text="Copy placeholder" size="md" />}
+      >
+        <p className="-mt-1 flex flex-wrap items-center gap-x-3 text-ink-3 text-xs">
+          <CopyText value={secret.id} label="id" />
+          <span>In a header of a route:</span>
+          <CopyText value={shortcodeById(secret.id)} label="placeholder" />
+        </p>
+      </PageHeader>
+      <TabLinks
+        label="Secret"
+        tabs={TABS.map((one) => ({
+          href: one === 'values' ? '?' : `?tab=${one}`,
+          label: LABELS[one],
+          active: tab === one,
+          ...(one === 'values' ? { count: secret.environments.length } : {}),
+        }))}
+      />
+      {tab === 'values' && <SecretValues secret={secret} />}
+      {tab === 'usage' && <SecretUsageTab id={secret.id} />}
+      {tab === 'settings' && <SecretSettings key={secret.updated_at} secret={secret} />}
+      {tab === 'activity' && <Activity resource_type="secret" resource_id={secret.id} />}
+    </Page>
+  );
+}

@@ -1,0 +1,99 @@
+'use client';
+
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useTRPC } from '#components/trpc/provider.tsx';
+import { MutationError } from '#components/trpc/query-error.tsx';
+import { Button } from '#components/ui/button.tsx';
+import { Dialog } from '#components/ui/dialog.tsx';
+import { Field } from '#components/ui/field.tsx';
+import { notifyDone } from '#components/ui/toaster.tsx';
+import { secretValue } from '#server/domain/secrets/schema.ts';
+import { ValueInput } from './value-input.tsx';
+
+export type SetValueTarget = {
+  secret: { id: string; name: string };
+  environment: { name: string; display_name: string };
+  /** The version on the page, so that a value somebody else wrote meanwhile is not overwritten; undefined where none is known. */
+  version?: number | undefined;
+  /** Whether a value is there already. */
+  replaces: boolean;
+};
+
+/** Writes one value. It never shows the present one: there is nothing to pre-fill, and nothing of it reaches this page. */
+export function SetValueDialog({ target, onClose }: { target: SetValueTarget | undefined; onClose: () => void }) {
+  return (
+    <Dialog
+      open={target !== undefined}
+      onOpenChange={(open) => !open && onClose()}
+      dismissible
+      size="md"
+      title={target && `${target.replaces ? 'New' : 'Set'} value of ${target.secret.name}`}
+      description={
+        target &&
+        `In ${target.environment.display_name}. ${target.replaces ? 'The next call uses it; the old value can be put back for 24 hours.' : 'The next call uses it.'}`
+      }
+    >
+      {target && <ValueForm key={`${target.secret.id}/${target.environment.name}`} target={target} onClose={onClose} />}
+    </Dialog>
+  );
+}
+
+function ValueForm({ target, onClose }: { target: SetValueTarget; onClose: () => void }) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const [value, setValue] = useState('');
+  const [problem, setProblem] = useState<string>();
+  const put = useMutation(
+    trpc.secrets.putValue.mutationOptions({
+      // The value must not stay in the cache of mutations after the dialog is gone.
+      gcTime: 0,
+      onSuccess: ({ value_version }) => {
+        void queryClient.invalidateQueries(trpc.secrets.pathFilter());
+        notifyDone(`${target.secret.name} in ${target.environment.display_name} is now version ${value_version}`);
+        onClose();
+      },
+    }),
+  );
+  const save = () => {
+    const checked = secretValue().safeParse(value);
+    setProblem(checked.success ? undefined : checked.error.issues[0]?.message);
+    if (!checked.success) return;
+    put.mutate({
+      id: target.secret.id,
+      environment: target.environment.name,
+      value,
+      ...(target.version === undefined ? {} : { if_match: String(target.version) }),
+    });
+  };
+  return (
+    <form
+      className="flex flex-col gap-4 pb-1"
+      onSubmit={(event) => {
+        event.preventDefault();
+        save();
+      }}
+      onKeyDown={(event) => {
+        if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) save();
+      }}
+    >
+      <Field
+        label="Value"
+        required
+        error={problem && sentence(problem)}
+        hint="Stored byte for byte. It is sealed at once and cannot be read back here."
+      >
+        <ValueInput value={value} onChange={setValue} />
+      </Field>
+      <MutationError error={put.error} />
+      <div className="flex justify-end gap-2">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button type="submit" variant="primary" keys="mod+enter" loading={put.isPending}>
+          {target.replaces ? 'Replace value' : 'Set value'}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+const sentence = (text: string) => `The value ${text}.`;

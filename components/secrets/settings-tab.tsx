@@ -1,0 +1,227 @@
+'use client';
+
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useRouter } from 'next/navigation';
+import { useState } from 'react';
+import { z } from 'zod';
+import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
+import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
+import { refusalOf } from '#components/trpc/refusal.ts';
+import { useReadOnlyReason } from '#components/trpc/role.ts';
+import { Button } from '#components/ui/button.tsx';
+import { Callout } from '#components/ui/callout.tsx';
+import { Checkbox } from '#components/ui/choices.tsx';
+import { ConfirmDanger } from '#components/ui/confirm-danger.tsx';
+import { DateTimeInput } from '#components/ui/date-time-input.tsx';
+import { Field } from '#components/ui/field.tsx';
+import { Form, fieldError, useUnsavedGuard, useZodForm } from '#components/ui/form.tsx';
+import { Input, Textarea } from '#components/ui/input.tsx';
+import { SectionCard } from '#components/ui/layout.tsx';
+import { Select } from '#components/ui/select.tsx';
+import { notifyDone } from '#components/ui/toaster.tsx';
+import { type SecretDetail, secretName } from '#server/domain/secrets/schema.ts';
+import { collectionOptions, NO_COLLECTION, useCollections } from './places.ts';
+import { listOf, shortcodeByName } from './words.ts';
+
+const Settings = z.object({
+  name: secretName(),
+  description: z.string().max(1_000),
+  collection_id: z.string(),
+  tags: z.string(),
+  expires_at: z.string().nullable(),
+  strict_expiry_enforcement: z.boolean(),
+  allowed_hosts: z.string(),
+  rotate_every_days: z.string().regex(/^\d*$/, 'must be a whole number of days'),
+});
+
+export function SecretSettings({ secret }: { secret: z.output<typeof SecretDetail> }) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const collections = useCollections();
+  const readOnly = useReadOnlyReason();
+  const usage = useQuery(trpc.secrets.usage.queryOptions({ id: secret.id }));
+  const form = useZodForm({
+    schema: Settings,
+    defaultValues: {
+      name: secret.name,
+      description: secret.description ?? '',
+      collection_id: secret.collection_id ?? NO_COLLECTION,
+      tags: secret.tags.join(', '),
+      expires_at: secret.expires_at,
+      strict_expiry_enforcement: secret.strict_expiry_enforcement,
+      allowed_hosts: secret.allowed_hosts?.join('\n') ?? '',
+      rotate_every_days: secret.rotate_every_days?.toString() ?? '',
+    },
+  });
+  const { refusal, panel, refuse, clear } = useFormRefusal(form);
+  useUnsavedGuard(form.formState.isDirty);
+  const update = useMutation(
+    trpc.secrets.update.mutationOptions({
+      onError: refuse,
+      onSuccess: () => {
+        void queryClient.invalidateQueries(trpc.secrets.pathFilter());
+        notifyDone('Settings saved');
+      },
+    }),
+  );
+  const { dirtyFields } = form.formState;
+  const values = form.watch();
+  const byName = usage.data?.references.filter((reference) => reference.by === 'name').length;
+  const renamed = dirtyFields.name && values.name !== secret.name;
+  const submit = (value: z.output<typeof Settings>) => {
+    clear();
+    const hosts = listOf(value.allowed_hosts);
+    update.mutate({
+      id: secret.id,
+      ...(dirtyFields.name ? { name: value.name } : {}),
+      ...(dirtyFields.description ? { description: value.description || null } : {}),
+      ...(dirtyFields.collection_id ? { collection_id: value.collection_id === NO_COLLECTION ? null : value.collection_id } : {}),
+      ...(dirtyFields.tags ? { tags: listOf(value.tags) } : {}),
+      ...(dirtyFields.expires_at ? { expires_at: value.expires_at } : {}),
+      ...(dirtyFields.strict_expiry_enforcement ? { strict_expiry_enforcement: value.strict_expiry_enforcement } : {}),
+      ...(dirtyFields.allowed_hosts ? { allowed_hosts: hosts.length ? hosts : null } : {}),
+      ...(dirtyFields.rotate_every_days ? { rotate_every_days: value.rotate_every_days ? Number(value.rotate_every_days) : null } : {}),
+    });
+  };
+  return (
+    <>
+      <SectionCard>
+        <Form form={form} onSubmit={submit} refusal={refusal} className="max-w-2xl">
+          {panel}
+          <Field label="Name" required error={fieldError(form, 'name')}>
+            <Input mono autoComplete="off" {...form.register('name')} />
+          </Field>
+          {renamed && (
+            <Callout
+              tone="warn"
+              title={
+                byName === undefined
+                  ? 'A rename breaks routes that use the name'
+                  : byName === 0
+                    ? 'Nothing refers to it by name: the rename is safe'
+                    : `${byName} ${byName === 1 ? 'place refers' : 'places refer'} to it by name and would break`
+              }
+            >
+              <code className="font-mono text-xs">{shortcodeByName(secret.name)}</code> stops resolving at once. Placeholders with the id
+              keep working.
+            </Callout>
+          )}
+          <Field label="Description" optional error={fieldError(form, 'description')}>
+            <Textarea rows={2} {...form.register('description')} />
+          </Field>
+          <div className="grid gap-5 sm:grid-cols-2">
+            <Field label="Collection">
+              <Select
+                options={collectionOptions(collections)}
+                value={values.collection_id}
+                onValueChange={(next) => form.setValue('collection_id', next, { shouldDirty: true })}
+              />
+            </Field>
+            <Field label="Tags" optional error={fieldError(form, 'tags')} hint="Separated by commas.">
+              <Input {...form.register('tags')} />
+            </Field>
+          </div>
+          <Field label="Expires" optional error={fieldError(form, 'expires_at')}>
+            <DateTimeInput value={values.expires_at} onChange={(at) => form.setValue('expires_at', at, { shouldDirty: true })} />
+          </Field>
+          <Checkbox
+            checked={values.strict_expiry_enforcement}
+            onCheckedChange={(strict) => form.setValue('strict_expiry_enforcement', strict, { shouldDirty: true })}
+            label="Strict expiry"
+            description="Once expired, calls that need it are refused. Without this they go out with a warning in the log."
+          />
+          <Field
+            label="Allowed hosts"
+            optional
+            error={fieldError(form, 'allowed_hosts')}
+            hint="One a line, such as api.stripe.com or *.stripe.com. Given, the value is never sent anywhere else, whatever a route says."
+          >
+            <Textarea mono rows={2} {...form.register('allowed_hosts')} />
+          </Field>
+          <Field label="Remind me to change it" optional error={fieldError(form, 'rotate_every_days')}>
+            <Input inputMode="numeric" suffix="days after each change" className="max-w-64" {...form.register('rotate_every_days')} />
+          </Field>
+          <div>
+            <Button
+              type="submit"
+              variant="primary"
+              keys="mod+enter"
+              loading={update.isPending}
+              disabledReason={readOnly ?? (form.formState.isDirty ? undefined : 'Nothing is changed')}
+            >
+              Save settings
+            </Button>
+          </div>
+        </Form>
+      </SectionCard>
+      <DeleteSecret secret={secret} readOnly={readOnly} usage={usage.data} />
+    </>
+  );
+}
+
+type UsageShape = { references: readonly { kind: string; name: string | null; id: string }[]; calls_30d: number | null };
+
+function DeleteSecret({
+  secret,
+  readOnly,
+  usage,
+}: {
+  secret: { id: string; name: string };
+  readOnly: string | undefined;
+  usage: UsageShape | undefined;
+}) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const router = useRouter();
+  const path = usePath();
+  const { space } = useScope();
+  const [open, setOpen] = useState(false);
+  const remove = useMutation(
+    trpc.secrets.delete.mutationOptions({
+      onSuccess: () => {
+        router.push(path('/secrets'));
+        notifyDone(`Secret ${secret.name} deleted`);
+        void queryClient.invalidateQueries(trpc.secrets.list.pathFilter());
+        void queryClient.invalidateQueries(trpc.account.pathFilter());
+      },
+    }),
+  );
+  const users = [...new Set(usage?.references.map(({ name, id }) => name ?? id))];
+  return (
+    <SectionCard
+      tone="danger"
+      title="Delete this secret"
+      description="Every value in every environment is wiped. This cannot be undone."
+      footer={
+        <Button variant="danger-quiet" disabledReason={readOnly} onClick={() => setOpen(true)}>
+          Delete secret
+        </Button>
+      }
+    >
+      <ConfirmDanger
+        open={open}
+        onOpenChange={(next) => {
+          setOpen(next);
+          remove.reset();
+        }}
+        title={`Delete ${secret.name}?`}
+        consequences={
+          usage && [
+            users.length
+              ? `Still used by ${users.slice(0, 5).join(', ')}${users.length > 5 ? ` and ${users.length - 5} more` : ''}.`
+              : 'Nothing refers to it.',
+            `${usage.calls_30d?.toLocaleString() ?? 'Very many'} calls used it in the last 30 days.`,
+            'Its values are wiped at once and cannot be brought back.',
+          ]
+        }
+        confirmLabel="Delete secret"
+        resourceName={secret.name}
+        space={space}
+        busy={remove.isPending}
+        blockedReason={users.length ? 'Take it out of what uses it first' : undefined}
+        error={remove.error ? refusalOf(remove.error) : undefined}
+        onConfirm={() => remove.mutate({ id: secret.id })}
+      />
+    </SectionCard>
+  );
+}

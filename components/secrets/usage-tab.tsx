@@ -1,0 +1,85 @@
+'use client';
+
+import { useQuery } from '@tanstack/react-query';
+import { Waypoints } from 'lucide-react';
+import Link from 'next/link';
+import { usePath, useTRPC } from '#components/trpc/provider.tsx';
+import { QueryError } from '#components/trpc/query-error.tsx';
+import { Badge } from '#components/ui/badge.tsx';
+import { columnsFor, DataTable } from '#components/ui/data-table.tsx';
+import { textLink } from '#components/ui/layout.tsx';
+import { Stat } from '#components/ui/stat.tsx';
+import { EmptyState } from '#components/ui/states.tsx';
+import { Time } from '#components/ui/time.tsx';
+
+type Reference = {
+  kind: string;
+  id: string;
+  name: string | null;
+  environment: string | null;
+  field: string;
+  by: 'id' | 'name';
+  href: string | undefined;
+};
+const column = columnsFor<Reference>();
+const columns = [
+  column.accessor('name', {
+    header: 'Where',
+    cell: ({ row }) => {
+      const { name, id, href } = row.original;
+      return href ? (
+        <Link className={textLink} href={href}>
+          {name ?? id}
+        </Link>
+      ) : (
+        (name ?? id)
+      );
+    },
+  }),
+  column.accessor('kind', { header: 'Kind', meta: { hideBelow: 'sm' }, cell: ({ getValue }) => getValue().replaceAll('_', ' ') }),
+  column.accessor('environment', { header: 'Environment', cell: ({ getValue }) => getValue() ?? <span className="text-ink-3">all</span> }),
+  column.accessor('field', {
+    header: 'Field',
+    meta: { hideBelow: 'md' },
+    cell: ({ getValue }) => <span className="font-mono text-xs">{getValue()}</span>,
+  }),
+  column.accessor('by', {
+    header: 'Named by',
+    meta: { hideBelow: 'md' },
+    cell: ({ getValue }) => (getValue() === 'id' ? <Badge>id</Badge> : <Badge tone="warn">name, breaks on rename</Badge>),
+  }),
+];
+
+/** Where a secret is referred to and how much it is used: what one wants to know before changing or deleting it. */
+export function SecretUsageTab({ id }: { id: string }) {
+  const trpc = useTRPC();
+  const path = usePath();
+  const query = useQuery(trpc.secrets.usage.queryOptions({ id }));
+  if (query.isError) return <QueryError query={query} what="The usage" />;
+  const usage = query.data;
+  return (
+    <>
+      <div className="grid gap-3 sm:grid-cols-3">
+        <Stat label="Calls that used it, 30 days" value={usage ? (usage.calls_30d?.toLocaleString() ?? 'too many to count') : '…'} />
+        <Stat label="Last used" value={usage ? <Time value={usage.last_used_at} empty="never" /> : '…'} />
+        <Stat label="Places that refer to it" value={usage ? usage.references.length.toLocaleString() : '…'} />
+      </div>
+      <DataTable
+        columns={columns}
+        rows={usage?.references.map((reference) => ({
+          ...reference,
+          href: reference.kind.startsWith('route') ? path(`/routes/${reference.id}`) : undefined,
+        }))}
+        rowId={(row) => `${row.kind}/${row.id}/${row.environment}/${row.field}`}
+        rowName={(row) => row.name ?? row.id}
+        caption="Places that refer to this secret"
+        skeletonRows={3}
+        empty={
+          <EmptyState icon={<Waypoints />} title="Nothing refers to it">
+            Copy its placeholder into a header, query or body rule of a route; until then it can be deleted without breaking anything.
+          </EmptyState>
+        }
+      />
+    </>
+  );
+}

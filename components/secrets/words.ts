@@ -1,0 +1,13 @@
+/** `a, b ,, c` or one a line, as a list without blanks and repeats. */
+export const listOf = (text: string): string[] => [
+  ...new Set(
+    text
+      .split(/[,\n]/)
+      .map((part) => part.trim())
+      .filter(Boolean),
+  ),
+];
+
+/** How a route names a secret so that a rename does not break it. */
+export const shortcodeById = (id: string) => `{{secret_id:${id}}}`;
+export const shortcodeByName = (name: string) => `{{secret:${name}}}`;
