@@ -5,6 +5,7 @@ import * as clients from '#server/domain/clients/operations.ts';
 import * as collections from '#server/domain/collections/operations.ts';
 import * as environments from '#server/domain/environments/operations.ts';
 import * as imports from '#server/domain/import/operations.ts';
+import * as requestLogs from '#server/domain/request-logs/operations.ts';
 import * as roles from '#server/domain/roles/operations.ts';
 import * as routes from '#server/domain/routes/operations.ts';
 import * as secrets from '#server/domain/secrets/operations.ts';
@@ -23,6 +24,7 @@ export const operations: readonly AnyOperation[] = [
   description,
   environments,
   imports,
+  requestLogs,
   roles,
   routes,
   secrets,

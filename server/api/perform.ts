@@ -70,7 +70,17 @@ export async function execute<I extends z.ZodType, O extends z.ZodType>(
 function parsed<I extends z.ZodType>(schema: I, raw: unknown): z.output<I> {
   const input = schema.safeParse(raw);
   if (!input.success) throw new Refusal('validation_error', firstProblem(input.error));
+  for (const [field, value] of Object.entries(input.data ?? {}))
+    if (!isStorable(value)) throw new Refusal('validation_error', `${field}: must not contain NUL or broken Unicode`);
   return input.data;
+}
+
+/** PostgreSQL has no NUL in text and jsonb, and UTF-8 no lone surrogate: the one would fail there, the other silently become U+FFFD. */
+function isStorable(value: unknown): boolean {
+  if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0');
+  if (Array.isArray(value)) return value.every(isStorable);
+  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return true;
+  return Object.entries(value).every(([name, member]) => isStorable(name) && isStorable(member));
 }
 
 /** `field: what is wrong`, of the first issue; never the value. */

@@ -1,7 +1,9 @@
 import { operations } from '#server/api/operations.ts';
 import { perform } from '#server/api/perform.ts';
 import type { Ctx } from '#server/kernel/context.ts';
+import { newId } from '#server/kernel/ids.ts';
 import type { AnyOperation } from '#server/kernel/operation.ts';
+import { sql } from '#server/platform/db.ts';
 
 /** A valid input of an operation in a fresh workspace; what it needs to exist is made first, by operations as a caller would. */
 export type Sample = (ctx: Ctx) => Promise<Record<string, unknown>>;
@@ -70,6 +72,16 @@ const variableId: Sample = async (ctx) => {
 const membership: Sample = async (ctx) => {
   const { id } = await collectionId(ctx);
   return { id, routeId: (await made(ctx, 'routes.create', { ...(await route(ctx)), collection_id: id })).id };
+};
+
+/** A call as the gateway logs it, old enough to have passed every watermark. */
+const loggedCall: Sample = async (ctx) => {
+  const request_id = newId();
+  await sql().query(
+    `insert into request_logs (request_id, tenant_id, sandbox, ts, method, status_code, path, proxy_mode) values ($1, $2, $3, now() - interval '1 minute', 'GET', 200, '/hello', 'route')`,
+    [request_id, ctx.tenant_id, ctx.sandbox],
+  );
+  return { request_id };
 };
 
 /** One sample per operation id; `every operation has a sample` fails for a row without one. */
@@ -164,4 +176,12 @@ export const samples: Record<string, Sample> = {
   'import.propose': async () => ({ kind: 'curl', text: "curl https://api.example.com/v1/things -H 'Authorization: Bearer abc123def456'" }),
   'import.apply': async (ctx) => ({ routes: [await route(ctx)], secrets: [await secret(ctx)] }),
   'openapi.get': nothing,
+  'logs.follow': nothing,
+  'logs.get': loggedCall,
+  'logs.proof': loggedCall,
+  'routes.logs': routeId,
+  'logs.browse': nothing,
+  'logs.inspect': loggedCall,
+  'logs.stats': nothing,
+  'logs.export': nothing,
 };

@@ -17,6 +17,9 @@ const WITHOUT: Record<string, string> = {
   'openapi.get': 'a public document',
   'audit_logs.list': 'the dashboard browses the same rows by cursor (audit_logs.browse)',
   'audit_logs.events': 'a feed for shippers',
+  'logs.follow': 'a feed for shippers',
+  'logs.get': 'the dashboard inspects more than the feed row (logs.inspect)',
+  'logs.export': 'a download over plain HTTP',
   'audit_logs.export': 'a download over plain HTTP',
   'audit_logs.export_critical': 'a download over plain HTTP',
 };

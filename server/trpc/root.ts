@@ -5,6 +5,7 @@ import { clientsRouter } from '#server/domain/clients/router.ts';
 import { collectionsRouter } from '#server/domain/collections/router.ts';
 import { environmentsRouter } from '#server/domain/environments/router.ts';
 import { importRouter } from '#server/domain/import/router.ts';
+import { requestLogsRouter } from '#server/domain/request-logs/router.ts';
 import { rolesRouter } from '#server/domain/roles/router.ts';
 import { routesRouter } from '#server/domain/routes/router.ts';
 import { secretsRouter } from '#server/domain/secrets/router.ts';
@@ -19,6 +20,7 @@ export const appRouter = router({
   collections: collectionsRouter,
   environments: environmentsRouter,
   import: importRouter,
+  requestLogs: requestLogsRouter,
   roles: rolesRouter,
   routes: routesRouter,
   secrets: secretsRouter,

@@ -100,7 +100,8 @@ export function headersFromWeb(raw: readonly string[], surface: Surface, standar
   for (let i = 0; i < raw.length; i += 2) {
     const name = (raw[i] as string).toLowerCase();
     if (HOP_BY_HOP.has(name) || name === 'x-powered-by' || name.startsWith('x-sallyport-') || name.startsWith('x-middleware-')) continue;
-    if (surface !== 'pages' && (name.startsWith('x-nextjs-') || name.startsWith('x-next-'))) continue;
+    // The framework's own headers say nothing to a caller of an API.
+    if (surface !== 'pages' && (name === 'vary' || name.startsWith('x-nextjs-') || name.startsWith('x-next-'))) continue;
     said.add(name);
     out.push(raw[i] as string, raw[i + 1] as string);
   }

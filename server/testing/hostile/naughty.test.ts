@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import test, { describe } from 'node:test';
+import { errorTypesOf } from '#server/api/openapi.ts';
+import { dashboardOperations, v1Operations } from '#server/api/operations.ts';
+import { perform } from '#server/api/perform.ts';
+import { KEY_ROLES } from '#server/kernel/capabilities.ts';
+import { asRefusal } from '#server/kernel/errors.ts';
+import { type AnyOperation, successesOf } from '#server/kernel/operation.ts';
+import { sql } from '#server/platform/db.ts';
+import { type Answer, call } from '../calls.ts';
+import { testDatabase } from '../database.ts';
+import { samples } from '../samples.ts';
+import { memberActor, type Workspace, workspace } from '../workspace.ts';
+import { type Place, planted, textPlaces, valueAt } from './planting.ts';
+import { HARSH, NAUGHTY } from './strings.ts';
+
+/**
+ * Every text that an operation takes is given every kind of text that has broken something before. The answer is a success that keeps the text
+ * byte for byte, or a declared 4xx that changed nothing. What is walked is the operation table, so a new field is covered the day it is declared.
+ */
+await testDatabase({ LOG_LEVEL: 'silent' });
+
+/** Each field gets all harsh texts and every SHARE-th of the others; neighbouring fields get neighbouring ones. */
+const SHARE = 9;
+const textsFor = (index: number) => [...HARSH, ...NAUGHTY.filter((_, i) => i % SHARE === index % SHARE)];
+
+const infrastructure = KEY_ROLES.at(-1)?.capabilities ?? new Set();
+const byKey = v1Operations.filter((op) => op.needs === 'any' || (op.needs !== 'anonymous' && op.needs.every((c) => infrastructure.has(c))));
+
+describe('a naughty text in any field of the Management API is kept byte for byte or refused, and breaks nothing', () => {
+  for (const op of byKey) {
+    const places = textPlaces(op.input);
+    if (places.length > 0) test(`${op.id} (${places.length} places)`, () => tryAll(op, places));
+  }
+});
+
+async function tryAll(op: AnyOperation, places: readonly Place[]): Promise<void> {
+  const w = await workspace();
+  const { text: key } = await w.key('live');
+  let input = await samples[op.id]?.(w.live);
+  assert.ok(input, `${op.id} has no sample`);
+  let before = await written(w);
+  let accepted = 0;
+  for (const [index, place] of places.entries()) {
+    for (const text of textsFor(index)) {
+      const what = `${op.id}, ${place.label} = ${JSON.stringify(text).slice(0, 80)}`;
+      const answer = await send(op, planted(op.input, input, place.path, text) as Record<string, unknown>, key);
+      if (!answer) continue; // HTTP has no spelling for it at this place
+      assert.equal(answer.headers.get('x-request-id')?.length, 36, what);
+      if (answer.status >= 400) {
+        assertRefusal(op, answer, what);
+        assert.deepEqual(await written(w), before, `${what}: refused with ${answer.body.error.type}, yet something was written`);
+        continue;
+      }
+      accepted++;
+      assert.ok(successesOf(op).includes(answer.status as 200), `${what}: ${answer.status}`);
+      if (!op.stream && !op.list) await assertKept(op, place, text, answer, key, what);
+      if (op.http.startsWith('GET ')) continue;
+      input = await samples[op.id]?.(w.live); // what was made has a name now, what was deleted is gone
+      before = await written(w);
+    }
+  }
+  if (op.http.startsWith('POST ') || op.http.startsWith('PATCH '))
+    assert.ok(accepted > 0, `${op.id}: nothing was ever accepted, so nothing was tried`);
+}
+
+function assertRefusal(op: AnyOperation, answer: Answer, what: string): void {
+  assert.ok(answer.status < 500, `${what}: ${answer.status} ${answer.text}`);
+  assert.deepEqual(Object.keys(answer.body), ['error'], what);
+  assert.deepEqual(Object.keys(answer.body.error), ['type', 'message', 'request_id'], what);
+  assert.equal(answer.body.error.request_id, answer.headers.get('x-request-id'), what);
+  assert.ok((errorTypesOf(op) as string[]).includes(answer.body.error.type), `${what}: ${answer.body.error.type} is not declared`);
+}
+
+/** Normalisations the interface names; everything else comes back as it was sent, or trimmed. */
+const NORMALISED: Record<string, (text: string) => string> = {};
+
+async function assertKept(op: AnyOperation, place: Place, text: string, answer: Answer, key: string, what: string): Promise<void> {
+  const normalised = NORMALISED[place.label]?.(text);
+  const same = (value: unknown, where: string) => {
+    if (value === undefined || value === null || typeof value !== 'string') return;
+    assert.ok([text, text.trim(), normalised].includes(value), `${what}: ${where} says ${JSON.stringify(value).slice(0, 200)}`);
+  };
+  same(valueAt(answer.body.data, place.path, text), 'the answer');
+  const id = answer.body.data?.id;
+  const get = v1Operations.find((other) => other.id === `${op.id.split('.')[0]}.get`);
+  if (typeof id !== 'string' || !get?.http.endsWith('/{id}') || op.id.split('.').length > 2 || op.http.split('/').length > 3) return;
+  const read = await call('GET', get.http.replace('GET ', '').replace('{id}', id), { key });
+  assert.equal(read.status, 200, `${what}: it was stored, but reading it says ${read.text.slice(0, 200)}`);
+  same(valueAt(read.body.data, place.path, text), 'the next read');
+}
+
+/** Audit entries and live rows of a workspace: what a refused call must leave as they were. */
+async function written(w: Workspace): Promise<{ audits: string; rows: string }> {
+  const { rows } = await sql().query<{ audits: string; rows: string }>(
+    `select (select count(*) from audit_logs where tenant_id = $1) as audits, (select coalesce(sum(n), 0) from row_counts where tenant_id = $1) as rows`,
+    [w.tenant.id],
+  );
+  return rows[0] as { audits: string; rows: string };
+}
+
+/** The request of an input, or null when a URL cannot carry it (a lone surrogate, a segment that is a dot). */
+async function send(op: AnyOperation, input: Record<string, unknown>, key: string): Promise<Answer | null> {
+  const [method, template] = op.http.split(' ') as [string, string];
+  const rest = { ...input };
+  let fits = true;
+  const segment = (_: string, name: string) => {
+    const value = String(rest[name]);
+    delete rest[name];
+    fits &&= value.isWellFormed() && value !== '.' && value !== '..' && value !== '';
+    return fits ? encodeURIComponent(value) : '-';
+  };
+  const path = template.replace(/\{(\w+)\}/g, segment);
+  if (!fits) return null;
+  if (method !== 'GET') return call(method, path, { key, ...(Object.keys(rest).length > 0 ? { body: rest } : {}) });
+  const query = Object.entries(rest).map(([name, value]) => [name, String(value)] as const);
+  if (query.some(([, value]) => !value.isWellFormed())) return null;
+  return call(method, query.length > 0 ? `${path}?${new URLSearchParams(query.map((pair) => [...pair]))}` : path, { key });
+}
+
+describe('a naughty text in any field of the dashboard is answered or refused, and breaks nothing', () => {
+  for (const op of dashboardOperations) {
+    const places = textPlaces(op.input);
+    if (places.length === 0 || !samples[op.id]) continue;
+    test(`${op.id} (${places.length} places)`, async () => {
+      const w = await workspace();
+      const ctx = () => w.ctx('live', memberActor('owner'));
+      let input = await samples[op.id]?.(ctx());
+      for (const [index, place] of places.entries()) {
+        for (const text of textsFor(index)) {
+          const before = await written(w);
+          const what = `${op.id}, ${place.label} = ${JSON.stringify(text).slice(0, 80)}`;
+          try {
+            await perform(op, ctx(), planted(op.input, input, place.path, text));
+            if (!op.http.startsWith('GET ')) input = await samples[op.id]?.(ctx());
+          } catch (error) {
+            const refusal = asRefusal(error);
+            assert.ok(refusal.status < 500, `${what}: ${String(refusal.cause ?? refusal.message)}`);
+            assert.deepEqual(await written(w), before, `${what}: refused with ${refusal.type}, yet something was written`);
+          }
+        }
+      }
+    });
+  }
+});
