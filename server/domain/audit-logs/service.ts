@@ -39,7 +39,7 @@ async function totalOf(tx: Tx, ctx: Ctx, { store, ...filters }: AuditFilters): P
 }
 
 /** The cursor feed of both stores, oldest first; at least once, and no late commit is passed over (interface rule 61 §4.1). */
-export function auditEvents(ctx: Ctx, { cursor, limit, ...filters }: z.output<typeof AuditEvents>): Promise<Feed<Entry>> {
+export async function auditEvents(ctx: Ctx, { cursor, limit, ...filters }: z.output<typeof AuditEvents>): Promise<Feed<Entry>> {
   const scope = { feed: 'audit-events', tenant_id: ctx.tenant_id, space: spaceOf(ctx.sandbox), filters };
   const key = cursorKey(rootKeys().current);
   const after = cursor === undefined ? 0n : decodeCursor(key, scope, cursor);

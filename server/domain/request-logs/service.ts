@@ -99,4 +99,5 @@ type RouteLogRow = Omit<LogFields, 'rate_limited'> & {
   source_ip_country: string | null;
   source_ip_city: string | null;
 };
+
 export { tailResponse } from './tail-response.ts';

@@ -61,8 +61,8 @@ function join(space: string): Alarm {
   rooms.set(space, room.add(ring));
   listener ??= listen({
     channels: ['request_logged'],
-    onMessage: (_, payload) => rooms.get(payload)?.forEach((r) => r()),
-    onConnect: () => rooms.forEach((others) => others.forEach((r) => r())), // announcements of the time between were lost
+    onMessage: (_, payload) => ringAll(rooms.get(payload)),
+    onConnect: () => [...rooms.values()].forEach(ringAll), // announcements of the time between were lost
   });
   return {
     async rings(signal) {
@@ -83,6 +83,10 @@ function join(space: string): Alarm {
       listener = undefined;
     },
   };
+}
+
+function ringAll(room: Iterable<() => void> = []): void {
+  for (const ring of room) ring();
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {
