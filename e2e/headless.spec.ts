@@ -4,7 +4,14 @@ import { expect, test } from '@playwright/test';
 import pg from 'pg';
 
 /** J2: a whole installation of routes by the API alone, from sign-up to a call that reaches the staging upstream with the staging secret. */
-const { E2E_ADMIN_URL, E2E_API_URL, E2E_SANDBOX_API_URL, E2E_PROXY_PORT, DATABASE_URL } = process.env as Record<string, string>;
+const setting = (name: string) => process.env[name] ?? '';
+const [E2E_ADMIN_URL, E2E_API_URL, E2E_SANDBOX_API_URL, E2E_PROXY_PORT, DATABASE_URL] = [
+  'E2E_ADMIN_URL',
+  'E2E_API_URL',
+  'E2E_SANDBOX_API_URL',
+  'E2E_PROXY_PORT',
+  'DATABASE_URL',
+].map(setting) as [string, string, string, string, string];
 
 type Json = Record<string, unknown>;
 // biome-ignore lint/suspicious/noExplicitAny: a stranger reads what is there
