@@ -44,7 +44,7 @@ export function CodeForm({ email, keep, next, onBack }: CodeFormProps) {
   };
 
   return (
-    <form onSubmit={submit} noValidate className="flex flex-col gap-5" aria-label="Enter the mailed code">
+    <form onSubmit={submit} noValidate className="flex flex-col gap-5">
       <p className="text-ink-2">
         If <strong className="font-medium text-ink [overflow-wrap:anywhere]">{email}</strong> has an account, a mail with a code and a link
         is on its way. Both work for 10 minutes.

@@ -25,7 +25,7 @@ export function OnboardingForm({ name, csrf }: { name: string; csrf: string }) {
     setRefusal(applyRefusal(form, answer.refusal));
   };
   return (
-    <Form form={form} onSubmit={create} refusal={refusal} aria-label="Create a workspace">
+    <Form form={form} onSubmit={create} refusal={refusal}>
       <Field label="Your name" error={fieldError(form, 'full_name')}>
         <Input {...form.register('full_name')} size="lg" autoComplete="name" />
       </Field>

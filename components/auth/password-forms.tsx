@@ -32,7 +32,7 @@ export function ForgotForm() {
     else setRefusal(applyRefusal(form, answer.refusal));
   };
   return (
-    <Form form={form} onSubmit={send} refusal={refusal} aria-label="Reset password">
+    <Form form={form} onSubmit={send} refusal={refusal}>
       <Field label="E-mail" error={fieldError(form, 'email')}>
         <Input {...form.register('email')} type="email" size="lg" autoComplete="username" inputMode="email" autoFocus />
       </Field>
@@ -65,7 +65,7 @@ export function ResetForm({ token }: { token: string }) {
     else setRefusal(applyRefusal(form, answer.refusal));
   };
   return (
-    <Form form={form} onSubmit={reset} refusal={refusal} aria-label="Choose a new password">
+    <Form form={form} onSubmit={reset} refusal={refusal}>
       <Field
         label="New password"
         hint="12 characters or more. A short sentence is easy to remember and hard to guess."

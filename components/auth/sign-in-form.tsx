@@ -42,7 +42,7 @@ export function SignInForm({ next, email }: { next: string | null; email: string
   };
 
   return (
-    <Form form={form} onSubmit={signIn} refusal={refusal} aria-label="Sign in">
+    <Form form={form} onSubmit={signIn} refusal={refusal}>
       <Field label="E-mail" error={fieldError(form, 'email')}>
         <Input {...form.register('email')} type="email" size="lg" autoComplete="username" inputMode="email" autoFocus={email === ''} />
       </Field>

@@ -30,7 +30,7 @@ export function SignUpForm() {
   };
 
   return (
-    <Form form={form} onSubmit={signUp} refusal={refusal} aria-label="Sign up">
+    <Form form={form} onSubmit={signUp} refusal={refusal}>
       <Field label="Workspace" hint="Your company or team. Its address is made from the name." error={fieldError(form, 'tenant_name')}>
         <Input {...form.register('tenant_name')} size="lg" autoComplete="organization" placeholder="Acme" autoFocus />
       </Field>

@@ -11,7 +11,7 @@ export default function ForgotPage() {
       title="Reset your password"
       description="We mail you a link to choose a new one."
       footer={
-        <Link href="/signin" className="text-accent-ink hover:underline">
+        <Link href="/signin" className="text-accent-ink underline underline-offset-2">
           Back to sign-in
         </Link>
       }

@@ -22,7 +22,7 @@ export default async function SignInPage({ searchParams }: { searchParams: Query
       footer={
         <>
           No account yet?{' '}
-          <Link href="/signup" className="text-accent-ink hover:underline">
+          <Link href="/signup" className="text-accent-ink underline underline-offset-2">
             Sign up
           </Link>
         </>

@@ -17,7 +17,7 @@ export default async function SignUpPage() {
       footer={
         <>
           Have an account?{' '}
-          <Link href="/signin" className="text-accent-ink hover:underline">
+          <Link href="/signin" className="text-accent-ink underline underline-offset-2">
             Sign in
           </Link>
         </>

@@ -27,6 +27,6 @@ export const rehashPassword = (password: string) => hash(password, pepper());
 const PROBLEMS = {
   too_short: `use at least ${passwordLength.min} characters; a short sentence is easiest to remember`,
   too_long: `use at most ${passwordLength.max} characters`,
-  contains_email: 'must not contain your e-mail name',
-  common: 'is one of the passwords that attackers try first; choose something less predictable',
+  contains_email: 'leave your e-mail name out of it',
+  common: 'attackers try this one first; choose something less predictable',
 } as const;
