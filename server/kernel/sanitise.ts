@@ -33,5 +33,6 @@ function clean(value: unknown, depth: number): Json {
 function cleanText(text: string): string {
   let out = text.replace(CREDENTIAL, '[redacted]');
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(out)) out = out.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#@]*@/i, '$1').replace(/\?[^#]*/, '');
-  return out.length > 512 ? `${out.slice(0, 511)}…` : out;
+  // Half of a surrogate pair at the cut would be no text any more, and jsonb would refuse the whole entry.
+  return out.length > 512 ? `${out.slice(0, 511).replace(/[\ud800-\udbff]$/, '')}…` : out;
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test, { describe } from 'node:test';
+import { domainToASCII } from 'node:url';
 import { errorTypesOf } from '#server/api/openapi.ts';
 import { dashboardOperations, v1Operations } from '#server/api/operations.ts';
 import { perform } from '#server/api/perform.ts';
@@ -20,9 +21,11 @@ import { HARSH, NAUGHTY } from './strings.ts';
  */
 await testDatabase({ LOG_LEVEL: 'silent' });
 
-/** Each field gets all harsh texts and every SHARE-th of the others; neighbouring fields get neighbouring ones. */
-const SHARE = 9;
-const textsFor = (index: number) => [...HARSH, ...NAUGHTY.filter((_, i) => i % SHARE === index % SHARE)];
+/** Each place gets all harsh texts and a share of the others, so that every place has some and the places of an operation together have all. */
+const textsFor = (index: number, places: number) => {
+  const share = Math.max(12, Math.floor(places / 2));
+  return [...HARSH, ...NAUGHTY.filter((_, i) => i % share === index % share)];
+};
 
 const infrastructure = KEY_ROLES.at(-1)?.capabilities ?? new Set();
 const byKey = v1Operations.filter((op) => op.needs === 'any' || (op.needs !== 'anonymous' && op.needs.every((c) => infrastructure.has(c))));
@@ -34,6 +37,8 @@ describe('a naughty text in any field of the Management API is kept byte for byt
   }
 });
 
+const spends = (op: AnyOperation) => op.http.startsWith('POST ') || op.http.startsWith('DELETE ');
+
 async function tryAll(op: AnyOperation, places: readonly Place[]): Promise<void> {
   const w = await workspace();
   const { text: key } = await w.key('live');
@@ -42,7 +47,7 @@ async function tryAll(op: AnyOperation, places: readonly Place[]): Promise<void>
   let before = await written(w);
   let accepted = 0;
   for (const [index, place] of places.entries()) {
-    for (const text of textsFor(index)) {
+    for (const text of textsFor(index, places.length)) {
       const what = `${op.id}, ${place.label} = ${JSON.stringify(text).slice(0, 80)}`;
       const answer = await send(op, planted(op.input, input, place.path, text) as Record<string, unknown>, key);
       if (!answer) continue; // HTTP has no spelling for it at this place
@@ -56,12 +61,13 @@ async function tryAll(op: AnyOperation, places: readonly Place[]): Promise<void>
       assert.ok(successesOf(op).includes(answer.status as 200), `${what}: ${answer.status}`);
       if (!op.stream && !op.list) await assertKept(op, place, text, answer, key, what);
       if (op.http.startsWith('GET ')) continue;
-      input = await samples[op.id]?.(w.live); // what was made has a name now, what was deleted is gone
+      if (spends(op)) input = await samples[op.id]?.(w.live); // what was made has a name now, what was deleted is gone
       before = await written(w);
     }
   }
-  if (op.http.startsWith('POST ') || op.http.startsWith('PATCH '))
-    assert.ok(accepted > 0, `${op.id}: nothing was ever accepted, so nothing was tried`);
+  const free = places.some(({ label }) => label === 'name' || label === 'label' || label === 'description');
+  if (free && !op.http.startsWith('GET '))
+    assert.ok(accepted > 10, `${op.id}: ${accepted} texts were accepted, so nothing was really tried`);
 }
 
 function assertRefusal(op: AnyOperation, answer: Answer, what: string): void {
@@ -73,7 +79,9 @@ function assertRefusal(op: AnyOperation, answer: Answer, what: string): void {
 }
 
 /** Normalisations the interface names; everything else comes back as it was sent, or trimmed. */
-const NORMALISED: Record<string, (text: string) => string> = {};
+const NORMALISED: Record<string, (text: string) => string> = {
+  'allowed_hosts.*': (text) => domainToASCII(text.trim()), // hosts are compared in the spelling of the URL standard
+};
 
 async function assertKept(op: AnyOperation, place: Place, text: string, answer: Answer, key: string, what: string): Promise<void> {
   const normalised = NORMALISED[place.label]?.(text);
@@ -127,12 +135,12 @@ describe('a naughty text in any field of the dashboard is answered or refused, a
       const ctx = () => w.ctx('live', memberActor('owner'));
       let input = await samples[op.id]?.(ctx());
       for (const [index, place] of places.entries()) {
-        for (const text of textsFor(index)) {
+        for (const text of textsFor(index, places.length)) {
           const before = await written(w);
           const what = `${op.id}, ${place.label} = ${JSON.stringify(text).slice(0, 80)}`;
           try {
             await perform(op, ctx(), planted(op.input, input, place.path, text));
-            if (!op.http.startsWith('GET ')) input = await samples[op.id]?.(ctx());
+            if (spends(op)) input = await samples[op.id]?.(ctx());
           } catch (error) {
             const refusal = asRefusal(error);
             assert.ok(refusal.status < 500, `${what}: ${String(refusal.cause ?? refusal.message)}`);
