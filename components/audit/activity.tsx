@@ -28,9 +28,9 @@ const columns = [
 ];
 
 /** The Activity tab of a resource: the audit log about it. `entry` in the address opens one. */
-export function Activity({ resource_type, resource_id }: { resource_type: string; resource_id: string }) {
+export function Activity({ resource_type, resource_id }: { /** Absent where entries about one thing carry several types: a route and its environments. */ resource_type?: string; resource_id: string }) {
   const [open, setOpen] = useQueryState('entry', parseAsString);
-  const pages = useEntries({ resource_type, resource_id });
+  const pages = useEntries({ ...(resource_type ? { resource_type } : {}), resource_id });
   if (pages.isError) return <QueryError query={pages} what="The activity" />;
   const rows = pages.data?.pages.flatMap((page) => page.entries);
   return (

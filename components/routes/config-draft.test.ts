@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { bodyOf, type Config, type Draft, draftFrom, originOf, problemsOf, valueOf, withoutOverride, withValue } from './config-draft.ts';
+import {
+  bodyOf,
+  type Config,
+  type Draft,
+  draftFrom,
+  originOf,
+  problemsOf,
+  shownValue,
+  withoutOverride,
+  withValue,
+} from './config-draft.ts';
 
 const base: Config = {
   environment_name: 'production',
@@ -45,7 +55,7 @@ test('an override shows the base where nothing is local, and says so', () => {
 test('reverting shows the value of the base before it is saved, and sends null', () => {
   const draft = withoutOverride({}, staging, 'timeout_ms');
   assert.deepEqual(draft, { timeout_ms: null });
-  assert.equal(valueOf('timeout_ms', staging, base, draft), 30_000);
+  assert.equal(shownValue('timeout_ms', staging, base, draft), 30_000);
 });
 
 test('reverting what was only typed and never saved leaves nothing to save', () => {
@@ -63,7 +73,7 @@ test('clearing a nullable setting of the base keeps its null', () => {
   const limited: Config = { ...base, rate_limit_burst: 20 };
   const draft = withValue({}, limited, 'rate_limit_burst', null, true);
   assert.deepEqual(draft, { rate_limit_burst: null });
-  assert.equal(valueOf('rate_limit_burst', limited, limited, draft), null);
+  assert.equal(shownValue('rate_limit_burst', limited, limited, draft), null);
 });
 
 test('form and JSON are the same value in both directions', () => {

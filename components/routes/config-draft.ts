@@ -18,7 +18,7 @@ export function originOf(field: ConfigField, config: Config, isBase: boolean, dr
 }
 
 /** The value a save would lead to. */
-export function valueOf<F extends ConfigField>(field: F, config: Config, base: Config, draft: Draft): Config[F] {
+export function shownValue<F extends ConfigField>(field: F, config: Config, base: Config, draft: Draft): Config[F] {
   const edited = draft[field] as Config[F] | null | undefined;
   if (edited === undefined) return config[field];
   // The base's null means "none"; an override's means "as the base".
@@ -73,7 +73,7 @@ export function bodyOf(config: Config, base: Config, draft: Draft): Record<strin
   const isBase = config === base;
   return Object.fromEntries(
     JSON_FIELDS.flatMap((field) =>
-      isBase || originOf(field, config, isBase, draft) === 'overridden' ? [[field, valueOf(field, config, base, draft)]] : [],
+      isBase || originOf(field, config, isBase, draft) === 'overridden' ? [[field, shownValue(field, config, base, draft)]] : [],
     ),
   );
 }

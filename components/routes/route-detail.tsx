@@ -5,6 +5,7 @@ import type { inferRouterOutputs } from '@trpc/server';
 import { Link2, Plus } from 'lucide-react';
 import { usePathname, useSearchParams } from 'next/navigation';
 import { parseAsString, parseAsStringLiteral, useQueryStates } from 'nuqs';
+import { Activity } from '#components/audit/activity.tsx';
 import { Crumbs } from '#components/shell/crumbs.tsx';
 import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { MutationError, QueryError } from '#components/trpc/query-error.tsx';
@@ -14,7 +15,7 @@ import { Button, LinkButton } from '#components/ui/button.tsx';
 import { Switch } from '#components/ui/choices.tsx';
 import { CopyButton } from '#components/ui/copy.tsx';
 import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
-import { Page, PageHeader, SectionCard } from '#components/ui/layout.tsx';
+import { Page, PageHeader } from '#components/ui/layout.tsx';
 import { Select } from '#components/ui/select.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { EmptyState } from '#components/ui/states.tsx';
@@ -25,7 +26,6 @@ import { ConfigTab } from './config-tab.tsx';
 import { JsonTab } from './json-tab.tsx';
 import { LimitsTab } from './limits-tab.tsx';
 import { MethodsTab } from './methods-tab.tsx';
-import { Activity } from './route-activity.tsx';
 import { RouteCalls } from './route-calls.tsx';
 import { RouteOverview } from './route-overview.tsx';
 import { RouteSettingsTab } from './route-settings-tab.tsx';
@@ -85,7 +85,6 @@ export function RouteDetail({ id }: { id: string }) {
 
 function LoadedRoute({ route }: { route: RouteDetailData }) {
   const trpc = useTRPC();
-  const path = usePath();
   const pathname = usePathname();
   const params = useSearchParams();
   const readOnly = useReadOnlyReason();
@@ -143,18 +142,7 @@ function LoadedRoute({ route }: { route: RouteDetailData }) {
           {tab === 'upstream' && <UpstreamTab editor={editor} />}
           {tab === 'json' && <JsonTab key={env} editor={editor} base={base} />}
           {tab === 'requests' && <RouteCalls routeId={route.id} {...(wanted ? { environment: wanted } : {})} />}
-          {tab === 'activity' && (
-            <SectionCard
-              title="Activity"
-              actions={
-                <LinkButton size="sm" href={path(`/audit?resource_id=${route.id}`)}>
-                  Open in Audit
-                </LinkButton>
-              }
-            >
-              <Activity resourceId={route.id} />
-            </SectionCard>
-          )}
+          {tab === 'activity' && <Activity resource_id={route.id} />}
           {tab === 'settings' && <RouteSettingsTab route={route} env={env} readOnly={readOnly} />}
           {EDITED.has(tab) && config && <SaveBar editor={editor} />}
         </>

@@ -8,7 +8,7 @@ import { Time } from '#components/ui/time.tsx';
 import { CallThis } from './call-this.tsx';
 import type { Config } from './config-draft.ts';
 import { hostOf } from './host.ts';
-import { Activity } from './route-activity.tsx';
+import { RecentChanges } from './recent-changes.tsx';
 import { RouteCalls } from './route-calls.tsx';
 import type { RouteDetailData } from './route-detail.tsx';
 
@@ -54,7 +54,7 @@ export function RouteOverview({ route, env, config, colors }: RouteOverviewProps
         <RouteCalls routeId={route.id} perPage={10} brief />
       </SectionCard>
       <SectionCard title="Last changes">
-        <Activity resourceId={route.id} limit={5} brief />
+        <RecentChanges resourceId={route.id} />
       </SectionCard>
     </Split>
   );

@@ -16,7 +16,7 @@ import {
   type Origin,
   originOf,
   problemsOf,
-  valueOf,
+  shownValue,
   withoutOverride,
   withValue,
 } from './config-draft.ts';
@@ -102,7 +102,7 @@ export function useConfigEditor({ routeId, env, config, base, readOnly }: Config
     baseName: base.environment_name,
     draft,
     readOnly,
-    value: (field) => valueOf(field, config, base, draft),
+    value: (field) => shownValue(field, config, base, draft),
     origin: (field) => originOf(field, config, isBase, draft),
     set: (field, value) => replace(withValue(draft, config, field, value, isBase)),
     revert: (field) => replace(withoutOverride(draft, config, field)),

@@ -1,0 +1,23 @@
+import type { Metadata } from 'next';
+import { Prefetch, type SpacePage } from '#app/prefetch.tsx';
+import { Home } from '#components/home/home.tsx';
+
+export const metadata: Metadata = { title: 'Home' };
+
+export default async function HomePage({ params }: SpacePage) {
+  const { workspace, space } = await params;
+  return (
+    <Prefetch
+      workspace={workspace}
+      space={space}
+      queries={(trpc) => [
+        trpc.requestLogs.browse.queryOptions({ per_page: 8 }),
+        trpc.routes.list.queryOptions({ per_page: 1 }),
+        trpc.routes.list.queryOptions({ sort: 'created_at', order: 'asc', per_page: 5, enabled: true }),
+        trpc.apiKeys.list.queryOptions({ per_page: 1 }),
+      ]}
+    >
+      <Home />
+    </Prefetch>
+  );
+}

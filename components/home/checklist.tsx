@@ -1,0 +1,107 @@
+'use client';
+
+import { useQuery } from '@tanstack/react-query';
+import { Circle, CircleCheck, X } from 'lucide-react';
+import Link from 'next/link';
+import { useSyncExternalStore } from 'react';
+import { isDemo } from '#components/routes/host.ts';
+import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
+import { IconButton } from '#components/ui/button.tsx';
+import { cn } from '#components/ui/cn.ts';
+import { SectionCard } from '#components/ui/layout.tsx';
+import { Meter } from '#components/ui/meter.tsx';
+
+type Step = { label: string; href: string; done: boolean };
+
+/** What is left of getting started. Each step finds out from the data whether it is done; the card goes when all are, or when it is closed. */
+export function Checklist() {
+  const { slug, space } = useScope();
+  const place = `sallyport:checklist:${slug}:${space}`;
+  const [closed, close] = useClosed(place);
+  const steps = useSteps(closed);
+  if (closed || !steps || steps.every((step) => step.done)) return null;
+  const done = steps.filter((step) => step.done).length;
+  return (
+    <SectionCard title="Getting started" actions={<IconButton size="sm" label="Close the list" icon={<X />} onClick={close} />}>
+      <div className="flex flex-col gap-3">
+        <Meter value={done} max={steps.length} label={`${done.toString()} of ${steps.length.toString()} done`} bare />
+        <ol className="flex flex-col gap-1">
+          {steps.map((step) => (
+            <li key={step.label}>
+              <Link
+                href={step.href}
+                className={cn(
+                  'flex min-h-7 items-center gap-2 rounded-sm px-1 hover:bg-subtle',
+                  step.done ? 'text-ink-3 line-through decoration-line-control' : 'text-ink',
+                )}
+              >
+                {step.done ? (
+                  <CircleCheck aria-hidden className="size-4 shrink-0 text-good-ink" />
+                ) : (
+                  <Circle aria-hidden className="size-4 shrink-0 text-ink-3" />
+                )}
+                {step.label}
+                <span className="sr-only">{step.done ? ', done' : ', to do'}</span>
+              </Link>
+            </li>
+          ))}
+        </ol>
+      </div>
+    </SectionCard>
+  );
+}
+
+/** Undefined until everything is known: a list that ticks itself off while it is read would only confuse. */
+function useSteps(closed: boolean): readonly Step[] | undefined {
+  const trpc = useTRPC();
+  const path = usePath();
+  const { slug, space } = useScope();
+  const enabled = !closed;
+  const routes = useQuery(trpc.routes.list.queryOptions({ per_page: 100 }, { enabled }));
+  const secrets = useQuery(trpc.secrets.list.queryOptions({ per_page: 100 }, { enabled }));
+  const calls = useQuery(trpc.requestLogs.browse.queryOptions({ per_page: 1 }, { enabled }));
+  const keys = useQuery(trpc.apiKeys.list.queryOptions({ per_page: 1, active: true }, { enabled }));
+  const clients = useQuery(trpc.clients.list.queryOptions({ per_page: 1 }, { enabled }));
+  const usage = useQuery(trpc.account.usage.queryOptions({}, { enabled }));
+  if (!routes.data || !secrets.data || !calls.data || !keys.data || !clients.data || !usage.data) return undefined;
+  const own = routes.data.data.filter((route) => !isDemo(route.target_base_url));
+  return [
+    ...(space === 'live' ? [{ label: 'Create a live key', href: path('/api-keys'), done: keys.data.meta.total > 0 }] : []),
+    {
+      label: space === 'test' ? 'Make the first call' : 'Make the first live call',
+      href: path(space === 'test' ? '' : '/routes'),
+      done: calls.data.total > 0,
+    },
+    { label: 'Create a route to your API', href: path('/routes?create=true'), done: own.length > 0 },
+    {
+      label: 'Store its credential as a secret',
+      href: path('/secrets'),
+      done: secrets.data.data.some((secret) => !secret.tags.includes('sample')),
+    },
+    {
+      label: 'Restrict who may call',
+      href: path('/clients'),
+      done: clients.data.meta.total > 0 || own.some((route) => route.requires_clients),
+    },
+    { label: 'Invite a teammate', href: `/${slug}/settings/workspace`, done: (usage.data.resources.members?.used ?? 0) > 1 },
+  ];
+}
+
+const listeners = new Set<() => void>();
+
+/** Whether the card was closed in this browser. */
+function useClosed(place: string): [closed: boolean, close: () => void] {
+  const closed = useSyncExternalStore(
+    (notify) => {
+      listeners.add(notify);
+      return () => listeners.delete(notify);
+    },
+    () => localStorage.getItem(place) === '1',
+    () => false,
+  );
+  const close = () => {
+    localStorage.setItem(place, '1');
+    for (const notify of listeners) notify();
+  };
+  return [closed, close];
+}

@@ -1,0 +1,98 @@
+'use client';
+
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { Call } from '#components/routes/call-columns.tsx';
+import { callSnippets } from '#components/routes/call-snippets.ts';
+import { useScope, useTRPC } from '#components/trpc/provider.tsx';
+import { Status } from '#components/ui/badge.tsx';
+import { CodeBlock } from '#components/ui/code-block.tsx';
+import { Page, PageHeader, SectionCard } from '#components/ui/layout.tsx';
+import { notify } from '#components/ui/toaster.tsx';
+import { CallSummary } from './call-summary.tsx';
+import { Checklist } from './checklist.tsx';
+import { GoLiveCard } from './go-live-card.tsx';
+import { StarterKey } from './starter-key.tsx';
+import { UpstreamCard } from './upstream-card.tsx';
+import { useLiveCalls } from './use-live-calls.ts';
+
+const PLACE_OF_KEY = 'YOUR_TEST_KEY';
+
+/** Home of a workspace that was never called: one call, ready to paste, and the place where it arrives. */
+export function FirstCall() {
+  const trpc = useTRPC();
+  const cache = useQueryClient();
+  const { proxy_url } = useScope();
+  const [apiKey, setApiKey] = useState<string>();
+  const routes = useQuery(trpc.routes.list.queryOptions({ sort: 'created_at', order: 'asc', per_page: 5, enabled: true }));
+  const live = useLiveCalls(() => void cache.invalidateQueries(trpc.requestLogs.pathFilter()));
+  const call = live.calls[0];
+  const starter = routes.data?.data.find((route) => route.slug === 'echo') ?? routes.data?.data[0];
+  const url = `${proxy_url}/${starter?.slug ?? starter?.id ?? 'echo'}/hello`;
+
+  const receive = async (key: string) => {
+    setApiKey(key);
+    const text = callSnippets({ url, headers: { 'X-Svc-Key': key } })[0].code;
+    // Right after the click most browsers allow it; where not, the copy button is beside the call.
+    await navigator.clipboard.writeText(text).then(
+      () => notify('The call is on your clipboard, key included. Paste it into a terminal.'),
+      () => undefined,
+    );
+  };
+  return (
+    <Page>
+      <PageHeader
+        title={call ? 'That was your first call' : 'Make your first call'}
+        description={
+          call
+            ? 'It went through the gateway, got a credential it never saw, and came back. Next: your own API.'
+            : 'Paste this into a terminal. The gateway puts a secret into the request on its way to a demonstration upstream; you will see both here.'
+        }
+      />
+      <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 lg:grid-cols-[minmax(0,1fr)_20rem]">
+        <div className="flex min-w-0 flex-col gap-4">
+          <CodeBlock snippets={firstThree(url, apiKey ?? PLACE_OF_KEY)} />
+          <StarterKey apiKey={apiKey} onKey={(key) => void receive(key)} />
+          <LiveRow live={live.state} call={call} more={live.calls.length - 1} />
+        </div>
+        <Checklist />
+      </div>
+      <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 lg:grid-cols-2">
+        <UpstreamCard apiKey={apiKey} />
+        <GoLiveCard />
+      </div>
+    </Page>
+  );
+}
+
+function firstThree(url: string, key: string) {
+  const [curl, node, python] = callSnippets({ url, headers: { 'X-Svc-Key': key } });
+  return node && python ? ([curl, node, python] as const) : ([curl] as const);
+}
+
+/** Where the call lands. It stands there waiting, so that nobody has to look for it. */
+function LiveRow({ live, call, more }: { live: 'connecting' | 'open' | 'lost'; call: Call | undefined; more: number }) {
+  return (
+    <SectionCard
+      title={call ? 'Your call' : undefined}
+      actions={call ? <Status state="live">{more > 0 ? `live, ${more.toString()} more` : 'live'}</Status> : undefined}
+      className={call ? 'border-good-line' : undefined}
+    >
+      <div aria-live="polite">
+        {call ? (
+          <CallSummary key={call.request_id} call={call} />
+        ) : (
+          <p className="flex items-center gap-3 text-ink-2">
+            <span aria-hidden className="relative flex size-2.5">
+              {live === 'open' && <span className="absolute inset-0 animate-ping rounded-full bg-accent opacity-60 motion-reduce:hidden" />}
+              <span className={live === 'lost' ? 'size-2.5 rounded-full bg-warn' : 'size-2.5 rounded-full bg-accent'} />
+            </span>
+            {live === 'lost'
+              ? 'The live connection was lost; trying again. Calls are not missed meanwhile.'
+              : 'Waiting for your call. It appears here the moment it arrives.'}
+          </p>
+        )}
+      </div>
+    </SectionCard>
+  );
+}

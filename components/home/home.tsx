@@ -1,0 +1,38 @@
+'use client';
+
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useScope, useTRPC } from '#components/trpc/provider.tsx';
+import { QueryError } from '#components/trpc/query-error.tsx';
+import { Page } from '#components/ui/layout.tsx';
+import { Skeleton } from '#components/ui/skeleton.tsx';
+import { FirstCall } from './first-call.tsx';
+import { LiveStart } from './live-start.tsx';
+import { Overview } from './overview.tsx';
+
+/** A workspace that was never called gets the way to its first call; every other one gets its health. */
+export function Home() {
+  const trpc = useTRPC();
+  const { space } = useScope();
+  const calls = useQuery(trpc.requestLogs.browse.queryOptions({ per_page: 8 }));
+  const routes = useQuery(trpc.routes.list.queryOptions({ per_page: 1 }));
+  // Decided once a visit: the page must not change under the person who has just made the first call.
+  const [first, setFirst] = useState<boolean>();
+  if (first === undefined && calls.data) setFirst(calls.data.total === 0);
+  if (calls.error && !calls.data) {
+    return (
+      <Page>
+        <QueryError query={calls} what="The calls of this space" />
+      </Page>
+    );
+  }
+  if (first === undefined || !routes.data) {
+    return (
+      <Page>
+        <Skeleton lines={6} label="Loading" />
+      </Page>
+    );
+  }
+  if (!first) return <Overview />;
+  return space === 'live' && routes.data.meta.total === 0 ? <LiveStart /> : <FirstCall />;
+}

@@ -1,0 +1,45 @@
+'use client';
+
+import { Import, Plus, Waypoints } from 'lucide-react';
+import { usePath, useScope } from '#components/trpc/provider.tsx';
+import { LinkButton } from '#components/ui/button.tsx';
+import { Page, PageHeader } from '#components/ui/layout.tsx';
+import { EmptyState } from '#components/ui/states.tsx';
+import { Checklist } from './checklist.tsx';
+
+/** Home of an empty Live space. */
+export function LiveStart() {
+  const path = usePath();
+  const { slug } = useScope();
+  return (
+    <Page>
+      <PageHeader
+        title="Live is empty"
+        description="Nothing from Test comes here by itself: each live route, secret and key is made on purpose."
+      />
+      <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 lg:grid-cols-[minmax(0,1fr)_20rem]">
+        <EmptyState
+          icon={<Waypoints />}
+          title="Make the first live route"
+          action={
+            <LinkButton variant="primary" icon={<Plus />} href={path('/routes?create=true')}>
+              New live route
+            </LinkButton>
+          }
+          link={
+            <LinkButton icon={<Import />} href={path('/import')}>
+              Import
+            </LinkButton>
+          }
+        >
+          Then store its live credential, create a live key, and call it.{' '}
+          <a href={`/${slug}/test`} className="underline underline-offset-2">
+            Try it in Test first
+          </a>{' '}
+          if you have not yet.
+        </EmptyState>
+        <Checklist />
+      </div>
+    </Page>
+  );
+}

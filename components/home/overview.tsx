@@ -1,0 +1,246 @@
+'use client';
+
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
+import Link from 'next/link';
+import { useRouter } from 'next/navigation';
+import { parseAsStringLiteral, useQueryState } from 'nuqs';
+import { useState } from 'react';
+import { RecentChanges } from '#components/routes/recent-changes.tsx';
+import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
+import { QueryError } from '#components/trpc/query-error.tsx';
+import { LinkButton } from '#components/ui/button.tsx';
+import { Page, PageHeader, SectionCard, Split } from '#components/ui/layout.tsx';
+import { Stat } from '#components/ui/stat.tsx';
+import { Segmented } from '#components/ui/tabs.tsx';
+import { type Bucket, TimeHistogram } from '#components/ui/time-histogram.tsx';
+import { Checklist } from './checklist.tsx';
+import { changeOf, periodsOf, RANGES, type Range, rangeWords } from './ranges.ts';
+import { RecentCalls } from './recent-calls.tsx';
+import { UsageMeters } from './usage-meters.tsx';
+import { useLiveCalls } from './use-live-calls.ts';
+
+const number = new Intl.NumberFormat('en');
+const percent = (share: number) => `${(share * 100).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %`;
+const ms = (value: number | null) => (value === null ? '—' : `${number.format(Math.round(value))} ms`);
+
+export function Overview() {
+  const trpc = useTRPC();
+  const cache = useQueryClient();
+  const path = usePath();
+  const router = useRouter();
+  const { space } = useScope();
+  const [range, setRange] = useQueryState('range', parseAsStringLiteral(Object.keys(RANGES) as Range[]).withDefault('24h'));
+  const [now, setNow] = useState(() => Date.now());
+  const { current, before } = periodsOf(range, now);
+  const stats = useQuery(trpc.requestLogs.stats.queryOptions(current, { placeholderData: keepPreviousData }));
+  const previous = useQuery(trpc.requestLogs.stats.queryOptions(before, { placeholderData: keepPreviousData }));
+  const routes = useQuery(trpc.routes.list.queryOptions({ per_page: 1, enabled: true }));
+  const live = useLiveCalls(() => {
+    // The figures follow the calls, at most once a minute: periodsOf moves only then.
+    setNow(Date.now());
+    void cache.invalidateQueries(trpc.requestLogs.stats.queryFilter(current));
+  });
+  const totals = stats.data?.totals;
+  const was = previous.data?.totals;
+  const share = totals && totals.total > 0 ? totals.errors / totals.total : 0;
+  const wasShare = was && was.total > 0 ? was.errors / was.total : null;
+  const trend = stats.data?.series.map((bucket) => bucket.total);
+  const errors = stats.data?.series.map((bucket) => bucket.c5xx + bucket.other);
+  const logs = (query: string) => path(`/logs?${new URLSearchParams(current).toString()}${query}`);
+
+  return (
+    <Page>
+      <PageHeader
+        title={totals ? healthOf(totals, share, routes.data?.meta.total) : 'Home'}
+        description={totals && `${number.format(totals.total)} calls ${rangeWords[range]}, ${percent(share)} errors.`}
+        actions={
+          <Segmented
+            label="Range"
+            size="sm"
+            options={(Object.keys(RANGES) as Range[]).map((value) => ({ value, label: value }))}
+            value={range}
+            onValueChange={(value) => void setRange(value)}
+          />
+        }
+      />
+      {stats.error && !stats.data ? (
+        <QueryError query={stats} what="The figures" />
+      ) : (
+        <>
+          <div className="grid grid-cols-2 gap-3 lg:grid-cols-5">
+            <Stat
+              label="Calls"
+              value={totals ? number.format(totals.total) : '…'}
+              change={totals && was && changeOf(totals.total, was.total, false)}
+              {...(trend ? { trend } : {})}
+              href={logs('')}
+            />
+            <Stat
+              label="Error rate"
+              value={totals ? percent(share) : '…'}
+              change={changeOf(share, wasShare, true)}
+              {...(errors ? { trend: errors } : {})}
+              href={logs('&status_class=5xx')}
+            />
+            <Stat
+              label="p95 latency"
+              value={stats.data ? ms(stats.data.latency.p95) : '…'}
+              change={changeOf(stats.data?.latency.p95 ?? null, previous.data?.latency.p95 ?? null, true)}
+              href={logs('&sort=latency_ms')}
+            />
+            <Stat
+              label="p95 upstream"
+              value={stats.data ? ms(stats.data.upstream_latency.p95) : '…'}
+              change={changeOf(stats.data?.upstream_latency.p95 ?? null, previous.data?.upstream_latency.p95 ?? null, true)}
+              href={logs('&origin=upstream')}
+            />
+            <Stat
+              label="Rate limited"
+              value={totals ? number.format(totals.rate_limited) : '…'}
+              change={totals && was && changeOf(totals.rate_limited, was.rate_limited, true)}
+              href={logs('&rate_limited=true')}
+              className="max-lg:col-span-2"
+            />
+          </div>
+          {stats.data && (
+            <SectionCard title="Calls over time">
+              <TimeHistogram
+                buckets={bucketsOf(stats.data)}
+                bucketMs={stats.data.step_seconds * 1000}
+                unit="calls"
+                muted={space === 'test'}
+                onSelect={({ from, to }) => router.push(path(`/logs?${new URLSearchParams({ from, to }).toString()}`))}
+              />
+            </SectionCard>
+          )}
+        </>
+      )}
+      <Split
+        side={
+          <>
+            <Checklist />
+            <UsageMeters />
+            <SectionCard
+              title="Recent activity"
+              actions={
+                <LinkButton size="sm" variant="ghost" href={path('/audit')}>
+                  Audit
+                </LinkButton>
+              }
+            >
+              <RecentChanges most={6} />
+            </SectionCard>
+          </>
+        }
+      >
+        {stats.data && stats.data.error_codes.length > 0 && (
+          <Errors codes={stats.data.error_codes} hrefOf={(code) => logs(`&error=${encodeURIComponent(code)}`)} />
+        )}
+        <RecentCalls live={live} />
+        {stats.data && stats.data.top_routes.length > 0 && <TopRoutes routes={stats.data.top_routes} />}
+      </Split>
+    </Page>
+  );
+}
+
+type Totals = { total: number; errors: number };
+
+/** One sentence before any figure. */
+function healthOf({ total, errors }: Totals, share: number, routes: number | undefined): string {
+  const all = routes === undefined ? 'Routes' : routes === 1 ? 'Your route' : `${number.format(routes)} routes`;
+  if (total === 0) return 'No calls in this time';
+  if (share >= 0.25) return `Many calls fail: ${number.format(errors)} of ${number.format(total)}`;
+  if (share >= 0.05) return `${number.format(errors)} calls failed; most went through`;
+  return `${all} healthy`;
+}
+
+type Stats = {
+  from: string;
+  to: string;
+  step_seconds: number;
+  series: readonly ({ at: string; total: number } & Record<'c2xx' | 'c3xx' | 'c4xx' | 'c5xx' | 'other', number>)[];
+};
+
+/** Every bucket of the range, those without a call too: a gap is a fact. */
+function bucketsOf({ from, to, step_seconds, series }: Stats): Bucket[] {
+  const step = step_seconds * 1000;
+  const known = new Map(series.map((one) => [Date.parse(one.at), one]));
+  const start = Math.floor(Date.parse(from) / step) * step;
+  const count = Math.max(1, Math.ceil((Date.parse(to) - start) / step));
+  return Array.from({ length: count }, (_, index) => {
+    const at = start + index * step;
+    const one = known.get(at);
+    return {
+      at: new Date(at).toISOString(),
+      ok: one?.c2xx ?? 0,
+      redirect: one?.c3xx ?? 0,
+      client_error: one?.c4xx ?? 0,
+      server_error: one?.c5xx ?? 0,
+      blocked: one?.other ?? 0,
+    };
+  });
+}
+
+function Errors({ codes, hrefOf }: { codes: readonly { error: string; count: number }[]; hrefOf: (code: string) => string }) {
+  return (
+    <SectionCard title="Errors by cause">
+      <ul className="flex flex-col">
+        {codes.slice(0, 6).map(({ error, count }) => (
+          <li key={error}>
+            <Link href={hrefOf(error)} className="-mx-2 flex min-h-8 items-center justify-between gap-3 rounded-sm px-2 hover:bg-subtle">
+              <span className="truncate font-mono text-xs">{error}</span>
+              <span className="figures text-ink-2">{number.format(count)}</span>
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </SectionCard>
+  );
+}
+
+type TopRoute = { route_id: string | null; name: string | null; count: number; errors: number; p95: number | null };
+
+function TopRoutes({ routes }: { routes: readonly TopRoute[] }) {
+  const path = usePath();
+  return (
+    <SectionCard title="Busiest routes">
+      <table className="w-full text-left">
+        <caption className="sr-only">Busiest routes</caption>
+        <thead className="text-ink-3 text-xs">
+          <tr>
+            <th scope="col" className="pb-1 font-medium">
+              Route
+            </th>
+            <th scope="col" className="pb-1 text-right font-medium">
+              Calls
+            </th>
+            <th scope="col" className="pb-1 text-right font-medium">
+              Errors
+            </th>
+            <th scope="col" className="pb-1 text-right font-medium max-sm:hidden">
+              p95
+            </th>
+          </tr>
+        </thead>
+        <tbody className="figures">
+          {routes.slice(0, 6).map((route) => (
+            <tr key={route.route_id ?? 'none'} className="border-line border-t">
+              <td className="py-1.5">
+                {route.route_id ? (
+                  <Link href={path(`/routes/${route.route_id}`)} className="rounded-xs font-medium hover:underline">
+                    {route.name ?? 'deleted route'}
+                  </Link>
+                ) : (
+                  <span className="text-ink-3">no route found</span>
+                )}
+              </td>
+              <td className="py-1.5 text-right">{number.format(route.count)}</td>
+              <td className="py-1.5 text-right">{percent(route.count > 0 ? route.errors / route.count : 0)}</td>
+              <td className="py-1.5 text-right max-sm:hidden">{ms(route.p95)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </SectionCard>
+  );
+}

@@ -1,0 +1,28 @@
+/** The ranges of Home's figures, by the word in the address. */
+export const RANGES = { '1h': 3_600_000, '24h': 86_400_000, '7d': 7 * 86_400_000 } as const;
+export type Range = keyof typeof RANGES;
+export const rangeWords: Record<Range, string> = { '1h': 'in the last hour', '24h': 'in the last 24 hours', '7d': 'in the last 7 days' };
+
+/**
+ * The range that ends now and the one before it, as ISO times. Whole minutes, since the figures are kept by the minute: within a minute the
+ * same query is asked again instead of a new one.
+ */
+export function periodsOf(range: Range, now: number): { current: { from: string; to: string }; before: { from: string; to: string } } {
+  const end = Math.ceil(now / 60_000) * 60_000;
+  const iso = (at: number) => new Date(at).toISOString();
+  const [from, earlier] = [end - RANGES[range], end - 2 * RANGES[range]];
+  return { current: { from: iso(from), to: iso(end) }, before: { from: iso(earlier), to: iso(from) } };
+}
+
+/** A change against the period before, in words; undefined when there is nothing to compare with. */
+export function changeOf(now: number | null, before: number | null, lowerIsBetter: boolean) {
+  if (now === null || before === null || before === 0 || now === before) return undefined;
+  const share = (now - before) / before;
+  const direction = share > 0 ? ('up' as const) : ('down' as const);
+  const percent = Math.abs(share * 100);
+  return {
+    text: `${percent < 10 ? percent.toFixed(1) : Math.round(percent).toString()} %`,
+    direction,
+    good: lowerIsBetter ? share < 0 : share > 0,
+  };
+}

@@ -1,0 +1,107 @@
+'use client';
+
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { KeyRound } from 'lucide-react';
+import Link from 'next/link';
+import { useState } from 'react';
+import type { z } from 'zod';
+import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
+import { MutationError } from '#components/trpc/query-error.tsx';
+import { useReadOnlyReason } from '#components/trpc/role.ts';
+import { Button } from '#components/ui/button.tsx';
+import { textLink } from '#components/ui/layout.tsx';
+import type { StarterKeyAnswer } from '#server/domain/signup/schema.ts';
+
+type Taken = z.output<typeof StarterKeyAnswer>;
+
+/** Gets a test key for the snippet above it. The key is handed to the caller once and kept in memory only. */
+export function StarterKey({ apiKey, onKey }: { apiKey: string | undefined; onKey: (key: string) => void }) {
+  const { slug, csrf } = useScope();
+  const path = usePath();
+  const cache = useQueryClient();
+  const trpc = useTRPC();
+  const readOnly = useReadOnlyReason();
+  const [gone, setGone] = useState(false);
+  const keys = useQuery(trpc.apiKeys.list.queryOptions({ per_page: 1 }));
+  const roles = useQuery(trpc.roles.list.queryOptions({ subject_kind: 'api_key' }));
+
+  const take = useMutation({
+    mutationFn: async (): Promise<Taken> => {
+      const answer = await fetch('/auth/starter-key', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-csrf-token': csrf },
+        body: JSON.stringify({ tenant_id: slug }),
+      });
+      const body = (await answer.json()) as Taken & { code?: string };
+      // The shape of a tRPC error, so that both are shown by the same words.
+      if (!answer.ok) throw Object.assign(new Error(body.message), { data: { ...body, status: answer.status } });
+      return body;
+    },
+    onSuccess: (taken) => {
+      onKey(taken.api_key);
+      return cache.invalidateQueries(trpc.apiKeys.pathFilter());
+    },
+    onError: (error: Error & { data?: { code?: string } }) => {
+      if (error.data?.code === 'conflict') setGone(true);
+    },
+  });
+  const create = useMutation(
+    trpc.apiKeys.create.mutationOptions({
+      onSuccess: (made) => {
+        onKey(made.api_key);
+        return cache.invalidateQueries(trpc.apiKeys.pathFilter());
+      },
+    }),
+  );
+  const invoke = roles.data?.data.find((role) => role.name === 'Key - Invoke');
+  const had = gone || (keys.data?.meta.total ?? 0) > 0;
+
+  if (apiKey) {
+    return (
+      <p role="status" className="text-ink-2">
+        Your test key is in the call. It is shown this once: leaving or reloading the page forgets it.{' '}
+        <Link href={path('/api-keys')} className={textLink}>
+          API keys
+        </Link>{' '}
+        lists and revokes it.
+      </p>
+    );
+  }
+  return (
+    <div className="flex flex-col gap-2">
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
+        {had ? (
+          <Button
+            variant="primary"
+            icon={<KeyRound />}
+            loading={create.isPending}
+            disabledReason={readOnly}
+            onClick={() =>
+              create.mutate({ name: `First call ${new Date().toISOString().slice(0, 16)}`, ...(invoke ? { role_ids: [invoke.id] } : {}) })
+            }
+          >
+            Create a test key
+          </Button>
+        ) : (
+          <Button
+            variant="primary"
+            size="lg"
+            icon={<KeyRound />}
+            loading={take.isPending || keys.isPending}
+            disabledReason={readOnly}
+            onClick={() => take.mutate()}
+          >
+            Put my test key in
+          </Button>
+        )}
+        <p className="min-w-0 flex-1 basis-64 text-ink-2">
+          {had
+            ? 'This workspace had its first key already, and keys are shown only once. A new one that may call routes and nothing else takes a second.'
+            : 'It is made now, shown once, and works in Test only.'}
+        </p>
+      </div>
+      {!gone && <MutationError error={take.error} />}
+      <MutationError error={create.error} />
+    </div>
+  );
+}

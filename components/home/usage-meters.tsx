@@ -1,0 +1,58 @@
+'use client';
+
+import { useQuery } from '@tanstack/react-query';
+import { useScope, useTRPC } from '#components/trpc/provider.tsx';
+import { QueryError } from '#components/trpc/query-error.tsx';
+import { LinkButton } from '#components/ui/button.tsx';
+import { SectionCard } from '#components/ui/layout.tsx';
+import { Meter } from '#components/ui/meter.tsx';
+import { Skeleton } from '#components/ui/skeleton.tsx';
+
+const number = new Intl.NumberFormat('en');
+
+/** The month's calls and the counted things that come closest to their limits. */
+export function UsageMeters() {
+  const trpc = useTRPC();
+  const { slug } = useScope();
+  const usage = useQuery(trpc.account.usage.queryOptions({}));
+  if (usage.error && !usage.data) return <QueryError query={usage} what="The usage" />;
+  if (!usage.data) return <Skeleton lines={3} label="Loading usage" />;
+  const { api_calls, resources, plan } = usage.data;
+  const limited = Object.entries(resources)
+    .flatMap(([kind, { used, limit }]) => (limit === null ? [] : [{ kind: kind.replaceAll('_', ' '), used, limit }]))
+    .sort((a, b) => b.used / b.limit - a.used / a.limit)
+    .slice(0, 3);
+  return (
+    <SectionCard
+      title="Usage"
+      description={`${plan[0]?.toUpperCase() ?? ''}${plan.slice(1)} plan`}
+      actions={
+        <LinkButton size="sm" variant="ghost" href={`/${slug}/settings/usage`}>
+          Details
+        </LinkButton>
+      }
+    >
+      <div className="flex flex-col gap-3">
+        {api_calls.limit === null ? (
+          <p className="figures text-ink-2 text-xs">{number.format(api_calls.used)} live calls this month, no limit</p>
+        ) : (
+          <Meter
+            value={api_calls.used}
+            max={api_calls.limit}
+            label="Live calls this month"
+            detail={`${number.format(api_calls.used)} of ${number.format(api_calls.limit)}`}
+          />
+        )}
+        {limited.map(({ kind, used, limit }) => (
+          <Meter
+            key={kind}
+            value={used}
+            max={limit}
+            label={kind[0]?.toUpperCase() + kind.slice(1)}
+            detail={`${number.format(used)} of ${number.format(limit)}`}
+          />
+        ))}
+      </div>
+    </SectionCard>
+  );
+}
