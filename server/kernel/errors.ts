@@ -30,6 +30,7 @@ export const ERROR_STATUS = {
   conflict: 409,
   in_use: 409,
   request_in_progress: 409,
+  rotation_in_progress: 409,
   claim_already_collected: 409,
   last_owner: 409,
   payload_too_large: 413,

@@ -4,7 +4,8 @@ import { inTransaction } from '#server/kernel/database.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { sql } from './db.ts';
-import { addJob, prepareQueue } from './queue.ts';
+import { addJob } from './queue.ts';
+import { prepareQueue } from './queue-schema.ts';
 
 await testDatabase();
 const jobs = async () =>

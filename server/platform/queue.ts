@@ -1,7 +1,5 @@
-import { runMigrations } from 'graphile-worker';
-import pg from 'pg';
 import type { Tx } from '#server/kernel/database.ts';
-import { connection, db } from './db.ts';
+import { db } from './db.ts';
 
 export type JobOptions = {
   /** Not before this time; at once when absent. */
@@ -20,15 +18,4 @@ export async function addJob(tx: Tx | null, name: string, payload: Record<string
   const { run_at = null, job_key = null, max_attempts = null } = options;
   await (tx ?? db())
     .$queryRaw`select enqueue_job(${name}, ${JSON.stringify(payload)}::jsonb, ${run_at}::timestamptz, ${job_key}::text, ${max_attempts}::integer)::text`;
-}
-
-/** Brings the queue's own schema up to date. The worker does so at every start; an installer may do it earlier. */
-export async function prepareQueue(url?: string): Promise<void> {
-  const pool = new pg.Pool({ ...connection(), ...(url ? { connectionString: url } : {}), max: 1 });
-  pool.on('error', () => {}); // what was running on the lost connection is told by its own promise
-  try {
-    await runMigrations({ pgPool: pool });
-  } finally {
-    await pool.end();
-  }
 }

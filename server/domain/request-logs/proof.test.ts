@@ -50,7 +50,7 @@ test('the path of every row leads from its leaf to the root that stands in the c
     entries.map((e) => [e.action, e.resource_id, String(e.sequence_number), Buffer.from(e.row_hash).toString('hex')]),
     [['request_log.anchor', p.anchor?.id, p.anchor?.sequence_number, p.anchor?.chain_row_hash]],
   );
-  assert.equal((entries[0]?.details as { merkle_root: string }).merkle_root, p.anchor?.merkle_root);
+  assert.equal((entries[0]!.details as { merkle_root: string }).merkle_root, p.anchor?.merkle_root);
   assert.equal((await verifyChainOf(w.live, {})).valid, true);
 });
 

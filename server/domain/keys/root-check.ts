@@ -1,0 +1,37 @@
+import { RootKeyRefused } from '#server/crypto/root-key.ts';
+import { unwrapTenantKey } from '#server/crypto/tenant-key.ts';
+import { sql } from '#server/platform/db.ts';
+import { rootKeys } from '#server/platform/keys.ts';
+
+type Sample = { root_key_id: string; keys: number; tenant_id: string; version: number; wrapped_key: Buffer };
+
+/**
+ * Start-up self-test of every role: the root key in hand opens one tenant key of each root key id the database knows (interface rule 31 §3). A
+ * service with another key would serve errors, and worse, seal new values that the right key cannot open.
+ * @throws RootKeyRefused with what to do; never key material
+ */
+export async function checkRootKey(): Promise<void> {
+  const roots = rootKeys();
+  const { rows } = await sql().query<Sample>(`
+    select distinct on (root_key_id) root_key_id, count(*) over (partition by root_key_id)::int as keys, tenant_id, version, wrapped_key
+    from tenant_master_keys where wrap_method = 'global' and wrapped_key is not null order by root_key_id, created_at desc`);
+  for (const row of rows) {
+    if (row.root_key_id !== roots.current.id && row.root_key_id !== roots.previous?.id) throw doesNotFit(row);
+    try {
+      unwrapTenantKey(roots, row.tenant_id, row.version, row);
+    } catch {
+      throw new RootKeyRefused(
+        `the root key ${row.root_key_id} has the right id but does not open the tenant keys of this database: the database was altered or restored in part`,
+      );
+    }
+  }
+}
+
+function doesNotFit(row: Sample): RootKeyRefused {
+  const { current, previous } = rootKeys();
+  const have = previous ? `${current.id} and, as the previous one, ${previous.id}` : current.id;
+  return new RootKeyRefused(
+    `the root key does not fit this database: ${row.keys} tenant ${row.keys === 1 ? 'key is' : 'keys are'} wrapped by root key ${row.root_key_id}, and this process has ${have}. ` +
+      'Restore that key as MASTER_KEY_B64 or in MASTER_KEY_FILE; to finish a rotation, set it as MASTER_KEY_PREVIOUS_B64 beside the new one.',
+  );
+}

@@ -1,0 +1,15 @@
+import type { Purpose } from '#server/crypto/aad.ts';
+
+/** Where a content key lies that is wrapped by the tenant's master key, and the place its AAD names. */
+export type SealedTable = { table: string; wrapped: string; version: string; purpose: Purpose; space: 'by_row' | 'shared' };
+
+/**
+ * Every table with values sealed under tenant keys. A rotation re-wraps exactly these; a test compares the list with the database's own catalogue,
+ * so a table that is missing here fails the build. All have `id` (the row of the AAD) and `tenant_id`; those sealed by space have `sandbox`.
+ */
+export const SEALED_TABLES: readonly SealedTable[] = [
+  { table: 'secret_values', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'secret_value', space: 'by_row' },
+  { table: 'client_credentials', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'client_credential', space: 'by_row' },
+  { table: 'client_authorities', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'pki_key', space: 'shared' },
+  { table: 'idempotency_keys', wrapped: 'cek_wrapped', version: 'body_tmk', purpose: 'idempotency_response', space: 'by_row' },
+];
