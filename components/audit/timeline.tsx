@@ -91,34 +91,28 @@ export function Timeline() {
     })),
     'separator',
     { heading: 'What happened' },
-    ...(facets.data?.actions ?? [])
-      .slice(0, 10)
-      .map(({ value, count }) => ({
-        label: verbOf(value),
-        detail: count.toLocaleString(),
-        checked: search.action === value,
-        onSelect: () => void setSearch({ action: value }),
-      })),
+    ...(facets.data?.actions ?? []).slice(0, 10).map(({ value, count }) => ({
+      label: verbOf(value),
+      detail: count.toLocaleString(),
+      checked: search.action === value,
+      onSelect: () => void setSearch({ action: value }),
+    })),
     'separator',
     { heading: 'To what' },
-    ...(facets.data?.resource_types ?? [])
-      .slice(0, 10)
-      .map(({ value, count }) => ({
-        label: thingOf(value),
-        detail: count.toLocaleString(),
-        checked: search.resource_type === value,
-        onSelect: () => void setSearch({ resource_type: value }),
-      })),
+    ...(facets.data?.resource_types ?? []).slice(0, 10).map(({ value, count }) => ({
+      label: thingOf(value),
+      detail: count.toLocaleString(),
+      checked: search.resource_type === value,
+      onSelect: () => void setSearch({ resource_type: value }),
+    })),
     'separator',
     { heading: 'By whom' },
-    ...(facets.data?.actors ?? [])
-      .slice(0, 10)
-      .map(({ value, label, count }) => ({
-        label: label ?? value,
-        detail: count.toLocaleString(),
-        checked: search.actor === value,
-        onSelect: () => void setSearch({ actor: value }),
-      })),
+    ...(facets.data?.actors ?? []).slice(0, 10).map(({ value, label, count }) => ({
+      label: label ?? value,
+      detail: count.toLocaleString(),
+      checked: search.actor === value,
+      onSelect: () => void setSearch({ actor: value }),
+    })),
     'separator',
     {
       label: 'Critical entries only',

@@ -17,6 +17,8 @@ export type VirtualListProps<T> = {
   openKey?: string | undefined;
   /** The last rows are in view: fetch older ones. */
   onEndReached?: () => void;
+  /** Whether the list stands at its top; told when that changes. A live list holds new rows back while it does not. */
+  onTop?: (top: boolean) => void;
   /** The head of the columns, above the scrolling part. */
   header?: ReactNode;
   footer?: ReactNode;
@@ -25,7 +27,7 @@ export type VirtualListProps<T> = {
 
 /** A long list of which only the visible rows exist. j/k move, Enter opens. */
 export function VirtualList<T>(props: VirtualListProps<T>) {
-  const { items, itemKey, rowHeight, label, children, onOpen, openKey, onEndReached, header, footer, className } = props;
+  const { items, itemKey, rowHeight, label, children, onOpen, openKey, onEndReached, onTop, header, footer, className } = props;
   const viewport = useRef<HTMLDivElement>(null);
   const focused = useRef(-1);
   const virtual = useVirtualizer({
@@ -44,6 +46,14 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
   useEffect(() => {
     if (items.length > 0 && last >= items.length - 5) reached.current?.();
   }, [last, items.length]);
+
+  const top = useRef(true);
+  const scrolled = () => {
+    const now = (viewport.current?.scrollTop ?? 0) < rowHeight;
+    if (now === top.current) return;
+    top.current = now;
+    onTop?.(now);
+  };
 
   const move = (step: 1 | -1) => {
     const next = Math.min(Math.max(focused.current + step, 0), items.length - 1);
@@ -65,7 +75,7 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
           {header}
         </div>
       )}
-      <div ref={viewport} className="min-h-0 flex-1 overflow-y-auto overscroll-contain">
+      <div ref={viewport} onScroll={onTop && scrolled} className="min-h-0 flex-1 overflow-y-auto overscroll-contain">
         {/* biome-ignore lint/a11y/useSemanticElements: the rows are placed by position, which a <ul> with <li> would only nest deeper. */}
         <div role="list" aria-label={label} className="relative w-full" style={{ height: virtual.getTotalSize() }}>
           {rows.map((row) => {

@@ -1,0 +1,33 @@
+'use client';
+
+import { useQuery } from '@tanstack/react-query';
+import { useTRPC } from '#components/trpc/provider.tsx';
+import type { ActiveFilter } from '#components/ui/filter-bar.tsx';
+import type { LogSearch } from './list-search.ts';
+
+/** Routes and clients of the space, for the names behind ids and for `route:` and `client:` in the query. */
+export function useKnownPlaces() {
+  const trpc = useTRPC();
+  const routes = useQuery({ ...trpc.routes.list.queryOptions({ per_page: 100 }), staleTime: 60_000 }).data?.data ?? [];
+  const clients = useQuery({ ...trpc.clients.list.queryOptions({ per_page: 100 }), staleTime: 60_000 }).data?.data ?? [];
+  return { routes, clients };
+}
+
+/** The chips of what is filtered, each with its own removal. */
+export function useActiveFilters(search: LogSearch, set: (change: Partial<LogSearch>) => void): ActiveFilter[] {
+  const { routes, clients } = useKnownPlaces();
+  const chip = (key: keyof LogSearch, text: string): ActiveFilter => ({ id: key, text, label: text, onRemove: () => set({ [key]: null }) });
+  const nameIn = (list: readonly { id: string; name: string }[], id: string) => list.find((one) => one.id === id)?.name ?? id.slice(0, 8);
+  return [
+    ...(search.status ? [chip('status', `Status ${search.status}`)] : []),
+    ...(search.method ? [chip('method', search.method)] : []),
+    ...(search.route_id ? [chip('route_id', `Route ${nameIn(routes, search.route_id)}`)] : []),
+    ...(search.client_id ? [chip('client_id', `Client ${nameIn(clients, search.client_id)}`)] : []),
+    ...(search.environment ? [chip('environment', `In ${search.environment}`)] : []),
+    ...(search.origin ? [chip('origin', search.origin === 'service' ? 'Answered by us' : 'Answered by the upstream')] : []),
+    ...(search.error ? [chip('error', search.error.replaceAll('_', ' '))] : []),
+    ...(search.limited ? [chip('limited', 'Limited')] : []),
+    ...(search.slower === null ? [] : [chip('slower', `Slower than ${search.slower} ms`)]),
+    ...(search.ip ? [chip('ip', `From ${search.ip}`)] : []),
+  ];
+}

@@ -1,0 +1,224 @@
+'use client';
+
+import { useQuery } from '@tanstack/react-query';
+import Link from 'next/link';
+import { thingOf, verbOf } from '#components/audit/words.ts';
+import { curlOf } from '#components/shell/curl.ts';
+import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
+import { QueryError } from '#components/trpc/query-error.tsx';
+import { Badge, HttpStatus, Method } from '#components/ui/badge.tsx';
+import { LinkButton } from '#components/ui/button.tsx';
+import { Callout } from '#components/ui/callout.tsx';
+import { CopyButton, CopyText } from '#components/ui/copy.tsx';
+import { KeyValueList } from '#components/ui/key-value.tsx';
+import { textLink } from '#components/ui/layout.tsx';
+import { PhaseBar } from '#components/ui/phase-bar.tsx';
+import { Sheet } from '#components/ui/sheet.tsx';
+import { Skeleton } from '#components/ui/skeleton.tsx';
+import { Time } from '#components/ui/time.tsx';
+import { HeaderNames } from './header-names.tsx';
+import { Proof } from './proof.tsx';
+import { blockOf, type Detail, phasesOf, traceOf } from './trace.ts';
+import { fixHref, matchedHow, refusedByUs, summaryOf, toldOf } from './words.ts';
+
+/** One call beside its list. The address names it, so the panel can be shared. */
+export function InspectorSheet({ requestId, onClose }: { requestId: string | null; onClose: () => void }) {
+  const path = usePath();
+  const link = requestId && typeof window !== 'undefined' ? `${window.location.origin}${path(`/logs?peek=${requestId}`)}` : '';
+  return (
+    <Sheet
+      open={requestId !== null}
+      onOpenChange={(open) => !open && onClose()}
+      modal={false}
+      resizable
+      size="md"
+      title="Call"
+      actions={requestId && <CopyButton label="link to this call" value={link} />}
+    >
+      {requestId && <Inspector requestId={requestId} />}
+    </Sheet>
+  );
+}
+
+/** Everything that is known of one call, from the sentence down to the proof. Bodies and values of headers are never stored. */
+export function Inspector({ requestId }: { requestId: string }) {
+  const trpc = useTRPC();
+  const query = useQuery({ ...trpc.requestLogs.inspect.queryOptions({ request_id: requestId }), staleTime: Number.POSITIVE_INFINITY });
+  if (query.isError) return <QueryError query={query} what="This call" />;
+  if (!query.data) return <Skeleton lines={10} label="Loading the call" />;
+  return <Inspected detail={query.data} />;
+}
+
+function Inspected({ detail }: { detail: Detail }) {
+  const { log, route, client, api_key, related } = detail;
+  const path = usePath();
+  const { slug } = useScope();
+  const told = toldOf(log.error);
+  const trace = traceOf(log.trace);
+  const href = told?.fix && fixHref(told.fix, log.route_id, path, slug);
+  return (
+    <>
+      <section className="flex flex-col gap-2">
+        <p className="flex flex-wrap items-center gap-2">
+          <HttpStatus status={log.status_code} />
+          <span className="min-w-0 [overflow-wrap:anywhere]">
+            <Method method={log.method ?? '—'} className="mr-2 min-w-0" />
+            <span className="font-mono text-xs">{log.path ?? '/'}</span>
+          </span>
+        </p>
+        {told ? (
+          <Callout
+            tone={refusedByUs(log) ? 'warn' : 'bad'}
+            title={summaryOf(log)}
+            actions={
+              href && (
+                <LinkButton size="sm" href={href}>
+                  {told.fix?.label}
+                </LinkButton>
+              )
+            }
+          >
+            {told.next}
+          </Callout>
+        ) : (
+          <p className="font-medium">{summaryOf(log)}</p>
+        )}
+        {log.warnings.map((warning) => (
+          <Callout key={warning} tone="warn" title={warning} />
+        ))}
+        <div className="flex flex-wrap gap-2">
+          <CurlButton detail={detail} />
+        </div>
+      </section>
+      <section className="flex flex-col gap-2">
+        <h3 className="font-semibold">Where the time went</h3>
+        <PhaseBar {...phasesOf(log, trace)} />
+      </section>
+      <section className="flex flex-col gap-1">
+        <h3 className="font-semibold">Who called</h3>
+        <KeyValueList
+          items={[
+            {
+              label: 'Client',
+              value: client ? (
+                <Link className={textLink} href={path(`/clients/${client.id}`)}>
+                  {client.name}
+                </Link>
+              ) : (
+                (log.client_name ?? null)
+              ),
+              hint: matchedHow(log.identification_method) ? `Recognised ${matchedHow(log.identification_method)}` : 'Matched no client',
+            },
+            {
+              label: 'Credential',
+              value: api_key ? (
+                <Link className={textLink} href={path(`/api-keys?peek=${api_key.id}`)}>
+                  {api_key.name}
+                </Link>
+              ) : log.api_key_id ? (
+                'a key that no longer exists'
+              ) : null,
+              ...(api_key && !api_key.active ? { hint: 'Revoked or expired since' } : {}),
+            },
+            { label: 'Address', value: log.src_ip ?? null, ...(log.src_ip ? { copy: log.src_ip } : {}) },
+            { label: 'Program', value: log.user_agent ?? null },
+            { label: 'Signature', value: log.signature_valid === null ? 'none asked for' : log.signature_valid ? 'valid' : 'not valid' },
+          ]}
+        />
+      </section>
+      <section className="flex flex-col gap-1">
+        <h3 className="font-semibold">Where it went</h3>
+        <KeyValueList
+          items={[
+            {
+              label: 'Route',
+              value: route ? (
+                <Link className={textLink} href={path(`/routes/${route.id}`)}>
+                  {route.name}
+                </Link>
+              ) : (
+                (log.route_name ?? null)
+              ),
+            },
+            { label: 'Environment', value: log.environment },
+            { label: 'Upstream', value: log.upstream_host },
+            {
+              label: 'Secrets used',
+              value:
+                log.secrets_used.length > 0 ? (
+                  <span className="flex flex-wrap gap-1">
+                    {log.secrets_used.map((name) => (
+                      <Badge key={name} mono>
+                        {name}
+                      </Badge>
+                    ))}
+                  </span>
+                ) : (
+                  'none'
+                ),
+            },
+            { label: 'Size', value: `${bytes(log.request_bytes)} in, ${bytes(log.response_bytes)} out` },
+          ]}
+        />
+      </section>
+      <HeaderNames request={trace.request_headers} response={trace.response_headers} injected={log.injected} />
+      <section className="flex flex-col gap-1">
+        <h3 className="font-semibold">Response block</h3>
+        <p className="text-ink-3 text-xs">What the caller's program can read from our answer.</p>
+        <KeyValueList
+          items={blockOf(log, trace).map(([label, value]) => ({
+            label: <span className="font-mono text-xs">{label}</span>,
+            value: <span className="font-mono text-xs">{value}</span>,
+          }))}
+        />
+      </section>
+      <section className="flex flex-col gap-2">
+        <h3 className="font-semibold">Bodies</h3>
+        <p className="text-ink-2">Bodies are not stored in this release, so there is nothing to show and nothing to leak.</p>
+      </section>
+      <Proof requestId={log.request_id} />
+      {related.length > 0 && (
+        <section className="flex flex-col gap-2">
+          <h3 className="font-semibold">Changes of the route around then</h3>
+          <ul className="flex flex-col gap-1">
+            {related.map((entry) => (
+              <li key={entry.id} className="flex flex-wrap gap-x-2">
+                <Link className={textLink} href={path(`/audit?peek=${entry.id}`)}>
+                  {entry.actor_label ?? 'Somebody'} {verbOf(entry.action)} {thingOf(entry.resource_type)}
+                </Link>
+                <Time value={entry.created_at} className="text-ink-3" />
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      <p className="flex flex-wrap items-center gap-x-3 text-ink-3 text-xs">
+        <Time value={log.ts} format="datetime" />
+        <CopyText value={log.request_id} label="request id" />
+      </p>
+    </>
+  );
+}
+
+/** The same call for a shell: the credential stays a variable, the body is the caller's own. */
+function CurlButton({ detail: { log } }: { detail: Detail }) {
+  const { proxy_url } = useScope();
+  const reference = log.slug ?? log.route_id;
+  if (!reference) return null;
+  const path = log.path?.startsWith('/') ? log.path : `/${log.path ?? ''}`;
+  const code = curlOf({
+    method: (log.method ?? 'GET') as 'GET',
+    url: `${proxy_url}/${reference}${path}`,
+    headers: { 'X-Svc-Key': '$SALLYPORT_KEY', ...(log.environment ? { 'X-Svc-Environment': log.environment } : {}) },
+  });
+  return <CopyButton value={code} label="as cURL" text="Copy as cURL" />;
+}
+
+const bytes = (count: number | null) =>
+  count === null
+    ? '—'
+    : count < 1_024
+      ? `${count} B`
+      : count < 1_048_576
+        ? `${(count / 1_024).toFixed(1)} KiB`
+        : `${(count / 1_048_576).toFixed(1)} MiB`;

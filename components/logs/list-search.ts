@@ -1,0 +1,96 @@
+import { parseAsBoolean, parseAsInteger, parseAsString, parseAsStringLiteral } from 'nuqs/server';
+
+export const RANGES = { '15m': 15, '1h': 60, '24h': 1_440, '7d': 10_080, '30d': 43_200 } as const;
+export type RangeName = keyof typeof RANGES;
+
+/** What the address of the log page holds; the page reads it on the server, the view in the browser. */
+export const logSearch = {
+  range: parseAsStringLiteral(['15m', '1h', '24h', '7d', '30d']).withDefault('24h'),
+  from: parseAsString,
+  to: parseAsString,
+  q: parseAsString.withDefault(''),
+  status: parseAsString,
+  method: parseAsString,
+  route_id: parseAsString,
+  client_id: parseAsString,
+  environment: parseAsString,
+  origin: parseAsStringLiteral(['upstream', 'service']),
+  error: parseAsString,
+  limited: parseAsBoolean,
+  slower: parseAsInteger,
+  ip: parseAsString,
+  peek: parseAsString,
+};
+
+export type LogSearch = {
+  range: RangeName;
+  from: string | null;
+  to: string | null;
+  q: string;
+  status: string | null;
+  method: string | null;
+  route_id: string | null;
+  client_id: string | null;
+  environment: string | null;
+  origin: 'upstream' | 'service' | null;
+  error: string | null;
+  limited: boolean | null;
+  slower: number | null;
+  ip: string | null;
+};
+
+export const noFilters = {
+  q: '',
+  status: null,
+  method: null,
+  route_id: null,
+  client_id: null,
+  environment: null,
+  origin: null,
+  error: null,
+  limited: null,
+  slower: null,
+  ip: null,
+} as const;
+
+const isTime = (text: string | null): text is string => text !== null && !Number.isNaN(Date.parse(text));
+
+/**
+ * The time span of an address. The default, the last 24 hours, is left to the server, so that the page's first answer has the same key on both
+ * sides; other spans end at `now`, which the view moves only when asked.
+ */
+export function spanOf({ range, from, to }: Pick<LogSearch, 'range' | 'from' | 'to'>, now: number): { from?: string; to?: string } {
+  if (isTime(from) || isTime(to))
+    return { ...(isTime(from) ? { from: new Date(from).toISOString() } : {}), ...(isTime(to) ? { to: new Date(to).toISOString() } : {}) };
+  return range === '24h' ? {} : { from: new Date(now - RANGES[range] * 60_000).toISOString() };
+}
+
+/** The filters of an address as the list and the export take them. */
+export function logFilters(search: LogSearch) {
+  const { q, status, method, route_id, client_id, environment, origin, error, limited, slower, ip } = search;
+  const exact = status && /^[1-5]\d\d$/.test(status) ? Number(status) : undefined;
+  const classed = status && /^[2-5]xx$/.test(status) ? (status as '2xx' | '3xx' | '4xx' | '5xx') : undefined;
+  return {
+    ...(q ? { q } : {}),
+    ...(exact ? { status: exact } : {}),
+    ...(classed ? { status_class: classed } : {}),
+    ...(method ? { method: method.toUpperCase() } : {}),
+    ...(route_id ? { route_id } : {}),
+    ...(client_id ? { client_id } : {}),
+    ...(environment ? { environment } : {}),
+    ...(origin ? { origin } : {}),
+    ...(error ? { error } : {}),
+    ...(limited ? { rate_limited: true } : {}),
+    ...(slower === null ? {} : { min_latency_ms: slower }),
+    ...(ip ? { src_ip: ip } : {}),
+  };
+}
+export type LogFilters = ReturnType<typeof logFilters>;
+
+/** What the histogram can filter by. */
+export const statsFilters = ({ route_id, environment }: Pick<LogSearch, 'route_id' | 'environment'>) => ({
+  ...(route_id ? { route_id } : {}),
+  ...(environment ? { environment } : {}),
+});
+
+export const PAGE_SIZE = 100;

@@ -1,0 +1,22 @@
+import type { LogFilters } from './list-search.ts';
+import type { Log } from './words.ts';
+
+/** Whether a call that arrived live belongs into the list as it is filtered; the same rules as the list's own query. */
+export function matchesLive(log: Log, filters: LogFilters): boolean {
+  const { q, status, status_class, method, route_id, client_id, environment, origin, error, rate_limited, min_latency_ms, src_ip } =
+    filters;
+  if (status !== undefined && log.status_code !== status) return false;
+  if (status_class !== undefined && Math.floor((log.status_code ?? 0) / 100) !== Number(status_class[0])) return false;
+  if (method !== undefined && log.method !== method) return false;
+  if (route_id !== undefined && log.route_id !== route_id) return false;
+  if (client_id !== undefined && log.matched_client_id !== client_id) return false;
+  if (environment !== undefined && log.environment !== environment) return false;
+  if (origin !== undefined && log.origin !== origin) return false;
+  if (error !== undefined && log.error !== error) return false;
+  if (rate_limited !== undefined && (log.rate_limited ?? false) !== rate_limited) return false;
+  if (min_latency_ms !== undefined && (log.latency_ms ?? 0) < min_latency_ms) return false;
+  // A range is judged by the database; live, only a single address can be compared without a table of ranges.
+  if (src_ip !== undefined && (src_ip.includes('/') || log.src_ip !== src_ip)) return false;
+  if (q !== undefined && log.request_id !== q && !(log.path ?? '').toLowerCase().includes(q.toLowerCase())) return false;
+  return true;
+}

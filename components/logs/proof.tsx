@@ -1,0 +1,62 @@
+'use client';
+
+import { useMutation } from '@tanstack/react-query';
+import { Download, ShieldCheck } from 'lucide-react';
+import type { z } from 'zod';
+import { useTRPCClient } from '#components/trpc/provider.tsx';
+import { MutationError } from '#components/trpc/query-error.tsx';
+import { Button } from '#components/ui/button.tsx';
+import { Callout } from '#components/ui/callout.tsx';
+import type { LogProof } from '#server/domain/request-logs/schema.ts';
+
+type Answer = z.output<typeof LogProof>;
+
+/** Shows that the row existed, unaltered, when its range was anchored. Asked for, never by itself: it recomputes the whole range. */
+export function Proof({ requestId }: { requestId: string }) {
+  const client = useTRPCClient();
+  const ask = useMutation({ mutationFn: () => client.requestLogs.proof.query({ request_id: requestId }) });
+  return (
+    <section className="flex flex-col gap-2">
+      <h3 className="font-semibold">Proof</h3>
+      {ask.data ? (
+        <Verdict proof={ask.data} />
+      ) : (
+        <p className="text-ink-2">
+          Log rows are anchored in the critical chain every 15 minutes; a row that was altered since no longer fits.
+        </p>
+      )}
+      <MutationError error={ask.error} />
+      <div className="flex flex-wrap gap-2">
+        <Button size="sm" icon={<ShieldCheck />} loading={ask.isPending} onClick={() => ask.mutate()}>
+          {ask.data ? 'Verify again' : 'Verify this row'}
+        </Button>
+        {ask.data && (
+          <Button size="sm" icon={<Download />} onClick={() => saveJson(ask.data, `${requestId}-proof.json`)}>
+            Proof as JSON
+          </Button>
+        )}
+      </div>
+    </section>
+  );
+}
+
+function Verdict({ proof }: { proof: Answer }) {
+  if (proof.verified)
+    return (
+      <Callout tone="good" title="The row is as it was written">
+        Leaf {proof.leaf_index?.toLocaleString()} of {proof.anchor?.leaf_count.toLocaleString()} under entry no.{' '}
+        {proof.anchor?.sequence_number} of the critical chain.
+      </Callout>
+    );
+  const tampered = proof.reason === 'root_mismatch' || proof.reason === 'range_grew' || proof.reason === 'row_not_in_range';
+  return <Callout tone={tampered ? 'bad' : 'info'} title={proof.detail ?? 'There is no proof yet.'} />;
+}
+
+function saveJson(value: unknown, name: string): void {
+  const url = URL.createObjectURL(new Blob([JSON.stringify(value, null, 2), '\n'], { type: 'application/json' }));
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(url);
+}

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { logFilters, noFilters, spanOf } from './list-search.ts';
+import { matchesLive } from './matching.ts';
+import { barsOf } from './series.ts';
+import { readQuery } from './typed-query.ts';
+import { type Log, summaryOf } from './words.ts';
+
+const known = {
+  routes: [
+    { id: 'r-1', name: 'Payments', slug: 'payments' },
+    { id: 'r-2', name: 'Pay later', slug: 'later' },
+  ],
+  clients: [{ id: 'c-1', name: 'ci runner' }],
+};
+
+test('words of the grammar become filters and the rest stays text', () => {
+  const { change, rest, unknown } = readQuery('route:payments status:5xx latency:>800 ip:203.0.113.0/24 "read timeout" /v1', known);
+  assert.deepEqual(change, { route_id: 'r-1', status: '5xx', slower: 800, ip: '203.0.113.0/24' });
+  assert.equal(rest, 'read timeout /v1');
+  assert.deepEqual(unknown, []);
+});
+
+test('a value that cannot be right is named, never searched for silently', () => {
+  assert.deepEqual(readQuery('status:9zz route:nobody', known).unknown, ['status:9zz', 'route:nobody']);
+});
+
+test('an ambiguous start of a name chooses nothing', () => {
+  assert.deepEqual(readQuery('route:pa', known).unknown, ['route:pa']);
+  assert.deepEqual(readQuery('client:"ci runner"', known).change, { client_id: 'c-1' });
+});
+
+test('a colon that is no word of the grammar is text: URLs can be searched', () => {
+  assert.equal(readQuery('https://x/y', known).rest, 'https://x/y');
+});
+
+test('the default span asks without a time, so that server and browser agree on the key', () => {
+  assert.deepEqual(spanOf({ range: '24h', from: null, to: null }, 0), {});
+  assert.deepEqual(spanOf({ range: '15m', from: null, to: null }, 900_000), { from: '1970-01-01T00:00:00.000Z' });
+  assert.deepEqual(spanOf({ range: '24h', from: 'nonsense', to: null }, 0), {});
+});
+
+const log = (over: Partial<Log>): Log =>
+  ({
+    status_code: 200,
+    method: 'GET',
+    path: '/a',
+    origin: 'upstream',
+    error: null,
+    latency_ms: 10,
+    upstream_ms: 8,
+    upstream_host: 'api.example',
+    upstream_status: 200,
+    attempts: 1,
+    rate_limited: false,
+    src_ip: '203.0.113.9',
+    ...over,
+  }) as Log;
+
+test('a live call is judged by the filters of the list', () => {
+  const filters = logFilters({ ...noFilters, range: '24h', from: null, to: null, status: '4xx', ip: '203.0.113.9' });
+  assert.equal(matchesLive(log({ status_code: 404 }), filters), true);
+  assert.equal(matchesLive(log({}), filters), false);
+  assert.equal(matchesLive(log({ status_code: 404, src_ip: '198.51.100.1' }), filters), false);
+});
+
+test('what happened is said in words, and a refusal names its rule', () => {
+  assert.equal(summaryOf(log({})), 'api.example answered 200 in 8 ms; 2 ms were ours.');
+  assert.equal(
+    summaryOf(log({ status_code: 403, origin: 'service', error: 'ip_not_allowed' })),
+    "Refused by us with 403: the caller's address is not on the list.",
+  );
+  assert.match(summaryOf(log({ status_code: 502, origin: 'service', error: 'upstream_unreachable' })), /could not be reached/);
+  assert.match(summaryOf(log({ status_code: null })), /went away/);
+  assert.match(summaryOf(log({ status_code: 418, origin: 'service', error: 'code_of_next_year' })), /code of next year/);
+});
+
+test('bars without calls stand in the chart too', () => {
+  const bars = barsOf({
+    from: '2026-01-01T00:00:30.000Z',
+    to: '2026-01-01T00:03:00.000Z',
+    step_seconds: 60,
+    series: [{ at: '2026-01-01T00:01:00.000Z', total: 3, c2xx: 2, c3xx: 0, c4xx: 0, c5xx: 1, other: 0 }],
+  });
+  assert.deepEqual(
+    bars.map((bar) => bar.ok ?? 0),
+    [0, 2, 0, 0],
+  );
+  assert.equal(bars[1]?.server_error, 1);
+});

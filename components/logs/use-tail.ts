@@ -1,0 +1,48 @@
+'use client';
+
+import { useEffect, useRef, useState } from 'react';
+import { useScope } from '#components/trpc/provider.tsx';
+import type { Log } from './words.ts';
+
+const KEPT = 1_000;
+
+export type Tail = {
+  rows: readonly Log[];
+  /** Calls the server did not send because more than fifty came in a second. */
+  heldBack: number;
+  state: 'off' | 'connecting' | 'open';
+};
+
+const nothing: Tail = { rows: [], heldBack: 0, state: 'off' };
+
+/** Calls as they happen, newest first, while `on`. The stream is one per page; what the server holds back is counted. */
+export function useTail(on: boolean, wanted: (log: Log) => boolean): Tail {
+  const { slug, space } = useScope();
+  const [tail, setTail] = useState(nothing);
+  const filter = useRef(wanted);
+  useEffect(() => {
+    filter.current = wanted;
+  });
+  useEffect(() => {
+    if (!on) return;
+    setTail({ ...nothing, state: 'connecting' });
+    const source = new EventSource(`/admin/logs/tail?${new URLSearchParams({ workspace: slug, space }).toString()}`);
+    source.onopen = () => setTail((tail) => ({ ...tail, state: 'open' }));
+    // The browser connects again by itself; the page only says that it is trying.
+    source.onerror = () => setTail((tail) => ({ ...tail, state: 'connecting' }));
+    source.addEventListener('rows', (event) => {
+      const { logs, held_back } = JSON.parse((event as MessageEvent<string>).data) as { logs: Log[]; held_back: number };
+      const fresh = logs.filter((log) => filter.current(log));
+      setTail((tail) => {
+        const known = new Set(tail.rows.map((row) => row.request_id));
+        const rows = [...fresh.filter((row) => !known.has(row.request_id)), ...tail.rows].slice(0, KEPT);
+        return { rows, heldBack: tail.heldBack + held_back, state: 'open' };
+      });
+    });
+    return () => {
+      source.close();
+      setTail(nothing);
+    };
+  }, [on, slug, space]);
+  return tail;
+}
