@@ -1,0 +1,76 @@
+// npm run bench [-- proxy bodies latency memory lists start]   what the service costs, beside nginx and a Next route handler, on this machine.
+// One table on standard output, steps on standard error; exit code 1 when a target is missed. Nothing is written into the checkout but
+// what `npm start` builds there. See server/gateway/README.md for the method.
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { measureBodies } from './bench/bodies.ts';
+import { measureLatency } from './bench/latency.ts';
+import { measureLists } from './bench/lists.ts';
+import { cores, endChildren, findTool, moveSelfTo, requireMachine } from './bench/machine.ts';
+import { measureMemory } from './bench/memory.ts';
+import { type Bench, startProxies } from './bench/proxies.ts';
+import { measureProxy } from './bench/proxy.ts';
+import { type Row, say, table } from './bench/report.ts';
+import { measureStart } from './bench/start.ts';
+import { fail, Problem } from './command.ts';
+import { postmaster } from './database.ts';
+
+const parts = ['proxy', 'bodies', 'latency', 'memory', 'lists', 'start'] as const;
+type Part = (typeof parts)[number];
+const proxyParts: Partial<Record<Part, (bench: Bench) => Promise<Row[]>>> = {
+  proxy: measureProxy,
+  bodies: measureBodies,
+  latency: measureLatency,
+  memory: measureMemory,
+};
+
+const machine = `${os.availableParallelism()} cores of ${os.cpus()[0]?.model.trim()}, Node ${process.versions.node}, ${process.platform}-${process.arch}`;
+const wanted = chosen(process.argv.slice(2));
+const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'sallyport-bench-'));
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130));
+process.on('exit', () => {
+  endChildren();
+  for (const part of ['proxies', 'lists']) {
+    const database = postmaster(path.join(directory, part, 'data/postgres/data'));
+    if (database) process.kill(database.pid, 'SIGQUIT');
+  }
+  fs.rmSync(directory, { recursive: true, force: true });
+});
+
+try {
+  const rows: Row[] = [];
+  const overProxies = wanted.filter((part) => part in proxyParts);
+  requireMachine(overProxies.length > 0 ? ['nginx'] : []);
+  if (overProxies.length > 0 && !findTool('wrk'))
+    say('wrk is not installed (apt-get install wrk): a slower load generator of our own is used');
+  // The time that `npm start` takes is not for one core; all else is.
+  if (wanted.includes('start')) rows.push(...(await measureStart(path.join(directory, 'start'))));
+  moveSelfTo(cores.others);
+  if (overProxies.length > 0) rows.push(...(await overThem(overProxies)));
+  if (wanted.includes('lists')) rows.push(...(await measureLists(path.join(directory, 'lists'))));
+  console.log(`
+${machine}
+`);
+  console.log(`${table(rows)}\n`);
+  process.exit(rows.some((row) => row.pass === false) ? 1 : 0);
+} catch (error) {
+  fail(error);
+}
+
+async function overThem(names: readonly Part[]): Promise<Row[]> {
+  const bench = await startProxies(path.join(directory, 'proxies'), names.includes('proxy') ? ['nginx', 'next'] : ['nginx']);
+  try {
+    const rows: Row[] = [];
+    for (const name of names) rows.push(...((await proxyParts[name]?.(bench)) ?? []));
+    return rows;
+  } finally {
+    await bench.stop();
+  }
+}
+
+function chosen(names: readonly string[]): Part[] {
+  const unknown = names.find((name) => !parts.some((part) => part === name));
+  if (unknown) fail(new Problem(`There is no part ${unknown}. Choose among: ${parts.join(', ')}.`));
+  return parts.filter((part) => names.length === 0 || names.includes(part));
+}

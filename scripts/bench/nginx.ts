@@ -1,0 +1,67 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { answers } from './http.ts';
+import { familyOf, findTool, freePorts, spawnOn, stopChild, until } from './machine.ts';
+
+// nginx twice: as the upstream of everybody, and as the peer to be compared with, set up as its manual advises for this work.
+
+export type Nginx = {
+  port: number /** Its worker's process ids; the master does nothing. */;
+  pids: () => number[];
+  stop: () => Promise<void>;
+};
+
+/** `/small` 210 bytes of JSON, `/large` 100 KB, `/sink` takes a body whole and answers like `/small`. */
+export async function startUpstream(directory: string, where: string): Promise<Nginx> {
+  const files = path.join(directory, 'files');
+  fs.mkdirSync(files, { recursive: true });
+  fs.writeFileSync(path.join(files, 'large'), Buffer.alloc(100 * 1024, '{"some":"json"}\n'));
+  const [port, inner] = (await freePorts(2)) as [number, number];
+  const small = JSON.stringify({ id: 'ch_1', object: 'charge', amount: 2000, currency: 'eur', note: 'x'.repeat(210 - 73) });
+  const answer = `default_type application/json; return 200 '${small}';`;
+  return start(directory, 'upstream', where, port, [
+    `upstream small { server 127.0.0.1:${inner}; keepalive 64; }`,
+    `server { listen 127.0.0.1:${inner}; access_log off; keepalive_requests 1000000000; location / { ${answer} } }`,
+    `server { listen 127.0.0.1:${port} backlog=1024; access_log off; keepalive_requests 1000000000;`,
+    `  location /small { ${answer} }`,
+    `  location /large { root ${files}; default_type application/octet-stream; sendfile on; tcp_nopush on; open_file_cache max=10; }`,
+    // Passing it on is what makes nginx wait for the whole body before it answers.
+    '  location /sink { proxy_pass http://small; proxy_pass_request_body off; proxy_set_header Content-Length ""; proxy_set_header Connection ""; proxy_http_version 1.1; }',
+    '}',
+  ]);
+}
+
+/** proxy_pass with kept-alive connections and one injected header. */
+export async function startPeer(directory: string, where: string, upstreamPort: number): Promise<Nginx> {
+  const [port] = (await freePorts(1)) as [number];
+  return start(directory, 'peer', where, port, [
+    `upstream origin { server 127.0.0.1:${upstreamPort}; keepalive 128; }`,
+    `server { listen 127.0.0.1:${port} backlog=1024; access_log off; keepalive_requests 1000000000;`,
+    '  location / { proxy_pass http://origin; proxy_http_version 1.1; proxy_set_header Connection "";',
+    '    proxy_set_header Authorization "Bearer sk_live_0123456789abcdef0123456789abcdef"; proxy_set_header X-Svc-Key ""; }',
+    '}',
+  ]);
+}
+
+async function start(directory: string, name: string, where: string, port: number, http: readonly string[]): Promise<Nginx> {
+  const folder = path.join(directory, `nginx-${name}`);
+  fs.mkdirSync(folder, { recursive: true });
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => `${kind}_temp_path ${folder}/${kind};`);
+  const config = [
+    ...(process.getuid?.() === 0 ? ['user root;'] : []), // else its workers could not enter this folder
+    `worker_processes 1; daemon off; pid ${folder}/pid; error_log ${folder}/error.log warn;`,
+    'events { worker_connections 2048; }',
+    `http { ${temporary.join(' ')} tcp_nodelay on;`,
+    // Bodies of 100 KB stay in memory: through files nginx would be easy to beat.
+    'client_body_buffer_size 256k; client_max_body_size 10m; proxy_buffer_size 16k; proxy_buffers 16 16k; proxy_busy_buffers_size 64k;',
+    ...http,
+    '}',
+  ];
+  const file = path.join(folder, 'nginx.conf');
+  fs.writeFileSync(file, `${config.join('\n')}\n`);
+  const nginx = findTool('nginx') ?? 'nginx';
+  const child = spawnOn(where, nginx, ['-p', folder, '-e', path.join(folder, 'error.log'), '-c', file]);
+  await until(`nginx (${name})`, () => answers(`http://127.0.0.1:${port}/small`), 10_000, child);
+  const pids = () => familyOf(child.pid ?? 0);
+  return { port, pids, stop: () => stopChild(child, 'SIGQUIT', 2_000) };
+}

@@ -1,0 +1,71 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { get } from './http.ts';
+import { drive, type Load, type LoadResult } from './load.ts';
+import { cores, cpuSeconds } from './machine.ts';
+import { startNextPeer } from './next-peer.ts';
+import { startPeer, startUpstream } from './nginx.ts';
+import { say } from './report.ts';
+import { install } from './service.ts';
+import { makeWorkspace } from './workspace.ts';
+
+/** One of the proxies compared: where to call it and whose CPU time is its. */
+export type Contender = { name: 'sallyport' | 'nginx' | 'next'; url: string; headers: Record<string, string>; pids: () => number[] };
+export type Bench = {
+  directory: string;
+  upstream: string;
+  proxies: Map<Contender['name'], Contender>;
+  databasePids: () => number[];
+  gatewayPid: number;
+  stop: () => Promise<void>;
+};
+
+/** Upstream, our gateway and the peers, all answering. Only one of them is given load at a time, so they share the measured core. */
+export async function startProxies(directory: string, peers: readonly ('nginx' | 'next')[]): Promise<Bench> {
+  const origin = await startUpstream(directory, cores.others);
+  const installation = await install(directory);
+  const callable = await makeWorkspace(installation, 'bench', origin.port);
+  const gateway = await installation.startGateway();
+  const gatewayPid = gateway.pid ?? 0;
+  const proxies: Contender[] = [{ name: 'sallyport', ...callable, pids: () => [gatewayPid] }];
+  const stops = [installation.stop, origin.stop];
+  for (const name of peers) {
+    if (name === 'next') say('building the Next peer');
+    const peer = await (name === 'nginx' ? startPeer : startNextPeer)(directory, cores.measured, origin.port);
+    stops.unshift(peer.stop);
+    // The key is sent to all, so that all have the same request to read.
+    const headers = { 'X-Svc-Key': callable.headers['X-Svc-Key'] ?? '' };
+    proxies.push({ name, url: `http://127.0.0.1:${peer.port}`, headers, pids: peer.pids });
+  }
+  for (const { name, url, headers } of proxies) {
+    const { status, body } = await get(`${url}/small`, headers);
+    if (status !== 200) throw new Error(`${name} does not proxy: ${status} ${body.slice(0, 300)}`);
+  }
+  return {
+    directory,
+    upstream: `http://127.0.0.1:${origin.port}`,
+    proxies: new Map(proxies.map((proxy) => [proxy.name, proxy])),
+    databasePids: installation.databasePids,
+    gatewayPid,
+    stop: async () => {
+      for (const stop of stops) await stop();
+    },
+  };
+}
+
+export type Measured = LoadResult & { /** Microseconds of CPU a call. */ cpu: number };
+
+/** CPU time of the proxy over a load, with half a second after it: what is done later is part of the price. */
+export async function measure(
+  proxy: Pick<Contender, 'url' | 'headers' | 'pids'>,
+  path: string,
+  load: Shape,
+  directory: string,
+): Promise<Measured> {
+  const pids = proxy.pids();
+  const before = cpuSeconds(pids);
+  const result = await drive({ ...load, url: proxy.url + path, headers: proxy.headers }, directory);
+  await sleep(500);
+  return { ...result, cpu: ((cpuSeconds(pids) - before) / result.requests) * 1e6 };
+}
+
+export type Shape = Omit<Load, 'url' | 'headers'>;

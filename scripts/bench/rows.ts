@@ -1,0 +1,81 @@
+import pg from 'pg';
+
+/**
+ * Fills a workspace with `count` rows behind every list, straight into the tables: through the API 100,000 rows would take an hour.
+ * Triggers are off meanwhile (one announcement a row would come to 900,000), so the live counts they keep are written at the end.
+ */
+export async function fillWorkspace(databaseUrl: string, slug: string, count: number): Promise<{ routeId: string }> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ tenant: string; environment: string; name: string; route: string }>(
+      `select t.id as tenant, e.id as environment, e.name, r.id as route from tenants t
+        join environments e on e.tenant_id = t.id and not e.sandbox and e.is_default
+        join routes r on r.tenant_id = t.id and not r.sandbox where t.slug = $1 limit 1`,
+      [slug],
+    );
+    const place = rows[0];
+    if (!place) throw new Error(`The workspace ${slug} is not set up.`);
+    await client.query('begin; set local session_replication_role = replica');
+    for (const text of inserts)
+      await client.query(
+        text
+          .replaceAll('$n', String(count))
+          .replace(/\$(tenant|environment|name|route)\b/g, (_, key: keyof typeof place) => pg.escapeLiteral(place[key])),
+      );
+    await client.query('commit');
+    // What autovacuum does within a minute of such a change.
+    await client.query('vacuum analyze');
+    return { routeId: place.route };
+  } finally {
+    await client.end();
+  }
+}
+
+const born = `now() - ($n - i) * interval '20 seconds'`;
+const filled = ['routes', 'secrets', 'clients', 'audit_logs'];
+
+/** `i` runs from 1 to $n; ids are in the order of time, as the product's are. */
+const inserts = [
+  `create temporary table made on commit drop as select i, ${born} as at, uuidv7(${born} - now()) as id, uuidv7(${born} - now()) as child, gen_random_uuid() as value
+    from generate_series(1, $n) as i`,
+  `insert into routes (id, tenant_id, sandbox, name, slug, base_environment_id, created_at, updated_at)
+    select id, $tenant::uuid, false, 'Route ' || md5(i::text), 'route-' || i, $environment::uuid, at, at from made`,
+  `insert into route_environment_configs (id, tenant_id, sandbox, route_id, environment_id, environment_name, is_base, target_base_url, inject_headers_json, created_at, updated_at)
+    select child, $tenant::uuid, false, id, $environment::uuid, $name, true, 'https://api' || i || '.example.com', '{"X-From": "bench"}', at, at from made`,
+  `insert into secrets (id, tenant_id, sandbox, name, shortcode_name, base_environment, tags, created_at, updated_at)
+    select id, $tenant::uuid, false, 'SECRET_' || upper(md5(i::text)), 'SECRET_' || upper(md5(i::text)), $name, '{bench}', at, at from made`,
+  `insert into secret_environments (id, tenant_id, sandbox, secret_id, environment_name, value_version, current_value_id, created_at, updated_at)
+    select child, $tenant::uuid, false, id, $name, 1, value, at, at from made`,
+  `insert into secret_values (id, tenant_id, sandbox, secret_environment_id, value_version, value_ct, cek_wrapped, tmk_version, created_at)
+    select value, $tenant::uuid, false, child, 1, decode(repeat(md5(i::text), 3), 'hex'), decode(repeat(md5(i::text), 3), 'hex'), 1, at from made`,
+  `insert into clients (id, tenant_id, sandbox, name, ip_address, created_at, updated_at)
+    select id, $tenant::uuid, false, 'client ' || md5(i::text), ip, at, at from (select *, host('10.0.0.0'::inet + i) as ip from made) m`,
+  `insert into client_credentials (id, tenant_id, sandbox, client_id, kind, label, data, ip_range, is_primary, created_at, updated_at)
+    select child, $tenant::uuid, false, id, 'ip', 'primary', jsonb_build_object('value', ip), ip, true, at, at from (select *, host('10.0.0.0'::inet + i) as ip from made) m`,
+  `insert into api_keys (id, tenant_id, sandbox, key_id, key_prefix, digest, key_type, name, role_ids, created_at, updated_at)
+    select id, $tenant::uuid, false, key_id, left(key_id, 12), sha256(key_id::bytea), 'standard', 'key ' || i, role_ids, at, at
+    from (select *, 'tk_live_' || translate(left(md5(i::text || $tenant), 16), '0189', 'wxyz') as key_id from made) m,
+      (select role_ids from api_keys where tenant_id = $tenant::uuid and not sandbox limit 1) k`,
+  `insert into audit_logs (id, tenant_id, sandbox, action, resource_type, resource_id, details, actor_type, actor_id, actor_label, request_id, created_at)
+    select id, $tenant::uuid, false, (array['create', 'update', 'delete'])[1 + i % 3], (array['route', 'secret', 'client', 'api_key'])[1 + i % 4], id::text,
+      jsonb_build_object('name', 'thing ' || i), 'api_key', 'k' || i % 20, 'key ' || i % 20, gen_random_uuid()::text, at from made`,
+  `insert into request_logs (request_id, tenant_id, route_id, method, status_code, src_ip, environment, sandbox, ts, path, latency_ms, upstream_host, proxy_mode, origin,
+      upstream_status, upstream_ms, attempts, request_bytes, response_bytes, slug, route_name, user_agent, node_id, injected)
+    select id, $tenant::uuid, $route::uuid, 'GET', 200, '127.0.0.1', $name, false, at, '/v1/charges/' || i, 12, 'api.example.com', 'route', 'upstream', 200, 11, 1, 0, 512,
+      'orders', 'orders', 'bench/1', 'bench', '{header:authorization}' from made`,
+  `insert into request_rollups (tenant_id, sandbox, minute, route_id, environment, status_class, count)
+    select $tenant::uuid, false, date_trunc('minute', at), $route::uuid, $name, 2, count(*) from made group by 3`,
+  ...filled.map(
+    (
+      kind,
+    ) => `insert into row_counts (tenant_id, sandbox, kind, n) select $tenant::uuid, false, '${kind}', count(*) from ${kind} where tenant_id = $tenant::uuid and not sandbox
+      on conflict (tenant_id, sandbox, kind) do update set n = excluded.n`,
+  ),
+  ...['api_keys', 'api_keys_all'].map(
+    (
+      kind,
+    ) => `insert into row_counts (tenant_id, sandbox, kind, n) select $tenant::uuid, false, '${kind}', count(*) from api_keys where tenant_id = $tenant::uuid and not sandbox
+      on conflict (tenant_id, sandbox, kind) do update set n = excluded.n`,
+  ),
+];

@@ -1,0 +1,80 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isAlive, Problem, root } from '../command.ts';
+import { answers } from './http.ts';
+import { familyOf, freePorts, median, tracked } from './machine.ts';
+import { type Row, say } from './report.ts';
+
+const left = new Set([
+  'node_modules',
+  '.next',
+  '.git',
+  'data',
+  'test-results',
+  'playwright-report',
+  'tsconfig.tsbuildinfo',
+  'next-env.d.ts',
+]);
+const laterStarts = 3;
+
+/** From `npm start` to answering: in a copy of this checkout with nothing installed or built but npm's cache, and then again. */
+export async function measureStart(directory: string): Promise<Row[]> {
+  const checkout = path.join(directory, 'checkout');
+  fs.cpSync(root, checkout, {
+    recursive: true,
+    filter: (source) => !left.has(path.relative(root, source)) && path.relative(root, source) !== path.join('server', 'generated'),
+  });
+  const first = await start(checkout);
+  say(`first start: ${first.toFixed(1)} s`);
+  const later: number[] = [];
+  for (let i = 0; i < laterStarts; i++) {
+    later.push(await start(checkout));
+    say(`later start: ${later.at(-1)?.toFixed(1)} s`);
+  }
+  const again = median(later);
+  const seconds = (s: number) => `${s.toFixed(1)} s`;
+  const row = { against: '', measured: '' };
+  return [
+    { ...row, what: 'first npm start, warm npm cache', value: seconds(first), target: '<= 90 s', pass: first <= 90 },
+    { ...row, what: 'later npm start', value: seconds(again), target: '<= 6 s', pass: again <= 6 },
+  ];
+}
+
+/** Seconds until it says that it is ready and answers; it is stopped again, with all it started. */
+async function start(checkout: string): Promise<number> {
+  const [api, sandbox, admin, proxy] = await freePorts(4);
+  const env: NodeJS.ProcessEnv = {
+    NODE_ENV: process.env.NODE_ENV,
+    ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('npm_'))),
+    PLANE_PORTS: `api:${api},sandbox:${sandbox},admin:${admin},proxy:${proxy}`,
+    PUBLIC_API_URL: `http://localhost:${api}`,
+    PUBLIC_SANDBOX_API_URL: `http://localhost:${sandbox}`,
+    PUBLIC_ADMIN_URL: `http://localhost:${admin}`,
+  };
+  const began = performance.now();
+  const npm = tracked(spawn('npm', ['start'], { cwd: checkout, env, stdio: ['ignore', 'pipe', 'pipe'] }));
+  try {
+    await ready(npm);
+    if (!(await answers(`http://127.0.0.1:${api}/readyz`))) throw new Problem('npm start says it is ready and does not answer.');
+    return (performance.now() - began) / 1000;
+  } finally {
+    const family = familyOf(npm.pid ?? 0);
+    npm.kill('SIGTERM');
+    for (let waited = 0; family.some(isAlive) && waited < 40_000; waited += 100) await sleep(100);
+  }
+}
+
+function ready(npm: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    for (const stream of [npm.stdout, npm.stderr])
+      stream?.on('data', (chunk: Buffer) => {
+        text += chunk;
+        if (text.includes('is ready after')) resolve();
+      });
+    npm.on('error', reject);
+    npm.on('exit', (code) => reject(new Problem(`npm start ended with ${code}:\n${text.slice(-3000)}`)));
+  });
+}

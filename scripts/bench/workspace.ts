@@ -1,0 +1,44 @@
+import type { Installation } from './service.ts';
+
+/** What a caller needs to make the call that is measured. */
+export type Callable = { url: string; headers: Record<string, string> };
+
+/**
+ * A workspace with one route as a careful customer sets it up: a required client by address, a secret injected as a header, a rate limit,
+ * and the call log, made by the same verbs as the API's. Limits are on but high.
+ */
+export async function makeWorkspace({ ports }: Installation, slug: string, upstreamPort: number): Promise<Callable> {
+  const operator = await import('../../server/domain/operator/service.ts');
+  const { createSecret } = await import('../../server/domain/secrets/service.ts');
+  const { createClient } = await import('../../server/domain/clients/service.ts');
+  const { setRouteClients } = await import('../../server/domain/routes/clients/service.ts');
+  const { createRoute } = await import('../../server/domain/routes/service.ts');
+  const { CreateRoute } = await import('../../server/domain/routes/schema.ts');
+  const { CreateClient } = await import('../../server/domain/clients/schema.ts');
+
+  const tenant = await operator.provisionTenant({ slug, plan: 'enterprise', starter: false });
+  await operator.setLimit({ slug, kind: 'tenant_rps', value: 1_000_000, reason: 'benchmark' });
+  const ctx = () => operator.operatorCtx(tenant.id, 'live');
+  await createSecret(ctx(), { name: 'UPSTREAM_KEY', value: 'sk_live_0123456789abcdef0123456789abcdef' });
+  const client = await createClient(ctx(), CreateClient.parse({ name: 'load', ip_address: '127.0.0.1' }));
+  const route = await createRoute(
+    ctx(),
+    CreateRoute.parse({
+      name: 'orders',
+      slug: 'orders',
+      target_base_url: `http://127.0.0.1:${upstreamPort}`,
+      inject_headers_json: { Authorization: 'Bearer {{secret:UPSTREAM_KEY}}' },
+      requires_clients: true,
+      rate_limit_enabled: true,
+      rate_limit_requests: 1_000_000,
+      rate_limit_window_sec: 1,
+    }),
+  );
+  await setRouteClients(ctx(), { id: route.id, env: route.base_environment ?? '', client_ids: [client.id] });
+  const key = await operator.createKey({ slug, space: 'live', role: 'Key - Infrastructure' });
+  const { env } = await import('../../server/platform/env.ts');
+  return {
+    url: `http://127.0.0.1:${ports.proxy}/orders`,
+    headers: { Host: `${slug}.${env.PROXY_BASE_HOST}:${ports.proxy}`, 'X-Svc-Key': key.api_key },
+  };
+}
