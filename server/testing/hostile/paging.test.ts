@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict';
+import test, { describe } from 'node:test';
+import fc from 'fast-check';
+import { v1Operations } from '#server/api/operations.ts';
+import type { AnyOperation } from '#server/kernel/operation.ts';
+import { clampPage, pageOf } from '#server/kernel/page.ts';
+import { db } from '#server/platform/db.ts';
+import { call } from '../calls.ts';
+import { testDatabase } from '../database.ts';
+import { made, samples } from '../samples.ts';
+import { type Workspace, workspace } from '../workspace.ts';
+
+/** Page arithmetic of interface rule 01 §6.1 at its edges, on every paged list of the operation table. */
+await testDatabase({ LOG_LEVEL: 'silent' });
+
+const paged = v1Operations.filter((op) => op.list === 'paged');
+const CEILING = 100_000n;
+
+/** The rule once more, in whole numbers of any size, so that it cannot share a rounding fault with what it judges. */
+function expected(page: string, perPage: string, total: number) {
+  const between = (n: bigint, low: bigint, high: bigint) => (n < low ? low : n > high ? high : n);
+  const size = between(BigInt(perPage), 1n, 100n);
+  const last = CEILING / size + 1n;
+  const pages = (BigInt(total) + size - 1n) / size;
+  return {
+    total,
+    page: Number(between(BigInt(page), 1n, last)),
+    per_page: Number(size),
+    total_pages: Number(pages < last ? pages : last),
+  };
+}
+
+const CLAMPED = ['-1', '0', '-0', '1', '2', '33', '100', '101', '1001', '5001', '2147483647', '2147483648', '-2147483649', '1000000000'];
+CLAMPED.push('9007199254740991', '9007199254740993', '-9007199254740993', '18446744073709551616', '100000000000000000000000000000');
+const NONSENSE = [
+  '',
+  ' ',
+  'abc',
+  '1.5',
+  '-1.5',
+  '1.',
+  '1e3',
+  '0x10',
+  'NaN',
+  'Infinity',
+  '1,5',
+  '1 000',
+  '--1',
+  '+',
+  '-',
+  'null',
+  'true',
+  '[]',
+  '{}',
+];
+NONSENSE.push('١', '１', '1\u0000', '1\n', "1' or '1'='1", '1;', '1'.repeat(5_000));
+
+const where = (op: AnyOperation, input: Record<string, unknown>) =>
+  op.http.replace('GET ', '').replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(input[name])));
+
+describe('every paged list clamps numbers that are out of range and refuses what is no whole number', () => {
+  for (const op of paged)
+    test(op.id, async () => {
+      const w = await workspace();
+      const { text: key } = await w.key('live');
+      const path = where(op, (await samples[op.id]?.(w.live)) ?? {});
+      const total: number = (await call('GET', path, { key })).body.meta.total;
+      for (const value of CLAMPED)
+        for (const [page, perPage] of [
+          [value, '20'],
+          ['1', value],
+          [value, value],
+        ] as const) {
+          const { status, body, text } = await call('GET', `${path}?page=${page}&per_page=${perPage}`, { key });
+          assert.equal(status, 200, `page ${page}, per_page ${perPage}: ${text}`);
+          const { request_id, ...meta } = body.meta;
+          assert.deepEqual(meta, expected(page, perPage, total), `page ${page}, per_page ${perPage}`);
+          assert.ok(request_id && body.data.length <= meta.per_page);
+        }
+      for (const value of NONSENSE)
+        for (const name of ['page', 'per_page']) {
+          const { status, body, text } = await call('GET', `${path}?${new URLSearchParams({ [name]: value })}`, { key });
+          assert.deepEqual([status, body.error?.type], [400, 'validation_error'], `${name}=${JSON.stringify(value).slice(0, 60)}: ${text}`);
+          assert.match(body.error.message, new RegExp(`^${name}\\b`));
+        }
+      const query = op.input.shape;
+      for (const bad of [
+        'page=1&page=2',
+        ...(query.sort ? ['sort=password', 'sort=id;drop', 'sort=', 'sort=__proto__', 'order=up', 'order='] : []),
+      ])
+        assert.equal((await call('GET', `${path}?${bad}`, { key })).body.error?.type, 'validation_error', bad);
+    });
+});
+
+test('the clamp holds for all whole numbers, and no page starts beyond the ceiling', () => {
+  const anyInteger = fc.oneof(fc.integer(), fc.maxSafeInteger(), fc.integer({ min: -3, max: 130 }), fc.constantFrom(5_001, 1_001, 100_001));
+  fc.assert(
+    fc.property(anyInteger, anyInteger, fc.nat({ max: 2 ** 40 }), (page, per_page, total) => {
+      const { rows, ...meta } = pageOf([], total, { page, per_page });
+      assert.deepEqual(meta, expected(String(page), String(per_page), total));
+      const { skip } = clampPage({ page, per_page });
+      assert.equal(skip, (meta.page - 1) * meta.per_page);
+      assert.ok(skip >= 0 && skip <= Number(CEILING) && rows.length === 0);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+const ROWS = 23;
+type Row = { id: string };
+const families = ['api_keys', 'clients', 'collections', 'routes', 'secrets'];
+const listOf = (family: string) => paged.find((op) => op.id === `${family}.list`) as AnyOperation;
+const add = async (family: string, w: Workspace) =>
+  (await made(w.live, `${family}.create`, await samples[`${family}.create`]?.(w.live))).id as string;
+
+/** Half of them share their instant, so that only the last sort key can tell them apart. */
+async function filled(family: string) {
+  const w = await workspace();
+  const { text: key } = await w.key('live');
+  for (let i = 0; i < ROWS; i++) await add(family, w);
+  const at = new Date(Date.now() - 60_000).toISOString();
+  await db().$executeRawUnsafe(
+    `update ${family} set created_at = $1::timestamptz where tenant_id = $2::uuid and ascii(right(id::text, 1)) % 2 = 0`,
+    at,
+    w.tenant.id,
+  );
+  return { w, key };
+}
+
+async function page(
+  op: AnyOperation,
+  key: string,
+  n: number,
+  query: string,
+  size = 5,
+): Promise<{ ids: string[]; pages: number; total: number }> {
+  const { body, text } = await call('GET', `${where(op, {})}?page=${n}&per_page=${size}${query}`, { key });
+  assert.ok(body.data, text);
+  return { ids: body.data.map((row: Row) => row.id), pages: body.meta.total_pages, total: body.meta.total };
+}
+
+describe('all pages together are the whole list, each row once, in every sort and direction', () => {
+  for (const family of families)
+    test(family, async () => {
+      const op = listOf(family);
+      const { key } = await filled(family);
+      for (const sort of Object.keys(op.input.shape.sort.def.innerType.def.entries))
+        for (const order of ['asc', 'desc']) {
+          const query = `&sort=${sort}&order=${order}`;
+          const { pages, total } = await page(op, key, 1, query);
+          const parts: string[] = [];
+          for (let n = 1; n <= pages; n++) parts.push(...(await page(op, key, n, query)).ids);
+          assert.equal(total, parts.length, `${sort} ${order}`);
+          assert.equal(new Set(parts).size, parts.length, `${sort} ${order}: a row came twice`);
+          assert.deepEqual(parts, (await page(op, key, 1, query, 100)).ids, `${sort} ${order}`);
+          assert.deepEqual((await page(op, key, pages + 1, query)).ids, []);
+        }
+    });
+});
+
+describe('rows inserted while a list is read never hide a row that was there before, and never repeat one when new rows come last', () => {
+  for (const family of families.filter((name) => name !== 'collections'))
+    test(family, async () => {
+      const op = listOf(family);
+      const { w, key } = await filled(family);
+      const before = (await page(op, key, 1, '&sort=created_at&order=asc', 100)).ids;
+      const added: string[] = [];
+      const walk = async (order: string) => {
+        const seen: string[] = [];
+        for (let n = 1; ; n++) {
+          const { ids, pages } = await page(op, key, n, `&sort=created_at&order=${order}`);
+          seen.push(...ids);
+          if (n >= pages) return seen;
+          if (added.length < 12) added.push(await add(family, w));
+        }
+      };
+      const rising = await walk('asc');
+      assert.deepEqual(rising, [...before, ...added].slice(0, rising.length));
+      assert.ok(rising.length >= before.length);
+      const start = new Set([...before, ...added]);
+      const falling = await walk('desc');
+      assert.deepEqual(
+        [...start].filter((id) => !falling.includes(id)),
+        [],
+      );
+    });
+});
