@@ -2,17 +2,7 @@ import { z } from 'zod';
 import { KEY_ROLES, MEMBER_ROLE_ROWS } from '#server/kernel/capabilities.ts';
 import { operation } from '#server/kernel/operation.ts';
 import { clampPage, pageOf, pageQuery } from '#server/kernel/page.ts';
-
-export const Role = z
-  .object({
-    id: z.uuid(),
-    name: z.string(),
-    description: z.string(),
-    applies_to: z.array(z.enum(['api_key', 'user'])),
-    is_default: z.boolean(),
-    seeded: z.boolean(),
-  })
-  .meta({ id: 'Role' });
+import { Role } from './schema.ts';
 
 const KEY_ROWS = KEY_ROLES.map(({ id, name, description, is_default }) => ({
   id,

@@ -1,0 +1,114 @@
+'use client';
+
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { z } from 'zod';
+import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
+import { useFeatureReason } from '#components/trpc/plan.tsx';
+import { useScope, useTRPC } from '#components/trpc/provider.tsx';
+import { Button } from '#components/ui/button.tsx';
+import { RadioCards } from '#components/ui/choices.tsx';
+import { DateTimeInput } from '#components/ui/date-time-input.tsx';
+import { Field } from '#components/ui/field.tsx';
+import { Form, fieldError, useUnsavedGuard, useZodForm } from '#components/ui/form.tsx';
+import { Sheet } from '#components/ui/sheet.tsx';
+import { SpaceNote } from '#components/ui/test-band.tsx';
+import { KEY_ROLES } from '#server/domain/roles/schema.ts';
+import type { NewKey } from './created-card.tsx';
+import { KeyFields, keyFields, keyInput } from './key-fields.tsx';
+
+const NewApiKey = z.object({ ...keyFields, key_type: z.enum(['standard', 'access_key']), expires_at: z.string().nullable() });
+
+type Props = { open: boolean; onOpenChange: (open: boolean) => void; onCreated: (key: NewKey) => void };
+
+export function CreateKeySheet({ open, onOpenChange, onCreated }: Props) {
+  return (
+    <Sheet open={open} onOpenChange={onOpenChange} dismissible={false} title="New API key" description="It is shown once, when it is made.">
+      {open && <CreateForm onClose={() => onOpenChange(false)} onCreated={onCreated} />}
+    </Sheet>
+  );
+}
+
+function CreateForm({ onClose, onCreated }: { onClose: () => void; onCreated: Props['onCreated'] }) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const { space, role } = useScope();
+  const accessReason = useFeatureReason('access_key');
+  const form = useZodForm({
+    schema: NewApiKey,
+    defaultValues: {
+      name: '',
+      // What an Owner most often wants is what an Editor may give, too.
+      role_ids: KEY_ROLES.filter((one) => (role === 'viewer' ? one.name === 'Key - Read-only' : one.is_default)).map((one) => one.id),
+      rate_limit_requests: '',
+      rate_limit_window_sec: '60',
+      ip_allowlist: '',
+      key_type: 'standard',
+      expires_at: null,
+    },
+  });
+  const { refusal, panel, refuse, clear } = useFormRefusal(form);
+  useUnsavedGuard(form.formState.isDirty);
+  const create = useMutation(
+    trpc.apiKeys.create.mutationOptions({
+      gcTime: 0,
+      onError: refuse,
+      onSuccess: ({ api_key, key_id, name }) => {
+        void queryClient.invalidateQueries(trpc.apiKeys.pathFilter());
+        void queryClient.invalidateQueries(trpc.account.pathFilter());
+        onCreated({ api_key, key_id, name });
+        // The answer holds the key; the card above has the only copy now.
+        create.reset();
+      },
+    }),
+  );
+  const submit = (value: z.output<typeof NewApiKey>) => {
+    clear();
+    const { rate_limit_requests, rate_limit_window_sec, ...input } = keyInput(value);
+    create.mutate({
+      ...input,
+      ...(rate_limit_requests === null ? {} : { rate_limit_requests, rate_limit_window_sec }),
+      ...(space === 'live' ? { key_type: value.key_type } : {}),
+      ...(value.key_type === 'access_key' && value.expires_at ? { expires_at: value.expires_at } : {}),
+    });
+  };
+  const type = form.watch('key_type');
+  return (
+    <Form form={form} onSubmit={submit} refusal={refusal}>
+      {panel}
+      <KeyFields form={form}>
+        {space === 'live' && (
+          <Field group label="Kind">
+            <RadioCards
+              columns={2}
+              value={type}
+              onValueChange={(next) => form.setValue('key_type', next)}
+              options={[
+                { value: 'standard', title: 'Standard', description: 'For most programs. Ends when it is revoked.' },
+                {
+                  value: 'access_key',
+                  title: 'Access key',
+                  description: 'May expire by itself and be narrowed to scopes.',
+                  ...(accessReason ? { disabledReason: accessReason } : {}),
+                },
+              ]}
+            />
+          </Field>
+        )}
+        {type === 'access_key' && (
+          <Field label="Expires" optional error={fieldError(form, 'expires_at')} hint="Between one hour and five years from now.">
+            <DateTimeInput value={form.watch('expires_at')} onChange={(at) => form.setValue('expires_at', at)} />
+          </Field>
+        )}
+      </KeyFields>
+      <div className="flex flex-wrap items-center justify-between gap-3">
+        <SpaceNote space={space} />
+        <div className="ml-auto flex gap-2">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" variant="primary" keys="mod+enter" loading={create.isPending}>
+            Create key
+          </Button>
+        </div>
+      </div>
+    </Form>
+  );
+}

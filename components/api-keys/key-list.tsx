@@ -1,0 +1,167 @@
+'use client';
+
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { KeyRound, Plus } from 'lucide-react';
+import { useQueryStates } from 'nuqs';
+import { useState } from 'react';
+import { useLimit } from '#components/trpc/plan.tsx';
+import { useScope, useTRPC } from '#components/trpc/provider.tsx';
+import { QueryError } from '#components/trpc/query-error.tsx';
+import { useReadOnlyReason } from '#components/trpc/role.ts';
+import { Status } from '#components/ui/badge.tsx';
+import { Button } from '#components/ui/button.tsx';
+import { columnsFor, DataTable } from '#components/ui/data-table.tsx';
+import { useHotkeys } from '#components/ui/hotkeys.ts';
+import { Page, PageHeader } from '#components/ui/layout.tsx';
+import { Pagination } from '#components/ui/pagination.tsx';
+import { EmptyState } from '#components/ui/states.tsx';
+import { Segmented } from '#components/ui/tabs.tsx';
+import { Time } from '#components/ui/time.tsx';
+import { CreateKeySheet } from './create-sheet.tsx';
+import { CreatedCard, type NewKey } from './created-card.tsx';
+import { KeyPanel, RevokeDialog, Roles } from './key-panel.tsx';
+import { type Key, limitInWords, stateOf, TYPES } from './key-words.ts';
+import { keyListInput, keySearch } from './list-search.ts';
+
+const column = columnsFor<Key>();
+const columns = [
+  column.accessor('name', { header: 'Name', meta: { sort: 'name' }, cell: ({ getValue }) => getValue() }),
+  column.accessor('key_prefix', {
+    header: 'Key',
+    meta: { hideBelow: 'sm' },
+    cell: ({ getValue }) => <span className="font-mono text-ink-2 text-xs">{getValue()}</span>,
+  }),
+  column.accessor('key_type', { header: 'Kind', meta: { hideBelow: 'lg' }, cell: ({ getValue }) => TYPES[getValue()] }),
+  column.accessor('role_ids', { header: 'Roles', meta: { hideBelow: 'md' }, cell: ({ getValue }) => <Roles ids={getValue()} /> }),
+  column.display({
+    id: 'limit',
+    header: 'Limit',
+    meta: { hideBelow: 'xl' },
+    cell: ({ row }) =>
+      limitInWords(row.original.rate_limit_requests, row.original.rate_limit_window_sec) ?? <span className="text-ink-3">—</span>,
+  }),
+  column.accessor('ip_allowlist', {
+    header: 'From',
+    meta: { hideBelow: 'xl' },
+    cell: ({ getValue }) =>
+      getValue().length === 0 ? (
+        <span className="text-ink-3">anywhere</span>
+      ) : (
+        `${getValue().length} ${getValue().length === 1 ? 'range' : 'ranges'}`
+      ),
+  }),
+  column.accessor('last_used_at', {
+    header: 'Last used',
+    meta: { sort: 'last_used_at' },
+    cell: ({ row }) => (
+      <span title={row.original.last_used_ip ? `from ${row.original.last_used_ip}` : undefined}>
+        <Time value={row.original.last_used_at} empty="never" />
+      </span>
+    ),
+  }),
+  column.accessor('expires_at', {
+    header: 'Expires',
+    meta: { hideBelow: 'xl' },
+    cell: ({ getValue }) => <Time value={getValue()} format="date" empty="never" />,
+  }),
+  column.display({
+    id: 'state',
+    header: 'State',
+    cell: ({ row }) => {
+      const { state, label } = stateOf(row.original);
+      return <Status state={state}>{label}</Status>;
+    },
+  }),
+];
+
+export function KeyList() {
+  const trpc = useTRPC();
+  const { api_url } = useScope();
+  const [search, setSearch] = useQueryStates(keySearch);
+  const [created, setCreated] = useState<NewKey>();
+  const [revoking, setRevoking] = useState<Key>();
+  const list = useQuery({ ...trpc.apiKeys.list.queryOptions(keyListInput(search)), placeholderData: keepPreviousData });
+  const usage = useLimit('api_keys', 'keys');
+  const readOnly = useReadOnlyReason();
+  const openNew = () => void setSearch({ open: 'new', peek: null });
+  useHotkeys([{ keys: 'c', label: 'New key', group: 'List', run: () => !readOnly && openNew() }]);
+  const newKey = (
+    <Button variant="primary" icon={<Plus />} keys="c" disabledReason={readOnly} onClick={openNew}>
+      New key
+    </Button>
+  );
+  return (
+    <Page>
+      <PageHeader title="API keys" description="For programs: to call routes, and to build them." usage={usage} actions={newKey} />
+      <div className="flex justify-end">
+        <Segmented
+          label="Which keys"
+          value={search.show}
+          onValueChange={(show) => void setSearch({ show, page: 1 })}
+          options={[
+            { value: 'active', label: 'Active' },
+            { value: 'all', label: 'All' },
+          ]}
+        />
+      </div>
+      {list.isError ? (
+        <QueryError query={list} what="The keys" />
+      ) : (
+        <DataTable
+          columns={columns}
+          rows={list.data?.data}
+          rowId={(row) => row.id}
+          rowName={(row) => row.name}
+          caption="API keys"
+          onOpen={(row) => void setSearch({ peek: row.id })}
+          openId={search.peek ?? undefined}
+          sort={{ sort: search.sort, order: search.order }}
+          onSort={({ sort, order }) => void setSearch({ sort: sort as typeof search.sort, order, page: 1 })}
+          refreshing={list.isPlaceholderData}
+          actions={(row) =>
+            row.active
+              ? [
+                  { label: 'Details', onSelect: () => void setSearch({ peek: row.id }) },
+                  'separator',
+                  { label: 'Revoke…', danger: true, disabledReason: readOnly, onSelect: () => setRevoking(row) },
+                ]
+              : [{ label: 'Details', onSelect: () => void setSearch({ peek: row.id }) }]
+          }
+          empty={
+            <EmptyState
+              icon={<KeyRound />}
+              title="No key yet"
+              action={newKey}
+              command={[
+                { id: 'curl', label: 'cURL', language: 'bash', code: `curl ${api_url}/account -H "Authorization: Bearer $SALLYPORT_KEY"` },
+              ]}
+            >
+              A key names one program, holds only the roles it needs, and can be replaced without a gap.
+            </EmptyState>
+          }
+        />
+      )}
+      {list.data && list.data.meta.total > 0 && (
+        <Pagination
+          page={search.page}
+          perPage={search.per_page}
+          total={list.data.meta.total}
+          onPage={(page) => void setSearch({ page })}
+          onPerPage={(per_page) => void setSearch({ per_page, page: 1 })}
+          noun="keys"
+        />
+      )}
+      <CreateKeySheet
+        open={search.open === 'new'}
+        onOpenChange={(open) => void setSearch({ open: open ? 'new' : null })}
+        onCreated={(key) => {
+          void setSearch({ open: null });
+          setCreated(key);
+        }}
+      />
+      <KeyPanel id={search.peek} onClose={() => void setSearch({ peek: null })} onRotated={setCreated} />
+      {revoking && <RevokeDialog apiKey={revoking} open onClose={() => setRevoking(undefined)} />}
+      <CreatedCard created={created} onGone={() => setCreated(undefined)} />
+    </Page>
+  );
+}

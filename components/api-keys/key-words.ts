@@ -1,0 +1,43 @@
+import type { z } from 'zod';
+import type { ApiKey } from '#server/domain/api-keys/schema.ts';
+import { type Capability, KEY_ROLES, keyCapabilities } from '#server/domain/roles/schema.ts';
+
+export type Key = z.output<typeof ApiKey>;
+
+export const TYPES = { standard: 'Standard', test: 'Test', access_key: 'Access key' } as const;
+
+export const roleName = (id: string): string => KEY_ROLES.find((role) => role.id === id)?.name.replace(/^Key - /, '') ?? 'Unknown role';
+
+/** "600 per minute", from requests and a window in seconds. */
+export function limitInWords(requests: number | null, seconds: number | null): string | undefined {
+  if (requests === null) return undefined;
+  const window = seconds ?? 60;
+  const named: Record<number, string> = { 1: 'second', 60: 'minute', 3600: 'hour', 86400: 'day' };
+  return `${requests.toLocaleString()} per ${named[window] ?? `${window.toLocaleString()} seconds`}`;
+}
+
+export type State = { state: 'ok' | 'off' | 'expired' | 'warning'; label: string };
+
+export function stateOf(key: Pick<Key, 'active' | 'revoked_at' | 'expires_at'>, now = Date.now()): State {
+  if (key.active) {
+    const days = key.expires_at ? (Date.parse(key.expires_at) - now) / 86_400_000 : Number.POSITIVE_INFINITY;
+    return days <= 14 ? { state: 'warning', label: 'Expires soon' } : { state: 'ok', label: 'Active' };
+  }
+  if (key.expires_at && Date.parse(key.expires_at) <= now) return { state: 'expired', label: 'Expired' };
+  return { state: 'off', label: 'Revoked' };
+}
+
+/** What a set of roles lets a key do: `route` -> `list, read`, in the order of the catalogue. */
+export function capabilitiesByResource(roleIds: readonly string[]): { resource: string; actions: string[] }[] {
+  const grouped = new Map<string, string[]>();
+  for (const capability of keyCapabilities(roleIds)) {
+    const [resource = '', action = ''] = (capability satisfies Capability).split(':');
+    grouped.set(resource, [...(grouped.get(resource) ?? []), action]);
+  }
+  return [...grouped].map(([resource, actions]) => ({ resource, actions })).sort((a, b) => a.resource.localeCompare(b.resource));
+}
+
+/** The two halves of a key, for tools that ask for a client id and a secret. Joined again they are the key. */
+export function halvesOf(key: string, keyId: string): { client_id: string; client_secret: string } {
+  return { client_id: keyId, client_secret: key.slice(keyId.length + 1) };
+}
