@@ -2,7 +2,7 @@ import { initTRPC, TRPCError } from '@trpc/server';
 import type { z } from 'zod';
 import { perform } from '#server/api/perform.ts';
 import type { Ctx } from '#server/kernel/context.ts';
-import { asRefusal, type ErrorType, type Refusal } from '#server/kernel/errors.ts';
+import { asRefusal, type ErrorType, Refusal } from '#server/kernel/errors.ts';
 import type { Feed, Operation } from '#server/kernel/operation.ts';
 import type { Page } from '#server/kernel/page.ts';
 import { log } from '#server/platform/log.ts';
@@ -24,7 +24,7 @@ const t = initTRPC
   .meta<{ operation: string }>()
   .create({
     errorFormatter: ({ shape, error, ctx }) => {
-      const refusal = asRefusal(error.cause ?? error);
+      const refusal = refusalOf(error);
       const data: DashboardError & Record<string, unknown> = {
         error: refusal.type,
         code: refusal.type,
@@ -106,6 +106,22 @@ const CODES: Record<number, TRPCError['code']> = {
   429: 'TOO_MANY_REQUESTS',
   503: 'SERVICE_UNAVAILABLE',
 };
+
+/** What tRPC refuses by itself, before any procedure runs, is the caller's doing and not a fault of ours. */
+const PROTOCOL: Partial<Record<TRPCError['code'], readonly [ErrorType, string]>> = {
+  PARSE_ERROR: ['invalid', 'The input is not valid JSON.'],
+  BAD_REQUEST: ['invalid', 'The request could not be understood.'],
+  NOT_FOUND: ['not_found', 'There is no such path.'],
+  METHOD_NOT_SUPPORTED: ['method_not_allowed', 'This path does not answer that method.'],
+  PAYLOAD_TOO_LARGE: ['payload_too_large', 'The request body is too large.'],
+  UNSUPPORTED_MEDIA_TYPE: ['unsupported_media_type', 'Send the body as application/json.'],
+};
+
+function refusalOf(error: TRPCError): Refusal {
+  if (error.cause instanceof Refusal) return error.cause;
+  const own = PROTOCOL[error.code];
+  return own ? new Refusal(...own) : asRefusal(error.cause ?? error);
+}
 
 /** A refusal in tRPC's clothes; our own faults are logged here, once. */
 export function asTrpc(refusal: Refusal, requestId: string): TRPCError {

@@ -82,8 +82,9 @@ function nextLike(req: IncomingMessage, res: ServerResponse): void {
   if (/%(?![0-9a-f]{2})|%ff/i.test(url.split('?')[0] ?? '')) return void own(500, 'text/plain', 'Internal Server Error');
   if (req.headers.rsc === '1' && !url.includes('_rsc')) return void own(307, 'text/plain', '', { location: `${url}?_rsc=1` });
   if (req.headers['x-middleware-subrequest']) return void own(200, 'text/plain', 'middleware skipped');
-  if (url.startsWith('/v1/unknown')) return void own(404, 'text/html; charset=utf-8', '<html>404: This page could not be found</html>');
-  if (url.startsWith('/v1/crash')) return void own(500, 'text/html', '<html>500</html>');
+  if (/^\/[a-z0-9.-]+\/unknown/.test(url))
+    return void own(404, 'text/html; charset=utf-8', '<html>404: This page could not be found</html>');
+  if (url.endsWith('/crash')) return void (url.startsWith('/auth') ? res.writeHead(500).end() : own(500, 'text/html', '<html>500</html>'));
   res.writeHead(200, { 'content-type': 'application/json', 'x-seen': url });
   req.pipe(res);
 }
@@ -145,6 +146,18 @@ test("the framework's own answers that still get through are replaced by ours", 
     assert.equal(answer.headers['x-request-id'], REQUEST_ID);
     assert.equal(answer.headers['x-powered-by'], undefined);
     assert.doesNotMatch(answer.body, /html|Next/);
+  }
+  for (const [plane, line, status] of [
+    ['api', 'GET /oauth/unknown', 404],
+    ['api', 'GET /.well-known/unknown', 404],
+    ['api', 'GET /pub/crash', 500],
+    ['admin', 'GET /api/unknown', 404],
+    ['admin', 'GET /auth/crash', 500],
+  ] as const) {
+    const answer = await ask(plane, line);
+    assert.equal(answer.status, status, line);
+    assert.match(answer.headers['content-type'] ?? '', /^application\/json/, line);
+    assert.doesNotMatch(answer.body, /html|Next/, line);
   }
   assert.equal((await ask('api', 'GET /v1/routes', 'RSC: 1\r\n')).status, 200);
 });

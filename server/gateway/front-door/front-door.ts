@@ -94,11 +94,14 @@ function frameworkAnswer({ status, headers }: WebHead, surface: Surface, target:
   if (status < 300 || status === 304) return undefined;
   const at = headers.findIndex((name, i) => i % 2 === 0 && name.toLowerCase() === 'content-type');
   const type = at === -1 ? '' : (headers[at + 1] as string).toLowerCase();
-  const isText = type.startsWith('text/');
+  const isText = type.startsWith('text/') || (type === '' && status >= 500); // a crash before any handler has no body at all
   const strict = surface === 'management' || surface === 'hooks' || surface === 'scim';
   const foreign = strict
     ? !/^application\/(?:[a-z.-]+\+)?json\b/.test(type)
-    : surface === 'dashboard_api' && isText && status >= 400 && !target.startsWith('/api/');
+    : surface === 'dashboard_api'
+      ? isText && status >= 400 && !target.startsWith('/api/auth/')
+      : // A page of ours on these surfaces (consent, a public document) is never a 404 or a fault.
+        (surface === 'oauth' || surface === 'public') && isText && (status === 404 || status === 405 || status >= 500);
   if (!foreign) return undefined;
   if (status < 400 || status === 404) return { status: 404, type: 'not_found', message: 'There is no such path here.' };
   if (status === 405) return { status, type: 'method_not_allowed', message: 'This path does not answer that method.' };
