@@ -1,0 +1,131 @@
+import type { PoolClient } from 'pg';
+import { SANDBOX_LOG_DAYS, type Windows, windowEnd } from '#server/domain/retention/service.ts';
+import { sql } from '#server/platform/db.ts';
+import { log } from '#server/platform/log.ts';
+
+const BATCH = 5_000;
+const MINUTE = 60_000;
+
+/** Removes calls beyond each workspace's window, with the rollups of the same minutes (interface rule 13 §7). @returns rows removed */
+export async function pruneRequestLogs(windows: readonly Windows[], now: Date): Promise<number> {
+  let removed = 0;
+  for (const { tenant_id, log_days } of windows) {
+    try {
+      if (log_days !== null) removed += await pruneSpace(tenant_id, false, windowEnd(now, log_days));
+      removed += await pruneSpace(tenant_id, true, windowEnd(now, SANDBOX_LOG_DAYS));
+    } catch (error) {
+      log.error({ err: error, tenant_id }, 'old request logs could not be removed; the next run tries again');
+    }
+  }
+  return removed;
+}
+
+/**
+ * Whole minutes, a few thousand rows at a time, rows and rollups in one transaction: at every moment the sum of the rollups is the count of the rows.
+ */
+async function pruneSpace(tenantId: string, sandbox: boolean, before: Date): Promise<number> {
+  const client = await sql().connect();
+  let removed = 0;
+  let broken = true;
+  try {
+    for (let until: Date | null = before; until !== null; ) {
+      await client.query('begin');
+      const batch = await batchEnd(client, tenantId, sandbox, before);
+      until = batch ?? before;
+      const own = sandbox ? 'sandbox = true' : '(sandbox = false or sandbox is null)';
+      const { rowCount } = await client.query(`delete from request_logs where tenant_id = $1 and ${own} and ts < $2`, [tenantId, until]);
+      await client.query('delete from request_rollups where tenant_id = $1 and sandbox = $2 and minute < $3', [tenantId, sandbox, until]);
+      await client.query('commit');
+      removed += rowCount ?? 0;
+      if (batch === null) until = null;
+    }
+    broken = false;
+  } finally {
+    client.release(broken);
+  }
+  return removed;
+}
+
+/** The minute after which the first few thousand rows end; null when the rest is one batch. A minute is never cut, however full. */
+async function batchEnd(client: PoolClient, tenantId: string, sandbox: boolean, before: Date): Promise<Date | null> {
+  const nth = async (offset: number) =>
+    (
+      await client.query<{ ts: Date }>(
+        'select ts from request_logs where tenant_id = $1 and sandbox = $2 and ts < $3 order by ts, id offset $4 limit 1',
+        [tenantId, sandbox, before, offset],
+      )
+    ).rows[0]?.ts;
+  const last = await nth(BATCH);
+  if (!last) return null;
+  const first = await nth(0);
+  const minute = (at: Date) => Math.floor(at.getTime() / MINUTE) * MINUTE;
+  return new Date(Math.max(minute(last), minute(first ?? last) + MINUTE));
+}
+
+/** Days whose partition is made before they begin. */
+const DAYS_AHEAD = 3;
+const DAY = 24 * 3_600_000;
+
+/**
+ * Makes the daily partitions to come and drops those beyond the longest window of all workspaces. A table of its own is attached, because that locks
+ * the log for a moment only; when even that moment is not to be had in three seconds, the next hour tries again.
+ * @returns names of what was made and dropped
+ */
+export async function tendPartitions(windows: readonly Windows[], now: Date): Promise<{ made: string[]; dropped: string[] }> {
+  const made: string[] = [];
+  const dropped: string[] = [];
+  for (let ahead = 0; ahead <= DAYS_AHEAD; ahead++) {
+    const day = dayOf(new Date(now.getTime() + ahead * DAY));
+    if (await attach(day)) made.push(nameOf(day));
+  }
+  const longest = windows.some((w) => w.log_days === null) ? null : Math.max(SANDBOX_LOG_DAYS, ...windows.map((w) => w.log_days ?? 0));
+  if (longest === null) return { made, dropped };
+  const end = windowEnd(now, longest);
+  for (const { name, day } of await partitions())
+    if (day.getTime() + DAY <= end.getTime() && (await drop(name, new Date(day.getTime() + DAY)))) dropped.push(name);
+  return { made, dropped };
+}
+
+const dayOf = (at: Date) => new Date(Math.floor(at.getTime() / DAY) * DAY);
+const nameOf = (day: Date) => `request_logs_${day.toISOString().slice(0, 10).replaceAll('-', '')}`;
+
+async function partitions(): Promise<{ name: string; day: Date }[]> {
+  const { rows } = await sql().query<{ name: string }>(
+    "select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = 'request_logs'::regclass and c.relname ~ '^request_logs_[0-9]{8}$'",
+  );
+  return rows.map(({ name }) => ({ name, day: new Date(`${name.slice(13, 17)}-${name.slice(17, 19)}-${name.slice(19, 21)}T00:00:00Z`) }));
+}
+
+async function attach(day: Date): Promise<boolean> {
+  const name = nameOf(day);
+  if ((await partitions()).some((p) => p.name === name)) return false;
+  const next = new Date(day.getTime() + DAY);
+  return quickly(`${name} could not be attached`, [
+    `create table if not exists ${name} (like request_logs including all)`,
+    `alter table request_logs attach partition ${name} for values from ('${day.toISOString()}') to ('${next.toISOString()}')`,
+  ]);
+}
+
+const drop = (name: string, end: Date) =>
+  quickly(`${name} could not be dropped`, [`drop table ${name}`, `delete from request_rollups where minute < '${end.toISOString()}'`]);
+
+/** 23514: the default partition holds calls of that day already (the first day of an installation); they stay there and are pruned there. */
+async function quickly(problem: string, statements: readonly string[]): Promise<boolean> {
+  const client = await sql().connect();
+  try {
+    await client.query('begin');
+    await client.query("set local lock_timeout = '3s'");
+    for (const statement of statements) await client.query(statement);
+    await client.query('commit');
+    return true;
+  } catch (error) {
+    await client.query('rollback').catch(() => {});
+    const { code } = error as { code?: string };
+    if (code === '23514') return false;
+    if (code !== '55P03' && code !== '40P01') throw error;
+    log.warn({ err: error }, `${problem} now; the next run tries again`);
+    return false;
+  } finally {
+    client.release();
+  }
+}

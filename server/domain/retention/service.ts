@@ -1,0 +1,81 @@
+import { type LimitKey, PLANS, type PlanName, planLimit } from '#server/domain/plans/schema.ts';
+import { sql } from '#server/platform/db.ts';
+
+/** How many days a workspace's logs are kept; null is for ever. */
+export type Windows = { tenant_id: string; log_days: number | null; audit_days: number | null };
+
+/** Sandbox calls are kept this long on every plan (interface rule 13 §7). */
+export const SANDBOX_LOG_DAYS = 7;
+/** After a downgrade the old window stays this long, so that a customer can still export what would go. */
+const GRACE_DAYS = 7;
+const DAY = 24 * 3_600_000;
+
+type Kept = { log: Held; audit: Held };
+type Held = { days: number | null; shrinking_since?: string };
+type TenantRow = {
+  id: string;
+  plan: string;
+  log_override: number | null;
+  has_log_override: boolean;
+  audit_override: number | null;
+  has_audit_override: boolean;
+  kept: Kept | null;
+};
+
+/**
+ * The windows that count today for every workspace: an operator's override, else the plan's number (interface rule 20 §3); a smaller one counts
+ * only after the grace, which starts when this first sees it.
+ */
+export async function retentionWindows(now: Date): Promise<Windows[]> {
+  const { rows } = await sql().query<TenantRow>(
+    `select t.id, t.subscription_plan as plan, l.value as log_override, l.tenant_id is not null as has_log_override, a.value as audit_override,
+       a.tenant_id is not null as has_audit_override, d.value as kept
+     from tenants t
+     left join tenant_limit_overrides l on l.tenant_id = t.id and l.kind = 'log_retention_days' and (l.expires_at is null or l.expires_at > $1)
+     left join tenant_limit_overrides a on a.tenant_id = t.id and a.kind = 'audit_retention_days' and (a.expires_at is null or a.expires_at > $1)
+     left join deployment_values d on d.name = 'retention:' || t.id`,
+    [now],
+  );
+  const windows: Windows[] = [];
+  for (const row of rows) {
+    const wanted = (key: LimitKey) => planLimit(PLANS.includes(row.plan as PlanName) ? (row.plan as PlanName) : 'free', key);
+    const next: Kept = {
+      log: held(row.kept?.log, row.has_log_override ? row.log_override : wanted('log_retention_days'), now),
+      audit: held(row.kept?.audit, row.has_audit_override ? row.audit_override : wanted('audit_retention_days'), now),
+    };
+    if (JSON.stringify(next) !== JSON.stringify(row.kept && { log: row.kept.log, audit: row.kept.audit })) await remember(row.id, next);
+    windows.push({ tenant_id: row.id, log_days: next.log.days, audit_days: next.audit.days });
+  }
+  return windows;
+}
+
+/** Growing counts at once; shrinking after the grace. */
+export function held(before: Held | undefined, wanted: number | null, now: Date): Held {
+  if (!before || length(wanted) >= length(before.days)) return { days: wanted };
+  const since = before.shrinking_since ?? now.toISOString();
+  return now.getTime() - Date.parse(since) >= GRACE_DAYS * DAY ? { days: wanted } : { days: before.days, shrinking_since: since };
+}
+
+const length = (days: number | null) => days ?? Number.POSITIVE_INFINITY;
+
+const remember = (tenantId: string, kept: Kept) =>
+  sql().query(
+    'insert into deployment_values (name, value) values ($1, $2) on conflict (name) do update set value = excluded.value, updated_at = now()',
+    [`retention:${tenantId}`, JSON.stringify(kept)],
+  );
+
+/** The end of a window of so many days: what is older goes. Whole minutes, because rollups are. */
+export const windowEnd = (now: Date, days: number): Date => new Date(Math.floor((now.getTime() - days * DAY) / 60_000) * 60_000);
+
+/** Stored answers of idempotent calls act for 24 hours (interface rule 01 §7); abandoned claims go with them. @returns rows removed */
+export async function pruneIdempotency(now: Date, batch = 5_000): Promise<number> {
+  const before = new Date(now.getTime() - DAY);
+  for (let removed = 0; ; ) {
+    const { rowCount } = await sql().query(
+      `delete from idempotency_keys where id in (select id from idempotency_keys where completed_at < $1 or (state = 'in_progress' and lease_until < $1) limit ${batch} for update skip locked)`,
+      [before],
+    );
+    removed += rowCount ?? 0;
+    if ((rowCount ?? 0) < batch) return removed;
+  }
+}

@@ -1,0 +1,58 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { checkRootKey } from '#server/domain/keys/root-check.ts';
+import { watchTenantKeys } from '#server/domain/keys/watch.ts';
+import { asRefusal } from '#server/kernel/errors.ts';
+import { backgroundSettled } from '#server/platform/background.ts';
+import { closeDb } from '#server/platform/db.ts';
+import { EnvError } from '#server/platform/env.ts';
+import { wipeKeys } from '#server/platform/keys.ts';
+import { log } from '#server/platform/log.ts';
+import { closeMail } from '#server/platform/mail.ts';
+import { startWorker } from './worker.ts';
+
+// The worker process: schedules, clean-up, anchors and re-wrapping, on graphile-worker in the same database.
+
+const STOP_MS = 10_000;
+
+try {
+  await fittingRootKey();
+  const keys = watchTenantKeys();
+  const worker = startWorker();
+  let stopping = false;
+  const stop = async (signal: string) => {
+    if (stopping) return;
+    stopping = true;
+    log.info({ signal }, 'the worker is stopping');
+    await worker.stop(STOP_MS);
+    await keys.close();
+    await Promise.race([backgroundSettled(), sleep(2_000)]);
+    closeMail();
+    wipeKeys();
+    await Promise.race([closeDb(), sleep(1_000)]);
+    process.exit(0);
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal));
+  // One job's fault must not end the jobs beside it: the queue tries it again.
+  process.on('uncaughtException', (error) => log.error({ err: error }, 'uncaught exception'));
+  process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled rejection'));
+  await worker.started;
+  log.info('the worker is serving');
+  process.send?.('ready');
+} catch (error) {
+  if (error instanceof EnvError) console.error(error.message);
+  else log.fatal({ err: error }, error instanceof Error ? error.message : 'the worker could not start');
+  process.exit(1);
+}
+
+/** Waits for the database as long as it takes; a key that does not fit ends the process at once. */
+async function fittingRootKey(): Promise<void> {
+  for (;;) {
+    try {
+      return await checkRootKey();
+    } catch (error) {
+      if (asRefusal(error).type !== 'dependency_unavailable') throw error;
+      log.warn('the database does not answer yet');
+      await sleep(1_000);
+    }
+  }
+}

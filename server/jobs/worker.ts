@@ -1,0 +1,119 @@
+import { Logger, type Runner, run, type TaskList } from 'graphile-worker';
+import pg from 'pg';
+import { connection } from '#server/platform/db.ts';
+import { log } from '#server/platform/log.ts';
+import { atStart, crontab, type Job, onDemand, schedules } from './schedules.ts';
+
+export type Worker = {
+  /** When the queue is served for the first time. */
+  started: Promise<void>;
+  /** Lets running jobs end, for at most `withinMs`. */
+  stop: (withinMs: number) => Promise<void>;
+};
+
+const FIRST_DELAY_MS = 250;
+const LONGEST_DELAY_MS = 10_000;
+
+/**
+ * Serves the queue for ever: brings its schema up to date, and begins again with a growing delay when the database went away. Jobs that ran at that
+ * moment are run again by the queue.
+ */
+export function startWorker(): Worker {
+  let runner: Runner | undefined;
+  let pool: pg.Pool | undefined;
+  let stopping = false;
+  let wake = () => {};
+  const started = Promise.withResolvers<void>();
+
+  const serve = async () => {
+    for (let delay = FIRST_DELAY_MS; !stopping; delay = Math.min(delay * 2, LONGEST_DELAY_MS)) {
+      const began = Date.now();
+      try {
+        pool = openPool();
+        runner = await run({
+          pgPool: pool,
+          taskList: taskList(),
+          crontab: crontab(),
+          concurrency: 4,
+          noHandleSignals: true,
+          pollInterval: 2_000,
+          logger,
+        });
+        for (const name of atStart)
+          await runner.addJob(name, {}, { jobKey: name, jobKeyMode: 'preserve_run_at', queueName: name, maxAttempts: 3 });
+        started.resolve();
+        await runner.promise;
+      } catch (error) {
+        if (!stopping) log.warn({ err: error, retry_in_ms: delay }, 'the job queue cannot be served');
+      }
+      await runner?.stop().catch(() => {}); // it has stopped by itself
+      runner = undefined;
+      await pool?.end().catch(() => {});
+      if (Date.now() - began > 60_000) delay = FIRST_DELAY_MS;
+      if (stopping) return;
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+        setTimeout(resolve, delay);
+      });
+    }
+  };
+  const served = serve();
+
+  return {
+    started: started.promise,
+    async stop(withinMs) {
+      stopping = true;
+      wake();
+      const ended = runner ? runner.stop().catch(() => {}) : Promise.resolve();
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, withinMs);
+      });
+      await Promise.race([Promise.all([ended, served]), late]);
+      clearTimeout(timer);
+    },
+  };
+}
+
+function openPool(): pg.Pool {
+  const pool = new pg.Pool({ ...connection(), max: 6, application_name: 'sallyport-worker' });
+  // A lost connection is told by the promise of what ran on it; without handlers it would end the process.
+  pool.on('error', () => {});
+  pool.on('connect', (client) => void client.on('error', () => {}));
+  return pool;
+}
+
+function taskList(): TaskList {
+  const jobs: [string, Job][] = [
+    ...Object.entries(schedules).map(([name, [, job]]) => [name, job] as [string, Job]),
+    ...Object.entries(onDemand),
+  ];
+  return Object.fromEntries(jobs.map(([name, job]) => [name, perform(name, job)]));
+}
+
+type Task = NonNullable<TaskList[string]>;
+
+const perform =
+  (name: string, job: Job): Task =>
+  async (payload, { abortSignal }) => {
+    const began = performance.now();
+    const result = await job({
+      now: new Date(),
+      payload: (payload ?? {}) as Record<string, unknown>,
+      signal: abortSignal ?? new AbortController().signal,
+    });
+    const ms = Math.round(performance.now() - began);
+    log[isNews(result) ? 'info' : 'debug']({ job: name, result, ms }, 'job done');
+  };
+
+/** A minute's sweep that found nothing is not worth a line. */
+const isNews = (result: unknown): boolean =>
+  typeof result === 'number'
+    ? result > 0
+    : typeof result === 'object' && result !== null && Object.values(result).some((v) => (Array.isArray(v) ? v.length > 0 : Boolean(v)));
+
+const LEVELS = { error: 'error', warning: 'warn', info: 'debug', debug: 'trace' } as const;
+/** The queue's own voice; that a job starts and ends is said by us. */
+const logger = new Logger(() => (level, message, meta) => {
+  log[LEVELS[level as keyof typeof LEVELS] ?? 'info']({ queue: meta?.error ?? undefined }, message);
+});
