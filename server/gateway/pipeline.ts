@@ -67,7 +67,7 @@ function fail(call: Call, plane: Plane, error: unknown): void {
 /** Writes a refusal and ends the call. */
 export function refuse(call: Call, plane: Plane, refusal: Refused) {
   const { req, res } = call;
-  if (res.destroyed || req.destroyed) return callerGone(call, plane);
+  if (res.destroyed) return callerGone(call, plane);
   const { status, headers, body } = refusalAnswer(call, refusal);
   call.status = status;
   call.error = refusal.code;

@@ -98,7 +98,10 @@ test('Retry-After is the first second at which the same call is admitted', () =>
         const counters = memoryCounters();
         let now = fresh;
         let last: Verdict | undefined;
-        for (const gap of [...gaps, ...extra]) last = take(counters, rule, (now += gap));
+        for (const gap of [...gaps, ...extra]) {
+          now += gap;
+          last = take(counters, rule, now);
+        }
         counters.close();
         return last as Verdict;
       };
