@@ -5,7 +5,7 @@
 const DROPPED = new Set(['password', 'secret', 'token', 'value', 'privatekey', 'authorization', 'apikey', 'clientsecret', 'pin', 'cvv']);
 
 const CREDENTIAL =
-  /tk_(?:live|test)_[0-9A-Za-z]{12}_[0-9A-Za-z]{51}|AKE[A-Z2-7]{16}:[0-9A-Za-z]{40}|svc[rcds]?_(?:live_|test_)?[0-9A-Za-z]{49}|svcp_(?:live|test)_[arto]_[0-9A-Za-z]{32}_[0-9A-Za-z]{6}|(?:ses|scim)_[0-9A-Za-z]{49}|(?:stp|sck|shc|kct|svc_as|svc_a[is]t|whsec)_[0-9A-Za-z_-]{20,}|wkt_[a-z2-7]{52}|sk_(?:live|test)_[0-9A-Za-z]{8,}|gh[opsur]_[0-9A-Za-z]{20,}|AKIA[0-9A-Z]{12,}|xox[abprs]-[0-9A-Za-z-]{10,}|AIza[0-9A-Za-z_-]{30,}|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g;
+  /tk_(?:live|test)_[0-9A-Za-z]{12}_[0-9A-Za-z]{51}|AKE[A-Z2-7]{16}:[0-9A-Za-z]{40}|svc[rcds]?_(?:live_|test_)?[0-9A-Za-z]{49}|svcp_(?:live|test)_[arto]_[0-9A-Za-z]{32}_[0-9A-Za-z]{6}|(?:ses|scim)_[0-9A-Za-z]{49}|(?:stp|sck|shc|kct|svc_as|svc_a[is]t|whsec)_[0-9A-Za-z_-]{20,}|wkt_[a-z2-7]{52}|sk_(?:live|test)_[0-9A-Za-z]{8,}|gh[opsur]_[0-9A-Za-z]{20,}|AKIA[0-9A-Z]{12,}|xox[abprs]-[0-9A-Za-z-]{10,}|AIza[0-9A-Za-z_-]{30,}|(?<![0-9A-Za-z_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g;
 
 type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 

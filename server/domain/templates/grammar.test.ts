@@ -132,3 +132,20 @@ test('every string of a body is found with its path', () => {
     ],
   );
 });
+
+test('megabytes of blanks, braces and half placeholders from a caller are taken apart in linear time', () => {
+  const n = 1_000_000;
+  const texts = [
+    `{{secret:x${' '.repeat(n)}y}}`,
+    `{{${' '.repeat(n)}`,
+    '{{'.repeat(n),
+    `{{${'a'.repeat(n)}`,
+    `{{secret${'\t'.repeat(n)}`,
+    '{{environment }'.repeat(n / 10),
+  ];
+  for (const text of texts) {
+    const began = performance.now();
+    parseTemplate(text, { context: false });
+    assert.ok(performance.now() - began < 1_000, `${text.slice(0, 20)}: ${Math.round(performance.now() - began)} ms`);
+  }
+});

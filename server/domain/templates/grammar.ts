@@ -53,7 +53,7 @@ export function parseTemplate(text: string, { context = true }: { context?: bool
     let end = opening.lastIndex;
     if (kind) {
       const close = text.indexOf('}}', end);
-      const argument = close === -1 ? '' : text.slice(end, close).replace(/[ \t]+$/, '');
+      const argument = close === -1 ? '' : text.slice(end, endOfArgument(text, end, close));
       reference = referenceOf(kind, argument);
       if (close === -1 || !reference) return { ok: false, at: match.index, message: badArgument(text, match.index, close) };
       end = close + 2;
@@ -100,6 +100,13 @@ export function* stringsIn(value: unknown, path = ''): Generator<readonly [path:
   else if (Array.isArray(value)) for (const [i, item] of value.entries()) yield* stringsIn(item, `${path}[${i}]`);
   else if (typeof value === 'object' && value !== null)
     for (const [key, item] of Object.entries(value)) yield* stringsIn(item, path ? `${path}.${key}` : key);
+}
+
+/** A pattern for the trailing blanks would look at every run of blanks again and again; callers choose this text, and it may have megabytes. */
+function endOfArgument(text: string, from: number, close: number): number {
+  let end = close;
+  while (end > from && (text[end - 1] === ' ' || text[end - 1] === '\t')) end--;
+  return end;
 }
 
 function referenceOf(kind: string, argument: string): Reference | undefined {
