@@ -112,7 +112,8 @@ function compileEnvironment(
 
 function compileConfig(fields: EffectiveConfig, limitKey: string, egress: EgressSettings): CallConfig {
   const headers = compileInjections(fields.inject_headers_json);
-  const query = compileInjections(fields.inject_query_json);
+  // jsonb forgets the order members were written in, so parameters are appended by name.
+  const query = compileInjections(fields.inject_query_json).sort((a, b) => (a.name < b.name ? -1 : 1));
   const injected: unknown = fields.inject_body_json;
   const object = typeof injected === 'string' ? parseBodyObject(injected) : (injected as Record<string, unknown>);
   const body = object && Object.keys(object).length > 0 ? object : null;
