@@ -20,6 +20,7 @@ export async function runNodeTests(files: readonly string[], options: { verbose:
   const stream = run({
     files: files.map((file) => path.resolve(file)),
     concurrency: 2,
+    timeout: 180_000, // a test that hangs is a test that failed
     ...(options.name ? { testNamePatterns: [options.name] } : {}),
     execArgv: ['--disable-warning=ExperimentalWarning'],
   });
