@@ -3,7 +3,17 @@ import test from 'node:test';
 import { sanitiseDetails } from './sanitise.ts';
 
 test('no caller can keep a process busy with a text that is almost a credential', () => {
-  const almost = ['eyJaaaaaaaaaa', '-----BEGIN ', '-----BEGIN PRIVATE KEY-----', 'sk_live_', 'xoxb-', 'whsec_', 'ghp_', 'https://a@', 'tk_live_'];
+  const almost = [
+    'eyJaaaaaaaaaa',
+    '-----BEGIN ',
+    '-----BEGIN PRIVATE KEY-----',
+    'sk_live_',
+    'xoxb-',
+    'whsec_',
+    'ghp_',
+    'https://a@',
+    'tk_live_',
+  ];
   for (const piece of almost) {
     const began = performance.now();
     sanitiseDetails({ text: piece.repeat(500_000 / piece.length) });

@@ -1,5 +1,5 @@
 import { denyingPolicy } from '#server/domain/policies/service.ts';
-import { type Capability, KEY_ROLES, LITERAL_ONLY, SCOPES, scopeCapabilities } from '#server/kernel/capabilities.ts';
+import { type Capability, KEY_ROLES, keyCapabilities, LITERAL_ONLY, SCOPES, scopeCapabilities } from '#server/kernel/capabilities.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
 
@@ -36,6 +36,17 @@ export async function coveredScopes(ctx: Ctx, scopes: readonly string[]): Promis
     for (const capability of scopeCapabilities([scope])) if (!(await covers(ctx, capability))) throw escalation(capability);
   }
   return unique;
+}
+
+/**
+ * What a key of these roles, narrowed to these scopes, would hold is what the caller holds. A caller that is narrowed itself, or held back by a
+ * policy, has roles that are wider than it: inheriting them or rotating such a key must not widen anything.
+ * @throws Refusal privilege_escalation
+ */
+export async function coveredGrants(ctx: Ctx, roleIds: readonly string[], scopes: readonly string[] | null): Promise<void> {
+  const narrowed = scopes && scopeCapabilities(scopes);
+  for (const capability of [...keyCapabilities(roleIds)].sort())
+    if ((!narrowed || narrowed.has(capability)) && !(await covers(ctx, capability))) throw escalation(capability);
 }
 
 /** Without role_ids a key inherits: a key's roles from a key, the widest seeded role below the person's own from a person (interface rule 20 §1.6). */

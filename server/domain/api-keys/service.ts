@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { mintAccessKey, mintApiKey } from '#server/crypto/tokens.ts';
-import { canonicalAddress } from '#server/kernel/address.ts';
 import { countOf, requireFeature, withinPlan } from '#server/domain/plans/service.ts';
+import { canonicalAddress } from '#server/kernel/address.ts';
 import { changesOf } from '#server/kernel/changes.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
@@ -10,7 +10,7 @@ import { isUuid } from '#server/kernel/fields.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { audited, mutate, unchanged } from '#server/kernel/mutate.ts';
 import { clampPage, pageOf } from '#server/kernel/page.ts';
-import { coveredRoles, coveredScopes, inheritedRoles } from './grants.ts';
+import { coveredGrants, coveredRoles, coveredScopes, inheritedRoles } from './grants.ts';
 import type { CreateApiKey, ListApiKeys, RotateApiKey, UpdateApiKey } from './schema.ts';
 
 const HOUR = 3_600_000;
@@ -43,9 +43,10 @@ export async function createApiKey(ctx: Ctx, input: z.output<typeof CreateApiKey
   if (access) requireFeature(ctx, 'access_key');
   if (!access && input.scopes) throw invalid('scopes', 'only access keys carry scopes');
   if (!access && input.expires_at) throw invalid('expires_at', 'only access keys expire');
-  if (access) recentSignIn(ctx);
+  recentSignIn(ctx);
   const role_ids = input.role_ids ? await coveredRoles(ctx, input.role_ids) : await inheritedRoles(ctx);
   const scopes = input.scopes ? await coveredScopes(ctx, input.scopes) : null;
+  await coveredGrants(ctx, role_ids, scopes);
   return mutate(ctx, async (tx) => {
     await withinPlan(tx, ctx, 'api_keys');
     const created = await insertKey(tx, ctx, {
@@ -72,7 +73,7 @@ export async function updateApiKey(ctx: Ctx, { id, ...input }: z.output<typeof U
   const scopes = input.scopes && (await coveredScopes(ctx, input.scopes));
   return mutate(ctx, async (tx) => {
     const before = await keyByRef(tx, ctx, id);
-    if (!before.active) throw new Refusal('conflict', 'The key is revoked.');
+    if (hasEnded(before, ctx.now)) throw new Refusal('conflict', 'The key is revoked or has expired.');
     const access = before.key_type === 'access_key';
     if (!access && (scopes || input.expires_at !== undefined)) throw invalid(scopes ? 'scopes' : 'expires_at', 'only access keys carry it');
     const data = {
@@ -98,12 +99,13 @@ export async function updateApiKey(ctx: Ctx, { id, ...input }: z.output<typeof U
 
 /** A new key with the old one's grants; the old one works on until it is revoked or its time comes (interface rule 00, API key lifecycle). */
 export async function rotateApiKey(ctx: Ctx, input: z.output<typeof RotateApiKey>) {
+  recentSignIn(ctx);
   const old = await read(ctx, (tx) => keyByRef(tx, ctx, input.id));
-  await coveredRoles(ctx, old.role_ids);
   return mutate(ctx, async (tx) => {
     await tx.$queryRaw`select 1 from api_keys where id = ${old.id}::uuid for update`;
     const current = await keyByRef(tx, ctx, old.id);
-    if (!current.active) throw new Refusal('conflict', 'The key is revoked already.');
+    if (hasEnded(current, ctx.now)) throw new Refusal('conflict', 'The key is revoked already or has expired.');
+    await coveredGrants(ctx, current.role_ids, current.scoped ? current.scopes : null);
     await withinPlan(tx, ctx, 'api_keys');
     const created = await insertKey(tx, ctx, {
       name: current.name,
@@ -119,7 +121,7 @@ export async function rotateApiKey(ctx: Ctx, input: z.output<typeof RotateApiKey
     if (input.revoke_old_after_sec !== null)
       await tx.api_keys.update({
         where: { id: current.id, ...own(ctx) },
-        data: { revoke_at: new Date(ctx.now.getTime() + input.revoke_old_after_sec * 1000) },
+        data: { revoke_at: earlier(current.revoke_at, new Date(ctx.now.getTime() + input.revoke_old_after_sec * 1000)) },
       });
     return audited(
       { ...created, replaces_key_id: current.key_id },
@@ -235,8 +237,14 @@ async function withUsage(tx: Tx, ctx: Ctx, rows: KeyRow[]) {
   return rows.map((row) => shape(row, ctx.now, usage.get(row.id)));
 }
 
+/** Inactive from the moment itself, whether or not the job that marks ended keys has come by. */
+const hasEnded = (row: Pick<KeyRow, 'active' | 'expires_at' | 'revoke_at'>, now: Date): boolean =>
+  !row.active || (row.expires_at !== null && row.expires_at <= now) || (row.revoke_at !== null && row.revoke_at <= now);
+
+const earlier = (a: Date | null, b: Date): Date => (a !== null && a < b ? a : b);
+
 function shape(row: KeyRow, now: Date, usage: { last_used_at: Date; last_used_ip: string | null } | undefined) {
-  const ended = (row.expires_at !== null && row.expires_at <= now) || (row.revoke_at !== null && row.revoke_at <= now);
+  const ended = hasEnded({ ...row, active: true }, now);
   return {
     ...row,
     key_type: row.key_type as 'standard' | 'test' | 'access_key',
@@ -302,10 +310,10 @@ function expiry(ctx: Ctx, text: string): Date {
   return at;
 }
 
-/** From the dashboard an access key takes a sign-in of the last 12 hours (interface rule 20 §1.9). */
+/** From the dashboard making or rotating a key takes a sign-in of the last 12 hours (interface rule 20 §1.9). */
 function recentSignIn(ctx: Ctx): void {
   if (ctx.actor.type === 'member' && ctx.now.getTime() - ctx.actor.signed_in_at.getTime() > 12 * HOUR)
-    throw new Refusal('step_up_required', 'Sign in again before you create an access key.', {
+    throw new Refusal('step_up_required', 'Sign in again before you make a key: your sign-in is older than 12 hours.', {
       extra: { requires_step_up: true, action_scope: 'api_key.create', allowed_methods: ['passkey', '2fa'] },
     });
 }

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { KEY_ROLES, keyCapabilities, scopeCapabilities } from '#server/kernel/capabilities.ts';
+import type { Actor, Ctx } from '#server/kernel/context.ts';
+import { newId } from '#server/kernel/ids.ts';
+import { db } from '#server/platform/db.ts';
+import { call } from '#server/testing/calls.ts';
+import { testDatabase } from '#server/testing/database.ts';
+import { type Workspace, workspace } from '#server/testing/workspace.ts';
+import * as keys from './service.ts';
+
+await testDatabase();
+
+const roleIds = (name: string) => KEY_ROLES.filter((r) => r.name === name).map((r) => r.id);
+
+/** An access key of a role, narrowed to scopes, as the API recognises it. */
+function scopedCaller(w: Workspace, role: string, scopes: string[]): Ctx {
+  const role_ids = roleIds(role);
+  const narrowed = scopeCapabilities(scopes);
+  const capabilities = new Set([...keyCapabilities(role_ids)].filter((c) => narrowed.has(c)));
+  const actor: Actor = { type: 'api_key', id: newId(), key_id: 'AKEAAAAAAAAAAAAAAAA', label: 'scoped', role_ids, capabilities };
+  return w.ctx('live', actor);
+}
+
+test('a key narrowed to scopes cannot make one that is wider than itself by leaving the roles out', async () => {
+  const w = await workspace();
+  const caller = scopedCaller(w, 'Key - Editor', ['api_keys:write', 'routes:read']);
+  await assert.rejects(keys.createApiKey(caller, { name: 'wider', key_type: 'standard' }), { type: 'privilege_escalation' });
+  await assert.rejects(keys.createApiKey(caller, { name: 'wider', key_type: 'access_key' }), { type: 'privilege_escalation' });
+  await assert.rejects(keys.createApiKey(caller, { name: 'wider', key_type: 'access_key', scopes: ['secrets:write'] }), {
+    type: 'privilege_escalation',
+  });
+  const equal = await keys.createApiKey(caller, { name: 'equal', key_type: 'access_key', scopes: ['routes:read'] });
+  assert.deepEqual(equal.scopes, ['routes:read']);
+  assert.equal(await db().api_keys.count({ where: { tenant_id: w.tenant.id } }), 1, 'a refusal wrote nothing');
+});
+
+test('a key that a tenant policy holds back cannot pass on by inheritance what it was denied', async () => {
+  const w = await workspace();
+  const key = await w.key('live', 'Key - Editor');
+  await db().tenant_policies.create({
+    data: {
+      id: newId(),
+      tenant_id: w.tenant.id,
+      name: 'no routes for this key',
+      actions: ['route:delete'],
+      subjects: { api_key_ids: [key.row.id] },
+      resources: [],
+      space: 'both',
+      enabled: true,
+    } as never,
+  });
+  const answer = await call('POST', '/api-keys', { key: key.text, body: { name: 'heir' } });
+  assert.equal(answer.status, 403);
+  assert.equal(answer.body.error.type, 'privilege_escalation');
+  assert.match(answer.body.error.message, /route:delete/);
+});
+
+test('a key that was replaced and has ended is not brought back by rotating or changing it', async () => {
+  const w = await workspace();
+  const old = await w.key('live', 'Key - Editor', { revoke_at: new Date(Date.now() - 1_000) });
+  assert.equal((await call('GET', '/account', { key: old.text })).status, 401);
+  await assert.rejects(keys.rotateApiKey(w.live, { id: old.row.id, revoke_old_after_sec: 2_592_000 }), { type: 'conflict' });
+  await assert.rejects(keys.updateApiKey(w.live, { id: old.row.id, name: 'back' }), { type: 'conflict' });
+  assert.equal((await call('GET', '/account', { key: old.text })).status, 401);
+});
+
+test('a second rotation never postpones the end that the first one set', async () => {
+  const w = await workspace();
+  const old = await w.key('live', 'Key - Editor');
+  await keys.rotateApiKey(w.live, { id: old.row.id, revoke_old_after_sec: 60 });
+  const first = await db().api_keys.findUniqueOrThrow({ where: { id: old.row.id } });
+  await keys.rotateApiKey(w.live, { id: old.row.id, revoke_old_after_sec: 2_592_000 });
+  const second = await db().api_keys.findUniqueOrThrow({ where: { id: old.row.id } });
+  assert.deepEqual(second.revoke_at, first.revoke_at);
+});
+
+test('rotating a key takes what the key can do, not what its roles could', async () => {
+  const w = await workspace();
+  const stored = await w.key('live', 'Key - Infrastructure', { key_type: 'access_key', scoped: true, scopes: ['routes:read'] });
+  const rotated = await keys.rotateApiKey(w.member('editor'), { id: stored.row.id, revoke_old_after_sec: null });
+  assert.deepEqual(rotated.scopes, ['routes:read']);
+  const infra = await w.key('live', 'Key - Infrastructure');
+  await assert.rejects(keys.rotateApiKey(w.member('editor'), { id: infra.row.id, revoke_old_after_sec: null }), {
+    type: 'privilege_escalation',
+  });
+});
+
+test('a person whose sign-in is older than 12 hours makes and rotates no key', async () => {
+  const w = await workspace();
+  const member = w.member('owner');
+  const stale = { ...member, actor: { ...member.actor, signed_in_at: new Date(Date.now() - 13 * 3_600_000) } as Actor };
+  const key = await w.key('live', 'Key - Invoke');
+  await assert.rejects(keys.createApiKey(stale, { name: 'late', key_type: 'standard' }), { type: 'step_up_required' });
+  await assert.rejects(keys.rotateApiKey(stale, { id: key.row.id, revoke_old_after_sec: null }), { type: 'step_up_required' });
+});
