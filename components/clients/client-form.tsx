@@ -1,0 +1,185 @@
+'use client';
+
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { LocateFixed } from 'lucide-react';
+import { useRouter } from 'next/navigation';
+import { useState } from 'react';
+import { z } from 'zod';
+import { collectionOptions, NO_COLLECTION, useCollections } from '#components/secrets/places.ts';
+import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
+import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
+import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
+import { Button } from '#components/ui/button.tsx';
+import { Checkbox, RadioCards } from '#components/ui/choices.tsx';
+import { Field } from '#components/ui/field.tsx';
+import { Form, fieldError, useUnsavedGuard, useZodForm } from '#components/ui/form.tsx';
+import { Input, Textarea } from '#components/ui/input.tsx';
+import { Select } from '#components/ui/select.tsx';
+import { Sheet } from '#components/ui/sheet.tsx';
+import { SpaceNote } from '#components/ui/test-band.tsx';
+import { notifyDone } from '#components/ui/toaster.tsx';
+import { AddressNote, addressProblem } from './address-note.tsx';
+import { currentAddress } from './current-address.ts';
+import type { Detail } from './words.ts';
+
+const ClientForm = z.object({
+  name: z.string().trim().min(1, 'is needed').max(100),
+  type: z.enum(['server', 'user']),
+  ip_address: z.string().superRefine((text, context) => {
+    const problem = text.trim() === '' ? 'is needed' : addressProblem([text])?.replace(`${text}: `, '');
+    if (problem) context.addIssue({ code: 'custom', message: problem });
+  }),
+  description: z.string().max(500),
+  collection_id: z.string(),
+  enabled: z.boolean(),
+});
+
+type Props = { client?: Detail; open: boolean; onOpenChange: (open: boolean) => void };
+
+/** A machine or person that may call routes; one sheet for making and changing. */
+export function ClientSheet({ client, open, onOpenChange }: Props) {
+  return (
+    <Sheet
+      open={open}
+      onOpenChange={onOpenChange}
+      dismissible={false}
+      title={client ? `Edit ${client.name}` : 'New client'}
+      description={client ? undefined : 'Who may call the routes you restrict, recognised by where the call comes from.'}
+    >
+      {open && <FormOf client={client} onDone={() => onOpenChange(false)} />}
+    </Sheet>
+  );
+}
+
+function FormOf({ client, onDone }: { client: Detail | undefined; onDone: () => void }) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const router = useRouter();
+  const path = usePath();
+  const { space } = useScope();
+  const collections = useCollections();
+  const form = useZodForm({
+    schema: ClientForm,
+    defaultValues: {
+      name: client?.name ?? '',
+      type: client?.type ?? 'server',
+      ip_address: client?.ip_address ?? '',
+      description: client?.description ?? '',
+      collection_id: client?.collection_id ?? NO_COLLECTION,
+      enabled: client?.enabled ?? true,
+    },
+  });
+  const { refusal, panel, refuse, clear } = useFormRefusal(form);
+  useUnsavedGuard(form.formState.isDirty);
+  const after = (name: string, verb: string) => {
+    void queryClient.invalidateQueries(trpc.clients.pathFilter());
+    void queryClient.invalidateQueries(trpc.account.pathFilter());
+    notifyDone(`Client ${name} ${verb}`);
+    onDone();
+  };
+  const create = useMutation(
+    trpc.clients.create.mutationOptions({
+      onError: refuse,
+      onSuccess: ({ id, name }) => {
+        after(name, 'created');
+        router.push(path(`/clients/${id}`));
+      },
+    }),
+  );
+  const update = useMutation(trpc.clients.update.mutationOptions({ onError: refuse, onSuccess: ({ name }) => after(name, 'saved') }));
+  const values = form.watch();
+  const submit = (value: z.output<typeof ClientForm>) => {
+    clear();
+    const input = {
+      name: value.name,
+      type: value.type,
+      ip_address: value.ip_address.trim(),
+      description: value.description || null,
+      collection_id: value.collection_id === NO_COLLECTION ? null : value.collection_id,
+      enabled: value.enabled,
+    };
+    if (client) update.mutate({ id: client.id, ...input });
+    else create.mutate(input);
+  };
+  return (
+    <Form form={form} onSubmit={submit} refusal={refusal}>
+      {panel}
+      <Field label="Name" required error={fieldError(form, 'name')}>
+        <Input placeholder="billing-worker" autoComplete="off" autoFocus={!client} {...form.register('name')} />
+      </Field>
+      <Field group label="What is it?">
+        <RadioCards
+          columns={2}
+          value={values.type}
+          onValueChange={(type) => form.setValue('type', type, { shouldDirty: true })}
+          options={[
+            { value: 'server', title: 'Server', description: 'A program with an address of its own.' },
+            { value: 'user', title: 'Person', description: 'Somebody at a laptop; the address may change.' },
+          ]}
+        />
+      </Field>
+      <Field
+        label="Address or range"
+        required
+        error={fieldError(form, 'ip_address')}
+        hint="IPv4 or IPv6, single or as a range such as 203.0.113.0/24. More can be added as credentials."
+        action={<CurrentAddress onAddress={(ip) => form.setValue('ip_address', ip, { shouldDirty: true, shouldValidate: true })} />}
+      >
+        <Input mono placeholder="203.0.113.7" autoComplete="off" {...form.register('ip_address')} />
+        <AddressNote text={values.ip_address} />
+      </Field>
+      <Field label="Collection">
+        <Select
+          options={collectionOptions(collections)}
+          value={values.collection_id}
+          onValueChange={(next) => form.setValue('collection_id', next, { shouldDirty: true })}
+        />
+      </Field>
+      <Field label="Description" optional error={fieldError(form, 'description')}>
+        <Textarea rows={2} {...form.register('description')} />
+      </Field>
+      <Checkbox
+        checked={values.enabled}
+        onCheckedChange={(enabled) => form.setValue('enabled', enabled, { shouldDirty: true })}
+        label="Enabled"
+        description="A disabled client matches no call."
+      />
+      <ApiEquivalent
+        method={client ? 'PATCH' : 'POST'}
+        path={client ? `/clients/${client.id}` : '/clients'}
+        body={{ name: values.name || 'NAME', type: values.type, ip_address: values.ip_address || '203.0.113.7' }}
+      />
+      <div className="flex flex-wrap items-center justify-between gap-3">
+        <SpaceNote space={space} />
+        <div className="ml-auto flex gap-2">
+          <Button onClick={onDone}>Cancel</Button>
+          <Button
+            type="submit"
+            variant="primary"
+            keys="mod+enter"
+            loading={create.isPending || update.isPending}
+            disabledReason={client && !form.formState.isDirty ? 'Nothing is changed' : undefined}
+          >
+            {client ? 'Save' : 'Create client'}
+          </Button>
+        </div>
+      </div>
+    </Form>
+  );
+}
+
+/** Fills in the address this browser is seen with, as the session plane recorded it. */
+export function CurrentAddress({ onAddress }: { onAddress: (ip: string) => void }) {
+  const [state, setState] = useState<'idle' | 'asking' | 'unknown'>('idle');
+  const ask = async () => {
+    setState('asking');
+    const ip = await currentAddress();
+    setState(ip ? 'idle' : 'unknown');
+    if (ip) onAddress(ip);
+  };
+  return (
+    <Button size="sm" variant="ghost" icon={<LocateFixed />} loading={state === 'asking'} onClick={() => void ask()}>
+      {state === 'unknown' ? 'Your address is not known' : 'My current address'}
+    </Button>
+  );
+}

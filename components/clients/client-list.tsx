@@ -1,0 +1,200 @@
+'use client';
+
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { LocateFixed, Network, Plus } from 'lucide-react';
+import { useQueryStates } from 'nuqs';
+import { useMemo, useState } from 'react';
+import { useCollections } from '#components/secrets/places.ts';
+import { useLimit } from '#components/trpc/plan.tsx';
+import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
+import { QueryError } from '#components/trpc/query-error.tsx';
+import { useReadOnlyReason } from '#components/trpc/role.ts';
+import { Button } from '#components/ui/button.tsx';
+import { Switch } from '#components/ui/choices.tsx';
+import { columnsFor, DataTable } from '#components/ui/data-table.tsx';
+import { type ActiveFilter, FilterBar } from '#components/ui/filter-bar.tsx';
+import { useHotkeys } from '#components/ui/hotkeys.ts';
+import { Page, PageHeader } from '#components/ui/layout.tsx';
+import { Pagination } from '#components/ui/pagination.tsx';
+import { EmptyState, NoResults } from '#components/ui/states.tsx';
+import { Time } from '#components/ui/time.tsx';
+import { ClientSheet } from './client-form.tsx';
+import { DeleteClient } from './delete-client.tsx';
+import { clientListInput, clientSearch } from './list-search.ts';
+import { useEnableClient } from './use-enable-client.ts';
+import { type ClientRow, credentialsInWords, TYPES } from './words.ts';
+
+const column = columnsFor<ClientRow>();
+const columnsOf = (toggle: (row: ClientRow, enabled: boolean) => void, readOnly: string | undefined) => [
+  column.accessor('name', { header: 'Name', meta: { sort: 'name' }, cell: ({ getValue }) => getValue() }),
+  column.accessor('type', { header: 'Type', meta: { sort: 'type', hideBelow: 'md' }, cell: ({ getValue }) => TYPES[getValue()] }),
+  column.accessor('ip_address', {
+    header: 'Address',
+    meta: { sort: 'ip_address' },
+    cell: ({ getValue }) => <span className="font-mono text-ink-2 text-xs">{getValue()}</span>,
+  }),
+  column.accessor('credential_kinds', {
+    header: 'Credentials',
+    meta: { hideBelow: 'lg' },
+    cell: ({ getValue }) => credentialsInWords(getValue()),
+  }),
+  column.accessor('assigned_route_count', {
+    header: 'Routes',
+    meta: { align: 'right', hideBelow: 'sm' },
+    cell: ({ getValue }) => getValue().toLocaleString(),
+  }),
+  column.accessor('last_matched_at', {
+    header: 'Last seen',
+    meta: { hideBelow: 'md' },
+    cell: ({ getValue }) => <Time value={getValue()} empty="never" />,
+  }),
+  column.accessor('enabled', {
+    header: 'Enabled',
+    cell: ({ row }) => (
+      <span className="relative z-10 inline-flex" title={readOnly}>
+        <Switch
+          hideLabel
+          label={`${row.original.name} enabled`}
+          checked={row.original.enabled}
+          disabled={readOnly !== undefined}
+          onCheckedChange={(on) => toggle(row.original, on)}
+        />
+      </span>
+    ),
+  }),
+];
+
+export function ClientList() {
+  const trpc = useTRPC();
+  const path = usePath();
+  const { api_url } = useScope();
+  const [search, setSearch] = useQueryStates(clientSearch);
+  const [deleting, setDeleting] = useState<ClientRow>();
+  const list = useQuery({ ...trpc.clients.list.queryOptions(clientListInput(search)), placeholderData: keepPreviousData });
+  const collections = useCollections();
+  const usage = useLimit('clients', 'clients');
+  const readOnly = useReadOnlyReason();
+  const { mutate: enable } = useEnableClient();
+  const columns = useMemo(() => columnsOf(({ id }, enabled) => enable({ id, enabled }), readOnly), [enable, readOnly]);
+  const openNew = () => void setSearch({ open: 'new' });
+  useHotkeys([{ keys: 'c', label: 'New client', group: 'List', run: () => !readOnly && openNew() }]);
+  const rows = list.data?.data;
+  const filter = (id: string, text: string, change: Partial<Record<'type' | 'enabled' | 'collection', null>>): ActiveFilter => ({
+    id,
+    text,
+    label: text,
+    onRemove: () => void setSearch({ ...change, page: 1 }),
+  });
+  const filters = [
+    ...(search.type ? [filter('type', TYPES[search.type], { type: null })] : []),
+    ...(search.enabled === null ? [] : [filter('enabled', search.enabled ? 'Enabled' : 'Disabled', { enabled: null })]),
+    ...(search.collection
+      ? [
+          filter('collection', `Collection ${collections?.find((one) => one.id === search.collection)?.name ?? 'chosen'}`, {
+            collection: null,
+          }),
+        ]
+      : []),
+  ];
+  const clear = () => void setSearch({ q: '', type: null, enabled: null, collection: null, page: 1 });
+  const filtered = filters.length > 0 || search.q !== '';
+  const newClient = (
+    <Button variant="primary" icon={<Plus />} keys="c" disabledReason={readOnly} onClick={openNew}>
+      New client
+    </Button>
+  );
+  return (
+    <Page>
+      <PageHeader
+        title="Clients"
+        description="Machines and people that may call the routes you restrict."
+        usage={usage}
+        actions={newClient}
+      />
+      {(filtered || (rows && rows.length > 0)) && (
+        <FilterBar
+          query={search.q}
+          onQuery={(q) => void setSearch({ q, page: 1 })}
+          placeholder="Filter by name or address"
+          filters={filters}
+          onClear={clear}
+          choices={[
+            { heading: 'Type' },
+            { label: 'Servers', checked: search.type === 'server', onSelect: () => void setSearch({ type: 'server', page: 1 }) },
+            { label: 'People', checked: search.type === 'user', onSelect: () => void setSearch({ type: 'user', page: 1 }) },
+            'separator',
+            { label: 'Enabled', checked: search.enabled === true, onSelect: () => void setSearch({ enabled: true, page: 1 }) },
+            { label: 'Disabled', checked: search.enabled === false, onSelect: () => void setSearch({ enabled: false, page: 1 }) },
+            ...(collections?.length ? ['separator' as const, { heading: 'Collection' }] : []),
+            ...(collections ?? []).map(({ id, name }) => ({
+              label: name,
+              checked: search.collection === id,
+              onSelect: () => void setSearch({ collection: id, page: 1 }),
+            })),
+          ]}
+        />
+      )}
+      {list.isError ? (
+        <QueryError query={list} what="The clients" />
+      ) : rows?.length === 0 && filtered ? (
+        <NoResults
+          noun="clients"
+          filters={[...(search.q ? [`contains ${search.q}`] : []), ...filters.map((one) => one.text)]}
+          onClear={clear}
+        />
+      ) : (
+        <DataTable
+          columns={columns}
+          rows={rows}
+          rowId={(row) => row.id}
+          rowName={(row) => row.name}
+          caption="Clients"
+          rowHref={(row) => path(`/clients/${row.id}`)}
+          sort={{ sort: search.sort, order: search.order }}
+          onSort={({ sort, order }) => void setSearch({ sort: sort as typeof search.sort, order, page: 1 })}
+          refreshing={list.isPlaceholderData}
+          actions={(row) => [
+            { label: 'Open', href: path(`/clients/${row.id}`) },
+            { label: 'Calls', href: path(`/logs?client_id=${row.id}`) },
+            'separator',
+            { label: 'Delete…', danger: true, disabledReason: readOnly, onSelect: () => setDeleting(row) },
+          ]}
+          empty={
+            <EmptyState
+              icon={<Network />}
+              title="Anyone with a key may call until you restrict a route"
+              action={newClient}
+              link={
+                <Button variant="ghost" icon={<LocateFixed />} disabledReason={readOnly} onClick={openNew}>
+                  begin with your current address
+                </Button>
+              }
+              command={[
+                {
+                  id: 'curl',
+                  label: 'cURL',
+                  language: 'bash',
+                  code: `curl -X POST ${api_url}/clients \\\n  -H "Authorization: Bearer $SALLYPORT_KEY" \\\n  -H 'Content-Type: application/json' \\\n  -d '{"name":"billing-worker","ip_address":"203.0.113.7"}'`,
+                },
+              ]}
+            >
+              A client is a caller you know by its address; a restricted route admits only the clients assigned to it.
+            </EmptyState>
+          }
+        />
+      )}
+      {list.data && list.data.meta.total > 0 && (
+        <Pagination
+          page={search.page}
+          perPage={search.per_page}
+          total={list.data.meta.total}
+          onPage={(page) => void setSearch({ page })}
+          onPerPage={(per_page) => void setSearch({ per_page, page: 1 })}
+          noun="clients"
+        />
+      )}
+      <ClientSheet open={search.open === 'new'} onOpenChange={(open) => void setSearch({ open: open ? 'new' : null })} />
+      {deleting && <DeleteClient client={deleting} open onClose={() => setDeleting(undefined)} />}
+    </Page>
+  );
+}

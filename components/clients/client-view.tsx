@@ -1,0 +1,126 @@
+'use client';
+
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Pencil, Trash2 } from 'lucide-react';
+import { useRouter } from 'next/navigation';
+import { parseAsStringLiteral, useQueryState } from 'nuqs';
+import { useState } from 'react';
+import { Activity } from '#components/audit/activity.tsx';
+import { Crumbs } from '#components/shell/crumbs.tsx';
+import { usePath, useTRPC } from '#components/trpc/provider.tsx';
+import { QueryError } from '#components/trpc/query-error.tsx';
+import { refusalOf } from '#components/trpc/refusal.ts';
+import { useReadOnlyReason } from '#components/trpc/role.ts';
+import { Badge, Status } from '#components/ui/badge.tsx';
+import { Button, IconButton } from '#components/ui/button.tsx';
+import { CopyText } from '#components/ui/copy.tsx';
+import { Page, PageHeader } from '#components/ui/layout.tsx';
+import { Skeleton } from '#components/ui/skeleton.tsx';
+import { TabLinks } from '#components/ui/tabs.tsx';
+import { Time } from '#components/ui/time.tsx';
+import { notifyFailed } from '#components/ui/toaster.tsx';
+import { AssignmentMatrix } from './assignment-matrix.tsx';
+import { ClientCalls } from './client-calls.tsx';
+import { ClientSheet } from './client-form.tsx';
+import { ClientOverview } from './client-overview.tsx';
+import { Credentials } from './credentials.tsx';
+import { DeleteClient } from './delete-client.tsx';
+import { TYPES } from './words.ts';
+
+const TABS = ['overview', 'credentials', 'routes', 'logs', 'activity'] as const;
+const LABELS = { overview: 'Overview', credentials: 'Credentials', routes: 'Assigned routes', logs: 'Logs', activity: 'Activity' } as const;
+
+export function ClientView({ id }: { id: string }) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const router = useRouter();
+  const path = usePath();
+  const readOnly = useReadOnlyReason();
+  const [tab] = useQueryState('tab', parseAsStringLiteral(TABS).withDefault('overview'));
+  const [open, setOpen] = useState<'edit' | 'delete'>();
+  const query = useQuery(trpc.clients.get.queryOptions({ id }));
+  const toggle = useMutation(
+    trpc.clients.update.mutationOptions({
+      onError: (error) => notifyFailed(refusalOf(error).message, refusalOf(error).request_id || undefined),
+      onSuccess: () => void queryClient.invalidateQueries(trpc.clients.pathFilter()),
+    }),
+  );
+  const back = { href: path('/clients'), label: 'Clients' };
+  const client = query.data;
+  if (query.isError || !client)
+    return (
+      <Page>
+        <PageHeader title="Client" back={back} />
+        {query.isError ? <QueryError query={query} what="This client" /> : <Skeleton lines={6} label="Loading the client" />}
+      </Page>
+    );
+  const counts = { credentials: client.credential_count, routes: client.assigned_route_count } as Partial<
+    Record<(typeof TABS)[number], number>
+  >;
+  return (
+    <Page>
+      <Crumbs crumbs={[{ label: client.name }]} />
+      <PageHeader
+        back={back}
+        title={client.name}
+        description={client.description ?? undefined}
+        badges={
+          <>
+            <Status state={client.enabled ? 'ok' : 'off'}>{client.enabled ? 'Enabled' : 'Disabled'}</Status>
+            <Badge>{TYPES[client.type]}</Badge>
+          </>
+        }
+        actions={
+          <>
+            <Button loading={toggle.isPending} disabledReason={readOnly} onClick={() => toggle.mutate({ id, enabled: !client.enabled })}>
+              {client.enabled ? 'Disable' : 'Enable'}
+            </Button>
+            <Button icon={<Pencil />} disabledReason={readOnly} onClick={() => setOpen('edit')}>
+              Edit
+            </Button>
+            <IconButton
+              variant="danger-quiet"
+              label="Delete client"
+              icon={<Trash2 />}
+              disabledReason={readOnly}
+              onClick={() => setOpen('delete')}
+            />
+          </>
+        }
+      >
+        <p className="-mt-1 flex flex-wrap items-center gap-x-3 text-ink-3 text-xs">
+          <CopyText value={client.id} label="id" />
+          <span>
+            Last seen <Time value={client.last_matched_at} empty="never" />
+          </span>
+        </p>
+      </PageHeader>
+      <TabLinks
+        label="Client"
+        tabs={TABS.map((one) => ({
+          href: one === 'overview' ? '?' : `?tab=${one}`,
+          label: LABELS[one],
+          active: one === tab,
+          ...(counts[one] === undefined ? {} : { count: counts[one] }),
+        }))}
+      />
+      {tab === 'overview' && <ClientOverview client={client} />}
+      {tab === 'credentials' && <Credentials client={client} />}
+      {tab === 'routes' && <AssignmentMatrix client={client} />}
+      {tab === 'logs' && <ClientCalls clientId={client.id} />}
+      {tab === 'activity' && <Activity resource_type="client" resource_id={client.id} />}
+      <ClientSheet
+        key={client.updated_at}
+        client={client}
+        open={open === 'edit'}
+        onOpenChange={(next) => setOpen(next ? 'edit' : undefined)}
+      />
+      <DeleteClient
+        client={client}
+        open={open === 'delete'}
+        onClose={() => setOpen(undefined)}
+        onDeleted={() => router.push(path('/clients'))}
+      />
+    </Page>
+  );
+}

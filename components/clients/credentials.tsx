@@ -1,0 +1,174 @@
+'use client';
+
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Plus } from 'lucide-react';
+import { useState } from 'react';
+import { useScope, useTRPC } from '#components/trpc/provider.tsx';
+import { QueryError } from '#components/trpc/query-error.tsx';
+import { refusalOf } from '#components/trpc/refusal.ts';
+import { useReadOnlyReason } from '#components/trpc/role.ts';
+import { Badge } from '#components/ui/badge.tsx';
+import { Button } from '#components/ui/button.tsx';
+import { Callout } from '#components/ui/callout.tsx';
+import { Switch } from '#components/ui/choices.tsx';
+import { ConfirmDanger } from '#components/ui/confirm-danger.tsx';
+import { columnsFor, DataTable } from '#components/ui/data-table.tsx';
+import { ShownOnce } from '#components/ui/shown-once.tsx';
+import { Time } from '#components/ui/time.tsx';
+import { notifyDone, notifyFailed } from '#components/ui/toaster.tsx';
+import { AddCredentialSheet, type Revealed } from './add-credential.tsx';
+import { type CredentialRow, type Detail, identityOf, KINDS } from './words.ts';
+
+type Row = CredentialRow & { toggle: (on: boolean) => void; readOnly: string | undefined };
+const column = columnsFor<Row>();
+const columns = [
+  column.accessor('kind', {
+    header: 'Credential',
+    cell: ({ row: { original } }) => (
+      <span className="flex flex-wrap items-center gap-x-2">
+        {KINDS[original.kind]}
+        <span title={original.data.thumbprint} className="font-mono font-normal text-ink-2 text-xs">
+          {identityOf(original)}
+        </span>
+        {original.is_primary && <Badge title="The client's own address: changed with the client, never deleted">own address</Badge>}
+      </span>
+    ),
+  }),
+  column.accessor('label', {
+    header: 'Label',
+    meta: { hideBelow: 'md' },
+    cell: ({ getValue }) => getValue() ?? <span className="text-ink-3">—</span>,
+  }),
+  column.display({
+    id: 'ends',
+    header: 'Ends',
+    meta: { hideBelow: 'lg' },
+    cell: ({ row: { original } }) => <Time value={original.expires_at ?? original.data.not_after} format="date" empty="never" />,
+  }),
+  column.accessor('last_matched_at', {
+    header: 'Last seen',
+    meta: { hideBelow: 'sm' },
+    cell: ({ getValue }) => <Time value={getValue()} empty="never" />,
+  }),
+  column.accessor('enabled', {
+    header: 'Enabled',
+    cell: ({ row: { original } }) => (
+      <Switch
+        hideLabel
+        label={`${KINDS[original.kind]} ${identityOf(original)} enabled`}
+        checked={original.enabled}
+        disabled={original.readOnly !== undefined}
+        onCheckedChange={original.toggle}
+      />
+    ),
+  }),
+];
+
+export function Credentials({ client }: { client: Detail }) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const readOnly = useReadOnlyReason();
+  const { space } = useScope();
+  const query = useQuery(trpc.clients.credentials.queryOptions({ id: client.id }));
+  const [adding, setAdding] = useState(false);
+  const [revealed, setRevealed] = useState<Revealed>();
+  const [deleting, setDeleting] = useState<CredentialRow>();
+  const key = trpc.clients.credentials.queryKey({ id: client.id });
+  const refresh = () => void queryClient.invalidateQueries(trpc.clients.pathFilter());
+  const update = useMutation(
+    trpc.clients.updateCredential.mutationOptions({
+      onMutate: ({ credentialId, enabled }) => {
+        queryClient.setQueryData(
+          key,
+          (before) =>
+            before && {
+              ...before,
+              data: before.data.map((row) => (row.id === credentialId ? { ...row, enabled: enabled ?? row.enabled } : row)),
+            },
+        );
+      },
+      onError: (error) => notifyFailed(refusalOf(error).message, refusalOf(error).request_id || undefined),
+      onSettled: refresh,
+    }),
+  );
+  const remove = useMutation(
+    trpc.clients.deleteCredential.mutationOptions({
+      onSuccess: () => {
+        refresh();
+        notifyDone('Credential deleted');
+        setDeleting(undefined);
+      },
+    }),
+  );
+  if (query.isError) return <QueryError query={query} what="The credentials" />;
+  const rows = query.data?.data.map((row) => ({
+    ...row,
+    readOnly,
+    toggle: (enabled: boolean) => update.mutate({ id: client.id, credentialId: row.id, enabled }),
+  }));
+  const prepared = rows?.some((row) => row.kind !== 'ip');
+  return (
+    <>
+      <div className="flex flex-wrap items-center justify-between gap-3">
+        <p className="text-ink-2">Any enabled one of them is enough to be recognised.</p>
+        <Button variant="primary" icon={<Plus />} disabledReason={readOnly} onClick={() => setAdding(true)}>
+          Add credential
+        </Button>
+      </div>
+      {prepared && (
+        <Callout title="Calls are recognised by address in this release">
+          Certificates and signing keys can be prepared here; they count once a later release checks them. Until then a route that relies on
+          them alone admits nobody through them.
+        </Callout>
+      )}
+      <DataTable
+        columns={columns}
+        rows={rows}
+        rowId={(row) => row.id}
+        rowName={(row) => `${KINDS[row.kind]} ${identityOf(row)}`}
+        caption={`Credentials of ${client.name}`}
+        skeletonRows={2}
+        actions={(row) => [
+          {
+            label: 'Delete…',
+            danger: true,
+            disabledReason: readOnly ?? (row.is_primary ? "The client's own address is changed with the client" : undefined),
+            onSelect: () => setDeleting(row),
+          },
+        ]}
+      />
+      <AddCredentialSheet client={client} open={adding} onOpenChange={setAdding} onRevealed={setRevealed} />
+      <ShownOnce
+        value={revealed?.value}
+        title={revealed?.title ?? ''}
+        label={revealed?.label ?? 'key'}
+        filename={revealed?.filename ?? 'credential.txt'}
+        onGone={() => setRevealed(undefined)}
+      />
+      <ConfirmDanger
+        open={deleting !== undefined}
+        onOpenChange={(open) => {
+          if (open) return;
+          remove.reset();
+          setDeleting(undefined);
+        }}
+        title={deleting ? `Delete ${KINDS[deleting.kind].toLowerCase()} ${identityOf(deleting)}?` : ''}
+        consequences={[
+          deleting?.last_matched_at ? (
+            <>
+              It last matched <Time value={deleting.last_matched_at} />.
+            </>
+          ) : (
+            'It never matched a call.'
+          ),
+          'Calls with it are no longer recognised as this client.',
+        ]}
+        confirmLabel="Delete credential"
+        space={space}
+        busy={remove.isPending}
+        error={remove.error ? refusalOf(remove.error) : undefined}
+        onConfirm={() => deleting && remove.mutate({ id: client.id, credentialId: deleting.id })}
+      />
+    </>
+  );
+}

@@ -1,0 +1,63 @@
+'use client';
+
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useScope, useTRPC } from '#components/trpc/provider.tsx';
+import { refusalOf } from '#components/trpc/refusal.ts';
+import { ConfirmDanger } from '#components/ui/confirm-danger.tsx';
+import { Time } from '#components/ui/time.tsx';
+import { notifyDone } from '#components/ui/toaster.tsx';
+import type { ClientRow } from './words.ts';
+
+type Props = {
+  client: Pick<ClientRow, 'id' | 'name' | 'assigned_route_count' | 'credential_count' | 'last_matched_at'>;
+  open: boolean;
+  onClose: () => void;
+  onDeleted?: () => void;
+};
+
+export function DeleteClient({ client, open, onClose, onDeleted }: Props) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const { space } = useScope();
+  const remove = useMutation(
+    trpc.clients.delete.mutationOptions({
+      onSuccess: () => {
+        onDeleted?.();
+        notifyDone(`Client ${client.name} deleted`);
+        void queryClient.invalidateQueries(trpc.clients.list.pathFilter());
+        void queryClient.invalidateQueries(trpc.account.pathFilter());
+        onClose();
+      },
+    }),
+  );
+  return (
+    <ConfirmDanger
+      open={open}
+      onOpenChange={(next) => {
+        if (next) return;
+        remove.reset();
+        onClose();
+      }}
+      title={`Delete client ${client.name}?`}
+      consequences={[
+        client.assigned_route_count === 0
+          ? 'It is assigned to no route.'
+          : `It may call ${client.assigned_route_count} ${client.assigned_route_count === 1 ? 'route' : 'routes'} now; where clients are required its next call is refused.`,
+        `Its ${client.credential_count === 1 ? 'credential goes' : `${client.credential_count} credentials go`} with it.`,
+        client.last_matched_at ? (
+          <>
+            It last called <Time value={client.last_matched_at} />.
+          </>
+        ) : (
+          'It never called.'
+        ),
+      ]}
+      confirmLabel="Delete client"
+      resourceName={client.name}
+      space={space}
+      busy={remove.isPending}
+      error={remove.error ? refusalOf(remove.error) : undefined}
+      onConfirm={() => remove.mutate({ id: client.id })}
+    />
+  );
+}
