@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { uuidV7 } from '#server/crypto/random.ts';
 import type { Network } from '#server/platform/http-out/networks.ts';
 import { newCall } from './call.ts';
@@ -61,9 +62,12 @@ export function createGateway(options: GatewayOptions): Gateway {
 }
 
 function receive(options: GatewayOptions, portPlane: PortPlane, req: IncomingMessage, res: ServerResponse, closing: boolean) {
+  // What follows a malformed request on its connection may be a part of it, and node has parsed it ahead already: it is nobody's request.
+  if (spoiled.has(req.socket)) return;
   const requestId = uuidV7();
-  if (closing) res.setHeader('Connection', 'close');
   const head = inspectHead(req);
+  if (closing) res.setHeader('Connection', 'close');
+  if (!head.ok) spoil(req, res);
   const origin = requestOrigin(req, options.trustedProxies);
   if (!head.ok) return refuseHead(options, portPlane, req, res, requestId, origin.address, origin.host, head);
   if (head.target === '/healthz' || head.target === '/readyz') return health(options, req, res, head.target, requestId);
@@ -79,6 +83,23 @@ function receive(options: GatewayOptions, portPlane: PortPlane, req: IncomingMes
     default:
       return bare(req, res, 404, { error: { type: 'not_found', message: 'Nothing is served here.', request_id: requestId } }, requestId);
   }
+}
+
+/** Connections that carried a request with a refused head (RFC 9112 §6.3: framing that cannot be trusted ends the connection). */
+const spoiled = new WeakSet<Duplex>();
+
+/** Hangs up after the answer, but not before the body was read off: a reset could take the answer from the caller. */
+function spoil(req: IncomingMessage, res: ServerResponse): void {
+  const { socket } = req;
+  spoiled.add(socket);
+  if (req.headers['transfer-encoding'] === undefined && Number(req.headers['content-length'] ?? 0) === 0) {
+    res.setHeader('Connection', 'close');
+    return;
+  }
+  res.once('finish', () => {
+    if (req.complete) socket.destroySoon();
+    else req.once('close', () => socket.destroySoon());
+  });
 }
 
 type TenantMatch = Extract<PlaneMatch, { plane: 'tenant' }>;
