@@ -5,3 +5,5 @@ process.on('disconnect', () => {
   process.kill(process.pid, 'SIGTERM');
 });
 process.channel?.unref();
+// Not for the children of such a process: a forked worker whose channel is not held open would end at once.
+process.execArgv = process.execArgv.filter((argument) => !argument.endsWith('/scripts/leash.ts'));
