@@ -103,12 +103,12 @@ test('the worker prepares its queue, does what is asked, survives the loss of th
   await until('a job queued after the restart is done', () => isDone(second), 30_000);
 
   w.child.kill('SIGTERM');
-  assert.equal(await Promise.race([w.ended, sleep(12_000, 'late')]), 0, w.output());
+  assert.equal(await Promise.race([w.ended, sleep(12_000, 'late', { ref: false })]), 0, w.output());
 });
 
 test('a worker with a root key that does not fit the database refuses to start and says which key is needed', async () => {
   const w = worker(randomBytes(32).toString('base64'));
-  assert.equal(await Promise.race([w.ended, sleep(15_000, 'late')]), 1);
+  assert.equal(await Promise.race([w.ended, sleep(15_000, 'late', { ref: false })]), 1);
   assert.match(w.output(), /the root key does not fit this database: 1 tenant key is wrapped by root key [0-9a-f]{8}/);
   assert.ok(!w.output().includes(key));
 });

@@ -57,7 +57,7 @@ test('audit retention removes what the plan no longer keeps, says so once, and l
       ['delete', null],
     ],
   );
-  assert.equal((left[2]?.details as { removed: number }).removed, 2);
+  assert.equal((left[2]!.details as { removed: number }).removed, 2);
   assert.equal(await db().audit_log_critical.count({ where: { tenant_id: w.tenant.id } }), 4);
   const counter = await db().row_counts.findFirst({ where: { tenant_id: w.tenant.id, sandbox: false, kind: 'audit_logs' } });
   assert.equal(counter?.n, 3n, 'totals follow');

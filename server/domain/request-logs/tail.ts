@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Ctx, spaceOf } from '#server/kernel/context.ts';
 import { read } from '#server/kernel/database.ts';
 import { type Listener, listen } from '#server/platform/notify.ts';
@@ -19,13 +20,13 @@ const LOOK_BACK_MS = 2_000;
  * announcements nothing is asked of the database. Starts after `afterId`, or at this moment.
  */
 export async function* subscribe(ctx: Ctx, afterId: bigint | null, signal: AbortSignal): AsyncGenerator<TailBatch> {
-  const alarm = join(`${ctx.tenant_id}:${spaceOf(ctx.sandbox)}`);
+  const alarm = join(`${ctx.tenant_id}:${spaceOf(ctx.sandbox)}`, signal);
   try {
     const start = afterId ?? (await read(ctx, (tx) => newestId(tx, ctx)));
     let last = start;
     const seen = new Set<bigint>();
     const marks: { at: number; id: bigint }[] = [{ at: Date.now(), id: start }];
-    while (await alarm.rings(signal)) {
+    while (await alarm.rings()) {
       while (marks.length > 1 && (marks[1]?.at ?? 0) < Date.now() - LOOK_BACK_MS) marks.shift();
       const floor = marks[0]?.id ?? start;
       const { fresh, rows } = await read(ctx, async (tx) => {
@@ -36,27 +37,29 @@ export async function* subscribe(ctx: Ctx, afterId: bigint | null, signal: Abort
       for (const id of fresh) seen.add(id);
       last = fresh.reduce((max, id) => (id > max ? id : max), last);
       marks.push({ at: Date.now(), id: last });
-      if (rows.length > 0) yield { rows, held_back: Math.max(0, fresh.length - ROWS_A_FLUSH), last_id: last };
-      await pause(FLUSH_MS, signal);
+      if (rows.length === 0) continue;
+      yield { rows, held_back: Math.max(0, fresh.length - ROWS_A_FLUSH), last_id: last };
+      await sleep(FLUSH_MS, undefined, { signal }).catch(() => {}); // aborted: the next ring says so
     }
   } finally {
     alarm.leave();
   }
 }
 
-type Alarm = { rings: (signal: AbortSignal) => Promise<boolean>; leave: () => void };
+type Alarm = { rings: () => Promise<boolean>; leave: () => void };
 
 const rooms = new Map<string, Set<() => void>>();
 let listener: Listener | undefined;
 
 /** Waits for announcements of one space; true when something may be new, false when the signal aborted. */
-function join(space: string): Alarm {
+function join(space: string, signal: AbortSignal): Alarm {
   let ringing = true; // what was written while we were joining
   let wake = () => {};
   const ring = () => {
     ringing = true;
     wake();
   };
+  signal.addEventListener('abort', ring, { once: true });
   const room = rooms.get(space) ?? new Set();
   rooms.set(space, room.add(ring));
   listener ??= listen({
@@ -65,17 +68,16 @@ function join(space: string): Alarm {
     onConnect: () => [...rooms.values()].forEach(ringAll), // announcements of the time between were lost
   });
   return {
-    async rings(signal) {
-      if (!ringing && !signal.aborted) {
+    async rings() {
+      if (!ringing && !signal.aborted)
         await new Promise<void>((resolve) => {
           wake = resolve;
-          signal.addEventListener('abort', () => resolve(), { once: true });
         });
-      }
       ringing = false;
       return !signal.aborted;
     },
     leave() {
+      signal.removeEventListener('abort', ring);
       room.delete(ring);
       if (room.size === 0 && rooms.get(space) === room) rooms.delete(space);
       if (rooms.size > 0) return;
@@ -87,18 +89,4 @@ function join(space: string): Alarm {
 
 function ringAll(room: Iterable<() => void> = []): void {
   for (const ring of room) ring();
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener(
-      'abort',
-      () => {
-        clearTimeout(timer);
-        resolve();
-      },
-      { once: true },
-    );
-  });
 }

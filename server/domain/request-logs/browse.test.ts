@@ -1,0 +1,303 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { insertRows } from '#server/gateway/log/insert.ts';
+import type { LogRow } from '#server/gateway/log/row.ts';
+import type { Ctx } from '#server/kernel/context.ts';
+import { newId } from '#server/kernel/ids.ts';
+import { audited, mutate } from '#server/kernel/mutate.ts';
+import { textOf } from '#server/kernel/streamed.ts';
+import { db, sql } from '#server/platform/db.ts';
+import { testDatabase } from '#server/testing/database.ts';
+import { keyActor, workspace } from '#server/testing/workspace.ts';
+import { browseLogs, inspectLog } from './browse.ts';
+import { exportLogs } from './export.ts';
+import { insert, row } from './rows.fixture.ts';
+import { BrowsedLogs, BrowseLogs, ExportLogs, ListRouteLogs, LogDetail, LogStats, LogStatsQuery, RouteLog } from './schema.ts';
+import { listRouteLogs } from './service.ts';
+import { logStats } from './stats.ts';
+import { subscribe, type TailBatch } from './tail.ts';
+import { tailResponse } from './tail-response.ts';
+
+await testDatabase();
+const browse = async (ctx: Ctx, query: Record<string, unknown> = {}) =>
+  BrowsedLogs.parse(await browseLogs({ ...ctx, now: new Date() }, BrowseLogs.parse(query)));
+const HOUR = 3_600_000;
+
+async function route(ctx: Ctx, slug: string) {
+  const environment = await db().environments.findFirstOrThrow({ where: { tenant_id: ctx.tenant_id, sandbox: ctx.sandbox } });
+  return db().routes.create({
+    data: { id: newId(), tenant_id: ctx.tenant_id, sandbox: ctx.sandbox, name: slug, slug, base_environment_id: environment.id },
+  });
+}
+
+/** What the gateway hands to its writer. */
+const written = (tenantId: string, over: Partial<LogRow>): LogRow => ({
+  request_id: newId(),
+  tenant_id: tenantId,
+  route_id: null,
+  matched_client_id: null,
+  identification_method: null,
+  method: 'GET',
+  status_code: 200,
+  src_ip: '203.0.113.7',
+  environment: 'production',
+  sandbox: false,
+  ts: new Date(Date.now() - HOUR).toISOString(),
+  path: '/x',
+  latency_ms: 20,
+  upstream_host: 'up.example',
+  error: null,
+  rate_limited: false,
+  proxy_mode: 'route',
+  client_origin: 'direct',
+  origin: 'upstream',
+  upstream_status: 200,
+  upstream_ms: 15,
+  attempts: 1,
+  request_bytes: 10,
+  response_bytes: 20,
+  slug: null,
+  route_name: null,
+  client_name: null,
+  user_agent: null,
+  signature_valid: null,
+  api_key_id: null,
+  secrets_used: [],
+  warnings: [],
+  error_detail: null,
+  node_id: 'n',
+  injected: [],
+  trace: null as never,
+  ...over,
+});
+
+test('every filter of the table finds its rows and no others', async () => {
+  const w = await workspace();
+  const routeId = newId();
+  const special = row(w.tenant.id, {
+    route_id: routeId,
+    status_code: 503,
+    method: 'POST',
+    path: '/Orders/42?x=100%_',
+    environment: 'staging',
+    src_ip: '2001:db8::7',
+    latency_ms: 900,
+    error: 'upstream_timeout',
+  });
+  await insert([
+    row(w.tenant.id),
+    special,
+    row(w.tenant.id, { src_ip: 'unknown' }),
+    row(w.tenant.id, { sandbox: true }),
+    row(w.tenant.id, { ts: new Date(Date.now() - 30 * HOUR) }),
+  ]);
+  assert.equal((await browse(w.live)).total, 3, 'the last 24 hours of this space');
+  for (const query of [
+    { status: 503 },
+    { status_class: '5xx' },
+    { method: 'post' },
+    { route_id: routeId },
+    { environment: 'staging' },
+    { error: 'upstream_timeout' },
+    { min_latency_ms: 900 },
+    { src_ip: '2001:db8::/32' },
+    { src_ip: '2001:db8:0:0::7' },
+    { q: 'orders/42' },
+    { q: '100%_' },
+    { q: special.request_id },
+  ])
+    assert.deepEqual(
+      (await browse(w.live, query)).logs.map((l) => l.request_id),
+      [special.request_id],
+      JSON.stringify(query),
+    );
+  assert.equal((await browse(w.live, { q: '%' })).total, 1, 'no wildcards in what people type');
+  assert.equal((await browse(w.live, { from: new Date(Date.now() - 40 * HOUR).toISOString() })).total, 4);
+  assert.ok(!BrowseLogs.safeParse({ src_ip: "1.2.3.4' or true" }).success);
+  assert.equal((await browse((await workspace()).live)).total, 0);
+});
+
+test('pages by keyset neither repeat nor miss a row, by time and by latency, ties included', async () => {
+  const w = await workspace();
+  const ts = new Date(Date.now() - 60_000);
+  const rows = Array.from({ length: 23 }, (_, i) => row(w.tenant.id, { ts, latency_ms: i % 3 ? 5 : null }));
+  await insert(rows);
+  for (const query of [{}, { sort: 'latency_ms' }, { order: 'asc' }, { sort: 'latency_ms', order: 'asc' }]) {
+    const seen: string[] = [];
+    for (let before: string | undefined, i = 0; i < 5; i++) {
+      const page = await browse(w.live, { ...query, per_page: 5, ...(before ? { before } : {}) });
+      seen.push(...page.logs.map((l) => l.request_id));
+      before = page.next ?? undefined;
+      if (!before) break;
+    }
+    assert.equal(new Set(seen).size, 23, JSON.stringify(query));
+    assert.equal(seen.length, 23);
+  }
+  assert.equal((await browse(w.live, { per_page: 10, page: 3 })).logs.length, 3);
+});
+
+test('a call is inspected with its key, its route and what was done to the route around it', async () => {
+  const w = await workspace();
+  const [r, key] = [await route(w.live, 'payments'), await w.key()];
+  const call = written(w.tenant.id, {
+    route_id: r.id,
+    api_key_id: key.row.id,
+    secrets_used: ['stripe'],
+    trace: { phases: { inspect: 0.1 } } as never,
+  });
+  await insertRows(sql(), [call]);
+  const ctx = { ...w.live, now: new Date(Date.now() - HOUR) };
+  await mutate(ctx, async () => audited(undefined, { action: 'update', resource_type: 'route', resource_id: r.id }));
+  const detail = LogDetail.parse(await inspectLog(w.member('viewer'), { request_id: call.request_id }));
+  assert.deepEqual(
+    [detail.api_key?.name, detail.route?.slug, detail.related.map((e) => e.action), detail.log.secrets_used],
+    ['Key - Infrastructure', 'payments', ['update'], ['stripe']],
+  );
+  assert.deepEqual([detail.payload, detail.payload_withheld, detail.payload_meta.captured], [null, true, false]);
+  for (const other of [w.test, (await workspace()).live])
+    await assert.rejects(inspectLog(other, { request_id: call.request_id }), { type: 'not_found' });
+  await assert.rejects(inspectLog(w.live, { request_id: 'nonsense' }), { type: 'not_found' });
+});
+
+test("a route's list finds it by id or slug and its total is the true count, with a batch replayed after a crash", async () => {
+  const w = await workspace();
+  const r = await route(w.live, 'orders');
+  const rows = Array.from({ length: 30 }, (_, i) =>
+    written(w.tenant.id, { route_id: r.id, ts: new Date(Date.now() - i * 40_000).toISOString(), status_code: i % 5 ? 200 : 500 }),
+  );
+  await insertRows(sql(), rows);
+  await insertRows(sql(), rows.slice(0, 10));
+  const list = (ctx: Ctx, query: Record<string, unknown>) => listRouteLogs(ctx, ListRouteLogs.parse(query));
+  for (const id of [r.id, r.id.toUpperCase(), 'orders']) {
+    const page = await list(w.live, { id, per_page: 7, page: 5 });
+    assert.deepEqual([page.total, page.rows.length, page.total_pages], [30, 2, 5]);
+  }
+  assert.equal((await list(w.live, { id: 'orders', status_code: 500 })).total, 6);
+  const [first] = (await list(w.live, { id: 'orders', per_page: 1 })).rows;
+  assert.equal(first?.request_id, rows[0]?.request_id, 'newest first');
+  const blind = RouteLog.parse((await list({ ...w.live, actor: keyActor('Key - Read-only') }, { id: 'orders', per_page: 1 })).rows[0]);
+  assert.deepEqual([blind.src_ip, blind.source_ip_country], [null, null]);
+  await assert.rejects(list(w.test, { id: r.id }), { type: 'not_found' });
+  await assert.rejects(list(w.live, { id: 'nowhere' }), { type: 'not_found' });
+});
+
+test('figures add up: series, classes, percentiles, top routes and error codes', async () => {
+  const w = await workspace();
+  const r = await route(w.live, 'top');
+  const at = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
+  await insertRows(sql(), [
+    ...Array.from({ length: 90 }, () => written(w.tenant.id, { route_id: r.id, ts: at(10), latency_ms: 20 })),
+    ...Array.from({ length: 10 }, () =>
+      written(w.tenant.id, { ts: at(70), latency_ms: 2000, status_code: 502, error: 'upstream_unreachable' }),
+    ),
+  ]);
+  const stats = LogStats.parse(await logStats({ ...w.live, now: new Date() }, LogStatsQuery.parse({})));
+  assert.deepEqual(
+    [stats.totals.total, stats.totals.c2xx, stats.totals.c5xx, stats.totals.errors, stats.step_seconds],
+    [100, 90, 10, 10, 900],
+  );
+  assert.equal(
+    stats.series.reduce((sum, s) => sum + s.total, 0),
+    100,
+  );
+  assert.ok(
+    stats.latency.p50! > 14 && stats.latency.p50! < 28 && stats.latency.p99! > 1400 && stats.latency.p99! < 2800,
+    JSON.stringify(stats.latency),
+  );
+  assert.deepEqual(
+    stats.top_routes.map((t) => [t.name, t.count]),
+    [
+      ['top', 90],
+      [null, 10],
+    ],
+  );
+  assert.deepEqual(stats.error_codes, [{ error: 'upstream_unreachable', count: 10 }]);
+  const hour = LogStats.parse(await logStats({ ...w.live, now: new Date() }, LogStatsQuery.parse({ from: at(60), route_id: r.id })));
+  assert.deepEqual([hour.totals.total, hour.step_seconds, hour.error_codes], [90, 60, []]);
+  const empty = LogStats.parse(await logStats(w.test, LogStatsQuery.parse({})));
+  assert.deepEqual([empty.totals.total, empty.latency.p50, empty.series], [0, null, []]);
+  await assert.rejects(logStats(w.live, LogStatsQuery.parse({ from: at(-10) })), { type: 'validation_error' });
+});
+
+test('an export is recorded, gated by the plan, and holds every row once in a form no spreadsheet runs', async () => {
+  const w = await workspace({ plan: 'pro' });
+  const owner = { ...w.member('owner'), plan: 'pro' as const };
+  await insert(Array.from({ length: 1500 }, (_, i) => row(w.tenant.id, { path: i ? `/${i}` : '=cmd()' })));
+  const csv = (await textOf(await exportLogs(owner, ExportLogs.parse({})))).trimEnd().split('\r\n');
+  assert.equal(csv.length, 1501);
+  assert.ok(csv.some((line) => line.includes("'=cmd()")));
+  const ndjson = (await textOf(await exportLogs(owner, ExportLogs.parse({ format: 'ndjson', q: '/14' }))))
+    .trimEnd()
+    .split('\n')
+    .map((l) => JSON.parse(l) as { path: string });
+  assert.equal(ndjson.length, 111);
+  assert.equal(await db().audit_logs.count({ where: { tenant_id: w.tenant.id, action: 'export', resource_type: 'request_log' } }), 2);
+  await assert.rejects(exportLogs({ ...owner, plan: 'starter' }, ExportLogs.parse({})), { type: 'plan_feature' });
+});
+
+async function take(batches: AsyncGenerator<TailBatch>, rows: number): Promise<TailBatch[]> {
+  const taken: TailBatch[] = [];
+  for await (const batch of batches) {
+    taken.push(batch);
+    if (taken.reduce((n, b) => n + b.rows.length, 0) >= rows) break;
+  }
+  return taken;
+}
+
+test('a live view gets what is written after it opened, in its own space, at most 50 rows a second, and is told how many were held back', async () => {
+  const [w, other] = await Promise.all([workspace(), workspace()]);
+  await insert([row(w.tenant.id, { path: '/before' })]);
+  const signal = AbortSignal.timeout(10_000);
+  const view = subscribe(w.live, null, signal);
+  const first = take(view, 1);
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  await insert([row(other.tenant.id), row(w.tenant.id, { sandbox: true }), row(w.tenant.id, { path: '/after' })]);
+  assert.deepEqual(
+    (await first).flatMap((b) => b.rows.map((r) => r.path)),
+    ['/after'],
+  );
+
+  const burst = subscribe(w.live, null, signal);
+  const got = take(burst, 50);
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  const began = performance.now();
+  await insert(Array.from({ length: 200 }, (_, i) => row(w.tenant.id, { path: `/${i}` })));
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  await insert(Array.from({ length: 100 }, (_, i) => row(w.tenant.id, { path: `/more/${i}` })));
+  const batches = await got;
+  assert.ok(performance.now() - began >= 400, '50 rows take more than one flush');
+  assert.equal(batches[0]?.rows[0]?.path, '/199', 'newest first');
+  assert.equal(
+    batches.reduce((n, b) => n + b.rows.length + b.held_back, 0),
+    300,
+  );
+});
+
+test('a live view that was cut off resumes after the last row it had', async () => {
+  const w = await workspace();
+  const ids = await insert([row(w.tenant.id, { path: '/1' }), row(w.tenant.id, { path: '/2' }), row(w.tenant.id, { path: '/3' })]);
+  const got = await take(subscribe(w.live, ids[0]!, AbortSignal.timeout(10_000)), 2);
+  assert.deepEqual(
+    got.flatMap((b) => b.rows.map((r) => r.path)),
+    ['/3', '/2'],
+  );
+});
+
+test('the live stream is server-sent events that end when the reader leaves, for those who may list logs', async () => {
+  const w = await workspace();
+  const leave = new AbortController();
+  const [id] = await insert([row(w.tenant.id)]);
+  const response = await tailResponse(
+    w.member('viewer'),
+    new Request('http://x/admin/logs/tail', { signal: leave.signal, headers: { 'last-event-id': String(id! - 1n) } }),
+  );
+  assert.equal(response.headers.get('content-type'), 'text/event-stream; charset=utf-8');
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let text = '';
+  while (!text.includes('event: rows')) text += (await reader.read()).value;
+  assert.match(text, new RegExp(`id: ${id}\\ndata: \\{"logs":\\[\\{"id":"${id}"`));
+  leave.abort();
+  for (;;) if ((await reader.read()).done) break;
+  const nobody = { ...w.live, actor: { type: 'system', id: null, label: 'x', capabilities: new Set() } } as Ctx;
+  await assert.rejects(tailResponse(nobody, new Request('http://x/')), { type: 'role_denied' });
+});
