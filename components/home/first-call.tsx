@@ -2,19 +2,20 @@
 
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { Call } from '#components/routes/call-columns.tsx';
+import { Inspector } from '#components/logs/inspector.tsx';
+import type { Tail } from '#components/logs/use-tail.ts';
 import { callSnippets } from '#components/routes/call-snippets.ts';
 import { useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { Status } from '#components/ui/badge.tsx';
+import { cn } from '#components/ui/cn.ts';
 import { CodeBlock } from '#components/ui/code-block.tsx';
 import { Page, PageHeader, SectionCard } from '#components/ui/layout.tsx';
 import { notify } from '#components/ui/toaster.tsx';
-import { CallSummary } from './call-summary.tsx';
 import { Checklist } from './checklist.tsx';
 import { GoLiveCard } from './go-live-card.tsx';
 import { StarterKey } from './starter-key.tsx';
 import { UpstreamCard } from './upstream-card.tsx';
-import { useLiveCalls } from './use-live-calls.ts';
+import { useArrivals } from './use-arrivals.ts';
 
 const PLACE_OF_KEY = 'YOUR_TEST_KEY';
 
@@ -25,8 +26,8 @@ export function FirstCall() {
   const { proxy_url } = useScope();
   const [apiKey, setApiKey] = useState<string>();
   const routes = useQuery(trpc.routes.list.queryOptions({ sort: 'created_at', order: 'asc', per_page: 5, enabled: true }));
-  const live = useLiveCalls(() => void cache.invalidateQueries(trpc.requestLogs.pathFilter()));
-  const call = live.calls[0];
+  const live = useArrivals(() => void cache.invalidateQueries(trpc.requestLogs.pathFilter()));
+  const call = live.rows[0];
   const starter = routes.data?.data.find((route) => route.slug === 'echo') ?? routes.data?.data[0];
   const url = `${proxy_url}/${starter?.slug ?? starter?.id ?? 'echo'}/hello`;
 
@@ -53,7 +54,7 @@ export function FirstCall() {
         <div className="flex min-w-0 flex-col gap-4">
           <CodeBlock snippets={firstThree(url, apiKey ?? PLACE_OF_KEY)} />
           <StarterKey apiKey={apiKey} onKey={(key) => void receive(key)} />
-          <LiveRow live={live.state} call={call} more={live.calls.length - 1} />
+          <LiveRow live={live.state} call={call} more={live.rows.length - 1} />
         </div>
         <Checklist />
       </div>
@@ -71,28 +72,31 @@ function firstThree(url: string, key: string) {
 }
 
 /** Where the call lands. It stands there waiting, so that nobody has to look for it. */
-function LiveRow({ live, call, more }: { live: 'connecting' | 'open' | 'lost'; call: Call | undefined; more: number }) {
+function LiveRow({ live, call, more }: { live: Tail['state']; call: Tail['rows'][number] | undefined; more: number }) {
   return (
     <SectionCard
       title={call ? 'Your call' : undefined}
       actions={call ? <Status state="live">{more > 0 ? `live, ${more.toString()} more` : 'live'}</Status> : undefined}
       className={call ? 'border-good-line' : undefined}
     >
-      <div aria-live="polite">
-        {call ? (
-          <CallSummary key={call.request_id} call={call} />
-        ) : (
-          <p className="flex items-center gap-3 text-ink-2">
-            <span aria-hidden className="relative flex size-2.5">
-              {live === 'open' && <span className="absolute inset-0 animate-ping rounded-full bg-accent opacity-60 motion-reduce:hidden" />}
-              <span className={live === 'lost' ? 'size-2.5 rounded-full bg-warn' : 'size-2.5 rounded-full bg-accent'} />
-            </span>
-            {live === 'lost'
-              ? 'The live connection was lost; trying again. Calls are not missed meanwhile.'
-              : 'Waiting for your call. It appears here the moment it arrives.'}
-          </p>
+      <p role="status" className={call ? 'sr-only' : 'flex items-center gap-3 text-ink-2'}>
+        {!call && (
+          <span aria-hidden className="relative flex size-2.5">
+            {live === 'open' && <span className="absolute inset-0 animate-ping rounded-full bg-accent opacity-60 motion-reduce:hidden" />}
+            <span className={cn('size-2.5 rounded-full', live === 'open' ? 'bg-accent' : 'bg-warn')} />
+          </span>
         )}
-      </div>
+        {call
+          ? 'Your call has arrived.'
+          : live === 'open'
+            ? 'Waiting for your call. It appears here the moment it arrives.'
+            : 'Connecting to the live log. No call is missed meanwhile.'}
+      </p>
+      {call && (
+        <div className="flex flex-col gap-5">
+          <Inspector key={call.request_id} requestId={call.request_id} />
+        </div>
+      )}
     </SectionCard>
   );
 }

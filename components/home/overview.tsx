@@ -17,7 +17,7 @@ import { Checklist } from './checklist.tsx';
 import { changeOf, periodsOf, RANGES, type Range, rangeWords } from './ranges.ts';
 import { RecentCalls } from './recent-calls.tsx';
 import { UsageMeters } from './usage-meters.tsx';
-import { useLiveCalls } from './use-live-calls.ts';
+import { useArrivals } from './use-arrivals.ts';
 
 const number = new Intl.NumberFormat('en');
 const percent = (share: number) => `${(share * 100).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %`;
@@ -35,7 +35,7 @@ export function Overview() {
   const stats = useQuery(trpc.requestLogs.stats.queryOptions(current, { placeholderData: keepPreviousData }));
   const previous = useQuery(trpc.requestLogs.stats.queryOptions(before, { placeholderData: keepPreviousData }));
   const routes = useQuery(trpc.routes.list.queryOptions({ per_page: 1, enabled: true }));
-  const live = useLiveCalls(() => {
+  const live = useArrivals(() => {
     // The figures follow the calls, at most once a minute: periodsOf moves only then.
     setNow(Date.now());
     void cache.invalidateQueries(trpc.requestLogs.stats.queryFilter(current));
@@ -80,13 +80,13 @@ export function Overview() {
               value={totals ? percent(share) : '…'}
               change={changeOf(share, wasShare, true)}
               {...(errors ? { trend: errors } : {})}
-              href={logs('&status_class=5xx')}
+              href={logs('&status=5xx')}
             />
             <Stat
               label="p95 latency"
               value={stats.data ? ms(stats.data.latency.p95) : '…'}
               change={changeOf(stats.data?.latency.p95 ?? null, previous.data?.latency.p95 ?? null, true)}
-              href={logs('&sort=latency_ms')}
+              href={logs('&slower=500')}
             />
             <Stat
               label="p95 upstream"
@@ -98,7 +98,7 @@ export function Overview() {
               label="Rate limited"
               value={totals ? number.format(totals.rate_limited) : '…'}
               change={totals && was && changeOf(totals.rate_limited, was.rate_limited, true)}
-              href={logs('&rate_limited=true')}
+              href={logs('&limited=true')}
               className="max-lg:col-span-2"
             />
           </div>
