@@ -100,8 +100,10 @@ function frameworkAnswer({ status, headers }: WebHead, surface: Surface, target:
     ? !/^application\/(?:[a-z.-]+\+)?json\b/.test(type)
     : surface === 'dashboard_api'
       ? isText && status >= 400 && !target.startsWith('/api/auth/')
-      : // A page of ours on these surfaces (consent, a public document) is never a 404 or a fault.
-        (surface === 'oauth' || surface === 'public') && isText && (status === 404 || status === 405 || status >= 500);
+      : // A page of ours on these surfaces (consent, a public document) is HTML, and never a 404 or a fault.
+        (surface === 'oauth' || surface === 'public') &&
+        isText &&
+        ((status >= 400 && type.startsWith('text/plain')) || status === 404 || status === 405 || status >= 500);
   if (!foreign) return undefined;
   if (status < 400 || status === 404) return { status: 404, type: 'not_found', message: 'There is no such path here.' };
   if (status === 405) return { status, type: 'method_not_allowed', message: 'This path does not answer that method.' };

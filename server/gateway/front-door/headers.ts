@@ -47,7 +47,6 @@ export type Facts = { token: string; match: ForwardablePlane; origin: RequestOri
 export function headersForWeb(raw: readonly string[], surface: Surface, facts: Facts): string[] {
   const { match, origin } = facts;
   const nominated = nominatedBy(raw);
-  const isBrowserSurface = match.plane === 'admin' && surface !== 'scim';
   const out: string[] = ['host', origin.host];
   let chunked = false;
   for (let i = 0; i < raw.length; i += 2) {
@@ -56,7 +55,7 @@ export function headersForWeb(raw: readonly string[], surface: Surface, facts: F
     if (HOP_BY_HOP.has(name) || CLAIMS.has(name) || nominated.has(name)) continue;
     if (CLAIM_PREFIXES.some((prefix) => name.startsWith(prefix))) continue;
     // The router of the dashboard pages needs these; anywhere else they would change what the framework answers.
-    if (!isBrowserSurface && (name === 'rsc' || name.startsWith('next-'))) continue;
+    if (surface !== 'pages' && (name === 'rsc' || name.startsWith('next-'))) continue;
     if (name === 'cookie' && (match.plane === 'tenant' || surface === 'management' || surface === 'scim')) continue;
     out.push(name, raw[i + 1] as string);
   }

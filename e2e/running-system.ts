@@ -1,0 +1,89 @@
+import { execFile } from 'node:child_process';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { promisify } from 'node:util';
+
+/** The system under test as `npm test e2e` describes it in the environment. */
+export const setting = (name: string): string => {
+  const value = process.env[name];
+  if (!value) throw new Error(`${name} is not set: run this through "npm test e2e".`);
+  return value;
+};
+
+/** One of the operator's commands, as an operator types it; answers what it printed. */
+export async function operator(args: readonly string[], environment: NodeJS.ProcessEnv = process.env): Promise<Record<string, string>> {
+  const { stdout } = await promisify(execFile)(process.execPath, ['--disable-warning=ExperimentalWarning', 'scripts/admin.ts', ...args], {
+    env: { ...environment, LOG_LEVEL: 'error' },
+  });
+  return JSON.parse(stdout) as Record<string, string>;
+}
+
+export type Upstream = {
+  url: string;
+  seen: { method: string; url: string; headers: http.IncomingHttpHeaders; body: string }[];
+  close: () => void;
+};
+
+/** A server that notes what reaches it and, unless told otherwise, answers with what it got. */
+export async function startUpstream(
+  answer?: (req: http.IncomingMessage, res: http.ServerResponse, body: string) => void,
+): Promise<Upstream> {
+  const seen: Upstream['seen'] = [];
+  const server = http.createServer((req, res) => {
+    const chunks: Buffer[] = [];
+    req.on('data', (chunk: Buffer) => chunks.push(chunk));
+    req.on('end', () => {
+      const body = Buffer.concat(chunks).toString();
+      const call = { method: req.method ?? '', url: req.url ?? '', headers: req.headers, body };
+      seen.push(call);
+      if (answer) answer(req, res, body);
+      else res.setHeader('content-type', 'application/json').end(JSON.stringify(call));
+    });
+    req.on('error', () => undefined);
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const close = () => {
+    server.close();
+    server.closeAllConnections();
+  };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen, close };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a stranger reads what is there
+export type Answer = { status: number; headers: Headers; body: any; text: string };
+
+/** One JSON call; a body makes it a POST. Rejects only when there is no HTTP answer at all. */
+export async function json(
+  url: string,
+  init: { method?: string; key?: string; body?: unknown; headers?: Record<string, string>; timeout?: number } = {},
+): Promise<Answer> {
+  const response = await fetch(url, {
+    method: init.method ?? (init.body === undefined ? 'GET' : 'POST'),
+    redirect: 'manual',
+    signal: AbortSignal.timeout(init.timeout ?? 30_000),
+    headers: {
+      ...(init.key ? { authorization: `Bearer ${init.key}` } : {}),
+      ...(init.body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...init.headers,
+    },
+    ...(init.body === undefined ? {} : { body: typeof init.body === 'string' ? init.body : JSON.stringify(init.body) }),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.includes('json');
+  return { status: response.status, headers: response.headers, text, body: isJson && text ? JSON.parse(text) : null };
+}
+
+/** Waits until `check` holds, and fails with what it last said. */
+export async function until(what: string, check: () => Promise<boolean> | boolean, ms: number): Promise<void> {
+  const late = Date.now() + ms;
+  let last: unknown = 'false';
+  while (Date.now() < late) {
+    try {
+      if (await check()) return;
+    } catch (error) {
+      last = error;
+    }
+    await new Promise((next) => setTimeout(next, 50));
+  }
+  throw new Error(`${what}: not so within ${ms} ms (${String(last)})`);
+}
