@@ -129,7 +129,9 @@ describe('every change leaves one audit entry with actor and request id, and a r
       const written = await db().audit_logs.findMany({ where: { tenant_id: w.tenant.id }, orderBy: { seq: 'asc' }, skip: before });
       if ((!mutating(op) || op.reads) && !(op.stream && op.needs !== 'any'))
         return assert.equal(written.length, 0, 'a read wrote an audit entry');
-      assert.ok(written.length >= 1, 'no audit entry');
+      const critical = await db().audit_log_critical.findMany({ where: { tenant_id: w.tenant.id } });
+      assert.ok(written.length + critical.length >= 1, 'no audit entry');
+      for (const entry of critical) assert.deepEqual([entry.actor_id, entry.request_id], [ctx.actor.id, ctx.request_id]);
       for (const entry of written) {
         const details = entry.details as { sandbox: boolean; actor: { type: string; id: string }; request_id: string };
         assert.deepEqual(

@@ -173,6 +173,8 @@ export const samples: Record<string, Sample> = {
   'audit_logs.critical': nothing,
   'audit_logs.verify_critical': nothing,
   'audit_logs.export_critical': nothing,
+  'tenant_keys.list': nothing,
+  'tenant_keys.rotate': nothing,
   'import.propose': async () => ({ kind: 'curl', text: "curl https://api.example.com/v1/things -H 'Authorization: Bearer abc123def456'" }),
   'import.apply': async (ctx) => ({ routes: [await route(ctx)], secrets: [await secret(ctx)] }),
   'openapi.get': nothing,
