@@ -5,6 +5,7 @@ import * as clients from '#server/domain/clients/operations.ts';
 import * as collections from '#server/domain/collections/operations.ts';
 import * as environments from '#server/domain/environments/operations.ts';
 import * as imports from '#server/domain/import/operations.ts';
+import * as keys from '#server/domain/keys/operations.ts';
 import * as requestLogs from '#server/domain/request-logs/operations.ts';
 import * as roles from '#server/domain/roles/operations.ts';
 import * as routes from '#server/domain/routes/operations.ts';
@@ -24,6 +25,7 @@ export const operations: readonly AnyOperation[] = [
   description,
   environments,
   imports,
+  keys,
   requestLogs,
   roles,
   routes,

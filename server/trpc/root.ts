@@ -5,6 +5,7 @@ import { clientsRouter } from '#server/domain/clients/router.ts';
 import { collectionsRouter } from '#server/domain/collections/router.ts';
 import { environmentsRouter } from '#server/domain/environments/router.ts';
 import { importRouter } from '#server/domain/import/router.ts';
+import { tenantKeysRouter } from '#server/domain/keys/router.ts';
 import { requestLogsRouter } from '#server/domain/request-logs/router.ts';
 import { rolesRouter } from '#server/domain/roles/router.ts';
 import { routesRouter } from '#server/domain/routes/router.ts';
@@ -24,5 +25,6 @@ export const appRouter = router({
   roles: rolesRouter,
   routes: routesRouter,
   secrets: secretsRouter,
+  tenantKeys: tenantKeysRouter,
 });
 export type AppRouter = typeof appRouter;
