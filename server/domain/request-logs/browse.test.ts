@@ -105,12 +105,14 @@ test('every filter of the table finds its rows and no others', async () => {
     { q: 'orders/42' },
     { q: '100%_' },
     { q: special.request_id },
-  ])
+  ]) {
+    const { logs } = await browse(w.live, query);
     assert.deepEqual(
-      (await browse(w.live, query)).logs.map((l) => l.request_id),
+      logs.map((l) => l.request_id),
       [special.request_id],
       JSON.stringify(query),
     );
+  }
   assert.equal((await browse(w.live, { q: '%' })).total, 1, 'no wildcards in what people type');
   assert.equal((await browse(w.live, { from: new Date(Date.now() - 40 * HOUR).toISOString() })).total, 4);
   assert.ok(!BrowseLogs.safeParse({ src_ip: "1.2.3.4' or true" }).success);
