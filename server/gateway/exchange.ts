@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import { randomBuffer } from '#server/crypto/random.ts';
 import { classifyFault, UpstreamFault } from '#server/platform/http-out/faults.ts';
 import type { Call } from './call.ts';
 import { acceptBody } from './listener.ts';
@@ -297,7 +298,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   /** Doubling, with up to half of it taken off at random. */
   #backoff(): number {
     const delay = 100 * 2 ** this.#retries;
-    return delay - (Math.random() * delay) / 2;
+    return delay - (randomBuffer(1).readUInt8() / 256) * (delay / 2);
   }
 
   #retryLater(): void {
