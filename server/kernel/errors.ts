@@ -117,7 +117,12 @@ const LOST = new Set([
   'P1008',
   'P1017',
   'P2024',
+  'P2028', // no transaction could be begun, or it was rolled back because it took too long
 ]);
+
+/** The driver and Prisma's adapter give some losses no code, or the code of the query that met them. */
+const LOST_WORDS =
+  /connection terminated|terminating connection|timeout exceeded when trying to connect|connection error and is not queryable|Client was closed|write EPIPE|read ECONNRESET|connect (?:ECONNREFUSED|ENOENT)|the database system is (?:starting up|shutting down|in recovery mode|not (?:yet )?accepting connections)|Can't reach database/i;
 
 function isConnectionLoss(error: unknown): boolean {
   for (
@@ -126,13 +131,7 @@ function isConnectionLoss(error: unknown): boolean {
     e = e.cause as typeof e, depth++
   ) {
     if (typeof e.code === 'string' && LOST.has(e.code)) return true;
-    if (
-      typeof e.message === 'string' &&
-      /connection terminated|Connection terminated|timeout exceeded when trying to connect|the database system is (starting up|shutting down)|Can't reach database/.test(
-        e.message,
-      )
-    )
-      return true;
+    if (typeof e.message === 'string' && LOST_WORDS.test(e.message)) return true;
   }
   return false;
 }

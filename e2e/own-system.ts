@@ -1,0 +1,126 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import fs from 'node:fs';
+import net from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+
+/** The processes under the supervisor; PostgreSQL is the embedded one. */
+export type Role = 'gateway' | 'web' | 'worker' | 'postgres';
+
+export type OwnSystem = {
+  api: string;
+  proxy: string;
+  proxyPort: number;
+  /** For a client of the embedded PostgreSQL. */
+  databaseUrl: string;
+  dataDir: string;
+  /** What operator commands need to act on this system and no other. */
+  environment: NodeJS.ProcessEnv;
+  supervisor: ChildProcess;
+  /** The process of a role that runs now; found among the children of this supervisor alone. */
+  pid: (role: Role) => number | undefined;
+  /** SIGKILL, as the kernel does it when memory runs out. */
+  kill: (role: Role) => number;
+  log: () => string;
+  /** Asks the supervisor to stop and tells its exit code. */
+  stop: () => Promise<number | null>;
+  remove: () => Promise<void>;
+};
+
+/** A whole system of its own to break: own ports, own data directory, embedded PostgreSQL. The system other files test is left alone. */
+export async function startOwnSystem(): Promise<OwnSystem> {
+  const dataDir = fs.mkdtempSync(path.join(os.tmpdir(), 'sp-own-'));
+  const [api, sandbox, admin, proxyPort] = (await freePorts(4)) as [number, number, number, number];
+  const { DATABASE_URL, PUBLIC_ADMIN_URL, WEB_SOCKET, ...inherited } = process.env;
+  const environment: NodeJS.ProcessEnv = {
+    ...inherited,
+    NODE_ENV: 'development',
+    DATA_DIR: dataDir,
+    LOG_SPILL_DIR: dataDir,
+    PLANE_PORTS: `api:${api},sandbox:${sandbox},admin:${admin},proxy:${proxyPort}`,
+    UPSTREAM_PRIVATE_ALLOWLIST: '127.0.0.0/8',
+    MASTER_KEY_B64: randomBytes(32).toString('base64'),
+    LOG_LEVEL: 'info',
+  };
+  const logFile = path.join(dataDir, 'system.log');
+  const file = fs.openSync(logFile, 'w', 0o600);
+  const supervisor = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', path.resolve('scripts/start.ts')], {
+    env: environment,
+    stdio: ['ignore', file, file],
+  });
+  fs.closeSync(file);
+  const log = () => fs.readFileSync(logFile, 'utf8');
+  const ended = new Promise<number | null>((resolve) => supervisor.once('exit', (code) => resolve(code)));
+  const stop = () => {
+    if (supervisor.exitCode === null) supervisor.kill('SIGTERM');
+    return ended;
+  };
+  const until = Date.now() + 180_000;
+  while (!log().includes('Sallyport is ready')) {
+    if (supervisor.exitCode !== null || Date.now() > until) {
+      await stop();
+      throw new Error(`The system did not start:\n${log().slice(-4_000)}`);
+    }
+    await new Promise((next) => setTimeout(next, 50));
+  }
+  const pid = (role: Role) => childrenOf(supervisor.pid ?? 0).find((child) => roleOf(child) === role);
+  const databaseUrl = `postgresql://postgres@localhost/sallyport?host=${encodeURIComponent(path.join(dataDir, 'postgres'))}`;
+  return {
+    api: `http://127.0.0.1:${api}`,
+    proxy: `http://127.0.0.1:${proxyPort}`,
+    proxyPort,
+    databaseUrl,
+    dataDir,
+    environment: { ...environment, DATABASE_URL: databaseUrl },
+    supervisor,
+    pid,
+    kill: (role) => {
+      const victim = pid(role);
+      if (!victim) throw new Error(`there is no ${role} to kill`);
+      process.kill(victim, 'SIGKILL');
+      return victim;
+    },
+    log,
+    stop,
+    remove: async () => {
+      await stop();
+      fs.rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+function childrenOf(pid: number): number[] {
+  try {
+    return fs.readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+  } catch {
+    return [];
+  }
+}
+
+/** Which of the supervisor's few children this is; Next may have renamed its process. */
+function roleOf(pid: number): Role | undefined {
+  let command: string;
+  try {
+    command = fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+  } catch {
+    return undefined;
+  }
+  if (command.includes('server/gateway/main.ts')) return 'gateway';
+  if (command.includes('server/jobs/main.ts')) return 'worker';
+  if (command.includes('server/web.ts') || command.startsWith('next-server')) return 'web';
+  return /\bpostgres -D /.test(command) ? 'postgres' : undefined;
+}
+
+/** All are held open until all are known, so that no two are the same. */
+async function freePorts(count: number): Promise<number[]> {
+  const opened = Array.from({ length: count }, async () => {
+    const server = net.createServer();
+    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+    return server;
+  });
+  const servers = await Promise.all(opened);
+  const ports = servers.map((server) => (server.address() as net.AddressInfo).port);
+  await Promise.all(servers.map((server) => new Promise((closed) => server.close(closed))));
+  return ports;
+}
