@@ -1,0 +1,52 @@
+import type { Config } from '#components/routes/config-draft.ts';
+import { secretsIn } from '#components/routes/credential-hints.ts';
+
+/** What is compared of a route, in words; a line each. */
+export type Line = { label: string; a: string; b: string; differs: boolean };
+type Named = { name: string; environment_names: readonly string[] };
+/** Secrets by id and by name. */
+export type KnownSecrets = ReadonlyMap<string, Named>;
+
+/** The two configurations side by side; a route that one of them does not serve says so in one line. */
+export function compared(a: Config | undefined, b: Config | undefined): Line[] {
+  if (!a || !b) return [line('Served', a ? 'yes' : 'no', b ? 'yes' : 'no')];
+  const words = facts.map(([label, say]) => line(label, say(a), say(b)));
+  return words.filter((one) => one.differs || ALWAYS.has(one.label));
+}
+
+/** Secrets that the configuration names and that hold no value in its environment: calls there are refused. */
+export function missingSecrets(config: Config | undefined, secrets: KnownSecrets): string[] {
+  if (!config) return [];
+  const templates = [
+    ...Object.values(config.inject_headers_json),
+    ...Object.values(config.inject_query_json),
+    JSON.stringify(config.inject_body_json),
+  ];
+  const names = templates
+    .flatMap((text) => secretsIn(text ?? ''))
+    .flatMap(({ value }) => {
+      const secret = secrets.get(value.toLowerCase());
+      return secret && !secret.environment_names.includes(config.environment_name) ? [secret.name] : [];
+    });
+  return [...new Set(names)];
+}
+
+const ALWAYS: ReadonlySet<string> = new Set(['Upstream']);
+const line = (label: string, a: string, b: string): Line => ({ label, a, b, differs: a !== b });
+const names = (map: object) => Object.keys(map).sort().join(', ') || 'none';
+
+const facts: readonly [label: string, say: (config: Config) => string][] = [
+  ['Serving', (c) => (c.enabled ? 'yes' : 'paused')],
+  ['Upstream', (c) => c.target_base_url],
+  ['Headers put in', (c) => names(c.inject_headers_json)],
+  ['Query put in', (c) => names(c.inject_query_json)],
+  ['Body put in', (c) => names(c.inject_body_json)],
+  ['Methods', (c) => (c.http_method_restrictions_enabled ? (c.allowed_methods ?? []).join(', ') : 'all')],
+  ['Clients', (c) => (c.requires_clients ? 'assigned only' : 'any key')],
+  ['Addresses', (c) => c.ip_allowlist.join(', ') || 'any'],
+  ['Rate limit', (c) => (c.rate_limit_enabled ? `${String(c.rate_limit_requests)} per ${String(c.rate_limit_window_sec)} s` : 'none')],
+  ['Timeout', (c) => `${c.timeout_ms.toString()} ms`],
+  ['Retries', (c) => c.retry_attempts.toString()],
+  ['Placeholders of callers', (c) => c.body_placeholders.replace('_', ' ')],
+  ['Bodies kept', (c) => c.log_payloads ?? 'as the workspace'],
+];

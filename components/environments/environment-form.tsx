@@ -1,0 +1,190 @@
+'use client';
+
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { z } from 'zod';
+import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
+import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
+import { useTRPC } from '#components/trpc/provider.tsx';
+import { useReadOnlyReason } from '#components/trpc/role.ts';
+import { Button } from '#components/ui/button.tsx';
+import { Callout } from '#components/ui/callout.tsx';
+import { Checkbox } from '#components/ui/choices.tsx';
+import { cn } from '#components/ui/cn.ts';
+import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
+import { Field } from '#components/ui/field.tsx';
+import { Form, fieldError, useUnsavedGuard, useZodForm } from '#components/ui/form.tsx';
+import { Input, Textarea } from '#components/ui/input.tsx';
+import { Sheet } from '#components/ui/sheet.tsx';
+import { notifyDone } from '#components/ui/toaster.tsx';
+import { CreateEnvironment, type Environment } from '#server/domain/environments/schema.ts';
+
+export type EnvironmentRow = z.output<typeof Environment>;
+
+const FORM = 'environment-form';
+/** Told apart by people with the common colour weaknesses; the name always stands beside the dot. */
+const COLORS = ['#22c55e', '#f59e0b', '#ef4444', '#6366f1', '#06b6d4', '#ec4899', '#84cc16', '#64748b'];
+
+export type EnvironmentFormProps = {
+  open: boolean /** Absent makes a new one. */;
+  environment: EnvironmentRow | undefined;
+  onClose: () => void;
+};
+
+export function EnvironmentForm({ open, environment, onClose }: EnvironmentFormProps) {
+  const readOnly = useReadOnlyReason();
+  const [dirty, setDirty] = useState(false);
+  const close = () => {
+    if (dirty && !window.confirm('Close and lose what you typed?')) return;
+    setDirty(false);
+    onClose();
+  };
+  return (
+    <Sheet
+      open={open}
+      onOpenChange={(next) => !next && close()}
+      title={environment ? environment.display_name : 'New environment'}
+      description={environment ? undefined : 'Routes and secrets can then hold values of their own for it.'}
+      size="sm"
+      dismissible={!dirty}
+      footer={
+        <>
+          <Button onClick={close}>Cancel</Button>
+          <Button variant="primary" type="submit" form={FORM} keys="mod+enter" disabledReason={readOnly}>
+            {environment ? 'Save' : 'Create environment'}
+          </Button>
+        </>
+      }
+    >
+      {open && (
+        <Fields
+          key={environment?.id ?? 'new'}
+          environment={environment}
+          onDirty={setDirty}
+          onDone={() => {
+            setDirty(false);
+            onClose();
+          }}
+        />
+      )}
+    </Sheet>
+  );
+}
+
+type FieldsProps = { environment: EnvironmentRow | undefined; onDirty: (dirty: boolean) => void; onDone: () => void };
+
+function Fields({ environment, onDirty, onDone }: FieldsProps) {
+  const trpc = useTRPC();
+  const cache = useQueryClient();
+  const form = useZodForm({
+    schema: CreateEnvironment,
+    defaultValues: environment
+      ? {
+          name: environment.name,
+          display_name: environment.display_name,
+          description: environment.description,
+          color: environment.color,
+          is_default: environment.is_default,
+        }
+      : { name: '', color: COLORS[3], is_default: false },
+  });
+  const { refusal, panel, refuse, clear } = useFormRefusal(form);
+  const saved = async (row: { display_name: string }) => {
+    notifyDone(environment ? 'Saved' : `${row.display_name} was made`);
+    await cache.invalidateQueries(trpc.environments.pathFilter());
+    if (environment) await cache.invalidateQueries(trpc.routes.pathFilter());
+    onDone();
+  };
+  const create = useMutation(trpc.environments.create.mutationOptions({ onSuccess: saved, onError: refuse }));
+  const update = useMutation(trpc.environments.update.mutationOptions({ onSuccess: saved, onError: refuse }));
+  const values = form.watch();
+  const dirty = form.formState.isDirty;
+  useUnsavedGuard(dirty);
+  const [told, setTold] = useState(false);
+  if (dirty !== told) {
+    setTold(dirty);
+    queueMicrotask(() => onDirty(dirty));
+  }
+  const renamed = environment && values.name !== environment.name;
+  return (
+    <Form
+      id={FORM}
+      form={form}
+      refusal={refusal}
+      aria-busy={create.isPending || update.isPending || undefined}
+      onSubmit={async (value) => {
+        clear();
+        const call = environment ? update.mutateAsync({ id: environment.id, ...value }) : create.mutateAsync(value);
+        await call.then(undefined, () => undefined);
+      }}
+    >
+      {panel}
+      <Field
+        label="Name in calls"
+        required
+        error={fieldError(form, 'name')}
+        hint="Lower-case letters, digits, _ and -. Callers send it as X-Svc-Environment."
+      >
+        <Input mono autoFocus placeholder="staging" {...form.register('name')} />
+      </Field>
+      {renamed && (
+        <Callout tone="warn" title={`Calls that name ${environment.name} are refused after this.`}>
+          Routes and secrets are renamed with it; callers must send the new name. Logs keep the old one.
+        </Callout>
+      )}
+      <Field label="Display name" optional={!environment} error={fieldError(form, 'display_name')}>
+        <Input placeholder="Staging" {...form.register('display_name', { setValueAs: (text: unknown) => text || undefined })} />
+      </Field>
+      <Field label="Description" optional error={fieldError(form, 'description')}>
+        <Textarea rows={2} {...form.register('description', { setValueAs: (text: unknown) => text || null })} />
+      </Field>
+      <Field label="Colour" group error={fieldError(form, 'color')}>
+        <ColorChoice
+          value={values.color ?? ''}
+          onChange={(color) => form.setValue('color', color, { shouldDirty: true, shouldValidate: true })}
+        />
+        <p className="text-ink-2 text-xs">
+          Shown as{' '}
+          <EnvironmentDot
+            name={values.display_name || values.name || 'environment'}
+            color={values.color ?? ''}
+            className="ml-1 align-middle"
+          />
+        </p>
+      </Field>
+      {!environment?.is_default && (
+        <Checkbox
+          checked={values.is_default ?? false}
+          onCheckedChange={(on) => form.setValue('is_default', on, { shouldDirty: true })}
+          label="Make it the default"
+          description="New routes and secrets start there."
+        />
+      )}
+      <ApiEquivalent
+        method={environment ? 'PATCH' : 'POST'}
+        path={environment ? `/environments/${environment.id}` : '/environments'}
+        body={Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined && value !== ''))}
+      />
+    </Form>
+  );
+}
+
+function ColorChoice({ value, onChange }: { value: string; onChange: (color: string) => void }) {
+  return (
+    <div className="flex flex-wrap items-center gap-1.5">
+      {COLORS.map((color) => (
+        <button
+          key={color}
+          type="button"
+          aria-label={`Colour ${color}`}
+          aria-pressed={value === color}
+          onClick={() => onChange(color)}
+          className={cn('size-7 rounded-full border-2', value === color ? 'border-ink' : 'border-transparent')}
+        >
+          <span className="block size-full rounded-full border border-ink/25" style={{ backgroundColor: color }} />
+        </button>
+      ))}
+      <Input aria-label="Colour as hex" mono value={value} onChange={(event) => onChange(event.target.value)} className="w-28" />
+    </div>
+  );
+}

@@ -1,0 +1,162 @@
+'use client';
+
+import { useMutation, useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Columns2, Pencil, Plus, Star, Trash2 } from 'lucide-react';
+import Link from 'next/link';
+import { parseAsString, useQueryState } from 'nuqs';
+import { useState } from 'react';
+import { useLimit } from '#components/trpc/plan.tsx';
+import { usePath, useTRPC } from '#components/trpc/provider.tsx';
+import { QueryError } from '#components/trpc/query-error.tsx';
+import { refusalOf } from '#components/trpc/refusal.ts';
+import { useReadOnlyReason } from '#components/trpc/role.ts';
+import { Badge } from '#components/ui/badge.tsx';
+import { Button, LinkButton } from '#components/ui/button.tsx';
+import { CopyText } from '#components/ui/copy.tsx';
+import { columnsFor, DataTable } from '#components/ui/data-table.tsx';
+import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
+import { useHotkeys } from '#components/ui/hotkeys.ts';
+import { Page, PageHeader } from '#components/ui/layout.tsx';
+import { Time } from '#components/ui/time.tsx';
+import { notifyDone, notifyFailed } from '#components/ui/toaster.tsx';
+import { DeleteEnvironment } from './delete-environment.tsx';
+import { EnvironmentForm, type EnvironmentRow } from './environment-form.tsx';
+
+type Row = EnvironmentRow & { routes: number | undefined; secrets: number | undefined };
+const column = columnsFor<Row>();
+
+export function EnvironmentList() {
+  const trpc = useTRPC();
+  const cache = useQueryClient();
+  const path = usePath();
+  const readOnly = useReadOnlyReason();
+  const usage = useLimit('environments', 'environments');
+  const [editing, setEditing] = useQueryState('edit', parseAsString);
+  const [deleting, setDeleting] = useState<EnvironmentRow>();
+  const environments = useQuery(trpc.environments.list.queryOptions({}));
+  const rows = useUse(environments.data?.data);
+  const makeDefault = useMutation(
+    trpc.environments.update.mutationOptions({
+      onSuccess: (row) => {
+        notifyDone(`${row.display_name} is the default now: new routes start there.`);
+        return cache.invalidateQueries(trpc.environments.pathFilter());
+      },
+      onError: (error) => notifyFailed(refusalOf(error).message, refusalOf(error).request_id),
+    }),
+  );
+  useHotkeys([{ keys: 'c', label: 'New environment', group: 'List', run: () => readOnly || void setEditing('new') }]);
+  return (
+    <Page>
+      <PageHeader
+        title="Environments"
+        description="The same routes with other targets and other secret values: production, staging, one per customer."
+        usage={usage}
+        actions={
+          <>
+            <LinkButton href={path('/environments/compare')} icon={<Columns2 />}>
+              Compare
+            </LinkButton>
+            <Button variant="primary" icon={<Plus />} keys="c" disabledReason={readOnly} onClick={() => void setEditing('new')}>
+              New environment
+            </Button>
+          </>
+        }
+      />
+      {environments.error && !environments.data ? (
+        <QueryError query={environments} what="The environments" />
+      ) : (
+        <DataTable
+          caption="Environments"
+          columns={columns(path)}
+          rows={rows}
+          rowId={(row) => row.id}
+          rowName={(row) => row.display_name}
+          onOpen={(row) => void setEditing(row.id)}
+          skeletonRows={3}
+          actions={(row) => [
+            { label: 'Edit', icon: <Pencil />, disabledReason: readOnly, onSelect: () => void setEditing(row.id) },
+            {
+              label: 'Make default',
+              icon: <Star />,
+              disabledReason: readOnly ?? (row.is_default ? 'It is the default' : undefined),
+              onSelect: () => makeDefault.mutate({ id: row.id, is_default: true }),
+            },
+            'separator',
+            {
+              label: 'Delete…',
+              icon: <Trash2 />,
+              danger: true,
+              disabledReason: readOnly ?? (row.is_default ? 'Make another one the default first' : undefined),
+              onSelect: () => setDeleting(row),
+            },
+          ]}
+        />
+      )}
+      <EnvironmentForm
+        open={editing !== null}
+        environment={environments.data?.data.find((one) => one.id === editing)}
+        onClose={() => void setEditing(null)}
+      />
+      <DeleteEnvironment environment={deleting} onClose={() => setDeleting(undefined)} />
+    </Page>
+  );
+}
+
+const columns = (path: (to: string) => string) => [
+  column.accessor('display_name', {
+    header: 'Name',
+    cell: ({ row: { original: row } }) => (
+      <span className="inline-flex items-center gap-2">
+        <EnvironmentDot bare name={row.name} color={row.color} />
+        {row.display_name}
+      </span>
+    ),
+  }),
+  column.accessor('is_default', {
+    header: '',
+    meta: { width: '5rem' },
+    cell: ({ getValue }) => getValue() && <Badge tone="accent">default</Badge>,
+  }),
+  column.accessor('name', {
+    header: 'Named in calls',
+    meta: { hideBelow: 'sm' },
+    cell: ({ getValue }) => <CopyText value={getValue()} label="name" className="relative z-10" />,
+  }),
+  column.accessor('routes', {
+    header: 'Routes',
+    meta: { align: 'right', width: '6rem' },
+    cell: ({ row: { original: row } }) =>
+      row.routes ? (
+        <Link href={path(`/routes?environment=${row.name}`)} className="relative z-10 underline-offset-2 hover:underline">
+          {row.routes}
+        </Link>
+      ) : (
+        (row.routes ?? '…')
+      ),
+  }),
+  column.accessor('secrets', {
+    header: 'Secret values',
+    meta: { align: 'right', hideBelow: 'sm', width: '8rem' },
+    cell: ({ getValue }) => getValue() ?? '—',
+  }),
+  column.accessor('created_at', {
+    header: 'Created',
+    meta: { hideBelow: 'lg' },
+    cell: ({ getValue }) => <Time value={getValue()} className="text-ink-3" />,
+  }),
+];
+
+/** How much uses each environment. Secrets are counted among the first hundred; with more of them the number would be wrong, so none is shown. */
+function useUse(environments: readonly EnvironmentRow[] | undefined): Row[] | undefined {
+  const trpc = useTRPC();
+  const routes = useQueries({
+    queries: (environments ?? []).map(({ name }) => trpc.routes.list.queryOptions({ environment: name, per_page: 1 })),
+  });
+  const secrets = useQuery(trpc.secrets.list.queryOptions({ per_page: 100 }));
+  const countable = secrets.data && secrets.data.meta.total <= 100 ? secrets.data.data : undefined;
+  return environments?.map((one, index) => ({
+    ...one,
+    routes: routes[index]?.data?.meta.total,
+    secrets: countable?.filter((secret) => secret.environment_names.includes(one.name)).length,
+  }));
+}
