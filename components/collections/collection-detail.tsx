@@ -1,0 +1,142 @@
+'use client';
+
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Pencil, Trash2 } from 'lucide-react';
+import { usePathname, useRouter } from 'next/navigation';
+import { parseAsStringLiteral, useQueryState } from 'nuqs';
+import { useState } from 'react';
+import { Activity } from '#components/audit/activity.tsx';
+import { Crumbs } from '#components/shell/crumbs.tsx';
+import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
+import { QueryError } from '#components/trpc/query-error.tsx';
+import { refusalOf } from '#components/trpc/refusal.ts';
+import { useReadOnlyReason } from '#components/trpc/role.ts';
+import { Button, LinkButton } from '#components/ui/button.tsx';
+import { ConfirmDanger } from '#components/ui/confirm-danger.tsx';
+import { CopyText } from '#components/ui/copy.tsx';
+import { Page, PageHeader } from '#components/ui/layout.tsx';
+import { Skeleton } from '#components/ui/skeleton.tsx';
+import { TabLinks } from '#components/ui/tabs.tsx';
+import { notifyDone } from '#components/ui/toaster.tsx';
+import { CollectionForm } from './collection-form.tsx';
+import { DefaultsTab } from './defaults-tab.tsx';
+import { RoutesTab } from './routes-tab.tsx';
+import { VariablesTab } from './variables-tab.tsx';
+
+const TABS = ['routes', 'variables', 'environments', 'activity'] as const;
+
+export function CollectionDetail({ id }: { id: string }) {
+  const trpc = useTRPC();
+  const path = usePath();
+  const pathname = usePathname();
+  const readOnly = useReadOnlyReason();
+  const [tab] = useQueryState('tab', parseAsStringLiteral(TABS).withDefault('routes'));
+  const [asking, setAsking] = useState<'edit' | 'delete'>();
+  const collection = useQuery(trpc.collections.get.queryOptions({ id }));
+  if (collection.error && !collection.data) {
+    return (
+      <Page>
+        <QueryError
+          query={collection}
+          what="The collection"
+          actions={
+            <LinkButton size="sm" href={path('/collections')}>
+              All collections
+            </LinkButton>
+          }
+        />
+      </Page>
+    );
+  }
+  if (!collection.data) {
+    return (
+      <Page>
+        <Skeleton lines={6} label="Loading the collection" />
+      </Page>
+    );
+  }
+  const { name, slug, description, route_count, variable_count, expected_environments } = collection.data;
+  const labels = { routes: 'Routes', variables: 'Variables', environments: 'Environments', activity: 'Activity' };
+  const counts = { routes: route_count, variables: variable_count, environments: expected_environments.length, activity: undefined };
+  return (
+    <Page>
+      <Crumbs crumbs={[{ label: name }]} />
+      <PageHeader
+        back={{ href: path('/collections'), label: 'Collections' }}
+        title={name}
+        badges={<CopyText value={slug} label="slug" />}
+        description={description}
+        actions={
+          <>
+            <Button icon={<Pencil />} disabledReason={readOnly} onClick={() => setAsking('edit')}>
+              Edit
+            </Button>
+            <Button variant="danger-quiet" icon={<Trash2 />} disabledReason={readOnly} onClick={() => setAsking('delete')}>
+              Delete…
+            </Button>
+          </>
+        }
+      />
+      <TabLinks
+        label="Sections of the collection"
+        tabs={TABS.map((one) => ({
+          href: one === 'routes' ? pathname : `${pathname}?tab=${one}`,
+          label: labels[one],
+          active: one === tab,
+          count: counts[one],
+        }))}
+      />
+      {tab === 'routes' && <RoutesTab collectionId={collection.data.id} expects={expected_environments.length > 0} />}
+      {tab === 'variables' && <VariablesTab collectionId={collection.data.id} />}
+      {tab === 'environments' && <DefaultsTab collectionId={collection.data.id} />}
+      {tab === 'activity' && <Activity resource_id={collection.data.id} />}
+      <CollectionForm open={asking === 'edit'} collection={collection.data} onClose={() => setAsking(undefined)} />
+      <DeleteCollection collection={asking === 'delete' ? collection.data : undefined} onClose={() => setAsking(undefined)} />
+    </Page>
+  );
+}
+
+type Doomed = { id: string; name: string; route_count: number; secret_count: number; client_count: number; variable_count: number };
+
+function DeleteCollection({ collection, onClose }: { collection: Doomed | undefined; onClose: () => void }) {
+  const trpc = useTRPC();
+  const cache = useQueryClient();
+  const router = useRouter();
+  const path = usePath();
+  const { space } = useScope();
+  const remove = useMutation(
+    trpc.collections.delete.mutationOptions({
+      onSuccess: async () => {
+        notifyDone('The collection was deleted; its members stay');
+        router.push(path('/collections'));
+        await cache.invalidateQueries(trpc.collections.list.pathFilter());
+      },
+    }),
+  );
+  const refused = remove.error && refusalOf(remove.error);
+  return (
+    <ConfirmDanger
+      open={collection !== undefined}
+      onOpenChange={(open) => {
+        if (open) return;
+        remove.reset();
+        onClose();
+      }}
+      space={space}
+      title={`Delete collection “${collection?.name ?? ''}”?`}
+      resourceName={collection?.name ?? ''}
+      confirmLabel="Delete collection"
+      consequences={
+        collection && [
+          `Its ${collection.route_count.toString()} routes, ${collection.secret_count.toString()} secrets and ${collection.client_count.toString()} clients stay, outside any collection.`,
+          collection.variable_count > 0
+            ? `Its ${collection.variable_count.toString()} variables are gone for good; while a route names one, the server refuses.`
+            : 'It has no variables.',
+        ]
+      }
+      onConfirm={() => collection && remove.mutate({ id: collection.id })}
+      busy={remove.isPending}
+      error={refused ? { message: refused.message, request_id: refused.request_id || undefined } : undefined}
+    />
+  );
+}

@@ -1,0 +1,155 @@
+'use client';
+
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useRouter } from 'next/navigation';
+import { useState } from 'react';
+import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
+import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
+import { usePath, useTRPC } from '#components/trpc/provider.tsx';
+import { useReadOnlyReason } from '#components/trpc/role.ts';
+import { Button } from '#components/ui/button.tsx';
+import { Field } from '#components/ui/field.tsx';
+import { Form, fieldError, useUnsavedGuard, useZodForm } from '#components/ui/form.tsx';
+import { Input, Textarea } from '#components/ui/input.tsx';
+import { Sheet } from '#components/ui/sheet.tsx';
+import { notifyDone } from '#components/ui/toaster.tsx';
+import { CreateCollection, collectionSlugFrom } from '#server/domain/collections/schema.ts';
+
+const FORM = 'collection-form';
+type Edited = { id: string; name: string; slug: string; description: string | null; color: string | null };
+export type CollectionFormProps = { open: boolean /** Absent makes a new one. */; collection: Edited | undefined; onClose: () => void };
+
+export function CollectionForm({ open, collection, onClose }: CollectionFormProps) {
+  const readOnly = useReadOnlyReason();
+  const [dirty, setDirty] = useState(false);
+  const close = () => {
+    if (dirty && !window.confirm('Close and lose what you typed?')) return;
+    setDirty(false);
+    onClose();
+  };
+  return (
+    <Sheet
+      open={open}
+      onOpenChange={(next) => !next && close()}
+      title={collection ? `Edit ${collection.name}` : 'New collection'}
+      size="sm"
+      dismissible={!dirty}
+      footer={
+        <>
+          <Button onClick={close}>Cancel</Button>
+          <Button variant="primary" type="submit" form={FORM} keys="mod+enter" disabledReason={readOnly}>
+            {collection ? 'Save' : 'Create collection'}
+          </Button>
+        </>
+      }
+    >
+      {open && (
+        <Fields
+          collection={collection}
+          onDirty={setDirty}
+          onDone={() => {
+            setDirty(false);
+            onClose();
+          }}
+        />
+      )}
+    </Sheet>
+  );
+}
+
+function Fields({
+  collection,
+  onDirty,
+  onDone,
+}: {
+  collection: Edited | undefined;
+  onDirty: (dirty: boolean) => void;
+  onDone: () => void;
+}) {
+  const trpc = useTRPC();
+  const cache = useQueryClient();
+  const router = useRouter();
+  const path = usePath();
+  const form = useZodForm({
+    schema: CreateCollection,
+    defaultValues: collection
+      ? { name: collection.name, slug: collection.slug, description: collection.description, color: collection.color }
+      : { name: '' },
+  });
+  const { refusal, panel, refuse, clear } = useFormRefusal(form);
+  const create = useMutation(
+    trpc.collections.create.mutationOptions({
+      onSuccess: async (made) => {
+        await cache.invalidateQueries(trpc.collections.pathFilter());
+        onDone();
+        router.push(path(`/collections/${made.id}`));
+      },
+      onError: refuse,
+    }),
+  );
+  const update = useMutation(
+    trpc.collections.update.mutationOptions({
+      onSuccess: async () => {
+        notifyDone('Saved');
+        await cache.invalidateQueries(trpc.collections.pathFilter());
+        onDone();
+      },
+      onError: refuse,
+    }),
+  );
+  const values = form.watch();
+  const dirty = form.formState.isDirty;
+  useUnsavedGuard(dirty);
+  const [told, setTold] = useState(false);
+  if (dirty !== told) {
+    setTold(dirty);
+    queueMicrotask(() => onDirty(dirty));
+  }
+  return (
+    <Form
+      id={FORM}
+      form={form}
+      refusal={refusal}
+      aria-busy={create.isPending || update.isPending || undefined}
+      onSubmit={async (value) => {
+        clear();
+        const call = collection ? update.mutateAsync({ id: collection.id, ...value }) : create.mutateAsync(value);
+        await call.then(undefined, () => undefined);
+      }}
+    >
+      {panel}
+      <Field label="Name" required error={fieldError(form, 'name')}>
+        <Input autoFocus placeholder="Payments" {...form.register('name')} />
+      </Field>
+      <Field
+        label="Slug"
+        optional
+        error={fieldError(form, 'slug')}
+        hint={
+          <>
+            Variables are written{' '}
+            <span className="font-mono">{`{{var:${values.slug || (values.name ? collectionSlugFrom(values.name) : 'payments')}.key}}`}</span>{' '}
+            outside the collection.
+          </>
+        }
+      >
+        <Input
+          mono
+          placeholder={values.name ? collectionSlugFrom(values.name) : 'taken from the name'}
+          {...form.register('slug', { setValueAs: (text: unknown) => text || undefined })}
+        />
+      </Field>
+      <Field label="Description" optional error={fieldError(form, 'description')}>
+        <Textarea rows={2} {...form.register('description', { setValueAs: (text: unknown) => text || null })} />
+      </Field>
+      <Field label="Colour" optional error={fieldError(form, 'color')} hint="Such as #6366f1.">
+        <Input mono placeholder="#6366f1" {...form.register('color', { setValueAs: (text: unknown) => text || null })} className="w-32" />
+      </Field>
+      <ApiEquivalent
+        method={collection ? 'PATCH' : 'POST'}
+        path={collection ? `/collections/${collection.id}` : '/collections'}
+        body={Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined && value !== '' && value !== null))}
+      />
+    </Form>
+  );
+}

@@ -1,0 +1,140 @@
+'use client';
+
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import type { inferRouterOutputs } from '@trpc/server';
+import { useState } from 'react';
+import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
+import { useTRPC } from '#components/trpc/provider.tsx';
+import { MutationError, QueryError } from '#components/trpc/query-error.tsx';
+import { useReadOnlyReason } from '#components/trpc/role.ts';
+import { Button } from '#components/ui/button.tsx';
+import { Checkbox } from '#components/ui/choices.tsx';
+import { MultiCombobox } from '#components/ui/combobox.tsx';
+import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
+import { Field } from '#components/ui/field.tsx';
+import { useUnsavedGuard } from '#components/ui/form.tsx';
+import { Input } from '#components/ui/input.tsx';
+import { SectionCard } from '#components/ui/layout.tsx';
+import { Skeleton } from '#components/ui/skeleton.tsx';
+import { notifyDone } from '#components/ui/toaster.tsx';
+import type { AppRouter } from '#server/trpc/root.ts';
+
+type Outputs = inferRouterOutputs<AppRouter>;
+type Defaults = Outputs['collections']['defaults'];
+
+/** What each member route is expected to look like per environment. Routes that join get it; those that differ are shown, never changed silently. */
+export function DefaultsTab({ collectionId }: { collectionId: string }) {
+  const trpc = useTRPC();
+  const defaults = useQuery(trpc.collections.defaults.queryOptions({ id: collectionId }));
+  const environments = useQuery(trpc.environments.list.queryOptions({}));
+  const failed = [defaults, environments].find((query) => query.error && !query.data);
+  if (failed) return <QueryError query={failed} what="The environment defaults" />;
+  if (!defaults.data || !environments.data) return <Skeleton lines={5} label="Loading environment defaults" />;
+  return (
+    <DefaultsForm
+      key={JSON.stringify(defaults.data)}
+      collectionId={collectionId}
+      stored={defaults.data}
+      environments={environments.data.data}
+    />
+  );
+}
+
+type DefaultsFormProps = { collectionId: string; stored: Defaults; environments: Outputs['environments']['list']['data'] };
+
+function DefaultsForm({ collectionId, stored, environments }: DefaultsFormProps) {
+  const trpc = useTRPC();
+  const cache = useQueryClient();
+  const readOnly = useReadOnlyReason();
+  const [edited, setEdited] = useState(stored);
+  const clients = useQuery(trpc.clients.list.queryOptions({ per_page: 100 }));
+  const dirty = JSON.stringify(edited) !== JSON.stringify(stored);
+  useUnsavedGuard(dirty);
+  const put = useMutation(
+    trpc.collections.putDefaults.mutationOptions({
+      onSuccess: async () => {
+        notifyDone('Saved. The Routes tab shows which routes differ now.');
+        await cache.invalidateQueries(trpc.collections.pathFilter());
+      },
+    }),
+  );
+  const body = {
+    expected_environments: edited.expected_environments,
+    environments: edited.environments.filter((one) => one.base_url || one.default_client_ids.length > 0),
+  };
+  const entryOf = (name: string) =>
+    edited.environments.find((one) => one.environment_name === name) ?? { environment_name: name, base_url: null, default_client_ids: [] };
+  const change = (name: string, part: Partial<Defaults['environments'][number]>) =>
+    setEdited({
+      ...edited,
+      environments: [...edited.environments.filter((one) => one.environment_name !== name), { ...entryOf(name), ...part }],
+    });
+  const expect = (name: string, on: boolean) =>
+    setEdited({
+      ...edited,
+      expected_environments: on ? [...edited.expected_environments, name] : edited.expected_environments.filter((one) => one !== name),
+    });
+  return (
+    <SectionCard
+      title="Environment defaults"
+      description="Tick the environments every route of the collection should serve, and where they point there."
+      footer={
+        <>
+          {dirty && <Button onClick={() => setEdited(stored)}>Discard</Button>}
+          <Button
+            variant="primary"
+            loading={put.isPending}
+            disabledReason={readOnly ?? (dirty ? undefined : 'Nothing has changed')}
+            onClick={() => put.mutate({ id: collectionId, ...body })}
+          >
+            Save
+          </Button>
+        </>
+      }
+    >
+      <div className="flex flex-col gap-4">
+        <MutationError error={put.error} />
+        {environments.map((environment) => {
+          const expected = edited.expected_environments.includes(environment.name);
+          const entry = entryOf(environment.name);
+          return (
+            <div key={environment.id} className="flex flex-col gap-3 border-line border-b pb-4 last:border-b-0 last:pb-0">
+              <Checkbox
+                checked={expected}
+                disabled={readOnly !== undefined}
+                onCheckedChange={(on) => expect(environment.name, on)}
+                label={<EnvironmentDot name={environment.display_name} color={environment.color} />}
+              />
+              {expected && (
+                <div className="grid gap-4 pl-6 sm:grid-cols-2">
+                  <Field label="Base URL" optional hint="Empty: each route keeps its own.">
+                    <Input
+                      mono
+                      placeholder="https://staging.example.com"
+                      value={entry.base_url ?? ''}
+                      disabled={readOnly !== undefined}
+                      onChange={(event) => change(environment.name, { base_url: event.target.value || null })}
+                    />
+                  </Field>
+                  <Field label="Clients" optional hint="Assigned to routes that join.">
+                    <MultiCombobox
+                      options={(clients.data?.data ?? []).map((client) => ({
+                        value: client.id,
+                        label: client.name,
+                        detail: client.ip_address,
+                      }))}
+                      values={entry.default_client_ids}
+                      onValuesChange={(default_client_ids) => change(environment.name, { default_client_ids })}
+                      disabled={readOnly !== undefined}
+                    />
+                  </Field>
+                </div>
+              )}
+            </div>
+          );
+        })}
+        <ApiEquivalent method="PUT" path={`/collections/${collectionId}/environment-defaults`} body={body} />
+      </div>
+    </SectionCard>
+  );
+}
