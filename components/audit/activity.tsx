@@ -28,7 +28,13 @@ const columns = [
 ];
 
 /** The Activity tab of a resource: the audit log about it. `entry` in the address opens one. */
-export function Activity({ resource_type, resource_id }: { /** Absent where entries about one thing carry several types: a route and its environments. */ resource_type?: string; resource_id: string }) {
+export function Activity({
+  resource_type,
+  resource_id,
+}: {
+  /** Absent where entries about one thing carry several types: a route and its environments. */ resource_type?: string;
+  resource_id: string;
+}) {
   const [open, setOpen] = useQueryState('entry', parseAsString);
   const pages = useEntries({ ...(resource_type ? { resource_type } : {}), resource_id });
   if (pages.isError) return <QueryError query={pages} what="The activity" />;

@@ -11,6 +11,7 @@ import {
   Network,
   ScrollText,
   Settings2,
+  ShieldCheck,
   Signpost,
   UserRound,
   Waypoints,
@@ -109,6 +110,14 @@ export const navigation: readonly NavGroup[] = [
     items: [
       { id: 'workspace', label: 'Workspace', icon: Settings2, scope: 'workspace', path: '/settings/workspace', keywords: ['name', 'slug'] },
       { id: 'usage', label: 'Usage', icon: Gauge, scope: 'workspace', path: '/settings/usage', keywords: ['plan', 'limits', 'billing'] },
+      {
+        id: 'keys',
+        label: 'Key management',
+        icon: ShieldCheck,
+        scope: 'workspace',
+        path: '/settings/keys',
+        keywords: ['rotate', 'kms', 'encryption'],
+      },
     ],
   },
 ];

@@ -1,0 +1,82 @@
+'use client';
+
+import { useMutation } from '@tanstack/react-query';
+import { z } from 'zod';
+import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
+import { MutationError } from '#components/trpc/query-error.tsx';
+import { Button } from '#components/ui/button.tsx';
+import { Callout } from '#components/ui/callout.tsx';
+import { Field } from '#components/ui/field.tsx';
+import { Form, fieldError, useZodForm } from '#components/ui/form.tsx';
+import { Input } from '#components/ui/input.tsx';
+import { SectionCard } from '#components/ui/layout.tsx';
+import { notifyDone } from '#components/ui/toaster.tsx';
+import { usePersonCall } from './person-calls.ts';
+
+const Change = z.object({ current: z.string().min(1, 'is needed'), new: z.string().min(1, 'is needed') });
+
+/** Changing it ends every other session. Somebody without a password gets a link by mail instead. */
+export function PasswordCard({ hasPassword, email }: { hasPassword: boolean; email: string }) {
+  return (
+    <SectionCard
+      title="Password"
+      description={hasPassword ? 'A change ends all your other sessions.' : 'You sign in by mailed code or link so far.'}
+    >
+      {hasPassword ? <ChangeForm email={email} /> : <AskForLink email={email} />}
+    </SectionCard>
+  );
+}
+
+function ChangeForm({ email }: { email: string }) {
+  const call = usePersonCall();
+  const form = useZodForm({ schema: Change, defaultValues: { current: '', new: '' } });
+  const { refusal, refuse, clear } = useFormRefusal(form);
+  const change = useMutation({
+    mutationFn: (input: z.output<typeof Change>) => call('POST', '/auth/password/change', input),
+    gcTime: 0,
+    onError: refuse,
+    onSuccess: () => {
+      form.reset();
+      notifyDone('Password changed; all other sessions are ended');
+    },
+  });
+  return (
+    <Form
+      form={form}
+      refusal={refusal}
+      onSubmit={(value) => {
+        clear();
+        change.mutate(value);
+      }}
+      className="max-w-md"
+    >
+      {/* Password managers file the new password under this name. */}
+      <input type="hidden" autoComplete="username" value={email} readOnly />
+      <Field label="Current password" required error={fieldError(form, 'current')}>
+        <Input type="password" autoComplete="current-password" {...form.register('current')} />
+      </Field>
+      <Field label="New password" required error={fieldError(form, 'new')} hint="Long is better than odd; a sentence is fine.">
+        <Input type="password" autoComplete="new-password" {...form.register('new')} />
+      </Field>
+      <div>
+        <Button type="submit" loading={change.isPending}>
+          Change password
+        </Button>
+      </div>
+    </Form>
+  );
+}
+
+function AskForLink({ email }: { email: string }) {
+  const call = usePersonCall();
+  const ask = useMutation({ mutationFn: () => call('POST', '/auth/password/forgot', { email }) });
+  return (
+    <div className="flex flex-col items-start gap-3">
+      {ask.isSuccess && <Callout tone="good" title={`A link is on its way to ${email}`} />}
+      <MutationError error={ask.error} />
+      <Button loading={ask.isPending} onClick={() => ask.mutate()}>
+        Mail me a link to choose one
+      </Button>
+    </div>
+  );
+}

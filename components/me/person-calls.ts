@@ -1,0 +1,31 @@
+'use client';
+
+import { useScope } from '#components/trpc/provider.tsx';
+
+/** A refusal of the session plane in the shape tRPC errors have here, so that pages treat both alike. */
+class PersonRefusal extends Error {
+  readonly data: { code: string; message: string; request_id: string; status: number };
+
+  constructor(status: number, body: { code?: string; message?: string; request_id?: string }) {
+    super(body.message ?? 'Sallyport did not answer.');
+    this.name = 'PersonRefusal';
+    this.data = { code: body.code ?? 'internal_error', message: this.message, request_id: body.request_id ?? '', status };
+  }
+}
+
+export type PersonCall = <T>(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: `/auth/${string}`, body?: object) => Promise<T>;
+
+/** Calls of the session plane (interface rule 22 §4); changes carry the session's CSRF token. @throws what `refusalOf` reads */
+export function usePersonCall(): PersonCall {
+  const { csrf } = useScope();
+  return async <T>(method: string, path: string, body?: object) => {
+    const response = await fetch(path, {
+      method,
+      headers: { accept: 'application/json', ...(method === 'GET' ? {} : { 'content-type': 'application/json', 'x-csrf-token': csrf }) },
+      ...(method === 'GET' ? {} : { body: JSON.stringify(body ?? {}) }),
+    });
+    const answer = (await response.json().catch(() => ({}))) as object;
+    if (!response.ok) throw new PersonRefusal(response.status, answer);
+    return answer as T;
+  };
+}

@@ -1,0 +1,119 @@
+'use client';
+
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useRouter } from 'next/navigation';
+import { useState } from 'react';
+import { z } from 'zod';
+import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
+import { QueryError } from '#components/trpc/query-error.tsx';
+import { Button } from '#components/ui/button.tsx';
+import { Combobox } from '#components/ui/combobox.tsx';
+import { Field } from '#components/ui/field.tsx';
+import { Form, fieldError, useUnsavedGuard, useZodForm } from '#components/ui/form.tsx';
+import { Input } from '#components/ui/input.tsx';
+import { KeyValueList } from '#components/ui/key-value.tsx';
+import { Page, PageHeader, SectionCard } from '#components/ui/layout.tsx';
+import { Skeleton } from '#components/ui/skeleton.tsx';
+import { Time } from '#components/ui/time.tsx';
+import { notifyDone } from '#components/ui/toaster.tsx';
+import type { Me } from '#server/domain/people/schema.ts';
+import { PasswordCard } from './password-card.tsx';
+import { usePersonCall } from './person-calls.ts';
+
+type Person = z.output<typeof Me>;
+export const ME = ['me'] as const;
+
+const Profile = z.object({ full_name: z.string().trim().min(1, 'is needed').max(120), timezone: z.string().nullable() });
+
+export function ProfileView() {
+  const call = usePersonCall();
+  const query = useQuery({ queryKey: ME, queryFn: () => call<Person>('GET', '/auth/me') });
+  const me = query.data;
+  return (
+    <Page className="max-w-3xl">
+      <PageHeader title="Profile" description="You, in every workspace you are a member of." />
+      {query.isError ? (
+        <QueryError query={query} what="Your profile" />
+      ) : !me ? (
+        <Skeleton lines={8} label="Loading your profile" />
+      ) : (
+        <>
+          <DetailsCard user={me.user} />
+          <PasswordCard hasPassword={me.user.has_password} email={me.user.email} />
+          <SectionCard title="Workspaces">
+            <KeyValueList
+              items={[
+                ...me.workspaces.map((workspace) => ({ label: workspace.name, value: workspace.role, hint: workspace.slug })),
+                { label: 'Signed up', value: <Time value={me.user.created_at} format="date" /> },
+              ]}
+            />
+          </SectionCard>
+        </>
+      )}
+    </Page>
+  );
+}
+
+function DetailsCard({ user }: { user: Person['user'] }) {
+  const call = usePersonCall();
+  const queryClient = useQueryClient();
+  const router = useRouter();
+  // Some hundred names that the browser knows anyway; read once, after the first paint.
+  const [zones] = useState(() => Intl.supportedValuesOf('timeZone').map((zone) => ({ value: zone, label: zone.replaceAll('_', ' ') })));
+  const form = useZodForm({ schema: Profile, defaultValues: { full_name: user.full_name, timezone: user.timezone } });
+  const { refusal, refuse, clear } = useFormRefusal(form);
+  const { isDirty, dirtyFields } = form.formState;
+  useUnsavedGuard(isDirty);
+  const save = useMutation({
+    mutationFn: (change: object) => call<Person>('PATCH', '/auth/me', change),
+    onError: refuse,
+    onSuccess: (me) => {
+      queryClient.setQueryData(ME, me);
+      form.reset({ full_name: me.user.full_name, timezone: me.user.timezone });
+      router.refresh();
+      notifyDone('Profile saved');
+    },
+  });
+  const timezone = form.watch('timezone');
+  return (
+    <SectionCard title="Details">
+      <Form
+        form={form}
+        refusal={refusal}
+        onSubmit={(value) => {
+          clear();
+          save.mutate({
+            ...(dirtyFields.full_name ? { full_name: value.full_name } : {}),
+            ...(dirtyFields.timezone ? { timezone: value.timezone } : {}),
+          });
+        }}
+        className="max-w-md"
+      >
+        <Field label="E-mail" hint="You sign in with it; it cannot be changed in this release.">
+          <Input readOnly value={user.email} className="bg-subtle text-ink-2" />
+        </Field>
+        <Field label="Name" required error={fieldError(form, 'full_name')}>
+          <Input autoComplete="name" {...form.register('full_name')} />
+        </Field>
+        <Field
+          label="Time zone"
+          optional
+          error={fieldError(form, 'timezone')}
+          hint="For mails. Pages show times in the zone of your browser."
+        >
+          <Combobox
+            options={zones}
+            value={timezone}
+            onValueChange={(zone) => form.setValue('timezone', zone, { shouldDirty: true })}
+            placeholder="Search a city"
+          />
+        </Field>
+        <div>
+          <Button type="submit" variant="primary" loading={save.isPending} disabledReason={isDirty ? undefined : 'Nothing is changed'}>
+            Save
+          </Button>
+        </div>
+      </Form>
+    </SectionCard>
+  );
+}

@@ -1,0 +1,153 @@
+'use client';
+
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Monitor, Smartphone } from 'lucide-react';
+import { useState } from 'react';
+import type { z } from 'zod';
+import { QueryError } from '#components/trpc/query-error.tsx';
+import { refusalOf } from '#components/trpc/refusal.ts';
+import { Badge } from '#components/ui/badge.tsx';
+import { Button } from '#components/ui/button.tsx';
+import { ConfirmDanger } from '#components/ui/confirm-danger.tsx';
+import { columnsFor, DataTable } from '#components/ui/data-table.tsx';
+import { Page, PageHeader } from '#components/ui/layout.tsx';
+import { Time } from '#components/ui/time.tsx';
+import { notifyDone, notifyFailed } from '#components/ui/toaster.tsx';
+import type { SessionList } from '#server/domain/people/schema.ts';
+import { deviceOf, isPhone } from './device.ts';
+import { usePersonCall } from './person-calls.ts';
+
+type Sessions = z.output<typeof SessionList>;
+type Row = Sessions['sessions'][number] & { end: () => void };
+const KEY = ['me', 'sessions'] as const;
+const METHODS: Record<string, string> = {
+  password: 'password',
+  magic: 'mailed code or link',
+  otp: 'mailed code',
+  link: 'mailed link',
+  operator: 'operator',
+};
+
+const column = columnsFor<Row>();
+const columns = [
+  column.accessor('user_agent', {
+    header: 'Where',
+    cell: ({ row: { original } }) => {
+      const Icon = isPhone(original.user_agent) ? Smartphone : Monitor;
+      return (
+        <span className="flex flex-wrap items-center gap-x-2">
+          <Icon aria-hidden className="size-4 shrink-0 text-ink-3" />
+          <span title={original.user_agent ?? undefined}>{deviceOf(original.user_agent)}</span>
+          {original.current && <Badge tone="good">this one</Badge>}
+          {original.scope_tenant_id && <Badge>one workspace only</Badge>}
+        </span>
+      );
+    },
+  }),
+  column.accessor('ip', {
+    header: 'Address',
+    meta: { hideBelow: 'sm' },
+    cell: ({ getValue }) => <span className="font-mono text-ink-2 text-xs">{getValue() ?? '—'}</span>,
+  }),
+  column.accessor('auth_methods', {
+    header: 'Signed in by',
+    meta: { hideBelow: 'lg' },
+    cell: ({ getValue }) =>
+      getValue()
+        .map((method) => METHODS[method] ?? method)
+        .join(', '),
+  }),
+  column.accessor('last_seen_at', { header: 'Last seen', cell: ({ getValue }) => <Time value={getValue()} /> }),
+  column.accessor('created_at', {
+    header: 'Since',
+    meta: { hideBelow: 'md' },
+    cell: ({ getValue }) => <Time value={getValue()} format="datetime" />,
+  }),
+  column.accessor('expires_at', { header: 'Ends', meta: { hideBelow: 'lg' }, cell: ({ getValue }) => <Time value={getValue()} /> }),
+  column.display({
+    id: 'end',
+    header: '',
+    meta: { align: 'right' },
+    cell: ({ row: { original } }) =>
+      original.current ? null : (
+        <Button
+          size="sm"
+          variant="danger-quiet"
+          aria-label={`End the session ${deviceOf(original.user_agent)} from ${original.ip ?? 'an unknown address'}`}
+          onClick={original.end}
+        >
+          End
+        </Button>
+      ),
+  }),
+];
+
+/** Where you are signed in, and the way to end what you do not know. */
+export function SessionsView() {
+  const call = usePersonCall();
+  const queryClient = useQueryClient();
+  const [asking, setAsking] = useState(false);
+  const query = useQuery({ queryKey: KEY, queryFn: () => call<Sessions>('GET', '/auth/sessions') });
+  const end = useMutation({
+    mutationFn: (id: string) => call('DELETE', `/auth/sessions/${id}`),
+    onError: (error) => notifyFailed(refusalOf(error).message, refusalOf(error).request_id || undefined),
+    onSuccess: () => notifyDone('Session ended'),
+    onSettled: () => void queryClient.invalidateQueries({ queryKey: KEY }),
+  });
+  const endOthers = useMutation({
+    mutationFn: () => call<{ revoked: number }>('DELETE', '/auth/sessions'),
+    onSuccess: ({ revoked }) => {
+      void queryClient.invalidateQueries({ queryKey: KEY });
+      notifyDone(`${revoked} ${revoked === 1 ? 'session' : 'sessions'} ended`);
+      setAsking(false);
+    },
+  });
+  const sessions = query.data?.sessions;
+  const others = sessions?.filter((session) => !session.current).length ?? 0;
+  return (
+    <Page className="max-w-5xl">
+      <PageHeader
+        title="Sessions"
+        description="Where you are signed in. End what you do not recognise, then change your password."
+        actions={
+          <Button
+            variant="danger-quiet"
+            disabledReason={others === 0 ? 'There is no other session' : undefined}
+            onClick={() => setAsking(true)}
+          >
+            End all others
+          </Button>
+        }
+      />
+      {query.isError ? (
+        <QueryError query={query} what="Your sessions" />
+      ) : (
+        <DataTable
+          columns={columns}
+          rows={sessions?.map((session) => ({ ...session, end: () => end.mutate(session.id) }))}
+          rowId={(row) => row.id}
+          rowName={(row) => deviceOf(row.user_agent)}
+          caption="Your sessions"
+          skeletonRows={2}
+        />
+      )}
+      <ConfirmDanger
+        open={asking}
+        onOpenChange={(open) => {
+          setAsking(open);
+          endOthers.reset();
+        }}
+        title="End all other sessions?"
+        consequences={[
+          `${others} other ${others === 1 ? 'place has' : 'places have'} to sign in again. What is unsaved there is lost.`,
+          'This session stays.',
+        ]}
+        confirmLabel="End them"
+        space="live"
+        busy={endOthers.isPending}
+        error={endOthers.error ? refusalOf(endOthers.error) : undefined}
+        onConfirm={() => endOthers.mutate()}
+      />
+    </Page>
+  );
+}

@@ -1,0 +1,136 @@
+'use client';
+
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { RotateCw } from 'lucide-react';
+import { useState } from 'react';
+import type { z } from 'zod';
+import { useScope, useTRPC } from '#components/trpc/provider.tsx';
+import { QueryError } from '#components/trpc/query-error.tsx';
+import { refusalOf } from '#components/trpc/refusal.ts';
+import { Status } from '#components/ui/badge.tsx';
+import { Button } from '#components/ui/button.tsx';
+import { Callout } from '#components/ui/callout.tsx';
+import { ConfirmDanger } from '#components/ui/confirm-danger.tsx';
+import { columnsFor, DataTable } from '#components/ui/data-table.tsx';
+import { Page, PageHeader, SectionCard } from '#components/ui/layout.tsx';
+import { Meter } from '#components/ui/meter.tsx';
+import { Time } from '#components/ui/time.tsx';
+import { notifyDone } from '#components/ui/toaster.tsx';
+import type { TenantKey } from '#server/domain/keys/schema.ts';
+
+type Key = z.output<typeof TenantKey>;
+const column = columnsFor<Key>();
+const STATES: Record<string, 'ok' | 'off' | 'blocked'> = { active: 'ok', retired: 'off', revoked: 'blocked' };
+const METHODS: Record<string, string> = { global: 'by this installation' };
+const columns = [
+  column.accessor('version', {
+    header: 'Version',
+    meta: { width: '5rem' },
+    cell: ({ getValue }) => <span className="figures">{getValue()}</span>,
+  }),
+  column.accessor('status', { header: 'State', cell: ({ getValue }) => <Status state={STATES[getValue()] ?? 'off'}>{getValue()}</Status> }),
+  column.accessor('wrap_method', {
+    header: 'Wrapped',
+    meta: { hideBelow: 'md' },
+    cell: ({ getValue }) => METHODS[getValue()] ?? `by ${getValue()}`,
+  }),
+  column.accessor('created_at', { header: 'Made', cell: ({ getValue }) => <Time value={getValue()} /> }),
+  column.accessor('retired_at', { header: 'Retired', meta: { hideBelow: 'sm' }, cell: ({ getValue }) => <Time value={getValue()} /> }),
+  column.accessor('values', { header: 'Values it opens', meta: { align: 'right' }, cell: ({ getValue }) => getValue().toLocaleString() }),
+];
+
+const POLL_MS = 2_000;
+
+/** The keys every secret of the workspace is sealed with: their versions, a new one, and how far re-sealing has come. */
+export function KeysView() {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const { slug, role } = useScope();
+  const [asking, setAsking] = useState(false);
+  const manager = role === 'owner' || role === 'admin';
+  const query = useQuery({
+    ...trpc.tenantKeys.list.queryOptions({}),
+    enabled: manager,
+    refetchInterval: ({ state }) => (state.data?.rewrap && state.data.rewrap.state !== 'completed' ? POLL_MS : false),
+  });
+  const rotate = useMutation(
+    trpc.tenantKeys.rotate.mutationOptions({
+      onSuccess: ({ new_version }) => {
+        void queryClient.invalidateQueries(trpc.tenantKeys.pathFilter());
+        notifyDone(`Version ${new_version} seals from now on`);
+        setAsking(false);
+      },
+    }),
+  );
+  const { keys, rewrap } = query.data ?? {};
+  const values = keys?.reduce((sum, key) => sum + key.values, 0) ?? 0;
+  return (
+    <Page className="max-w-4xl">
+      <PageHeader
+        title="Key management"
+        description="Each secret is sealed under a key of this workspace alone. A new version re-seals everything without a pause."
+        actions={
+          <Button
+            icon={<RotateCw />}
+            disabledReason={manager ? undefined : 'Only an Owner or Admin rotates the key'}
+            onClick={() => setAsking(true)}
+          >
+            Rotate
+          </Button>
+        }
+      />
+      {!manager ? (
+        <Callout title="Only an Owner or Admin sees the keys">Ask one of them for what you need to know.</Callout>
+      ) : query.isError ? (
+        <QueryError query={query} what="The keys" />
+      ) : (
+        <>
+          {rewrap && rewrap.state !== 'completed' && (
+            <SectionCard
+              title={`Re-sealing from version ${rewrap.from_version} to ${rewrap.to_version}`}
+              description="Calls go on meanwhile; both versions open what they sealed."
+            >
+              <Meter
+                value={rewrap.rows_done}
+                max={Math.max(rewrap.rows_total, 1)}
+                label={rewrap.state === 'waiting' ? 'Waiting for its turn' : 'Values re-sealed'}
+                detail={`${rewrap.rows_done.toLocaleString()} of ${rewrap.rows_total.toLocaleString()}`}
+              />
+            </SectionCard>
+          )}
+          <DataTable
+            columns={columns}
+            rows={keys}
+            rowId={(row) => row.id}
+            rowName={(row) => `version ${row.version}`}
+            caption="Versions of the workspace key"
+            skeletonRows={2}
+          />
+          <Callout title="Every rotation stands in the critical chain">
+            It can be verified there that no version was made or retired unnoticed. A key service of your own can be attached in a later
+            release.
+          </Callout>
+        </>
+      )}
+      <ConfirmDanger
+        open={asking}
+        onOpenChange={(open) => {
+          setAsking(open);
+          rotate.reset();
+        }}
+        title="Rotate the workspace key?"
+        consequences={[
+          'A new version is made at once; new values are sealed with it.',
+          `${values.toLocaleString()} stored ${values === 1 ? 'value is' : 'values are'} re-sealed in the background. No call waits for it.`,
+          'The old version is kept until nothing needs it.',
+        ]}
+        confirmLabel="Rotate key"
+        resourceName={slug}
+        space="live"
+        busy={rotate.isPending}
+        error={rotate.error ? refusalOf(rotate.error) : undefined}
+        onConfirm={() => rotate.mutate({})}
+      />
+    </Page>
+  );
+}

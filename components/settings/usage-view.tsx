@@ -1,0 +1,173 @@
+'use client';
+
+import { useQuery } from '@tanstack/react-query';
+import { Check, Lock } from 'lucide-react';
+import Link from 'next/link';
+import { usePlan } from '#components/trpc/plan.tsx';
+import { useScope, useTRPC } from '#components/trpc/provider.tsx';
+import { QueryError } from '#components/trpc/query-error.tsx';
+import { Badge } from '#components/ui/badge.tsx';
+import { Callout } from '#components/ui/callout.tsx';
+import { KeyValueList } from '#components/ui/key-value.tsx';
+import { Page, PageHeader, SectionCard, Split, textLink } from '#components/ui/layout.tsx';
+import { Meter } from '#components/ui/meter.tsx';
+import { Skeleton } from '#components/ui/skeleton.tsx';
+import { type Feature, PLANS, planFeature } from '#server/domain/plans/schema.ts';
+import { FEATURE_WORDS, forecastInWords, LIMIT_PAGES, LIMIT_WORDS } from './words.ts';
+
+const RETENTION = new Set(['log_retention_days', 'audit_retention_days', 'workflow_schedule_min_minutes', 'tenant_rps']);
+
+/** Every limit with what is used of it, what the plan includes, and what happens at the end of a limit. */
+export function UsageView() {
+  const trpc = useTRPC();
+  const { slug } = useScope();
+  const plan = usePlan();
+  const usage = useQuery(trpc.account.usage.queryOptions({}));
+  if (plan.isError)
+    return (
+      <Page>
+        <PageHeader title="Usage" />
+        <QueryError query={plan} what="The plan" />
+      </Page>
+    );
+  if (usage.isError)
+    return (
+      <Page>
+        <PageHeader title="Usage" />
+        <QueryError query={usage} what="The usage" />
+      </Page>
+    );
+  if (!plan.data || !usage.data)
+    return (
+      <Page>
+        <PageHeader title="Usage" />
+        <Skeleton lines={10} label="Loading plan and usage" />
+      </Page>
+    );
+  const { limits, features } = plan.data;
+  const { api_calls, forecast, billing_period } = usage.data;
+  const counted = limits.filter((limit) => limit.used !== null && limit.key !== 'api_calls' && !RETENTION.has(limit.key));
+  const month = new Intl.DateTimeFormat(undefined, { month: 'long', year: 'numeric', timeZone: 'UTC' }).format(
+    Date.UTC(billing_period.year, billing_period.month - 1, 1),
+  );
+  const rate = limits.find((limit) => limit.key === 'tenant_rps')?.limit;
+  return (
+    <Page>
+      <PageHeader
+        title="Usage"
+        description="Counts of Live. Test has the same limits, counted apart, and its calls are free."
+        badges={
+          <>
+            <Badge tone="accent">{plan.data.plan}</Badge>
+            <span className="text-ink-3">{plan.data.status}</span>
+          </>
+        }
+      />
+      <Split
+        side={
+          <>
+            <SectionCard title="Kept for">
+              <KeyValueList
+                items={[
+                  { label: 'Request logs', value: `${usage.data.log_retention_days} days` },
+                  { label: 'Audit entries', value: `${usage.data.audit_retention_days} days`, hint: 'Critical entries are kept for good.' },
+                  { label: 'Calls a second', value: rate === null || rate === undefined ? 'by contract' : rate.toLocaleString() },
+                ]}
+              />
+            </SectionCard>
+            <SectionCard title="Included" flush>
+              <ul className="divide-y divide-line">
+                {features.map(({ key, included }) => (
+                  <FeatureRow key={key} feature={key as Feature} included={included} />
+                ))}
+              </ul>
+            </SectionCard>
+            <Callout title="To change the plan, ask your operator">Checkout and invoices are not part of this release.</Callout>
+          </>
+        }
+      >
+        <SectionCard title={`Calls in ${month}`} description={forecastInWords(forecast.api_calls, api_calls.limit)}>
+          {api_calls.limit === null ? (
+            <p className="figures">
+              <b className="font-semibold text-xl">{api_calls.used.toLocaleString()}</b>{' '}
+              <span className="text-ink-2">calls, without a limit</span>
+            </p>
+          ) : (
+            <Meter
+              value={api_calls.used}
+              max={api_calls.limit}
+              label="Live calls"
+              detail={`${api_calls.used.toLocaleString()} of ${api_calls.limit.toLocaleString()} (${api_calls.percentage} %)`}
+            />
+          )}
+          <p className="mt-3 text-ink-2">
+            At the limit further calls are refused with 402 and <code className="font-mono text-xs">plan_limit</code> until the month ends;
+            nothing is billed beyond it. Counted are Live calls that were let through, not refusals and not Test.
+          </p>
+        </SectionCard>
+        <SectionCard title="Things" description="A full limit refuses new ones and leaves those that are there alone.">
+          <div className="grid gap-x-8 gap-y-4 sm:grid-cols-2">
+            {counted.map(({ key, limit, used, overridden }) => (
+              <LimitRow
+                key={key}
+                name={LIMIT_WORDS[key]}
+                page={LIMIT_PAGES[key] && `/${slug}/live${LIMIT_PAGES[key]}`}
+                used={used ?? 0}
+                limit={limit}
+                overridden={overridden}
+              />
+            ))}
+          </div>
+        </SectionCard>
+      </Split>
+    </Page>
+  );
+}
+
+function LimitRow({
+  name,
+  page,
+  used,
+  limit,
+  overridden,
+}: {
+  name: string;
+  page: string | undefined;
+  used: number;
+  limit: number | null;
+  overridden: boolean;
+}) {
+  return (
+    <div className="flex flex-col gap-1.5">
+      <div className="flex items-baseline justify-between gap-3">
+        {page ? (
+          <Link className={textLink} href={page}>
+            {name}
+          </Link>
+        ) : (
+          <span>{name}</span>
+        )}
+        <span className="figures text-ink-2 text-xs">
+          {used.toLocaleString()} {limit === null ? '' : `of ${limit.toLocaleString()}`}
+          {overridden && ' (set for you)'}
+        </span>
+      </div>
+      {limit === null ? <p className="text-ink-3 text-xs">without a limit</p> : <Meter bare label={name} value={used} max={limit} />}
+    </div>
+  );
+}
+
+function FeatureRow({ feature, included }: { feature: Feature; included: boolean }) {
+  const from = PLANS.find((plan) => planFeature(plan, feature));
+  return (
+    <li className="flex items-center gap-2 px-4 py-2">
+      {included ? (
+        <Check aria-hidden className="size-4 shrink-0 text-good-ink" />
+      ) : (
+        <Lock aria-hidden className="size-4 shrink-0 text-ink-3" />
+      )}
+      <span className={included ? '' : 'text-ink-2'}>{FEATURE_WORDS[feature]}</span>
+      <span className="ml-auto text-ink-3 text-xs">{included ? 'included' : `from ${from}`}</span>
+    </li>
+  );
+}

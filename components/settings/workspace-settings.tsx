@@ -1,0 +1,144 @@
+'use client';
+
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useRouter } from 'next/navigation';
+import { z } from 'zod';
+import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
+import { useScope, useTRPC } from '#components/trpc/provider.tsx';
+import { QueryError } from '#components/trpc/query-error.tsx';
+import { Badge } from '#components/ui/badge.tsx';
+import { Button, LinkButton } from '#components/ui/button.tsx';
+import { Field } from '#components/ui/field.tsx';
+import { Form, fieldError, useUnsavedGuard, useZodForm } from '#components/ui/form.tsx';
+import { Input } from '#components/ui/input.tsx';
+import { KeyValueList } from '#components/ui/key-value.tsx';
+import { Page, PageHeader, SectionCard } from '#components/ui/layout.tsx';
+import { Skeleton } from '#components/ui/skeleton.tsx';
+import { Time } from '#components/ui/time.tsx';
+import { notifyDone } from '#components/ui/toaster.tsx';
+import { REGIONS } from './words.ts';
+
+export type Addresses = { api_url: string; proxy_url: string };
+const Rename = z.object({ name: z.string().trim().min(1, 'is needed').max(120) });
+
+export function WorkspaceSettings({ addresses }: { addresses: { live: Addresses; test: Addresses } }) {
+  const trpc = useTRPC();
+  const { slug } = useScope();
+  const query = useQuery(trpc.account.get.queryOptions({}));
+  const account = query.data;
+  return (
+    <Page className="max-w-4xl">
+      <PageHeader title="Workspace" description="What it is called and where it can be reached." />
+      {query.isError ? (
+        <QueryError query={query} what="The workspace" />
+      ) : !account ? (
+        <Skeleton lines={8} label="Loading the workspace" />
+      ) : (
+        <>
+          <NameCard key={account.name} name={account.name} />
+          <SectionCard title="Facts">
+            <KeyValueList
+              items={[
+                {
+                  label: 'Slug',
+                  value: account.slug,
+                  copy: account.slug,
+                  hint: 'It is part of every address below, so changing it breaks each caller. It cannot be changed from here in this release.',
+                },
+                { label: 'Id', value: account.id, copy: account.id },
+                { label: 'Region', value: REGIONS[account.region] ?? account.region, hint: 'Chosen at sign-up; data never moves.' },
+                {
+                  label: 'Plan',
+                  value: (
+                    <span className="flex flex-wrap items-center gap-2">
+                      <Badge tone="accent">{account.subscription_plan}</Badge> {account.subscription_status}
+                      <LinkButton size="sm" variant="ghost" href={`/${slug}/settings/usage`}>
+                        Plan and usage
+                      </LinkButton>
+                    </span>
+                  ),
+                },
+                ...(account.trial_end_at ? [{ label: 'Trial ends', value: <Time value={account.trial_end_at} format="date" /> }] : []),
+                ...(account.subscription_cancel_at
+                  ? [{ label: 'Ends', value: <Time value={account.subscription_cancel_at} format="date" /> }]
+                  : []),
+                { label: 'Made', value: <Time value={account.created_at} format="date" /> },
+              ]}
+            />
+          </SectionCard>
+          {(['live', 'test'] as const).map((space) => (
+            <SectionCard key={space} title={space === 'live' ? 'Addresses in Live' : 'Addresses in Test'}>
+              <KeyValueList
+                items={[
+                  {
+                    label: 'Calls through routes',
+                    value: addresses[space].proxy_url,
+                    copy: addresses[space].proxy_url,
+                    hint: 'Put a slug of a route and the path behind it.',
+                  },
+                  {
+                    label: 'Management API',
+                    value: addresses[space].api_url,
+                    copy: addresses[space].api_url,
+                    hint: `Takes ${space} keys only.`,
+                  },
+                ]}
+              />
+            </SectionCard>
+          ))}
+        </>
+      )}
+    </Page>
+  );
+}
+
+function NameCard({ name }: { name: string }) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const router = useRouter();
+  const { role } = useScope();
+  const form = useZodForm({ schema: Rename, defaultValues: { name } });
+  const { refusal, panel, refuse, clear } = useFormRefusal(form);
+  const dirty = form.formState.isDirty;
+  useUnsavedGuard(dirty);
+  const rename = useMutation(
+    trpc.account.update.mutationOptions({
+      onError: refuse,
+      onSuccess: () => {
+        void queryClient.invalidateQueries(trpc.account.pathFilter());
+        // The name stands in the frame, which the server renders.
+        router.refresh();
+        notifyDone('The workspace is renamed');
+      },
+    }),
+  );
+  const reason = role === 'owner' || role === 'admin' ? undefined : 'Only an Owner or Admin renames the workspace';
+  return (
+    <SectionCard title="Name">
+      <Form
+        form={form}
+        refusal={refusal}
+        onSubmit={(value) => {
+          clear();
+          rename.mutate(value);
+        }}
+        className="max-w-md"
+      >
+        {panel}
+        <Field label="Name" hideLabel required error={fieldError(form, 'name')} hint="Seen by members only; addresses do not change.">
+          <Input {...form.register('name')} />
+        </Field>
+        <div>
+          <Button
+            type="submit"
+            variant="primary"
+            loading={rename.isPending}
+            disabledReason={reason ?? (dirty ? undefined : 'Nothing is changed')}
+          >
+            Rename
+          </Button>
+        </div>
+      </Form>
+    </SectionCard>
+  );
+}
