@@ -18,6 +18,9 @@ const commands = {
   suspend: ['--slug', 'pauses a workspace until resume'],
   resume: ['--slug', 'ends a suspension'],
   'list-tenants': ['', 'every workspace with plan, status and counts'],
+  'rotate-tenant-key': ['--slug', 'gives a workspace a new master key; its data is re-wrapped in the background'],
+  'rotate-root-key': ['', 'moves every tenant key from MASTER_KEY_PREVIOUS_B64 to the current root key'],
+  'verify-chains': ['', 'checks the critical audit chain of every workspace'],
 } as const;
 
 const { values, positionals } = parseArgs({
@@ -100,6 +103,12 @@ async function run(name: keyof typeof commands): Promise<unknown> {
       return operator.resume({ slug: need('slug') });
     case 'list-tenants':
       return operator.listTenants();
+    case 'rotate-tenant-key':
+      return operator.rotateKeyOf({ slug: need('slug') });
+    case 'rotate-root-key':
+      return operator.rotateRoot();
+    case 'verify-chains':
+      return operator.verifyChains();
   }
 }
 

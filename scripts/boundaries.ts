@@ -21,7 +21,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   auth: ['domain', 'kernel', 'crypto', 'platform', 'api', 'trpc', 'generated:type'],
   gateway: ['domain', 'kernel', 'crypto', 'platform'],
   jobs: ['domain', 'kernel', 'platform', 'generated:type'],
-  web: ['platform'],
+  web: ['domain', 'kernel', 'platform'],
   app: ['components', ...planes.filter((plane) => plane !== 'gateway' && plane !== 'jobs')],
   components: ['domain', 'trpc'],
 };

@@ -2,8 +2,12 @@ import fs from 'node:fs';
 import http from 'node:http';
 import net from 'node:net';
 import path from 'node:path';
+import { checkRootKey } from './domain/keys/root-check.ts';
+import { watchTenantKeys } from './domain/keys/watch.ts';
+import { asRefusal } from './kernel/errors.ts';
 import { enterWebMode, env } from './platform/env.ts';
 import { log } from './platform/log.ts';
+import { ownedFolder } from './platform/private-folder.ts';
 
 // The web process: Next on a private unix socket. The gateway owns every public port and forwards here what is not a data plane.
 
@@ -24,6 +28,8 @@ server.requestTimeout = 300_000;
 server.keepAliveTimeout = 75_000; // longer than the gateway's pool keeps a connection, so that this side never closes first
 
 await claimSocket();
+await refuseWrongRootKey();
+watchTenantKeys();
 const umask = process.umask(0o077); // only this account may talk to the web process directly
 server.listen(socket, () => {
   process.umask(umask);
@@ -31,6 +37,15 @@ server.listen(socket, () => {
   process.send?.('ready');
 });
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, stop);
+
+/** A process with another key would seal what the right key cannot open. While the database is away nothing can be sealed either. */
+async function refuseWrongRootKey(): Promise<void> {
+  await checkRootKey().catch((error: Error) => {
+    if (asRefusal(error).type === 'dependency_unavailable') return;
+    log.fatal(error.message);
+    process.exit(1);
+  });
+}
 
 /** A request that failed outside of any route: the answer says nothing, the log says why. */
 function broken(res: http.ServerResponse, error: unknown): void {
@@ -41,7 +56,7 @@ function broken(res: http.ServerResponse, error: unknown): void {
 
 /** Removes the socket of a process that is gone; a living one keeps it and this start ends. */
 async function claimSocket(): Promise<void> {
-  fs.mkdirSync(path.dirname(socket), { recursive: true, mode: 0o700 });
+  ownedFolder(path.dirname(socket));
   const taken = await new Promise<boolean>((resolve) => {
     const probe = net.connect(socket, () => resolve(true)).on('error', () => resolve(false));
     probe.on('connect', () => probe.destroy());

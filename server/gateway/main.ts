@@ -1,3 +1,6 @@
+import { RootKeyRefused } from '#server/crypto/root-key.ts';
+import { checkRootKey } from '#server/domain/keys/root-check.ts';
+import { asRefusal } from '#server/kernel/errors.ts';
 import { EnvError, env } from '#server/platform/env.ts';
 import { log } from '#server/platform/log.ts';
 import { assemble } from './assemble.ts';
@@ -8,6 +11,10 @@ import type { PortPlane } from './hosts.ts';
 const DRAIN_MS = 30_000;
 
 try {
+  await checkRootKey().catch((error: unknown) => {
+    // Without the database the sealed snapshot serves; it opens with the right key only.
+    if (asRefusal(error).type !== 'dependency_unavailable') throw error;
+  });
   const { gateway, close } = await assemble();
   const ports = Object.entries(env.PLANE_PORTS) as [Exclude<PortPlane, null>, number][];
   const wanted: [PortPlane, number][] = ports.length > 0 ? ports : [[null, env.PORT]];
@@ -34,6 +41,7 @@ try {
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled rejection'));
 } catch (error) {
   if (error instanceof EnvError) console.error(error.message);
+  else if (error instanceof RootKeyRefused) log.fatal(error.message);
   else log.fatal({ err: error }, 'the gateway could not start');
   process.exit(1);
 }

@@ -130,3 +130,5 @@ export function auditFacets(ctx: Ctx, filters: z.output<typeof AuditFacetsQuery>
     return { actions: of('action'), resource_types: of('resource_type'), actors: of('actor'), of_newest: FACET_ENTRIES };
   });
 }
+export { publicKeyDocument } from './signing.ts';
+export { verifyAllChains } from './verify.ts';

@@ -1,4 +1,6 @@
 import { insertKey } from '#server/domain/api-keys/service.ts';
+import { verifyAllChains } from '#server/domain/audit-logs/service.ts';
+import { rotateRootKey, rotateTenantKey } from '#server/domain/keys/service.ts';
 import { acceptPassword, addMembership, canonicalEmail, createSession, createUser } from '#server/domain/people/service.ts';
 import { LIMITS, type LimitKey, PLANS, type PlanName } from '#server/domain/plans/schema.ts';
 import { seedStarter } from '#server/domain/signup/service.ts';
@@ -182,6 +184,19 @@ export async function listTenants() {
     ),
   }));
 }
+
+/** A new master key for one workspace; its data is re-wrapped in the background (interface rule 31 §6). */
+export async function rotateKeyOf(input: { slug: string }) {
+  const tenant = await db().tenants.findUnique({ where: { slug: input.slug } });
+  if (!tenant) throw new Refusal('not_found', `There is no workspace with the slug ${input.slug}.`);
+  return { slug: tenant.slug, ...(await rotateTenantKey(operatorCtx(tenant.id, 'live'))) };
+}
+
+/** Moves every tenant key to the current root key; may be stopped and run again (interface rule 31 §3). */
+export const rotateRoot = () => rotateRootKey();
+
+/** The verdict on every critical chain. */
+export const verifyChains = () => verifyAllChains();
 
 async function movePlan(
   tx: Tx,
