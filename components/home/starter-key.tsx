@@ -25,7 +25,9 @@ export function StarterKey({ apiKey, onKey }: { apiKey: string | undefined; onKe
   const keys = useQuery(trpc.apiKeys.list.queryOptions({ per_page: 1 }));
   const roles = useQuery(trpc.roles.list.queryOptions({ subject_kind: 'api_key' }));
 
+  // Both answers hold a key that is shown once: neither stays in the cache of mutations.
   const take = useMutation({
+    gcTime: 0,
     mutationFn: async (): Promise<Taken> => {
       const answer = await fetch('/auth/starter-key', {
         method: 'POST',
@@ -45,14 +47,15 @@ export function StarterKey({ apiKey, onKey }: { apiKey: string | undefined; onKe
       if (error.data?.code === 'conflict') setGone(true);
     },
   });
-  const create = useMutation(
-    trpc.apiKeys.create.mutationOptions({
+  const create = useMutation({
+    ...trpc.apiKeys.create.mutationOptions({
       onSuccess: (made) => {
         onKey(made.api_key);
         return cache.invalidateQueries(trpc.apiKeys.pathFilter());
       },
     }),
-  );
+    gcTime: 0,
+  });
   const invoke = roles.data?.data.find((role) => role.name === 'Key - Invoke');
   const had = gone || (keys.data?.meta.total ?? 0) > 0;
 

@@ -30,8 +30,9 @@ export function UpstreamCard({ apiKey }: { apiKey: string | undefined }) {
   const [problem, setProblem] = useState<string>();
   const environments = useQuery(trpc.environments.list.queryOptions({}));
   const environment = environments.data?.data.find((e) => e.is_default)?.name;
-  const apply = useMutation(
-    trpc.import.create.mutationOptions({
+  // The credential must not stay in the cache of mutations.
+  const apply = useMutation({
+    ...trpc.import.create.mutationOptions({
       onSuccess: async () => {
         setAnswers((old) => ({ ...old, value: '' }));
         await Promise.all([cache.invalidateQueries(trpc.routes.pathFilter()), cache.invalidateQueries(trpc.secrets.pathFilter())]);
@@ -44,7 +45,8 @@ export function UpstreamCard({ apiKey }: { apiKey: string | undefined }) {
         setProblem(message.replace(/^[^:\s]+:?\s*/, ''));
       },
     }),
-  );
+    gcTime: 0,
+  });
   const change = (part: Partial<Answers>) => setAnswers((old) => ({ ...old, ...part }));
   const next = (event: FormEvent) => {
     event.preventDefault();

@@ -9,16 +9,19 @@ import { Segmented } from '#components/ui/tabs.tsx';
 import { addressings, callSnippets } from './call-snippets.ts';
 
 export type CallThisProps = {
-  reference: string /** Named in the call; absent, the route's base environment answers. */;
+  reference: string;
+  /** Named in the call; absent, the route's base environment answers. */
   environment?: string | undefined;
+  /** A path to try behind the route; `/` when there is none. */
+  path?: string | undefined;
 };
 
 /** The call of a route in four languages, addressed by path or by header. */
-export function CallThis({ reference, environment }: CallThisProps) {
+export function CallThis({ reference, environment, path: sample = '/' }: CallThisProps) {
   const { proxy_url } = useScope();
   const path = usePath();
   const [form, setForm] = useState<'byPath' | 'byHeader'>('byPath');
-  const call = addressings({ proxyUrl: proxy_url, reference, environment });
+  const call = addressings({ proxyUrl: proxy_url, reference, environment, path: sample.startsWith('/') ? sample : `/${sample}` });
   return (
     <div className="flex flex-col gap-2">
       <Segmented

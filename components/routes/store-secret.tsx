@@ -25,15 +25,17 @@ export function StoreSecret({ suggestedName, value: given = '', environment, onS
   const heading = useId();
   const [name, setName] = useState(suggestedName);
   const [value, setValue] = useState(given);
-  const store = useMutation(
-    trpc.secrets.create.mutationOptions({
+  // The value must not stay in the cache of mutations.
+  const store = useMutation({
+    ...trpc.secrets.create.mutationOptions({
       onSuccess: async (secret) => {
         setValue('');
         await cache.invalidateQueries(trpc.secrets.pathFilter());
         onStored(secret);
       },
     }),
-  );
+    gcTime: 0,
+  });
   return (
     <fieldset aria-labelledby={heading} className="flex flex-col gap-3 rounded-lg border border-line-strong bg-subtle p-3">
       <p id={heading} className="font-medium text-sm">

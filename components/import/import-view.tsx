@@ -1,0 +1,133 @@
+'use client';
+
+import { useMutation } from '@tanstack/react-query';
+import { FileUp, Wand2 } from 'lucide-react';
+import { parseAsStringLiteral, useQueryState } from 'nuqs';
+import { type ChangeEvent, useRef, useState } from 'react';
+import { useTRPC } from '#components/trpc/provider.tsx';
+import { MutationError } from '#components/trpc/query-error.tsx';
+import { useReadOnlyReason } from '#components/trpc/role.ts';
+import { Button } from '#components/ui/button.tsx';
+import { Field } from '#components/ui/field.tsx';
+import { Textarea } from '#components/ui/input.tsx';
+import { Page, PageHeader, SectionCard } from '#components/ui/layout.tsx';
+import { Segmented } from '#components/ui/tabs.tsx';
+import type { Proposal } from '#server/domain/import/schema.ts';
+import { Imported, type ImportedThings } from './imported.tsx';
+import { ProposalForm } from './proposal-form.tsx';
+import { kindOf } from './selection.ts';
+
+type Kind = 'curl' | 'openapi';
+const examples: Record<Kind, string> = {
+  curl: "curl https://api.example.com/v1/charges \\\n  -H 'Authorization: Bearer sk_…'",
+  openapi: 'openapi: 3.1.0\ninfo:\n  title: Orders\nservers:\n  - url: https://api.example.com/v1\npaths: …',
+};
+
+/** Paste what exists, look at what it would become, take what is wanted. Nothing is stored before the last step. */
+export function ImportView() {
+  const trpc = useTRPC();
+  const readOnly = useReadOnlyReason();
+  const [kind, setKind] = useQueryState('kind', parseAsStringLiteral(['curl', 'openapi']).withDefault('curl'));
+  const [text, setText] = useState('');
+  const [proposal, setProposal] = useState<Proposal>();
+  const [made, setMade] = useState<ImportedThings>();
+  const file = useRef<HTMLInputElement>(null);
+  // Credentials pass through here: the cache of mutations must not keep them after the page has them.
+  const propose = useMutation({ ...trpc.import.propose.mutationOptions({ onSuccess: setProposal }), gcTime: 0 });
+
+  const take = (next: string) => {
+    setText(next);
+    const guess = kindOf(next);
+    if (guess && guess !== kind) void setKind(guess);
+  };
+  const load = async (event: ChangeEvent<HTMLInputElement>) => {
+    const chosen = event.target.files?.[0];
+    event.target.value = '';
+    if (chosen) take(await chosen.text());
+  };
+  const startOver = () => {
+    setProposal(undefined);
+    setMade(undefined);
+    setText('');
+    propose.reset();
+  };
+  return (
+    <Page>
+      <PageHeader
+        title="Import"
+        description="A call that works today, or the description of an API, becomes routes with the credentials taken out and sealed."
+      />
+      {made ? (
+        <Imported made={made} onAgain={startOver} />
+      ) : proposal ? (
+        <ProposalForm
+          proposal={proposal}
+          onBack={() => setProposal(undefined)}
+          onMade={(things) => {
+            // The pasted text held the credentials: it is not needed any more.
+            setText('');
+            setProposal(undefined);
+            propose.reset();
+            setMade(things);
+          }}
+        />
+      ) : (
+        <SectionCard className="max-w-3xl">
+          <form
+            className="flex flex-col gap-4"
+            onSubmit={(event) => {
+              event.preventDefault();
+              if (text.trim() && !readOnly) propose.mutate({ kind, text });
+            }}
+            onKeyDown={(event) => {
+              if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) event.currentTarget.requestSubmit();
+            }}
+          >
+            <div className="flex flex-wrap items-center justify-between gap-2">
+              <Segmented
+                label="What you paste"
+                options={[
+                  { value: 'curl', label: 'curl command' },
+                  { value: 'openapi', label: 'OpenAPI' },
+                ]}
+                value={kind}
+                onValueChange={(next) => void setKind(next)}
+              />
+              <Button size="sm" icon={<FileUp />} onClick={() => file.current?.click()}>
+                Open a file
+              </Button>
+              <input
+                ref={file}
+                type="file"
+                accept=".json,.yaml,.yml,.txt,.sh"
+                aria-label="Open a file"
+                tabIndex={-1}
+                onChange={(event) => void load(event)}
+                className="sr-only"
+              />
+            </div>
+            <Field
+              label={kind === 'curl' ? 'The command' : 'The description, as YAML or JSON'}
+              hint="Read on the server and not stored. Credentials in it are proposed as secrets; you see everything before it is made."
+            >
+              <Textarea mono rows={12} placeholder={examples[kind]} value={text} onChange={(event) => take(event.target.value)} />
+            </Field>
+            <MutationError error={propose.error} />
+            <div className="flex justify-end">
+              <Button
+                type="submit"
+                variant="primary"
+                icon={<Wand2 />}
+                keys="mod+enter"
+                loading={propose.isPending}
+                disabledReason={readOnly ?? (text.trim() ? undefined : 'Paste something first')}
+              >
+                Show what it becomes
+              </Button>
+            </div>
+          </form>
+        </SectionCard>
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,203 @@
+'use client';
+
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { ArrowLeft, KeyRound } from 'lucide-react';
+import { useState } from 'react';
+import { useTRPC } from '#components/trpc/provider.tsx';
+import { MutationError } from '#components/trpc/query-error.tsx';
+import { Badge } from '#components/ui/badge.tsx';
+import { Button } from '#components/ui/button.tsx';
+import { Callout } from '#components/ui/callout.tsx';
+import { Checkbox } from '#components/ui/choices.tsx';
+import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
+import { Field } from '#components/ui/field.tsx';
+import { useUnsavedGuard } from '#components/ui/form.tsx';
+import { Input } from '#components/ui/input.tsx';
+import { SectionCard } from '#components/ui/layout.tsx';
+import { SecretInput } from '#components/ui/secret-input.tsx';
+import { Select } from '#components/ui/select.tsx';
+import type { Proposal, ProposedRoute } from '#server/domain/import/schema.ts';
+import type { ImportedThings } from './imported.tsx';
+import { everything, importBody, neededSecrets, type Selection } from './selection.ts';
+
+export type ProposalFormProps = { proposal: Proposal; onBack: () => void; onMade: (made: ImportedThings) => void };
+
+/** What the text would become, to be looked at, corrected and taken in parts. */
+export function ProposalForm({ proposal, onBack, onMade }: ProposalFormProps) {
+  const trpc = useTRPC();
+  const cache = useQueryClient();
+  const [selection, setSelection] = useState<Selection>(() => everything(proposal));
+  const [environment, setEnvironment] = useState<string>();
+  const [collection, setCollection] = useState<string | null>(null);
+  const environments = useQuery(trpc.environments.list.queryOptions({}));
+  const collections = useQuery(trpc.collections.list.queryOptions({ per_page: 100 }));
+  useUnsavedGuard(true);
+  const apply = useMutation({
+    ...trpc.import.create.mutationOptions({
+      onSuccess: async (made) => {
+        await Promise.all([
+          cache.invalidateQueries(trpc.routes.pathFilter()),
+          cache.invalidateQueries(trpc.secrets.pathFilter()),
+          cache.invalidateQueries(trpc.account.pathFilter()),
+        ]);
+        onMade({
+          ...made,
+          samples: Object.fromEntries(
+            proposal.routes.map((route) => [selection.routes[route.name]?.name ?? route.name, route.sample_call.path]),
+          ),
+        });
+      },
+    }),
+    gcTime: 0,
+  });
+  const fallback = environments.data?.data.find((one) => one.is_default)?.name;
+  const place = { environment: environment ?? fallback, collection_id: collection };
+  const needed = neededSecrets(proposal, selection);
+  const count = Object.values(selection.routes).filter((route) => route.chosen).length;
+  const empty = needed.filter((name) => !selection.secrets[name]?.value);
+  return (
+    <form
+      className="flex max-w-4xl flex-col gap-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (count > 0) apply.mutate(importBody(proposal, selection, place));
+      }}
+    >
+      {proposal.warnings.map((warning) => (
+        <Callout key={warning} tone="warn" title={warning} />
+      ))}
+      <SectionCard title={`${proposal.routes.length.toString()} ${proposal.routes.length === 1 ? 'route' : 'routes'} found`} flush>
+        <ul>
+          {proposal.routes.map((route) => (
+            <RouteRow
+              key={route.name}
+              route={route}
+              edited={selection.routes[route.name] ?? { chosen: false, name: route.name, target_base_url: route.target_base_url }}
+              onEdit={(edited) => setSelection({ ...selection, routes: { ...selection.routes, [route.name]: edited } })}
+            />
+          ))}
+        </ul>
+      </SectionCard>
+      {needed.length > 0 && (
+        <SectionCard
+          title="Credentials taken out"
+          description="They become secrets. Routes name them; nobody who calls or reads a route sees them."
+        >
+          <div className="flex flex-col gap-5">
+            {proposal.secrets
+              .filter((secret) => needed.includes(secret.name))
+              .map((secret) => {
+                const edited = selection.secrets[secret.name] ?? { name: secret.name, value: '' };
+                const change = (part: Partial<typeof edited>) =>
+                  setSelection({ ...selection, secrets: { ...selection.secrets, [secret.name]: { ...edited, ...part } } });
+                return (
+                  <div key={secret.name} className="grid gap-3 sm:grid-cols-2">
+                    <Field label="Secret" hint={secret.note}>
+                      <Input mono icon={<KeyRound />} value={edited.name} onChange={(event) => change({ name: event.target.value })} />
+                    </Field>
+                    <Field
+                      label={`Value in ${place.environment ?? 'the default environment'}`}
+                      hint={edited.value ? undefined : 'Empty: stored without a value. Calls are refused until it has one.'}
+                    >
+                      <SecretInput value={edited.value} onChange={(event) => change({ value: event.target.value })} />
+                    </Field>
+                  </div>
+                );
+              })}
+          </div>
+        </SectionCard>
+      )}
+      <SectionCard title="Where they go">
+        <div className="grid gap-5 sm:grid-cols-2">
+          <Field label="Environment">
+            <Select
+              options={(environments.data?.data ?? []).map((one) => ({
+                value: one.name,
+                label: one.display_name,
+                icon: <EnvironmentDot bare name={one.name} color={one.color} />,
+              }))}
+              value={place.environment ?? null}
+              onValueChange={setEnvironment}
+            />
+          </Field>
+          <Field label="Collection" optional>
+            <Select
+              options={[{ value: '', label: 'None' }, ...(collections.data?.data ?? []).map((one) => ({ value: one.id, label: one.name }))]}
+              value={collection ?? ''}
+              onValueChange={(id) => setCollection(id || null)}
+            />
+          </Field>
+        </div>
+      </SectionCard>
+      <MutationError error={apply.error} />
+      <div className="sticky bottom-0 flex flex-wrap items-center gap-2 border-line border-t bg-canvas py-3">
+        <Button icon={<ArrowLeft />} onClick={onBack}>
+          Back to the text
+        </Button>
+        <p className="ml-auto text-ink-2">
+          {empty.length > 0 && `${empty.length.toString()} without a value yet. `}All or nothing: if one is refused, none is made.
+        </p>
+        <Button
+          type="submit"
+          variant="primary"
+          loading={apply.isPending}
+          disabledReason={count === 0 ? 'Choose at least one route' : undefined}
+        >
+          Create {count} {count === 1 ? 'route' : 'routes'}
+          {needed.length > 0 && ` and ${needed.length.toString()} ${needed.length === 1 ? 'secret' : 'secrets'}`}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+type Edited = Selection['routes'][string];
+
+function RouteRow({ route, edited, onEdit }: { route: ProposedRoute; edited: Edited; onEdit: (edited: Edited) => void }) {
+  const injected = [...Object.keys(route.inject_headers_json), ...Object.keys(route.inject_query_json).map((name) => `?${name}`)];
+  return (
+    <li className="flex flex-col gap-3 border-line border-b p-4 last:border-b-0">
+      <Checkbox
+        checked={edited.chosen}
+        onCheckedChange={(chosen) => onEdit({ ...edited, chosen })}
+        label={<span className="font-medium">{route.name}</span>}
+        description={
+          <span className="font-mono">
+            {route.sample_call.method} {route.sample_call.path}
+          </span>
+        }
+      />
+      {edited.chosen && (
+        <div className="flex flex-col gap-3 sm:pl-6">
+          <div className="grid gap-3 sm:grid-cols-[12rem_minmax(0,1fr)]">
+            <Field label="Name">
+              <Input value={edited.name} onChange={(event) => onEdit({ ...edited, name: event.target.value })} />
+            </Field>
+            <Field label="Upstream URL">
+              <Input mono value={edited.target_base_url} onChange={(event) => onEdit({ ...edited, target_base_url: event.target.value })} />
+            </Field>
+          </div>
+          <p className="flex flex-wrap items-center gap-1.5 text-ink-3 text-xs">
+            {injected.length > 0 ? 'Puts in' : 'Puts nothing in'}
+            {injected.map((name) => (
+              <Badge key={name} mono tone="accent">
+                {name}
+              </Badge>
+            ))}
+            {route.allowed_methods && (
+              <>
+                {' '}
+                · allows
+                {route.allowed_methods.map((method) => (
+                  <Badge key={method} mono>
+                    {method}
+                  </Badge>
+                ))}
+              </>
+            )}
+          </p>
+        </div>
+      )}
+    </li>
+  );
+}
