@@ -34,7 +34,7 @@ export function FirstCall() {
   const receive = async (key: string) => {
     setApiKey(key);
     const text = callSnippets({ url, headers: { 'X-Svc-Key': key } })[0].code;
-    // Right after the click most browsers allow it; where not, the copy button is beside the call.
+    // Right after a click most browsers allow it; without one, or where not, the copy button is beside the call.
     await navigator.clipboard.writeText(text).then(
       () => notify('The call is on your clipboard, key included. Paste it into a terminal.'),
       () => undefined,

@@ -3,7 +3,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { KeyRound } from 'lucide-react';
 import Link from 'next/link';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import type { z } from 'zod';
 import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { MutationError } from '#components/trpc/query-error.tsx';
@@ -58,6 +58,15 @@ export function StarterKey({ apiKey, onKey }: { apiKey: string | undefined; onKe
   });
   const invoke = roles.data?.data.find((role) => role.name === 'Key - Invoke');
   const had = gone || (keys.data?.meta.total ?? 0) > 0;
+
+  // The very first visit finds the call filled in: the key of a new workspace is made when its page first opens, and never by a reload.
+  const asked = useRef(false);
+  const { mutate: takeKey } = take;
+  useEffect(() => {
+    if (asked.current || !keys.data || keys.data.meta.total > 0 || readOnly) return;
+    asked.current = true;
+    takeKey();
+  }, [keys.data, readOnly, takeKey]);
 
   if (apiKey) {
     return (
