@@ -1,0 +1,147 @@
+import { execFileSync } from 'node:child_process';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import AxeBuilder from '@axe-core/playwright';
+import { expect, type Page, test } from '@playwright/test';
+
+/**
+ * J1: a stranger signs up in a browser on a fresh installation and sends traffic with an injected secret. First in the folder's order, because
+ * only the first account of an installation needs no mail.
+ */
+const person = { workspace: 'Analytical Engines', name: 'Ada Lovelace', email: 'ada@example.com', password: 'poetical science of 1843' };
+
+function failOnConsoleErrors(page: Page): string[] {
+  const errors: string[] = [];
+  page.on('pageerror', (error) => errors.push(error.message));
+  page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
+  return errors;
+}
+
+const accessible = async (page: Page) => {
+  const { violations } = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']).analyze();
+  expect(violations.map((v) => `${v.id}: ${v.nodes[0]?.target.join(' ')}`)).toEqual([]);
+};
+
+test.describe.configure({ mode: 'serial' });
+
+test('J1: sign up, paste one line, watch the call arrive with its credential injected, then point it at an upstream of one’s own', async ({ page }) => {
+  test.setTimeout(120_000);
+  const errors = failOnConsoleErrors(page);
+  await page.goto('/signup');
+  await accessible(page);
+  await page.getByLabel('Workspace').fill(person.workspace);
+  await page.getByLabel('Your name').fill(person.name);
+  await page.getByLabel('E-mail').fill(person.email);
+  await page.getByLabel('Password', { exact: true }).fill(person.password);
+  await page.getByRole('button', { name: 'Create workspace' }).click();
+  await page.waitForURL('**/analytical-engines/test');
+
+  // One filled-in line, in three languages, and a place that waits.
+  const code = page.locator('pre').first();
+  await expect(code).toContainText(/tk_test_[0-9A-Za-z]{12}_[0-9A-Za-z]{51}/);
+  await expect(page.getByText('Waiting for your call')).toBeVisible();
+  await accessible(page);
+  const line = (await code.innerText()).replaceAll('\u00a0', ' ');
+  for (const language of ['Node', 'Python']) await expect(page.getByRole('tab', { name: language }).or(page.getByRole('radio', { name: language })).first()).toBeVisible();
+
+  const answer = JSON.parse(execFileSync('bash', ['-c', `${line.replace(/^\$ /, '')} -s`], { encoding: 'utf8' })) as { headers: Record<string, string> };
+  expect(answer.headers['x-demo-key'], 'the upstream shows the injected header masked').toMatch(/^\*+.{4}$/);
+  expect(answer.headers['x-svc-key']).toBeUndefined();
+
+  // The call arrives without a reload and opens into the inspector.
+  await expect(page.getByText('Your call has arrived.')).toBeAttached();
+  await expect(page.getByText('That was your first call')).toBeVisible();
+  await expect(page.getByText('X-Demo-Key', { exact: false }).first()).toBeVisible();
+  await expect(page.getByText('SAMPLE_API_KEY').first()).toBeVisible();
+  await accessible(page);
+  expect(errors).toEqual([]);
+
+  // After a reload the key is gone for good.
+  const key = line.match(/tk_test_[0-9A-Za-z_]+/)?.[0] ?? '';
+  await page.reload();
+  await expect(page.getByRole('navigation').first()).toBeVisible();
+  expect(await page.content()).not.toContain(key);
+  const kept = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
+  expect(kept).not.toContain(key);
+});
+
+test('J1: a route to an upstream of one’s own, made in the browser, injects a secret typed there', async ({ page }) => {
+  const seen: http.IncomingHttpHeaders[] = [];
+  const upstream = http.createServer((req, res) => {
+    seen.push(req.headers);
+    res.setHeader('content-type', 'application/json');
+    res.end('{"hello":"from your upstream"}');
+  });
+  await new Promise<void>((listening) => upstream.listen(0, '127.0.0.1', listening));
+  const port = (upstream.address() as AddressInfo).port;
+  const errors = failOnConsoleErrors(page);
+  try {
+    await signIn(page);
+    const made = await page.evaluate(
+      async ({ port }) => {
+        const me = (await (await fetch('/auth/me')).json()) as { csrf_token: string };
+        const send = async (path: string, body: unknown) => {
+          const response = await fetch(path, {
+            method: 'POST',
+            headers: { 'content-type': 'application/json', 'x-csrf-token': me.csrf_token, 'x-svc-space': 'test', 'x-tenant-id': 'analytical-engines' },
+            body: JSON.stringify(body),
+          });
+          return (await response.json()) as { result?: { data: Record<string, string> }; error?: unknown };
+        };
+        const secret = await send('/admin/trpc/secrets.create', { name: 'MY_KEY', value: 'typed-in-the-browser' });
+        const route = await send('/admin/trpc/routes.create', { name: 'Mine', target_base_url: `http://127.0.0.1:${port}`, inject_headers_json: { 'X-Api-Token': '{{secret:MY_KEY}}' } });
+        const created = await send('/admin/trpc/apiKeys.create', { name: 'mine' });
+        return { secret, route, key: created.result?.data.api_key ?? JSON.stringify(created) };
+      },
+      { port },
+    );
+    expect(made.key).toMatch(/^tk_test_/);
+    const response = await fetch(`http://localhost:${process.env.E2E_PROXY_PORT}/p/sandbox-analytical-engines/mine/x`, { headers: { 'x-svc-key': made.key } });
+    expect(await response.json()).toEqual({ hello: 'from your upstream' });
+    expect(seen[0]?.['x-api-token']).toBe('typed-in-the-browser');
+    await page.goto('/analytical-engines/test/routes');
+    await expect(page.getByText('Mine').first()).toBeVisible();
+    expect(errors).toEqual([]);
+  } finally {
+    upstream.close();
+  }
+});
+
+test('every page of the navigation opens in both spaces without a console error, and axe finds nothing serious', async ({ page }) => {
+  test.setTimeout(180_000);
+  const errors = failOnConsoleErrors(page);
+  await signIn(page);
+  const pages = ['', '/routes', '/routes/echo', '/collections', '/clients', '/environments', '/import', '/secrets', '/logs', '/audit', '/api-keys'];
+  const paths = [
+    ...pages.map((p) => `/analytical-engines/test${p}`),
+    ...pages.filter((p) => p !== '/routes/echo').map((p) => `/analytical-engines/live${p}`),
+    '/analytical-engines/settings/workspace',
+    '/analytical-engines/settings/usage',
+    '/me/profile',
+    '/me/sessions',
+  ];
+  for (const path of paths) {
+    await page.goto(path);
+    await expect(page.getByRole('heading', { level: 1 }).first(), path).toBeVisible();
+    await expect(page.getByText('This page does not exist'), path).toHaveCount(0);
+    await accessible(page);
+    expect(errors, path).toEqual([]);
+  }
+});
+
+test('signing out ends the session at once, for every page', async ({ page }) => {
+  await signIn(page);
+  await page.getByRole('button', { name: /account|Ada/i }).first().click();
+  await page.getByRole('menuitem', { name: /sign out/i }).click();
+  await page.waitForURL('**/signin');
+  await page.goto('/analytical-engines/test/secrets');
+  await page.waitForURL('**/signin**');
+});
+
+async function signIn(page: Page): Promise<void> {
+  await page.goto('/signin');
+  await page.getByLabel('E-mail').fill(person.email);
+  await page.getByLabel('Password', { exact: true }).fill(person.password);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await page.waitForURL('**/analytical-engines/test');
+}
