@@ -1,9 +1,9 @@
 import { hostname } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
-import { NEWEST } from '#server/api/versions.ts';
 import { frontDoorToken } from '#server/crypto/derive.ts';
 import { Keyring, type TenantKeyRow } from '#server/crypto/keyring.ts';
+import { NEWEST } from '#server/kernel/versions.ts';
 import { memoryCounters } from '#server/platform/counters/memory.ts';
 import { openCounters } from '#server/platform/counters.ts';
 import { connection } from '#server/platform/db.ts';
@@ -63,7 +63,8 @@ export async function assemble(): Promise<Assembly> {
   const failures = memoryCounters();
   const pools = createUpstreamPools({ resolver });
   const echo = await startEcho();
-  const spill = createSpill(path.join(env.LOG_SPILL_DIR, `sallyport-log-spill-${env.PLANE_PORTS.proxy ?? env.PORT}`));
+  // Named after the root key: two installations of one machine must not take each other's rows for their own.
+  const spill = createSpill(path.join(env.LOG_SPILL_DIR, `sallyport-log-spill-${roots.current.id}-${env.PLANE_PORTS.proxy ?? env.PORT}`));
   const logs = createLogWriter({ pool, spill, stamps: usageStamps(pool), nodeId: hostname() });
   const plane: Plane = {
     snapshots,

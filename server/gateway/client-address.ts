@@ -35,6 +35,12 @@ export function clientAddress(req: IncomingMessage, trustedProxies: readonly Net
   return isTrusted(peer, trustedProxies) ? forwardedFor(req, peer, trustedProxies) : peer;
 }
 
+/** Whom an address belongs to when attempts are counted: everybody gets at least a /64 of IPv6, so its addresses count as one. */
+export function networkOf(address: string): string {
+  if (!address.includes(':') || !ipaddr.isValid(address)) return address;
+  return `${ipaddr.parse(address).toNormalizedString().split(':').slice(0, 4).join(':')}::/64`;
+}
+
 function forwardedFor(req: IncomingMessage, peer: string, trustedProxies: readonly Network[]): string {
   const entries = (lastValueText(req.headers['x-forwarded-for']) ?? '').split(',');
   let nearest = peer;

@@ -92,7 +92,7 @@ export const NO_ROUTE = '00000000-0000-0000-0000-000000000000';
 
 function rollups(rows: readonly LogRow[]) {
   const groups = Map.groupBy(rows, (row) =>
-    [row.tenant_id, row.sandbox, row.ts.slice(0, 16), row.route_id, row.environment, classOf(row)].join(' '),
+    [row.tenant_id, row.sandbox, row.ts.slice(0, 16), row.route_id, countedEnvironment(row), classOf(row)].join(' '),
   );
   return [...groups.values()].map((group) => {
     const first = group[0] as LogRow;
@@ -102,7 +102,7 @@ function rollups(rows: readonly LogRow[]) {
       sandbox: first.sandbox,
       minute: `${first.ts.slice(0, 16)}:00Z`,
       route_id: first.route_id ?? NO_ROUTE,
-      environment: first.environment ?? '',
+      environment: countedEnvironment(first),
       status_class: classOf(first),
       count: group.length,
       errors: sum((row) => (row.error !== null || (row.status_code ?? 0) >= 500 ? 1 : 0)),
@@ -114,6 +114,9 @@ function rollups(rows: readonly LogRow[]) {
     };
   });
 }
+
+/** Names that callers make up are counted as none: each would be a row of its own. */
+const countedEnvironment = (row: LogRow): string => (row.error === 'environment_not_configured' ? '' : (row.environment ?? ''));
 
 /** 2 to 5; 0 for calls whose caller went away. */
 const classOf = (row: LogRow): number => Math.floor((row.status_code ?? 0) / 100);

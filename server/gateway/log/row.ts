@@ -8,6 +8,8 @@ export type LogRow = ReturnType<typeof logRow>;
 
 const MAX_PATH = 2048;
 const MAX_USER_AGENT = 256;
+/** Longer than any environment's: what a caller asks for need not exist. */
+const MAX_NAME = 64;
 const PHASES = ['inspect', 'authenticate', 'find_route', 'match_client', 'admit', 'restrict', 'detect_loop', 'limit', 'rewrite'] as const;
 
 /** What is kept of a finished call: names, numbers and ids, never a value of a header, a body or a secret (interface rule 13 §2). */
@@ -25,7 +27,7 @@ export function logRow(call: Call, nodeId: string) {
     method: call.method.slice(0, 32),
     status_code: call.status === 0 ? null : call.status,
     src_ip: call.sourceAddress || null,
-    environment: opaque ? null : call.environmentName || null,
+    environment: opaque ? null : call.environmentName.slice(0, MAX_NAME) || null,
     sandbox: snapshot.sandbox,
     ts: isoInstant(call.receivedAt),
     path: loggedPath(call),
@@ -39,7 +41,8 @@ export function logRow(call: Call, nodeId: string) {
     upstream_status: call.upstreamStatus || null,
     upstream_ms: call.upstreamMs < 0 ? null : call.upstreamMs,
     attempts: call.attempts,
-    request_bytes: call.requestBytes || Math.max(0, call.contentLength),
+    // The caller's announcement may be any number of 64 bits, the column's is signed.
+    request_bytes: call.requestBytes || Math.min(Math.max(0, call.contentLength), Number.MAX_SAFE_INTEGER),
     response_bytes: call.responseBytes,
     slug: opaque ? null : (route?.slug ?? null),
     route_name: opaque ? null : (route?.name ?? null),

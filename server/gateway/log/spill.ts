@@ -1,6 +1,7 @@
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { log } from '#server/platform/log.ts';
+import { privateFolder } from '#server/platform/private-folder.ts';
 import type { LogRow } from './row.ts';
 
 export type Spill = {
@@ -16,7 +17,7 @@ const MAX_FILE_ROWS = 20_000;
 
 /** Rows that could not be written to the database, on disk, one JSON text a line. Files of an earlier process of this node are found again. */
 export function createSpill(folder: string): Spill {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  privateFolder(folder);
   const files = readdirSync(folder)
     .filter((name) => name.endsWith('.ndjson'))
     .sort()

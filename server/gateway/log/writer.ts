@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import { log } from '#server/platform/log.ts';
 import type { Call } from '../call.ts';
+import { networkOf } from '../client-address.ts';
 import { insertRows } from './insert.ts';
 import { type LogRow, logRow } from './row.ts';
 import type { Spill } from './spill.ts';
@@ -27,6 +28,7 @@ export type LogWriterOptions = {
 
 const RETRY_MS = 2_000;
 const UNAUTHENTICATED_PER_MINUTE = 60;
+const MAX_NETWORKS = 10_000;
 
 /**
  * The request log's way to the database (interface rule 13 §10): queued in memory, written in batches, on disk when the database is away
@@ -116,29 +118,35 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
   };
 }
 
-/** SQLSTATE classes 22 and 23: the row is at fault, not the database. */
+/** SQLSTATE classes 22, 23 and 54 (a value larger than an index takes): the row is at fault, not the database. */
 function isDataFault(error: unknown): boolean {
   const code = (error as { code?: unknown }).code;
-  return typeof code === 'string' && /^2[23]/.test(code);
+  return typeof code === 'string' && /^(?:22|23|54)/.test(code);
 }
 
-/** At most 60 rows a minute per address and workspace for callers who were not let in; then one row that counts the rest. */
+/**
+ * At most 60 rows a minute per network and workspace for callers who were not let in; then one row that counts the rest. It forgets every minute, and
+ * beyond 10,000 networks counts the others of a workspace as one: whoever has many addresses fills no memory with them.
+ */
 function floodGate() {
-  const seen = new Map<string, { minute: number; n: number; last: LogRow | null }>();
+  let minute = 0;
+  let seen = new Map<string, { n: number; last: LogRow | null }>();
   return {
     lets(call: Call, summary: (row: LogRow) => void): boolean {
-      const key = `${call.snapshot.tenant.id} ${call.snapshot.space} ${call.sourceAddress}`;
-      const minute = Math.floor(call.receivedAt / 60_000);
-      let entry = seen.get(key);
-      if (!entry || entry.minute !== minute) {
-        if (entry?.last) summary({ ...entry.last, warnings: [`suppressed:${entry.n - UNAUTHENTICATED_PER_MINUTE}`] });
-        if (seen.size > 10_000) for (const [old, held] of seen) if (held.minute < minute && held.last === null) seen.delete(old);
-        entry = { minute, n: 0, last: null };
-        seen.set(key, entry);
+      const now = Math.floor(call.receivedAt / 60_000);
+      if (now !== minute) {
+        for (const { n, last } of seen.values()) if (last) summary({ ...last, warnings: [`suppressed:${n - UNAUTHENTICATED_PER_MINUTE}`] });
+        seen = new Map();
+        minute = now;
       }
+      const place = `${call.snapshot.tenant.id} ${call.snapshot.space}`;
+      const own = `${place} ${networkOf(call.sourceAddress)}`;
+      const key = seen.size < MAX_NETWORKS || seen.has(own) ? own : place;
+      const entry = seen.get(key) ?? { n: 0, last: null };
+      seen.set(key, entry);
       entry.n++;
       if (entry.n <= UNAUTHENTICATED_PER_MINUTE) return true;
-      if (entry.last === null) entry.last = logRow(call, '');
+      entry.last ??= logRow(call, '');
       return false;
     },
   };

@@ -1,5 +1,6 @@
 import { admission } from '../admission.ts';
 import type { Call } from '../call.ts';
+import { networkOf } from '../client-address.ts';
 import type { Plane } from '../plane.ts';
 import { type Refused, refused } from '../refusal.ts';
 
@@ -34,7 +35,7 @@ function notAdmitted(call: Call, plane: Plane, result: Rejection): Refused {
     );
   if (result === 'client_not_authorized')
     return refused('client_not_authorized', 'This route admits only assigned clients, and this caller is none.');
-  const rule = { key: `${call.snapshot.tenant.id} ${call.sourceAddress}`, limit: 30, windowMs: 60_000, burst: null };
+  const rule = { key: `${call.snapshot.tenant.id} ${networkOf(call.sourceAddress)}`, limit: 30, windowMs: 60_000, burst: null };
   const failures = plane.failures.take([rule], call.receivedAt)[0];
   if (failures && !failures.admitted)
     return refused('auth_throttled', 'Too many failed authentications from this address.', { retryAfter: failures.retryAfter });

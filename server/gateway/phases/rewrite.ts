@@ -1,4 +1,4 @@
-import type { Reference } from '#server/domain/templates/grammar.ts';
+import { printReference, type Reference } from '#server/domain/templates/grammar.ts';
 import type { Call } from '../call.ts';
 import { acceptBody } from '../listener.ts';
 import { rewritesBody } from '../methods.ts';
@@ -6,10 +6,10 @@ import type { Plane } from '../plane.ts';
 import { type Refused, refused } from '../refusal.ts';
 import { readBody } from '../request-body.ts';
 import { fixedTarget } from '../snapshot/compile-route.ts';
-import type { CallConfig } from '../snapshot/model.ts';
+import type { CallConfig, CompiledTemplate } from '../snapshot/model.ts';
 import { injectBody, renderBody } from '../templates/body-inject.ts';
 import { SCAN_LIMIT, type Scan, scanBody, scannable, writeBody } from '../templates/body-scan.ts';
-import { renderHeader, renderText, replacePairs } from '../templates/render.ts';
+import { renderHeader, renderText, replacePairs, type Values } from '../templates/render.ts';
 import { newResolution, type Resolution, resolve } from '../templates/resolve.ts';
 
 type Result = Refused | undefined | Promise<Refused | undefined>;
@@ -113,6 +113,8 @@ function chooseTarget(call: Call, plane: Plane, config: CallConfig, resolution: 
   const unfit = references.find((reference) => reference.kind !== 'var' || variableOf(call, reference)?.type !== 'value');
   if (unfit) return refused('template_invalid', 'The target of this route needs a variable that is missing or holds a secret.');
   return after(resolve(call, plane, references, 'configuration', resolution), () => {
+    if (!staysInHost(target.template, resolution.configuration))
+      return refused('template_invalid', 'A variable in the host of this route holds more than letters, digits, dots and hyphens.');
     const judged = fixedTarget(renderText(target.template, resolution.configuration), plane.resolver.settings);
     if (judged.kind === 'fixed') {
       setTarget(call, judged);
@@ -121,6 +123,20 @@ function chooseTarget(call: Call, plane: Plane, config: CallConfig, resolution: 
     const code = judged.kind === 'refused' ? judged.code : 'template_invalid';
     return refused(code, 'The target of this route is not a usable URL once its variables are put in.');
   });
+}
+
+/**
+ * Whether what stands in the authority is text of host labels (interface rule 12 §7). A value with a slash or a colon would end the host early, and
+ * send the route's secrets to whoever may write variables but not routes.
+ */
+function staysInHost({ parts }: CompiledTemplate, values: Values): boolean {
+  let before = '';
+  for (const part of parts) {
+    const text = part.kind === 'literal' ? part.text : (values.get(printReference(part)) ?? '');
+    if (part.kind !== 'literal' && !/^[^/]*\/\/[^/]*\//.test(before) && !/^[A-Za-z0-9_.-]+$/.test(text)) return false;
+    before += text;
+  }
+  return true;
 }
 
 const variableOf = (call: Call, reference: Extract<Reference, { kind: 'var' }>) =>

@@ -82,12 +82,14 @@ function compileTenant(row: TenantRow, now = Date.now()): Tenant {
 }
 
 function compileKey(row: ApiKeyRow): ApiKey {
-  const capabilities = row.scoped ? scopeCapabilities(row.scopes ?? []) : keyCapabilities(row.role_ids);
+  // Scopes narrow the roles, as on the Management API: they never add to them.
+  const mayInvoke =
+    keyCapabilities(row.role_ids).has('proxy:invoke') && (!row.scoped || scopeCapabilities(row.scopes ?? []).has('proxy:invoke'));
   return {
     id: row.id,
     keyId: row.key_id,
     digest: Buffer.from(row.digest, 'base64'),
-    mayInvoke: capabilities.has('proxy:invoke'),
+    mayInvoke,
     allows: row.ip_allowlist.length > 0 ? compileRanges(row.ip_allowlist) : null,
     endsAt: Math.min(row.expires_at ?? Infinity, row.revoke_at ?? Infinity),
   };

@@ -100,7 +100,7 @@ function secretValue(
   const took = (bytes: Buffer): string => {
     const text = bytes.toString('utf8');
     into.secrets.set(secret.name, text);
-    return text;
+    return call.echo ? shown(text, author) : text;
   };
   try {
     const bytes = plane.secrets.open(call.snapshot.tenant.id, call.snapshot.space, value);
@@ -109,6 +109,15 @@ function secretValue(
     return notOpened(call, secret, error);
   }
 }
+
+/**
+ * Our own echo upstream answers what it was sent, so it is never sent a value: with it, a credential that may only call routes, or write them, would
+ * read secrets back. What the configuration injects shows its last four characters.
+ */
+const shown = (value: string, author: Author): string => {
+  const visible = author === 'configuration' && value.length > 8 ? value.slice(-4) : '';
+  return `${'*'.repeat(Math.min(value.length, 64) - visible.length)}${visible}`;
+};
 
 function notOpened(call: Call, secret: Secret, error: unknown): Refused {
   if (error instanceof TenantKeyUnavailable)

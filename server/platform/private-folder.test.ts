@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import test, { after } from 'node:test';
+import { ownedFolder, privateFolder } from './private-folder.ts';
+
+const base = mkdtempSync(path.join(tmpdir(), 'sallyport-private-'));
+after(() => rmSync(base, { recursive: true, force: true }));
+
+test('a folder is made for this account alone, and a wider one of ours is narrowed', () => {
+  const fresh = path.join(base, 'a', 'b');
+  privateFolder(fresh);
+  assert.equal(statSync(fresh).mode & 0o777, 0o700);
+  chmodSync(fresh, 0o777);
+  privateFolder(fresh);
+  assert.equal(statSync(fresh).mode & 0o777, 0o700);
+});
+
+test('a link or a folder that another account put there first is refused', { skip: process.getuid?.() !== 0 && 'needs root' }, () => {
+  const [target, link, theirs] = [path.join(base, 'target'), path.join(base, 'link'), path.join(base, 'theirs')];
+  mkdirSync(target);
+  symlinkSync(target, link);
+  assert.throws(() => privateFolder(link), /another account or is no folder/);
+  mkdirSync(theirs, { mode: 0o777 });
+  chownSync(theirs, 12_345, 12_345);
+  assert.throws(() => privateFolder(theirs), /another account/);
+  assert.throws(() => ownedFolder(theirs), /another account/);
+  assert.doesNotThrow(() => ownedFolder(tmpdir()));
+  assert.equal(statSync(tmpdir()).mode & 0o1777, 0o1777, 'a shared folder keeps its mode');
+});
