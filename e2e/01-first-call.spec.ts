@@ -22,9 +22,9 @@ const accessible = async (page: Page) => {
   expect(violations.map((v) => `${v.id}: ${v.nodes[0]?.target.join(' ')}`)).toEqual([]);
 };
 
-test.describe.configure({ mode: 'serial' });
-
-test('J1: sign up, paste one line, watch the call arrive with its credential injected, then point it at an upstream of one’s own', async ({ page }) => {
+test('J1: sign up, paste one line, watch the call arrive with its credential injected, then point it at an upstream of one’s own', async ({
+  page,
+}) => {
   test.setTimeout(120_000);
   const errors = failOnConsoleErrors(page);
   await page.goto('/signup');
@@ -42,9 +42,17 @@ test('J1: sign up, paste one line, watch the call arrive with its credential inj
   await expect(page.getByText('Waiting for your call')).toBeVisible();
   await accessible(page);
   const line = (await code.innerText()).replaceAll('\u00a0', ' ');
-  for (const language of ['Node', 'Python']) await expect(page.getByRole('tab', { name: language }).or(page.getByRole('radio', { name: language })).first()).toBeVisible();
+  for (const language of ['Node', 'Python'])
+    await expect(
+      page
+        .getByRole('tab', { name: language })
+        .or(page.getByRole('radio', { name: language }))
+        .first(),
+    ).toBeVisible();
 
-  const answer = JSON.parse(execFileSync('bash', ['-c', `${line.replace(/^\$ /, '')} -s`], { encoding: 'utf8' })) as { headers: Record<string, string> };
+  const answer = JSON.parse(execFileSync('bash', ['-c', `${line.replace(/^\$ /, '')} -s`], { encoding: 'utf8' })) as {
+    headers: Record<string, string>;
+  };
   expect(answer.headers['x-demo-key'], 'the upstream shows the injected header masked').toMatch(/^\*+.{4}$/);
   expect(answer.headers['x-svc-key']).toBeUndefined();
 
@@ -83,20 +91,31 @@ test('J1: a route to an upstream of one’s own, made in the browser, injects a 
         const send = async (path: string, body: unknown) => {
           const response = await fetch(path, {
             method: 'POST',
-            headers: { 'content-type': 'application/json', 'x-csrf-token': me.csrf_token, 'x-svc-space': 'test', 'x-tenant-id': 'analytical-engines' },
+            headers: {
+              'content-type': 'application/json',
+              'x-csrf-token': me.csrf_token,
+              'x-svc-space': 'test',
+              'x-tenant-id': 'analytical-engines',
+            },
             body: JSON.stringify(body),
           });
           return (await response.json()) as { result?: { data: Record<string, string> }; error?: unknown };
         };
         const secret = await send('/admin/trpc/secrets.create', { name: 'MY_KEY', value: 'typed-in-the-browser' });
-        const route = await send('/admin/trpc/routes.create', { name: 'Mine', target_base_url: `http://127.0.0.1:${port}`, inject_headers_json: { 'X-Api-Token': '{{secret:MY_KEY}}' } });
+        const route = await send('/admin/trpc/routes.create', {
+          name: 'Mine',
+          target_base_url: `http://127.0.0.1:${port}`,
+          inject_headers_json: { 'X-Api-Token': '{{secret:MY_KEY}}' },
+        });
         const created = await send('/admin/trpc/apiKeys.create', { name: 'mine' });
         return { secret, route, key: created.result?.data.api_key ?? JSON.stringify(created) };
       },
       { port },
     );
     expect(made.key).toMatch(/^tk_test_/);
-    const response = await fetch(`http://localhost:${process.env.E2E_PROXY_PORT}/p/sandbox-analytical-engines/mine/x`, { headers: { 'x-svc-key': made.key } });
+    const response = await fetch(`http://localhost:${process.env.E2E_PROXY_PORT}/p/sandbox-analytical-engines/mine/x`, {
+      headers: { 'x-svc-key': made.key },
+    });
     expect(await response.json()).toEqual({ hello: 'from your upstream' });
     expect(seen[0]?.['x-api-token']).toBe('typed-in-the-browser');
     await page.goto('/analytical-engines/test/routes');
@@ -111,7 +130,19 @@ test('every page of the navigation opens in both spaces without a console error,
   test.setTimeout(180_000);
   const errors = failOnConsoleErrors(page);
   await signIn(page);
-  const pages = ['', '/routes', '/routes/echo', '/collections', '/clients', '/environments', '/import', '/secrets', '/logs', '/audit', '/api-keys'];
+  const pages = [
+    '',
+    '/routes',
+    '/routes/echo',
+    '/collections',
+    '/clients',
+    '/environments',
+    '/import',
+    '/secrets',
+    '/logs',
+    '/audit',
+    '/api-keys',
+  ];
   const paths = [
     ...pages.map((p) => `/analytical-engines/test${p}`),
     ...pages.filter((p) => p !== '/routes/echo').map((p) => `/analytical-engines/live${p}`),
@@ -131,7 +162,10 @@ test('every page of the navigation opens in both spaces without a console error,
 
 test('signing out ends the session at once, for every page', async ({ page }) => {
   await signIn(page);
-  await page.getByRole('button', { name: /account|Ada/i }).first().click();
+  await page
+    .getByRole('button', { name: /account|Ada/i })
+    .first()
+    .click();
   await page.getByRole('menuitem', { name: /sign out/i }).click();
   await page.waitForURL('**/signin');
   await page.goto('/analytical-engines/test/secrets');
