@@ -2,7 +2,6 @@
 
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Inspector } from '#components/logs/inspector.tsx';
 import type { Tail } from '#components/logs/use-tail.ts';
 import { callSnippets } from '#components/routes/call-snippets.ts';
 import { useScope, useTRPC } from '#components/trpc/provider.tsx';
@@ -11,6 +10,7 @@ import { cn } from '#components/ui/cn.ts';
 import { CodeBlock } from '#components/ui/code-block.tsx';
 import { Page, PageHeader, SectionCard } from '#components/ui/layout.tsx';
 import { notify } from '#components/ui/toaster.tsx';
+import { Arrival } from './arrival.tsx';
 import { Checklist } from './checklist.tsx';
 import { GoLiveCard } from './go-live-card.tsx';
 import { StarterKey } from './starter-key.tsx';
@@ -47,7 +47,7 @@ export function FirstCall() {
         description={
           call
             ? 'It went through the gateway, got a credential it never saw, and came back. Next: your own API.'
-            : 'Paste this into a terminal. The gateway puts a secret into the request on its way to a demonstration upstream; you will see both here.'
+            : 'Run this in a terminal. On its way to a demonstration upstream the gateway adds a credential that your terminal never sees.'
         }
       />
       <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 lg:grid-cols-[minmax(0,1fr)_20rem]">
@@ -92,11 +92,7 @@ function LiveRow({ live, call, more }: { live: Tail['state']; call: Tail['rows']
             ? 'Waiting for your call. It appears here the moment it arrives.'
             : 'Connecting to the live log. No call is missed meanwhile.'}
       </p>
-      {call && (
-        <div className="flex flex-col gap-5">
-          <Inspector key={call.request_id} requestId={call.request_id} />
-        </div>
-      )}
+      {call && <Arrival key={call.request_id} requestId={call.request_id} />}
     </SectionCard>
   );
 }

@@ -54,7 +54,11 @@ export function phasesOf(
   log: Pick<Detail['log'], 'latency_ms' | 'upstream_ms' | 'origin' | 'error'>,
   trace: Trace,
 ): { phases: Phase[]; stoppedAt?: string } {
-  const inside: Phase[] = Object.entries(trace.phases_ms).map(([name, ms]) => ({ name: NAMES[name] ?? name, ms, where: 'inside' }));
+  // jsonb keeps keys in an order of its own: the order of the pipeline is that of NAMES.
+  const place = (name: string) => (name in NAMES ? Object.keys(NAMES).indexOf(name) : Number.MAX_SAFE_INTEGER);
+  const inside: Phase[] = Object.entries(trace.phases_ms)
+    .sort(([a], [b]) => place(a) - place(b))
+    .map(([name, ms]) => ({ name: NAMES[name] ?? name, ms, where: 'inside' }));
   const upstream = log.upstream_ms;
   const spent = inside.reduce((sum, phase) => sum + phase.ms, 0) + (upstream ?? 0);
   const left = Math.max(0, (log.latency_ms ?? 0) - spent);
