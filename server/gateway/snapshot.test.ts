@@ -196,7 +196,17 @@ test('without its database the gateway goes on serving, keeps the logs, counts, 
   pool.on('error', () => {});
   const disk = createDisk(path.join(directory, 'door-snapshot'), rootKeys());
   const egress = egressSettings({ privateAllowlist: [{ cidr: '127.0.0.0/8' }] });
-  const snapshots = new Snapshots({ pool, egress, disk, maxAgeMs: 60_000 });
+  const open: Snapshots[] = [];
+  const snapshotsOf = (files: ReturnType<typeof createDisk>, maxAgeMs: number) => {
+    const made = new Snapshots({ pool, egress, disk: files, maxAgeMs });
+    open.push(made);
+    return made;
+  };
+  after(async () => {
+    for (const one of open) await one.close();
+    await pool.end();
+  });
+  const snapshots = snapshotsOf(disk, 60_000);
   await snapshots.start();
   assert.ok(snapshots.byId(w.tenant.id)?.live.route('r'));
   await disk.settled();
@@ -207,21 +217,19 @@ test('without its database the gateway goes on serving, keeps the logs, counts, 
   await assert.rejects(snapshots.refresh(w.tenant.id, 'live'));
 
   // A gateway that starts meanwhile has the same picture, from disk.
-  const reborn = new Snapshots({ pool, egress, disk: createDisk(path.join(directory, 'door-snapshot'), rootKeys()), maxAgeMs: 60_000 });
+  const reborn = snapshotsOf(createDisk(path.join(directory, 'door-snapshot'), rootKeys()), 60_000);
   await reborn.start(50);
   assert.ok(reborn.fresh);
   assert.equal(reborn.byId(w.tenant.id)?.live.route('r')?.slug, 'r');
   assert.equal(reborn.byId(w.tenant.id)?.live.secretByName('HELD')?.values.size, 1);
   assert.ok(reborn.byId(w.tenant.id)?.row.keys.length);
-  const strict = new Snapshots({ pool, egress, disk: createDisk(path.join(directory, 'door-snapshot'), rootKeys()), maxAgeMs: 1 });
+  const strict = snapshotsOf(createDisk(path.join(directory, 'door-snapshot'), rootKeys()), 1);
   await strict.start(50);
   assert.equal(strict.fresh, false);
 
   await makeRoute(w, 'made-meanwhile', upstream.url);
   door.open();
   for (const one of [snapshots, reborn]) await until(() => one.byId(w.tenant.id)?.live.route('made-meanwhile') !== undefined, 15_000);
-  for (const one of [snapshots, reborn, strict]) await one.close();
-  await pool.end();
   assert.equal((await ask(port, w.tenant.slug, '/r', { key })).status, 200);
 });
 

@@ -18,6 +18,8 @@ export function sql(): pg.Pool {
   if (!pool) {
     pool = new pg.Pool({ ...connection(), max: 6 });
     pool.on('error', () => {}); // an idle connection that dies is replaced at its next use
+    // One that dies while it is lent fails its query; the event it emits besides would end the process.
+    pool.on('connect', (client) => client.on('error', () => {}));
   }
   return pool;
 }

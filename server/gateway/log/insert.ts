@@ -1,5 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import { bucketOf, emptyBuckets } from '#server/domain/request-logs/buckets.ts';
+import { withClient } from '../with-client.ts';
 import type { LogRow } from './row.ts';
 
 const COLUMNS = {
@@ -64,17 +65,12 @@ const ROLLUP = `insert into request_rollups as r (tenant_id, sandbox, minute, ro
  * Writes a batch with its rollups and its announcement in one transaction. A row that is there already (a batch replayed after a crash) is
  * neither written nor counted again.
  */
-export async function insertRows(pool: Pool, rows: readonly LogRow[]): Promise<void> {
-  const client = await pool.connect();
-  let broken = true;
-  try {
+export function insertRows(pool: Pool, rows: readonly LogRow[]): Promise<void> {
+  return withClient(pool, async (client) => {
     await client.query('begin');
     await insertInto(client, rows);
     await client.query('commit');
-    broken = false;
-  } finally {
-    client.release(broken);
-  }
+  });
 }
 
 async function insertInto(client: PoolClient, rows: readonly LogRow[]): Promise<void> {

@@ -1,11 +1,12 @@
-import { hash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { RootKeys } from '#server/crypto/root-key.ts';
 import { openSnapshot, sealSnapshot } from '#server/crypto/snapshot-seal.ts';
 import { DecryptFailed } from '#server/crypto/svt1.ts';
+import { digest } from '#server/crypto/tokens.ts';
 import { log } from '#server/platform/log.ts';
+import { privateFolder } from '#server/platform/private-folder.ts';
 import type { SpaceRows } from './rows.ts';
 
 // A gateway that starts while the database is away serves from here (interface rule 12 §15). Everything on disk is sealed; secret values
@@ -26,12 +27,12 @@ export type Disk = {
 };
 
 export function createDisk(folder: string, roots: RootKeys): Disk {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  privateFolder(folder);
   const written = new Map<string, string>();
   let queue: Promise<void> = Promise.resolve();
 
   const write = (name: string, text: string): Promise<void> => {
-    const print = hash('sha256', text);
+    const print = digest(text).toString('base64');
     if (written.get(name) === print) return queue;
     written.set(name, print);
     // One after another: a burst of changes must not open a thousand files.
@@ -54,7 +55,7 @@ export function createDisk(folder: string, roots: RootKeys): Disk {
     const name = file.slice(0, -4);
     try {
       const text = openSnapshot(roots, name, readFileSync(path.join(folder, file))).toString();
-      written.set(name, hash('sha256', text));
+      written.set(name, digest(text).toString('base64'));
       return JSON.parse(text);
     } catch (error) {
       log.warn(
@@ -89,6 +90,12 @@ export function createDisk(folder: string, roots: RootKeys): Disk {
       );
       return queue;
     },
-    settled: () => queue,
+    async settled() {
+      // What is asked for while we wait may replace a write that stood in the queue.
+      for (let last: Promise<void> | undefined; last !== queue; ) {
+        last = queue;
+        await last;
+      }
+    },
   };
 }

@@ -3,6 +3,7 @@ import type { TenantKeyRow } from '#server/crypto/keyring.ts';
 import type { PlanName } from '#server/domain/plans/schema.ts';
 import type { ConfigRow } from '#server/domain/routes/effective.ts';
 import type { Space } from '#server/kernel/context.ts';
+import { withClient } from '../with-client.ts';
 
 // What the data plane knows of one workspace and space, as plain JSON: it is compiled for serving and written to disk as it is.
 // Bytes are base64 text, instants are epoch milliseconds, inject_body_json stays JSON text so that no number loses a digit.
@@ -110,18 +111,13 @@ const FAMILIES = Object.keys(QUERIES) as Family[];
  * All rows of the given workspaces and spaces as of one instant: every query sees the same snapshot of the database, so a change that
  * touched several tables is seen whole or not at all. Workspaces that are deleted are absent from the answer.
  */
-export async function loadRows(pool: Pool, tenantIds: readonly string[], spaces: readonly Space[]): Promise<SpaceRows[]> {
-  const client = await pool.connect();
-  let broken = true;
-  try {
+export function loadRows(pool: Pool, tenantIds: readonly string[], spaces: readonly Space[]): Promise<SpaceRows[]> {
+  return withClient(pool, async (client) => {
     await client.query('begin isolation level repeatable read read only');
     const loaded = await readAll(client, tenantIds, spaces);
     await client.query('commit');
-    broken = false;
     return loaded;
-  } finally {
-    client.release(broken);
-  }
+  });
 }
 
 async function readAll(client: PoolClient, tenantIds: readonly string[], spaces: readonly Space[]): Promise<SpaceRows[]> {
