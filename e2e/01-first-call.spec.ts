@@ -42,13 +42,8 @@ test('J1: sign up, paste one line, watch the call arrive with its credential inj
   await expect(page.getByText('Waiting for your call')).toBeVisible();
   await accessible(page);
   const line = (await code.innerText()).replaceAll('\u00a0', ' ');
-  for (const language of ['Node', 'Python'])
-    await expect(
-      page
-        .getByRole('tab', { name: language })
-        .or(page.getByRole('radio', { name: language }))
-        .first(),
-    ).toBeVisible();
+  const languages = page.getByRole('group', { name: 'Language' }).first();
+  for (const language of ['Node', 'Python']) await expect(languages.getByRole('button', { name: language })).toBeVisible();
 
   const answer = JSON.parse(execFileSync('bash', ['-c', `${line.replace(/^\$ /, '')} -s`], { encoding: 'utf8' })) as {
     headers: Record<string, string>;
