@@ -42,6 +42,7 @@ export const callerOf = (headers: Headers, edge: Edge | null): PersonCtx => ({
   user: null,
   request_id: edge?.request_id ?? crypto.randomUUID(),
   ip: edge?.ip ?? null,
+  relayed: headers.has('x-sallyport-relayed'),
   user_agent: headers.get('user-agent'),
   host: headers.get('host'),
   signup_handle: signupHandleOf(headers),

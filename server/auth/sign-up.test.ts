@@ -188,4 +188,5 @@ test('the local mailbox is open on this machine only, by its own name, and never
   assert.equal((await browser({ ip: '192.0.2.1' }).get('/auth/mailbox')).status, 404);
   assert.equal((await local.get('/auth/mailbox', { host: 'rebound.example.test:4002' })).status, 404);
   assert.equal((await local.get('/auth/mailbox', { 'x-sallyport-front': 'forged' })).status, 404);
+  assert.equal((await local.get('/auth/mailbox', { 'x-sallyport-relayed': '1' })).status, 404, 'through a tunnel that rewrites the Host');
 });

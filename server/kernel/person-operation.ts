@@ -41,6 +41,8 @@ export type PersonCtx = {
   user: Person | null;
   request_id: string;
   ip: string | null;
+  /** Another server passed the call on, so a loopback `ip` says nothing about where the person is. */
+  relayed: boolean;
   user_agent: string | null;
   /** The Host header: the local mailbox answers on the dashboard's own address only. */
   host: string | null;

@@ -2,7 +2,7 @@ import { createTransport, type Transporter } from 'nodemailer';
 import { env } from './env.ts';
 import { log } from './log.ts';
 
-export type Mail = { recipient: string; subject: string; text: string; html: string | null };
+export type Mail = { recipient: string; kind: string; subject: string; text: string; html: string | null };
 
 let transport: Transporter | undefined;
 
@@ -37,11 +37,11 @@ export function closeMail(): void {
 
 /**
  * A local installation has no other way to see its links and codes, so there the line goes past the logger, which would mask them.
- * In production the log names the mail and never what it says.
+ * In production the log names the kind of mail and never what it says: the subject of one holds its code.
  */
 function show(mail: Mail): void {
   if (env.NODE_ENV === 'test') return;
-  if (env.NODE_ENV === 'production') log.info({ to: mail.recipient, subject: mail.subject }, 'mail kept: SMTP_URL is not set');
+  if (env.NODE_ENV === 'production') log.info({ to: mail.recipient, kind: mail.kind }, 'mail kept: SMTP_URL is not set');
   else
     process.stdout.write(
       `${JSON.stringify({ level: 'info', time: new Date().toISOString(), pid: process.pid, to: mail.recipient, subject: mail.subject, text: mail.text, msg: 'mail (SMTP_URL is not set)' })}\n`,

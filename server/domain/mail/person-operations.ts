@@ -36,8 +36,9 @@ const LOOPBACK_NAMES = new Set(['localhost', '127.0.0.1', '[::1]']);
 const LOOPBACK_ADDRESSES = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1']);
 
 /**
- * Whoever reads these mails can sign in as anybody, so all must hold: no mail leaves, the dashboard is this machine's own, the caller is on it, and
- * the browser asked for a loopback name (a foreign name that resolves here would let a web page read the answer).
+ * Whoever reads these mails can sign in as anybody, so all must hold: no mail leaves, the dashboard is this machine's own, the caller is on it (a tunnel
+ * or proxy on this machine is not the caller), and the browser asked for a loopback name (a foreign name that resolves here would let a web page
+ * read the answer).
  */
 function isLocal(ctx: PersonCtx): boolean {
   if (mailLeaves()) return false;
@@ -45,6 +46,7 @@ function isLocal(ctx: PersonCtx): boolean {
   return (
     LOOPBACK_NAMES.has(new URL(env.PUBLIC_ADMIN_URL).hostname) &&
     LOOPBACK_NAMES.has(name) &&
+    !ctx.relayed &&
     ctx.ip !== null &&
     LOOPBACK_ADDRESSES.has(ctx.ip)
   );

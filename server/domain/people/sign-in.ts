@@ -23,8 +23,9 @@ export type Scope = { keep?: boolean | undefined; scope_tenant?: string | undefi
 export async function signInByPassword(ctx: PersonCtx, input: { email: string; password: string } & Scope): Promise<SignedIn> {
   const forgive = await throttled(
     [
-      { what: 'login', subject: input.email, limit: 10, window_sec: 900 },
+      // The network first: who is over its limit must not leave a row for every address they make up.
       { what: 'login-ip', subject: network(ctx.ip), limit: 50, window_sec: 900 },
+      { what: 'login', subject: input.email, limit: 10, window_sec: 900 },
     ],
     ctx.now,
     'rate_limited',

@@ -32,6 +32,7 @@ const visitor = (): PersonCtx => ({
   ip: '198.51.100.1',
   user_agent: 'b',
   host: null,
+  relayed: false,
   signup_handle: null,
   now: new Date(),
   changes: [],

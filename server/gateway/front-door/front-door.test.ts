@@ -214,9 +214,12 @@ test('framework, proxy and front-door headers of the caller never arrive; ours d
   assert.equal(got.headers['x-sallyport-request-id'], REQUEST_ID);
   assert.equal(got.headers['x-sallyport-ip'], '127.0.0.1');
   assert.equal(got.headers['x-sallyport-proto'], 'http');
+  assert.equal(got.headers['x-sallyport-relayed'], '1', 'somebody passed it on: the peer is not the person');
   assert.equal(got.headers['x-forwarded-for'], '127.0.0.1');
   assert.equal(got.headers.authorization, 'Bearer tk_live_x');
   assert.equal(got.headers['x-custom'], 'kept');
+  await ask('admin', 'GET /auth/mailbox', 'X-Sallyport-Relayed: 0\r\n');
+  assert.equal(seen[1]?.headers['x-sallyport-relayed'], undefined, 'nobody passed this one on');
 });
 
 test('the dashboard keeps the headers its router needs, and a trusted proxy may say where the caller came from', async () => {

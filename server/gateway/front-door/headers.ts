@@ -40,6 +40,18 @@ const CLAIMS = new Set([
 ]);
 const CLAIM_PREFIXES = ['x-sallyport-', 'x-forwarded-', 'x-middleware-', 'x-nextjs-', 'x-next-', 'x-invoke-', 'x-vercel-', 'x-now-'];
 
+/** What proxies and tunnels add, also those nobody told us about: the peer is then not the person. */
+const RELAY = new Set([
+  'forwarded',
+  'via',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+  'x-real-ip',
+  'cf-connecting-ip',
+  'true-client-ip',
+]);
+
 /** Who the door says the caller is. `token` proves to the web process that it was the door. */
 export type Facts = { token: string; match: ForwardablePlane; origin: RequestOrigin; requestId: string };
 
@@ -49,9 +61,11 @@ export function headersForWeb(raw: readonly string[], surface: Surface, facts: F
   const nominated = nominatedBy(raw);
   const out: string[] = ['host', origin.host];
   let chunked = false;
+  let relayed = false;
   for (let i = 0; i < raw.length; i += 2) {
     const name = (raw[i] as string).toLowerCase();
     if (name === 'transfer-encoding') chunked = true;
+    if (RELAY.has(name)) relayed = true;
     if (HOP_BY_HOP.has(name) || CLAIMS.has(name) || nominated.has(name)) continue;
     if (CLAIM_PREFIXES.some((prefix) => name.startsWith(prefix))) continue;
     // The router of the dashboard pages needs these; anywhere else they would change what the framework answers.
@@ -63,6 +77,7 @@ export function headersForWeb(raw: readonly string[], surface: Surface, facts: F
   out.push('x-forwarded-for', origin.address, 'x-forwarded-proto', origin.proto, 'x-forwarded-host', origin.host);
   out.push('x-sallyport-front', facts.token, 'x-sallyport-plane', match.plane, 'x-sallyport-request-id', facts.requestId);
   out.push('x-sallyport-ip', origin.address, 'x-sallyport-proto', origin.proto);
+  if (relayed) out.push('x-sallyport-relayed', '1');
   if ('space' in match) out.push('x-sallyport-space', match.space);
   if (match.plane === 'tenant') out.push('x-sallyport-tenant', match.slug);
   return out;
