@@ -1,6 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import { bucketOf, emptyBuckets } from '#server/domain/request-logs/buckets.ts';
 import { withClient } from '../with-client.ts';
+import { type CopyColumn, copyRows } from './copy.ts';
 import type { LogRow } from './row.ts';
 
 const COLUMNS = {
@@ -43,7 +44,11 @@ const COLUMNS = {
 } as const satisfies Record<keyof LogRow, string>;
 
 const names = Object.keys(COLUMNS).join(', ');
-/** One JSON text carries the whole batch: cheaper to write and to send than an array per column. */
+const COPIED = Object.fromEntries(
+  Object.entries(COLUMNS).map(([name, type]) => [name, type === 'jsonb' ? 'json' : type.endsWith('[]') ? 'array' : 'plain']),
+) as Record<keyof LogRow, CopyColumn>;
+
+/** For batches with rows that are there already, which COPY cannot leave out. */
 const INSERT = `insert into request_logs (${names})
   select ${names} from jsonb_to_recordset($1::jsonb) as r(${Object.entries(COLUMNS)
     .map(([name, type]) => `${name} ${type}`)
@@ -67,19 +72,38 @@ const ROLLUP = `insert into request_rollups as r (tenant_id, sandbox, minute, ro
  */
 export function insertRows(pool: Pool, rows: readonly LogRow[]): Promise<void> {
   return withClient(pool, async (client) => {
-    await client.query('begin');
-    await insertInto(client, rows);
-    await client.query('commit');
+    await inTransaction(client, () => copyAll(client, rows)).catch(async (error: unknown) => {
+      if ((error as { code?: unknown }).code !== UNIQUE_VIOLATION) throw error;
+      await client.query('rollback');
+      await inTransaction(client, () => insertNew(client, rows));
+    });
   });
 }
 
-async function insertInto(client: PoolClient, rows: readonly LogRow[]): Promise<void> {
+const UNIQUE_VIOLATION = '23505';
+
+async function inTransaction(client: PoolClient, work: () => Promise<readonly LogRow[]>): Promise<void> {
+  await client.query('begin');
+  const counted = await work();
+  if (counted.length > 0) await tell(client, counted);
+  await client.query('commit');
+}
+
+async function copyAll(client: PoolClient, rows: readonly LogRow[]): Promise<readonly LogRow[]> {
+  await copyRows(client, 'request_logs', COPIED, rows);
+  return rows;
+}
+
+async function insertNew(client: PoolClient, rows: readonly LogRow[]): Promise<readonly LogRow[]> {
   const inserted = await client.query<{ request_id: string }>({ name: 'log-insert', text: INSERT, values: [JSON.stringify(rows)] });
   const fresh = new Set(inserted.rows.map((row) => row.request_id));
-  const counted = fresh.size === rows.length ? rows : rows.filter((row) => fresh.has(row.request_id));
-  if (counted.length === 0) return;
-  await client.query({ name: 'log-rollup', text: ROLLUP, values: [JSON.stringify(rollups(counted))] });
-  const spaces = [...new Set(counted.map((row) => `${row.tenant_id}:${row.sandbox ? 'test' : 'live'}`))];
+  return rows.filter((row) => fresh.has(row.request_id));
+}
+
+/** Counts the rows and says that they are there. */
+async function tell(client: PoolClient, rows: readonly LogRow[]): Promise<void> {
+  await client.query({ name: 'log-rollup', text: ROLLUP, values: [JSON.stringify(rollups(rows))] });
+  const spaces = [...new Set(rows.map((row) => `${row.tenant_id}:${row.sandbox ? 'test' : 'live'}`))];
   await client.query({ name: 'log-notify', text: "select pg_notify('request_logged', s) from unnest($1::text[]) as s", values: [spaces] });
 }
 
