@@ -1,0 +1,75 @@
+import fs from 'node:fs';
+import path from 'node:path';
+
+/** A value that may be found nowhere, and what to look for: the value as it is and in every spelling software gives such values. */
+export type Needle = { name: string; forms: { spelling: string; bytes: Buffer }[] };
+
+export function needle(name: string, value: string): Needle {
+  if (value.length < 16) throw new Error(`${name} is too short to be looked for: it would be found by chance`);
+  const raw = Buffer.from(value);
+  const forms: [string, string][] = [
+    ['clear', value],
+    ['JSON', JSON.stringify(value).slice(1, -1)],
+    ['URL', encodeURIComponent(value)],
+    ['form', new URLSearchParams({ v: value }).toString().slice(2)],
+    ['HTML', value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')],
+    ['hex', raw.toString('hex')],
+    ['HEX', raw.toString('hex').toUpperCase()],
+    // Inside longer data the same bytes have three base64 spellings, by where they begin; their edges depend on the neighbours.
+    ...[0, 1, 2].flatMap((shift): [string, string][] => {
+      const text = Buffer.concat([Buffer.alloc(shift), raw])
+        .toString('base64')
+        .replace(/=+$/, '')
+        .slice(shift === 0 ? 0 : 4, -2);
+      return [
+        ['base64', text],
+        ['base64url', text.replaceAll('+', '-').replaceAll('/', '_')],
+      ];
+    }),
+  ];
+  const unique = new Map(forms.reverse().map(([spelling, text]) => [text, spelling])); // the plainest spelling names a text
+  return { name, forms: [...unique].map(([text, spelling]) => ({ spelling, bytes: Buffer.from(text) })) };
+}
+
+/** `what (spelling)` for every needle that is in the hay. */
+export function found(hay: string | Buffer, needles: readonly Needle[]): string[] {
+  const bytes = typeof hay === 'string' ? Buffer.from(hay) : hay;
+  return needles.flatMap(({ name, forms }) =>
+    forms.filter((form) => bytes.includes(form.bytes)).map((form) => `${name} (${form.spelling})`),
+  );
+}
+
+const PIECE = 8 * 1024 * 1024;
+const OVERLAP = 8 * 1024;
+
+/** The same over all files of a folder, in pieces that overlap, so that files of any size can be searched. */
+export function foundInFiles(folder: string, needles: readonly Needle[], skip: (file: string) => boolean = () => false): string[] {
+  if (!fs.existsSync(folder)) return [];
+  const hits: string[] = [];
+  for (const entry of fs.readdirSync(folder, { withFileTypes: true, recursive: true })) {
+    const file = path.join(entry.parentPath, entry.name);
+    if (!entry.isFile() || skip(file)) continue;
+    for (const piece of piecesOf(file)) hits.push(...found(piece, needles).map((hit) => `${hit} in ${file}`));
+  }
+  return [...new Set(hits)];
+}
+
+/** A file may vanish or grow while it is read; what is there is searched. */
+function* piecesOf(file: string): Generator<Buffer> {
+  let handle: number;
+  try {
+    handle = fs.openSync(file, 'r');
+  } catch {
+    return;
+  }
+  try {
+    const buffer = Buffer.alloc(PIECE);
+    for (let at = 0; ; at += PIECE - OVERLAP) {
+      const read = fs.readSync(handle, buffer, 0, PIECE, at);
+      if (read > 0) yield buffer.subarray(0, read);
+      if (read < PIECE) return;
+    }
+  } finally {
+    fs.closeSync(handle);
+  }
+}
