@@ -184,14 +184,17 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   #sendBuffered(): void {
     const { call, out } = this.#head('complete');
-    const body =
-      this.#chunks.length === 1 ? this.#chunks[0] : this.#chunks.length === 0 ? undefined : Buffer.concat(this.#chunks, this.#received);
+    const chunks = this.#chunks;
     this.#chunks = [];
     if (!this.#writeHead(out)) return;
     call.responseBytes = this.#received;
-    // As text of the same bytes a small body goes out in one write with the head.
-    if (body !== undefined && body.length <= ONE_WRITE) call.res.end(body.toString('latin1'), 'latin1');
-    else call.res.end(body);
+    const last = chunks.pop();
+    // As text of the same bytes a small body goes out in one write with the head; a longer one in one write of its parts, uncopied.
+    if (last !== undefined && chunks.length === 0 && last.length <= ONE_WRITE) call.res.end(last.toString('latin1'), 'latin1');
+    else {
+      for (const chunk of chunks) call.res.write(chunk);
+      call.res.end(last);
+    }
     this.#finish();
   }
 
