@@ -9,7 +9,7 @@ import { measureLatency } from './bench/latency.ts';
 import { measureLists } from './bench/lists.ts';
 import { cores, endChildren, findTool, moveSelfTo, requireMachine } from './bench/machine.ts';
 import { measureMemory } from './bench/memory.ts';
-import { type Bench, startProxies } from './bench/proxies.ts';
+import { type Bench, type Peer, startProxies } from './bench/proxies.ts';
 import { measureProxy } from './bench/proxy.ts';
 import { type Row, say, table } from './bench/report.ts';
 import { measureStart } from './bench/start.ts';
@@ -59,7 +59,7 @@ ${machine}
 }
 
 async function overThem(names: readonly Part[]): Promise<Row[]> {
-  const bench = await startProxies(path.join(directory, 'proxies'), names.includes('proxy') ? ['nginx', 'next'] : ['nginx']);
+  const bench = await startProxies(path.join(directory, 'proxies'), peersOf(names));
   try {
     const rows: Row[] = [];
     for (const name of names) rows.push(...((await proxyParts[name]?.(bench)) ?? []));
@@ -67,6 +67,14 @@ async function overThem(names: readonly Part[]): Promise<Row[]> {
   } finally {
     await bench.stop();
   }
+}
+
+function peersOf(names: readonly Part[]): Peer[] {
+  return [
+    'nginx',
+    ...(names.includes('proxy') ? (['next'] as const) : []),
+    ...(names.includes('bodies') ? (['tuned nginx'] as const) : []),
+  ];
 }
 
 function chosen(names: readonly string[]): Part[] {

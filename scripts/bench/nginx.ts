@@ -3,10 +3,11 @@ import path from 'node:path';
 import { answers } from './http.ts';
 import { familyOf, findTool, freePorts, spawnOn, stopChild, until } from './machine.ts';
 
-// nginx twice: as the upstream of everybody, and as the peer to be compared with, set up as its manual advises for this work.
+// nginx twice: as the upstream of everybody, and as the peer to be compared with.
 
 export type Nginx = {
-  port: number /** Its worker's process ids; the master does nothing. */;
+  port: number;
+  /** Whose CPU time is its. */
   pids: () => number[];
   stop: () => Promise<void>;
 };
@@ -20,6 +21,7 @@ export async function startUpstream(directory: string, where: string): Promise<N
   const small = JSON.stringify({ id: 'ch_1', object: 'charge', amount: 2000, currency: 'eur', note: 'x'.repeat(210 - 73) });
   const answer = `default_type application/json; return 200 '${small}';`;
   return start(directory, 'upstream', where, port, [
+    LARGE_BUFFERS,
     `upstream small { server 127.0.0.1:${inner}; keepalive 64; }`,
     `server { listen 127.0.0.1:${inner}; access_log off; keepalive_requests 1000000000; location / { ${answer} } }`,
     `server { listen 127.0.0.1:${port} backlog=1024; access_log off; keepalive_requests 1000000000;`,
@@ -31,10 +33,19 @@ export async function startUpstream(directory: string, where: string): Promise<N
   ]);
 }
 
-/** proxy_pass with kept-alive connections and one injected header. */
-export async function startPeer(directory: string, where: string, upstreamPort: number): Promise<Nginx> {
+/** proxy_pass with kept-alive connections and one injected header; all else as nginx comes. */
+export const startPeer = (directory: string, where: string, upstreamPort: number) => startProxy(directory, where, upstreamPort, 'peer', []);
+
+/** The same with buffers that hold a body of 100 KB, which nginx by itself cuts into 4 KB pieces or puts into a file. */
+export const startTunedPeer = (directory: string, where: string, upstreamPort: number) =>
+  startProxy(directory, where, upstreamPort, 'tuned', [LARGE_BUFFERS]);
+
+const LARGE_BUFFERS = 'client_body_buffer_size 256k; proxy_buffer_size 16k; proxy_buffers 16 16k; proxy_busy_buffers_size 64k;';
+
+async function startProxy(directory: string, where: string, upstreamPort: number, name: string, more: readonly string[]): Promise<Nginx> {
   const [port] = (await freePorts(1)) as [number];
-  return start(directory, 'peer', where, port, [
+  return start(directory, name, where, port, [
+    ...more,
     `upstream origin { server 127.0.0.1:${upstreamPort}; keepalive 128; }`,
     `server { listen 127.0.0.1:${port} backlog=1024; access_log off; keepalive_requests 1000000000;`,
     '  location / { proxy_pass http://origin; proxy_http_version 1.1; proxy_set_header Connection "";',
@@ -52,8 +63,7 @@ async function start(directory: string, name: string, where: string, port: numbe
     `worker_processes 1; daemon off; pid ${folder}/pid; error_log ${folder}/error.log warn;`,
     'events { worker_connections 2048; }',
     `http { ${temporary.join(' ')} tcp_nodelay on;`,
-    // Bodies of 100 KB stay in memory: through files nginx would be easy to beat.
-    'client_body_buffer_size 256k; client_max_body_size 10m; proxy_buffer_size 16k; proxy_buffers 16 16k; proxy_busy_buffers_size 64k;',
+    'client_max_body_size 10m;',
     ...http,
     '}',
   ];

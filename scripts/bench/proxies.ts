@@ -3,13 +3,18 @@ import { get } from './http.ts';
 import { drive, type Load, type LoadResult } from './load.ts';
 import { cores, cpuSeconds } from './machine.ts';
 import { startNextPeer } from './next-peer.ts';
-import { startPeer, startUpstream } from './nginx.ts';
+import { type Nginx, startPeer, startTunedPeer, startUpstream } from './nginx.ts';
 import { say } from './report.ts';
 import { install } from './service.ts';
 import { makeWorkspace } from './workspace.ts';
 
 /** One of the proxies compared: where to call it and whose CPU time is its. */
-export type Contender = { name: 'sallyport' | 'nginx' | 'next'; url: string; headers: Record<string, string>; pids: () => number[] };
+export type Contender = {
+  name: 'sallyport' | 'nginx' | 'tuned nginx' | 'next';
+  url: string;
+  headers: Record<string, string>;
+  pids: () => number[];
+};
 export type Bench = {
   directory: string;
   upstream: string;
@@ -19,8 +24,15 @@ export type Bench = {
   stop: () => Promise<void>;
 };
 
+export type Peer = Exclude<Contender['name'], 'sallyport'>;
+const starts: Record<Peer, (directory: string, where: string, upstreamPort: number) => Promise<Nginx>> = {
+  nginx: startPeer,
+  'tuned nginx': startTunedPeer,
+  next: startNextPeer,
+};
+
 /** Upstream, our gateway and the peers, all answering. Only one of them is given load at a time, so they share the measured core. */
-export async function startProxies(directory: string, peers: readonly ('nginx' | 'next')[]): Promise<Bench> {
+export async function startProxies(directory: string, peers: readonly Peer[]): Promise<Bench> {
   const origin = await startUpstream(directory, cores.others);
   const installation = await install(directory);
   const callable = await makeWorkspace(installation, 'bench', origin.port);
@@ -30,7 +42,7 @@ export async function startProxies(directory: string, peers: readonly ('nginx' |
   const stops = [installation.stop, origin.stop];
   for (const name of peers) {
     if (name === 'next') say('building the Next peer');
-    const peer = await (name === 'nginx' ? startPeer : startNextPeer)(directory, cores.measured, origin.port);
+    const peer = await starts[name](directory, cores.measured, origin.port);
     stops.unshift(peer.stop);
     // The key is sent to all, so that all have the same request to read.
     const headers = { 'X-Svc-Key': callable.headers['X-Svc-Key'] ?? '' };
