@@ -1,15 +1,26 @@
-/** A new row id: UUID version 7 (RFC 9562 §5.7), so that rows made together lie together in the index. */
+let lastMs = 0;
+let inThisMs = 0;
+
+/**
+ * A new row id: UUID version 7 (RFC 9562 §5.7), so that rows made together lie together in the index. The 12 bits after the time count within the
+ * millisecond (§6.2, method 1): ids of one process sort in the order they were made.
+ */
 export function newId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
-  const ms = Date.now();
-  bytes[0] = ms / 2 ** 40;
-  bytes[1] = ms / 2 ** 32;
-  bytes[2] = ms / 2 ** 24;
-  bytes[3] = ms / 2 ** 16;
-  bytes[4] = ms / 2 ** 8;
-  bytes[5] = ms;
-  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x70;
+  const now = Date.now();
+  inThisMs = now > lastMs ? 0 : inThisMs + 1;
+  // 4,096 in one millisecond, or a clock that went back: time goes on where it was.
+  lastMs = now > lastMs ? now : inThisMs > 0xfff ? lastMs + 1 : lastMs;
+  inThisMs &= 0xfff;
+  bytes[0] = lastMs / 2 ** 40;
+  bytes[1] = lastMs / 2 ** 32;
+  bytes[2] = lastMs / 2 ** 24;
+  bytes[3] = lastMs / 2 ** 16;
+  bytes[4] = lastMs / 2 ** 8;
+  bytes[5] = lastMs;
+  bytes[6] = 0x70 | (inThisMs >> 8);
+  bytes[7] = inThisMs;
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
-  const hex = Array.from(bytes, (b) => b.toString(16).padStart(2, '0')).join('');
+  const hex = Buffer.from(bytes).toString('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
