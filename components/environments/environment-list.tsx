@@ -109,13 +109,9 @@ const columns = (path: (to: string) => string) => [
       <span className="inline-flex items-center gap-2">
         <EnvironmentDot bare name={row.name} color={row.color} />
         {row.display_name}
+        {row.is_default && <Badge tone="accent">default</Badge>}
       </span>
     ),
-  }),
-  column.accessor('is_default', {
-    header: '',
-    meta: { width: '5rem' },
-    cell: ({ getValue }) => getValue() && <Badge tone="accent">default</Badge>,
   }),
   column.accessor('name', {
     header: 'Named in calls',

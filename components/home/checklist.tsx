@@ -9,7 +9,6 @@ import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { IconButton } from '#components/ui/button.tsx';
 import { cn } from '#components/ui/cn.ts';
 import { SectionCard } from '#components/ui/layout.tsx';
-import { Meter } from '#components/ui/meter.tsx';
 
 type Step = { label: string; href: string; done: boolean };
 
@@ -24,7 +23,7 @@ export function Checklist() {
   return (
     <SectionCard title="Getting started" actions={<IconButton size="sm" label="Close the list" icon={<X />} onClick={close} />}>
       <div className="flex flex-col gap-3">
-        <Meter value={done} max={steps.length} label={`${done.toString()} of ${steps.length.toString()} done`} bare />
+        <Progress done={done} of={steps.length} />
         <ol className="flex flex-col gap-1">
           {steps.map((step) => (
             <li key={step.label}>
@@ -48,6 +47,28 @@ export function Checklist() {
         </ol>
       </div>
     </SectionCard>
+  );
+}
+
+function Progress({ done, of }: { done: number; of: number }) {
+  const text = `${done.toString()} of ${of.toString()} done`;
+  return (
+    <div className="flex items-center gap-3">
+      <div
+        role="progressbar"
+        aria-label="Getting started"
+        aria-valuenow={done}
+        aria-valuemin={0}
+        aria-valuemax={of}
+        aria-valuetext={text}
+        className="h-1.5 flex-1 overflow-hidden rounded-full bg-pressed"
+      >
+        <div className="h-full rounded-full bg-accent" style={{ width: `${((done / of) * 100).toString()}%` }} />
+      </div>
+      <span aria-hidden className="figures text-ink-3 text-xs">
+        {text}
+      </span>
+    </div>
   );
 }
 

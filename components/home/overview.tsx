@@ -44,8 +44,11 @@ export function Overview() {
   const was = previous.data?.totals;
   const share = totals && totals.total > 0 ? totals.errors / totals.total : 0;
   const wasShare = was && was.total > 0 ? was.errors / was.total : null;
-  const trend = stats.data?.series.map((bucket) => bucket.total);
-  const errors = stats.data?.series.map((bucket) => bucket.c5xx + bucket.other);
+  const buckets = stats.data && bucketsOf(stats.data);
+  const trend =
+    buckets &&
+    coarse(buckets.map((b) => (b.ok ?? 0) + (b.redirect ?? 0) + (b.client_error ?? 0) + (b.server_error ?? 0) + (b.blocked ?? 0)));
+  const errors = buckets && coarse(buckets.map((b) => (b.client_error ?? 0) + (b.server_error ?? 0) + (b.blocked ?? 0)));
   const logs = (query: string) => path(`/logs?${new URLSearchParams(current).toString()}${query}`);
 
   return (
@@ -105,7 +108,7 @@ export function Overview() {
           {stats.data && (
             <SectionCard title="Calls over time">
               <TimeHistogram
-                buckets={bucketsOf(stats.data)}
+                buckets={buckets ?? []}
                 bucketMs={stats.data.step_seconds * 1000}
                 unit="calls"
                 muted={space === 'test'}
@@ -179,6 +182,14 @@ function bucketsOf({ from, to, step_seconds, series }: Stats): Bucket[] {
       blocked: one?.other ?? 0,
     };
   });
+}
+
+/** At most 24 points: a small line shows no more. */
+function coarse(values: readonly number[]): number[] {
+  const size = Math.ceil(values.length / 24);
+  return Array.from({ length: Math.ceil(values.length / size) }, (_, i) =>
+    values.slice(i * size, (i + 1) * size).reduce((sum, v) => sum + v, 0),
+  );
 }
 
 function Errors({ codes, hrefOf }: { codes: readonly { error: string; count: number }[]; hrefOf: (code: string) => string }) {

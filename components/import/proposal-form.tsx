@@ -20,6 +20,9 @@ import type { Proposal, ProposedRoute } from '#server/domain/import/schema.ts';
 import type { ImportedThings } from './imported.tsx';
 import { everything, importBody, neededSecrets, type Selection } from './selection.ts';
 
+/** A select takes an empty value for no choice at all, so none has a value of its own. */
+const NONE = 'none';
+
 export type ProposalFormProps = { proposal: Proposal; onBack: () => void; onMade: (made: ImportedThings) => void };
 
 /** What the text would become, to be looked at, corrected and taken in parts. */
@@ -122,9 +125,12 @@ export function ProposalForm({ proposal, onBack, onMade }: ProposalFormProps) {
           </Field>
           <Field label="Collection" optional>
             <Select
-              options={[{ value: '', label: 'None' }, ...(collections.data?.data ?? []).map((one) => ({ value: one.id, label: one.name }))]}
-              value={collection ?? ''}
-              onValueChange={(id) => setCollection(id || null)}
+              options={[
+                { value: NONE, label: 'None' },
+                ...(collections.data?.data ?? []).map((one) => ({ value: one.id, label: one.name })),
+              ]}
+              value={collection ?? NONE}
+              onValueChange={(id) => setCollection(id === NONE ? null : id)}
             />
           </Field>
         </div>

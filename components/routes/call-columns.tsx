@@ -10,8 +10,8 @@ export type Call = inferRouterOutputs<AppRouter>['requestLogs']['browse']['logs'
 
 const column = columnsFor<Call>();
 
-/** A call in a short list: when, what, how it ended, how long it took. */
-export const callColumns: Columns<Call> = [
+/** A call of one route in a short list: what, how it ended, how long it took, when. */
+export const routeCallColumns: Columns<Call> = [
   column.accessor('path', {
     header: 'Call',
     meta: { truncate: true },
@@ -50,4 +50,14 @@ export const callColumns: Columns<Call> = [
     meta: { width: '7.5rem' },
     cell: ({ getValue }) => <Time value={getValue()} className="text-ink-3" />,
   }),
+];
+
+/** Calls of many routes: each names its own first. */
+export const callColumns: Columns<Call> = [
+  column.accessor('route_name', {
+    header: 'Route',
+    meta: { truncate: true, width: '16%' },
+    cell: ({ getValue }) => getValue() ?? <span className="font-normal text-ink-3">none found</span>,
+  }),
+  ...routeCallColumns,
 ];

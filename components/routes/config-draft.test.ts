@@ -84,6 +84,14 @@ test('form and JSON are the same value in both directions', () => {
   assert.deepEqual(draftFrom(bodyOf(base, base, { timeout_ms: 7_000 }), base, true), { timeout_ms: 7_000 });
 });
 
+test('an override that lets every method pass survives the JSON side', () => {
+  const lifted: Config = { ...staging, overridden_fields: ['allowed_methods'], allowed_methods: null };
+  const restricted: Config = { ...base, allowed_methods: ['GET'] };
+  const body = bodyOf(lifted, restricted, {});
+  assert.deepEqual(body, { allowed_methods: [] });
+  assert.deepEqual(draftFrom(body, lifted, false), {});
+});
+
 test('what the API would refuse is named by field before it is sent', () => {
   const problems = problemsOf({ timeout_ms: 1, inject_headers_json: { Host: 'x' } }, { id: 'r', env: 'staging' });
   assert.ok(problems.timeout_ms);

@@ -73,10 +73,16 @@ export function bodyOf(config: Config, base: Config, draft: Draft): Record<strin
   const isBase = config === base;
   return Object.fromEntries(
     JSON_FIELDS.flatMap((field) =>
-      isBase || originOf(field, config, isBase, draft) === 'overridden' ? [[field, shownValue(field, config, base, draft)]] : [],
+      isBase || originOf(field, config, isBase, draft) === 'overridden'
+        ? [[field, spoken(field, shownValue(field, config, base, draft), isBase)]]
+        : [],
     ),
   );
 }
+
+/** On an override null would mean "inherit": an override that lifts the restriction of methods is written as the empty list. */
+const spoken = (field: ConfigField, value: unknown, isBase: boolean) =>
+  field === 'allowed_methods' && value === null && !isBase ? [] : value;
 
 /** The draft that turns the stored configuration into the given body. A field left out of an override's body is inherited again. */
 export function draftFrom(body: Readonly<Record<string, unknown>>, config: Config, isBase: boolean): Draft {
@@ -86,4 +92,6 @@ export function draftFrom(body: Readonly<Record<string, unknown>>, config: Confi
   }, {});
 }
 
-const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+/** The API answers an empty list of methods as null: both say "every method". */
+const same = (a: unknown, b: unknown): boolean => JSON.stringify(plain(a)) === JSON.stringify(plain(b));
+const plain = (value: unknown) => (Array.isArray(value) && value.length === 0 ? null : value);

@@ -29,6 +29,9 @@ const schema = CreateRouteSchema.pick({
   requires_clients: true,
 });
 
+/** A select takes an empty value for no choice at all, so none has a value of its own. */
+const NONE = 'none';
+
 export type CreateRouteProps = { open: boolean; onOpenChange: (open: boolean) => void; collectionId?: string };
 
 export function CreateRoute({ open, onOpenChange, collectionId }: CreateRouteProps) {
@@ -145,9 +148,9 @@ function RouteForm({ collectionId, onMade, onDirty }: RouteFormProps) {
         </Field>
         <Field label="Collection" optional error={fieldError(form, 'collection_id')}>
           <Select
-            options={[{ value: '', label: 'None' }, ...(collections.data?.data ?? []).map((c) => ({ value: c.id, label: c.name }))]}
-            value={values.collection_id ?? ''}
-            onValueChange={(id) => form.setValue('collection_id', id || null, { shouldDirty: true })}
+            options={[{ value: NONE, label: 'None' }, ...(collections.data?.data ?? []).map((c) => ({ value: c.id, label: c.name }))]}
+            value={values.collection_id ?? NONE}
+            onValueChange={(id) => form.setValue('collection_id', id === NONE ? null : id, { shouldDirty: true })}
           />
         </Field>
       </div>

@@ -2,9 +2,9 @@
 
 import { Chip } from '#components/ui/badge.tsx';
 import { Callout } from '#components/ui/callout.tsx';
-import { type Json, JsonView } from '#components/ui/json-view.tsx';
 import { SectionCard } from '#components/ui/layout.tsx';
 import { METHODS } from '#server/domain/routes/config/schema.ts';
+import { MethodSettings } from './method-settings.tsx';
 import { Setting } from './setting.tsx';
 import type { ConfigEditor } from './use-config-editor.ts';
 
@@ -62,11 +62,7 @@ export function MethodsTab({ editor, methodConfigs }: MethodsTabProps) {
         description="A method may have its own headers, body, limits and timeout; what it does not name comes from the environment."
       >
         {editor.isBase ? (
-          methodConfigs && methodConfigs.length > 0 ? (
-            <JsonView value={methodConfigs as Json} label="Settings of single methods" depth={3} />
-          ) : (
-            <p className="text-ink-2">No method has settings of its own. They are set as `method_configs` through the API.</p>
-          )
+          <MethodSettings key={JSON.stringify(methodConfigs)} editor={editor} stored={methodConfigs ?? []} />
         ) : (
           <Callout title="Overrides carry method settings through the API only.">
             Switch to {editor.baseName} to see those of the base.

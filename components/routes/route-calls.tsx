@@ -7,7 +7,7 @@ import { QueryError } from '#components/trpc/query-error.tsx';
 import { LinkButton } from '#components/ui/button.tsx';
 import { DataTable } from '#components/ui/data-table.tsx';
 import { Pagination } from '#components/ui/pagination.tsx';
-import { callColumns } from './call-columns.tsx';
+import { routeCallColumns } from './call-columns.tsx';
 
 export type RouteCallsProps = {
   routeId: string;
@@ -39,7 +39,7 @@ export function RouteCalls({ routeId, environment, perPage = 50, brief }: RouteC
     <div className="flex flex-col gap-3">
       <DataTable
         caption="Calls of this route"
-        columns={callColumns}
+        columns={routeCallColumns}
         rows={calls.data?.logs}
         rowId={(call) => call.request_id}
         rowName={(call) => `${call.method ?? ''} ${call.path ?? ''}`}

@@ -10,6 +10,7 @@ import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { refusalOf } from '#components/trpc/refusal.ts';
 import { Button } from '#components/ui/button.tsx';
 import { ConfirmDanger } from '#components/ui/confirm-danger.tsx';
+import { CopyText } from '#components/ui/copy.tsx';
 import { Field } from '#components/ui/field.tsx';
 import { Form, fieldError, useZodForm } from '#components/ui/form.tsx';
 import { Input } from '#components/ui/input.tsx';
@@ -19,6 +20,9 @@ import { notifyDone } from '#components/ui/toaster.tsx';
 import { UpdateRoute } from '#server/domain/routes/schema.ts';
 import { DeleteRoute } from './delete-route.tsx';
 import type { RouteDetailData } from './route-detail.tsx';
+
+/** A select takes an empty value for no choice at all, so none has a value of its own. */
+const NONE = 'none';
 
 export function RouteSettingsTab({ route, env, readOnly }: { route: RouteDetailData; env: string; readOnly: string | undefined }) {
   return (
@@ -75,16 +79,16 @@ function Identity({ route, readOnly }: { route: RouteDetailData; readOnly: strin
             hint={route.slug ? 'Part of the address callers use; it cannot be changed.' : 'Can be set once.'}
           >
             {route.slug ? (
-              <Input mono value={route.slug} readOnly />
+              <CopyText value={route.slug} label="slug" className="h-8" />
             ) : (
               <Input mono {...form.register('slug', { setValueAs: (text: unknown) => text || null })} disabled={Boolean(readOnly)} />
             )}
           </Field>
           <Field label="Collection" error={fieldError(form, 'collection_id')} hint="Joining one adds the environments it expects.">
             <Select
-              options={[{ value: '', label: 'None' }, ...(collections.data?.data ?? []).map((c) => ({ value: c.id, label: c.name }))]}
-              value={values.collection_id ?? ''}
-              onValueChange={(chosen) => form.setValue('collection_id', chosen || null, { shouldDirty: true })}
+              options={[{ value: NONE, label: 'None' }, ...(collections.data?.data ?? []).map((c) => ({ value: c.id, label: c.name }))]}
+              value={values.collection_id ?? NONE}
+              onValueChange={(chosen) => form.setValue('collection_id', chosen === NONE ? null : chosen, { shouldDirty: true })}
               disabled={Boolean(readOnly)}
             />
           </Field>

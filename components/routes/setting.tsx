@@ -4,7 +4,6 @@ import { CornerUpLeft, PencilLine } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Badge } from '#components/ui/badge.tsx';
 import { Button } from '#components/ui/button.tsx';
-import { cn } from '#components/ui/cn.ts';
 import { Field } from '#components/ui/field.tsx';
 import { Input } from '#components/ui/input.tsx';
 import type { Config, ConfigField } from './config-draft.ts';
@@ -44,7 +43,7 @@ export function Setting<F extends ConfigField>({ editor, field, label, hint, gro
             size="sm"
             variant="ghost"
             icon={<PencilLine />}
-            aria-label={`Override ${plain}`}
+            aria-label={`Override: ${plain}`}
             onClick={() => editor.set(field, editor.value(field))}
           >
             Override
@@ -54,7 +53,7 @@ export function Setting<F extends ConfigField>({ editor, field, label, hint, gro
             size="sm"
             variant="ghost"
             icon={<CornerUpLeft />}
-            aria-label={`Revert ${plain} to ${editor.baseName}`}
+            aria-label={`Revert to ${editor.baseName}: ${plain}`}
             onClick={() => editor.revert(field)}
           >
             Revert to {editor.baseName}
@@ -62,9 +61,7 @@ export function Setting<F extends ConfigField>({ editor, field, label, hint, gro
         ) : undefined
       }
     >
-      <div className={cn('min-w-0', origin === 'inherited' && 'opacity-75')}>
-        {children({ value: editor.value(field), set: (value) => editor.set(field, value), disabled })}
-      </div>
+      <div className="min-w-0">{children({ value: editor.value(field), set: (value) => editor.set(field, value), disabled })}</div>
     </Field>
   );
 }

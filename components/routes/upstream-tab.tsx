@@ -90,7 +90,7 @@ export function UpstreamTab({ editor }: { editor: ConfigEditor }) {
             editor={editor}
             field="log_payloads"
             label="Keep request and response bodies"
-            hint="Encrypted, and withheld until an Owner or Admin reveals one."
+            hint="This release stores no bodies; the choice is kept for one that does."
           >
             {({ value, set, disabled }) => (
               <Select
@@ -114,7 +114,7 @@ export function UpstreamTab({ editor }: { editor: ConfigEditor }) {
                 onCheckedChange={set}
                 disabled={disabled}
                 label="Offer the route to SDKs that reroute calls by themselves"
-                description="It appears in their manifest, under its slug."
+                description="Kept with the route; this release publishes no manifest yet."
               />
             )}
           </Setting>

@@ -14,7 +14,7 @@ export type KeyValueItem = {
 /** Facts of one object as a description list; two columns where there is room. */
 export function KeyValueList({ items, columns = 1, className }: { items: readonly KeyValueItem[]; columns?: 1 | 2; className?: string }) {
   return (
-    <dl className={cn('grid gap-x-8', columns === 2 && 'lg:grid-cols-2', className)}>
+    <dl className={cn('grid grid-cols-[minmax(0,1fr)] gap-x-8', columns === 2 && 'lg:grid-cols-2', className)}>
       {items.map((item, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: items are a fixed description of one object.
         <div key={index} className="flex min-h-9 items-start gap-4 border-line border-b py-1.5 last:border-b-0">
