@@ -70,10 +70,10 @@ export const NAUGHTY: readonly string[] = [
     '{{secret:{{secret:X}}}}',
     '{{var:X}}',
     '{{a}}',
-    '${7*7}',
+    `$${'{7*7}'}`,
     '#{7*7}',
   ],
-  ...['<%= 7*7 %>', '{%raw%}', '$(id)', '`id`', '${jndi:ldap://127.0.0.1/a}', '{{constructor.constructor("return this")()}}'],
+  ...['<%= 7*7 %>', '{%raw%}', '$(id)', '`id`', `$${'{jndi:ldap://127.0.0.1/a}'}`, '{{constructor.constructor("return this")()}}'],
   // Names of files and machines
   ...[
     '../../etc/passwd',
