@@ -20,7 +20,7 @@ export async function fillWorkspace(databaseUrl: string, slug: string, count: nu
     for (const text of inserts)
       await client.query(
         text
-          .replaceAll('$n', String(count))
+          .replaceAll('$count', String(count))
           .replace(/\$(tenant|environment|name|route)\b/g, (_, key: keyof typeof place) => pg.escapeLiteral(place[key])),
       );
     await client.query('commit');
@@ -32,13 +32,13 @@ export async function fillWorkspace(databaseUrl: string, slug: string, count: nu
   }
 }
 
-const born = `now() - ($n - i) * interval '20 seconds'`;
+const born = `now() - ($count - i) * interval '20 seconds'`;
 const filled = ['routes', 'secrets', 'clients', 'audit_logs'];
 
-/** `i` runs from 1 to $n; ids are in the order of time, as the product's are. */
+/** `i` runs from 1 to $count; ids are in the order of time, as the product's are. */
 const inserts = [
   `create temporary table made on commit drop as select i, ${born} as at, uuidv7(${born} - now()) as id, uuidv7(${born} - now()) as child, gen_random_uuid() as value
-    from generate_series(1, $n) as i`,
+    from generate_series(1, $count) as i`,
   `insert into routes (id, tenant_id, sandbox, name, slug, base_environment_id, created_at, updated_at)
     select id, $tenant::uuid, false, 'Route ' || md5(i::text), 'route-' || i, $environment::uuid, at, at from made`,
   `insert into route_environment_configs (id, tenant_id, sandbox, route_id, environment_id, environment_name, is_base, target_base_url, inject_headers_json, created_at, updated_at)
@@ -66,6 +66,7 @@ const inserts = [
       'orders', 'orders', 'bench/1', 'bench', '{header:authorization}' from made`,
   `insert into request_rollups (tenant_id, sandbox, minute, route_id, environment, status_class, count)
     select $tenant::uuid, false, date_trunc('minute', at), $route::uuid, $name, 2, count(*) from made group by 3`,
+  'insert into route_log_totals (tenant_id, sandbox, route_id, n) select $tenant::uuid, false, $route::uuid, count(*) from made',
   ...filled.map(
     (
       kind,

@@ -178,7 +178,7 @@ export function routeRows(tx: Tx, ctx: Ctx, filters: LogFilters, page: { limit: 
 }
 
 /**
- * All calls of a route. Unfiltered it is the sum of the minute rollups, which is the true count: the writer adds a row and its rollup in one
+ * All calls of a route. Unfiltered it is the sum of the minute rollups, kept beside them, which is the true count: the writer adds a row and its rollup in one
  * transaction by the row's own minute, and retention removes rows and rollups together, in whole minutes.
  */
 export async function countOfRoute(tx: Tx, ctx: Ctx, filters: LogFilters & { route_id: string }): Promise<number> {
@@ -188,8 +188,8 @@ export async function countOfRoute(tx: Tx, ctx: Ctx, filters: LogFilters & { rou
         { n: number }[]
       >`select count(*)::float8 as n from request_logs where tenant_id = ${ctx.tenant_id}::uuid and coalesce(sandbox, false) = ${ctx.sandbox} and ${matching(filters)}`
     : await tx.$queryRaw<
-        { n: number | null }[]
-      >`select sum(count)::float8 as n from request_rollups where route_id = ${filters.route_id}::uuid and tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox}`;
+        { n: number }[]
+      >`select n::float8 as n from route_log_totals where route_id = ${filters.route_id}::uuid and tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox}`;
   return row?.n ?? 0;
 }
 
