@@ -108,6 +108,7 @@ test('a gateway that starts while the database is away serves from its own copy,
   const data = path.join(system.dataDir, 'postgres/data');
   const away = `${data}.away`;
   const served: string[] = [];
+  const faults = load.refusals.get('internal_error') ?? 0;
   const callOnce = async () => {
     const answer = await json(callUrl, { headers: { 'x-svc-key': key }, timeout: 3_000 });
     if (answer.status === 200) served.push(answer.headers.get('x-svc-request-id') ?? '');
@@ -146,6 +147,7 @@ test('a gateway that starts while the database is away serves from its own copy,
   fs.renameSync(away, data);
   await until('everything works after the database is back', works, HEALED_MS);
   console.log(`database back: all well after ${Date.now() - from} ms`);
+  expect((load.refusals.get('internal_error') ?? 0) - faults, 'also not when a pool finds its connections dead').toBe(0);
   expect(load.garbage).toEqual([]);
   await logged(served);
 });
