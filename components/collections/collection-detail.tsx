@@ -30,7 +30,7 @@ export function CollectionDetail({ id }: { id: string }) {
   const path = usePath();
   const pathname = usePathname();
   const readOnly = useReadOnlyReason();
-  const [tab] = useQueryState('tab', parseAsStringLiteral(TABS).withDefault('routes'));
+  const [tab, setTab] = useQueryState('tab', parseAsStringLiteral(TABS).withDefault('routes'));
   const [asking, setAsking] = useState<'edit' | 'delete'>();
   const collection = useQuery(trpc.collections.get.queryOptions({ id }));
   if (collection.error && !collection.data) {
@@ -84,6 +84,7 @@ export function CollectionDetail({ id }: { id: string }) {
           label: labels[one],
           active: one === tab,
           count: counts[one],
+          onSelect: () => void setTab(one === 'routes' ? null : one, { history: 'push' }),
         }))}
       />
       {tab === 'routes' && <RoutesTab collectionId={collection.data.id} expects={expected_environments.length > 0} />}

@@ -129,7 +129,15 @@ function LoadedRoute({ route }: { route: RouteDetailData }) {
           {config && <PauseSwitch editor={editor} routeEnabled={route.enabled} />}
         </div>
       </RouteHeader>
-      <TabLinks label="Sections of the route" tabs={TABS.map((one) => ({ href: hrefOf(one), label: labels[one], active: one === tab }))} />
+      <TabLinks
+        label="Sections of the route"
+        tabs={TABS.map((one) => ({
+          href: hrefOf(one),
+          label: labels[one],
+          active: one === tab,
+          onSelect: () => void setPlace({ tab: one === 'overview' ? null : one }, { history: 'push' }),
+        }))}
+      />
       {!config && tab !== 'requests' && tab !== 'activity' && tab !== 'settings' ? (
         <ServeHere route={route} env={env} readOnly={readOnly} />
       ) : (

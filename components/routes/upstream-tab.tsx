@@ -1,6 +1,6 @@
 'use client';
 
-import { Checkbox, RadioCards } from '#components/ui/choices.tsx';
+import { Checkbox } from '#components/ui/choices.tsx';
 import { Field } from '#components/ui/field.tsx';
 import { SectionCard } from '#components/ui/layout.tsx';
 import { Select } from '#components/ui/select.tsx';
@@ -60,29 +60,23 @@ export function UpstreamTab({ editor }: { editor: ConfigEditor }) {
             editor={editor}
             field="body_placeholders"
             label="Placeholders in the caller’s body"
-            group
             hint="{{secret:NAME}} that callers write into a body of POST, PUT or PATCH. Their headers and URLs are never filled in."
           >
             {({ value, set, disabled }) => (
-              <RadioCards
-                columns={3}
+              <Select
                 options={[
-                  { value: 'off', title: 'Off', description: 'Braces pass untouched.', ...locked(disabled) },
+                  { value: 'off', label: 'Off', detail: 'Braces pass untouched.' },
                   {
                     value: 'same_collection',
-                    title: 'Same collection',
-                    description: 'Secrets of this route’s collection, and those without one.',
-                    ...locked(disabled),
+                    label: 'Same collection',
+                    detail: 'Secrets of this route’s collection, and those without one.',
                   },
-                  {
-                    value: 'all',
-                    title: 'All',
-                    description: 'Any secret of this space. An echoing upstream could show them to the caller.',
-                    ...locked(disabled),
-                  },
+                  { value: 'all', label: 'All', detail: 'Any secret of this space. An echoing upstream could show them to the caller.' },
                 ]}
                 value={value}
                 onValueChange={set}
+                disabled={disabled}
+                className="max-w-72"
               />
             )}
           </Setting>
@@ -151,6 +145,3 @@ export function UpstreamTab({ editor }: { editor: ConfigEditor }) {
     </>
   );
 }
-
-/** A card cannot be greyed out without saying why; inherited and read-only are both said by the field around it. */
-const locked = (disabled: boolean) => (disabled ? { disabledReason: 'Not editable here.' } : {});

@@ -77,7 +77,7 @@ function onKeyDown(event: KeyboardEvent): void {
   if (event.defaultPrevented || event.isComposing || ['Shift', 'Control', 'Meta', 'Alt'].includes(event.key)) return;
   const step = stepOf(event);
   // A modal layer has the keyboard to itself: nothing behind it moves, and no second layer opens over it.
-  if (document.querySelector('[aria-modal="true"], [role="menu"], [role="listbox"]')) return;
+  if (layerIsOpen()) return;
   const typing = isTyping(event.target);
   const candidates = [...registered].reverse().filter((hotkey) => hotkey.run && (hotkey.everywhere || !typing));
   const sequence = pending ? `${pending} ${step}` : step;
@@ -98,6 +98,12 @@ function onKeyDown(event: KeyboardEvent): void {
     hit ? LONGER_MS : SEQUENCE_MS,
   );
 }
+
+/** A select that was opened once keeps its list in the document, hidden: only what can be seen counts. */
+const layerIsOpen = (): boolean =>
+  [...document.querySelectorAll('[aria-modal="true"], [role="menu"], [role="listbox"]')].some((layer) =>
+    layer.checkVisibility({ visibilityProperty: true }),
+  );
 
 function find(candidates: readonly Hotkey[], keys: string): Hotkey | undefined {
   const same = candidates.filter((hotkey) => hotkey.keys === keys);

@@ -4,7 +4,13 @@ import Link from 'next/link';
 import { type KeyboardEvent, type ReactNode, useId } from 'react';
 import { cn } from './cn.ts';
 
-export type TabLink = { href: string; label: ReactNode; active: boolean; count?: number | undefined };
+export type TabLink = {
+  href: string;
+  label: ReactNode;
+  active: boolean;
+  count?: number | undefined /** Shows the section in place; the link still serves new tabs and copying. */;
+  onSelect?: () => void;
+};
 
 /** Sections of one page, each with its own address. They are links, so that Back, new tab and sharing work. */
 export function TabLinks({ tabs, label }: { tabs: readonly TabLink[]; label: string }) {
@@ -15,6 +21,11 @@ export function TabLinks({ tabs, label }: { tabs: readonly TabLink[]; label: str
           key={tab.href}
           href={tab.href}
           scroll={false}
+          onClick={(event) => {
+            if (!tab.onSelect || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+            event.preventDefault();
+            tab.onSelect();
+          }}
           aria-current={tab.active ? 'page' : undefined}
           className={cn(
             'relative inline-flex h-9 shrink-0 items-center gap-1.5 rounded-t-md px-2.5 text-ink-2 transition-colors focus-visible:-outline-offset-2 hover:text-ink',
