@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { areaOf, codeViolations, whyForbidden } from './boundaries.ts';
+import { areaOf, boundaryViolations, codeViolations, whyForbidden } from './boundaries.ts';
 import { cycles, importsOf } from './imports.ts';
 
 const own = (target: string, type = false) => ({ target, own: true, type, line: 1 });
@@ -115,4 +115,8 @@ test('settings, randomness and requests keep their one home', () => {
 
 test('areas are the first folder of the server, or the top folder', () => {
   assert.deepEqual(['server/domain/a/service.ts', 'server/web.ts', 'app/x/page.tsx'].map(areaOf), ['domain', 'web', 'app']);
+});
+
+test('nothing in this checkout crosses a boundary', () => {
+  assert.deepEqual(boundaryViolations(), []);
 });

@@ -8,6 +8,10 @@ import { NEWEST } from './versions.ts';
 
 type Json = Record<string, unknown>;
 
+/** public/openapi.json to the byte. The server is relative: the host the document came from, Live or Test. */
+export const openApiText = (): string =>
+  `${JSON.stringify(openApiDocument([{ url: '/v1', description: 'The host this document came from: the Live or the Test API' }]), null, 1)}\n`;
+
 /** The OpenAPI 3.1 description of the Management API, made from the operation rows alone. */
 export function openApiDocument(servers: { url: string; description: string }[]): Json {
   const paths: Record<string, Json> = {};

@@ -2,6 +2,7 @@ import { type Edge, edgeOf } from '#server/api/edge.ts';
 import { parseJsonObject } from '#server/api/input.ts';
 import { firstProblem } from '#server/api/perform.ts';
 import { asRefusal, Refusal } from '#server/kernel/errors.ts';
+import { newId } from '#server/kernel/ids.ts';
 import type { PersonCtx } from '#server/kernel/person-operation.ts';
 import { db } from '#server/platform/db.ts';
 import { log } from '#server/platform/log.ts';
@@ -40,7 +41,7 @@ export const callerOf = (headers: Headers, edge: Edge | null): PersonCtx => ({
   db: db(),
   session: null,
   user: null,
-  request_id: edge?.request_id ?? crypto.randomUUID(),
+  request_id: edge?.request_id ?? newId(),
   ip: edge?.ip ?? null,
   relayed: headers.has('x-sallyport-relayed'),
   user_agent: headers.get('user-agent'),

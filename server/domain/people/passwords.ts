@@ -1,12 +1,11 @@
-import type { KeyObject } from 'node:crypto';
 import { secretKey } from '#server/crypto/derive.ts';
 import { hashPassword as hash, verifyPassword as verify } from '#server/crypto/password.ts';
 import { passwordLength, passwordProblem } from '#server/crypto/password-policy.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { env } from '#server/platform/env.ts';
 
-let pepperKey: KeyObject | undefined;
-function pepper(): KeyObject | undefined {
+let pepperKey: ReturnType<typeof secretKey> | undefined;
+function pepper(): ReturnType<typeof secretKey> | undefined {
   if (env.PASSWORD_PEPPER_B64) pepperKey ??= secretKey(Buffer.from(env.PASSWORD_PEPPER_B64, 'base64'));
   return pepperKey;
 }
