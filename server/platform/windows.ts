@@ -41,10 +41,16 @@ const postgresCounter: WindowCounter = async (key, window, windowSec) => {
 };
 
 function redisCounter(url: string): WindowCounter {
-  const client = import('ioredis').then(({ Redis }) => new Redis(url, { maxRetriesPerRequest: 1, enableOfflineQueue: false, lazyConnect: false }));
+  const client = import('ioredis').then(
+    ({ Redis }) => new Redis(url, { maxRetriesPerRequest: 1, enableOfflineQueue: false, lazyConnect: false }),
+  );
   return async (key, window, windowSec) => {
     const name = `sallyport:window:${key}:${window}`;
-    const results = await (await client).multi().incr(name).expire(name, windowSec + 1).exec();
+    const results = await (await client)
+      .multi()
+      .incr(name)
+      .expire(name, windowSec + 1)
+      .exec();
     return Number(results?.[0]?.[1]);
   };
 }

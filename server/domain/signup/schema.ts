@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { email, SignedInView, WorkspaceView } from '#server/domain/people/schema.ts';
 import { REGIONS, tenantSlug } from '#server/domain/tenants/schema.ts';
-import { label, secret, shownOnce, time } from '#server/kernel/fields.ts';
 import { isDisposable } from '#server/kernel/disposable-domains.ts';
+import { label, secret, shownOnce, time } from '#server/kernel/fields.ts';
 
 const signupEmail = () =>
   email().refine((text) => !isDisposable(text), 'must be an address that stays yours; this provider gives out throw-away mailboxes');
