@@ -3,7 +3,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { buildWeb } from '../build.ts';
-import { root } from '../command.ts';
+import { fail, Problem, root } from '../command.ts';
 import { type Database, postmaster, startDatabase } from '../database.ts';
 import { generateClient, migrate } from '../schema.ts';
 import { answers } from './http.ts';
@@ -46,6 +46,7 @@ export async function install(directory: string): Promise<Installation> {
   });
   const databasePids = () => familyOf(postmaster(path.join(data, 'postgres/data'))?.pid ?? 0);
   const running = new Set<ChildProcess>();
+  let stopping = false;
   const role = (main: string) => {
     const leash = pathToFileURL(path.join(root, 'scripts/leash.ts')).href;
     const child = spawnOn(
@@ -58,6 +59,9 @@ export async function install(directory: string): Promise<Installation> {
       },
     );
     running.add(child);
+    child.on('exit', (code, signal) => {
+      if (!stopping) fail(new Problem(`${main} ended in the middle of a measurement (${signal ?? code}).`));
+    });
     return child;
   };
   return {
@@ -80,6 +84,7 @@ export async function install(directory: string): Promise<Installation> {
     },
     databasePids,
     stop: async () => {
+      stopping = true;
       for (const child of running) await stopChild(child, 'SIGTERM', 5_000);
       const { closeDb } = await import('../../server/platform/db.ts');
       await closeDb();
