@@ -111,6 +111,7 @@ test('a missed announcement is found by the poll', async () => {
   await client.query('update routes set enabled = enabled where false');
   const route = await makeRoute(w, 'quiet', upstream.url);
   await served(running, w);
+  await sleep(500); // what the new route itself announced has been worked off
   await client.query('update routes set enabled = false where id = $1', [route.id]);
   await client.end();
   await sleep(50);
