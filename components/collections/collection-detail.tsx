@@ -110,7 +110,10 @@ function DeleteCollection({ collection, onClose }: { collection: Doomed | undefi
       onSuccess: async () => {
         notifyDone('The collection was deleted; its members stay');
         router.push(path('/collections'));
-        await cache.invalidateQueries(trpc.collections.list.pathFilter());
+        await Promise.all([
+          cache.invalidateQueries(trpc.collections.list.pathFilter()),
+          cache.invalidateQueries(trpc.account.pathFilter()),
+        ]);
       },
     }),
   );

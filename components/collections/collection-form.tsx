@@ -80,7 +80,7 @@ function Fields({
   const create = useMutation(
     trpc.collections.create.mutationOptions({
       onSuccess: async (made) => {
-        await cache.invalidateQueries(trpc.collections.pathFilter());
+        await Promise.all([cache.invalidateQueries(trpc.collections.pathFilter()), cache.invalidateQueries(trpc.account.pathFilter())]);
         onDone();
         router.push(path(`/collections/${made.id}`));
       },

@@ -24,7 +24,7 @@ export function DeleteEnvironment({ environment, onClose }: { environment: Envir
       onSuccess: async () => {
         notifyDone(`${environment?.display_name ?? name} was deleted`);
         onClose();
-        await cache.invalidateQueries(trpc.environments.pathFilter());
+        await Promise.all([cache.invalidateQueries(trpc.environments.pathFilter()), cache.invalidateQueries(trpc.account.pathFilter())]);
       },
     }),
   );

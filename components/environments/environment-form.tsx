@@ -91,7 +91,7 @@ function Fields({ environment, onDirty, onDone }: FieldsProps) {
   const { refusal, panel, refuse, clear } = useFormRefusal(form);
   const saved = async (row: { display_name: string }) => {
     notifyDone(environment ? 'Saved' : `${row.display_name} was made`);
-    await cache.invalidateQueries(trpc.environments.pathFilter());
+    await Promise.all([cache.invalidateQueries(trpc.environments.pathFilter()), cache.invalidateQueries(trpc.account.pathFilter())]);
     if (environment) await cache.invalidateQueries(trpc.routes.pathFilter());
     onDone();
   };

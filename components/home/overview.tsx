@@ -20,8 +20,8 @@ import { UsageMeters } from './usage-meters.tsx';
 import { useArrivals } from './use-arrivals.ts';
 
 const number = new Intl.NumberFormat('en');
-const percent = (share: number) => `${(share * 100).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %`;
-const ms = (value: number | null) => (value === null ? '—' : `${number.format(Math.round(value))} ms`);
+const percent = (share: number) => `${(share * 100).toFixed(share > 0 && share < 0.1 ? 1 : 0)}\u00a0%`;
+const ms = (value: number | null) => (value === null ? '—' : `${number.format(Math.round(value))}\u00a0ms`);
 
 export function Overview() {
   const trpc = useTRPC();

@@ -47,17 +47,20 @@ export const routeCallColumns: Columns<Call> = [
   }),
   column.accessor('ts', {
     header: 'When',
-    meta: { width: '7.5rem' },
+    meta: { width: '7.5rem', hideBelow: 'sm' },
     cell: ({ getValue }) => <Time value={getValue()} className="text-ink-3" />,
   }),
 ];
 
-/** Calls of many routes: each names its own first. */
+const [first, ...others] = routeCallColumns;
+
+/** Calls of many routes: each says which one it went to. */
 export const callColumns: Columns<Call> = [
+  ...(first ? [first] : []),
   column.accessor('route_name', {
     header: 'Route',
-    meta: { truncate: true, width: '16%' },
-    cell: ({ getValue }) => getValue() ?? <span className="font-normal text-ink-3">none found</span>,
+    meta: { truncate: true, width: '16%', hideBelow: 'sm' },
+    cell: ({ getValue }) => getValue() ?? <span className="text-ink-3">none found</span>,
   }),
-  ...routeCallColumns,
+  ...others,
 ];

@@ -95,7 +95,7 @@ function RouteForm({ collectionId, onMade, onDirty }: RouteFormProps) {
     trpc.routes.create.mutationOptions({
       onSuccess: (route) => {
         onMade({ route, warnings: route.warnings ?? [] });
-        return cache.invalidateQueries(trpc.routes.pathFilter());
+        return Promise.all([cache.invalidateQueries(trpc.routes.pathFilter()), cache.invalidateQueries(trpc.account.pathFilter())]);
       },
       onError: refuse,
     }),

@@ -24,7 +24,7 @@ export function DeleteRoute({ route, onClose, onDeleted }: DeleteRouteProps) {
         notifyDone(`“${route?.name ?? 'The route'}” was deleted`);
         onClose();
         onDeleted?.();
-        await cache.invalidateQueries(trpc.routes.list.pathFilter());
+        await Promise.all([cache.invalidateQueries(trpc.routes.list.pathFilter()), cache.invalidateQueries(trpc.account.pathFilter())]);
       },
     }),
   );

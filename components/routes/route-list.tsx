@@ -156,7 +156,7 @@ function useDuplicate() {
     trpc.routes.duplicate.mutationOptions({
       onSuccess: ({ route }) => {
         notifyDone(`“${route.name}” was made. It is switched off until you have looked at it.`);
-        return cache.invalidateQueries(trpc.routes.pathFilter());
+        return Promise.all([cache.invalidateQueries(trpc.routes.pathFilter()), cache.invalidateQueries(trpc.account.pathFilter())]);
       },
       onError: (error) => notifyFailed(refusalOf(error).message, refusalOf(error).request_id),
     }),
