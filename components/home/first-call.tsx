@@ -31,10 +31,12 @@ export function FirstCall() {
   const starter = routes.data?.data.find((route) => route.slug === 'echo') ?? routes.data?.data[0];
   const url = `${proxy_url}/${starter?.slug ?? starter?.id ?? 'echo'}/hello`;
 
-  const receive = async (key: string) => {
+  const receive = async (key: string, asked: boolean) => {
     setApiKey(key);
+    // Nobody's clipboard is written to without a press.
+    if (!asked) return;
     const text = callSnippets({ url, headers: { 'X-Svc-Key': key } })[0].code;
-    // Right after a click most browsers allow it; without one, or where not, the copy button is beside the call.
+    // Most browsers allow it right after the press; where not, the copy button is beside the call.
     await navigator.clipboard.writeText(text).then(
       () => notify('The call is on your clipboard, key included. Paste it into a terminal.'),
       () => undefined,
@@ -53,7 +55,7 @@ export function FirstCall() {
       <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 lg:grid-cols-[minmax(0,1fr)_20rem]">
         <div className="flex min-w-0 flex-col gap-4">
           <CodeBlock snippets={firstThree(url, apiKey ?? PLACE_OF_KEY)} />
-          <StarterKey apiKey={apiKey} onKey={(key) => void receive(key)} />
+          <StarterKey apiKey={apiKey} onKey={(key, asked) => void receive(key, asked)} />
           <LiveRow live={live.state} call={call} more={live.rows.length - 1} />
         </div>
         <Checklist />

@@ -14,8 +14,14 @@ import type { StarterKeyAnswer } from '#server/domain/signup/schema.ts';
 
 type Taken = z.output<typeof StarterKeyAnswer>;
 
+export type StarterKeyProps = {
+  apiKey: string | undefined;
+  /** `asked`: the person pressed for it, so their clipboard may be used. */
+  onKey: (key: string, asked: boolean) => void;
+};
+
 /** Gets a test key for the snippet above it. The key is handed to the caller once and kept in memory only. */
-export function StarterKey({ apiKey, onKey }: { apiKey: string | undefined; onKey: (key: string) => void }) {
+export function StarterKey({ apiKey, onKey }: StarterKeyProps) {
   const { slug, csrf } = useScope();
   const path = usePath();
   const cache = useQueryClient();
@@ -28,7 +34,7 @@ export function StarterKey({ apiKey, onKey }: { apiKey: string | undefined; onKe
   // Both answers hold a key that is shown once: neither stays in the cache of mutations.
   const take = useMutation({
     gcTime: 0,
-    mutationFn: async (): Promise<Taken> => {
+    mutationFn: async (_: 'on visit' | 'asked'): Promise<Taken> => {
       const answer = await fetch('/auth/starter-key', {
         method: 'POST',
         headers: { 'content-type': 'application/json', 'x-csrf-token': csrf },
@@ -39,8 +45,8 @@ export function StarterKey({ apiKey, onKey }: { apiKey: string | undefined; onKe
       if (!answer.ok) throw Object.assign(new Error(body.message), { data: { ...body, status: answer.status } });
       return body;
     },
-    onSuccess: (taken) => {
-      onKey(taken.api_key);
+    onSuccess: (taken, why) => {
+      onKey(taken.api_key, why === 'asked');
       return cache.invalidateQueries(trpc.apiKeys.pathFilter());
     },
     onError: (error: Error & { data?: { code?: string } }) => {
@@ -50,7 +56,7 @@ export function StarterKey({ apiKey, onKey }: { apiKey: string | undefined; onKe
   const create = useMutation({
     ...trpc.apiKeys.create.mutationOptions({
       onSuccess: (made) => {
-        onKey(made.api_key);
+        onKey(made.api_key, true);
         return cache.invalidateQueries(trpc.apiKeys.pathFilter());
       },
     }),
@@ -65,7 +71,7 @@ export function StarterKey({ apiKey, onKey }: { apiKey: string | undefined; onKe
   useEffect(() => {
     if (asked.current || !keys.data || keys.data.meta.total > 0 || readOnly) return;
     asked.current = true;
-    takeKey();
+    takeKey('on visit');
   }, [keys.data, readOnly, takeKey]);
 
   if (apiKey) {
@@ -101,7 +107,7 @@ export function StarterKey({ apiKey, onKey }: { apiKey: string | undefined; onKe
             icon={<KeyRound />}
             loading={take.isPending || keys.isPending}
             disabledReason={readOnly}
-            onClick={() => take.mutate()}
+            onClick={() => take.mutate('asked')}
           >
             Put my test key in
           </Button>
