@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import { parse } from 'yaml';
 import { headerNameProblem, METHODS } from '#server/domain/routes/config/schema.ts';
 import { freeName, nothingTaken, secretList, secretNameFor, type Taken, vendorOf } from './credentials.ts';
@@ -5,14 +6,24 @@ import type { Proposed } from './from-curl.ts';
 
 type Json = Record<string, unknown>;
 
+/** As many as a route can inject. */
+const MOST_SCHEMES = 50;
+
 /**
  * A route and its secrets from an OpenAPI 3.0 or 3.1 description in JSON or YAML: the first absolute server becomes the target, every
  * security scheme a template. Pure; nothing is fetched, references to other files are not followed.
  */
 export function proposeFromOpenApi(text: string, taken: Taken = nothingTaken): Proposed {
+  return openApiProposer(text)(taken);
+}
+
+/** Reads the text once; the answer proposes under names that nobody has. */
+export function openApiProposer(text: string): (taken: Taken) => Proposed {
   const read = documentOf(text);
-  if ('problem' in read) return { ok: false, problem: read.problem };
-  const { document } = read;
+  return (taken) => ('problem' in read ? { ok: false, problem: read.problem } : propose(read.document, taken));
+}
+
+function propose(document: Json, taken: Taken): Proposed {
   const warnings: string[] = [];
   const servers = list(document.servers).flatMap((server) => serverUrl(server, warnings));
   const [target, ...others] = [...new Set(servers)];
@@ -26,7 +37,9 @@ export function proposeFromOpenApi(text: string, taken: Taken = nothingTaken): P
   const { secrets, add } = secretList(taken);
   const headers: Record<string, string> = {};
   const query: Record<string, string> = {};
-  for (const [key, scheme] of usedSchemes(document)) {
+  const schemes = usedSchemes(document);
+  if (schemes.length > MOST_SCHEMES) warnings.push(`Only the first ${MOST_SCHEMES} of ${schemes.length} security schemes were read.`);
+  for (const [key, scheme] of schemes.slice(0, MOST_SCHEMES)) {
     const injected = injectionOf(scheme, (what, note) => add(secretNameFor(vendor, what), undefined, note));
     if ('problem' in injected) warnings.push(`The security scheme ${key} was left out: ${injected.problem}.`);
     else if (injected.place === 'query') query[injected.name] = injected.template();
@@ -62,8 +75,7 @@ export function proposeFromOpenApi(text: string, taken: Taken = nothingTaken): P
 function documentOf(text: string): { document: Json } | { problem: string } {
   let document: unknown;
   try {
-    // Aliases are counted: a few kilobytes of YAML may otherwise stand for gigabytes.
-    document = parse(text, { maxAliasCount: 100, logLevel: 'silent', uniqueKeys: false });
+    document = jsonOf(text) ?? yamlOf(text);
   } catch {
     return { problem: 'is neither JSON nor YAML' };
   }
@@ -72,6 +84,24 @@ function documentOf(text: string): { document: Json } | { problem: string } {
   if (swagger !== undefined) return { problem: 'is a Swagger 2 description; convert it to OpenAPI 3 first' };
   return /^3\.[01]\b/.test(textOf(openapi)) ? { document: document as Json } : { problem: 'is not an OpenAPI 3.0 or 3.1 description' };
 }
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // YAML, or nothing
+  }
+}
+
+/**
+ * Reading YAML can take time out of all proportion to its length (keys that are structures, brackets that never close), and the text is a stranger's:
+ * after two seconds it is no description. Aliases are counted: a few kilobytes may otherwise stand for gigabytes. @throws Error
+ */
+function yamlOf(text: string): unknown {
+  const read = () => parse(text, { maxAliasCount: 100, logLevel: 'silent', uniqueKeys: false, prettyErrors: false });
+  return runInNewContext('read()', { read }, { timeout: YAML_MS });
+}
+const YAML_MS = 2_000;
 
 /** The URL with the default of every variable; relative servers and leftovers in braces are passed over with a warning. */
 function serverUrl(server: unknown, warnings: string[]): string[] {

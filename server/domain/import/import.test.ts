@@ -237,3 +237,19 @@ test('descriptions that cannot be used are refused with a reason', () => {
   });
   assert.deepEqual(odd.route.inject_headers_json, {});
 });
+
+test('no pasted description keeps the process busy, however short', () => {
+  const head = 'openapi: 3.1.0\nservers:\n  - url: https://a.example.com\n';
+  const texts = [
+    `${head}${'? '.repeat(200)}`,
+    `${head}x: ${'[?'.repeat(50_000)}`,
+    `${head}x: ${'[}'.repeat(50_000)}`,
+    `${head}x: ${'!a '.repeat(50_000)}`,
+    `${head}components:\n  securitySchemes:\n${Array.from({ length: 8_000 }, (_, i) => `    s${i}: {type: apiKey, in: query, name: k}`).join('\n')}`,
+  ];
+  for (const text of texts) {
+    const began = performance.now();
+    proposeFromOpenApi(text);
+    assert.ok(performance.now() - began < 5_000, `${text.slice(55, 75)}: ${Math.round(performance.now() - began)} ms`);
+  }
+});

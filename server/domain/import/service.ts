@@ -8,18 +8,18 @@ import { invalid } from '#server/kernel/errors.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
 import { nothingTaken, type Taken } from './credentials.ts';
 import { type Proposed, proposeFromCurl } from './from-curl.ts';
-import { proposeFromOpenApi } from './from-openapi.ts';
+import { openApiProposer } from './from-openapi.ts';
 import type { Apply, Proposal, Propose } from './schema.ts';
 
 /** What the text would become, under names that are free in this space. Writes nothing. @throws Refusal validation_error */
 export async function propose(ctx: Ctx, { kind, text }: z.output<typeof Propose>): Promise<Proposal> {
-  const from = kind === 'curl' ? proposeFromCurl : proposeFromOpenApi;
-  let proposal = accepted(from(text));
+  const from = kind === 'curl' ? (taken: Taken) => proposeFromCurl(text, taken) : openApiProposer(text);
+  let proposal = accepted(from(nothingTaken));
   for (let round = 0, taken = nothingTaken; round < 5; round++) {
     const found = await takenBy(ctx, proposal);
     if (found.secrets.size + found.routes.size === 0) break;
     taken = { secrets: new Set([...taken.secrets, ...found.secrets]), routes: new Set([...taken.routes, ...found.routes]) };
-    proposal = accepted(from(text, taken));
+    proposal = accepted(from(taken));
   }
   return proposal;
 }

@@ -61,3 +61,11 @@ test('no fault ever quotes the text of the file', () => {
     { numRuns: 500 },
   );
 });
+
+test('a file with one quote too few is refused in linear time', () => {
+  for (const text of [`A="\n${'x\n'.repeat(250_000)}`, 'A="\n'.repeat(100_000), `A="\nB='\n`.repeat(50_000)]) {
+    const began = performance.now();
+    parseDotenv(text);
+    assert.ok(performance.now() - began < 3_000, `${Math.round(performance.now() - began)} ms`);
+  }
+});

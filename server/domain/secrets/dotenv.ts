@@ -31,23 +31,28 @@ export function parseDotenv(text: string): { entries: DotenvEntry[]; faults: Dot
       });
       continue;
     }
-    let rest = line.slice(head[0].length + 1);
-    let end = closing(rest, quote);
+    let last = line.slice(head[0].length + 1);
+    const inner: string[] = [];
+    let end = closing(last, quote);
     while (end < 0 && i + 1 < lines.length) {
       i++;
-      rest += `\n${lines[i]}`;
-      end = closing(rest, quote);
+      inner.push(last);
+      last = lines[i] ?? '';
+      end = closing(last, quote);
     }
     if (end < 0) {
       faults.push({ line: start + 1, name, reason: `has no closing ${quote}` });
       i = start;
-    } else if (!/^\s*(#.*)?$/.test(rest.slice(end + 1)))
-      faults.push({ line: start + 1, name, reason: `has text behind the closing ${quote}` });
-    else entries.push({ line: start + 1, name, value: quote === "'" ? rest.slice(0, end) : unescaped(rest.slice(0, end)) });
+      continue;
+    }
+    const value = [...inner, last.slice(0, end)].join('\n');
+    if (!/^\s*(#.*)?$/.test(last.slice(end + 1))) faults.push({ line: start + 1, name, reason: `has text behind the closing ${quote}` });
+    else entries.push({ line: start + 1, name, value: quote === "'" ? value : unescaped(value) });
   }
   return { entries, faults };
 }
 
+/** Line by line: looking at the whole text again after each line would take minutes for a file with one quote too few. */
 function closing(text: string, quote: string): number {
   for (let i = 0; i < text.length; i++) {
     if (text[i] === '\\' && quote === '"') i++;
