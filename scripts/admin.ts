@@ -1,5 +1,6 @@
 // npm run -s admin -- <command> [--flags]   the operator's commands; JSON on stdout, problems on stderr, exit code 1 on refusal.
 // They talk to the database, not to the service, so they work while it runs and while it does not.
+// --print <field> prints one field of the answer as bare text, for KEY=$(...).
 import { parseArgs } from 'node:util';
 import { openDatabase } from './open-database.ts';
 import { generateClient, migrate } from './schema.ts';
@@ -23,37 +24,33 @@ const commands = {
   'verify-chains': ['', 'checks the critical audit chain of every workspace'],
 } as const;
 
-const { values, positionals } = parseArgs({
-  args: process.argv.slice(2),
-  allowPositionals: true,
-  options: {
-    slug: text,
-    name: text,
-    region: text,
-    plan: text,
-    status: text,
-    'owner-email': text,
-    'owner-password': text,
-    'no-starter': flag,
-    deliberate: flag,
-    kind: text,
-    value: text,
-    reason: text,
-    space: text,
-    role: text,
-    email: text,
-    mfa: flag,
-    'i-understand': flag,
-  },
-});
+const options = {
+  slug: text,
+  name: text,
+  region: text,
+  plan: text,
+  status: text,
+  'owner-email': text,
+  'owner-password': text,
+  'no-starter': flag,
+  deliberate: flag,
+  kind: text,
+  value: text,
+  reason: text,
+  space: text,
+  role: text,
+  email: text,
+  mfa: flag,
+  'i-understand': flag,
+  print: text,
+  help: flag,
+} as const;
+const { values, positionals } = parsed();
 const command = positionals[0] as keyof typeof commands | undefined;
-if (!command || !(command in commands)) {
-  console.error(
-    Object.entries(commands)
-      .map(([name, [flags, what]]) => `${name.padEnd(18)} ${what}${flags ? `\n${' '.repeat(19)}${flags}` : ''}`)
-      .join('\n'),
-  );
-  process.exit(command ? 1 : 0);
+if (!command || !(command in commands) || values.help) {
+  if (command && !(command in commands)) console.error(`There is no command ${command}. The commands are:\n`);
+  console.error(usage());
+  process.exit(command && !values.help ? 1 : 0);
 }
 
 process.env.LOG_LEVEL ??= 'warn';
@@ -62,7 +59,7 @@ const database = await openDatabase();
 let code = 0;
 try {
   await migrate(database.url);
-  console.log(JSON.stringify(await run(command), null, 1));
+  print(await run(command));
 } catch (error) {
   console.error(error instanceof Error ? error.message : String(error));
   code = 1;
@@ -110,6 +107,35 @@ async function run(name: keyof typeof commands): Promise<unknown> {
     case 'verify-chains':
       return operator.verifyChains();
   }
+}
+
+/** A mistyped flag is the operator's mistake, not a crash. */
+function parsed() {
+  try {
+    return parseArgs({ args: process.argv.slice(2), allowPositionals: true, options });
+  } catch (error) {
+    console.error(`${(error as Error).message.split('. ')[0]}. Run npm run -s admin for the commands and their flags.`);
+    process.exit(1);
+  }
+}
+
+function usage(): string {
+  const lines = Object.entries(commands).map(
+    ([name, [flags, what]]) => `${name.padEnd(18)} ${what}${flags ? `\n${' '.repeat(19)}${flags}` : ''}`,
+  );
+  return `${lines.join('\n')}\n\nAny command: --print <field> prints one field of the answer as bare text.`;
+}
+
+function print(answer: unknown): void {
+  if (!values.print) {
+    console.log(JSON.stringify(answer, null, 1));
+    return;
+  }
+  const fields = answer as Record<string, unknown>;
+  if (!Object.hasOwn(fields, values.print))
+    throw new Error(`The answer has no field ${values.print}; it has ${Object.keys(fields).join(', ')}.`);
+  const field = fields[values.print];
+  console.log(typeof field === 'string' ? field : JSON.stringify(field));
 }
 
 type TextFlag = 'slug' | 'name' | 'region' | 'plan' | 'status' | 'kind' | 'value' | 'reason' | 'space' | 'role' | 'email';

@@ -7,6 +7,7 @@ export function buildWeb(): Promise<boolean> {
   const inputs = sources.flatMap(filesUnder).filter((file) => !/\.test\.tsx?$/.test(file) && !file.startsWith('server/testing'));
   const wanted = hashOf(...inputs, 'server/generated/prisma/.made-from');
   return refresh('.next/.made-from', wanted, async () => {
+    console.log('Building the dashboard, which takes about a minute ...');
     const { code, output } = await run(process.execPath, [`${root}/node_modules/next/dist/bin/next`, 'build'], {
       env: { NODE_ENV: 'production' },
     });

@@ -81,7 +81,13 @@ function receive(options: GatewayOptions, portPlane: PortPlane, req: IncomingMes
     case 'hooks':
       return options.frontDoor.serve(req, res, { match, head, requestId, origin });
     default:
-      return bare(req, res, 404, { error: { type: 'not_found', message: 'Nothing is served here.', request_id: requestId } }, requestId);
+      return bare(
+        req,
+        res,
+        404,
+        { error: { type: 'not_found', message: 'Nothing is served at this host name.', request_id: requestId } },
+        requestId,
+      );
   }
 }
 

@@ -23,6 +23,14 @@ test('create-tenant is idempotent by slug and brings plan and status along', asy
   assert.ok(entries.every((e) => e.actor_type === 'operator'));
 });
 
+test('create-tenant without a plan or status leaves those of an existing workspace alone', async () => {
+  await operator.provisionTenant({ slug: 'lapsed', plan: 'starter', status: 'past_due' });
+  const again = await operator.provisionTenant({ slug: 'lapsed', owner_email: 'lee@example.com' });
+  assert.deepEqual([again.plan, again.status], ['starter', 'past_due']);
+  const tenant = await db().tenants.findUniqueOrThrow({ where: { slug: 'lapsed' } });
+  assert.deepEqual([tenant.subscription_plan, tenant.subscription_status], ['starter', 'past_due']);
+});
+
 test('a key of the operator works at once, and each subscription status answers as the rule says', async () => {
   await operator.provisionTenant({ slug: 'status-co' });
   const { api_key } = await operator.createKey({ slug: 'status-co', space: 'live', role: 'key - editor' });

@@ -23,7 +23,7 @@ import { env } from '#server/platform/env.ts';
 const STATUSES = ['trialing', 'active', 'dunning', 'past_due', 'paused', 'cancelled'] as const;
 type Status = (typeof STATUSES)[number];
 
-/** Idempotent by slug: an existing workspace is brought to the given plan and status. */
+/** Idempotent by slug: an existing workspace is brought to the given plan and status, and keeps the one that is not given. */
 export async function provisionTenant(input: {
   slug: string;
   name?: string;
@@ -35,14 +35,16 @@ export async function provisionTenant(input: {
   starter?: boolean;
 }) {
   if (!isUsableSlug(input.slug)) throw refuse(`--slug ${input.slug} is not usable as a host label, or is reserved`);
-  const plan = oneOf(PLANS, input.plan ?? env.DEFAULT_PLAN, '--plan');
-  const status = oneOf(STATUSES, input.status ?? 'active', '--status');
+  const givenPlan = input.plan === undefined ? undefined : oneOf(PLANS, input.plan, '--plan');
+  const givenStatus = input.status === undefined ? undefined : oneOf(STATUSES, input.status, '--status');
   const region = oneOf(REGIONS, input.region ?? 'us', '--region');
   const email = input.owner_email === undefined ? undefined : canonicalEmail(input.owner_email);
   const passwordHash = email && input.owner_password ? await acceptPassword(input.owner_password, email, 'password') : null;
   return db().$transaction(async (tx) => {
     const now = new Date();
     const existing = await tx.tenants.findUnique({ where: { slug: input.slug } });
+    const plan = givenPlan ?? oneOf(PLANS, existing?.subscription_plan ?? env.DEFAULT_PLAN, '--plan');
+    const status = givenStatus ?? oneOf(STATUSES, existing?.subscription_status ?? 'active', '--status');
     const tenant = existing ?? (await createTenant(tx, { name: input.name ?? input.slug, slug: input.slug, region, plan, status }, now));
     if (!existing) {
       await audit(tx, tenant.id, {
