@@ -22,6 +22,7 @@ export function CreatedCard({ created, onGone }: { created: NewKey | undefined; 
       {created && (
         <>
           <CodeBlock
+            title="Try it"
             snippets={[
               {
                 id: 'curl',

@@ -39,7 +39,10 @@ export function RolePreview({ roles, open }: { roles: readonly string[]; open?: 
       <summary className="cursor-pointer select-none rounded-lg px-3 py-2 text-ink-2 text-xs hover:text-ink">
         May do {count} things on {grouped.length} kinds of resource
       </summary>
-      <dl className="max-h-64 overflow-y-auto border-line-strong border-t px-3 py-2 text-xs">
+      <dl
+        tabIndex={0} // a region that scrolls must be reachable from the keyboard
+        className="max-h-64 overflow-y-auto border-line-strong border-t px-3 py-2 text-xs"
+      >
         {grouped.map(({ resource, actions }) => (
           <div key={resource} className="grid grid-cols-[8rem_1fr] items-baseline gap-2 py-0.5">
             <dt className="truncate font-mono text-ink-2">{resource}</dt>

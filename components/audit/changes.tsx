@@ -3,7 +3,12 @@ import type { Change } from './words.ts';
 /** Field by field: what it was and what it became. Values that were withheld when written say so. */
 export function Changes({ changes }: { changes: readonly Change[] }) {
   return (
-    <div className="overflow-x-auto rounded-lg border border-line-strong">
+    <section
+      aria-label="Changed fields, scrolls sideways"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable from the keyboard.
+      tabIndex={0}
+      className="shrink-0 overflow-x-auto rounded-lg border border-line-strong"
+    >
       <table className="w-full text-left text-xs">
         <caption className="sr-only">Changed fields</caption>
         <thead className="bg-subtle text-ink-3">
@@ -39,7 +44,7 @@ export function Changes({ changes }: { changes: readonly Change[] }) {
           ))}
         </tbody>
       </table>
-    </div>
+    </section>
   );
 }
 

@@ -28,7 +28,7 @@ const columns = [
   column.display({ id: 'what', header: 'What', cell: ({ row }) => <Sentence entry={row.original} /> }),
   column.display({
     id: 'marks',
-    header: '',
+    header: () => <span className="sr-only">Marks</span>,
     meta: { hideBelow: 'md', width: '7rem' },
     cell: ({ row }) => (
       <span className="flex gap-1">

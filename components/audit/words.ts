@@ -66,7 +66,9 @@ const REFLEXIVE = new Set(['login', 'logout', 'login_failed']);
 export function sentenceOf(entry: Entry): { actor: string; verb: string; thing: string; name: string | undefined } {
   if (entry.resource_type === 'session' && REFLEXIVE.has(entry.action))
     return { actor: actorOf(entry), verb: verbOf(entry.action), thing: '', name: undefined };
-  return { actor: actorOf(entry), verb: verbOf(entry.action), thing: thingOf(entry.resource_type), name: nameOf(entry) };
+  // A secret rotates when somebody gives it a new value; people do not call that rotating.
+  const verb = entry.resource_type === 'secret' && entry.action === 'rotate' ? 'set a new value of' : verbOf(entry.action);
+  return { actor: actorOf(entry), verb, thing: thingOf(entry.resource_type), name: nameOf(entry) };
 }
 
 /** The same as one line, for titles and screen readers. */

@@ -10,7 +10,10 @@ export function AddressNote({ text, className }: { text: string; className?: str
   if ('problem' in range) return null;
   const { count, first, last } = rangeExtent(range);
   return (
-    <p aria-live="polite" className={cn('flex flex-wrap gap-x-3 text-xs', canonical.warning ? 'text-warn-ink' : 'text-ink-3', className)}>
+    <span
+      aria-live="polite"
+      className={cn('flex flex-wrap gap-x-3 text-xs', canonical.warning ? 'text-warn-ink' : 'text-ink-3', className)}
+    >
       {canonical.value !== text.trim() && (
         <span>
           Stored as <span className="font-mono">{canonical.value}</span>
@@ -23,7 +26,7 @@ export function AddressNote({ text, className }: { text: string; className?: str
         </span>
       )}
       {canonical.warning && <span className="basis-full">{canonical.warning}</span>}
-    </p>
+    </span>
   );
 }
 

@@ -71,22 +71,30 @@ function FormOf({ client, onDone }: { client: Detail | undefined; onDone: () => 
   });
   const { refusal, panel, refuse, clear } = useFormRefusal(form);
   useUnsavedGuard(form.formState.isDirty);
-  const after = (name: string, verb: string) => {
+  const saved = (name: string, verb: string) => {
     void queryClient.invalidateQueries(trpc.clients.pathFilter());
     void queryClient.invalidateQueries(trpc.account.pathFilter());
     notifyDone(`Client ${name} ${verb}`);
-    onDone();
   };
   const create = useMutation(
     trpc.clients.create.mutationOptions({
       onError: refuse,
       onSuccess: ({ id, name }) => {
-        after(name, 'created');
+        saved(name, 'created');
+        // The sheet goes with its page: closing it here would write this page's address over the one we leave for.
         router.push(path(`/clients/${id}`));
       },
     }),
   );
-  const update = useMutation(trpc.clients.update.mutationOptions({ onError: refuse, onSuccess: ({ name }) => after(name, 'saved') }));
+  const update = useMutation(
+    trpc.clients.update.mutationOptions({
+      onError: refuse,
+      onSuccess: ({ name }) => {
+        saved(name, 'saved');
+        onDone();
+      },
+    }),
+  );
   const values = form.watch();
   const submit = (value: z.output<typeof ClientForm>) => {
     clear();

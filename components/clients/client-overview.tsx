@@ -64,7 +64,7 @@ export function ClientOverview({ client }: { client: Detail }) {
           label={`Failed or refused, ${latest}`}
           value={logs ? (logs.length ? `${Math.round((failed / logs.length) * 100)} %` : '—') : '…'}
         />
-        <Stat label={`Slowest twentieth, ${latest}`} value={logs ? (p95 === undefined ? '—' : `${p95.toLocaleString()} ms`) : '…'} />
+        <Stat label={`p95 latency, ${latest}`} value={logs ? (p95 === undefined ? '—' : `${p95.toLocaleString()} ms`) : '…'} />
       </div>
       <SectionCard title="Facts">
         <KeyValueList

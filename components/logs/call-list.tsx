@@ -48,7 +48,7 @@ export function CallList({ rows, openId, onOpen, onEndReached, onTop, footer, cl
         </span>
       }
       footer={footer}
-      className={cn('h-[max(22rem,calc(100dvh-23rem))]', className)}
+      className={cn('h-[max(22rem,calc(100dvh-29rem))]', className)}
     >
       {(log) => <Row log={log} />}
     </VirtualList>

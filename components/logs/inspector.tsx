@@ -107,7 +107,7 @@ function Inspected({ detail }: { detail: Detail }) {
               ) : (
                 (log.client_name ?? null)
               ),
-              hint: matchedHow(log.identification_method) ? `Recognised ${matchedHow(log.identification_method)}` : 'Matched no client',
+              hint: log.matched_client_id ? `Recognised ${matchedHow(log.identification_method) ?? ''}` : 'Matched no client',
             },
             {
               label: 'Credential',

@@ -28,10 +28,12 @@ export function LogFilterBar({ search, onChange, filters, onClear, children }: P
   const environments = useQuery({ ...trpc.environments.list.queryOptions({}), staleTime: 60_000 }).data?.data ?? [];
   const stats = useQuery(trpc.requestLogs.stats.queryOptions({})).data;
   const [wrong, setWrong] = useState<string[]>([]);
-  const typed = (text: string) => {
+  const typed = (text: string, entered: boolean) => {
     const { change, rest, unknown } = readQuery(text, known);
+    // A word that filters is taken on Enter: `latency:>8` may be on its way to `latency:>800`.
+    if (!entered && (unknown.length > 0 || Object.keys(change).length > 0)) return;
     setWrong(unknown);
-    onChange({ ...change, q: [rest, ...unknown].filter(Boolean).join(' ') });
+    onChange({ ...change, q: rest });
   };
   const choice = (label: string, key: keyof LogSearch, value: LogSearch[keyof LogSearch], detail?: string): MenuEntry => ({
     label,

@@ -4,6 +4,7 @@ import { useMutation } from '@tanstack/react-query';
 import { z } from 'zod';
 import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
 import { MutationError } from '#components/trpc/query-error.tsx';
+import { refusalOf } from '#components/trpc/refusal.ts';
 import { Button } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
 import { Field } from '#components/ui/field.tsx';
@@ -34,7 +35,10 @@ function ChangeForm({ email }: { email: string }) {
   const change = useMutation({
     mutationFn: (input: z.output<typeof Change>) => call('POST', '/auth/password/change', input),
     gcTime: 0,
-    onError: refuse,
+    onError: (error) =>
+      refusalOf(error).code === 'invalid_credentials'
+        ? form.setError('current', { message: refusalOf(error).message }, { shouldFocus: true })
+        : refuse(error),
     onSuccess: () => {
       form.reset();
       notifyDone('Password changed; all other sessions are ended');

@@ -66,7 +66,7 @@ const columns = [
   column.accessor('expires_at', { header: 'Ends', meta: { hideBelow: 'lg' }, cell: ({ getValue }) => <Time value={getValue()} /> }),
   column.display({
     id: 'end',
-    header: '',
+    header: () => <span className="sr-only">Actions</span>,
     meta: { align: 'right' },
     cell: ({ row: { original } }) =>
       original.current ? null : (

@@ -77,7 +77,7 @@ function CreateForm({ onDone }: { onDone: () => void }) {
         void queryClient.invalidateQueries(trpc.secrets.pathFilter());
         void queryClient.invalidateQueries(trpc.account.pathFilter());
         notifyDone(`Secret ${name} created`);
-        onDone();
+        // The sheet goes with its page: closing it here would write this page's address over the one we leave for.
         router.push(path(`/secrets/${id}`));
       },
     }),

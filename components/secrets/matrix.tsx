@@ -62,11 +62,13 @@ export function SecretMatrix({ rows, environments }: Props) {
                       variant="ghost"
                       disabledReason={readOnly}
                       icon={set ? <Check className="text-good-ink" /> : <Plus />}
-                      aria-label={`${set ? 'Replace' : 'Set'} ${secret.name} in ${environment.display_name}`}
                       onClick={() => setTarget({ secret, environment, replaces: set })}
                       className={set ? '' : 'text-warn-ink'}
                     >
                       {set ? 'Set' : 'Missing'}
+                      <span className="sr-only">
+                        : {secret.name} in {environment.display_name}
+                      </span>
                     </Button>
                   </td>
                 );

@@ -58,7 +58,7 @@ export function SecretView({ id }: { id: string }) {
             ))}
           </>
         }
-        actions={<CopyButton value={shortcodeById(secret.id)} label="the placeholder for this secret" text="Copy placeholder" size="md" />}
+        actions={<CopyButton value={shortcodeById(secret.id)} label="of this secret" text="Copy placeholder" size="md" />}
       >
         <p className="-mt-1 flex flex-wrap items-center gap-x-3 text-ink-3 text-xs">
           <CopyText value={secret.id} label="id" />

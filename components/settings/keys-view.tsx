@@ -13,7 +13,6 @@ import { Callout } from '#components/ui/callout.tsx';
 import { ConfirmDanger } from '#components/ui/confirm-danger.tsx';
 import { columnsFor, DataTable } from '#components/ui/data-table.tsx';
 import { Page, PageHeader, SectionCard } from '#components/ui/layout.tsx';
-import { Meter } from '#components/ui/meter.tsx';
 import { Time } from '#components/ui/time.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import type { TenantKey } from '#server/domain/keys/schema.ts';
@@ -90,12 +89,7 @@ export function KeysView() {
               title={`Re-sealing from version ${rewrap.from_version} to ${rewrap.to_version}`}
               description="Calls go on meanwhile; both versions open what they sealed."
             >
-              <Meter
-                value={rewrap.rows_done}
-                max={Math.max(rewrap.rows_total, 1)}
-                label={rewrap.state === 'waiting' ? 'Waiting for its turn' : 'Values re-sealed'}
-                detail={`${rewrap.rows_done.toLocaleString()} of ${rewrap.rows_total.toLocaleString()}`}
-              />
+              <Progress done={rewrap.rows_done} total={rewrap.rows_total} waiting={rewrap.state === 'waiting'} />
             </SectionCard>
           )}
           <DataTable
@@ -132,5 +126,26 @@ export function KeysView() {
         onConfirm={() => rotate.mutate({})}
       />
     </Page>
+  );
+}
+
+function Progress({ done, total, waiting }: { done: number; total: number; waiting: boolean }) {
+  const share = total === 0 ? 100 : Math.min(100, (done / total) * 100);
+  const text = waiting ? 'Waiting for its turn' : `${done.toLocaleString()} of ${total.toLocaleString()} values`;
+  return (
+    <div className="flex flex-col gap-1.5">
+      <p className="figures text-ink-2 text-xs">{text}</p>
+      <div
+        role="progressbar"
+        aria-label="Re-sealing"
+        aria-valuenow={Math.round(share)}
+        aria-valuemin={0}
+        aria-valuemax={100}
+        aria-valuetext={text}
+        className="h-1.5 overflow-hidden rounded-full bg-pressed"
+      >
+        <div className="h-full rounded-full bg-accent transition-[width]" style={{ width: `${share}%` }} />
+      </div>
+    </div>
   );
 }

@@ -12,10 +12,11 @@ import { KeyValueList } from '#components/ui/key-value.tsx';
 import { Page, PageHeader, SectionCard, Split, textLink } from '#components/ui/layout.tsx';
 import { Meter } from '#components/ui/meter.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
-import { type Feature, PLANS, planFeature } from '#server/domain/plans/schema.ts';
+import { COUNTED, type Feature, PLANS, planFeature } from '#server/domain/plans/schema.ts';
 import { FEATURE_WORDS, forecastInWords, LIMIT_PAGES, LIMIT_WORDS } from './words.ts';
 
-const RETENTION = new Set(['log_retention_days', 'audit_retention_days', 'workflow_schedule_min_minutes', 'tenant_rps']);
+/** What is counted in this space; nothing stored yet counts as none. */
+const THINGS = new Set<string>([...COUNTED, 'members']);
 
 /** Every limit with what is used of it, what the plan includes, and what happens at the end of a limit. */
 export function UsageView() {
@@ -46,7 +47,7 @@ export function UsageView() {
     );
   const { limits, features } = plan.data;
   const { api_calls, forecast, billing_period } = usage.data;
-  const counted = limits.filter((limit) => limit.used !== null && limit.key !== 'api_calls' && !RETENTION.has(limit.key));
+  const counted = limits.filter((limit) => THINGS.has(limit.key) || (limit.used !== null && limit.key !== 'api_calls'));
   const month = new Intl.DateTimeFormat(undefined, { month: 'long', year: 'numeric', timeZone: 'UTC' }).format(
     Date.UTC(billing_period.year, billing_period.month - 1, 1),
   );
@@ -101,8 +102,13 @@ export function UsageView() {
             />
           )}
           <p className="mt-3 text-ink-2">
-            At the limit further calls are refused with 402 and <code className="font-mono text-xs">plan_limit</code> until the month ends;
-            nothing is billed beyond it. Counted are Live calls that were let through, not refusals and not Test.
+            {api_calls.limit !== null && (
+              <>
+                At the limit further calls are refused with 402 and <code className="font-mono text-xs">plan_limit</code> until the month
+                ends; nothing is billed beyond it.{' '}
+              </>
+            )}
+            Counted are Live calls that were let through, not refusals and not Test.
           </p>
         </SectionCard>
         <SectionCard title="Things" description="A full limit refuses new ones and leaves those that are there alone.">

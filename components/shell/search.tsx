@@ -68,7 +68,8 @@ export function useSearchGroups(partitioned: boolean): { groups: PaletteGroup[];
     : [];
   return {
     groups: [
-      { heading: 'Found', items: [...byId, ...found], found: true },
+      // The server matched what was typed, perhaps in an address the label does not show: the text is a keyword of each answer.
+      { heading: 'Found', items: [...byId, ...found].map((item) => ({ ...item, keywords: [q] })) },
       { heading: 'Create', items: make, actions: true },
     ],
     searching:

@@ -24,7 +24,10 @@ export function useDownload(): { busy: boolean; save: (path: string) => Promise<
       const url = URL.createObjectURL(await response.blob());
       const link = document.createElement('a');
       link.href = url;
-      link.download = /filename="([^"]+)"/.exec(response.headers.get('content-disposition') ?? '')?.[1] ?? 'export';
+      link.download =
+        /filename="([^"]+)"/.exec(response.headers.get('content-disposition') ?? '')?.[1] ??
+        path.split('?')[0]?.split('/').at(-1) ??
+        'export';
       link.click();
       URL.revokeObjectURL(url);
     } catch {

@@ -17,7 +17,8 @@ export function usePlan() {
 export function useLimit(key: LimitKey, noun: string): { used: number; limit: number | null; noun: string } | undefined {
   const plan = usePlan();
   const row = plan.data?.limits.find((limit) => limit.key === key);
-  return row && { used: row.used ?? 0, limit: row.limit, noun };
+  const used = row?.used ?? 0;
+  return row && { used, limit: row.limit, noun: used === 1 && row.limit === null ? noun.replace(/s$/, '') : noun };
 }
 
 /** Why a feature cannot be used here, for disabled controls; undefined when it can, or while that is not known. */

@@ -45,6 +45,7 @@ export function Checkbox({
         indeterminate={indeterminate}
         disabled={disabled}
         name={name}
+        aria-labelledby={`${id}-label`}
         aria-describedby={description ? id : undefined}
         className="mt-0.5 flex size-4 shrink-0 items-center justify-center rounded-xs border border-line-control bg-surface text-on-accent transition-colors data-checked:border-accent data-indeterminate:border-accent data-checked:bg-accent data-indeterminate:bg-accent data-disabled:opacity-55"
       >
@@ -72,6 +73,7 @@ export function Switch({ checked, onCheckedChange, label, description, disabled,
         onCheckedChange={onCheckedChange}
         disabled={disabled}
         name={name}
+        aria-labelledby={`${id}-label`}
         aria-describedby={description ? id : undefined}
         className="mt-px flex h-4.5 w-8 shrink-0 items-center rounded-full border border-line-control bg-line-control px-px transition-colors data-checked:border-accent data-checked:bg-accent data-disabled:opacity-55"
       >
@@ -85,7 +87,9 @@ export function Switch({ checked, onCheckedChange, label, description, disabled,
 function LabelText({ id, label, description, hideLabel }: { id: string } & Pick<ToggleProps, 'label' | 'description' | 'hideLabel'>) {
   return (
     <span className={cn('min-w-0', hideLabel && 'sr-only')}>
-      <span className="block text-sm">{label}</span>
+      <span id={`${id}-label`} className="block text-sm">
+        {label}
+      </span>
       {description && (
         <span id={id} className="block text-ink-3 text-xs">
           {description}

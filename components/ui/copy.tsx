@@ -52,8 +52,9 @@ export function CopyButton({
   return (
     <>
       {text ? (
-        <Button size={size} variant={variant} icon={icon} onClick={press} aria-label={`Copy ${label}`} className={className}>
+        <Button size={size} variant={variant} icon={icon} onClick={press} className={className}>
           {state === 'copied' ? 'Copied' : text}
+          <span className="sr-only"> {label}</span>
         </Button>
       ) : (
         <IconButton

@@ -18,8 +18,8 @@ export type ActiveFilter = {
 export type FilterBarProps = {
   /** The typed query; empty string when there is none. */
   query: string;
-  /** Called 250 ms after the last key, at once on Enter and on clearing. */
-  onQuery: (query: string) => void;
+  /** Called 250 ms after the last key; at once, and with `entered`, on Enter and on clearing. */
+  onQuery: (query: string, entered: boolean) => void;
   placeholder?: string;
   filters?: readonly ActiveFilter[];
   /** What can be added; opens as a menu. */
@@ -46,8 +46,8 @@ export function FilterBar({ query, onQuery, placeholder = 'Filter…', filters =
   const type = (text: string, at: 'once' | 'pause') => {
     setTyped(text);
     clearTimeout(timer.current);
-    if (at === 'once') onQuery(text.trim());
-    else timer.current = setTimeout(() => onQuery(text.trim()), PAUSE_MS);
+    if (at === 'once') onQuery(text.trim(), true);
+    else timer.current = setTimeout(() => onQuery(text.trim(), false), PAUSE_MS);
   };
   useHotkeys([{ keys: '/', label: 'Filter', group: 'List', run: () => input.current?.focus() }]);
   return (

@@ -12,7 +12,7 @@ export type PhaseBarProps = {
   stoppedAt?: string | undefined;
 };
 
-const exact = (ms: number) => `${ms < 10 ? ms.toFixed(1) : Math.round(ms).toString()} ms`;
+const exact = (ms: number) => (ms > 0 && ms < 0.05 ? '< 0.1 ms' : `${ms < 10 ? ms.toFixed(1) : Math.round(ms).toString()} ms`);
 
 /** Where the time of one call went: our part against the upstream's, then each phase. The list below the bar is its table twin. */
 export function PhaseBar({ phases, stoppedAt }: PhaseBarProps) {
@@ -35,7 +35,8 @@ export function PhaseBar({ phases, stoppedAt }: PhaseBarProps) {
             key={phase.name}
             title={`${phase.name}: ${exact(phase.ms)}`}
             className={cn('min-w-0.5', phase.where === 'inside' ? 'bg-accent' : 'bg-line-control')}
-            style={{ flexGrow: Math.max(phase.ms, total * 0.004) }}
+            // Shares of a hundred: growth factors that add up to less than one would leave the bar unfilled.
+            style={{ flexGrow: Math.max((phase.ms / (total || 1)) * 100, 0.4) }}
           />
         ))}
       </div>

@@ -2,7 +2,7 @@
 
 import { Dialog as Base } from '@base-ui/react/dialog';
 import { X } from 'lucide-react';
-import { type KeyboardEvent, type PointerEvent, type ReactNode, useState } from 'react';
+import { type KeyboardEvent, type PointerEvent, type ReactNode, useRef, useState } from 'react';
 import { IconButton } from './button.tsx';
 import { cn } from './cn.ts';
 import { scrim } from './dialog.tsx';
@@ -43,12 +43,16 @@ export function Sheet(props: SheetProps) {
     dismissible = true,
   } = props;
   const [width, setWidth] = useState<number>(widths[size]);
+  const popup = useRef<HTMLDivElement>(null);
   return (
     <Base.Root open={open} onOpenChange={onOpenChange} modal={modal} disablePointerDismissal={!modal || !dismissible}>
       <Base.Portal>
         {modal && <Base.Backdrop className={scrim} />}
         <Base.Popup
+          ref={popup}
           aria-modal={modal || undefined}
+          // Beside a list the panel is read, not filled in: its first control must not swallow the keys that move on in the list.
+          initialFocus={modal ? undefined : popup}
           style={{ maxWidth: `min(100vw, ${width.toString()}px)` }}
           className="fixed inset-y-0 right-0 z-50 flex w-full flex-col border-line-strong border-l bg-overlay text-ink shadow-overlay outline-none transition-[translate,opacity] duration-200 ease-out data-ending-style:translate-x-8 data-starting-style:translate-x-8 data-ending-style:opacity-0 data-starting-style:opacity-0"
         >

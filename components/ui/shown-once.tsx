@@ -4,6 +4,7 @@ import { Download, KeyRound } from 'lucide-react';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { Button } from './button.tsx';
 import { Checkbox } from './choices.tsx';
+import { cn } from './cn.ts';
 import { CopyButton } from './copy.tsx';
 import { Dialog } from './dialog.tsx';
 
@@ -63,7 +64,10 @@ export function ShownOnce({ value, title, label, filename, description, children
             <pre
               // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable from the keyboard.
               tabIndex={0}
-              className="max-h-48 rounded-t-lg focus-visible:-outline-offset-2 overflow-auto whitespace-pre-wrap break-all px-3 py-3 font-mono text-sm"
+              className={cn(
+                'max-h-48 rounded-t-lg focus-visible:-outline-offset-2 overflow-auto whitespace-pre-wrap break-all px-3 py-3 font-mono',
+                value.includes('\n') ? 'text-2xs' : 'text-sm',
+              )}
             >
               {value}
             </pre>

@@ -20,7 +20,7 @@ export function Time({ value, format = 'relative', empty = '—', className }: T
   if (!value) return <span className={cn('text-ink-3', className)}>{empty}</span>;
   const date = new Date(value);
   // Before hydration the server's zone and clock would show; UTC is the same on both sides.
-  const text = now === 0 ? date.toISOString().slice(0, 16).replace('T', ' ') : render(date, format, now);
+  const text = now === 0 ? date.toISOString().slice(0, 16).replace('T', ' ') : render(date, format, Date.now());
   return (
     <Tooltip content={now === 0 ? date.toISOString() : <Zones date={date} />}>
       <time dateTime={value} className={cn('figures whitespace-nowrap', className)}>
