@@ -98,7 +98,16 @@ async function acquire(lock: string): Promise<void> {
 
 export function isAlive(pid: number): boolean {
   try {
-    return pid > 0 && process.kill(pid, 0);
+    return pid > 0 && process.kill(pid, 0) && !isZombie(pid);
+  } catch {
+    return false;
+  }
+}
+
+/** Ended, but not yet reaped by its parent: the number is taken, nothing runs. Known on Linux only. */
+function isZombie(pid: number): boolean {
+  try {
+    return /\) Z /.test(fs.readFileSync(`/proc/${pid}/stat`, 'utf8'));
   } catch {
     return false;
   }
