@@ -33,5 +33,7 @@ export function proxy(req: NextRequest) {
 }
 
 export const config = {
-  matcher: ['/((?!_next/static|_next/image|v1/|admin/|auth/|api/|oauth/|scim/|\\.well-known/|.*\\.(?:svg|png|ico|json|mjs|txt|woff2)$).*)'],
+  matcher: [
+    '/((?!_next/static|_next/image|v1/|admin/|auth/|api/|oauth/|scim/|\\.well-known/|[^/]+\\.(?:svg|png|ico|json|mjs|txt|woff2)$).*)',
+  ],
 };
