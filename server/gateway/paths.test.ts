@@ -74,6 +74,9 @@ test('no spelling of a dot segment leads out of the base path', async () => {
     '/base/%00',
     '/base/a%0d%0ab',
     '/base/%2e',
+    '/base/..;/x',
+    '/base/..;a=b/x',
+    '/base/%2e%2e%3b/x',
   ];
   for (const target of hostile) {
     const answer = await raw(target);
@@ -81,7 +84,8 @@ test('no spelling of a dot segment leads out of the base path', async () => {
     assert.equal(answer.headers['x-svc-error'], 'invalid_path', target);
   }
   assert.equal(upstream.seen.length, before);
-  for (const target of ['/base/...', '/base/.well', '/base/a..b', '/base/..a']) assert.equal((await raw(target)).status, 200, target);
+  for (const target of ['/base/...', '/base/.well', '/base/a..b', '/base/..a', '/base/a;b=1/c..;d'])
+    assert.equal((await raw(target)).status, 200, target);
 });
 
 test('a call without a route reference is told so, and only with a credential', async () => {

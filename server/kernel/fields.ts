@@ -19,7 +19,14 @@ export const color = () =>
     .regex(/^#[0-9a-fA-F]{6}$/, 'must be a colour such as #6366f1')
     .transform((c) => c.toLowerCase());
 
-export const isoTime = () => z.iso.datetime({ offset: true });
+/** In years 1 to 9999 of UTC: PostgreSQL knows no year 0, and an answer beyond 9999 would not be ISO 8601 as we promise it. */
+export const isoTime = () =>
+  z.iso.datetime({ offset: true }).refine((text) => {
+    const at = Date.parse(text);
+    return at >= FIRST_INSTANT && at <= LAST_INSTANT;
+  }, 'must lie in the years 1 to 9999');
+const FIRST_INSTANT = Date.parse('0001-01-01T00:00:00Z');
+const LAST_INSTANT = Date.parse('9999-12-31T23:59:59.999Z');
 
 /** Output timestamps: a Date from the database or an ISO string, always sent as ISO 8601 with milliseconds. */
 export const time = () =>

@@ -156,6 +156,9 @@ test('a call is inspected with its key, its route and what was done to the route
     ['Key - Infrastructure', 'payments', ['update'], ['stripe']],
   );
   assert.deepEqual([detail.payload, detail.payload_withheld, detail.payload_meta.captured], [null, true, false]);
+  // Who may list calls but neither keys nor the audit log learns of them here no more than there.
+  const lesser = LogDetail.parse(await inspectLog(w.member('member'), { request_id: call.request_id }));
+  assert.deepEqual([lesser.api_key, lesser.client, lesser.related, lesser.route?.slug], [null, null, [], 'payments']);
   for (const other of [w.test, (await workspace()).live])
     await assert.rejects(inspectLog(other, { request_id: call.request_id }), { type: 'not_found' });
   await assert.rejects(inspectLog(w.live, { request_id: 'nonsense' }), { type: 'not_found' });

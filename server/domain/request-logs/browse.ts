@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { Capability } from '#server/kernel/capabilities.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { notFound } from '#server/kernel/errors.ts';
@@ -64,16 +65,19 @@ export function inspectLog(ctx: Ctx, { request_id }: { request_id: string }) {
 
 type Trace = z.input<typeof LogDetail>['log']['trace'];
 
-/** Who and what took part, as they are today, and what was done to the route around that time. */
+/** Who and what took part, as they are today, and what was done to the route around that time: each as far as the caller may see it elsewhere. */
 async function surroundings(tx: Tx, ctx: Ctx, row: LogFields) {
+  const may = (capability: Capability) => ctx.actor.capabilities.has(capability);
   const api_key =
     row.api_key_id &&
+    may('api_key:list') &&
     (await tx.api_keys.findFirst({
       where: { ...own(ctx), id: row.api_key_id },
       select: { id: true, name: true, key_id: true, active: true },
     }));
   const client =
     row.matched_client_id &&
+    may('client:read') &&
     (await tx.clients.findFirst({
       where: { ...own(ctx), id: row.matched_client_id },
       select: { id: true, name: true, type: true, enabled: true },
@@ -81,18 +85,19 @@ async function surroundings(tx: Tx, ctx: Ctx, row: LogFields) {
   const route =
     row.route_id &&
     (await tx.routes.findFirst({ where: { ...own(ctx), id: row.route_id }, select: { id: true, name: true, slug: true, enabled: true } }));
-  const related = row.route_id
-    ? await tx.audit_logs.findMany({
-        where: {
-          ...own(ctx),
-          resource_id: row.route_id,
-          created_at: { gte: new Date(row.ts.getTime() - DAY), lte: new Date(row.ts.getTime() + DAY) },
-        },
-        orderBy: [{ created_at: 'desc' }, { seq: 'desc' }],
-        take: 20,
-        select: { id: true, action: true, resource_type: true, actor_label: true, created_at: true },
-      })
-    : [];
+  const related =
+    row.route_id && may('audit_log:list')
+      ? await tx.audit_logs.findMany({
+          where: {
+            ...own(ctx),
+            resource_id: row.route_id,
+            created_at: { gte: new Date(row.ts.getTime() - DAY), lte: new Date(row.ts.getTime() + DAY) },
+          },
+          orderBy: [{ created_at: 'desc' }, { seq: 'desc' }],
+          take: 20,
+          select: { id: true, action: true, resource_type: true, actor_label: true, created_at: true },
+        })
+      : [];
   return { api_key: api_key || null, client: client || null, route: route || null, related };
 }
 

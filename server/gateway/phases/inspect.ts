@@ -41,7 +41,8 @@ function splitPath(call: Call, path: string): Refused | undefined {
   return undefined;
 }
 
-const SMUGGLED = /(?:^|[/\\])\.\.?(?:[/\\]|$)|[\0\r\n]/;
+// Servlet containers cut a segment at its semicolon before they look at it: to them `..;x` is `..`.
+const SMUGGLED = /(?:^|[/\\])\.\.?(?:[/\\;]|$)|[\0\r\n]/;
 
 /**
  * No segment may be `.` or `..`, however it is written, or the upstream could be led out of the target's base path. Everything else
