@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import test from 'node:test';
 import { parseNetworks } from '#server/platform/http-out/networks.ts';
-import { clientAddress, requestOrigin } from './client-address.ts';
+import { clientAddress, networkOf, requestOrigin } from './client-address.ts';
 
 const request = (peer: string | undefined, headers: Record<string, string> = {}, socket: object = {}) =>
   ({ socket: { remoteAddress: peer, ...socket }, headers: { host: 'acme.example', ...headers } }) as unknown as IncomingMessage;
@@ -55,4 +55,11 @@ test('protocol and host come from the nearest trusted proxy', () => {
 test('mapped peers are IPv4, and a peer that is gone is the empty address', () => {
   assert.equal(clientAddress(request('::ffff:192.0.2.1'), []), '192.0.2.1');
   assert.equal(clientAddress(request(undefined), trusted), '');
+});
+
+test('all addresses of one /64 are one stranger where attempts are counted, and neighbours are others', () => {
+  assert.equal(networkOf('2001:db8::1'), networkOf('2001:db8:0:0:ffff:1:2:3'));
+  assert.notEqual(networkOf('2001:db8::1'), networkOf('2001:db8:0:1::1'));
+  assert.equal(networkOf('192.0.2.1'), '192.0.2.1');
+  assert.equal(networkOf(''), '');
 });
