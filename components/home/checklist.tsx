@@ -76,15 +76,14 @@ function Progress({ done, of }: { done: number; of: number }) {
 function useSteps(closed: boolean): readonly Step[] | undefined {
   const trpc = useTRPC();
   const path = usePath();
-  const { slug, space } = useScope();
+  const { space } = useScope();
   const enabled = !closed;
   const routes = useQuery(trpc.routes.list.queryOptions({ per_page: 100 }, { enabled }));
   const secrets = useQuery(trpc.secrets.list.queryOptions({ per_page: 100 }, { enabled }));
   const calls = useQuery(trpc.requestLogs.browse.queryOptions({ per_page: 1 }, { enabled }));
   const keys = useQuery(trpc.apiKeys.list.queryOptions({ per_page: 1, active: true }, { enabled }));
   const clients = useQuery(trpc.clients.list.queryOptions({ per_page: 1 }, { enabled }));
-  const usage = useQuery(trpc.account.usage.queryOptions({}, { enabled }));
-  if (!routes.data || !secrets.data || !calls.data || !keys.data || !clients.data || !usage.data) return undefined;
+  if (!routes.data || !secrets.data || !calls.data || !keys.data || !clients.data) return undefined;
   const own = routes.data.data.filter((route) => !isDemo(route.target_base_url));
   return [
     ...(space === 'live' ? [{ label: 'Create a live key', href: path('/api-keys'), done: keys.data.meta.total > 0 }] : []),
@@ -104,7 +103,6 @@ function useSteps(closed: boolean): readonly Step[] | undefined {
       href: path('/clients'),
       done: clients.data.meta.total > 0 || own.some((route) => route.requires_clients),
     },
-    { label: 'Invite a teammate', href: `/${slug}/settings/workspace`, done: (usage.data.resources.members?.used ?? 0) > 1 },
   ];
 }
 

@@ -18,7 +18,6 @@ export function Frame({ children, ...props }: Omit<AppShellProps, 'onSignOut' | 
     <AppShell
       {...props}
       onSignOut={() => void signOut()}
-      createWorkspaceHref="/onboarding?new=1"
       paletteGroups={search.groups}
       onPaletteQuery={search.onQuery}
       paletteSearching={search.searching}

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import './wording.ts';
 
 /**
  * Field kinds shared by every schema: validation, description and example in one place.

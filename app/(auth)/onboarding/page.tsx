@@ -8,7 +8,7 @@ import { frameOf } from '#server/trpc/frame.ts';
 
 export const metadata: Metadata = { title: 'Create a workspace' };
 
-/** For people who own no workspace: invited ones, and those who signed in before anybody made them one. */
+/** For people who signed in before anybody made them a workspace. */
 export default async function OnboardingPage() {
   const frame = await frameOf(await headers());
   if (!frame) redirect('/signin?next=/onboarding');
@@ -17,7 +17,7 @@ export default async function OnboardingPage() {
     return (
       <AuthLayout
         title={`You own ${owned.name}`}
-        description="One person owns one workspace here. Others can be made by a sign-up with another address, and you can be invited to them."
+        description="One person owns one workspace here. Another one needs a sign-up with another address."
       >
         <LinkButton href={`/${owned.slug}/test`} variant="primary" size="lg" className="w-full">
           Open {owned.name}
