@@ -1,10 +1,7 @@
+import { ECHO_ORIGIN } from '#server/kernel/echo-origin.ts';
 import type { Target } from '#server/platform/http-out/target-url.ts';
 
-/**
- * The reserved target of the demonstration route. The gateway alone understands it, by exact origin and before any name is looked up;
- * every other URL below `.internal` is refused by the guard.
- */
-export const ECHO_ORIGIN = 'http://echo.sallyport.internal';
+export { ECHO_ORIGIN };
 
 /** `url` is ECHO_ORIGIN, alone or followed by a path. */
 export function echoTarget(url: string): Target {

@@ -6,12 +6,13 @@ import { proxyUrl } from '#server/domain/tenants/addresses.ts';
 import { KEY_ROLES } from '#server/kernel/capabilities.ts';
 import type { Actor } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
+import { ECHO_ORIGIN } from '#server/kernel/echo-origin.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { env } from '#server/platform/env.ts';
 import { rootKeys } from '#server/platform/keys.ts';
 
 /** Our own echo endpoint: the gateway answers this origin itself, so the first call works without a network. */
-const ECHO = 'http://echo.sallyport.internal';
+const ECHO = ECHO_ORIGIN;
 export const STARTER_ROUTE = 'echo';
 export const STARTER_SECRET = 'SAMPLE_API_KEY';
 
