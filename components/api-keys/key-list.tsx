@@ -19,7 +19,8 @@ import { Segmented } from '#components/ui/tabs.tsx';
 import { Time } from '#components/ui/time.tsx';
 import { CreateKeySheet } from './create-sheet.tsx';
 import { CreatedCard, type NewKey } from './created-card.tsx';
-import { KeyPanel, RevokeDialog, Roles } from './key-panel.tsx';
+import { RevokeDialog } from './key-endings.tsx';
+import { KeyPanel, Roles } from './key-panel.tsx';
 import { type Key, limitInWords, stateOf, TYPES } from './key-words.ts';
 import { keyListInput, keySearch } from './list-search.ts';
 

@@ -44,7 +44,7 @@ function Verdict({ proof }: { proof: Answer }) {
   if (proof.verified)
     return (
       <Callout tone="good" title="The row is as it was written">
-        Leaf {proof.leaf_index?.toLocaleString()} of {proof.anchor?.leaf_count.toLocaleString()} under entry no.{' '}
+        Leaf {((proof.leaf_index ?? 0) + 1).toLocaleString()} of {proof.anchor?.leaf_count.toLocaleString()} under entry no.{' '}
         {proof.anchor?.sequence_number} of the critical chain.
       </Callout>
     );

@@ -1,17 +1,13 @@
 'use client';
 
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useRouter } from 'next/navigation';
-import { useState } from 'react';
 import { z } from 'zod';
 import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
-import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
-import { refusalOf } from '#components/trpc/refusal.ts';
+import { useTRPC } from '#components/trpc/provider.tsx';
 import { useReadOnlyReason } from '#components/trpc/role.ts';
 import { Button } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
 import { Checkbox } from '#components/ui/choices.tsx';
-import { ConfirmDanger } from '#components/ui/confirm-danger.tsx';
 import { DateTimeInput } from '#components/ui/date-time-input.tsx';
 import { Field } from '#components/ui/field.tsx';
 import { Form, fieldError, useUnsavedGuard, useZodForm } from '#components/ui/form.tsx';
@@ -20,6 +16,7 @@ import { SectionCard } from '#components/ui/layout.tsx';
 import { Select } from '#components/ui/select.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import { type SecretDetail, secretName } from '#server/domain/secrets/schema.ts';
+import { DeleteSecret } from './delete-secret.tsx';
 import { collectionOptions, NO_COLLECTION, useCollections } from './places.ts';
 import { listOf, shortcodeByName } from './words.ts';
 
@@ -156,72 +153,5 @@ export function SecretSettings({ secret }: { secret: z.output<typeof SecretDetai
       </SectionCard>
       <DeleteSecret secret={secret} readOnly={readOnly} usage={usage.data} />
     </>
-  );
-}
-
-type UsageShape = { references: readonly { kind: string; name: string | null; id: string }[]; calls_30d: number | null };
-
-function DeleteSecret({
-  secret,
-  readOnly,
-  usage,
-}: {
-  secret: { id: string; name: string };
-  readOnly: string | undefined;
-  usage: UsageShape | undefined;
-}) {
-  const trpc = useTRPC();
-  const queryClient = useQueryClient();
-  const router = useRouter();
-  const path = usePath();
-  const { space } = useScope();
-  const [open, setOpen] = useState(false);
-  const remove = useMutation(
-    trpc.secrets.delete.mutationOptions({
-      onSuccess: () => {
-        router.push(path('/secrets'));
-        notifyDone(`Secret ${secret.name} deleted`);
-        void queryClient.invalidateQueries(trpc.secrets.list.pathFilter());
-        void queryClient.invalidateQueries(trpc.account.pathFilter());
-      },
-    }),
-  );
-  const users = [...new Set(usage?.references.map(({ name, id }) => name ?? id))];
-  return (
-    <SectionCard
-      tone="danger"
-      title="Delete this secret"
-      description="Every value in every environment is wiped. This cannot be undone."
-      footer={
-        <Button variant="danger-quiet" disabledReason={readOnly} onClick={() => setOpen(true)}>
-          Delete secret
-        </Button>
-      }
-    >
-      <ConfirmDanger
-        open={open}
-        onOpenChange={(next) => {
-          setOpen(next);
-          remove.reset();
-        }}
-        title={`Delete ${secret.name}?`}
-        consequences={
-          usage && [
-            users.length
-              ? `Still used by ${users.slice(0, 5).join(', ')}${users.length > 5 ? ` and ${users.length - 5} more` : ''}.`
-              : 'Nothing refers to it.',
-            `${usage.calls_30d?.toLocaleString() ?? 'Very many'} calls used it in the last 30 days.`,
-            'Its values are wiped at once and cannot be brought back.',
-          ]
-        }
-        confirmLabel="Delete secret"
-        resourceName={secret.name}
-        space={space}
-        busy={remove.isPending}
-        blockedReason={users.length ? 'Take it out of what uses it first' : undefined}
-        error={remove.error ? refusalOf(remove.error) : undefined}
-        onConfirm={() => remove.mutate({ id: secret.id })}
-      />
-    </SectionCard>
   );
 }

@@ -1,33 +1,25 @@
 'use client';
 
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { EyeOff, PenLine } from 'lucide-react';
 import { useState } from 'react';
 import type { z } from 'zod';
-import { useScope, useTRPC } from '#components/trpc/provider.tsx';
-import { MutationError } from '#components/trpc/query-error.tsx';
-import { refusalOf } from '#components/trpc/refusal.ts';
+import { useScope } from '#components/trpc/provider.tsx';
 import { useReadOnlyReason } from '#components/trpc/role.ts';
 import { Button } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
-import { ConfirmDanger } from '#components/ui/confirm-danger.tsx';
 import { columnsFor, DataTable } from '#components/ui/data-table.tsx';
-import { DateTimeInput } from '#components/ui/date-time-input.tsx';
-import { Dialog } from '#components/ui/dialog.tsx';
 import type { MenuEntry } from '#components/ui/dropdown-menu.tsx';
 import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
-import { Field } from '#components/ui/field.tsx';
 import { Time } from '#components/ui/time.tsx';
-import { notifyDone } from '#components/ui/toaster.tsx';
 import type { SecretDetail } from '#server/domain/secrets/schema.ts';
 import { ExpiryChip } from './expiry.tsx';
 import { useEnvironments } from './places.ts';
 import { SetValueDialog, type SetValueTarget } from './set-value-dialog.tsx';
+import { type Asking, ConfirmValue, ExpiryDialog } from './value-dialogs.tsx';
 
 type Detail = z.output<typeof SecretDetail>;
 type Environment = NonNullable<ReturnType<typeof useEnvironments>>[number];
 type Row = { environment: Pick<Environment, 'name' | 'display_name' | 'color'>; value: Detail['environments'][number] | undefined };
-type Asking = { what: 'restore' | 'remove' | 'expiry'; row: Row };
 
 const NO_REVEAL = 'Values cannot be shown in this release. Set a new one if you no longer know it.';
 
@@ -100,12 +92,13 @@ export function SecretValues({ secret }: { secret: Detail }) {
       .map((value) => ({ environment: { name: value.environment_name, display_name: value.environment_name, color: '#6b7280' }, value })),
   ];
   const mayRestore = role === 'owner' || role === 'admin';
+  const ask = (what: Asking['what'], { environment, value }: Row) => value && setAsking({ what, environment, value });
   const entries = (row: Row): MenuEntry[] =>
     row.value
       ? [
           { label: 'Reveal value', icon: <EyeOff />, disabledReason: NO_REVEAL },
           'separator',
-          { label: 'Expiry here…', disabledReason: readOnly, onSelect: () => setAsking({ what: 'expiry', row }) },
+          { label: 'Expiry here…', disabledReason: readOnly, onSelect: () => ask('expiry', row) },
           {
             label: 'Put previous value back…',
             detail: 'Kept for 24 hours after a change',
@@ -114,10 +107,10 @@ export function SecretValues({ secret }: { secret: Detail }) {
                 ? 'There is only one version'
                 : undefined
               : 'Only an Owner or Admin may restore a value',
-            onSelect: () => setAsking({ what: 'restore', row }),
+            onSelect: () => ask('restore', row),
           },
           'separator',
-          { label: 'Remove value…', danger: true, disabledReason: readOnly, onSelect: () => setAsking({ what: 'remove', row }) },
+          { label: 'Remove value…', danger: true, disabledReason: readOnly, onSelect: () => ask('remove', row) },
         ]
       : [];
   return (
@@ -140,99 +133,8 @@ export function SecretValues({ secret }: { secret: Detail }) {
       />
       <Callout title="Values can be written, not read back">Routes receive them at the moment of a call. {NO_REVEAL}</Callout>
       <SetValueDialog target={target} onClose={() => setTarget(undefined)} />
-      {asking?.what === 'expiry' && asking.row.value && (
-        <ExpiryDialog secret={secret} value={asking.row.value} onClose={() => setAsking(undefined)} />
-      )}
+      {asking?.what === 'expiry' && <ExpiryDialog secret={secret} value={asking.value} onClose={() => setAsking(undefined)} />}
       <ConfirmValue asking={asking} secret={secret} onClose={() => setAsking(undefined)} />
     </>
-  );
-}
-
-function ExpiryDialog({ secret, value, onClose }: { secret: Detail; value: Detail['environments'][number]; onClose: () => void }) {
-  const trpc = useTRPC();
-  const queryClient = useQueryClient();
-  const [at, setAt] = useState(value.expires_at_override);
-  const update = useMutation(
-    trpc.secrets.updateEnvironment.mutationOptions({
-      onSuccess: () => {
-        void queryClient.invalidateQueries(trpc.secrets.pathFilter());
-        onClose();
-      },
-    }),
-  );
-  return (
-    <Dialog
-      open
-      onOpenChange={(open) => !open && onClose()}
-      title={`Expiry in ${value.environment_name}`}
-      description={
-        secret.expires_at
-          ? 'Without a date of its own this environment follows the date of the secret.'
-          : 'The secret itself has no expiry.'
-      }
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            variant="primary"
-            loading={update.isPending}
-            onClick={() => update.mutate({ id: secret.id, env: value.environment_name, expires_at_override: at })}
-          >
-            Save
-          </Button>
-        </>
-      }
-    >
-      <Field label="Expires" optional hint="Empty: as the secret.">
-        <DateTimeInput value={at} onChange={setAt} />
-      </Field>
-      <MutationError error={update.error} />
-    </Dialog>
-  );
-}
-
-function ConfirmValue({ asking, secret, onClose }: { asking: Asking | undefined; secret: Detail; onClose: () => void }) {
-  const trpc = useTRPC();
-  const queryClient = useQueryClient();
-  const { space } = useScope();
-  const done = (message: string) => () => {
-    void queryClient.invalidateQueries(trpc.secrets.pathFilter());
-    notifyDone(message);
-    onClose();
-  };
-  const restore = useMutation(trpc.secrets.restore.mutationOptions({ onSuccess: done('The previous value is back, as a new version') }));
-  const remove = useMutation(trpc.secrets.removeValue.mutationOptions({ onSuccess: done('The value is removed and wiped') }));
-  const name = asking?.row.environment.name ?? '';
-  const label = asking?.row.environment.display_name ?? '';
-  const failed = restore.error ?? remove.error;
-  const removing = asking?.what === 'remove';
-  return (
-    <ConfirmDanger
-      open={asking?.what === 'restore' || removing}
-      onOpenChange={(open) => {
-        if (open) return;
-        restore.reset();
-        remove.reset();
-        onClose();
-      }}
-      title={removing ? `Remove the value in ${label}?` : `Put the previous value back in ${label}?`}
-      consequences={
-        removing
-          ? [
-              'It is wiped at once, with every earlier version, and cannot be brought back.',
-              `Calls in ${label} that need ${secret.name} are refused from then on.`,
-            ]
-          : [
-              'The present value is replaced; the next call uses the previous one.',
-              'It becomes a new version. Nothing is shown to anybody.',
-            ]
-      }
-      confirmLabel={removing ? 'Remove value' : 'Put it back'}
-      {...(removing ? { resourceName: secret.name } : {})}
-      space={space}
-      busy={restore.isPending || remove.isPending}
-      error={failed ? refusalOf(failed) : undefined}
-      onConfirm={() => (removing ? remove.mutate({ id: secret.id, env: name }) : restore.mutate({ id: secret.id, environment: name }))}
-    />
   );
 }

@@ -1,0 +1,68 @@
+'use client';
+
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { z } from 'zod';
+import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
+import { useTRPC } from '#components/trpc/provider.tsx';
+import { useReadOnlyReason } from '#components/trpc/role.ts';
+import { Button } from '#components/ui/button.tsx';
+import { Form, useUnsavedGuard, useZodForm } from '#components/ui/form.tsx';
+import { notifyDone } from '#components/ui/toaster.tsx';
+import { KeyFields, keyFields, keyInput } from './key-fields.tsx';
+import type { Key } from './key-words.ts';
+
+const Edited = z.object(keyFields);
+
+export function EditForm({ apiKey, onDone }: { apiKey: Key; onDone: () => void }) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const readOnly = useReadOnlyReason();
+  const form = useZodForm({
+    schema: Edited,
+    defaultValues: {
+      name: apiKey.name,
+      role_ids: [...apiKey.role_ids],
+      rate_limit_requests: apiKey.rate_limit_requests?.toString() ?? '',
+      rate_limit_window_sec: (apiKey.rate_limit_window_sec ?? 60).toString(),
+      ip_allowlist: apiKey.ip_allowlist.join('\n'),
+    },
+  });
+  const { refusal, panel, refuse, clear } = useFormRefusal(form);
+  const dirty = form.formState.isDirty;
+  useUnsavedGuard(dirty);
+  const update = useMutation(
+    trpc.apiKeys.update.mutationOptions({
+      onError: refuse,
+      onSuccess: () => {
+        void queryClient.invalidateQueries(trpc.apiKeys.pathFilter());
+        notifyDone('Key changed; it applies to the next call');
+        onDone();
+      },
+    }),
+  );
+  return (
+    <Form
+      form={form}
+      refusal={refusal}
+      onSubmit={(value) => {
+        clear();
+        update.mutate({ id: apiKey.id, ...keyInput(value) });
+      }}
+    >
+      {panel}
+      <KeyFields form={form} />
+      <div className="flex justify-end gap-2">
+        <Button onClick={onDone}>Cancel</Button>
+        <Button
+          type="submit"
+          variant="primary"
+          keys="mod+enter"
+          loading={update.isPending}
+          disabledReason={readOnly ?? (dirty ? undefined : 'Nothing is changed')}
+        >
+          Save
+        </Button>
+      </div>
+    </Form>
+  );
+}

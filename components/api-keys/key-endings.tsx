@@ -1,0 +1,110 @@
+'use client';
+
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useScope, useTRPC } from '#components/trpc/provider.tsx';
+import { MutationError } from '#components/trpc/query-error.tsx';
+import { refusalOf } from '#components/trpc/refusal.ts';
+import { Button } from '#components/ui/button.tsx';
+import { ConfirmDanger } from '#components/ui/confirm-danger.tsx';
+import { Dialog } from '#components/ui/dialog.tsx';
+import { Field } from '#components/ui/field.tsx';
+import { Select } from '#components/ui/select.tsx';
+import { Time } from '#components/ui/time.tsx';
+import { notifyDone } from '#components/ui/toaster.tsx';
+import type { NewKey } from './created-card.tsx';
+import type { Key } from './key-words.ts';
+
+const OVERLAPS = [
+  { value: '0', label: 'stops at once' },
+  { value: '3600', label: 'works for one more hour' },
+  { value: '86400', label: 'works for one more day' },
+  { value: '604800', label: 'works for one more week' },
+  { value: 'keep', label: 'works until it is revoked' },
+];
+
+export function RotateDialog({ apiKey, onClose, onRotated }: { apiKey: Key; onClose: () => void; onRotated: (key: NewKey) => void }) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const [overlap, setOverlap] = useState('86400');
+  const rotate = useMutation(
+    trpc.apiKeys.rotate.mutationOptions({
+      gcTime: 0,
+      onSuccess: ({ api_key, key_id, name }) => {
+        void queryClient.invalidateQueries(trpc.apiKeys.pathFilter());
+        onRotated({ api_key, key_id, name, replaced: true });
+        onClose();
+      },
+    }),
+  );
+  return (
+    <Dialog
+      open
+      onOpenChange={(open) => !open && onClose()}
+      title={`Rotate ${apiKey.name}`}
+      description="A new key with the same roles, limit and addresses. The new one is shown once."
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            variant="primary"
+            loading={rotate.isPending}
+            onClick={() => rotate.mutate({ id: apiKey.id, revoke_old_after_sec: overlap === 'keep' ? null : Number(overlap) })}
+          >
+            Make the new key
+          </Button>
+        </>
+      }
+    >
+      <Field label="The old key" hint="Long enough to bring the new one to everything that uses the old.">
+        <Select options={OVERLAPS} value={overlap} onValueChange={setOverlap} />
+      </Field>
+      <MutationError error={rotate.error} />
+    </Dialog>
+  );
+}
+
+export function RevokeDialog({ apiKey, open, onClose }: { apiKey: Key; open: boolean; onClose: () => void }) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const { space } = useScope();
+  const revoke = useMutation(
+    trpc.apiKeys.revoke.mutationOptions({
+      onSuccess: () => {
+        void queryClient.invalidateQueries(trpc.apiKeys.pathFilter());
+        void queryClient.invalidateQueries(trpc.account.pathFilter());
+        notifyDone(`Key ${apiKey.name} is revoked`);
+        onClose();
+      },
+    }),
+  );
+  return (
+    <ConfirmDanger
+      open={open}
+      onOpenChange={(next) => {
+        if (next) return;
+        revoke.reset();
+        onClose();
+      }}
+      title={`Revoke ${apiKey.name}?`}
+      consequences={[
+        'The next call with it is refused. This cannot be undone.',
+        apiKey.last_used_at ? (
+          <>
+            It was last used <Time value={apiKey.last_used_at} />
+            {apiKey.last_used_ip && ` from ${apiKey.last_used_ip}`}.
+          </>
+        ) : (
+          'It was never used.'
+        ),
+        'Its past calls stay in the logs under its name.',
+      ]}
+      confirmLabel="Revoke key"
+      resourceName={apiKey.name}
+      space={space}
+      busy={revoke.isPending}
+      error={revoke.error ? refusalOf(revoke.error) : undefined}
+      onConfirm={() => revoke.mutate({ id: apiKey.id })}
+    />
+  );
+}

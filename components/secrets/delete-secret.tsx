@@ -1,0 +1,78 @@
+'use client';
+
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useRouter } from 'next/navigation';
+import { useState } from 'react';
+import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
+import { refusalOf } from '#components/trpc/refusal.ts';
+import { Button } from '#components/ui/button.tsx';
+import { ConfirmDanger } from '#components/ui/confirm-danger.tsx';
+import { SectionCard } from '#components/ui/layout.tsx';
+import { notifyDone } from '#components/ui/toaster.tsx';
+
+type UsageShape = { references: readonly { kind: string; name: string | null; id: string }[]; calls_30d: number | null };
+
+export function DeleteSecret({
+  secret,
+  readOnly,
+  usage,
+}: {
+  secret: { id: string; name: string };
+  readOnly: string | undefined;
+  usage: UsageShape | undefined;
+}) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const router = useRouter();
+  const path = usePath();
+  const { space } = useScope();
+  const [open, setOpen] = useState(false);
+  const remove = useMutation(
+    trpc.secrets.delete.mutationOptions({
+      onSuccess: () => {
+        router.push(path('/secrets'));
+        notifyDone(`Secret ${secret.name} deleted`);
+        void queryClient.invalidateQueries(trpc.secrets.list.pathFilter());
+        void queryClient.invalidateQueries(trpc.account.pathFilter());
+      },
+    }),
+  );
+  const users = [...new Set(usage?.references.map(({ name, id }) => name ?? id))];
+  return (
+    <SectionCard
+      tone="danger"
+      title="Delete this secret"
+      description="Every value in every environment is wiped. This cannot be undone."
+      footer={
+        <Button variant="danger-quiet" disabledReason={readOnly} onClick={() => setOpen(true)}>
+          Delete secret
+        </Button>
+      }
+    >
+      <ConfirmDanger
+        open={open}
+        onOpenChange={(next) => {
+          setOpen(next);
+          remove.reset();
+        }}
+        title={`Delete ${secret.name}?`}
+        consequences={
+          usage && [
+            users.length
+              ? `Still used by ${users.slice(0, 5).join(', ')}${users.length > 5 ? ` and ${users.length - 5} more` : ''}.`
+              : 'Nothing refers to it.',
+            `${usage.calls_30d?.toLocaleString() ?? 'Very many'} calls used it in the last 30 days.`,
+            'Its values are wiped at once and cannot be brought back.',
+          ]
+        }
+        confirmLabel="Delete secret"
+        resourceName={secret.name}
+        space={space}
+        busy={remove.isPending}
+        blockedReason={users.length ? 'Take it out of what uses it first' : undefined}
+        error={remove.error ? refusalOf(remove.error) : undefined}
+        onConfirm={() => remove.mutate({ id: secret.id })}
+      />
+    </SectionCard>
+  );
+}
