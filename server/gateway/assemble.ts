@@ -111,6 +111,7 @@ export async function assemble(): Promise<Assembly> {
       pathMode: env.PROXY_PATH_MODE,
     },
     trustedProxies,
+    devSocket: env.NODE_ENV === 'production' ? undefined : env.WEB_SOCKET,
     adminUrl: env.PUBLIC_ADMIN_URL,
     ready: () => snapshots.fresh,
   });

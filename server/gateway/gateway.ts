@@ -5,6 +5,7 @@ import { uuidV7 } from '#server/crypto/random.ts';
 import type { Network } from '#server/platform/http-out/networks.ts';
 import { newCall } from './call.ts';
 import { requestOrigin } from './client-address.ts';
+import { forwardDevSocket } from './dev-socket.ts';
 import type { FrontDoor } from './front-door/front-door.ts';
 import { type HostConfig, type PlaneMatch, type PortPlane, planeOf } from './hosts.ts';
 import { createListener, discardBody, type HeadRefusal, inspectHead } from './listener.ts';
@@ -18,6 +19,8 @@ export type GatewayOptions = {
   hosts: HostConfig;
   trustedProxies: readonly Network[];
   adminUrl: string;
+  /** The web process's socket in development: its hot-reload connection is piped through. */
+  devSocket?: string | undefined;
   /** Whether calls can be served; told to load balancers by /readyz. */
   ready(): boolean;
 };
@@ -35,7 +38,10 @@ export function createGateway(options: GatewayOptions): Gateway {
   let closing = false;
   return {
     async listen(portPlane, port, address) {
-      const server = createListener({ onRequest: (req, res) => receive(options, portPlane, req, res, closing) });
+      const server = createListener({
+        onRequest: (req, res) => receive(options, portPlane, req, res, closing),
+        onUpgrade: options.devSocket && portPlane === 'admin' ? forwardDevSocket(options.devSocket) : undefined,
+      });
       servers.add(server);
       await new Promise<void>((resolve, reject) => {
         server.once('error', reject);
