@@ -3,6 +3,7 @@ import { notFound, redirect } from 'next/navigation';
 import type { ReactNode } from 'react';
 import { Frame } from '#components/shell/frame.tsx';
 import { RAIL_COOKIE } from '#components/shell/rail-cookie.ts';
+import { readSpace, SPACE_COOKIE } from '#components/shell/space-cookie.ts';
 import { DashboardData } from '#components/trpc/provider.tsx';
 import type { Space } from '#components/ui/test-band.tsx';
 import { addressesOf, frameOf } from '#server/trpc/frame.ts';
@@ -34,6 +35,7 @@ export async function DashboardFrame({
         current={current}
         space={space}
         partitioned={partitioned}
+        lastSpace={readSpace(jar.get(SPACE_COOKIE)?.value)}
         user={frame.user}
         railCollapsed={jar.get(RAIL_COOKIE)?.value === 'collapsed'}
       >

@@ -109,7 +109,7 @@ export function AppShell(props: AppShellProps) {
               <div className="flex h-(--topbar-height) items-center gap-1.5 px-3 sm:gap-2 lg:px-5">
                 <IconButton label="Pages" icon={<MenuIcon />} onClick={() => setDrawer(true)} className="lg:hidden" />
                 <WorkspaceSwitcher workspaces={workspaces} current={current} space={space} createHref={createWorkspaceHref} />
-                <SpaceSwitch place={place} />
+                <SpaceSwitch place={place} partitioned={partitioned} />
                 {test && <TestChip className="max-md:hidden" />}
                 <span aria-hidden className="mx-1 h-4 w-px shrink-0 bg-line-strong max-md:hidden" />
                 <div className="min-w-0 max-md:hidden">

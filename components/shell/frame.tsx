@@ -3,10 +3,16 @@
 import type { ReactNode } from 'react';
 import { useScope } from '#components/trpc/provider.tsx';
 import { AppShell, type AppShellProps } from './app-shell.tsx';
+import { useLastSpace } from './last-space.ts';
 import { useSearchGroups } from './search.tsx';
 
 /** The shell with what talks to the server: signing out, and the palette's search. */
-export function Frame({ children, ...props }: Omit<AppShellProps, 'onSignOut' | 'children'> & { children: ReactNode }) {
+export function Frame({
+  children,
+  lastSpace,
+  ...props
+}: Omit<AppShellProps, 'onSignOut' | 'children'> & { lastSpace: AppShellProps['space']; children: ReactNode }) {
+  const space = useLastSpace(props.space, props.partitioned ?? true, lastSpace);
   const { csrf } = useScope();
   const search = useSearchGroups(props.partitioned ?? true);
   const signOut = async () => {
@@ -17,6 +23,7 @@ export function Frame({ children, ...props }: Omit<AppShellProps, 'onSignOut' | 
   return (
     <AppShell
       {...props}
+      space={space}
       onSignOut={() => void signOut()}
       paletteGroups={search.groups}
       onPaletteQuery={search.onQuery}

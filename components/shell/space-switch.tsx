@@ -13,13 +13,13 @@ const spaces: { space: Space; label: string; keys: string }[] = [
   { space: 'test', label: 'Test', keys: 'g t' },
 ];
 
-/** Live or Test, as two links: the partition is part of the address and of nothing else. */
-export function SpaceSwitch({ place }: { place: Place }) {
+/** Live or Test, as two links: the partition is part of the address and of nothing else. Pages without one have neither chosen. */
+export function SpaceSwitch({ place, partitioned }: { place: Place; partitioned: boolean }) {
   const pathname = usePathname();
   return (
     <nav aria-label="Live or Test" className="inline-flex shrink-0 rounded-md border border-line-strong bg-subtle p-0.5">
       {spaces.map(({ space, label, keys }) => {
-        const current = space === place.space;
+        const current = partitioned && space === place.space;
         return (
           <Tooltip
             key={space}

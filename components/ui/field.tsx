@@ -73,12 +73,15 @@ function FieldError({ id, children }: { id: string; children: ReactNode }) {
       {children && (
         <>
           <CircleAlert aria-hidden className="mt-0.5 size-3.5 shrink-0" />
-          <span className="min-w-0 [overflow-wrap:anywhere]">{children}</span>
+          <span className="min-w-0 [overflow-wrap:anywhere]">{typeof children === 'string' ? sentence(children) : children}</span>
         </>
       )}
     </p>
   );
 }
+
+/** Schemas speak as the rest of a sentence that starts with the field (`name: is required`); alone it starts with a capital. */
+const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 type Wireable = { id?: string | undefined; 'aria-describedby'?: string | undefined; 'aria-invalid'?: unknown; 'aria-required'?: unknown };
 
