@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import test from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { KEY_ROLES } from '#server/kernel/capabilities.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
@@ -15,9 +16,14 @@ await testDatabase();
 const running = await startGateway();
 const { port } = running;
 
+/** The row of a call; it is queued after the answer has left, so the caller may ask before it is there. */
 const logged = async (requestId: string) => {
-  await running.flush();
-  return db().request_logs.findFirst({ where: { request_id: requestId } });
+  for (let tries = 0; ; tries++) {
+    await running.flush();
+    const row = await db().request_logs.findFirst({ where: { request_id: requestId } });
+    if (row || tries === 100) return row;
+    await sleep(50);
+  }
 };
 
 test('scopes narrow what the roles of a key may do, and never add to it', async () => {
