@@ -28,7 +28,7 @@ export function CallHistogram({ stats, muted, onSelect, onStatus }: Props) {
       <div className="flex flex-col gap-2">
         <p className="figures flex flex-wrap gap-x-4 gap-y-1 text-ink-2 text-xs">
           <span>
-            <b className="font-semibold text-ink text-sm">{totals.total.toLocaleString()}</b> calls
+            <b className="font-semibold text-ink text-sm">{totals.total.toLocaleString()}</b> {totals.total === 1 ? 'call' : 'calls'}
           </span>
           <span>
             <b className="font-semibold text-ink text-sm">{failing.toFixed(failing > 0 && failing < 10 ? 1 : 0)} %</b> failed

@@ -13,7 +13,7 @@ import { Page, PageHeader, SectionCard, Split, textLink } from '#components/ui/l
 import { Meter } from '#components/ui/meter.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { COUNTED, type Feature, PLANS, planFeature } from '#server/domain/plans/schema.ts';
-import { FEATURE_WORDS, forecastInWords, LIMIT_PAGES, LIMIT_WORDS } from './words.ts';
+import { FEATURE_WORDS, FEATURES_HERE, forecastInWords, LIMIT_PAGES, LIMIT_WORDS } from './words.ts';
 
 /** What is counted in this space; nothing stored yet counts as none. */
 const THINGS = new Set<string>([...COUNTED, 'members']);
@@ -78,9 +78,11 @@ export function UsageView() {
             </SectionCard>
             <SectionCard title="Included" flush>
               <ul className="divide-y divide-line">
-                {features.map(({ key, included }) => (
-                  <FeatureRow key={key} feature={key as Feature} included={included} />
-                ))}
+                {features
+                  .filter(({ key }) => FEATURES_HERE.has(key))
+                  .map(({ key, included }) => (
+                    <FeatureRow key={key} feature={key as Feature} included={included} />
+                  ))}
               </ul>
             </SectionCard>
             <Callout title="To change the plan, ask your operator">Checkout and invoices are not part of this release.</Callout>

@@ -36,13 +36,16 @@ export const LIMIT_WORDS: Record<LimitKey, string> = {
   audit_retention_days: 'Days audit entries are kept',
 };
 
+/** What a plan includes and this release has: ticking off what cannot be used yet would promise it. A feature enters here with its code. */
+export const FEATURES_HERE: ReadonlySet<string> = new Set<Feature>(['log_export', 'audit_export', 'access_key']);
+
 export const FEATURE_WORDS: Record<Feature, string> = {
   oauth2_secrets: 'OAuth2 secrets',
   secret_sharing: 'Secret sharing',
   log_export: 'Request log export',
   sms_slack_alerts: 'Alerts by SMS and Slack',
   live_map: 'Live map',
-  audit_export: 'Audit export and streams',
+  audit_export: 'Audit export',
   compliance_packs: 'Compliance packs',
   custom_pii: 'Own PII rules',
   custom_firewall: 'Own AI firewall rules',
