@@ -184,3 +184,6 @@ function axis(buckets: readonly Bucket[]): string[] {
   const picks = [0, Math.floor(buckets.length / 2), buckets.length - 1];
   return [...new Set(picks)].flatMap((index) => buckets[index]?.at ?? []);
 }
+
+/** `unit` is a plural; one of it loses the s. */
+const counted = (n: number, unit: string): string => `${count.format(n)} ${n === 1 ? unit.replace(/s$/, '') : unit}`;
