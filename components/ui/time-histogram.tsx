@@ -186,4 +186,4 @@ function axis(buckets: readonly Bucket[]): string[] {
 }
 
 /** `unit` is a plural; one of it loses the s. */
-const counted = (n: number, unit: string): string => `${count.format(n)} ${n === 1 ? unit.replace(/s$/, '') : unit}`;
+const counted = (n: number, unit: string): string => `${n.toLocaleString()} ${n === 1 ? unit.replace(/s$/, '') : unit}`;
