@@ -76,7 +76,7 @@ export function TimeHistogram({ buckets, bucketMs, unit, onSelect, onPickSeries,
           />
         ))}
         <span aria-live="polite" className="figures ml-auto truncate text-ink-2">
-          {shown ? `${clockOf(shown.at, bucketMs)}: ${count.format(totalOf(shown))} ${unit}` : `up to ${count.format(top)} ${unit} per bar`}
+          {shown ? `${clockOf(shown.at, bucketMs)}: ${counted(totalOf(shown), unit)}` : `up to ${counted(top, unit)} per bar`}
         </span>
         <IconButton
           size="sm"
