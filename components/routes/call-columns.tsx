@@ -14,7 +14,8 @@ const column = columnsFor<Call>();
 export const routeCallColumns: Columns<Call> = [
   column.accessor('path', {
     header: 'Call',
-    meta: { truncate: true },
+    // A truncated cell asks for no room of its own: without a share the longer columns would leave it none.
+    meta: { truncate: true, width: '34%' },
     cell: ({ row: { original: call } }) => (
       <span className="font-normal">
         <Method method={call.method ?? '—'} />
