@@ -152,8 +152,8 @@ type Totals = { total: number; errors: number };
 function healthOf({ total, errors }: Totals, share: number, routes: number | undefined): string {
   const all = routes === undefined ? 'Routes' : routes === 1 ? 'Your route' : `${number.format(routes)} routes`;
   if (total === 0) return 'No calls in this time';
-  if (share >= 0.25) return `Many calls fail: ${number.format(errors)} of ${number.format(total)}`;
-  if (share >= 0.05) return `${number.format(errors)} calls failed; most went through`;
+  if (share >= 0.25 && errors > 3) return `Many calls fail: ${number.format(errors)} of ${number.format(total)}`;
+  if (share >= 0.05) return `${number.format(errors)} of ${number.format(total)} calls failed`;
   return `${all} healthy`;
 }
 
