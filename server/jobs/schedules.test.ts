@@ -65,24 +65,18 @@ test('audit retention removes what the plan no longer keeps, says so once, and l
 
 test('log retention removes rows and rollups of the same minutes, by plan in Live and after 7 days in Test', async () => {
   const w = await workspace({ plan: 'starter' });
-  const route = newId();
+  const [route, key] = [newId(), newId()];
   const times = [1, 6.5, 7.5, 20].map(daysAgo);
   for (const sandbox of [false, true]) {
     await insert(
       times.flatMap((ts) => [row(w.tenant.id, { ts, sandbox, route_id: route }), row(w.tenant.id, { ts, sandbox, route_id: route })]),
     );
-    for (const ts of times)
-      await db().request_rollups.create({
-        data: {
-          tenant_id: w.tenant.id,
-          sandbox,
-          minute: new Date(Math.floor(ts.getTime() / 60_000) * 60_000),
-          route_id: route,
-          environment: '',
-          status_class: 2,
-          count: 2,
-        },
-      });
+    for (const ts of times) {
+      const minute = new Date(Math.floor(ts.getTime() / 60_000) * 60_000);
+      const data = { tenant_id: w.tenant.id, sandbox, minute, route_id: route, environment: '', status_class: 2, count: 2 };
+      await db().request_rollups.create({ data });
+      await db().caller_rollups.create({ data: { ...data, caller_id: key } });
+    }
   }
   await db().tenant_limit_overrides.create({ data: { tenant_id: w.tenant.id, kind: 'log_retention_days', value: 10 } });
   assert.equal(await pruneRequestLogs(await windowsOf(w.tenant.id), new Date()), 2 + 4);
@@ -93,7 +87,8 @@ test('log retention removes rows and rollups of the same minutes, by plan in Liv
     const where = { tenant_id: w.tenant.id, sandbox };
     const rows = await db().request_logs.count({ where });
     const counted = await db().request_rollups.aggregate({ where, _sum: { count: true } });
-    assert.deepEqual([rows, Number(counted._sum.count)], [expected, expected]);
+    const ofKey = await db().caller_rollups.aggregate({ where, _sum: { count: true } });
+    assert.deepEqual([rows, Number(counted._sum.count), Number(ofKey._sum.count)], [expected, expected, expected]);
   }
 });
 

@@ -224,6 +224,42 @@ test('figures add up: series, classes, percentiles, top routes and error codes',
   await assert.rejects(logStats(w.live, LogStatsQuery.parse({ from: at(-10) })), { type: 'validation_error' });
 });
 
+test('a key and a client have figures of their own, of this space only, and a batch replayed after a crash counts once', async () => {
+  const w = await workspace();
+  const other = await workspace();
+  const r = await route(w.live, 'callers');
+  const [key, client, stranger] = [newId(), newId(), newId()];
+  const ts = new Date(Date.now() - 10 * 60_000).toISOString();
+  const call = (over: Partial<LogRow>) => written(w.tenant.id, { ts, route_id: r.id, ...over });
+  const rows = [
+    ...Array.from({ length: 6 }, () => call({ api_key_id: key, matched_client_id: client })),
+    ...Array.from({ length: 3 }, () => call({ api_key_id: key, status_code: 429, error: 'rate_limit_exceeded', rate_limited: true })),
+    call({ api_key_id: key, sandbox: true }),
+    call({ api_key_id: stranger, status_code: 502, error: 'upstream_unreachable' }),
+    call({}),
+    written(other.tenant.id, { ts, api_key_id: key }),
+  ];
+  await insertRows(sql(), rows);
+  await insertRows(sql(), rows.slice(0, 4));
+  const stats = async (ctx: Ctx, query: Record<string, unknown>) =>
+    LogStats.parse(await logStats({ ...ctx, now: new Date() }, LogStatsQuery.parse(query)));
+  const ofKey = await stats(w.live, { api_key_id: key });
+  assert.deepEqual([ofKey.totals.total, ofKey.totals.c4xx, ofKey.totals.errors, ofKey.totals.rate_limited], [9, 3, 3, 3]);
+  assert.deepEqual(
+    ofKey.top_routes.map((t) => [t.name, t.count, t.errors]),
+    [['callers', 9, 3]],
+  );
+  assert.deepEqual(ofKey.error_codes, [{ error: 'rate_limit_exceeded', count: 3 }]);
+  assert.ok(ofKey.latency.p50! > 14 && ofKey.latency.p50! < 28, 'a histogram of its own');
+  const ofClient = await stats(w.live, { client_id: client, route_id: r.id, environment: 'production' });
+  assert.deepEqual([ofClient.totals.total, ofClient.totals.errors, ofClient.error_codes], [6, 0, []]);
+  assert.equal((await stats(w.live, { client_id: client, environment: 'staging' })).totals.total, 0);
+  assert.equal((await stats(w.test, { api_key_id: key })).totals.total, 1);
+  assert.equal((await stats(other.live, { api_key_id: key })).totals.total, 1, 'the same id elsewhere is somebody else');
+  assert.equal((await browse(w.live, { api_key_id: key })).total, 9);
+  await assert.rejects(stats(w.live, { api_key_id: key, client_id: client }), { type: 'validation_error' });
+});
+
 test('an export is recorded, gated by the plan, and holds every row once in a form no spreadsheet runs', async () => {
   const w = await workspace({ plan: 'pro' });
   const owner = { ...w.member('owner'), plan: 'pro' as const };

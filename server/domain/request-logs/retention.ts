@@ -5,6 +5,7 @@ import { log } from '#server/platform/log.ts';
 
 const BATCH = 5_000;
 const MINUTE = 60_000;
+const ROLLUPS = ['request_rollups', 'caller_rollups'];
 
 /** Removes calls beyond each workspace's window, with the rollups of the same minutes (interface rule 13 §7). @returns rows removed */
 export async function pruneRequestLogs(windows: readonly Windows[], now: Date): Promise<number> {
@@ -34,7 +35,8 @@ async function pruneSpace(tenantId: string, sandbox: boolean, before: Date): Pro
       until = batch ?? before;
       const own = sandbox ? 'sandbox = true' : '(sandbox = false or sandbox is null)';
       const { rowCount } = await client.query(`delete from request_logs where tenant_id = $1 and ${own} and ts < $2`, [tenantId, until]);
-      await client.query('delete from request_rollups where tenant_id = $1 and sandbox = $2 and minute < $3', [tenantId, sandbox, until]);
+      for (const rollups of ROLLUPS)
+        await client.query(`delete from ${rollups} where tenant_id = $1 and sandbox = $2 and minute < $3`, [tenantId, sandbox, until]);
       await client.query('commit');
       removed += rowCount ?? 0;
       if (batch === null) until = null;
@@ -107,7 +109,10 @@ async function attach(day: Date): Promise<boolean> {
 }
 
 const drop = (name: string, end: Date) =>
-  quickly(`${name} could not be dropped`, [`drop table ${name}`, `delete from request_rollups where minute < '${end.toISOString()}'`]);
+  quickly(`${name} could not be dropped`, [
+    `drop table ${name}`,
+    ...ROLLUPS.map((rollups) => `delete from ${rollups} where minute < '${end.toISOString()}'`),
+  ]);
 
 /** 23514: the default partition holds calls of that day already (the first day of an installation); they stay there and are pruned there. */
 async function quickly(problem: string, statements: readonly string[]): Promise<boolean> {

@@ -150,6 +150,7 @@ const filters = {
   method: word.optional(),
   route_id: uuid().optional(),
   client_id: uuid().optional(),
+  api_key_id: uuid().optional(),
   environment: word.optional(),
   proxy_mode: word.optional(),
   client_origin: word.optional(),
@@ -222,6 +223,8 @@ export const LogStatsQuery = z.object({
   to: isoTime().optional(),
   route_id: uuid().optional(),
   environment: word.optional(),
+  client_id: uuid().optional(),
+  api_key_id: uuid().optional(),
 });
 const latency = z.object({ p50: z.number().nullable(), p95: z.number().nullable(), p99: z.number().nullable() });
 const counts = { total: z.number(), c2xx: z.number(), c3xx: z.number(), c4xx: z.number(), c5xx: z.number(), other: z.number() };

@@ -5,6 +5,7 @@ import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid } from '#server/kernel/errors.ts';
 import { emptyBuckets, percentile } from './buckets.ts';
 import type { LogStatsQuery } from './schema.ts';
+import { matching } from './store.ts';
 
 const DAY = 24 * 3_600_000;
 const LONGEST = 366 * DAY;
@@ -17,32 +18,39 @@ const COUNTS = Prisma.sql`sum(count)::float8 as total, coalesce(sum(count) filte
   coalesce(sum(count) filter (where status_class = 3), 0)::float8 as c3xx, coalesce(sum(count) filter (where status_class = 4), 0)::float8 as c4xx,
   coalesce(sum(count) filter (where status_class = 5), 0)::float8 as c5xx, coalesce(sum(count) filter (where status_class not between 2 and 5), 0)::float8 as other`;
 
-/** Figures of the space from the minute rollups, never from the rows, but for the error codes of the newest failures (interface rule 13 §8). */
+/**
+ * Figures of the space, or of one API key or client of it, from the minute rollups, never from the rows, but for the error codes of the newest
+ * failures (interface rule 13 §8).
+ */
 export async function logStats(ctx: Ctx, query: z.output<typeof LogStatsQuery>) {
   const to = query.to ? new Date(query.to) : ctx.now;
   const from = query.from ? new Date(query.from) : new Date(to.getTime() - DAY);
   const range = to.getTime() - from.getTime();
   if (range <= 0 || range > LONGEST) throw invalid('from', 'must lie before to, by 366 days at most');
   const step = STEPS.find((s) => range / 1000 / s <= 200) ?? 24 * 3600;
+  const caller = callerOf(query);
+  const rollups = caller ? Prisma.sql`caller_rollups` : Prisma.sql`request_rollups`;
   // Rollups are whole minutes: the minute that `from` lies in counts.
   const where = Prisma.sql`tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and minute >= date_trunc('minute', ${from}::timestamptz) and minute <= ${to}
-    and ${query.route_id ? Prisma.sql`route_id = ${query.route_id}::uuid` : Prisma.sql`true`} and ${query.environment ? Prisma.sql`environment = ${query.environment}` : Prisma.sql`true`}`;
+    and ${query.route_id ? Prisma.sql`route_id = ${query.route_id}::uuid` : Prisma.sql`true`} and ${query.environment ? Prisma.sql`environment = ${query.environment}` : Prisma.sql`true`}
+    and ${caller ? Prisma.sql`caller_id = ${caller}::uuid` : Prisma.sql`true`}`;
+  const source = { rollups, where };
   return read(ctx, async (tx) => {
     const series = await tx.$queryRaw<
       ({ at: Date } & Counts)[]
-    >`select to_timestamp(floor(extract(epoch from minute) / ${step}::int) * ${step}::int) as at, ${COUNTS} from request_rollups where ${where} group by 1 order by 1`;
+    >`select to_timestamp(floor(extract(epoch from minute) / ${step}::int) * ${step}::int) as at, ${COUNTS} from ${rollups} where ${where} group by 1 order by 1`;
     const [totals] = await tx.$queryRaw<(Counts & Record<'errors' | 'rate_limited' | 'bytes_in' | 'bytes_out', number>)[]>`select ${COUNTS},
       coalesce(sum(errors), 0)::float8 as errors, coalesce(sum(rate_limited), 0)::float8 as rate_limited, coalesce(sum(bytes_in), 0)::float8 as bytes_in, coalesce(sum(bytes_out), 0)::float8 as bytes_out
-      from request_rollups where ${where}`;
+      from ${rollups} where ${where}`;
     return {
       from,
       to,
       step_seconds: step,
       series,
       totals: { ...none, ...totals, total: totals?.total ?? 0 },
-      latency: quantiles(await histogram(tx, where, Prisma.sql`latency`)),
-      upstream_latency: quantiles(await histogram(tx, where, Prisma.sql`upstream`)),
-      top_routes: await topRoutes(tx, ctx, where),
+      latency: quantiles(await histogram(tx, source, Prisma.sql`latency`)),
+      upstream_latency: quantiles(await histogram(tx, source, Prisma.sql`upstream`)),
+      top_routes: await topRoutes(tx, ctx, source),
       error_codes: await errorCodes(tx, ctx, from, to, query),
     };
   });
@@ -50,10 +58,19 @@ export async function logStats(ctx: Ctx, query: z.output<typeof LogStatsQuery>) 
 
 const none = { total: 0, c2xx: 0, c3xx: 0, c4xx: 0, c5xx: 0, other: 0, errors: 0, rate_limited: 0, bytes_in: 0, bytes_out: 0 };
 
-async function histogram(tx: Tx, where: Prisma.Sql, column: Prisma.Sql): Promise<number[]> {
+/** A table of rollups and what is asked of it. */
+type Source = { rollups: Prisma.Sql; where: Prisma.Sql };
+
+/** @throws Refusal validation_error: a call is counted by its key and by its client, not by both together */
+function callerOf({ client_id, api_key_id }: z.output<typeof LogStatsQuery>): string | undefined {
+  if (client_id && api_key_id) throw invalid('client_id', 'cannot be combined with api_key_id');
+  return client_id ?? api_key_id;
+}
+
+async function histogram(tx: Tx, { rollups, where }: Source, column: Prisma.Sql): Promise<number[]> {
   const rows = await tx.$queryRaw<
     { bucket: number; n: number }[]
-  >`select b.i::int - 1 as bucket, sum(b.n)::float8 as n from request_rollups, unnest(${column}) with ordinality as b(n, i) where ${where} and b.n > 0 group by 1`;
+  >`select b.i::int - 1 as bucket, sum(b.n)::float8 as n from ${rollups}, unnest(${column}) with ordinality as b(n, i) where ${where} and b.n > 0 group by 1`;
   const counts = emptyBuckets();
   for (const { bucket, n } of rows) if (bucket < counts.length) counts[bucket] = n;
   return counts;
@@ -65,17 +82,20 @@ const quantiles = (counts: readonly number[]) => ({
   p99: percentile(counts, 0.99),
 });
 
-async function topRoutes(tx: Tx, ctx: Ctx, where: Prisma.Sql) {
+async function topRoutes(tx: Tx, ctx: Ctx, { rollups, where }: Source) {
   const rows = await tx.$queryRaw<
     { route_id: string; count: number; errors: number }[]
-  >`select route_id, sum(count)::float8 as count, sum(errors)::float8 as errors from request_rollups where ${where} group by 1 order by 2 desc, 1 limit 10`;
+  >`select route_id, sum(count)::float8 as count, sum(errors)::float8 as errors from ${rollups} where ${where} group by 1 order by 2 desc, 1 limit 10`;
   const names = await tx.routes.findMany({
     where: { ...own(ctx), id: { in: rows.map((r) => r.route_id) } },
     select: { id: true, name: true },
   });
   const top = [];
   for (const { route_id, count, errors } of rows) {
-    const p95 = percentile(await histogram(tx, Prisma.sql`${where} and route_id = ${route_id}::uuid`, Prisma.sql`latency`), 0.95);
+    const p95 = percentile(
+      await histogram(tx, { rollups, where: Prisma.sql`${where} and route_id = ${route_id}::uuid` }, Prisma.sql`latency`),
+      0.95,
+    );
     const known = route_id === NO_ROUTE ? null : route_id;
     top.push({ route_id: known, name: names.find((n) => n.id === route_id)?.name ?? null, count, errors, p95 });
   }
@@ -83,9 +103,9 @@ async function topRoutes(tx: Tx, ctx: Ctx, where: Prisma.Sql) {
 }
 
 /** Of the newest ten thousand failed calls: rollups do not tell codes apart. */
-const errorCodes = (tx: Tx, ctx: Ctx, from: Date, to: Date, query: { route_id?: string | undefined; environment?: string | undefined }) =>
+const errorCodes = (tx: Tx, ctx: Ctx, from: Date, to: Date, query: z.output<typeof LogStatsQuery>) =>
   tx.$queryRaw<
     { error: string; count: number }[]
   >`select error, count(*)::int as count from (select error from request_logs where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox}
-      and ts >= ${from} and ts <= ${to} and error is not null and ${query.route_id ? Prisma.sql`route_id = ${query.route_id}::uuid` : Prisma.sql`true`}
-      and ${query.environment ? Prisma.sql`environment = ${query.environment}` : Prisma.sql`true`} order by ts desc limit 10000) e group by error order by 2 desc, 1 limit 20`;
+      and ts >= ${from} and ts <= ${to} and error is not null and ${matching({ ...query, from: undefined, to: undefined })}
+      order by ts desc limit 10000) e group by error order by 2 desc, 1 limit 20`;

@@ -49,6 +49,7 @@ export type LogFilters = {
   method?: string | undefined;
   route_id?: string | undefined;
   client_id?: string | undefined;
+  api_key_id?: string | undefined;
   environment?: string | undefined;
   proxy_mode?: string | undefined;
   client_origin?: string | undefined;
@@ -62,7 +63,7 @@ export type LogFilters = {
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-function matching(f: LogFilters): Prisma.Sql {
+export function matching(f: LogFilters): Prisma.Sql {
   const conditions = [
     f.from === undefined ? null : Prisma.sql`ts >= ${new Date(f.from)}`,
     f.to === undefined ? null : Prisma.sql`ts <= ${new Date(f.to)}`,
@@ -71,6 +72,7 @@ function matching(f: LogFilters): Prisma.Sql {
     f.method === undefined ? null : Prisma.sql`method = ${f.method.toUpperCase()}`,
     f.route_id === undefined ? null : Prisma.sql`route_id = ${f.route_id}::uuid`,
     f.client_id === undefined ? null : Prisma.sql`matched_client_id = ${f.client_id}::uuid`,
+    f.api_key_id === undefined ? null : Prisma.sql`api_key_id = ${f.api_key_id}::uuid`,
     f.environment === undefined ? null : Prisma.sql`environment = ${f.environment}`,
     f.proxy_mode === undefined ? null : Prisma.sql`proxy_mode = ${f.proxy_mode}`,
     f.client_origin === undefined ? null : Prisma.sql`client_origin = ${f.client_origin}`,

@@ -55,16 +55,25 @@ const INSERT = `insert into request_logs (${names})
     .join(', ')})
   on conflict do nothing returning request_id`;
 
-const ROLLUP = `insert into request_rollups as r (tenant_id, sandbox, minute, route_id, environment, status_class, count, errors, rate_limited, bytes_in, bytes_out, latency, upstream)
-  select tenant_id, sandbox, minute, route_id, environment, status_class, count, errors, rate_limited, bytes_in, bytes_out, latency, upstream
-  from jsonb_to_recordset($1::jsonb) as d(tenant_id uuid, sandbox boolean, minute timestamptz, route_id uuid, environment text, status_class int,
-    count bigint, errors bigint, rate_limited bigint, bytes_in bigint, bytes_out bigint, latency int[], upstream int[])
-  order by 1, 2, 3, 4, 5, 6
-  on conflict (tenant_id, sandbox, minute, route_id, environment, status_class) do update set
+/** Adds to what the minutes hold already. The order is the key's, always, so that two writers never wait for each other in a circle. */
+const rollup = (table: string, key: Record<string, string>) => {
+  const by = Object.keys(key).join(', ');
+  return `insert into ${table} as r (${by}, count, errors, rate_limited, bytes_in, bytes_out, latency, upstream)
+  select ${by}, count, errors, rate_limited, bytes_in, bytes_out, latency, upstream
+  from jsonb_to_recordset($1::jsonb) as d(${Object.entries(key)
+    .map(([name, type]) => `${name} ${type}`)
+    .join(', ')}, count bigint, errors bigint, rate_limited bigint, bytes_in bigint, bytes_out bigint, latency int[], upstream int[])
+  order by ${by}
+  on conflict (${by}) do update set
     count = r.count + excluded.count, errors = r.errors + excluded.errors, rate_limited = r.rate_limited + excluded.rate_limited,
     bytes_in = r.bytes_in + excluded.bytes_in, bytes_out = r.bytes_out + excluded.bytes_out,
     latency = (select array_agg(coalesce(a, 0) + coalesce(b, 0) order by i) from unnest(r.latency, excluded.latency) with ordinality as t(a, b, i)),
     upstream = (select array_agg(coalesce(a, 0) + coalesce(b, 0) order by i) from unnest(r.upstream, excluded.upstream) with ordinality as t(a, b, i))`;
+};
+const SPACE = { tenant_id: 'uuid', sandbox: 'boolean' };
+const CALLS = { route_id: 'uuid', environment: 'text', status_class: 'int' };
+const ROLLUP = rollup('request_rollups', { ...SPACE, minute: 'timestamptz', ...CALLS });
+const CALLER_ROLLUP = rollup('caller_rollups', { ...SPACE, caller_id: 'uuid', minute: 'timestamptz', ...CALLS });
 
 /**
  * Writes a batch with its rollups and its announcement in one transaction. A row that is there already (a batch replayed after a crash) is
@@ -102,7 +111,10 @@ async function insertNew(client: PoolClient, rows: readonly LogRow[]): Promise<r
 
 /** Counts the rows and says that they are there. */
 async function tell(client: PoolClient, rows: readonly LogRow[]): Promise<void> {
-  await client.query({ name: 'log-rollup', text: ROLLUP, values: [JSON.stringify(rollups(rows))] });
+  await client.query({ name: 'log-rollup', text: ROLLUP, values: [JSON.stringify(rollups(rows.map((row) => ({ row }))))] });
+  const byCaller = rows.flatMap((row) => callersOf(row).map((caller_id) => ({ row, caller_id })));
+  if (byCaller.length > 0)
+    await client.query({ name: 'log-caller-rollup', text: CALLER_ROLLUP, values: [JSON.stringify(rollups(byCaller))] });
   const spaces = [...new Set(rows.map((row) => `${row.tenant_id}:${row.sandbox ? 'test' : 'live'}`))];
   await client.query({ name: 'log-notify', text: "select pg_notify('request_logged', s) from unnest($1::text[]) as s", values: [spaces] });
 }
@@ -110,16 +122,18 @@ async function tell(client: PoolClient, rows: readonly LogRow[]): Promise<void> 
 /** Calls of no route are counted under it. */
 export const NO_ROUTE = '00000000-0000-0000-0000-000000000000';
 
-function rollups(rows: readonly LogRow[]) {
-  const groups = Map.groupBy(rows, (row) =>
-    [row.tenant_id, row.sandbox, row.ts.slice(0, 16), row.route_id, countedEnvironment(row), classOf(row)].join(' '),
+/** Calls of one minute, route, environment and class together, and of one caller where one is named. */
+function rollups(calls: readonly { row: LogRow; caller_id?: string }[]) {
+  const groups = Map.groupBy(calls, ({ row, caller_id }) =>
+    [row.tenant_id, row.sandbox, caller_id, row.ts.slice(0, 16), row.route_id, countedEnvironment(row), classOf(row)].join(' '),
   );
   return [...groups.values()].map((group) => {
-    const first = group[0] as LogRow;
-    const sum = (of: (row: LogRow) => number) => group.reduce((total, row) => total + of(row), 0);
+    const { row: first, caller_id } = group[0] as (typeof calls)[number];
+    const sum = (of: (row: LogRow) => number) => group.reduce((total, { row }) => total + of(row), 0);
     return {
       tenant_id: first.tenant_id,
       sandbox: first.sandbox,
+      caller_id,
       minute: `${first.ts.slice(0, 16)}:00Z`,
       route_id: first.route_id ?? NO_ROUTE,
       environment: countedEnvironment(first),
@@ -129,11 +143,14 @@ function rollups(rows: readonly LogRow[]) {
       rate_limited: sum((row) => (row.rate_limited ? 1 : 0)),
       bytes_in: sum((row) => row.request_bytes),
       bytes_out: sum((row) => row.response_bytes),
-      latency: histogram(group.map((row) => row.latency_ms)),
-      upstream: histogram(group.map((row) => row.upstream_ms)),
+      latency: histogram(group.map(({ row }) => row.latency_ms)),
+      upstream: histogram(group.map(({ row }) => row.upstream_ms)),
     };
   });
 }
+
+/** The key of a call and the client it was matched to: the call counts for each. */
+const callersOf = (row: LogRow): string[] => [row.api_key_id, row.matched_client_id].filter((id) => id !== null);
 
 /** Names that callers make up are counted as none: each would be a row of its own. */
 const countedEnvironment = (row: LogRow): string => (row.error === 'environment_not_configured' ? '' : (row.environment ?? ''));
