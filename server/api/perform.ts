@@ -1,7 +1,8 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { denyingPolicy } from '#server/domain/policies/service.ts';
 import type { Ctx } from '#server/kernel/context.ts';
-import { Refusal } from '#server/kernel/errors.ts';
+import { invalid, Refusal } from '#server/kernel/errors.ts';
+import type { Expectation } from '#server/kernel/expectation.ts';
 import type { AnyOperation, Feed, Operation } from '#server/kernel/operation.ts';
 import type { Page } from '#server/kernel/page.ts';
 import type { RawBody } from '#server/kernel/streamed.ts';
@@ -62,9 +63,35 @@ export async function execute<I extends z.ZodType, O extends z.ZodType>(
   ctx: Ctx,
   raw: unknown,
 ): Promise<{ output: z.output<O>; result: unknown }> {
-  const result: unknown = await op.run(ctx, parsed(op.input, raw));
+  const input = parsed(op.input, raw);
+  const result: unknown = await guarded(op, ctx, input, raw);
   const value = op.list ? (result as Page<unknown> | Feed<unknown>).rows : result;
   return { output: op.output.parse(value), result };
+}
+
+/** Runs the verb under the caller's expectation, if there is one; a stale one is refused with what the row is now. */
+async function guarded<I extends z.ZodType, O extends z.ZodType>(op: Operation<I, O>, ctx: Ctx, input: z.output<I>, raw: unknown) {
+  const expects = expectationOf(op, ctx, input, raw);
+  if (!expects) return op.run(ctx, input);
+  const result = await op.run({ ...ctx, expects }, input).catch(async (error: unknown) => {
+    if (expects.state !== 'stale' || !(error instanceof Refusal)) throw error;
+    throw new Refusal(error.type, error.message, {
+      extra: { ...error.extra, current: (await perform(op.edits!.shown_by, ctx, input)).output },
+    });
+  });
+  if (expects.state !== 'met') throw new Error(`${op.id} did not look at the row it edits`);
+  return result;
+}
+
+/** `expected_updated_at` of a person's edit; keys do not have it, so on /v1 it is an unknown member like any other. */
+function expectationOf<I extends z.ZodType>(op: Operation<I>, ctx: Ctx, input: z.output<I>, raw: unknown): Expectation | undefined {
+  const given = (raw as { expected_updated_at?: unknown } | null)?.expected_updated_at;
+  if (given === undefined || ctx.actor.type !== 'member') return undefined;
+  const { edits } = op;
+  if (!edits) throw invalid('expected_updated_at', 'this call edits no row that could be compared');
+  const time = z.iso.datetime({ offset: true }).safeParse(given);
+  if (!time.success) throw invalid('expected_updated_at', 'must be the updated_at of the row as it was read');
+  return { updated_at: new Date(time.data), row: (tx) => edits.row(tx, ctx, input), state: 'open' };
 }
 
 function parsed<I extends z.ZodType>(schema: I, raw: unknown): z.output<I> {

@@ -167,6 +167,28 @@ test("a change by cookie needs our origin and the session's CSRF token; a Bearer
   );
 });
 
+test('of two tabs that edit one profile the later is told what the first saved, and nothing is written', async () => {
+  const b = await signedIn(await person());
+  type Edit = {
+    user: { full_name: string; updated_at: string };
+    code?: string;
+    current: { full_name: string };
+    current_updated_at: string;
+  };
+  const patch = async (body: object) => {
+    const { status, body: answer } = await b.call('PATCH', '/auth/me', body);
+    return { status, ...(answer as unknown as Edit) };
+  };
+  const shown = async () => ((await b.get('/auth/me')).body as unknown as Edit).user;
+  const { updated_at: expected_updated_at } = await shown();
+  const results = await Promise.all(['Ada', 'Grace'].map((full_name) => patch({ full_name, expected_updated_at })));
+  const [won, lost] = [results.find((r) => r.status === 200), results.find((r) => r.status === 409)];
+  assert.ok(won && lost, JSON.stringify(results));
+  assert.deepEqual([lost.code, lost.current.full_name, lost.current_updated_at], ['conflict', won.user.full_name, won.user.updated_at]);
+  assert.equal((await shown()).full_name, won.user.full_name);
+  assert.equal((await patch({ full_name: 'Joan', expected_updated_at: lost.current_updated_at })).status, 200);
+});
+
 test('a foreign page cannot sign a visitor in', async () => {
   const p = await person();
   const foreign: Sent[] = [

@@ -1,5 +1,6 @@
 import type { Capability, MemberRole } from './capabilities.ts';
 import type { Db, Tx } from './database.ts';
+import type { Expectation } from './expectation.ts';
 
 export type Space = 'live' | 'test';
 export const spaceOf = (sandbox: boolean): Space => (sandbox ? 'test' : 'live');
@@ -38,6 +39,8 @@ export type Ctx = {
   db: Db;
   /** The transaction an idempotent call runs in, so that its effect and its stored answer commit together. */
   tx?: Tx;
+  /** Set for an edit that must not overwrite what somebody else saved meanwhile. */
+  expects?: Expectation;
   tenant_id: string;
   sandbox: boolean;
   actor: Actor;

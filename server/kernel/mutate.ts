@@ -1,5 +1,6 @@
 import type { Ctx } from './context.ts';
 import { inTransaction, type Tx } from './database.ts';
+import { meet } from './expectation.ts';
 import { newId } from './ids.ts';
 import { sanitiseDetails } from './sanitise.ts';
 
@@ -28,10 +29,11 @@ export const unchanged = <T>(value: T): Audited<T> => ({ value, entries: [] as A
 
 /**
  * A change of one workspace and space: the work and its audit entries commit together or not at all (interface rule 01 §13).
- * @throws whatever the work throws; a failed audit insert rolls the change back.
+ * @throws whatever the work throws, conflict when the edited row is not as expected; a failed audit insert rolls the change back.
  */
 export function mutate<T>(ctx: Ctx, work: (tx: Tx) => Promise<Audited<T>>): Promise<T> {
   return inTransaction(ctx, async (tx) => {
+    await meet(tx, ctx);
     const { value, entries } = await work(tx);
     for (const entry of entries) await writeAudit(tx, ctx, entry);
     return value;

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Capability } from './capabilities.ts';
 import type { Ctx } from './context.ts';
+import type { Tx } from './database.ts';
 import type { ErrorType } from './errors.ts';
 import type { Page } from './page.ts';
 import type { RawBody } from './streamed.ts';
@@ -41,6 +42,11 @@ export type Operation<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.Z
   shown_once?: true;
   /** A POST that changes nothing (a proposal, a verification): no audit entry is written. */
   reads?: true;
+  /**
+   * An edit of one row that the dashboard guards with `expected_updated_at`: how to lock that row, and the operation that shows what it is now.
+   * Only people's calls carry the field; /v1 has no such check (interface rule 70 §3.5).
+   */
+  edits?: { row: (tx: Tx, ctx: Ctx, input: z.output<I>) => Promise<{ updated_at: Date }>; shown_by: AnyOperation };
   /** The answer is this raw body instead of JSON (exports); `run` gives the same as text to callers that cannot stream. */
   stream?: (ctx: Ctx, input: z.output<I>) => Promise<RawBody>;
   run: (ctx: Ctx, input: z.output<I>) => Promise<Result<O>>;

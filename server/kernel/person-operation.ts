@@ -14,6 +14,7 @@ export type Person = {
   locale: string | null;
   has_password: boolean;
   created_at: Date;
+  updated_at: Date;
 };
 
 /** A live row of `sessions`. */

@@ -59,14 +59,17 @@ export const query = <I extends z.ZodType, O extends z.ZodType>(op: Operation<I,
 export const mutation = <I extends z.ZodType, O extends z.ZodType>(op: Operation<I, O>) =>
   t.procedure
     .meta({ operation: op.id })
-    .input(unparsed<I>())
+    .input(unparsed<I, Expecting>())
     .mutation(async ({ ctx, input }) => carriedOut(op, ctx, input, { space: true }));
 
 /** The operation's own schema judges the input inside `perform`, once, as on REST. */
 const unparsed =
-  <I extends z.ZodType>() =>
+  <I extends z.ZodType, More = unknown>() =>
   (value: unknown) =>
-    (value ?? {}) as z.input<I>;
+    (value ?? {}) as z.input<I> & More;
+
+/** Edits name the version of the row they started from; a call that edits no row is refused when it does. */
+type Expecting = { expected_updated_at?: string };
 
 async function carriedOut<I extends z.ZodType, O extends z.ZodType>(
   op: Operation<I, O>,

@@ -22,6 +22,7 @@ export const update = operation({
   refuses: ['not_found'],
   input: UpdateAccount,
   output: Account,
+  edits: { row: (tx, ctx) => account.lockedAccount(tx, ctx), shown_by: get },
   run: (ctx, input) => account.updateAccount(ctx, input),
 });
 

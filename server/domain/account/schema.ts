@@ -17,6 +17,7 @@ export const Account = z
     subscription_current_period_end: time().nullable(),
     subscription_cancel_at: time().nullable(),
     created_at: time(),
+    updated_at: time(),
   })
   .meta({ id: 'Account' });
 

@@ -75,6 +75,12 @@ export function getPlan(ctx: Ctx) {
   });
 }
 
+/** The workspace's row, held until the transaction ends; rows that refer to it stay free. */
+export async function lockedAccount(tx: Tx, ctx: Ctx) {
+  await tx.$queryRaw`select 1 from tenants where id = ${ctx.tenant_id}::uuid for no key update`;
+  return tenantRow(tx, ctx);
+}
+
 async function tenantRow(tx: Tx, ctx: Ctx) {
   const row = await tx.tenants.findUnique({ where: { id: ctx.tenant_id } });
   if (!row) throw notFound();

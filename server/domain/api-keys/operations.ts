@@ -57,6 +57,7 @@ export const update = operation({
   refuses: ['not_found', 'conflict', 'privilege_escalation', 'forbidden'],
   input: UpdateApiKey,
   output: ApiKey,
+  edits: { row: (tx, ctx, { id }) => keys.lockedKey(tx, ctx, id), shown_by: get },
   run: (ctx, input) => keys.updateApiKey(ctx, input),
 });
 

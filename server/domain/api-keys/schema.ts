@@ -12,6 +12,7 @@ export const ApiKey = z
     name: z.string(),
     active: z.boolean(),
     created_at: time(),
+    updated_at: time(),
     last_used_at: time().nullable(),
     last_used_ip: z.string().nullable(),
     rate_limit_requests: z.number().int().nullable(),

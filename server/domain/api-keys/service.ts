@@ -230,6 +230,13 @@ async function keyByRef(tx: Tx, ctx: Ctx, ref: string) {
   return row;
 }
 
+/** As by reference, holding the row until the transaction ends. */
+export async function lockedKey(tx: Tx, ctx: Ctx, ref: string) {
+  const { id } = await keyByRef(tx, ctx, ref);
+  await tx.$queryRaw`select 1 from api_keys where id = ${id}::uuid for no key update`;
+  return keyByRef(tx, ctx, id);
+}
+
 async function withUsage(tx: Tx, ctx: Ctx, rows: KeyRow[]) {
   const usage = new Map(
     (await tx.credential_usage.findMany({ where: { ...own(ctx), id: { in: rows.map((r) => r.id) } } })).map((u) => [u.id, u]),

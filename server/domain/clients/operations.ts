@@ -6,6 +6,7 @@ import { assignClient, unassignClient } from './assignments.ts';
 import * as credentials from './credentials.ts';
 import * as schema from './schema.ts';
 import * as clients from './service.ts';
+import { lockedClient } from './store.ts';
 
 export const list = operation({
   id: 'clients.list',
@@ -50,6 +51,7 @@ export const update = operation({
   refuses: ['not_found', 'conflict'],
   input: schema.UpdateClient,
   output: schema.ClientRecord,
+  edits: { row: (tx, ctx, { id }) => lockedClient(tx, ctx, id), shown_by: get },
   run: (ctx, input) => clients.updateClient(ctx, input),
 });
 

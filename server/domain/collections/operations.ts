@@ -51,6 +51,7 @@ export const update = operation({
   refuses: ['not_found', 'conflict'],
   input: wire.UpdateCollection,
   output: wire.Collection,
+  edits: { row: (tx, ctx, { id }) => collections.lockedCollection(tx, ctx, id), shown_by: get },
   run: (ctx, input) => collections.updateCollection(ctx, input),
 });
 
@@ -97,6 +98,7 @@ export const updateVariable = operation({
   refuses: ['not_found', 'conflict', 'in_use'],
   input: UpdateVariable,
   output: CollectionVariable,
+  edits: { row: (tx, ctx, input) => variables.lockedVariable(tx, ctx, input), shown_by: listVariables },
   run: (ctx, input) => variables.updateVariable(ctx, input),
 });
 
@@ -130,6 +132,7 @@ export const putDefaults = operation({
   refuses: ['not_found'],
   input: wire.PutEnvironmentDefaults,
   output: wire.EnvironmentDefaults,
+  edits: { row: (tx, ctx, { id }) => collections.lockedCollection(tx, ctx, id), shown_by: getDefaults },
   run: (ctx, input) => defaults.putDefaults(ctx, input),
 });
 

@@ -54,6 +54,7 @@ export const EnvironmentDefaults = z
     environments: z.array(
       z.object({ environment_name: z.string(), base_url: z.string().nullable(), default_client_ids: z.array(z.uuid()) }),
     ),
+    updated_at: time(),
   })
   .meta({ id: 'CollectionEnvironmentDefaults' });
 

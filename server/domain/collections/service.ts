@@ -97,6 +97,13 @@ export async function collectionById(tx: Tx, ctx: Ctx, id: string) {
   return row;
 }
 
+/** As `collectionById`, holding the row until the transaction ends; rows that refer to it stay free. */
+export async function lockedCollection(tx: Tx, ctx: Ctx, id: string) {
+  if (isUuid(id))
+    await tx.$queryRaw`select 1 from collections where id = ${id}::uuid and tenant_id = ${ctx.tenant_id}::uuid for no key update`;
+  return collectionById(tx, ctx, id);
+}
+
 /** For `collection_id` in a body; null is no collection. @throws Refusal validation_error */
 export async function collectionForBody(tx: Tx, ctx: Ctx, id: string | null | undefined) {
   if (!id) return null;

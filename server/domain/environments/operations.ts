@@ -48,6 +48,7 @@ export const update = operation({
   refuses: ['not_found', 'conflict'],
   input: UpdateEnvironment,
   output: EnvironmentRecord,
+  edits: { row: (tx, ctx, { id }) => environments.lockedEnvironment(tx, ctx, id), shown_by: get },
   run: (ctx, input) => environments.updateEnvironment(ctx, input),
 });
 

@@ -11,6 +11,7 @@ export const Environment = z
     color: z.string(),
     is_default: z.boolean(),
     created_at: time(),
+    updated_at: time(),
   })
   .meta({ id: 'Environment' });
 

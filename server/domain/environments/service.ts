@@ -87,6 +87,13 @@ async function environmentById(tx: Tx, ctx: Ctx, id: string) {
   return row;
 }
 
+/** As by id, holding the row until the transaction ends; rows that refer to it stay free. */
+export async function lockedEnvironment(tx: Tx, ctx: Ctx, id: string) {
+  if (isUuid(id))
+    await tx.$queryRaw`select 1 from environments where id = ${id}::uuid and tenant_id = ${ctx.tenant_id}::uuid for no key update`;
+  return environmentById(tx, ctx, id);
+}
+
 const clearDefault = (tx: Tx, ctx: Ctx) =>
   tx.environments.updateMany({ where: { ...own(ctx), is_default: true }, data: { is_default: false } });
 

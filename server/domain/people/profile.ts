@@ -1,12 +1,15 @@
 import { changesOf } from '#server/kernel/changes.ts';
+import type { Tx } from '#server/kernel/database.ts';
 import { notFound, Refusal } from '#server/kernel/errors.ts';
+import { type Expectation, meet } from '#server/kernel/expectation.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import type { SignedInCtx } from '#server/kernel/person-operation.ts';
 import { env } from '#server/platform/env.ts';
 import { auditPerson, tenantIdsOf } from './audit.ts';
 import { chosen, type WorkspaceRow, workspacesOf } from './memberships.ts';
-import { COMPANY_FIELDS, type UpdateMeInput } from './schema.ts';
+import { COMPANY_FIELDS, PersonView, type UpdateMeInput } from './schema.ts';
 import { revokeSession, revokeSessions, sessionsOf } from './sessions.ts';
+import { personById } from './users.ts';
 
 /** Everything a page needs to know about who is here (interface rule 22 §4.8). */
 export async function me(ctx: SignedInCtx) {
@@ -57,6 +60,7 @@ export async function updateMe(ctx: SignedInCtx, input: UpdateMeInput) {
   const profile = { full_name: input.full_name, timezone: input.timezone, date_format: input.date_format, locale: input.locale };
   if (Object.values(profile).every((v) => v === undefined)) throw new Refusal('invalid', 'No valid fields.');
   const user = await ctx.db.$transaction(async (tx) => {
+    await sameAsExpected(tx, ctx, input.expected_updated_at);
     const { password_hash, ...after } = await tx.users.update({
       where: { id: ctx.user.id },
       data: { ...definedOf(profile), updated_at: ctx.now },
@@ -69,6 +73,7 @@ export async function updateMe(ctx: SignedInCtx, input: UpdateMeInput) {
         date_format: true,
         locale: true,
         created_at: true,
+        updated_at: true,
         password_hash: true,
       },
     });
@@ -83,6 +88,22 @@ export async function updateMe(ctx: SignedInCtx, input: UpdateMeInput) {
     return { ...after, has_password: password_hash !== null };
   });
   return me({ ...ctx, user });
+}
+
+/** Another tab may have saved meanwhile. @throws Refusal conflict with the person as they are now */
+async function sameAsExpected(tx: Tx, ctx: SignedInCtx, expected: string | undefined): Promise<void> {
+  if (expected === undefined) return;
+  const row = async () => {
+    await tx.$queryRaw`select 1 from users where id = ${ctx.user.id}::uuid for no key update`;
+    const now = await personById(tx, ctx.user.id);
+    if (!now) throw notFound();
+    return now;
+  };
+  const expects: Expectation = { updated_at: new Date(expected), row, state: 'open' };
+  await meet(tx, { now: ctx.now, expects }).catch(async (error: unknown) => {
+    if (expects.state !== 'stale' || !(error instanceof Refusal)) throw error;
+    throw new Refusal(error.type, error.message, { extra: { ...error.extra, current: PersonView.parse(await row()) } });
+  });
 }
 
 export async function listSessions(ctx: SignedInCtx) {

@@ -39,6 +39,8 @@ export const UpdateMe = z.object({
   timezone: nullable(z.string().max(64).refine(isTimezone, 'must be an IANA time zone such as Europe/Berlin')),
   date_format: nullable(z.enum(['iso', 'dmy', 'mdy'])),
   locale: nullable(z.string().max(35).refine(isLocale, 'must be a language tag such as en-GB')),
+  /** The version of the person this edit started from; another one refuses the edit (interface rule 70 §3.5). */
+  expected_updated_at: z.iso.datetime({ offset: true }).optional(),
   avatar_upload_id: nullable(z.string().max(100)),
   // Judged only after role and factor, so any shape may come in here.
   country: z.unknown().optional(),
@@ -75,6 +77,7 @@ export const PersonView = z.object({
   locale: z.string().nullable(),
   has_password: z.boolean(),
   created_at: time(),
+  updated_at: time(),
 });
 
 export const SignedInView = z.object({

@@ -61,8 +61,19 @@ export async function sessionOf(token: string, now: Date): Promise<{ session: Li
       text: 'update sessions set last_seen_at = $2 where id = $1 and last_seen_at < $2',
       values: [row.id, now],
     });
-  const { u_id, u_email, u_email_verified_at, u_full_name, u_timezone, u_date_format, u_locale, u_has_password, u_created_at, ...session } =
-    row;
+  const {
+    u_id,
+    u_email,
+    u_email_verified_at,
+    u_full_name,
+    u_timezone,
+    u_date_format,
+    u_locale,
+    u_has_password,
+    u_created_at,
+    u_updated_at,
+    ...session
+  } = row;
   const user = {
     id: u_id,
     email: u_email,
@@ -73,13 +84,14 @@ export async function sessionOf(token: string, now: Date): Promise<{ session: Li
     locale: u_locale,
     has_password: u_has_password,
     created_at: u_created_at,
+    updated_at: u_updated_at,
   } as Person;
   return { session: session as LiveSession, user };
 }
 
 const LOOKUP = `select s.id, s.user_id, s.csrf_token, s.auth_methods, s.mfa_at, s.keep, s.scope_tenant_id, s.active_tenant_id, s.ip, s.user_agent, s.created_at, s.last_seen_at, s.expires_at,
     u.id as u_id, u.email as u_email, u.email_verified_at as u_email_verified_at, u.full_name as u_full_name, u.timezone as u_timezone, u.date_format as u_date_format,
-    u.locale as u_locale, u.password_hash is not null as u_has_password, u.created_at as u_created_at
+    u.locale as u_locale, u.password_hash is not null as u_has_password, u.created_at as u_created_at, u.updated_at as u_updated_at
   from sessions s join users u on u.id = s.user_id where s.digest = $1 and s.revoked_at is null and u.disabled_at is null`;
 
 /** The person's live sessions, newest use first. */

@@ -38,6 +38,7 @@ export async function personById(tx: Db | Tx, id: string): Promise<Person | null
       locale: true,
       password_hash: true,
       created_at: true,
+      updated_at: true,
     },
   });
   if (!row) return null;

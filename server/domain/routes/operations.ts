@@ -7,6 +7,7 @@ import { duplicateRoute } from './duplicate.ts';
 import * as environments from './environments/service.ts';
 import * as wire from './schema.ts';
 import * as routes from './service.ts';
+import { lockRoute } from './store.ts';
 
 export const list = operation({
   id: 'routes.list',
@@ -51,6 +52,7 @@ export const update = operation({
   refuses: ['not_found', 'conflict'],
   input: wire.UpdateRoute,
   output: wire.RouteRecord,
+  edits: { row: (tx, ctx, { id }) => lockRoute(tx, ctx, id), shown_by: get },
   run: (ctx, input) => routes.updateRoute(ctx, input),
 });
 
@@ -88,6 +90,8 @@ export const putEnvironment = operation({
   success: [200, 201],
   // A row that was never changed is the one this call made.
   success_of: (config) => (config.created_at === config.updated_at ? 201 : 200),
+  // Any change of a route touches its row, so an override nobody made yet is guarded too.
+  edits: { row: (tx, ctx, { id }) => lockRoute(tx, ctx, id), shown_by: get },
   run: (ctx, input) => environments.putRouteEnvironment(ctx, input),
 });
 

@@ -5,6 +5,7 @@ import * as values from './environment-values.ts';
 import { importEnv } from './import-env.ts';
 import * as schema from './schema.ts';
 import * as secrets from './service.ts';
+import { lockedSecret } from './store.ts';
 import { secretUsage } from './usage.ts';
 
 export const list = operation({
@@ -50,6 +51,7 @@ export const update = operation({
   refuses: ['not_found', 'conflict'],
   input: schema.UpdateSecret,
   output: schema.UpdatedSecret,
+  edits: { row: (tx, ctx, { id }) => lockedSecret(tx, ctx, id, { for: 'change' }), shown_by: get },
   run: (ctx, input) => secrets.updateSecret(ctx, input),
 });
 

@@ -81,13 +81,13 @@ async function assign(tx: Tx, ctx: Ctx, collection_id: string, type: 'secret' | 
   return [];
 }
 
-async function defaultsAnswer(tx: Tx, ctx: Ctx, collection: { id: string; expected_environments: string[] }) {
+async function defaultsAnswer(tx: Tx, ctx: Ctx, collection: { id: string; expected_environments: string[]; updated_at: Date }) {
   const environments = await tx.collection_environment_defaults.findMany({
     where: { ...own(ctx), collection_id: collection.id },
     select: { environment_name: true, base_url: true, default_client_ids: true },
     orderBy: { environment_name: 'asc' },
   });
-  return { expected_environments: collection.expected_environments, environments };
+  return { expected_environments: collection.expected_environments, environments, updated_at: collection.updated_at };
 }
 
 async function refuseUnknownEnvironments(tx: Tx, ctx: Ctx, expected: string[], environments: { environment_name: string }[]) {

@@ -155,6 +155,14 @@ async function variableById(tx: Tx, ctx: Ctx, collectionId: string, id: string) 
   return row;
 }
 
+/** The variable's row, held until the transaction ends. */
+export async function lockedVariable(tx: Tx, ctx: Ctx, { id, variableId }: { id: string; variableId: string }) {
+  const collection = await collectionById(tx, ctx, id);
+  const { id: found } = await variableById(tx, ctx, collection.id, variableId);
+  await tx.$queryRaw`select 1 from collection_variables where id = ${found}::uuid for no key update`;
+  return variableById(tx, ctx, collection.id, found);
+}
+
 const entry = (collection: { id: string; name: string }, row: { id: string; key: string }, change: string) => ({
   action: 'update',
   resource_type: 'collection',
