@@ -185,5 +185,7 @@ export const samples: Record<string, Sample> = {
   'logs.browse': nothing,
   'logs.inspect': loggedCall,
   'logs.stats': nothing,
+  'logs.traffic': async (ctx) => ({ kind: 'secret', ids: [(await secretId(ctx)).id] }),
+  'logs.days': nothing,
   'logs.export': nothing,
 };

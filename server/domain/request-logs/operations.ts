@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { operation } from '#server/kernel/operation.ts';
 import { textOf } from '#server/kernel/streamed.ts';
 import { browseLogs, inspectLog } from './browse.ts';
+import { logDays } from './days.ts';
 import { exportLogs } from './export.ts';
 import { proveLog } from './proof.ts';
 import {
@@ -10,17 +11,22 @@ import {
   ExportLogs,
   FollowLogs,
   ListRouteLogs,
+  LogDays,
+  LogDaysQuery,
   LogDetail,
   LogProof,
   LogRef,
   LogStats,
   LogStatsQuery,
+  LogTraffic,
+  LogTrafficQuery,
   RequestLog,
   RequestLogRecord,
   RouteLog,
 } from './schema.ts';
 import { followLogs, getLog, listRouteLogs } from './service.ts';
 import { logStats } from './stats.ts';
+import { logTraffic } from './traffic.ts';
 
 export const follow = operation({
   id: 'logs.follow',
@@ -99,6 +105,28 @@ export const stats = operation({
   input: LogStatsQuery,
   output: LogStats,
   run: (ctx, input) => logStats(ctx, input),
+});
+
+export const traffic = operation({
+  id: 'logs.traffic',
+  summary: 'How much keys, clients, secrets, environments or routes are used',
+  http: 'GET /admin/logs/traffic',
+  needs: ['log:list'],
+  refuses: [],
+  input: LogTrafficQuery,
+  output: LogTraffic,
+  run: (ctx, input) => logTraffic(ctx, input),
+});
+
+export const days = operation({
+  id: 'logs.days',
+  summary: 'Calls by day, and by route, key and environment',
+  http: 'GET /admin/logs/days',
+  needs: ['log:list'],
+  refuses: [],
+  input: LogDaysQuery,
+  output: LogDays,
+  run: (ctx, input) => logDays(ctx, input),
 });
 
 export const exported = operation({

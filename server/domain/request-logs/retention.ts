@@ -2,6 +2,7 @@ import type { PoolClient } from 'pg';
 import { SANDBOX_LOG_DAYS, type Windows, windowEnd } from '#server/domain/retention/service.ts';
 import { sql } from '#server/platform/db.ts';
 import { log } from '#server/platform/log.ts';
+import { KEPT_DAYS } from './days.ts';
 
 const BATCH = 5_000;
 const MINUTE = 60_000;
@@ -18,6 +19,7 @@ export async function pruneRequestLogs(windows: readonly Windows[], now: Date): 
       log.error({ err: error, tenant_id }, 'old request logs could not be removed; the next run tries again');
     }
   }
+  await sql().query("delete from call_days where day < ($1::timestamptz at time zone 'UTC')::date - $2::int", [now, KEPT_DAYS]);
   return removed;
 }
 

@@ -4,6 +4,9 @@ import { pageQuery } from '#server/kernel/page.ts';
 
 const word = z.string().min(1).max(100);
 
+/** Calls of no route are counted under it. */
+export const NO_ROUTE = '00000000-0000-0000-0000-000000000000';
+
 /** Members that only a holder of log:read_identity sees; for others they are absent, not null (interface rule 13 §2.1). */
 export const IDENTITY_FIELDS = ['matched_client_id', 'identification_method', 'src_ip', 'client_name', 'user_agent'] as const;
 
@@ -249,5 +252,50 @@ export const LogStats = z
     error_codes: z.array(z.object({ error: z.string(), count: z.number() })),
   })
   .meta({ id: 'LogStats' });
+
+export const TRAFFIC_KINDS = ['api_key', 'client', 'secret', 'environment', 'route'] as const;
+/** Ids of one kind, at most a page of them; in a query string they stand behind each other with commas. */
+export const LogTrafficQuery = z.object({
+  kind: z.enum(TRAFFIC_KINDS),
+  ids: z.union([
+    z.array(uuid()).max(100),
+    z
+      .string()
+      .max(4_000)
+      .transform((text) => text.split(',').filter(Boolean))
+      .pipe(z.array(uuid()).max(100)),
+  ]),
+});
+/** How much each was used; one entry for each id that was, in no order. */
+export const LogTraffic = z
+  .object({
+    traffic: z.array(
+      z.object({
+        id: z.uuid(),
+        /** null for secrets, which are counted by the day. */
+        calls_24h: z.number().nullable(),
+        errors_24h: z.number().nullable(),
+        calls_30d: z.number(),
+        errors_30d: z.number(),
+        last_at: time().nullable(),
+      }),
+    ),
+  })
+  .meta({ id: 'LogTraffic' });
+
+/** Days in UTC, both included; without them the current month. */
+export const LogDaysQuery = z.object({ from: z.iso.date().optional(), to: z.iso.date().optional() });
+const dayFigures = { calls: z.number(), errors: z.number(), /** what the plan's counter took */ counted: z.number() };
+const share = z.object({ id: z.uuid().nullable(), name: z.string().nullable(), ...dayFigures });
+export const LogDays = z
+  .object({
+    from: z.string(),
+    to: z.string(),
+    days: z.array(z.object({ day: z.string(), ...dayFigures })),
+    routes: z.array(share),
+    api_keys: z.array(share),
+    environments: z.array(share),
+  })
+  .meta({ id: 'LogDays' });
 
 export const ExportLogs = z.object({ ...filters, format: z.enum(['csv', 'ndjson']).default('csv') });

@@ -4,12 +4,11 @@ import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid } from '#server/kernel/errors.ts';
 import { emptyBuckets, percentile } from './buckets.ts';
-import type { LogStatsQuery } from './schema.ts';
+import { type LogStatsQuery, NO_ROUTE } from './schema.ts';
 import { matching } from './store.ts';
 
 const DAY = 24 * 3_600_000;
 const LONGEST = 366 * DAY;
-const NO_ROUTE = '00000000-0000-0000-0000-000000000000';
 /** Bars of the histogram grow with the range, so that it never has many more than two hundred. */
 const STEPS = [60, 300, 900, 3600, 6 * 3600, 24 * 3600];
 

@@ -1,7 +1,9 @@
 import type { Pool, PoolClient } from 'pg';
 import { bucketOf, emptyBuckets } from '#server/domain/request-logs/buckets.ts';
+import { NO_ROUTE } from '#server/domain/request-logs/schema.ts';
 import { withClient } from '../with-client.ts';
 import { type CopyColumn, copyRows } from './copy.ts';
+import { DAY_COUNTS, dayCounts } from './day-counts.ts';
 import type { LogRow } from './row.ts';
 
 const COLUMNS = {
@@ -115,12 +117,10 @@ async function tell(client: PoolClient, rows: readonly LogRow[]): Promise<void> 
   const byCaller = rows.flatMap((row) => callersOf(row).map((caller_id) => ({ row, caller_id })));
   if (byCaller.length > 0)
     await client.query({ name: 'log-caller-rollup', text: CALLER_ROLLUP, values: [JSON.stringify(rollups(byCaller))] });
+  await client.query({ name: 'log-day-counts', text: DAY_COUNTS, values: [JSON.stringify(dayCounts(rows))] });
   const spaces = [...new Set(rows.map((row) => `${row.tenant_id}:${row.sandbox ? 'test' : 'live'}`))];
   await client.query({ name: 'log-notify', text: "select pg_notify('request_logged', s) from unnest($1::text[]) as s", values: [spaces] });
 }
-
-/** Calls of no route are counted under it. */
-export const NO_ROUTE = '00000000-0000-0000-0000-000000000000';
 
 /** Calls of one minute, route, environment and class together, and of one caller where one is named. */
 function rollups(calls: readonly { row: LogRow; caller_id?: string }[]) {

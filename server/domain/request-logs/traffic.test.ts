@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { insertRows } from '#server/gateway/log/insert.ts';
+import type { LogRow } from '#server/gateway/log/row.ts';
+import type { Ctx } from '#server/kernel/context.ts';
+import { newId } from '#server/kernel/ids.ts';
+import { sql } from '#server/platform/db.ts';
+import { testDatabase } from '#server/testing/database.ts';
+import { made } from '#server/testing/samples.ts';
+import { workspace } from '#server/testing/workspace.ts';
+import { logDays } from './days.ts';
+import { pruneRequestLogs } from './retention.ts';
+import { LogDays, LogDaysQuery, LogTraffic, LogTrafficQuery } from './schema.ts';
+import { logTraffic } from './traffic.ts';
+
+await testDatabase();
+const DAY = 24 * 3_600_000;
+const ago = (ms: number) => new Date(Date.now() - ms).toISOString();
+
+/** A call as the gateway's writer gets it; one that came past the limits unless told otherwise. */
+const call = (ctx: Ctx, over: Partial<LogRow> = {}): LogRow => ({
+  request_id: newId(),
+  tenant_id: ctx.tenant_id,
+  route_id: null,
+  matched_client_id: null,
+  identification_method: null,
+  method: 'GET',
+  status_code: 200,
+  src_ip: '203.0.113.7',
+  environment: 'production',
+  sandbox: ctx.sandbox,
+  ts: ago(60_000),
+  path: '/x',
+  latency_ms: 20,
+  upstream_host: 'up.example',
+  error: null,
+  rate_limited: false,
+  proxy_mode: 'route',
+  client_origin: 'direct',
+  origin: 'upstream',
+  upstream_status: 200,
+  upstream_ms: 15,
+  attempts: 1,
+  request_bytes: 10,
+  response_bytes: 20,
+  slug: null,
+  route_name: null,
+  client_name: null,
+  user_agent: null,
+  signature_valid: null,
+  api_key_id: null,
+  secrets_used: [],
+  warnings: [],
+  error_detail: null,
+  node_id: 'n',
+  injected: [],
+  trace: { phases_ms: { limit: 0.1 }, latency_phase: 'complete', request_headers: [], response_headers: [], limits: {} },
+  ...over,
+});
+
+const traffic = async (ctx: Ctx, kind: string, ids: string[]) => {
+  const now = { ...ctx, now: new Date() };
+  return new Map(LogTraffic.parse(await logTraffic(now, LogTrafficQuery.parse({ kind, ids }))).traffic.map((t) => [t.id, t]));
+};
+const days = async (ctx: Ctx, query: Record<string, string> = {}) =>
+  LogDays.parse(await logDays({ ...ctx, now: new Date() }, LogDaysQuery.parse(query)));
+
+test('keys, clients, environments and secrets tell how much they are used, each from its own calls of this space only', async () => {
+  const w = await workspace();
+  const other = await workspace();
+  const [key, client, idle] = [newId(), newId(), newId()];
+  const secret = await made(w.live, 'secrets.create', { name: 'TOKEN', value: 'abc' });
+  const environments = (await made(w.live, 'environments.list')) as { id: string; name: string }[];
+  const environment = environments.find((e) => e.name === 'production')!.id;
+  const rows = [
+    call(w.live, { api_key_id: key, matched_client_id: client, secrets_used: ['TOKEN'] }),
+    call(w.live, { api_key_id: key, status_code: 502, error: 'upstream_unreachable', secrets_used: ['TOKEN', 'GONE'] }),
+    call(w.live, { api_key_id: key, ts: ago(3 * DAY) }),
+    call(w.live, { api_key_id: key, ts: ago(40 * DAY) }),
+    call(w.live, { environment: 'made-up', error: 'environment_not_configured', status_code: 404 }),
+    call(w.test, { api_key_id: key, secrets_used: ['TOKEN'] }),
+    call(other.live, { api_key_id: key, matched_client_id: client, secrets_used: ['TOKEN'] }),
+  ];
+  await insertRows(sql(), rows);
+  await insertRows(sql(), rows.slice(0, 3)); // replayed after a crash: counted once
+
+  const ofKey = (await traffic(w.live, 'api_key', [key, idle])).get(key)!;
+  assert.deepEqual([ofKey.calls_24h, ofKey.errors_24h, ofKey.calls_30d, ofKey.errors_30d], [2, 1, 3, 1]);
+  assert.equal(ofKey.last_at, rows[0]!.ts);
+  assert.equal((await traffic(w.live, 'api_key', [idle])).size, 0);
+  assert.equal((await traffic(w.live, 'client', [client])).get(client)?.calls_24h, 1);
+  assert.equal((await traffic(w.live, 'environment', [environment])).get(environment)?.calls_24h, 2, 'no name that callers make up');
+  const ofSecret = (await traffic(w.live, 'secret', [secret.id])).get(secret.id)!;
+  assert.deepEqual([ofSecret.calls_24h, ofSecret.calls_30d, ofSecret.errors_30d], [null, 2, 1]);
+  assert.equal((await traffic(w.test, 'secret', [secret.id])).size, 0, 'an id of the other space answers nothing');
+  assert.equal((await traffic(other.live, 'secret', [secret.id])).size, 0, 'nor does one of another workspace');
+  assert.equal(LogTrafficQuery.safeParse({ kind: 'api_key', ids: `${key},${client}` }).data?.ids.length, 2);
+  assert.equal(LogTrafficQuery.safeParse({ kind: 'api_key', ids: 'x' }).success, false);
+});
+
+test('a renamed secret keeps its past, and a new one under the old name begins at none', async () => {
+  const w = await workspace();
+  const old = await made(w.live, 'secrets.create', { name: 'A', value: 'abc' });
+  await insertRows(sql(), [call(w.live, { secrets_used: ['A'] })]);
+  await made(w.live, 'secrets.update', { id: old.id, name: 'B' });
+  const fresh = await made(w.live, 'secrets.create', { name: 'A', value: 'def' });
+  const of = await traffic(w.live, 'secret', [old.id, fresh.id]);
+  assert.deepEqual([of.get(old.id)?.calls_30d, of.get(fresh.id)], [1, undefined]);
+});
+
+test('the days of a month add up to what the plan counted: refusals and limits are calls, but not counted ones', async () => {
+  const w = await workspace();
+  const key = await made(w.live, 'api_keys.create', { name: 'worker' });
+  const at = '2026-03-05T23:59:59.000Z';
+  const refused = { phases_ms: {}, latency_phase: 'complete' as const, request_headers: [], response_headers: [], limits: {} };
+  await insertRows(sql(), [
+    call(w.live, { ts: at, api_key_id: key.id }),
+    call(w.live, { ts: at, api_key_id: key.id, status_code: 500 }),
+    call(w.live, { ts: at, status_code: 401, error: 'invalid_api_key', trace: refused }),
+    call(w.live, { ts: at, status_code: 429, error: 'route_rate_limit_exceeded', rate_limited: true }),
+    call(w.live, { ts: '2026-03-07T00:00:00.000Z', environment: null }),
+    call(w.live, { ts: '2026-04-01T00:00:00.000Z' }),
+  ]);
+  const march = await days(w.live, { from: '2026-03-01', to: '2026-03-31' });
+  assert.equal(march.days.length, 31);
+  assert.deepEqual(march.days[4], { day: '2026-03-05', calls: 4, errors: 3, counted: 2 });
+  assert.deepEqual(march.days[5], { day: '2026-03-06', calls: 0, errors: 0, counted: 0 });
+  assert.deepEqual(march.days[6], { day: '2026-03-07', calls: 1, errors: 0, counted: 1 });
+  assert.deepEqual(march.routes, [{ id: null, name: null, calls: 5, errors: 3, counted: 3 }]);
+  assert.deepEqual(march.api_keys, [{ id: key.id, name: 'worker', calls: 2, errors: 1, counted: 2 }]);
+  assert.deepEqual(
+    march.environments.map((e) => [e.name, e.calls]),
+    [['production', 4]],
+  );
+  assert.equal((await days(w.test, { from: '2026-03-01', to: '2026-03-31' })).days[4]?.calls, 0);
+  assert.equal((await days(w.live)).from.slice(8), '01', 'the month at hand, unless asked otherwise');
+  await assert.rejects(days(w.live, { from: '2026-04-01', to: '2026-03-01' }), { type: 'validation_error' });
+  await assert.rejects(days(w.live, { from: '2020-01-01', to: '2026-03-01' }), { type: 'validation_error' });
+});
+
+test('days go after 400 days, and not before', async () => {
+  const w = await workspace();
+  await insertRows(sql(), [call(w.live, { ts: ago(402 * DAY) }), call(w.live, { ts: ago(398 * DAY) })]);
+  await pruneRequestLogs([], new Date());
+  const { rows } = await sql().query('select distinct day from call_days where tenant_id = $1', [w.tenant.id]);
+  assert.equal(rows.length, 1);
+});
