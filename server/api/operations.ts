@@ -9,6 +9,7 @@ import * as keys from '#server/domain/keys/operations.ts';
 import * as requestLogs from '#server/domain/request-logs/operations.ts';
 import * as roles from '#server/domain/roles/operations.ts';
 import * as routes from '#server/domain/routes/operations.ts';
+import * as search from '#server/domain/search/operations.ts';
 import * as secrets from '#server/domain/secrets/operations.ts';
 import * as signup from '#server/domain/signup/operations.ts';
 import type { AnyOperation } from '#server/kernel/operation.ts';
@@ -29,6 +30,7 @@ export const operations: readonly AnyOperation[] = [
   requestLogs,
   roles,
   routes,
+  search,
   secrets,
   signup,
 ].flatMap((family) => Object.values(family).filter((row): row is AnyOperation => typeof row === 'object' && 'http' in row));

@@ -113,6 +113,7 @@ export const samples: Record<string, Sample> = {
   'routes.clients.list': async (ctx) => ({ ...(await routeId(ctx)), env: 'production' }),
   'routes.clients.set': async (ctx) => ({ ...(await routeId(ctx)), env: 'production', client_ids: [] }),
   'routes.duplicate': routeId,
+  'search.query': async () => ({ q: 'anything' }),
   'secrets.list': nothing,
   'secrets.get': secretId,
   'secrets.create': secret,

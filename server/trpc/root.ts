@@ -9,6 +9,7 @@ import { tenantKeysRouter } from '#server/domain/keys/router.ts';
 import { requestLogsRouter } from '#server/domain/request-logs/router.ts';
 import { rolesRouter } from '#server/domain/roles/router.ts';
 import { routesRouter } from '#server/domain/routes/router.ts';
+import { searchRouter } from '#server/domain/search/router.ts';
 import { secretsRouter } from '#server/domain/secrets/router.ts';
 import { router } from './from-operation.ts';
 
@@ -24,6 +25,7 @@ export const appRouter = router({
   requestLogs: requestLogsRouter,
   roles: rolesRouter,
   routes: routesRouter,
+  search: searchRouter,
   secrets: secretsRouter,
   tenantKeys: tenantKeysRouter,
 });
