@@ -34,8 +34,8 @@ export type Operation<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.Z
   output: O;
   /** Status of success, or all that occur when `success_of` decides; 200 when absent. */
   success?: Success | readonly Success[];
-  /** The status when it depends on the answer: a pending claim is 202, a collected one 200. */
-  success_of?: (output: z.output<O>) => Success;
+  /** The status when it depends on the answer: a pending claim is 202, a collected one 200. `result` is what `run` handed back. */
+  success_of?: (output: z.output<O>, result?: Record<string, unknown>) => Success;
   /** Absent: one resource. */
   list?: 'paged' | 'whole' | 'feed';
   /** The answer carries a one-time secret: its stored replay is sealed under the key text too (interface rule 01 §7.9). */

@@ -88,8 +88,7 @@ export const putEnvironment = operation({
   input: wire.PutRouteEnvironment,
   output: wire.RouteEnvironmentConfig,
   success: [200, 201],
-  // A row that was never changed is the one this call made.
-  success_of: (config) => (config.created_at === config.updated_at ? 201 : 200),
+  success_of: (_, result) => (result?.created ? 201 : 200),
   // Any change of a route touches its row, so an override nobody made yet is guarded too.
   edits: { row: (tx, ctx, { id }) => lockRoute(tx, ctx, id), shown_by: get },
   run: (ctx, input) => environments.putRouteEnvironment(ctx, input),

@@ -42,7 +42,7 @@ export const CreateRoute = z
   .required({ name: true, target_base_url: true });
 export const UpdateRoute = atLeastOne(z.object({ id: pathId(), ...baseFields, ...z.object(editable).partial().shape }));
 export const RouteRef = z.object({ id: pathId() });
-export const RouteEnvironmentRef = z.object({ id: pathId(), env: z.string().max(200) });
+export const RouteEnvironmentRef = z.object({ id: pathId(), env: pathId() });
 export const PutRouteEnvironment = z.object({ ...overrideFields, ...RouteEnvironmentRef.shape });
 export const SetRouteClients = z.object({
   ...RouteEnvironmentRef.shape,

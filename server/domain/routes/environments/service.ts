@@ -42,9 +42,10 @@ export async function putRouteEnvironment(ctx: Ctx, { id, env, enabled, ...field
     });
     const after = await routeByRef(tx, ctx, route.id);
     await warnNobodyAdmitted(tx, ctx, after, fields.requires_clients, environment.id);
+    const created = !before.locals.has(env);
     return audited(
-      answers.fullConfig(after, configIn(after, env)),
-      configEntry(before.locals.has(env) ? 'update' : 'create', after, env, route),
+      { ...answers.fullConfig(after, configIn(after, env)), created },
+      configEntry(created ? 'create' : 'update', after, env, route),
     );
   });
 }
