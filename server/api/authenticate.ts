@@ -81,7 +81,8 @@ function presented(headers: Headers): string {
   const key = headers.get('x-api-key');
   const bearer = authorization === null ? null : /^(?:Bearer|DPoP) +(\S+)$/i.exec(authorization.trim())?.[1];
   if (authorization !== null && !bearer && !key) throw invalidKey();
-  if (bearer && key && bearer !== key)
+  // Whatever stands beside x-api-key in Authorization is a second credential, also when its scheme is none of ours.
+  if (authorization !== null && key && bearer !== key)
     throw new Refusal('invalid_request', 'Authorization and x-api-key carry different credentials. Send one.');
   const text = bearer ?? key;
   if (!text)

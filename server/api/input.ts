@@ -28,7 +28,7 @@ export function mergedInput(op: AnyOperation, req: Request, params: Record<strin
 function queryFields(url: URL): Record<string, unknown> {
   const out: Record<string, unknown> = {};
   for (const [name, value] of url.searchParams) {
-    if (name in out) throw new Refusal('validation_error', `${name}: given twice`);
+    if (Object.hasOwn(out, name)) throw new Refusal('validation_error', `${name}: given twice`);
     out[name] = value;
   }
   return out;

@@ -161,6 +161,37 @@ test('two different credentials are refused, the same one twice is fine, and non
   assert.equal((await call('GET', '/environments', { key: a.text, headers: { 'x-api-key': a.text } })).status, 200);
   assert.equal((await call('GET', '/environments', { headers: { 'x-api-key': a.text } })).status, 200);
   assert.equal((await call('GET', `/environments?api_key=${a.text}`)).status, 401);
+  // A scheme that is none of ours is a second credential all the same.
+  for (const authorization of ['Basic YTpi', 'Bearer', `Token ${a.text}`]) {
+    const both = await call('GET', '/environments', { headers: { authorization, 'x-api-key': a.text } });
+    assert.deepEqual([both.status, both.body.error.type], [400, 'invalid_request'], authorization);
+  }
+});
+
+test('a path that names nothing is 404 at any length, and never 400 or 500', async () => {
+  const w = await workspace();
+  const { text: key } = await w.key('live');
+  for (const id of ['x', '0'.repeat(36), 'a'.repeat(201), 'a'.repeat(8_000), '%F0%9F%92%A3', "'%20or%201=1--", '%25', '-1', 'null'])
+    for (const path of [
+      `/routes/${id}`,
+      `/environments/${id}`,
+      `/clients/${id}`,
+      `/secrets/${id}`,
+      `/collections/${id}`,
+      `/routes/${id}/logs`,
+    ]) {
+      const answer = await call('GET', path, { key });
+      assert.deepEqual([answer.status, answer.body.error.type], [404, 'not_found'], path.slice(0, 60));
+    }
+});
+
+test('query parameters nobody knows are ignored, also those named like members of every object; one given twice is refused', async () => {
+  const w = await workspace();
+  const { text: key } = await w.key('live');
+  for (const query of ['constructor=1', 'toString=1&valueOf=2&hasOwnProperty=3', '__proto__=1&__proto__[page]=2', 'unknown=1'])
+    assert.equal((await call('GET', `/routes?${query}`, { key })).status, 200, query);
+  const twice = await call('GET', '/routes?page=1&page=2', { key });
+  assert.deepEqual([twice.status, twice.body.error.type], [400, 'validation_error']);
 });
 
 test('a key limit counts in fixed windows and says so in three headers', async () => {

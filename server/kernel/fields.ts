@@ -73,8 +73,8 @@ export const atLeastOne = <T extends z.ZodObject>(schema: T, except: readonly st
     path: ['body'],
   });
 
-/** Path parameter `id`: any text; a value that is not a uuid is simply not found (interface rule 01 §3.7). */
-export const pathId = () => z.string().max(200);
+/** A path parameter: any text of any length; a value that names nothing is simply not found (interface rule 01 §3.7). */
+export const pathId = () => z.string();
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 export const isUuid = (value: string) => UUID.test(value);
