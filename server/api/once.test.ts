@@ -49,6 +49,21 @@ test('a refused validation replays; a refused capability does not hold the key',
   const replayed = await call('POST', '/environments', { key, body: { name: 'BAD NAME' }, headers: { 'idempotency-key': 'k3' } });
   assert.deepEqual([bad.status, replayed.status, replayed.headers.get('x-idempotent-replay')], [400, 400, 'true']);
   assert.equal(replayed.text, bad.text);
+  // Refused by the verb, not for want of a right: that outcome is the request's own and is repeated (interface rule 01 §7.8).
+  const { text: editor } = await w.key('live', 'Key - Editor');
+  const grab = () =>
+    call('POST', '/api-keys', {
+      key: editor,
+      body: { name: 'up', role_ids: ['00000000-0000-4000-8000-000000000104'] },
+      headers: { 'idempotency-key': 'k3-grab' },
+    });
+  const escalation = await grab();
+  const repeated = await grab();
+  assert.deepEqual([escalation.status, escalation.body.error.type], [403, 'privilege_escalation']);
+  assert.deepEqual([repeated.headers.get('x-idempotent-replay'), repeated.text], ['true', escalation.text]);
+  const { text: reader } = await w.key('live', 'Key - Read-only');
+  const want = () => call('POST', '/environments', { key: reader, body: { name: 'q' }, headers: { 'idempotency-key': 'k3-right' } });
+  assert.deepEqual([(await want()).status, (await want()).headers.get('x-idempotent-replay')], [403, null]);
 });
 
 test('a claim left behind by a killed process is taken over when its lease ends, and not before', async () => {

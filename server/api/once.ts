@@ -163,10 +163,9 @@ async function complete(tx: Tx, call: IdempotentCall, claim: Claim, wire: Wire, 
 
 /** Outcomes of validation and the verb are kept; everything a retry may cure releases the claim (interface rule 01 §7.8). */
 async function settleRefusal(call: IdempotentCall, claim: Claim, refusal: Refusal): Promise<void> {
-  const kept =
-    refusal.status >= 400 && refusal.status < 500 && ![401, 403, 429].includes(refusal.status) && refusal.type !== 'request_in_progress';
-  const planRefusal = refusal.type === 'plan_limit' || refusal.type === 'plan_feature';
-  if (!kept && !planRefusal) {
+  // What refuses by right of the caller came before the claim: a 403 in here is the verb's own.
+  const kept = refusal.status >= 400 && refusal.status < 500 && refusal.status !== 429 && refusal.type !== 'request_in_progress';
+  if (!kept) {
     await sql().query('delete from idempotency_keys where id = $1 and state = $2 and lease_until = $3', [
       claim.id,
       'in_progress',
