@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { putRouteEnvironment } from '#server/domain/routes/environments/service.ts';
+import { createRoute } from '#server/domain/routes/service.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { workspace } from '#server/testing/workspace.ts';
@@ -24,6 +26,60 @@ test('making an environment the default takes the mark from the old one, whateve
   await Promise.allSettled(rows.map((row) => environments.updateEnvironment(w.live, { id: row.id, is_default: true })));
   const after = await environments.listEnvironments(w.live);
   assert.equal(after.filter((r) => r.is_default).length, 1);
+});
+
+test('of swaps of the default at once every one succeeds in its turn', async () => {
+  const w = await workspace();
+  const rows = await Promise.all(['a', 'b', 'c', 'd'].map((name) => environments.createEnvironment(w.live, { name })));
+  await Promise.all(rows.map((row) => environments.updateEnvironment(w.live, { id: row.id, is_default: true })));
+  await Promise.all(['e', 'f', 'g'].map((name) => environments.createEnvironment(w.live, { name, is_default: true })));
+  assert.equal((await environments.listEnvironments(w.live)).filter((r) => r.is_default).length, 1);
+});
+
+test('deleting an environment while it becomes the default never leaves the space without one', async () => {
+  const w = await workspace();
+  for (let round = 0; round < 5; round++) {
+    const rows = await Promise.all(['a', 'b', 'c'].map((name) => environments.createEnvironment(w.live, { name: `${name}${round}` })));
+    const results = await Promise.allSettled(
+      rows.flatMap(({ id }) => [
+        environments.deleteEnvironment(w.live, { id }),
+        environments.updateEnvironment(w.live, { id, is_default: true }),
+      ]),
+    );
+    for (const result of results)
+      if (result.status === 'rejected') assert.match(String(result.reason.type), /^(not_found|validation_error)$/, String(result.reason));
+    assert.equal((await environments.listEnvironments(w.live)).filter((r) => r.is_default).length, 1);
+  }
+});
+
+test('renaming and deleting one environment at once ends with not_found for whoever came late', async () => {
+  const w = await workspace();
+  const { id } = await environments.createEnvironment(w.live, { name: 'gone' });
+  const results = await Promise.allSettled(
+    Array.from({ length: 6 }, (_, i) =>
+      i % 2 === 0 ? environments.deleteEnvironment(w.live, { id }) : environments.updateEnvironment(w.live, { id, name: `new-${i}` }),
+    ),
+  );
+  for (const result of results) if (result.status === 'rejected') assert.equal(result.reason.type, 'not_found', String(result.reason));
+});
+
+test('a route that begins to serve an environment keeps its name through a rename and its row from a deletion beside it', async () => {
+  const w = await workspace();
+  for (let round = 0; round < 4; round++) {
+    const { id, name } = await environments.createEnvironment(w.live, { name: `stage-${round}` });
+    const route = await createRoute(w.live, { name: `r${round}`, target_base_url: 'https://example.com' });
+    const [put] = await Promise.allSettled([
+      putRouteEnvironment(w.live, { id: route.id, env: name, target_base_url: 'https://stage.example.com' }),
+      round % 2 === 0
+        ? environments.updateEnvironment(w.live, { id, name: `renamed-${round}` })
+        : environments.deleteEnvironment(w.live, { id }).catch((e: { type?: string }) => assert.equal(e.type, 'in_use')),
+    ]);
+    if (put.status === 'rejected') assert.equal(put.reason.type, 'not_found', String(put.reason));
+    const stale = await db()
+      .$queryRaw`select c.environment_name from route_environment_configs c join environments e on e.id = c.environment_id
+      where c.tenant_id = ${w.tenant.id}::uuid and c.environment_name <> e.name`;
+    assert.deepEqual(stale, []);
+  }
 });
 
 test('the default environment is neither deleted nor unmarked', async () => {

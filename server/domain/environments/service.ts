@@ -18,6 +18,7 @@ export const getEnvironment = (ctx: Ctx, input: { id: string }) => read(ctx, (tx
 
 export function createEnvironment(ctx: Ctx, input: z.output<typeof CreateEnvironment>) {
   return mutate(ctx, async (tx) => {
+    await inTurn(tx, ctx);
     await withinPlan(tx, ctx, 'environments');
     if (input.is_default) await clearDefault(tx, ctx);
     const row = await tx.environments
@@ -31,6 +32,7 @@ export function createEnvironment(ctx: Ctx, input: z.output<typeof CreateEnviron
 
 export function updateEnvironment(ctx: Ctx, { id, ...input }: z.output<typeof UpdateEnvironment>) {
   return mutate(ctx, async (tx) => {
+    await inTurn(tx, ctx);
     const before = await environmentById(tx, ctx, id);
     if (input.is_default === false && before.is_default) throw invalid('is_default', 'make another environment the default instead');
     if (input.is_default && !before.is_default) await clearDefault(tx, ctx);
@@ -51,7 +53,10 @@ export function updateEnvironment(ctx: Ctx, { id, ...input }: z.output<typeof Up
 /** @throws Refusal validation_error for the default, in_use while a route configuration or a secret value names it */
 export function deleteEnvironment(ctx: Ctx, input: { id: string }) {
   return mutate(ctx, async (tx) => {
+    await inTurn(tx, ctx);
     const row = await environmentById(tx, ctx, input.id);
+    // Waits for whoever is about to use it, so that the look below sees that use.
+    await tx.$queryRaw`select 1 from environments where id = ${row.id}::uuid for update`;
     if (row.is_default)
       throw new Refusal('validation_error', 'The default environment cannot be deleted. Make another one the default first.');
     await refuseWhileUsed(tx, ctx, row);
@@ -62,6 +67,15 @@ export function deleteEnvironment(ctx: Ctx, input: { id: string }) {
 
 /** Other families name environments in bodies and paths by name. */
 export const environmentByName = (tx: Tx, ctx: Ctx, name: string) => tx.environments.findFirst({ where: { ...own(ctx), name } });
+
+/**
+ * The same for whoever writes that name or id down: held against rename and deletion until the end of the transaction, or a rename that runs
+ * beside it would leave the old name behind. Lock routes and secrets after it or before it, their configurations and values only after it.
+ */
+export async function heldEnvironment(tx: Tx, ctx: Ctx, name: string) {
+  await tx.$queryRaw`select 1 from environments where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and name = ${name} for share`;
+  return environmentByName(tx, ctx, name);
+}
 
 /** The default environment of the space; every space has exactly one. */
 export const defaultEnvironment = (tx: Tx, ctx: Ctx) => tx.environments.findFirstOrThrow({ where: { ...own(ctx), is_default: true } });
@@ -89,10 +103,18 @@ async function environmentById(tx: Tx, ctx: Ctx, id: string) {
 
 /** As by id, holding the row until the transaction ends; rows that refer to it stay free. */
 export async function lockedEnvironment(tx: Tx, ctx: Ctx, id: string) {
+  await inTurn(tx, ctx);
   if (isUuid(id))
     await tx.$queryRaw`select 1 from environments where id = ${id}::uuid and tenant_id = ${ctx.tenant_id}::uuid for no key update`;
   return environmentById(tx, ctx, id);
 }
+
+/**
+ * Changes of a space's environments run one after the other: which one is the default is judged and changed in one step. Taken before any row of
+ * theirs is locked.
+ */
+const inTurn = (tx: Tx, ctx: Ctx) =>
+  tx.$executeRaw`select pg_advisory_xact_lock(hashtextextended(${`${ctx.tenant_id}:environments:${ctx.sandbox}`}, 0))`;
 
 const clearDefault = (tx: Tx, ctx: Ctx) =>
   tx.environments.updateMany({ where: { ...own(ctx), is_default: true }, data: { is_default: false } });

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { collectionForBody } from '#server/domain/collections/service.ts';
-import { defaultEnvironment, environmentByName } from '#server/domain/environments/service.ts';
+import { defaultEnvironment, heldEnvironment } from '#server/domain/environments/service.ts';
 import { countOf, withinPlan } from '#server/domain/plans/service.ts';
 import type { Prisma } from '#server/generated/prisma/client.ts';
 import { onUnique } from '#server/kernel/conflicts.ts';
@@ -64,8 +64,7 @@ export async function createRoute(ctx: Ctx, input: z.output<typeof CreateRoute>)
 
 /** Inside a `mutate` of the caller, who has checked the target URL and the plan; `entry` is the audit entry to hand back there. */
 export async function insertRoute(tx: Tx, ctx: Ctx, input: z.output<typeof CreateRoute>) {
-  const environment =
-    input.base_environment === undefined ? await defaultEnvironment(tx, ctx) : await environmentByName(tx, ctx, input.base_environment);
+  const environment = await heldEnvironment(tx, ctx, input.base_environment ?? (await defaultEnvironment(tx, ctx)).name);
   if (!environment) throw invalid('base_environment', 'names no environment of this space');
   const collection = await collectionForBody(tx, ctx, input.collection_id);
   await refuseTaken(tx, ctx, input);

@@ -1,4 +1,4 @@
-import { defaultEnvironment, environmentByName } from '#server/domain/environments/service.ts';
+import { defaultEnvironment, heldEnvironment } from '#server/domain/environments/service.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { invalid, notFound, Refusal } from '#server/kernel/errors.ts';
@@ -13,7 +13,7 @@ export async function requireCollection(tx: Tx, ctx: Ctx, id: string | null | un
 /** The name of the environment asked for, or of the default one, held against rename and deletion until the end. */
 export async function environmentFor(tx: Tx, ctx: Ctx, name: string | undefined): Promise<string> {
   const wanted = name ?? (await defaultEnvironment(tx, ctx)).name;
-  if (!(await holdEnvironment(tx, ctx, wanted))) throw invalid('environment', 'no such environment');
+  if (!(await heldEnvironment(tx, ctx, wanted))) throw invalid('environment', 'no such environment');
   return wanted;
 }
 
@@ -21,12 +21,7 @@ export async function environmentFor(tx: Tx, ctx: Ctx, name: string | undefined)
 export async function lockedEnvironment(tx: Tx, ctx: Ctx, input: { id: string; environment?: string | undefined }): Promise<string> {
   const base = (await secretById(tx, ctx, input.id)).base_environment;
   const wanted = input.environment ?? base ?? (await defaultEnvironment(tx, ctx)).name;
-  if (await holdEnvironment(tx, ctx, wanted)) return wanted;
+  if (await heldEnvironment(tx, ctx, wanted)) return wanted;
   if (input.environment !== undefined) throw notFound();
   throw new Refusal('conflict', 'The environment was renamed at the same moment. Try again.');
-}
-
-async function holdEnvironment(tx: Tx, ctx: Ctx, name: string): Promise<boolean> {
-  await tx.$queryRaw`select 1 from environments where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and name = ${name} for share`;
-  return (await environmentByName(tx, ctx, name)) !== null;
 }

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { environmentByName } from '#server/domain/environments/service.ts';
+import { environmentByName, heldEnvironment } from '#server/domain/environments/service.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid, notFound, Refusal } from '#server/kernel/errors.ts';
@@ -22,7 +22,7 @@ export function listRouteClients(ctx: Ctx, { id, env }: z.output<typeof RouteEnv
 export function setRouteClients(ctx: Ctx, { id, env, client_ids }: z.output<typeof SetRouteClients>) {
   return mutate(ctx, async (tx) => {
     const route = await lockRoute(tx, ctx, id);
-    const environment = await environmentByName(tx, ctx, env);
+    const environment = await heldEnvironment(tx, ctx, env);
     if (!environment) throw notFound();
     if (!route.configs.some((c) => c.environment_id === environment.id))
       throw new Refusal('validation_error', `The route is not configured for ${env}, so no client can be assigned there.`);

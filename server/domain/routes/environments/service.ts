@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { environmentByName } from '#server/domain/environments/service.ts';
+import { heldEnvironment } from '#server/domain/environments/service.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read } from '#server/kernel/database.ts';
 import { notFound, Refusal } from '#server/kernel/errors.ts';
@@ -26,7 +26,7 @@ export async function putRouteEnvironment(ctx: Ctx, { id, env, enabled, ...field
   await checkTarget(ctx, 'target_base_url', fields.target_base_url);
   return mutate(ctx, async (tx) => {
     const route = await lockRoute(tx, ctx, id);
-    const environment = await environmentByName(tx, ctx, env);
+    const environment = await heldEnvironment(tx, ctx, env);
     if (!environment) throw notFound();
     const before = draftOf(route.configs);
     const draft = draftOf(route.configs);
