@@ -163,6 +163,7 @@ function LiveLabel({ tail, on }: { tail: Held; on: boolean }) {
       Live
       <span role="status" className="text-ink-3 text-xs">
         {tail.state === 'connecting' && 'connecting…'}
+        {tail.state === 'closed' && 'ended; reload the page to go on'}
         {tail.waiting > 0 && `${tail.waiting} new above`}
         {tail.heldBack > 0 && ` ${tail.heldBack.toLocaleString()} held back`}
       </span>

@@ -10,7 +10,8 @@ export type Tail = {
   rows: readonly Log[];
   /** Calls the server did not send because more than fifty came in a second. */
   heldBack: number;
-  state: 'off' | 'connecting' | 'open';
+  /** `closed`: the server refuses it; signing in again, or another role, is what helps. */
+  state: 'off' | 'connecting' | 'open' | 'closed';
 };
 
 const nothing: Tail = { rows: [], heldBack: 0, state: 'off' };
@@ -28,8 +29,8 @@ export function useTail(on: boolean, wanted: (log: Log) => boolean): Tail {
     setTail({ ...nothing, state: 'connecting' });
     const source = new EventSource(`/admin/logs/tail?${new URLSearchParams({ workspace: slug, space }).toString()}`);
     source.onopen = () => setTail((tail) => ({ ...tail, state: 'open' }));
-    // The browser connects again by itself; the page only says that it is trying.
-    source.onerror = () => setTail((tail) => ({ ...tail, state: 'connecting' }));
+    // The browser connects again by itself, and gives up when it is refused; the page only says so.
+    source.onerror = () => setTail((tail) => ({ ...tail, state: source.readyState === EventSource.CLOSED ? 'closed' : 'connecting' }));
     source.addEventListener('rows', (event) => {
       const { logs, held_back } = JSON.parse((event as MessageEvent<string>).data) as { logs: Log[]; held_back: number };
       const fresh = logs.filter((log) => filter.current(log));

@@ -3,7 +3,7 @@ export { auditCtx, auditPerson, type Doer, tenantIdsOf } from './audit.ts';
 export { issueMailCode, peekLink } from './mail-codes.ts';
 export { addMembership, chosen, type MemberRequest, memberCtx, type WorkspaceRow, workspacesOf } from './memberships.ts';
 export { acceptPassword, checkPassword } from './passwords.ts';
-export { createSession, sessionOf } from './sessions.ts';
+export { createSession, isStillMember, sessionOf } from './sessions.ts';
 export {
   answerOf,
   begin,

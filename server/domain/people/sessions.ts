@@ -53,9 +53,8 @@ export async function sessionOf(token: string, now: Date): Promise<{ session: Li
   const { rows } = await sql().query<LiveSession & Record<string, unknown>>({ name: 'session-of', text: LOOKUP, values: [digest(token)] });
   const row = rows[0];
   if (!row) return null;
-  const idle = now.getTime() - row.last_seen_at.getTime();
-  if (now >= row.expires_at || idle >= lifetime[row.keep ? 'keep' : 'short'].idle) return null;
-  if (idle >= 60_000)
+  if (hasEnded(row, now)) return null;
+  if (now.getTime() - row.last_seen_at.getTime() >= 60_000)
     await sql().query({
       name: 'session-seen',
       text: 'update sessions set last_seen_at = $2 where id = $1 and last_seen_at < $2',
@@ -87,6 +86,24 @@ export async function sessionOf(token: string, now: Date): Promise<{ session: Li
     updated_at: u_updated_at,
   } as Person;
   return { session: session as LiveSession, user };
+}
+
+/** Past its end, or idle too long. */
+const hasEnded = (row: Pick<LiveSession, 'keep' | 'last_seen_at' | 'expires_at'>, now: Date): boolean =>
+  now >= row.expires_at || now.getTime() - row.last_seen_at.getTime() >= lifetime[row.keep ? 'keep' : 'short'].idle;
+
+/**
+ * Whether a member may still act as when their call began: the session lives, the account too, and the membership has the same role. For calls
+ * that stay open, such as the live view of the log; looking does not count as use of the session.
+ */
+export async function isStillMember(member: { user_id: string; session_id: string; tenant_id: string; role: string }, now: Date) {
+  const { rows } = await sql().query<Pick<LiveSession, 'keep' | 'last_seen_at' | 'expires_at'>>({
+    name: 'still-member',
+    text: `select s.keep, s.last_seen_at, s.expires_at from sessions s join users u on u.id = s.user_id join memberships m on m.user_id = u.id join tenants t on t.id = m.tenant_id
+      where s.id = $1 and u.id = $2 and m.tenant_id = $3 and m.role = $4 and s.revoked_at is null and u.disabled_at is null and m.removed_at is null and t.deleted_at is null`,
+    values: [member.session_id, member.user_id, member.tenant_id, member.role],
+  });
+  return rows[0] !== undefined && !hasEnded(rows[0], now);
 }
 
 const LOOKUP = `select s.id, s.user_id, s.csrf_token, s.auth_methods, s.mfa_at, s.keep, s.scope_tenant_id, s.active_tenant_id, s.ip, s.user_agent, s.created_at, s.last_seen_at, s.expires_at,

@@ -16,7 +16,6 @@ import { BrowsedLogs, BrowseLogs, ExportLogs, ListRouteLogs, LogDetail, LogStats
 import { listRouteLogs } from './service.ts';
 import { logStats } from './stats.ts';
 import { subscribe, type TailBatch } from './tail.ts';
-import { tailResponse } from './tail-response.ts';
 
 await testDatabase();
 const browse = async (ctx: Ctx, query: Record<string, unknown> = {}) =>
@@ -322,23 +321,4 @@ test('a live view that was cut off resumes after the last row it had', async () 
     got.flatMap((b) => b.rows.map((r) => r.path)),
     ['/3', '/2'],
   );
-});
-
-test('the live stream is server-sent events that end when the reader leaves, for those who may list logs', async () => {
-  const w = await workspace();
-  const leave = new AbortController();
-  const [id] = await insert([row(w.tenant.id)]);
-  const response = await tailResponse(
-    w.member('viewer'),
-    new Request('http://x/admin/logs/tail', { signal: leave.signal, headers: { 'last-event-id': String(id! - 1n) } }),
-  );
-  assert.equal(response.headers.get('content-type'), 'text/event-stream; charset=utf-8');
-  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
-  let text = '';
-  while (!text.includes('event: rows')) text += (await reader.read()).value;
-  assert.match(text, new RegExp(`id: ${id}\\ndata: \\{"logs":\\[\\{"id":"${id}"`));
-  leave.abort();
-  for (;;) if ((await reader.read()).done) break;
-  const nobody = { ...w.live, actor: { type: 'system', id: null, label: 'x', capabilities: new Set() } } as Ctx;
-  await assert.rejects(tailResponse(nobody, new Request('http://x/')), { type: 'role_denied' });
 });

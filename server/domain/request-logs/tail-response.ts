@@ -1,3 +1,4 @@
+import { isStillMember } from '#server/domain/people/service.ts';
 import { denyingPolicy } from '#server/domain/policies/service.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
@@ -7,26 +8,27 @@ import { subscribe, type TailBatch } from './tail.ts';
 /** Open views of one workspace in this process. */
 const MOST_PER_TENANT = 20;
 const HEARTBEAT_MS = 15_000;
-/** Then the browser connects again by itself, and its session is judged anew. */
+/** Whoever loses the right to look gets no further row, and loses the open view within this time. */
+const CHECK_MS = 2_000;
+/** Then the browser connects again by itself. */
 const LIFETIME_MS = 10 * 60_000;
 
 const open = new Map<string, number>();
 
 /**
  * Server-sent events of the space's calls (WHATWG HTML §9.2) for GET /admin/logs/tail: `rows` events {logs, held_back}, newest first, with the id
- * to resume after (Last-Event-ID or ?after=). Ends when the reader leaves.
+ * to resume after (Last-Event-ID or ?after=). Ends when the reader leaves, signs out, or stops being a member with that right.
  * @throws Refusal role_denied without log:list, rate_limited beyond 20 views of a workspace
  */
 export async function tailResponse(ctx: Ctx, request: Request): Promise<Response> {
-  if (!ctx.actor.capabilities.has('log:list') || (await denyingPolicy(ctx, 'log:list')))
-    throw new Refusal('role_denied', 'Your role does not include log:list.');
+  if (!(await mayList(ctx))) throw new Refusal('role_denied', 'Your role does not include log:list.');
   const views = open.get(ctx.tenant_id) ?? 0;
   if (views >= MOST_PER_TENANT) throw new Refusal('rate_limited', 'Too many live views of this workspace are open.', { retryAfter: 30 });
   open.set(ctx.tenant_id, views + 1);
   const gone = new AbortController();
   const signal = AbortSignal.any([gone.signal, request.signal, AbortSignal.timeout(LIFETIME_MS)]);
   signal.addEventListener('abort', () => open.set(ctx.tenant_id, (open.get(ctx.tenant_id) ?? 1) - 1), { once: true });
-  return new Response(eventStream(subscribe(ctx, resumeAfter(request), signal), signal, gone), {
+  return new Response(eventStream(ctx, subscribe(ctx, resumeAfter(request), signal), signal, gone), {
     headers: {
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-store',
@@ -36,12 +38,24 @@ export async function tailResponse(ctx: Ctx, request: Request): Promise<Response
   });
 }
 
+const mayList = async (ctx: Ctx): Promise<boolean> => ctx.actor.capabilities.has('log:list') && !(await denyingPolicy(ctx, 'log:list'));
+
+/** The right of the beginning, asked again: a membership, a session or a policy may have changed since. */
+async function mayStillList(ctx: Ctx): Promise<boolean> {
+  const { actor, tenant_id } = ctx;
+  if (actor.type !== 'member') return false;
+  return (
+    (await isStillMember({ user_id: actor.id, session_id: actor.session_id, tenant_id, role: actor.role }, new Date())) &&
+    (await mayList(ctx))
+  );
+}
+
 function resumeAfter(request: Request): bigint | null {
   const id = request.headers.get('last-event-id') ?? new URL(request.url).searchParams.get('after') ?? '';
   return /^\d{1,18}$/.test(id) ? BigInt(id) : null;
 }
 
-function eventStream(batches: AsyncGenerator<TailBatch>, signal: AbortSignal, gone: AbortController): ReadableStream<Uint8Array> {
+function eventStream(ctx: Ctx, batches: AsyncGenerator<TailBatch>, signal: AbortSignal, gone: AbortController): ReadableStream<Uint8Array> {
   const utf8 = new TextEncoder();
   return new ReadableStream<Uint8Array>({
     start(controller) {
@@ -50,15 +64,22 @@ function eventStream(batches: AsyncGenerator<TailBatch>, signal: AbortSignal, go
       };
       send('retry: 2000\n\n');
       const heartbeat = setInterval(() => send(': alive\n\n'), HEARTBEAT_MS);
-      const pump = async () => {
-        for await (const { rows, held_back, last_id } of batches)
-          send(`event: rows\nid: ${last_id}\ndata: ${JSON.stringify({ logs: rows.map(asView), held_back })}\n\n`);
+      const check = async () => {
+        if (!(await mayStillList(ctx))) gone.abort();
       };
       // A lost database ends the stream; the browser comes back after `retry`.
+      const checks = setInterval(() => void check().catch(() => gone.abort()), CHECK_MS);
+      const pump = async () => {
+        for await (const { rows, held_back, last_id } of batches) {
+          await check(); // after it `send` is silent
+          send(`event: rows\nid: ${last_id}\ndata: ${JSON.stringify({ logs: rows.map(asView), held_back })}\n\n`);
+        }
+      };
       void pump()
         .catch(() => gone.abort())
         .finally(() => {
           clearInterval(heartbeat);
+          clearInterval(checks);
           gone.abort();
           try {
             controller.close();
