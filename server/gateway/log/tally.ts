@@ -1,0 +1,104 @@
+import { bucketOf, emptyBuckets } from '#server/domain/request-logs/buckets.ts';
+import { NO_ROUTE } from '#server/domain/request-logs/schema.ts';
+import type { LogRow } from './row.ts';
+
+/** Calls that are alike in everything anybody counts by, added up. */
+export type Tally = ReturnType<typeof newTally>;
+
+/**
+ * What a batch adds up to, in one pass: every count of calls is then summed from these few instead of from the rows. Neighbours in a batch
+ * are mostly alike, so a row is first held against the tally of the row before it, and a key is only made when it differs.
+ */
+export function tally(rows: readonly LogRow[]): Tally[] {
+  const tallies = new Map<string, Tally>();
+  let last: Tally | undefined;
+  for (const row of rows) {
+    if (!last || !alike(last, row)) last = tallyOf(tallies, row);
+    add(last, row);
+  }
+  return [...tallies.values()];
+}
+
+function alike(tally: Tally, row: LogRow): boolean {
+  return (
+    tally.route_id === (row.route_id ?? NO_ROUTE) &&
+    tally.api_key_id === row.api_key_id &&
+    tally.client_id === row.matched_client_id &&
+    tally.tenant_id === row.tenant_id &&
+    tally.sandbox === row.sandbox &&
+    tally.status_class === classOf(row) &&
+    tally.environment === environmentOf(row) &&
+    row.ts.startsWith(tally.minute) &&
+    sameNames(tally.secrets, row.secrets_used)
+  );
+}
+
+function tallyOf(tallies: Map<string, Tally>, row: LogRow): Tally {
+  const parts = [row.tenant_id, row.sandbox, row.ts.slice(0, 16), row.route_id, environmentOf(row), classOf(row), row.api_key_id];
+  const key = [...parts, row.matched_client_id, ...row.secrets_used].join('\n');
+  const known = tallies.get(key) ?? newTally(row);
+  tallies.set(key, known);
+  return known;
+}
+
+function newTally(row: LogRow) {
+  return {
+    tenant_id: row.tenant_id,
+    sandbox: row.sandbox,
+    /** `YYYY-MM-DDTHH:MM`, UTC. */
+    minute: row.ts.slice(0, 16),
+    route_id: row.route_id ?? NO_ROUTE,
+    environment: environmentOf(row),
+    status_class: classOf(row),
+    api_key_id: row.api_key_id,
+    client_id: row.matched_client_id,
+    secrets: row.secrets_used,
+    count: 0,
+    errors: 0,
+    rate_limited: 0,
+    /** Those the plan's counter took. */
+    counted: 0,
+    bytes_in: 0,
+    bytes_out: 0,
+    latency: emptyBuckets(),
+    upstream: emptyBuckets(),
+    last_at: '',
+  };
+}
+
+function add(tally: Tally, row: LogRow): void {
+  tally.count += 1;
+  if (row.error !== null || (row.status_code ?? 0) >= 500) tally.errors += 1;
+  if (row.rate_limited) tally.rate_limited += 1;
+  if (countedByPlan(row)) tally.counted += 1;
+  tally.bytes_in += row.request_bytes;
+  tally.bytes_out += row.response_bytes;
+  observe(tally.latency, row.latency_ms);
+  observe(tally.upstream, row.upstream_ms);
+  if (row.ts > tally.last_at) tally.last_at = row.ts;
+}
+
+function observe(buckets: number[], ms: number | null): void {
+  if (ms === null) return;
+  const bucket = bucketOf(ms);
+  buckets[bucket] = (buckets[bucket] ?? 0) + 1;
+}
+
+const sameNames = (a: readonly string[], b: readonly string[]): boolean =>
+  a === b || (a.length === b.length && a.every((name, i) => name === b[i]));
+
+/** Names that callers make up are counted as none: each would be a row of its own. */
+const environmentOf = (row: LogRow): string => (row.error === 'environment_not_configured' ? '' : (row.environment ?? ''));
+
+/** 2 to 5; 0 for calls whose caller went away. */
+const classOf = (row: LogRow): number => Math.floor((row.status_code ?? 0) / 100);
+
+const REFUSED_BY_LIMIT = new Set(['plan_limit', 'concurrency_limit_exceeded', 'route_rate_limit_exceeded', 'client_rate_limit_exceeded']);
+
+/** Whether the plan's counter took the call: it came past the limits (interface rule 20 §2). */
+function countedByPlan({ trace, error }: LogRow): boolean {
+  if (error !== null && REFUSED_BY_LIMIT.has(error)) return false;
+  // A row that waited on the disk is of an earlier release perhaps, and then has no phases.
+  const phases = (trace as { phases_ms?: Record<string, number> } | null)?.phases_ms;
+  return phases?.limit !== undefined;
+}
