@@ -13,21 +13,24 @@ import type { Key } from './key-words.ts';
 
 const Edited = z.object(keyFields);
 
+const valuesOf = (key: Key) => ({
+  name: key.name,
+  role_ids: [...key.role_ids],
+  rate_limit_requests: key.rate_limit_requests?.toString() ?? '',
+  rate_limit_window_sec: (key.rate_limit_window_sec ?? 60).toString(),
+  ip_allowlist: key.ip_allowlist.join('\n'),
+});
+const LABELS = { role_ids: 'Roles', rate_limit_requests: 'Calls', rate_limit_window_sec: 'Seconds', ip_allowlist: 'Addresses' };
+
 export function EditForm({ apiKey, onDone }: { apiKey: Key; onDone: () => void }) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
   const readOnly = useReadOnlyReason();
   const form = useZodForm({
     schema: Edited,
-    defaultValues: {
-      name: apiKey.name,
-      role_ids: [...apiKey.role_ids],
-      rate_limit_requests: apiKey.rate_limit_requests?.toString() ?? '',
-      rate_limit_window_sec: (apiKey.rate_limit_window_sec ?? 60).toString(),
-      ip_allowlist: apiKey.ip_allowlist.join('\n'),
-    },
+    defaultValues: valuesOf(apiKey),
   });
-  const { refusal, panel, refuse, clear } = useFormRefusal(form);
+  const { refusal, panel, refuse, clear, started } = useFormRefusal(form, { row: apiKey, values: valuesOf, labels: LABELS });
   const dirty = form.formState.isDirty;
   useUnsavedGuard(dirty);
   const update = useMutation(
@@ -46,7 +49,7 @@ export function EditForm({ apiKey, onDone }: { apiKey: Key; onDone: () => void }
       refusal={refusal}
       onSubmit={(value) => {
         clear();
-        update.mutate({ id: apiKey.id, ...keyInput(value) });
+        update.mutate({ id: apiKey.id, ...keyInput(value), expected_updated_at: started() });
       }}
     >
       {panel}

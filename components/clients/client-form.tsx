@@ -5,7 +5,7 @@ import { LocateFixed } from 'lucide-react';
 import { useRouter } from 'next/navigation';
 import { useState } from 'react';
 import { z } from 'zod';
-import { collectionOptions, NO_COLLECTION, useCollections } from '#components/secrets/places.ts';
+import { collectionOptions, NO_COLLECTION, namedCollection, useCollections } from '#components/secrets/places.ts';
 import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
 import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
 import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
@@ -51,6 +51,15 @@ export function ClientSheet({ client, open, onOpenChange }: Props) {
   );
 }
 
+const valuesOf = (client: Detail | undefined) => ({
+  name: client?.name ?? '',
+  type: client?.type ?? ('server' as const),
+  ip_address: client?.ip_address ?? '',
+  description: client?.description ?? '',
+  collection_id: client?.collection_id ?? NO_COLLECTION,
+  enabled: client?.enabled ?? true,
+});
+
 function FormOf({ client, onDone }: { client: Detail | undefined; onDone: () => void }) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
@@ -60,16 +69,14 @@ function FormOf({ client, onDone }: { client: Detail | undefined; onDone: () => 
   const collections = useCollections();
   const form = useZodForm({
     schema: ClientForm,
-    defaultValues: {
-      name: client?.name ?? '',
-      type: client?.type ?? 'server',
-      ip_address: client?.ip_address ?? '',
-      description: client?.description ?? '',
-      collection_id: client?.collection_id ?? NO_COLLECTION,
-      enabled: client?.enabled ?? true,
-    },
+    defaultValues: valuesOf(client),
   });
-  const { refusal, panel, refuse, clear } = useFormRefusal(form);
+  const { refusal, panel, refuse, clear, started } = useFormRefusal(form, {
+    row: client,
+    values: valuesOf,
+    labels: { ip_address: 'Address' },
+    show: namedCollection(collections),
+  });
   useUnsavedGuard(form.formState.isDirty);
   const saved = (name: string, verb: string) => {
     void queryClient.invalidateQueries(trpc.clients.pathFilter());
@@ -106,7 +113,7 @@ function FormOf({ client, onDone }: { client: Detail | undefined; onDone: () => 
       collection_id: value.collection_id === NO_COLLECTION ? null : value.collection_id,
       enabled: value.enabled,
     };
-    if (client) update.mutate({ id: client.id, ...input });
+    if (client) update.mutate({ id: client.id, ...input, expected_updated_at: started() });
     else create.mutate(input);
   };
   return (

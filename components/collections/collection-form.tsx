@@ -16,7 +16,7 @@ import { notifyDone } from '#components/ui/toaster.tsx';
 import { CreateCollection, collectionSlugFrom } from '#server/domain/collections/schema.ts';
 
 const FORM = 'collection-form';
-type Edited = { id: string; name: string; slug: string; description: string | null; color: string | null };
+type Edited = { id: string; name: string; slug: string; description: string | null; color: string | null; updated_at: string };
 export type CollectionFormProps = { open: boolean /** Absent makes a new one. */; collection: Edited | undefined; onClose: () => void };
 
 export function CollectionForm({ open, collection, onClose }: CollectionFormProps) {
@@ -57,6 +57,8 @@ export function CollectionForm({ open, collection, onClose }: CollectionFormProp
   );
 }
 
+const valuesOf = ({ name, slug, description, color }: Edited) => ({ name, slug, description, color });
+
 function Fields({
   collection,
   onDirty,
@@ -72,11 +74,13 @@ function Fields({
   const path = usePath();
   const form = useZodForm({
     schema: CreateCollection,
-    defaultValues: collection
-      ? { name: collection.name, slug: collection.slug, description: collection.description, color: collection.color }
-      : { name: '' },
+    defaultValues: collection ? valuesOf(collection) : { name: '' },
   });
-  const { refusal, panel, refuse, clear } = useFormRefusal(form);
+  const { refusal, panel, refuse, clear, started } = useFormRefusal(form, {
+    row: collection,
+    values: valuesOf,
+    labels: { color: 'Colour' },
+  });
   const create = useMutation(
     trpc.collections.create.mutationOptions({
       onSuccess: async (made) => {
@@ -113,7 +117,9 @@ function Fields({
       aria-busy={create.isPending || update.isPending || undefined}
       onSubmit={async (value) => {
         clear();
-        const call = collection ? update.mutateAsync({ id: collection.id, ...value }) : create.mutateAsync(value);
+        const call = collection
+          ? update.mutateAsync({ id: collection.id, ...value, expected_updated_at: started() })
+          : create.mutateAsync(value);
         await call.then(undefined, () => undefined);
       }}
     >

@@ -71,6 +71,15 @@ export function EnvironmentForm({ open, environment, onClose }: EnvironmentFormP
   );
 }
 
+const valuesOf = ({ name, display_name, description, color, is_default }: EnvironmentRow) => ({
+  name,
+  display_name,
+  description,
+  color,
+  is_default,
+});
+const LABELS = { name: 'Name in calls', color: 'Colour', is_default: 'Default' };
+
 type FieldsProps = { environment: EnvironmentRow | undefined; onDirty: (dirty: boolean) => void; onDone: () => void };
 
 function Fields({ environment, onDirty, onDone }: FieldsProps) {
@@ -78,17 +87,9 @@ function Fields({ environment, onDirty, onDone }: FieldsProps) {
   const cache = useQueryClient();
   const form = useZodForm({
     schema: CreateEnvironment,
-    defaultValues: environment
-      ? {
-          name: environment.name,
-          display_name: environment.display_name,
-          description: environment.description,
-          color: environment.color,
-          is_default: environment.is_default,
-        }
-      : { name: '', color: COLORS[3], is_default: false },
+    defaultValues: environment ? valuesOf(environment) : { name: '', color: COLORS[3], is_default: false },
   });
-  const { refusal, panel, refuse, clear } = useFormRefusal(form);
+  const { refusal, panel, refuse, clear, started } = useFormRefusal(form, { row: environment, values: valuesOf, labels: LABELS });
   const saved = async (row: { display_name: string }) => {
     notifyDone(environment ? 'Saved' : `${row.display_name} was made`);
     await Promise.all([cache.invalidateQueries(trpc.environments.pathFilter()), cache.invalidateQueries(trpc.account.pathFilter())]);
@@ -114,7 +115,9 @@ function Fields({ environment, onDirty, onDone }: FieldsProps) {
       aria-busy={create.isPending || update.isPending || undefined}
       onSubmit={async (value) => {
         clear();
-        const call = environment ? update.mutateAsync({ id: environment.id, ...value }) : create.mutateAsync(value);
+        const call = environment
+          ? update.mutateAsync({ id: environment.id, ...value, expected_updated_at: started() })
+          : create.mutateAsync(value);
         await call.then(undefined, () => undefined);
       }}
     >

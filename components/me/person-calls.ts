@@ -6,10 +6,10 @@ import { useScope } from '#components/trpc/provider.tsx';
 class PersonRefusal extends Error {
   readonly data: { code: string; message: string; request_id: string; status: number };
 
-  constructor(status: number, body: { code?: string; message?: string; request_id?: string }) {
+  constructor(status: number, body: { code?: string; message?: string; request_id?: string; [more: string]: unknown }) {
     super(body.message ?? 'Sallyport did not answer.');
     this.name = 'PersonRefusal';
-    this.data = { code: body.code ?? 'internal_error', message: this.message, request_id: body.request_id ?? '', status };
+    this.data = { ...body, code: body.code ?? 'internal_error', message: this.message, request_id: body.request_id ?? '', status };
   }
 }
 
@@ -24,7 +24,7 @@ export function usePersonCall(): PersonCall {
       headers: { accept: 'application/json', ...(method === 'GET' ? {} : { 'content-type': 'application/json', 'x-csrf-token': csrf }) },
       ...(method === 'GET' ? {} : { body: JSON.stringify(body ?? {}) }),
     });
-    const answer = (await response.json().catch(() => ({}))) as object;
+    const answer = (await response.json().catch(() => ({}))) as Record<string, unknown>;
     if (!response.ok) throw new PersonRefusal(response.status, answer);
     return answer as T;
   };

@@ -54,14 +54,20 @@ export function ProfileView() {
   );
 }
 
+const valuesOf = ({ full_name, timezone }: Person['user']) => ({ full_name, timezone });
+
 function DetailsCard({ user }: { user: Person['user'] }) {
   const call = usePersonCall();
   const queryClient = useQueryClient();
   const router = useRouter();
   // Some hundred names that the browser knows anyway; read once, after the first paint.
   const [zones] = useState(() => Intl.supportedValuesOf('timeZone').map((zone) => ({ value: zone, label: zone.replaceAll('_', ' ') })));
-  const form = useZodForm({ schema: Profile, defaultValues: { full_name: user.full_name, timezone: user.timezone } });
-  const { refusal, refuse, clear } = useFormRefusal(form);
+  const form = useZodForm({ schema: Profile, defaultValues: valuesOf(user) });
+  const { refusal, panel, refuse, clear, started } = useFormRefusal(form, {
+    row: user,
+    values: valuesOf,
+    labels: { full_name: 'Name', timezone: 'Time zone' },
+  });
   const { isDirty, dirtyFields } = form.formState;
   useUnsavedGuard(isDirty);
   const save = useMutation({
@@ -69,7 +75,6 @@ function DetailsCard({ user }: { user: Person['user'] }) {
     onError: refuse,
     onSuccess: (me) => {
       queryClient.setQueryData(ME, me);
-      form.reset({ full_name: me.user.full_name, timezone: me.user.timezone });
       router.refresh();
       notifyDone('Profile saved');
     },
@@ -83,12 +88,14 @@ function DetailsCard({ user }: { user: Person['user'] }) {
         onSubmit={(value) => {
           clear();
           save.mutate({
+            expected_updated_at: started(),
             ...(dirtyFields.full_name ? { full_name: value.full_name } : {}),
             ...(dirtyFields.timezone ? { timezone: value.timezone } : {}),
           });
         }}
         className="max-w-md"
       >
+        {panel}
         <Field label="E-mail" hint="You sign in with it; it cannot be changed in this release.">
           <Input readOnly value={user.email} className="bg-subtle text-ink-2" />
         </Field>

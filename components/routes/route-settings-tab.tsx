@@ -27,11 +27,19 @@ const NONE = 'none';
 export function RouteSettingsTab({ route, env, readOnly }: { route: RouteDetailData; env: string; readOnly: string | undefined }) {
   return (
     <>
-      <Identity key={route.updated_at} route={route} readOnly={readOnly} />
+      <Identity route={route} readOnly={readOnly} />
       <DangerZone route={route} env={env} readOnly={readOnly} />
     </>
   );
 }
+
+const valuesOf = (route: RouteDetailData) => ({
+  id: route.id,
+  name: route.name,
+  collection_id: route.collection_id,
+  base_environment: route.base_environment ?? undefined,
+  ...(route.slug === null ? { slug: null } : {}),
+});
 
 function Identity({ route, readOnly }: { route: RouteDetailData; readOnly: string | undefined }) {
   const trpc = useTRPC();
@@ -39,15 +47,14 @@ function Identity({ route, readOnly }: { route: RouteDetailData; readOnly: strin
   const collections = useQuery(trpc.collections.list.queryOptions({ per_page: 100 }));
   const form = useZodForm({
     schema: UpdateRoute,
-    defaultValues: {
-      id: route.id,
-      name: route.name,
-      collection_id: route.collection_id,
-      base_environment: route.base_environment ?? undefined,
-      ...(route.slug === null ? { slug: null } : {}),
-    },
+    defaultValues: valuesOf(route),
   });
-  const { refusal, panel, refuse, clear } = useFormRefusal(form);
+  const { refusal, panel, refuse, clear, started } = useFormRefusal(form, {
+    row: route,
+    values: valuesOf,
+    show: (field, value) =>
+      field === 'collection_id' ? (collections.data?.data.find((c) => c.id === value)?.name ?? 'no collection') : undefined,
+  });
   const update = useMutation(
     trpc.routes.update.mutationOptions({
       onSuccess: () => {
@@ -65,7 +72,7 @@ function Identity({ route, readOnly }: { route: RouteDetailData; readOnly: strin
         refusal={refusal}
         onSubmit={(value) => {
           clear();
-          return update.mutateAsync(value).then(undefined, () => undefined);
+          return update.mutateAsync({ ...value, expected_updated_at: started() }).then(undefined, () => undefined);
         }}
       >
         {panel}

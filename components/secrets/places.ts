@@ -23,6 +23,10 @@ export const environmentOptions = (list: ReturnType<typeof useEnvironments>): Se
 
 export const NO_COLLECTION = 'none';
 
+/** Says the collection behind the `collection_id` of a form; other fields speak for themselves. */
+export const namedCollection = (list: ReturnType<typeof useCollections>) => (field: string, value: unknown) =>
+  field === 'collection_id' ? (list?.find(({ id }) => id === value)?.name ?? 'no collection') : undefined;
+
 /** The collections and "no collection", which a select cannot say with null. */
 export const collectionOptions = (list: ReturnType<typeof useCollections>): SelectOption[] => [
   { value: NO_COLLECTION, label: 'No collection' },

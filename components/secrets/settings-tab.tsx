@@ -17,7 +17,7 @@ import { Select } from '#components/ui/select.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import { type SecretDetail, secretName } from '#server/domain/secrets/schema.ts';
 import { DeleteSecret } from './delete-secret.tsx';
-import { collectionOptions, NO_COLLECTION, useCollections } from './places.ts';
+import { collectionOptions, NO_COLLECTION, namedCollection, useCollections } from './places.ts';
 import { listOf, shortcodeByName } from './words.ts';
 
 const Settings = z.object({
@@ -31,6 +31,17 @@ const Settings = z.object({
   rotate_every_days: z.string().regex(/^\d*$/, 'must be a whole number of days'),
 });
 
+const valuesOf = (secret: z.output<typeof SecretDetail>): z.input<typeof Settings> => ({
+  name: secret.name,
+  description: secret.description ?? '',
+  collection_id: secret.collection_id ?? NO_COLLECTION,
+  tags: secret.tags.join(', '),
+  expires_at: secret.expires_at,
+  strict_expiry_enforcement: secret.strict_expiry_enforcement,
+  allowed_hosts: secret.allowed_hosts?.join('\n') ?? '',
+  rotate_every_days: secret.rotate_every_days?.toString() ?? '',
+});
+
 export function SecretSettings({ secret }: { secret: z.output<typeof SecretDetail> }) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
@@ -39,18 +50,13 @@ export function SecretSettings({ secret }: { secret: z.output<typeof SecretDetai
   const usage = useQuery(trpc.secrets.usage.queryOptions({ id: secret.id }));
   const form = useZodForm({
     schema: Settings,
-    defaultValues: {
-      name: secret.name,
-      description: secret.description ?? '',
-      collection_id: secret.collection_id ?? NO_COLLECTION,
-      tags: secret.tags.join(', '),
-      expires_at: secret.expires_at,
-      strict_expiry_enforcement: secret.strict_expiry_enforcement,
-      allowed_hosts: secret.allowed_hosts?.join('\n') ?? '',
-      rotate_every_days: secret.rotate_every_days?.toString() ?? '',
-    },
+    defaultValues: valuesOf(secret),
   });
-  const { refusal, panel, refuse, clear } = useFormRefusal(form);
+  const { refusal, panel, refuse, clear, started } = useFormRefusal(form, {
+    row: secret,
+    values: valuesOf,
+    show: namedCollection(collections),
+  });
   useUnsavedGuard(form.formState.isDirty);
   const update = useMutation(
     trpc.secrets.update.mutationOptions({
@@ -70,6 +76,7 @@ export function SecretSettings({ secret }: { secret: z.output<typeof SecretDetai
     const hosts = listOf(value.allowed_hosts);
     update.mutate({
       id: secret.id,
+      expected_updated_at: started(),
       ...(dirtyFields.name ? { name: value.name } : {}),
       ...(dirtyFields.description ? { description: value.description || null } : {}),
       ...(dirtyFields.collection_id ? { collection_id: value.collection_id === NO_COLLECTION ? null : value.collection_id } : {}),

@@ -35,7 +35,7 @@ export function WorkspaceSettings({ addresses }: { addresses: { live: Addresses;
         <Skeleton lines={8} label="Loading the workspace" />
       ) : (
         <>
-          <NameCard key={account.name} name={account.name} />
+          <NameCard account={account} />
           <SectionCard title="Facts">
             <KeyValueList
               items={[
@@ -92,13 +92,15 @@ export function WorkspaceSettings({ addresses }: { addresses: { live: Addresses;
   );
 }
 
-function NameCard({ name }: { name: string }) {
+const valuesOf = ({ name }: { name: string }) => ({ name });
+
+function NameCard({ account }: { account: { name: string; updated_at: string } }) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
   const router = useRouter();
   const { role } = useScope();
-  const form = useZodForm({ schema: Rename, defaultValues: { name } });
-  const { refusal, panel, refuse, clear } = useFormRefusal(form);
+  const form = useZodForm({ schema: Rename, defaultValues: valuesOf(account) });
+  const { refusal, panel, refuse, clear, started } = useFormRefusal(form, { row: account, values: valuesOf });
   const dirty = form.formState.isDirty;
   useUnsavedGuard(dirty);
   const rename = useMutation(
@@ -120,7 +122,7 @@ function NameCard({ name }: { name: string }) {
         refusal={refusal}
         onSubmit={(value) => {
           clear();
-          rename.mutate(value);
+          rename.mutate({ ...value, expected_updated_at: started() });
         }}
         className="max-w-md"
       >

@@ -1,23 +1,87 @@
 'use client';
 
-import { type ReactNode, useState } from 'react';
-import type { FieldValues } from 'react-hook-form';
-import { applyRefusal, type ZodForm } from '#components/ui/form.tsx';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { flushSync } from 'react-dom';
+import type { DefaultValues, FieldValues } from 'react-hook-form';
+import { type Choice, differencesOf, onlyMine, resolved, same } from '#components/ui/conflict.ts';
+import { ConflictPanel, type ConflictPanelProps } from '#components/ui/conflict-panel.tsx';
+import { applyRefusal, submitAgain, type ZodForm } from '#components/ui/form.tsx';
 import type { RefusalView } from '#components/ui/refusal.ts';
 import { isPlanRefusal, PlanPanel } from './plan.tsx';
-import { refusalView } from './refusal.ts';
+import { refusalView, type Stale, staleOf } from './refusal.ts';
+
+/** What a form edits: the row it started from, and the form's values made of a row. */
+export type Edited<In extends FieldValues, Row extends { updated_at: string }> = Pick<ConflictPanelProps, 'labels' | 'show'> & {
+  row: Row | undefined;
+  values: (row: Row) => In;
+};
 
 /**
  * What a form does with a failed call: `refuse` puts the message on the field it names, and what no field takes comes back as `refusal`
- * (for `Form`) or, when the plan is the cause, as `panel` (to stand on top of the fields).
+ * (for `Form`) or, when the plan or another person's edit is the cause, as `panel` (to stand on top of the fields).
+ * A form that edits a row names it in `edited` and sends `expected_updated_at: started()`; the form follows the row while it is untouched.
  */
-export function useFormRefusal<In extends FieldValues, Out extends FieldValues>(form: ZodForm<In, Out>) {
+export function useFormRefusal<In extends FieldValues, Out extends FieldValues, Row extends { updated_at: string }>(
+  form: ZodForm<In, Out>,
+  edited?: Edited<In, Row>,
+) {
   const [left, setLeft] = useState<RefusalView>();
-  const panel: ReactNode = left && isPlanRefusal(left) && <PlanPanel refusal={left} />;
+  const [stale, setStale] = useState<Stale<Row>>();
+  const start = useRef(edited?.row);
+  const { row, values } = edited ?? {};
+  const { isDirty } = form.formState;
+  useEffect(() => {
+    if (!row || !values || row.updated_at === start.current?.updated_at) return;
+    // A newer row arrived: one's own save, or somebody else's while nothing is typed here. What is typed is never overwritten.
+    if (isDirty && !same(values(row), form.getValues())) return;
+    start.current = row;
+    form.reset(values(row));
+  });
+  const goOn = (next: Stale<Row>, choices: Record<string, Choice>) => {
+    if (!start.current || !values) return;
+    const [base, theirs, mine] = [values(start.current), values(next.current), form.getValues()];
+    const wanted = resolved(base, theirs, mine, choices) as In;
+    start.current = { ...next.current, updated_at: next.current_updated_at };
+    // Submitting reads what is dirty against their version, so the form has to know it before.
+    flushSync(() => {
+      setStale(undefined);
+      form.reset(theirs as DefaultValues<In>);
+      for (const field of Object.keys(wanted) as (keyof In & string)[])
+        if (!same(wanted[field], theirs[field])) form.setValue(field as never, wanted[field] as never, { shouldDirty: true });
+    });
+    submitAgain(form);
+  };
+  const refuse = (error: unknown) => {
+    const found = staleOf<Row>(error);
+    if (!found || !start.current || !values) return setLeft(applyRefusal(form, refusalView(error)));
+    // The row changed, but not in what this form edits (a value was rotated, another tab of the page was saved): nothing to ask.
+    if (differencesOf(values(start.current), values(found.current), form.getValues()).length === 0) return goOn(found, {});
+    setStale(found);
+  };
+  const versions = stale && start.current && values && ([values(start.current), values(stale.current), form.getValues()] as const);
+  const panel: ReactNode = versions ? (
+    <ConflictPanel
+      key={stale.current_updated_at}
+      differences={differencesOf(...versions)}
+      kept={onlyMine(...versions)}
+      labels={edited?.labels}
+      show={edited?.show}
+      onSave={(choices) => goOn(stale, choices)}
+      onDiscard={() => {
+        start.current = { ...stale.current, updated_at: stale.current_updated_at };
+        form.reset(versions[1] as DefaultValues<In>);
+        setStale(undefined);
+      }}
+    />
+  ) : (
+    left && isPlanRefusal(left) && <PlanPanel refusal={left} />
+  );
   return {
     refusal: isPlanRefusal(left) ? undefined : left,
     panel,
-    refuse: (error: unknown) => setLeft(applyRefusal(form, refusalView(error))),
+    refuse,
     clear: () => setLeft(undefined),
+    /** The version of the row the edit began with. */
+    started: () => start.current?.updated_at,
   };
 }

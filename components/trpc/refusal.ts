@@ -19,6 +19,14 @@ export function refusalView(error: unknown): RefusalView {
   return { type: code, message, request_id: request_id || undefined };
 }
 
+/** The row as somebody else saved it meanwhile, when that is why an edit was refused. */
+export type Stale<Row> = { current: Row; current_updated_at: string };
+export function staleOf<Row>(error: unknown): Stale<Row> | undefined {
+  const data = (error as { data?: (Partial<Stale<Row>> & { code?: string }) | null } | null)?.data;
+  if (data?.code !== 'conflict' || !data.current || !data.current_updated_at) return undefined;
+  return { current: data.current, current_updated_at: data.current_updated_at };
+}
+
 const steps: Partial<Record<DashboardError['code'], string>> = {
   not_authenticated: 'Sign in again; what you typed stays in this tab.',
   csrf_failed: 'Reload the page: your session changed in another tab.',

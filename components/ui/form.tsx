@@ -1,7 +1,7 @@
 'use client';
 
 import { zodResolver } from '@hookform/resolvers/zod';
-import { type ComponentProps, type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react';
+import { type ComponentProps, type KeyboardEvent, type ReactNode, useEffect, useLayoutEffect, useRef } from 'react';
 import {
   type DefaultValues,
   type FieldPath,
@@ -64,6 +64,9 @@ export function Form<In extends FieldValues, Out extends FieldValues>({
   ...rest
 }: FormProps<In, Out>) {
   const submit = form.handleSubmit((value) => onSubmit(value));
+  useLayoutEffect(() => {
+    submits.set(form.control, () => void submit());
+  });
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || !(event.metaKey || event.ctrlKey)) return;
     event.preventDefault();
@@ -78,6 +81,12 @@ export function Form<In extends FieldValues, Out extends FieldValues>({
     </FormProvider>
   );
 }
+
+/** How the mounted form of each control submits, as it was last rendered. */
+const submits = new WeakMap<object, () => void>();
+
+/** Submits a mounted form as its button would, for what happens outside it: a repeated save, a choice made above the fields. */
+export const submitAgain = <In extends FieldValues, Out extends FieldValues>(form: ZodForm<In, Out>): void => submits.get(form.control)?.();
 
 /** Takes focus when it appears, so that it is read and seen on long forms. */
 function FormRefusal({ refusal }: { refusal: RefusalView }) {

@@ -1,0 +1,112 @@
+'use client';
+
+import { Radio } from '@base-ui/react/radio';
+import { RadioGroup } from '@base-ui/react/radio-group';
+import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { Button } from './button.tsx';
+import { Callout } from './callout.tsx';
+import type { Choice, Difference } from './conflict.ts';
+
+export type ConflictPanelProps = {
+  differences: readonly Difference[];
+  /** Names of fields that only I changed. */
+  kept: readonly string[];
+  /** How a field is called on this form; its wire name in words when absent. */
+  labels?: Readonly<Record<string, string>> | undefined;
+  /** How a value reads on this form (the name behind an id); undefined leaves it to the value itself. */
+  show?: ((field: string, value: unknown) => string | undefined) | undefined;
+  onSave: (choices: Record<string, Choice>) => void;
+  onDiscard: () => void;
+  busy?: boolean;
+};
+
+/**
+ * Two people edited one thing: what it was, what the other made of it and what is typed here, side by side, with a choice per field.
+ * Nothing is saved before the choice is.
+ */
+export function ConflictPanel({ differences, kept, labels = {}, show, onSave, onDiscard, busy }: ConflictPanelProps) {
+  const id = useId();
+  const box = useRef<HTMLElement>(null);
+  const [choices, setChoices] = useState<Record<string, Choice>>(() =>
+    Object.fromEntries(differences.map(({ field, clash }) => [field, clash ? 'mine' : 'theirs'])),
+  );
+  useEffect(() => box.current?.focus(), []);
+  const read = (field: string, value: unknown) => show?.(field, value) ?? words(value);
+  const name = (field: string) => labels[field] ?? inWords(field);
+  return (
+    <section ref={box} tabIndex={-1} aria-labelledby={id} className="rounded-lg outline-none">
+      <Callout
+        tone="warn"
+        title={<span id={id}>Somebody saved a change while you were editing</span>}
+        actions={
+          <>
+            <Button size="sm" variant="primary" loading={busy ?? false} onClick={() => onSave(choices)}>
+              Save with these choices
+            </Button>
+            <Button size="sm" onClick={onDiscard}>
+              Discard mine, show theirs
+            </Button>
+          </>
+        }
+      >
+        <p>
+          Nothing of yours is saved yet, and nothing is lost. Choose for each field.
+          {kept.length > 0 && ` Your other changes stay: ${kept.map(name).join(', ')}.`}
+        </p>
+        <ul className="mt-2 flex flex-col gap-2">
+          {differences.map((difference) => (
+            <li key={difference.field} className="rounded-md border border-line-strong bg-surface p-2.5">
+              <RadioGroup
+                value={choices[difference.field]}
+                onValueChange={(choice) => setChoices({ ...choices, [difference.field]: choice as Choice })}
+                aria-labelledby={`${id}-${difference.field}`}
+                className="flex flex-col gap-1.5"
+              >
+                <p className="text-xs">
+                  <span id={`${id}-${difference.field}`} className="font-medium text-ink">
+                    {name(difference.field)}
+                  </span>
+                  <span className="text-ink-3"> was {read(difference.field, difference.base)}</span>
+                </p>
+                <Version value="mine" title={difference.clash ? 'Keep mine' : 'Put it back'}>
+                  {read(difference.field, difference.mine)}
+                </Version>
+                <Version value="theirs" title="Take theirs">
+                  {read(difference.field, difference.theirs)}
+                </Version>
+              </RadioGroup>
+            </li>
+          ))}
+        </ul>
+      </Callout>
+    </section>
+  );
+}
+
+function Version({ value, title, children }: { value: Choice; title: string; children: ReactNode }) {
+  return (
+    // biome-ignore lint/a11y/noLabelWithoutControl: the radio inside renders the control.
+    <label className="flex cursor-pointer items-start gap-2 text-sm">
+      <Radio.Root
+        value={value}
+        className="mt-0.5 flex size-4 shrink-0 items-center justify-center rounded-full border border-line-control bg-surface data-checked:border-accent data-checked:bg-accent"
+      >
+        <Radio.Indicator className="size-1.5 rounded-full bg-on-accent data-unchecked:hidden" />
+      </Radio.Root>
+      <span className="w-20 shrink-0 text-ink-2">{title}</span>
+      <span className="min-w-0 font-mono text-ink text-xs leading-5 [overflow-wrap:anywhere]">{children}</span>
+    </label>
+  );
+}
+
+const inWords = (field: string): string => {
+  const text = field.replace(/_(id|json|sec|ids)$/, '').replaceAll('_', ' ');
+  return text.charAt(0).toUpperCase() + text.slice(1);
+};
+
+const words = (value: unknown): string => {
+  if (value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0)) return 'nothing';
+  if (typeof value === 'boolean') return value ? 'on' : 'off';
+  if (typeof value === 'string' || typeof value === 'number') return String(value);
+  return Array.isArray(value) && value.every((one) => typeof one === 'string') ? value.join(', ') : JSON.stringify(value);
+};
