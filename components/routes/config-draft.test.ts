@@ -14,6 +14,7 @@ import {
 
 const base: Config = {
   environment_name: 'production',
+  method_configs: null,
   overridden_fields: [],
   enabled: true,
   target_base_url: 'https://api.example.com',

@@ -1,6 +1,6 @@
 'use client';
 
-import { Gauge, ShieldCheck, Signature } from 'lucide-react';
+import { Pause, Signature } from 'lucide-react';
 import type { ReactElement } from 'react';
 import { Badge } from '#components/ui/badge.tsx';
 import { Switch } from '#components/ui/choices.tsx';
@@ -9,19 +9,22 @@ import { type Columns, columnsFor } from '#components/ui/data-table.tsx';
 import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
 import { Time } from '#components/ui/time.tsx';
 import { DisabledReason, Tooltip } from '#components/ui/tooltip.tsx';
+import { CallsCell, ErrorRateCell } from './figure-cells.tsx';
 import { hostOf } from './host.ts';
 import type { RouteItem } from './use-enable-routes.ts';
+import type { Figures } from './use-figures.ts';
 
 export type ColumnContext = {
   colors: ReadonlyMap<string, string>;
   readOnly: string | undefined;
+  figures: Figures;
   onEnable: (route: RouteItem, enabled: boolean) => void;
 };
 
 const column = columnsFor<RouteItem>();
 
 /** The columns of the list of routes; built once a page from what the cells need to know. */
-export function routeColumns({ colors, readOnly, onEnable }: ColumnContext): Columns<RouteItem> {
+export function routeColumns({ colors, readOnly, figures, onEnable }: ColumnContext): Columns<RouteItem> {
   return [
     column.accessor('name', {
       header: 'Name',
@@ -30,7 +33,7 @@ export function routeColumns({ colors, readOnly, onEnable }: ColumnContext): Col
     }),
     column.accessor('slug', {
       header: 'Slug',
-      meta: { hideBelow: 'lg' },
+      meta: { hideBelow: 'xl' },
       cell: ({ getValue }) => {
         const slug = getValue();
         return slug ? <CopyText value={slug} label="slug" className="relative z-10" /> : <span className="text-ink-3">none</span>;
@@ -38,26 +41,35 @@ export function routeColumns({ colors, readOnly, onEnable }: ColumnContext): Col
     }),
     column.accessor('target_base_url', {
       header: 'Upstream',
-      meta: { hideBelow: 'md', truncate: true, width: '28%' },
+      meta: { hideBelow: 'md', truncate: true, width: '18%' },
       cell: ({ getValue }) => <span className="font-mono text-ink-2 text-xs">{hostOf(getValue())}</span>,
     }),
     column.accessor('base_environment', {
       header: 'Environments',
-      meta: { hideBelow: 'sm' },
-      cell: ({ row: { original: route } }) => (
-        <span className="inline-flex items-center gap-2">
-          {route.base_environment && <EnvironmentDot name={route.base_environment} color={colors.get(route.base_environment) ?? ''} />}
-          {route.environment_override_count > 0 && (
-            <span className="figures text-ink-3 text-xs">+{route.environment_override_count} more</span>
-          )}
-        </span>
-      ),
+      meta: { hideBelow: 'lg' },
+      cell: ({ row: { original: route } }) => <Environments all={environmentsOf(route, figures)} colors={colors} />,
     }),
-    column.display({
-      id: 'rules',
-      header: 'Rules',
+    column.accessor('requires_clients', {
+      header: 'Who may call',
       meta: { hideBelow: 'lg' },
       cell: ({ row: { original: route } }) => <Rules route={route} />,
+    }),
+    column.accessor('rate_limit_requests', {
+      header: 'Limit',
+      meta: { hideBelow: 'xl' },
+      cell: ({ row: { original: route } }) => limitOf(route) ?? <span className="text-ink-3">none</span>,
+    }),
+    column.display({
+      id: 'calls',
+      header: 'Calls, 24 h',
+      meta: { hideBelow: 'sm' },
+      cell: ({ row: { original: route } }) => <CallsCell figures={figures} id={route.id} />,
+    }),
+    column.display({
+      id: 'errors',
+      header: 'Errors',
+      meta: { hideBelow: 'sm', align: 'right' },
+      cell: ({ row: { original: route } }) => <ErrorRateCell figures={figures} route={route} />,
     }),
     column.accessor('created_at', {
       header: 'Created',
@@ -84,28 +96,77 @@ export function routeColumns({ colors, readOnly, onEnable }: ColumnContext): Col
   ];
 }
 
-/** What a call has to pass, as badges and icons that say their name. */
+type Served = { name: string; enabled: boolean };
+
+/** Until they are all known, the base, which the list knows by itself. */
+const environmentsOf = (route: RouteItem, figures: Figures): readonly Served[] =>
+  figures?.get(route.id)?.environments ?? (route.base_environment ? [{ name: route.base_environment, enabled: true }] : []);
+
+/** Two by name; of more the base, and the others as dots behind a count that names them. */
+function Environments({ all, colors }: { all: readonly Served[]; colors: ReadonlyMap<string, string> }) {
+  const shown = all.length <= 2 ? all : all.slice(0, 1);
+  const rest = all.slice(shown.length);
+  const spoken = rest.map(({ name, enabled }) => (enabled ? name : `${name} (paused)`)).join(', ');
+  return (
+    <span className="relative z-10 inline-flex items-center gap-2.5 whitespace-nowrap">
+      {shown.map(({ name, enabled }) => (
+        <span key={name} className="inline-flex items-center gap-1">
+          <EnvironmentDot name={name} color={colors.get(name) ?? ''} />
+          {!enabled && <Fact label={`Paused in ${name}`} icon={<Pause />} />}
+        </span>
+      ))}
+      {rest.length > 0 && (
+        <Tooltip content={spoken}>
+          <button type="button" className="inline-flex items-center gap-0.5 rounded-sm" aria-label={`And ${spoken}`}>
+            {rest.slice(0, 6).map(({ name }) => (
+              <EnvironmentDot key={name} bare name={name} color={colors.get(name) ?? ''} />
+            ))}
+            <span aria-hidden className="figures ml-1 text-ink-3 text-xs">
+              +{rest.length}
+            </span>
+          </button>
+        </Tooltip>
+      )}
+    </span>
+  );
+}
+
+/** Who gets through, and with which methods. */
 function Rules({ route }: { route: RouteItem }) {
   const methods = route.allowed_methods ?? [];
-  const limit =
-    route.rate_limit_enabled && route.rate_limit_requests !== null && route.rate_limit_window_sec !== null
-      ? `${route.rate_limit_requests.toLocaleString()} calls per ${route.rate_limit_window_sec.toLocaleString()} s`
-      : undefined;
-  if (methods.length === 0 && !route.requires_clients && !route.require_signature && !limit) return <span className="text-ink-3">—</span>;
   return (
-    <span className="relative z-10 inline-flex items-center gap-1.5">
-      {methods.slice(0, 3).map((method) => (
+    <span className="relative z-10 inline-flex items-center gap-1.5 whitespace-nowrap">
+      {route.requires_clients ? <Badge tone="accent">assigned clients</Badge> : <span className="text-ink-2">any key</span>}
+      {methods.slice(0, 2).map((method) => (
         <Badge key={method} mono>
           {method}
         </Badge>
       ))}
-      {methods.length > 3 && <span className="text-ink-3 text-xs">+{methods.length - 3}</span>}
-      {route.requires_clients && <Fact label="Only assigned clients may call" icon={<ShieldCheck />} />}
+      {methods.length > 2 && (
+        <Tooltip content={methods.join(', ')}>
+          <button type="button" aria-label={`Allowed methods: ${methods.join(', ')}`} className="text-ink-3 text-xs">
+            +{methods.length - 2}
+          </button>
+        </Tooltip>
+      )}
       {route.require_signature && <Fact label="Calls must be signed" icon={<Signature />} />}
-      {limit && <Fact label={limit} icon={<Gauge />} />}
     </span>
   );
 }
+
+function limitOf(route: RouteItem) {
+  if (!route.rate_limit_enabled || route.rate_limit_requests === null || route.rate_limit_window_sec === null) return undefined;
+  const calls = route.rate_limit_requests.toLocaleString();
+  const spoken = `${calls} calls per ${route.rate_limit_window_sec.toLocaleString()} s`;
+  return (
+    <span className="figures whitespace-nowrap" title={spoken}>
+      {calls} / {unit(route.rate_limit_window_sec)}
+    </span>
+  );
+}
+
+const UNITS: Readonly<Record<number, string>> = { 1: 's', 60: 'min', 3600: 'h', 86400: 'day' };
+const unit = (seconds: number): string => UNITS[seconds] ?? `${seconds.toLocaleString()} s`;
 
 function Fact({ label, icon }: { label: string; icon: ReactElement }) {
   return (

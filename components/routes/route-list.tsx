@@ -24,6 +24,7 @@ import { DeleteRoute } from './delete-route.tsx';
 import { routeListInput, routeSearch } from './list-search.ts';
 import { routeColumns } from './route-columns.tsx';
 import { type RouteItem, useEnableRoutes } from './use-enable-routes.ts';
+import { useRouteFigures } from './use-figures.ts';
 
 export function RouteList() {
   const trpc = useTRPC();
@@ -38,6 +39,7 @@ export function RouteList() {
   const duplicate = useDuplicate();
 
   const routes = useQuery(trpc.routes.list.queryOptions(routeListInput(search), { placeholderData: keepPreviousData }));
+  const figures = useRouteFigures(routes.data?.data);
   const environments = useQuery(trpc.environments.list.queryOptions({}));
   const filters = useRouteFilters(search, setSearch);
   const filtered = filters.active.length > 0 || search.q !== '';
@@ -45,8 +47,8 @@ export function RouteList() {
   const colors = useMemo(() => new Map(environments.data?.data.map((e) => [e.name, e.color])), [environments.data]);
   const { mutate: switchOn } = enable;
   const columns = useMemo(
-    () => routeColumns({ colors, readOnly, onEnable: (route, enabled) => switchOn({ ids: [route.id], enabled }) }),
-    [colors, readOnly, switchOn],
+    () => routeColumns({ colors, readOnly, figures, onEnable: (route, enabled) => switchOn({ ids: [route.id], enabled }) }),
+    [colors, readOnly, figures, switchOn],
   );
   useHotkeys([{ keys: 'c', label: 'New route', group: 'List', run: () => readOnly || void setCreating(true) }]);
 

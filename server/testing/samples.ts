@@ -114,6 +114,8 @@ export const samples: Record<string, Sample> = {
   'routes.clients.set': async (ctx) => ({ ...(await routeId(ctx)), env: 'production', client_ids: [] }),
   'routes.duplicate': routeId,
   'search.query': async () => ({ q: 'anything' }),
+  'routes.impact': routeId,
+  'routes.overview': async (ctx) => ({ ids: String((await routeId(ctx)).id) }),
   'secrets.list': nothing,
   'secrets.get': secretId,
   'secrets.create': secret,

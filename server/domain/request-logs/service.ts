@@ -12,6 +12,8 @@ import { forReader, mayReadIdentity, redactedMark } from './identity.ts';
 import type { FollowLogs, ListRouteLogs } from './schema.ts';
 import { countOfRoute, isKept, type LogFields, routeRows, rowOf, rowsAfter } from './store.ts';
 
+export { callersOfRoute, figuresOfRoutes, noCalls } from './route-figures.ts';
+
 /** Seconds the feed trails the clock (interface rule 13 §3). */
 export const WATERMARK_SECONDS = 10;
 export const watermarkOf = (now: Date): Date => new Date(now.getTime() - WATERMARK_SECONDS * 1000);

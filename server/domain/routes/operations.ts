@@ -5,6 +5,8 @@ import { wholeList } from '#server/kernel/page.ts';
 import * as clients from './clients/service.ts';
 import { duplicateRoute } from './duplicate.ts';
 import * as environments from './environments/service.ts';
+import { impactOfRoute } from './impact.ts';
+import { overviewRoutes } from './overview.ts';
 import * as wire from './schema.ts';
 import * as routes from './service.ts';
 import { lockRoute } from './store.ts';
@@ -139,4 +141,27 @@ export const duplicate = operation({
   output: wire.DuplicatedRoute,
   success: 201,
   run: (ctx, input) => duplicateRoute(ctx, input),
+});
+
+export const overview = operation({
+  id: 'routes.overview',
+  summary: 'Environments and last day of a page of routes',
+  http: 'GET /admin/routes/overview',
+  needs: ['route:list', 'log:list'],
+  refuses: [],
+  input: wire.OverviewRoutes,
+  output: z.array(wire.RouteOverview),
+  list: 'whole',
+  run: async (ctx, input) => wholeList(await overviewRoutes(ctx, input)),
+});
+
+export const impact = operation({
+  id: 'routes.impact',
+  summary: 'What deleting a route would touch',
+  http: 'GET /admin/routes/{id}/impact',
+  needs: ['route:read', 'log:list'],
+  refuses: ['not_found'],
+  input: wire.RouteRef,
+  output: wire.RouteImpact,
+  run: (ctx, input) => impactOfRoute(ctx, input),
 });

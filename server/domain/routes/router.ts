@@ -13,5 +13,7 @@ export const routesRouter = router({
   putEnvironment: mutation(ops.putEnvironment),
   deleteEnvironment: mutation(ops.removeEnvironment),
   clients: query(ops.listClients),
+  overview: query(ops.overview),
+  impact: query(ops.impact),
   setClients: mutation(ops.setClients),
 });

@@ -102,7 +102,13 @@ export const RouteRecord = z
   .meta({ id: 'RouteRecord' });
 
 export const RouteEnvironmentSummary = z
-  .object({ environment_name: z.string(), enabled: z.boolean(), ...configAnswer, overridden_fields: z.array(z.string()) })
+  .object({
+    environment_name: z.string(),
+    enabled: z.boolean(),
+    ...configAnswer,
+    method_configs: configAnswerMore.method_configs,
+    overridden_fields: z.array(z.string()),
+  })
   .meta({ id: 'RouteEnvironmentSummary' });
 
 export const RouteEnvironmentConfig = z
@@ -134,3 +140,34 @@ export const RouteClient = z
   .meta({ id: 'RouteClient' });
 
 export const DuplicatedRoute = z.object({ route: RouteRecord }).meta({ id: 'DuplicatedRoute' });
+
+/** Up to a page of routes, their ids with commas between. */
+export const OverviewRoutes = z.object({
+  ids: z
+    .string()
+    .max(100 * 37)
+    .transform((text) => text.split(',').filter(Boolean))
+    .pipe(z.array(uuid()).max(100)),
+});
+/** Beside a route of the dashboard's list: where it serves, and its last 24 hours, `calls_by_hour` from the oldest to this one. */
+export const RouteOverview = z
+  .object({
+    route_id: z.uuid(),
+    environments: z.array(z.object({ name: z.string(), enabled: z.boolean() })),
+    calls: z.number().int(),
+    errors: z.number().int(),
+    calls_by_hour: z.array(z.number().int()),
+  })
+  .meta({ id: 'RouteOverview' });
+
+/** Who would notice if a route were deleted. */
+export const RouteImpact = z
+  .object({
+    calls_24h: z.number().int(),
+    errors_24h: z.number().int(),
+    callers: z.array(z.object({ kind: z.enum(['api_key', 'client']), id: z.uuid(), name: z.string().nullable(), calls: z.number().int() })),
+    assigned_clients: z.number().int(),
+    environments: z.array(z.string()),
+    secrets: z.array(z.object({ id: z.uuid(), name: z.string(), used_elsewhere: z.boolean() })),
+  })
+  .meta({ id: 'RouteImpact' });

@@ -1,0 +1,56 @@
+'use client';
+
+import Link from 'next/link';
+import { usePath } from '#components/trpc/provider.tsx';
+import { cn } from '#components/ui/cn.ts';
+import { Sparkline } from '#components/ui/sparkline.tsx';
+import type { Figures } from './use-figures.ts';
+
+/** Calls of a route in the last day with their course, hour by hour. */
+export function CallsCell({ figures, id }: { figures: Figures; id: string }) {
+  if (figures === undefined) return <span aria-hidden className="block h-3.5 w-24 animate-shimmer rounded-xs bg-pressed" />;
+  const figure = figures?.get(id);
+  if (!figure) return <span className="text-ink-3">—</span>;
+  return (
+    <span className="inline-flex items-center gap-2">
+      <span className="figures min-w-9 text-right">{figure.calls.toLocaleString()}</span>
+      {figure.calls > 0 && (
+        <Sparkline
+          width={56}
+          height={18}
+          values={figure.calls_by_hour}
+          label={`Calls per hour, last day: ${figure.calls.toLocaleString()} in total, at most ${Math.max(...figure.calls_by_hour).toLocaleString()} an hour`}
+        />
+      )}
+    </span>
+  );
+}
+
+/** The share of calls that failed, as a way to them. */
+export function ErrorRateCell({ figures, route }: { figures: Figures; route: { id: string; name: string } }) {
+  const path = usePath();
+  const figure = figures?.get(route.id);
+  if (!figure || figure.calls === 0) return <span className="text-ink-3">{figures === undefined ? '' : '—'}</span>;
+  const text = shareOf(figure.errors, figure.calls);
+  if (figure.errors === 0) return <span className="figures text-ink-3">{text}</span>;
+  return (
+    <Link
+      href={path(`/logs?route_id=${route.id}`)}
+      aria-label={`${text} of the calls of ${route.name} failed: ${figure.errors.toLocaleString()} in the last day`}
+      className={cn(
+        'figures relative z-10 rounded-sm underline-offset-2 hoverable:underline',
+        figure.errors / figure.calls >= 0.05 ? 'text-bad-ink' : 'text-warn-ink',
+      )}
+    >
+      {text}
+    </Link>
+  );
+}
+
+/** A share in per cent that never rounds failures away. */
+export function shareOf(part: number, whole: number): string {
+  if (part === 0) return '0 %';
+  const percent = (part / whole) * 100;
+  if (percent < 0.1) return '< 0.1 %';
+  return `${percent < 10 ? percent.toFixed(1) : Math.round(percent).toString()} %`;
+}
