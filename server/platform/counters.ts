@@ -3,6 +3,7 @@ import { memoryCounters } from './counters/memory.ts';
 import { postgresCounters } from './counters/postgres.ts';
 import { redisCounters } from './counters/redis.ts';
 import { log } from './log.ts';
+import { COUNTER_DEADLINE_MS } from './redis.ts';
 
 export type { Rule, Verdict } from './counters/decision.ts';
 
@@ -25,31 +26,53 @@ export async function openCounters({ redisUrl, gateways }: CounterSettings): Pro
   const local = memoryCounters();
   if (!redisUrl && gateways === 1) return local;
   let away = false;
+  let askAgainAt = 0;
   const lost = (error: unknown) => {
     if (!away) log.warn({ err: error }, `the counter store does not answer; limits count locally at 1/${gateways}`);
     away = true;
+    askAgainAt = performance.now() + ASK_AGAIN_MS;
   };
   const shared = redisUrl ? await redisCounters(redisUrl, lost) : postgresCounters();
+  const share = (rules: readonly Rule[], now: number) =>
+    local.take(
+      rules.map((rule) => shareOf(rule, gateways)),
+      now,
+    );
   return {
-    async take(rules, now) {
-      try {
-        const verdicts = await shared.take(rules);
-        if (away) log.info('the counter store answers again');
-        away = false;
-        return verdicts;
-      } catch (error) {
-        lost(error);
-        return local.take(
-          rules.map((rule) => shareOf(rule, gateways)),
-          now,
-        );
+    take(rules, now) {
+      if (away) {
+        // A store that hangs would hold up every call by the deadline: one call a second asks, the others do not wait.
+        if (performance.now() < askAgainAt) return share(rules, now);
+        askAgainAt = performance.now() + ASK_AGAIN_MS;
       }
+      return inTime(shared.take(rules)).then(
+        (verdicts) => {
+          if (away) log.info('the counter store answers again');
+          away = false;
+          return verdicts;
+        },
+        (error: unknown) => {
+          lost(error);
+          return share(rules, now);
+        },
+      );
     },
     close() {
       shared.close();
       local.close();
     },
   };
+}
+
+const ASK_AGAIN_MS = 1_000;
+
+/** Rejects after the deadline; what the store says later is dropped. */
+function inTime<T>(answer: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('the counter store did not answer in time')), COUNTER_DEADLINE_MS);
+  });
+  return Promise.race([answer, late]).finally(() => clearTimeout(timer));
 }
 
 /** This gateway's part of a limit; never less than one call. */

@@ -1,5 +1,7 @@
 import { sql } from './db.ts';
 import { env } from './env.ts';
+import { log } from './log.ts';
+import { openRedis } from './redis.ts';
 
 /** Counts one more event in a window and answers the count so far. @throws when the store does not answer; the caller decides open or closed */
 export type WindowCounter = (key: string, window: number, windowSec: number) => Promise<number>;
@@ -9,7 +11,7 @@ export type WindowCounter = (key: string, window: number, windowSec: number) => 
  * process serves the deployment, else Redis when configured, else PostgreSQL.
  */
 export function windowCounter(): WindowCounter {
-  counter ??= env.REDIS_URL ? redisCounter(env.REDIS_URL) : env.SVC_GATEWAYS > 1 ? postgresCounter : memoryCounter();
+  counter ??= env.REDIS_URL ? redisWindows(env.REDIS_URL).count : env.SVC_GATEWAYS > 1 ? postgresCounter : memoryCounter();
   return counter;
 }
 let counter: WindowCounter | undefined;
@@ -40,17 +42,32 @@ const postgresCounter: WindowCounter = async (key, window, windowSec) => {
   return rows[0]?.n ?? 1;
 };
 
-function redisCounter(url: string): WindowCounter {
-  const client = import('ioredis').then(
-    ({ Redis }) => new Redis(url, { maxRetriesPerRequest: 1, enableOfflineQueue: false, lazyConnect: false }),
-  );
-  return async (key, window, windowSec) => {
-    const name = `sallyport:window:${key}:${window}`;
-    const results = await (await client)
-      .multi()
-      .incr(name)
-      .expire(name, windowSec + 1)
-      .exec();
-    return Number(results?.[0]?.[1]);
+/** Fixed windows in Redis. `count` rejects with a lost connection (503 unless the caller decides otherwise) when the store does not answer. */
+export function redisWindows(url: string): { count: WindowCounter; close(): void } {
+  let away = false;
+  const lost = (error: unknown) => {
+    if (!away) log.warn({ err: error }, 'the counter store does not answer; key limits are not applied');
+    away = true;
+  };
+  const client = openRedis(url, lost);
+  return {
+    async count(key, window, windowSec) {
+      const name = `sallyport:window:${key}:${window}`;
+      try {
+        const results = await (await client)
+          .multi()
+          .incr(name)
+          .expire(name, windowSec + 1)
+          .exec();
+        const [error, n] = results?.[0] ?? [new Error('the counter store answered nothing')];
+        if (error) throw error;
+        away = false;
+        return Number(n);
+      } catch (error) {
+        lost(error);
+        throw Object.assign(new Error('the counter store does not answer', { cause: error }), { code: 'ETIMEDOUT' });
+      }
+    },
+    close: () => void client.then((redis) => redis.disconnect()),
   };
 }

@@ -1,3 +1,4 @@
+import { openRedis } from '../redis.ts';
 import { bucketVerdict, type Rule, type Verdict, windowVerdict } from './decision.ts';
 
 // One script run per decision, so that any number of gateways share one exact count. The server's clock counts, not ours.
@@ -39,24 +40,15 @@ return out`;
 
 export type RedisCounters = { take(rules: readonly Rule[]): Promise<readonly Verdict[]>; close(): void };
 
-/** Counters in Redis or Valkey. Rejects when the store does not answer within 250 ms: the caller counts locally then. */
+/** Counters in Redis or Valkey. Rejects when the store does not answer in time: the caller counts locally then. */
 export async function redisCounters(url: string, onError: (error: Error) => void): Promise<RedisCounters> {
-  const { Redis } = await import('ioredis');
-  const redis = new Redis(url, {
-    maxRetriesPerRequest: 0,
-    enableOfflineQueue: false,
-    commandTimeout: 250,
-    lazyConnect: true,
-    keyPrefix: 'sallyport:rate:',
-  });
-  redis.on('error', onError);
-  redis.connect().catch(() => {}); // it keeps trying; until then every decision is local
+  const redis = await openRedis(url, onError);
   redis.defineCommand('takeRate', { lua: SCRIPT });
   const takeRate = Reflect.get(redis, 'takeRate') as (count: number, ...rest: (string | number)[]) => Promise<string[]>; // what defineCommand adds has no type
 
   return {
     async take(rules) {
-      const keys = rules.map((rule) => rule.key);
+      const keys = rules.map((rule) => `sallyport:rate:${rule.key}`);
       const numbers = rules.flatMap((rule) => [rule.limit, rule.windowMs, rule.burst ?? 0]);
       const answer = await takeRate.call(redis, rules.length, ...keys, ...numbers);
       const now = Number(answer[0]);

@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:net';
+import test, { after } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { asRefusal } from '#server/kernel/errors.ts';
+import { type Counters, openCounters, type Rule, type Verdict } from '#server/platform/counters.ts';
+import { redisWindows } from '#server/platform/windows.ts';
+import { freePort, withoutRedis as skip, startRedis } from './redis.fixture.ts';
+
+// What is promised while Redis holds the counters, while it is away, and when it comes back. Redis itself is used where it is installed;
+// a store that accepts and never answers needs none.
+
+const HOUR = 3_600_000;
+const opened = new Set<{ close(): void }>();
+after(() => {
+  for (const counters of opened) counters.close();
+});
+
+const open = async (redisUrl: string, gateways = 2): Promise<Counters> => {
+  const counters = await openCounters({ redisUrl, gateways });
+  opened.add(counters);
+  return counters;
+};
+const take = async (counters: Counters, rules: readonly Rule[]) => (await counters.take(rules, Date.now())) as readonly Verdict[];
+const admits = async (counters: Counters, rule: Rule) => (await take(counters, [rule]))[0]?.admitted === true;
+
+async function until(check: () => Promise<boolean>, ms = 5_000): Promise<void> {
+  for (const began = performance.now(); ; await sleep(20)) {
+    if (await check()) return;
+    assert.ok(performance.now() - began < ms, `not so within ${ms} ms`);
+  }
+}
+
+test('two gateways spend one limit in Redis exactly, all rules or none, and headers agree with the arithmetic', { skip }, async () => {
+  const server = await startRedis();
+  const [a, b] = [await open(server.url), await open(server.url)];
+  const rule = { key: 'shared', limit: 20, windowMs: HOUR, burst: null };
+  const other = { key: 'other', limit: 1000, windowMs: HOUR, burst: null };
+  const verdicts = await Promise.all(Array.from({ length: 50 }, (_, i) => take(i % 2 ? a : b, i % 3 ? [rule, other] : [other, rule])));
+  assert.equal(verdicts.filter((all) => all.every((one) => one.admitted)).length, 20);
+  assert.equal((await take(a, [other]))[0]?.remaining, 1000 - 21, 'what was refused by one rule is not counted by the other');
+  const refused = (await take(b, [rule]))[0];
+  assert.deepEqual([refused?.admitted, refused?.limit, refused?.remaining], [false, 20, 0]);
+  assert.equal((refused?.resetAt ?? 1) % HOUR, 0);
+  assert.ok((refused?.retryAfter ?? 0) >= 1 && (refused?.retryAfter ?? 0) <= (2 * HOUR) / 1000);
+});
+
+test('a bucket in Redis gives its burst once to both, and refills', { skip }, async () => {
+  const server = await startRedis();
+  const [a, b] = [await open(server.url), await open(server.url)];
+  const rule = { key: 'bucket', limit: 10, windowMs: 1_000, burst: 15 };
+  const burst = await Promise.all(Array.from({ length: 40 }, (_, i) => admits(i % 2 ? a : b, rule)));
+  const admitted = burst.filter(Boolean).length;
+  assert.ok(admitted >= 15 && admitted <= 17, `${admitted} of a burst of 15`);
+  await sleep(350);
+  assert.ok(await admits(a, rule), 'three tokens came back');
+});
+
+test('a rule that admits nobody is refused without counting the rules beside it', { skip }, async () => {
+  const counters = await open((await startRedis()).url);
+  const never = { key: 'never', limit: 0, windowMs: 1_000, burst: null };
+  const rule = { key: 'beside', limit: 2, windowMs: HOUR, burst: null };
+  for (let i = 0; i < 5; i++)
+    assert.deepEqual(
+      (await take(counters, [rule, never])).map((v) => v.admitted),
+      [true, false],
+    );
+  assert.equal((await take(counters, [rule]))[0]?.remaining, 1);
+});
+
+test('when Redis dies each gateway counts its share, and when it is back they count together again', { skip }, async () => {
+  const server = await startRedis();
+  const [a, b] = [await open(server.url), await open(server.url)];
+  const rule = (key: string) => ({ key, limit: 10, windowMs: HOUR, burst: null });
+  assert.ok(await admits(a, rule('before')));
+  await server.stop();
+  for (const counters of [a, b]) {
+    const calls = await Promise.all(Array.from({ length: 12 }, () => admits(counters, rule('meanwhile'))));
+    assert.equal(calls.filter(Boolean).length, 5, 'half of ten');
+  }
+  const again = await startRedis(server.port);
+  await until(async () => (await take(a, [rule('probe-a')]))[0]?.limit === 10);
+  await until(async () => (await take(b, [rule('probe-b')]))[0]?.limit === 10);
+  const calls = await Promise.all(Array.from({ length: 30 }, (_, i) => admits(i % 2 ? a : b, rule('after'))));
+  assert.equal(calls.filter(Boolean).length, 10);
+  assert.equal(again.port, server.port);
+});
+
+test('a gateway that starts before Redis serves, and joins when Redis is there', { skip }, async () => {
+  const port = await freePort();
+  const counters = await open(`redis://127.0.0.1:${port}`);
+  const rule = { key: 'early', limit: 10, windowMs: HOUR, burst: null };
+  assert.equal((await take(counters, [rule]))[0]?.limit, 5);
+  await startRedis(port);
+  await until(async () => (await take(counters, [rule]))[0]?.limit === 10);
+});
+
+test('a Redis that hangs delays a few calls by a quarter of a second, not every call', { skip }, async () => {
+  const server = await startRedis();
+  const counters = await open(server.url);
+  const rule = { key: 'hung', limit: 1_000, windowMs: HOUR, burst: null };
+  await take(counters, [rule]);
+  server.child.kill('SIGSTOP');
+  await take(counters, [rule]);
+  const began = performance.now();
+  for (let i = 0; i < 200; i++) await take(counters, [rule]);
+  assert.ok(performance.now() - began < 400, `${Math.round(performance.now() - began)} ms for 200 calls`);
+  server.child.kill('SIGCONT');
+  await until(async () => (await take(counters, [rule]))[0]?.limit === 1_000);
+});
+
+test('a counter store that takes connections and never answers holds nobody up', async () => {
+  const hole = createServer((socket) => void socket.on('error', () => {}));
+  await new Promise<void>((resolve) => hole.listen(0, '127.0.0.1', resolve));
+  after(() => hole.close());
+  const address = hole.address();
+  const url = `redis://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`;
+  let began = performance.now();
+  const counters = await open(url);
+  assert.ok(performance.now() - began < 2_000, 'nor the start');
+  began = performance.now();
+  for (let i = 0; i < 100; i++)
+    assert.equal((await take(counters, [{ key: 'k', limit: 1_000, windowMs: HOUR, burst: null }]))[0]?.limit, 500);
+  assert.ok(performance.now() - began < 1_000);
+  const windows = redisWindows(url);
+  opened.add(windows);
+  began = performance.now();
+  // A lost counter store reads as 503 where nobody decides to go on without it.
+  await assert.rejects(windows.count('key:k', 1, 60), (error: unknown) => asRefusal(error).type === 'dependency_unavailable');
+  assert.ok(performance.now() - began < 2_000);
+});
+
+test('fixed windows in Redis count from the first call on, in every process, and fail loudly', { skip }, async () => {
+  const server = await startRedis();
+  const [a, b] = [redisWindows(server.url), redisWindows(server.url)];
+  opened.add(a).add(b);
+  const counts = await Promise.all(Array.from({ length: 20 }, (_, i) => (i % 2 ? a : b).count('key:x', 7, 60)));
+  assert.deepEqual(
+    counts.sort((x, y) => x - y),
+    Array.from({ length: 20 }, (_, i) => i + 1),
+  );
+  assert.equal(await a.count('key:x', 8, 60), 1, 'the next window starts anew');
+  await server.stop();
+  await assert.rejects(a.count('key:x', 8, 60), (error: unknown) => asRefusal(error).type === 'dependency_unavailable');
+});

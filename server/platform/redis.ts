@@ -1,0 +1,29 @@
+import type { Redis } from 'ioredis';
+
+/** How long a decision may wait for the counter store before it is made without. */
+export const COUNTER_DEADLINE_MS = 250;
+
+/**
+ * A connection to the counter store that keeps coming back by itself and never queues: a command fails within the deadline, or at once while there is
+ * no connection. Resolves when connected, or after a second without.
+ */
+export async function openRedis(url: string, onError: (error: Error) => void): Promise<Redis> {
+  const { Redis } = await import('ioredis');
+  const redis = new Redis(url, {
+    maxRetriesPerRequest: 0,
+    enableOfflineQueue: false,
+    commandTimeout: COUNTER_DEADLINE_MS,
+    connectTimeout: 2_000,
+    lazyConnect: true,
+    retryStrategy: (times) => Math.min(times * 50, 1_000),
+  });
+  redis.on('error', onError);
+  let timer: NodeJS.Timeout | undefined;
+  const patience = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, 1_000);
+  });
+  // It goes on trying; whoever counts meanwhile decides what that means.
+  await Promise.race([redis.connect().catch(() => undefined), patience]);
+  clearTimeout(timer);
+  return redis;
+}
