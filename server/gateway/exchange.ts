@@ -1,25 +1,20 @@
 import type { Dispatcher } from 'undici';
-import { randomBuffer } from '#server/crypto/random.ts';
 import { classifyFault, UpstreamFault } from '#server/platform/http-out/faults.ts';
 import type { Call } from './call.ts';
 import { acceptBody } from './listener.ts';
-import { isIdempotent } from './methods.ts';
-import { PSEUDONYM } from './phases/detect-loop.ts';
 import { STREAMED_LIMIT } from './phases/rewrite.ts';
 import type { Plane } from './plane.ts';
 import { type Refused, refused } from './refusal.ts';
 import { BodyRelay, BodyStalled, BodyTooLarge } from './request-body.ts';
-import { pushBlock } from './response-block.ts';
-import { isHopByHop, nominatedBy, upstreamHeaders } from './upstream-headers.ts';
+import { Retries } from './retries.ts';
+import { answerHeaders, fitsInMemory, isEventStream, type UpstreamHeaders } from './upstream-answer.ts';
+import { upstreamHeaders } from './upstream-headers.ts';
 
-const BUFFERED_RESPONSE = 1024 * 1024;
 /** Up to here copying a body is cheaper than a second buffer in the write. */
 const ONE_WRITE = 16 * 1024;
 const STREAM_IDLE_MS = 60_000;
 const EVENTS_IDLE_MS = 300_000;
 const DISCARDED_RESPONSE = 64 * 1024;
-const LONGEST_RETRY_AFTER_MS = 2_000;
-const ALWAYS_STREAMED = ['text/event-stream', 'application/x-ndjson', 'multipart/x-mixed-replace'];
 
 /** What the pipeline does when the exchange has ended: answer a refusal, or just note that the call is over. */
 export type Outcome = { refuse(refusal: Refused): void; over(): void };
@@ -33,21 +28,18 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #plane: Plane;
   readonly #outcome: Outcome;
   readonly #headers: string[];
-  readonly #deadline: number;
+  readonly #retries: Retries;
   #control: Dispatcher.DispatchController | undefined;
   #relay: BodyRelay | undefined;
   #timer: NodeJS.Timeout | undefined;
   #state: 'waiting' | 'buffering' | 'discarding' | 'streaming' | 'over' = 'waiting';
   #dispatchedAt = 0;
   #spentMs = 0;
-  #retries = 0;
-  #staleRetried = false;
-  #retryDelay = 0;
   #chunks: Buffer[] = [];
   #received = 0;
   #status = 0;
   #reason = '';
-  #responseHeaders: Record<string, string | string[] | undefined> = {};
+  #responseHeaders: UpstreamHeaders = {};
   #paused = false;
 
   constructor(call: Call, plane: Plane, outcome: Outcome) {
@@ -55,7 +47,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#plane = plane;
     this.#outcome = outcome;
     this.#headers = upstreamHeaders(call, plane.privateHeaders);
-    this.#deadline = performance.now() + (call.config?.timeoutMs ?? 30_000);
+    this.#retries = new Retries(call);
   }
 
   start(): void {
@@ -107,21 +99,16 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#state === 'over') controller.abort(new UpstreamFault('aborted', 'The call has ended.'));
   }
 
-  onResponseStart(
-    _: Dispatcher.DispatchController,
-    status: number,
-    headers: Record<string, string | string[] | undefined>,
-    reason?: string,
-  ): void {
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: UpstreamHeaders, reason?: string): void {
     if (status < 200 || this.#state !== 'waiting') return; // 1xx is not forwarded
     this.#status = status;
     this.#reason = reason ?? '';
     this.#responseHeaders = headers;
-    if (this.#mayRetryStatus(status, headers)) {
+    if (this.#retries.afterStatus(status, headers['retry-after'])) {
       this.#state = 'discarding';
       return;
     }
-    if (this.#fitsInMemory(status, headers)) this.#state = 'buffering';
+    if (fitsInMemory(this.#call.method, status, headers)) this.#state = 'buffering';
     else this.#startStream();
   }
 
@@ -170,11 +157,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#state === 'streaming') return this.#breakStream(error);
     this.#spend();
     const fault = classifyFault(error, this.#call.upstream?.host ?? '');
-    if (fault.reused && this.#state === 'waiting' && !this.#staleRetried && this.#repeatable() && isIdempotent(this.#call.method)) {
-      this.#staleRetried = true;
-      return this.#dispatch();
+    if (this.#state === 'waiting') {
+      if (fault.reused && this.#retries.afterStaleConnection()) return this.#dispatch();
+      if (fault.type === 'upstream_unreachable' && this.#retries.afterFailure()) return this.#retryLater();
     }
-    if (fault.type === 'upstream_unreachable' && this.#state === 'waiting' && this.#mayRetry(this.#backoff())) return this.#retryLater();
     this.#call.errorDetail = causeOf(fault);
     const type = fault.type === 'aborted' ? 'upstream_unreachable' : fault.type;
     this.#refuse(refused(type, fault.message, { cause: fault }));
@@ -183,7 +169,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   // --- towards the caller ----------------------------------------------------------------------------------------------------------
 
   #sendBuffered(): void {
-    const { call, out } = this.#head('complete');
+    const { call } = this;
+    const out = this.#head('complete');
     const chunks = this.#chunks;
     this.#chunks = [];
     if (!this.#writeHead(out)) return;
@@ -200,39 +187,22 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   #startStream(): void {
     this.#spend();
-    const { call, out } = this.#head('first-byte');
-    if (!this.#writeHead(out)) return;
+    if (!this.#writeHead(this.#head('first-byte'))) return;
     this.#state = 'streaming';
-    const events = ALWAYS_STREAMED[0] === mediaType(this.#responseHeaders);
-    this.#arm(events ? EVENTS_IDLE_MS : STREAM_IDLE_MS);
+    this.#arm(isEventStream(this.#responseHeaders) ? EVENTS_IDLE_MS : STREAM_IDLE_MS);
     // A first chunk that came in the same packet goes out with the head; without one the head does not wait for it.
-    process.nextTick(flush, call);
+    process.nextTick(flush, this.#call);
   }
 
-  /** Status, upstream headers without those of the connection and our namespace, then the block. */
-  #head(phase: 'complete' | 'first-byte'): { call: Call; out: string[] } {
+  /** The caller's head: the upstream's, and our block. */
+  #head(phase: 'complete' | 'first-byte'): string[] {
     const call = this.#call;
-    const out: string[] = [];
-    const headers = this.#responseHeaders;
-    const nominated = nominatedBy(one(headers.connection));
-    let requestId = false;
-    let rateLimit = false;
-    for (const name in headers) {
-      if (isHopByHop(name) || name.startsWith('x-svc-') || nominated?.includes(name)) continue;
-      if (name === 'x-request-id') requestId = true;
-      else if (name === 'x-ratelimit-limit' || name === 'x-ratelimit-remaining' || name === 'x-ratelimit-reset') rateLimit = true;
-      const value = headers[name];
-      if (typeof value === 'string') out.push(name, value);
-      else if (value) for (const item of value) out.push(name, item);
-    }
-    out.push('Via', `1.1 ${PSEUDONYM}`);
     call.origin = 'upstream';
     call.upstreamStatus = this.#status;
     call.upstreamMs = Math.round(this.#spentMs);
     call.phase = phase;
-    call.responseHeaders = Object.keys(headers);
-    pushBlock(call, out, null, { requestId, rateLimit });
-    return { call, out };
+    call.responseHeaders = Object.keys(this.#responseHeaders);
+    return answerHeaders(call, this.#responseHeaders);
   }
 
   /** False when the upstream's head cannot be written as HTTP: then the caller got a refusal instead. */
@@ -280,51 +250,15 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return this.#call;
   }
 
-  // --- retries ---------------------------------------------------------------------------------------------------------------------
-
-  #repeatable(): boolean {
-    return this.#relay === undefined && (this.#call.body?.length ?? 0) <= 1024 * 1024;
-  }
-
-  #mayRetry(delay: number): boolean {
-    const { config, method, idempotencyKey } = this.#call;
-    if (this.#retries >= (config?.retryAttempts ?? 0) || !this.#repeatable()) return false;
-    if (!isIdempotent(method) && !idempotencyKey) return false;
-    if (performance.now() + delay >= this.#deadline) return false;
-    this.#retryDelay = delay;
-    return true;
-  }
-
-  #mayRetryStatus(status: number, headers: Record<string, string | string[] | undefined>): boolean {
-    if (status !== 502 && status !== 503 && status !== 504) return false;
-    if (this.#retries >= (this.#call.config?.retryAttempts ?? 0)) return false;
-    const seconds = Number(one(headers['retry-after']) ?? Number.NaN);
-    return this.#mayRetry(seconds * 1000 <= LONGEST_RETRY_AFTER_MS ? seconds * 1000 : this.#backoff());
-  }
-
-  /** Doubling, with up to half of it taken off at random. */
-  #backoff(): number {
-    const delay = 100 * 2 ** this.#retries;
-    return delay - (randomBuffer(1).readUInt8() / 256) * (delay / 2);
-  }
-
   #retryLater(): void {
-    this.#retries++;
     this.#received = 0;
     this.#state = 'waiting';
     setTimeout(() => {
       if (this.#state !== 'over') this.#dispatch();
-    }, this.#retryDelay);
+    }, this.#retries.delay);
   }
 
   // --- ends ------------------------------------------------------------------------------------------------------------------------
-
-  #fitsInMemory(status: number, headers: Record<string, string | string[] | undefined>): boolean {
-    if (this.#call.method === 'HEAD' || status === 204 || status === 304) return true;
-    if (ALWAYS_STREAMED.includes(mediaType(headers))) return false;
-    const length = one(headers['content-length']);
-    return length !== undefined && Number(length) <= BUFFERED_RESPONSE;
-  }
 
   #arm(ms: number): void {
     clearTimeout(this.#timer);
@@ -391,14 +325,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
 function flush({ res }: Call): void {
   if (!res.writableEnded && !res.destroyed) res.flushHeaders();
-}
-
-const one = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value.join(', ') : value);
-
-function mediaType(headers: Record<string, string | string[] | undefined>): string {
-  const value = one(headers['content-type']) ?? '';
-  const end = value.indexOf(';');
-  return (end < 0 ? value : value.slice(0, end)).trim().toLowerCase();
 }
 
 /** The error's code for the log, e.g. ECONNREFUSED; addresses stay out of it. */
