@@ -6,10 +6,13 @@ import { useState } from 'react';
 import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
 import { useTRPC } from '#components/trpc/provider.tsx';
 import { MutationError, QueryError } from '#components/trpc/query-error.tsx';
+import { staleOf } from '#components/trpc/refusal.ts';
 import { useReadOnlyReason } from '#components/trpc/role.ts';
 import { Button } from '#components/ui/button.tsx';
 import { Checkbox } from '#components/ui/choices.tsx';
 import { MultiCombobox } from '#components/ui/combobox.tsx';
+import { type Choice, differencesOf, onlyMine, resolved, same } from '#components/ui/conflict.ts';
+import { ConflictPanel } from '#components/ui/conflict-panel.tsx';
 import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
 import { Field } from '#components/ui/field.tsx';
 import { useUnsavedGuard } from '#components/ui/form.tsx';
@@ -30,15 +33,33 @@ export function DefaultsTab({ collectionId }: { collectionId: string }) {
   const failed = [defaults, environments].find((query) => query.error && !query.data);
   if (failed) return <QueryError query={failed} what="The environment defaults" />;
   if (!defaults.data || !environments.data) return <Skeleton lines={5} label="Loading environment defaults" />;
-  return (
-    <DefaultsForm
-      key={JSON.stringify(defaults.data)}
-      collectionId={collectionId}
-      stored={defaults.data}
-      environments={environments.data.data}
-    />
-  );
+  return <DefaultsForm collectionId={collectionId} stored={defaults.data} environments={environments.data.data} />;
 }
+
+const bodyOf = ({ expected_environments, environments }: Defaults) => ({
+  expected_environments,
+  environments: environments.filter((one) => one.base_url || one.default_client_ids.length > 0),
+});
+
+const EXPECTED = 'Expected environments';
+/** One field per environment, so that two people who set up different ones do not disagree. */
+const byEnvironment = (defaults: Defaults): Record<string, unknown> => ({
+  [EXPECTED]: [...defaults.expected_environments].sort(),
+  ...Object.fromEntries(
+    bodyOf(defaults).environments.map(({ environment_name, base_url, default_client_ids }) => [
+      environment_name,
+      { base_url, clients: default_client_ids },
+    ]),
+  ),
+});
+const fromEnvironments = ({ [EXPECTED]: expected, ...entries }: Record<string, unknown>, { updated_at }: Defaults): Defaults => ({
+  updated_at,
+  expected_environments: expected as string[],
+  environments: Object.entries(entries).flatMap(([environment_name, entry]) => {
+    const { base_url, clients } = (entry ?? {}) as { base_url?: string | null; clients?: string[] };
+    return entry ? [{ environment_name, base_url: base_url ?? null, default_client_ids: clients ?? [] }] : [];
+  }),
+});
 
 type DefaultsFormProps = { collectionId: string; stored: Defaults; environments: Outputs['environments']['list']['data'] };
 
@@ -48,19 +69,38 @@ function DefaultsForm({ collectionId, stored, environments }: DefaultsFormProps)
   const readOnly = useReadOnlyReason();
   const [edited, setEdited] = useState(stored);
   const clients = useQuery(trpc.clients.list.queryOptions({ per_page: 100 }));
-  const dirty = JSON.stringify(edited) !== JSON.stringify(stored);
+  const [start, setStart] = useState(stored);
+  const [now, setNow] = useState<Defaults>();
+  const dirty = !same(edited, start);
   useUnsavedGuard(dirty);
+  // A newer version arrived: one's own save, or another person's while nothing is typed here.
+  if (stored.updated_at !== start.updated_at && !now && (!dirty || same(byEnvironment(stored), byEnvironment(edited)))) {
+    setStart(stored);
+    setEdited(stored);
+  }
   const put = useMutation(
     trpc.collections.putDefaults.mutationOptions({
       onSuccess: async () => {
         notifyDone('Saved. The Routes tab shows which routes differ now.');
         await cache.invalidateQueries(trpc.collections.pathFilter());
       },
+      onError: (error) => {
+        const stale = staleOf<Defaults>(error);
+        if (!stale) return;
+        const current = { ...stale.current, updated_at: stale.current_updated_at };
+        if (differencesOf(byEnvironment(start), byEnvironment(current), byEnvironment(edited)).length > 0) setNow(current);
+        else goOn(current, {});
+      },
     }),
   );
-  const body = {
-    expected_environments: edited.expected_environments,
-    environments: edited.environments.filter((one) => one.base_url || one.default_client_ids.length > 0),
+  const save = (value: Defaults, expected_updated_at: string): void =>
+    put.mutate({ id: collectionId, ...bodyOf(value), expected_updated_at });
+  const goOn = (current: Defaults, choices: Record<string, Choice>): void => {
+    const next = fromEnvironments(resolved(byEnvironment(start), byEnvironment(current), byEnvironment(edited), choices), current);
+    setStart(current);
+    setEdited(next);
+    setNow(undefined);
+    save(next, current.updated_at);
   };
   const entryOf = (name: string) =>
     edited.environments.find((one) => one.environment_name === name) ?? { environment_name: name, base_url: null, default_client_ids: [] };
@@ -80,12 +120,12 @@ function DefaultsForm({ collectionId, stored, environments }: DefaultsFormProps)
       description="Tick the environments every route of the collection should serve, and where they point there."
       footer={
         <>
-          {dirty && <Button onClick={() => setEdited(stored)}>Discard</Button>}
+          {dirty && <Button onClick={() => setEdited(start)}>Discard</Button>}
           <Button
             variant="primary"
             loading={put.isPending}
             disabledReason={readOnly ?? (dirty ? undefined : 'Nothing has changed')}
-            onClick={() => put.mutate({ id: collectionId, ...body })}
+            onClick={() => save(edited, start.updated_at)}
           >
             Save
           </Button>
@@ -93,7 +133,20 @@ function DefaultsForm({ collectionId, stored, environments }: DefaultsFormProps)
       }
     >
       <div className="flex flex-col gap-4">
-        <MutationError error={put.error} />
+        {now ? (
+          <ConflictPanel
+            differences={differencesOf(byEnvironment(start), byEnvironment(now), byEnvironment(edited))}
+            kept={onlyMine(byEnvironment(start), byEnvironment(now), byEnvironment(edited))}
+            onSave={(choices) => goOn(now, choices)}
+            onDiscard={() => {
+              setStart(now);
+              setEdited(now);
+              setNow(undefined);
+            }}
+          />
+        ) : (
+          <MutationError error={put.error} />
+        )}
         {environments.map((environment) => {
           const expected = edited.expected_environments.includes(environment.name);
           const entry = entryOf(environment.name);
@@ -133,7 +186,7 @@ function DefaultsForm({ collectionId, stored, environments }: DefaultsFormProps)
             </div>
           );
         })}
-        <ApiEquivalent method="PUT" path={`/collections/${collectionId}/environment-defaults`} body={body} />
+        <ApiEquivalent method="PUT" path={`/collections/${collectionId}/environment-defaults`} body={bodyOf(edited)} />
       </div>
     </SectionCard>
   );

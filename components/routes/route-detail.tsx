@@ -95,7 +95,7 @@ function LoadedRoute({ route }: { route: RouteDetailData }) {
   const env = wanted ?? base?.environment_name ?? '';
   const config = route.environments.find((one) => one.environment_name === env);
   if (!base) throw new Error('a route has a base configuration');
-  const editor = useConfigEditor({ routeId: route.id, env, config: config ?? base, base, readOnly });
+  const editor = useConfigEditor({ routeId: route.id, env, config: config ?? base, base, updated_at: route.updated_at, readOnly });
   const colors = new Map(all.map((one) => [one.name, one.color]));
   const hrefOf = (to: Tab) => {
     const next = new URLSearchParams(params);

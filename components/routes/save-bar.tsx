@@ -4,6 +4,7 @@ import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
 import { nextStepOf } from '#components/trpc/refusal.ts';
 import { Button } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
+import { ConflictPanel } from '#components/ui/conflict-panel.tsx';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
 import type { ConfigEditor } from './use-config-editor.ts';
 
@@ -21,7 +22,17 @@ export function SaveBar({ editor }: { editor: ConfigEditor }) {
           {nextStepOf(editor.refusal.type)}
         </Callout>
       )}
-      {count > 0 && (
+      {editor.conflict && (
+        <ConflictPanel
+          differences={editor.conflict.differences}
+          kept={editor.conflict.kept}
+          show={(_, value) => (value === null && !editor.isBase ? 'as the base' : undefined)}
+          onSave={editor.conflict.save}
+          onDiscard={editor.conflict.discard}
+          busy={editor.saving}
+        />
+      )}
+      {count > 0 && !editor.conflict && (
         <section aria-label="Unsaved changes" className="popup-surface sticky bottom-4 z-20 flex flex-col gap-2 p-3">
           <div className="flex flex-wrap items-center gap-2">
             <p aria-live="polite" className="mr-auto">

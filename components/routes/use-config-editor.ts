@@ -4,11 +4,13 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { z } from 'zod';
 import { useTRPC } from '#components/trpc/provider.tsx';
-import { refusalView } from '#components/trpc/refusal.ts';
+import { refusalView, staleOf } from '#components/trpc/refusal.ts';
+import type { Choice } from '#components/ui/conflict.ts';
 import { useUnsavedGuard } from '#components/ui/form.tsx';
 import { type RefusalView, refusedFields } from '#components/ui/refusal.ts';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import type { PutRouteEnvironment } from '#server/domain/routes/schema.ts';
+import { disagreement, type Start, settled, startOf } from './config-conflict.ts';
 import {
   type Config,
   type ConfigField,
@@ -20,6 +22,7 @@ import {
   withoutOverride,
   withValue,
 } from './config-draft.ts';
+import type { RouteDetailData } from './route-detail.tsx';
 
 export type ConfigEditor = {
   routeId: string;
@@ -41,27 +44,41 @@ export type ConfigEditor = {
   save: () => void;
   saving: boolean;
   refusal: RefusalView | undefined;
+  /** Somebody else saved this environment meanwhile: what to choose, and what becomes of the choice. */
+  conflict: (ReturnType<typeof disagreement> & { save: (choices: Record<string, Choice>) => void; discard: () => void }) | undefined;
   warnings: readonly string[];
   dirtyEnvironments: readonly string[];
 };
 
-export type ConfigEditorInput = { routeId: string; env: string; config: Config; base: Config; readOnly: string | undefined };
+export type ConfigEditorInput = {
+  routeId: string;
+  env: string;
+  config: Config;
+  base: Config;
+  updated_at: string;
+  readOnly: string | undefined;
+};
 
 /** Unsaved changes of a route, one set for each environment, so that looking at another one loses nothing. */
-export function useConfigEditor({ routeId, env, config, base, readOnly }: ConfigEditorInput): ConfigEditor {
+export function useConfigEditor({ routeId, env, config, base, updated_at, readOnly }: ConfigEditorInput): ConfigEditor {
   const trpc = useTRPC();
   const cache = useQueryClient();
   const [drafts, setDrafts] = useState<Readonly<Record<string, Draft>>>({});
   const [problems, setProblems] = useState<Readonly<Record<string, string>>>({});
   const [refusal, setRefusal] = useState<RefusalView>();
   const [warnings, setWarnings] = useState<readonly string[]>([]);
+  const [starts, setStarts] = useState<Readonly<Record<string, Start>>>({});
+  const [now, setNow] = useState<Start>();
   const draft = drafts[env] ?? {};
   const isBase = config === base;
+  const start = starts[env] ?? { config, isBase, updated_at };
   const dirtyEnvironments = Object.keys(drafts).filter((name) => Object.keys(drafts[name] ?? {}).length > 0);
   useUnsavedGuard(dirtyEnvironments.length > 0);
 
   const replace = (next: Draft) => {
     setDrafts({ ...drafts, [env]: next });
+    // The version this edit compares with is the one on the page when it began, however often the page refreshes behind it.
+    if (Object.keys(draft).length === 0) setStarts({ ...starts, [env]: { config, isBase, updated_at } });
     // A message stays until its field changes.
     setProblems(Object.fromEntries(Object.entries(problems).filter(([path]) => same(draft, next, path))));
   };
@@ -69,6 +86,7 @@ export function useConfigEditor({ routeId, env, config, base, readOnly }: Config
     setDrafts({ ...drafts, [env]: {} });
     setProblems({});
     setRefusal(undefined);
+    setNow(undefined);
   };
   const put = useMutation(
     trpc.routes.putEnvironment.mutationOptions({
@@ -79,6 +97,9 @@ export function useConfigEditor({ routeId, env, config, base, readOnly }: Config
         notifyDone(`Saved for ${env}. Calls use it from now on.`);
       },
       onError: (error) => {
+        const stale = staleOf<RouteDetailData>(error);
+        const current = stale && startOf(stale.current, env, stale.current_updated_at);
+        if (current) return disagreement(start, current, draft).differences.length > 0 ? setNow(current) : goOn(current, {});
         const view = refusalView(error);
         const fields = refusedFields(view, (name) => name in config);
         setProblems(fields);
@@ -92,7 +113,21 @@ export function useConfigEditor({ routeId, env, config, base, readOnly }: Config
     setRefusal(undefined);
     setWarnings([]);
     // The schema has just accepted exactly this; the draft's own type is that of answers, where methods are any text.
-    if (Object.keys(found).length === 0) put.mutate({ id: routeId, env, ...draft } as z.input<typeof PutRouteEnvironment>);
+    if (Object.keys(found).length === 0) send(draft, start.updated_at);
+  };
+  const discard = () => {
+    clear();
+    void cache.invalidateQueries(trpc.routes.pathFilter());
+  };
+  const send = (body: Draft, expected_updated_at: string): void =>
+    put.mutate({ id: routeId, env, ...body, expected_updated_at } as z.input<typeof PutRouteEnvironment> & { expected_updated_at: string });
+  const goOn = (current: Start, choices: Record<string, Choice>): void => {
+    const next = settled(start, current, draft, choices);
+    setDrafts({ ...drafts, [env]: next });
+    setStarts({ ...starts, [env]: current });
+    setNow(undefined);
+    if (Object.keys(next).length > 0) send(next, current.updated_at);
+    else discard();
   };
   return {
     routeId,
@@ -120,6 +155,11 @@ export function useConfigEditor({ routeId, env, config, base, readOnly }: Config
     save,
     saving: put.isPending,
     refusal,
+    conflict: now && {
+      ...disagreement(start, now, draft),
+      save: (choices) => goOn(now, choices),
+      discard,
+    },
     warnings,
     dirtyEnvironments,
   };

@@ -10,7 +10,7 @@ type Values = Readonly<Record<string, unknown>>;
 
 /** What the other person changed and I would not save the same way, in the order of the form; empty when nothing of the form is concerned. */
 export function differencesOf(base: Values, theirs: Values, mine: Values): Difference[] {
-  return Object.keys(theirs).flatMap((field) => {
+  return [...new Set([...Object.keys(theirs), ...Object.keys(mine)])].flatMap((field) => {
     const difference = { field, base: base[field], theirs: theirs[field], mine: mine[field] };
     if (same(difference.base, difference.theirs) || same(difference.mine, difference.theirs)) return [];
     return [{ ...difference, clash: !same(difference.mine, difference.base) }];
