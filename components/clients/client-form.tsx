@@ -3,7 +3,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { LocateFixed } from 'lucide-react';
 import { useRouter } from 'next/navigation';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { z } from 'zod';
 import { collectionOptions, NO_COLLECTION, namedCollection, useCollections } from '#components/secrets/places.ts';
 import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
@@ -34,10 +34,16 @@ const ClientForm = z.object({
   enabled: z.boolean(),
 });
 
-type Props = { client?: Detail; open: boolean; onOpenChange: (open: boolean) => void };
+type Props = {
+  client?: Detail;
+  /** Begin with the address this browser has. */
+  mine?: boolean;
+  open: boolean;
+  onOpenChange: (open: boolean) => void;
+};
 
 /** A machine or person that may call routes; one sheet for making and changing. */
-export function ClientSheet({ client, open, onOpenChange }: Props) {
+export function ClientSheet({ client, mine = false, open, onOpenChange }: Props) {
   return (
     <Sheet
       open={open}
@@ -46,7 +52,7 @@ export function ClientSheet({ client, open, onOpenChange }: Props) {
       title={client ? `Edit ${client.name}` : 'New client'}
       description={client ? undefined : 'Who may call the routes you restrict, recognised by where the call comes from.'}
     >
-      {open && <FormOf client={client} onDone={() => onOpenChange(false)} />}
+      {open && <FormOf client={client} mine={mine} onDone={() => onOpenChange(false)} />}
     </Sheet>
   );
 }
@@ -60,7 +66,7 @@ const valuesOf = (client: Detail | undefined) => ({
   enabled: client?.enabled ?? true,
 });
 
-function FormOf({ client, onDone }: { client: Detail | undefined; onDone: () => void }) {
+function FormOf({ client, mine, onDone }: { client: Detail | undefined; mine: boolean; onDone: () => void }) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
   const router = useRouter();
@@ -102,6 +108,12 @@ function FormOf({ client, onDone }: { client: Detail | undefined; onDone: () => 
       },
     }),
   );
+  const { setValue } = form;
+  useEffect(() => {
+    if (!mine) return;
+    setValue('type', 'user', { shouldDirty: true });
+    void currentAddress().then((ip) => ip && setValue('ip_address', ip, { shouldDirty: true, shouldValidate: true }));
+  }, [mine, setValue]);
   const values = form.watch();
   const submit = (value: z.output<typeof ClientForm>) => {
     clear();

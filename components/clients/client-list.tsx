@@ -4,6 +4,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { LocateFixed, Network, Plus } from 'lucide-react';
 import { useQueryStates } from 'nuqs';
 import { useMemo, useState } from 'react';
+import { type Traffic, useTraffic } from '#components/logs/use-traffic.ts';
 import { useCollections } from '#components/secrets/places.ts';
 import { useLimit } from '#components/trpc/plan.tsx';
 import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
@@ -20,11 +21,13 @@ import { EmptyState, NoResults } from '#components/ui/states.tsx';
 import { Time } from '#components/ui/time.tsx';
 import { ClientSheet } from './client-form.tsx';
 import { DeleteClient } from './delete-client.tsx';
+import { ClientHealth } from './health.tsx';
 import { clientListInput, clientSearch } from './list-search.ts';
 import { useEnableClient } from './use-enable-client.ts';
 import { type ClientRow, credentialsInWords, TYPES } from './words.ts';
 
-const column = columnsFor<ClientRow>();
+type Listed = ClientRow & { traffic: Traffic | undefined };
+const column = columnsFor<Listed>();
 const columnsOf = (toggle: (row: ClientRow, enabled: boolean) => void, readOnly: string | undefined) => [
   column.accessor('name', { header: 'Name', meta: { sort: 'name' }, cell: ({ getValue }) => getValue() }),
   column.accessor('type', { header: 'Type', meta: { sort: 'type', hideBelow: 'md' }, cell: ({ getValue }) => TYPES[getValue()] }),
@@ -35,17 +38,29 @@ const columnsOf = (toggle: (row: ClientRow, enabled: boolean) => void, readOnly:
   }),
   column.accessor('credential_kinds', {
     header: 'Credentials',
-    meta: { hideBelow: 'lg' },
+    meta: { hideBelow: 'xl' },
     cell: ({ getValue }) => credentialsInWords(getValue()),
   }),
   column.accessor('assigned_route_count', {
     header: 'Routes',
-    meta: { align: 'right', hideBelow: 'sm' },
+    meta: { align: 'right', hideBelow: 'lg' },
     cell: ({ getValue }) => getValue().toLocaleString(),
+  }),
+  column.display({
+    id: 'health',
+    header: 'Health',
+    meta: { hideBelow: 'sm' },
+    cell: ({ row }) => <ClientHealth traffic={row.original.traffic} />,
+  }),
+  column.display({
+    id: 'calls',
+    header: 'Calls 24 h',
+    meta: { align: 'right', hideBelow: 'md' },
+    cell: ({ row }) => <span className="figures">{row.original.traffic?.calls_24h?.toLocaleString() ?? '…'}</span>,
   }),
   column.accessor('last_matched_at', {
     header: 'Last seen',
-    meta: { hideBelow: 'md' },
+    meta: { hideBelow: 'lg' },
     cell: ({ getValue }) => <Time value={getValue()} empty="never" />,
   }),
   column.accessor('enabled', {
@@ -77,8 +92,13 @@ export function ClientList() {
   const { mutate: enable } = useEnableClient();
   const columns = useMemo(() => columnsOf(({ id }, enabled) => enable({ id, enabled }), readOnly), [enable, readOnly]);
   const openNew = () => void setSearch({ open: 'new' });
+  const openMine = () => void setSearch({ open: 'mine' });
   useHotkeys([{ keys: 'c', label: 'New client', group: 'List', run: () => !readOnly && openNew() }]);
-  const rows = list.data?.data;
+  const traffic = useTraffic(
+    'client',
+    list.data?.data.map((row) => row.id),
+  );
+  const rows = list.data?.data.map((row) => ({ ...row, traffic: traffic(row.id) }));
   const filter = (id: string, text: string, change: Partial<Record<'type' | 'enabled' | 'collection', null>>): ActiveFilter => ({
     id,
     text,
@@ -109,7 +129,14 @@ export function ClientList() {
         title="Clients"
         description="Machines and people that may call the routes you restrict."
         usage={usage}
-        actions={newClient}
+        actions={
+          <>
+            <Button icon={<LocateFixed />} disabledReason={readOnly} onClick={openMine}>
+              Add my current address
+            </Button>
+            {newClient}
+          </>
+        }
       />
       {(filtered || (rows && rows.length > 0)) && (
         <FilterBar
@@ -165,7 +192,7 @@ export function ClientList() {
               title="Anyone with a key may call until you restrict a route"
               action={newClient}
               link={
-                <Button variant="ghost" icon={<LocateFixed />} disabledReason={readOnly} onClick={openNew}>
+                <Button variant="ghost" icon={<LocateFixed />} disabledReason={readOnly} onClick={openMine}>
                   begin with your current address
                 </Button>
               }
@@ -193,7 +220,11 @@ export function ClientList() {
           noun="clients"
         />
       )}
-      <ClientSheet open={search.open === 'new'} onOpenChange={(open) => void setSearch({ open: open ? 'new' : null })} />
+      <ClientSheet
+        open={search.open !== null}
+        mine={search.open === 'mine'}
+        onOpenChange={(open) => void setSearch({ open: open ? 'new' : null })}
+      />
       {deleting && <DeleteClient client={deleting} open onClose={() => setDeleting(undefined)} />}
     </Page>
   );

@@ -1,83 +1,183 @@
 'use client';
 
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import Link from 'next/link';
-import { usePath, useTRPC } from '#components/trpc/provider.tsx';
+import { useRouter } from 'next/navigation';
+import { parseAsStringLiteral, useQueryState } from 'nuqs';
+import { useState } from 'react';
+import { periodsOf } from '#components/home/ranges.ts';
+import { barsOf } from '#components/logs/series.ts';
+import { toldOf } from '#components/logs/words.ts';
+import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
+import { QueryError } from '#components/trpc/query-error.tsx';
 import { KeyValueList } from '#components/ui/key-value.tsx';
 import { SectionCard, Split, textLink } from '#components/ui/layout.tsx';
+import { Skeleton } from '#components/ui/skeleton.tsx';
 import { Stat } from '#components/ui/stat.tsx';
+import { Segmented } from '#components/ui/tabs.tsx';
 import { Time } from '#components/ui/time.tsx';
+import { TimeHistogram } from '#components/ui/time-histogram.tsx';
 import { AddressNote } from './address-note.tsx';
+import { ClientHealth } from './health.tsx';
 import { credentialsInWords, type Detail, TYPES } from './words.ts';
 
-const RECENT = 100;
+const RANGES = ['24h', '7d'] as const;
 
 export function ClientOverview({ client }: { client: Detail }) {
   const trpc = useTRPC();
   const path = usePath();
-  const calls = useQuery(trpc.requestLogs.browse.queryOptions({ client_id: client.id, per_page: RECENT }));
-  const logs = calls.data?.logs;
-  const failed = logs?.filter((log) => log.error !== null || (log.status_code ?? 500) >= 500).length ?? 0;
-  const took = logs?.flatMap((log) => log.latency_ms ?? []).sort((a, b) => a - b) ?? [];
-  const p95 = took[Math.min(took.length - 1, Math.floor(took.length * 0.95))];
-  const latest = logs && logs.length < (calls.data?.total ?? 0) ? `of the newest ${logs.length}` : 'last 24 hours';
-  const byRoute = [...new Map(client.route_assignments.map((one) => [one.route_id, one.route_name]))];
+  const router = useRouter();
+  const { space } = useScope();
+  const [range, setRange] = useQueryState('range', parseAsStringLiteral(RANGES).withDefault('24h'));
+  const [now] = useState(() => Date.now());
+  const { current } = periodsOf(range, now);
+  const stats = useQuery(trpc.requestLogs.stats.queryOptions({ client_id: client.id, ...current }, { placeholderData: keepPreviousData }));
+  const totals = stats.data?.totals;
+  const share = totals && totals.total > 0 ? totals.errors / totals.total : 0;
+  const logs = (more: Record<string, string> = {}) =>
+    path(`/logs?${new URLSearchParams({ client_id: client.id, range, ...more }).toString()}`);
+  const ms = (value: number | null | undefined) => (value === undefined ? '…' : value === null ? '—' : `${value.toLocaleString()} ms`);
   return (
     <Split
       side={
-        <SectionCard
-          title="May call"
-          description={byRoute.length === 0 ? 'Assigned to no route. Routes that require clients refuse it.' : undefined}
-        >
-          <ul className="flex flex-col gap-1">
-            {byRoute.slice(0, 12).map(([id, name]) => (
-              <li key={id} className="flex flex-wrap gap-x-2">
-                <Link className={textLink} href={path(`/routes/${id}`)}>
-                  {name}
-                </Link>
-                <span className="text-ink-3">
-                  {client.route_assignments
-                    .filter((one) => one.route_id === id)
-                    .map((one) => one.environment_name)
-                    .join(', ')}
+        <>
+          <MayCall client={client} />
+          <SectionCard title="Facts">
+            <KeyValueList
+              items={[
+                { label: 'Address', value: client.ip_address, copy: client.ip_address, hint: <AddressNote text={client.ip_address} /> },
+                { label: 'Type', value: TYPES[client.type] },
+                { label: 'Credentials', value: credentialsInWords(client.credential_kinds) },
+                { label: 'Last seen', value: <Time value={client.last_matched_at} empty="never" /> },
+                { label: 'Made', value: <Time value={client.created_at} format="datetime" /> },
+                { label: 'Changed', value: <Time value={client.updated_at} format="datetime" /> },
+              ]}
+            />
+          </SectionCard>
+        </>
+      }
+    >
+      <SectionCard
+        title="Traffic"
+        description={
+          totals &&
+          (totals.total === 0
+            ? 'No call came from its addresses in this time.'
+            : range === '24h' && <ClientHealth traffic={{ calls_24h: totals.total, errors_24h: totals.errors }} />)
+        }
+        actions={
+          <Segmented
+            label="Range"
+            size="sm"
+            options={RANGES.map((value) => ({ value, label: value }))}
+            value={range}
+            onValueChange={(value) => void setRange(value)}
+          />
+        }
+      >
+        {stats.error && !stats.data ? (
+          <QueryError query={stats} what="The figures" />
+        ) : (
+          <div className="flex flex-col gap-4">
+            <div className="grid grid-cols-2 gap-3 xl:grid-cols-4">
+              <Stat label="Calls" value={totals?.total.toLocaleString() ?? '…'} href={logs()} />
+              <Stat label="Failed or refused" value={totals ? percent(share) : '…'} href={logs({ origin: 'service' })} />
+              <Stat label="p50 latency" value={ms(stats.data?.latency.p50)} />
+              <Stat label="p95 latency" value={ms(stats.data?.latency.p95)} />
+            </div>
+            {stats.data ? (
+              <TimeHistogram
+                buckets={barsOf(stats.data)}
+                bucketMs={stats.data.step_seconds * 1_000}
+                unit="calls"
+                muted={space === 'test'}
+                height={64}
+                onSelect={({ from, to }) =>
+                  router.push(path(`/logs?${new URLSearchParams({ client_id: client.id, from, to }).toString()}`))
+                }
+              />
+            ) : (
+              <Skeleton lines={3} label="Loading the chart" />
+            )}
+          </div>
+        )}
+      </SectionCard>
+      {stats.data && stats.data.top_routes.length > 0 && (
+        <SectionCard title="Routes it calls">
+          <ul className="flex flex-col">
+            {stats.data.top_routes.map((route) => (
+              <li
+                key={route.route_id ?? 'none'}
+                className="flex min-h-8 items-center justify-between gap-3 border-line border-t first:border-t-0"
+              >
+                {route.route_id ? (
+                  <Link className={textLink} href={path(`/routes/${route.route_id}`)}>
+                    {route.name ?? 'deleted route'}
+                  </Link>
+                ) : (
+                  <span className="text-ink-3">no route found</span>
+                )}
+                <span className="figures text-ink-2 text-xs">
+                  {route.count.toLocaleString()} {route.count === 1 ? 'call' : 'calls'}, {percent(route.errors / route.count)} failed
                 </span>
               </li>
             ))}
-            {byRoute.length > 12 && (
-              <li>
-                <Link className={textLink} href="?tab=routes">
-                  and {byRoute.length - 12} more
-                </Link>
-              </li>
-            )}
           </ul>
         </SectionCard>
-      }
-    >
-      <div className="grid gap-3 sm:grid-cols-3">
-        <Stat
-          label="Calls, last 24 hours"
-          value={calls.data ? `${calls.data.total_is_capped ? 'more than ' : ''}${calls.data.total.toLocaleString()}` : '…'}
-          href={path(`/logs?client_id=${client.id}`)}
-        />
-        <Stat
-          label={`Failed or refused, ${latest}`}
-          value={logs ? (logs.length ? `${Math.round((failed / logs.length) * 100)} %` : '—') : '…'}
-        />
-        <Stat label={`p95 latency, ${latest}`} value={logs ? (p95 === undefined ? '—' : `${p95.toLocaleString()} ms`) : '…'} />
-      </div>
-      <SectionCard title="Facts">
-        <KeyValueList
-          items={[
-            { label: 'Address', value: client.ip_address, copy: client.ip_address, hint: <AddressNote text={client.ip_address} /> },
-            { label: 'Type', value: TYPES[client.type] },
-            { label: 'Credentials', value: credentialsInWords(client.credential_kinds) },
-            { label: 'Last seen', value: <Time value={client.last_matched_at} empty="never" /> },
-            { label: 'Made', value: <Time value={client.created_at} format="datetime" /> },
-            { label: 'Changed', value: <Time value={client.updated_at} format="datetime" /> },
-          ]}
-        />
-      </SectionCard>
+      )}
+      {stats.data && stats.data.error_codes.length > 0 && (
+        <SectionCard title="Why its calls failed">
+          <ul className="flex flex-col">
+            {stats.data.error_codes.slice(0, 6).map(({ error, count }) => (
+              <li key={error}>
+                <Link
+                  href={logs({ error })}
+                  className="-mx-2 flex min-h-8 items-center justify-between gap-3 rounded-sm px-2 hover:bg-subtle"
+                >
+                  <span className="min-w-0 truncate">{toldOf(error)?.why}</span>
+                  <span className="figures text-ink-2">{count.toLocaleString()}</span>
+                </Link>
+              </li>
+            ))}
+          </ul>
+        </SectionCard>
+      )}
     </Split>
+  );
+}
+
+const percent = (share: number) => `${(share * 100).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %`;
+
+function MayCall({ client }: { client: Detail }) {
+  const path = usePath();
+  const byRoute = [...new Map(client.route_assignments.map((one) => [one.route_id, one.route_name]))];
+  return (
+    <SectionCard
+      title="May call"
+      description={byRoute.length === 0 ? 'Assigned to no route. Routes that require clients refuse it.' : undefined}
+    >
+      <ul className="flex flex-col gap-1">
+        {byRoute.slice(0, 12).map(([id, name]) => (
+          <li key={id} className="flex flex-wrap gap-x-2">
+            <Link className={textLink} href={path(`/routes/${id}`)}>
+              {name}
+            </Link>
+            <span className="text-ink-3">
+              {client.route_assignments
+                .filter((one) => one.route_id === id)
+                .map((one) => one.environment_name)
+                .join(', ')}
+            </span>
+          </li>
+        ))}
+        {byRoute.length > 12 && (
+          <li>
+            <Link className={textLink} href="?tab=routes">
+              and {byRoute.length - 12} more
+            </Link>
+          </li>
+        )}
+      </ul>
+    </SectionCard>
   );
 }

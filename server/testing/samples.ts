@@ -134,6 +134,7 @@ export const samples: Record<string, Sample> = {
     return { id };
   },
   'secrets.usage': secretId,
+  'secrets.versions': secretId,
   'secrets.import_env': async () => ({ content: `${fresh('A').replaceAll('-', '_')}=1\n` }),
   'clients.list': nothing,
   'clients.get': clientId,

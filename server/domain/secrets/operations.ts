@@ -7,6 +7,7 @@ import * as schema from './schema.ts';
 import * as secrets from './service.ts';
 import { lockedSecret } from './store.ts';
 import { secretUsage } from './usage.ts';
+import { secretVersions } from './versions.ts';
 
 export const list = operation({
   id: 'secrets.list',
@@ -119,6 +120,17 @@ export const usage = operation({
   input: schema.SecretRef,
   output: schema.SecretUsage,
   run: (ctx, input) => secretUsage(ctx, input),
+});
+
+export const versions = operation({
+  id: 'secrets.versions',
+  summary: 'When each value of a secret was written, and by whom',
+  http: 'GET /admin/secrets/{id}/versions',
+  needs: ['secret:read'],
+  refuses: ['not_found'],
+  input: schema.SecretRef,
+  output: schema.SecretVersions,
+  run: (ctx, input) => secretVersions(ctx, input),
 });
 
 export const importEnvFile = operation({

@@ -6,6 +6,7 @@ export const secretsRouter = router({
   list: query(ops.list),
   get: query(ops.get),
   usage: query(ops.usage),
+  versions: query(ops.versions),
   create: mutation(ops.create),
   update: mutation(ops.update),
   putValue: mutation(ops.putValue),

@@ -2,6 +2,10 @@ import { z } from 'zod';
 import { atLeastOne, flag, isoTime, pathId, queryInt, secret, text, time, uuid } from '#server/kernel/fields.ts';
 import { listQuery } from '#server/kernel/page.ts';
 
+export const SecretEnvironment = z
+  .object({ environment_name: z.string(), value_version: z.int().min(1), updated_at: time(), expires_at_override: time().nullable() })
+  .meta({ id: 'SecretEnvironment' });
+
 /** What the list shows of a secret; the value is on no wire (interface rule 30 §3.1). */
 export const Secret = z
   .object({
@@ -15,6 +19,10 @@ export const Secret = z
     environment_count: z.int(),
     /** The environments that hold a value, in order of name. */
     environment_names: z.array(z.string()),
+    /** One for each environment that holds a value, in order of name. */
+    environments: z.array(SecretEnvironment),
+    /** Routes, client credentials and variables that refer to it. */
+    reference_count: z.int(),
     expires_at: time().nullable(),
     strict_expiry_enforcement: z.boolean(),
     tags: z.array(z.string()),
@@ -27,14 +35,9 @@ export const Secret = z
   })
   .meta({ id: 'Secret' });
 
-export const SecretEnvironment = z
-  .object({ environment_name: z.string(), value_version: z.int().min(1), updated_at: time(), expires_at_override: time().nullable() })
-  .meta({ id: 'SecretEnvironment' });
-
 export const SecretDetail = Secret.extend({
   description: z.string().nullable(),
   updated_at: time(),
-  environments: z.array(SecretEnvironment),
 }).meta({ id: 'SecretDetail' });
 
 /** POST answers these (interface rule 30 §3.3). */
@@ -178,12 +181,34 @@ export const SecretUsage = z
       }),
     ),
     last_used_at: time().nullable(),
-    /** null when the logs are too many to count in time. */
-    calls_30d: z.int().nullable(),
+    calls_30d: z.int(),
     shares: z.int(),
     wrap_tokens: z.int(),
   })
   .meta({ id: 'SecretUsage' });
+
+/** Every value that was ever written, newest first; the values themselves are on no wire (interface rule 30 §8). */
+export const SecretVersions = z
+  .object({
+    versions: z.array(
+      z.object({
+        environment: z.string(),
+        value_version: z.int(),
+        written_at: time(),
+        /** null to readers without audit_log:list, and once the audit entry is past its retention */
+        written_by: z.string().nullable(),
+        how: z.enum(['created', 'set', 'restored']).nullable(),
+        current: z.boolean(),
+        superseded_at: time().nullable(),
+        /** Until then it can be put back; null for the current one and for what is wiped. */
+        restorable_until: time().nullable(),
+        wiped_at: time().nullable(),
+      }),
+    ),
+    /** There are older ones than these. */
+    more: z.boolean(),
+  })
+  .meta({ id: 'SecretVersions' });
 
 export const ImportEnv = z.object({
   /** The text of a .env file, at most 512 KiB. */

@@ -6,6 +6,7 @@ import type { Tx } from '#server/kernel/database.ts';
 import { notFound } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import { pageArgs } from '#server/kernel/page.ts';
+import { referenceCounts } from './references.ts';
 import { type ListSecrets, normalisedName } from './schema.ts';
 
 type Query = z.output<typeof ListSecrets>;
@@ -65,6 +66,11 @@ export async function withEnvironments(tx: Tx, ctx: Ctx, rows: Row[]) {
       : await tx.secret_values.findMany({ where: { ...own(ctx), id: { in: current } }, select: { id: true, created_at: true } });
   const writtenAt = new Map(written.map((v) => [v.id, v.created_at.getTime()]));
   const bySecret = Map.groupBy(environments, (e) => e.secret_id);
+  const references = await referenceCounts(
+    tx,
+    ctx,
+    rows.map((r) => r.id),
+  );
   return rows.map((row) => {
     const held = bySecret.get(row.id) ?? [];
     const times = held.flatMap((e) => writtenAt.get(e.current_value_id ?? '') ?? []);
@@ -77,6 +83,7 @@ export async function withEnvironments(tx: Tx, ctx: Ctx, rows: Row[]) {
       environments: held,
       environment_count: held.length,
       environment_names: held.map((e) => e.environment_name),
+      reference_count: references.get(row.id) ?? 0,
       rotation_due_at:
         row.rotate_every_days === null || times.length === 0 ? null : new Date(Math.min(...times) + row.rotate_every_days * DAY),
     };

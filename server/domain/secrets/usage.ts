@@ -5,12 +5,11 @@ import { secretById } from './store.ts';
 export type Reference = { kind: string; id: string; name: string | null; environment: string | null; field: string; by: 'id' | 'name' };
 
 /** What refers to a secret, and how often the gateway injected it. */
-export async function secretUsage(ctx: Ctx, input: { id: string }) {
-  const { secret, references } = await read(ctx, async (tx) => {
-    const secret = await secretById(tx, ctx, input.id);
-    return { secret, references: await referencesTo(tx, ctx, secret.id) };
+export function secretUsage(ctx: Ctx, input: { id: string }) {
+  return read(ctx, async (tx) => {
+    const { id } = await secretById(tx, ctx, input.id);
+    return { references: await referencesTo(tx, ctx, id), ...(await callsOf(tx, ctx, id)), shares: 0, wrap_tokens: 0 };
   });
-  return { references, ...(await callsOf(ctx, secret)), shares: 0, wrap_tokens: 0 };
 }
 
 /** Everything that names the secret in configuration, with names for people. */
@@ -74,21 +73,11 @@ async function namesOf(
   return names;
 }
 
-/** Milliseconds the log may be searched for; a busy workspace gets no number rather than a slow page. */
-const PATIENCE_MS = 1_500;
-
-/** Calls of the last 30 days that injected the secret, by id or by name. */
-async function callsOf(ctx: Ctx, secret: { id: string; name: string }): Promise<{ last_used_at: Date | null; calls_30d: number | null }> {
-  const since = new Date(ctx.now.getTime() - 30 * 86_400_000);
-  const count = read(ctx, async (tx) => {
-    await tx.$executeRawUnsafe(`set local statement_timeout = ${PATIENCE_MS}`);
-    return tx.$queryRaw<{ n: bigint; last: Date | null }[]>`
-      select count(*) as n, max(ts) as last from request_logs
-      where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and ts >= ${since} and secrets_used && array[${secret.id}, ${secret.name}]::text[]`;
-  });
-  const [row] = await count.catch((error: unknown) => {
-    if (/57014|statement timeout/.test(String((error as Error).message))) return [];
-    throw error;
-  });
-  return row ? { last_used_at: row.last, calls_30d: Number(row.n) } : { last_used_at: null, calls_30d: null };
+/** Calls of the last 30 days that injected the secret, under any name it had. */
+async function callsOf(tx: Tx, ctx: Ctx, secretId: string): Promise<{ last_used_at: Date | null; calls_30d: number }> {
+  const since = new Date(ctx.now.getTime() - 29 * 86_400_000).toISOString().slice(0, 10);
+  const [row] = await tx.$queryRaw<{ n: number; last: Date | null }[]>`
+    select coalesce(sum(calls) filter (where day >= ${since}::date), 0)::int as n, max(last_at) as last from call_days
+    where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and kind = 'secret' and ref_id = ${secretId}::uuid`;
+  return { last_used_at: row?.last ?? null, calls_30d: row?.n ?? 0 };
 }
