@@ -13,14 +13,13 @@ import { Breadcrumb, CrumbProvider } from './crumbs.tsx';
 import { useBuiltInGroups, useFrameKeys } from './frame-commands.tsx';
 import type { Place } from './navigation.ts';
 import { OfflineBar } from './offline-bar.tsx';
-import type { PaletteGroup } from './palette.tsx';
 import { Rail } from './rail.tsx';
 import { RAIL_COOKIE } from './rail-cookie.ts';
 import { SpaceSwitch } from './space-switch.tsx';
 import { HelpMenu, type Person, PersonMenu, ThemeMenu, type Workspace, WorkspaceSwitcher } from './top-bar-menus.tsx';
 
 // Neither is needed to show a page; both are fetched once it has settled, so the first keystroke finds them there.
-const loadPalette = () => import('./palette.tsx').then((module) => ({ default: module.Palette }));
+const loadPalette = () => import('./search.tsx').then((module) => ({ default: module.SearchPalette }));
 const loadShortcuts = () => import('./shortcut-sheet.tsx').then((module) => ({ default: module.ShortcutSheet }));
 const Palette = lazy(loadPalette);
 const ShortcutSheet = lazy(loadShortcuts);
@@ -39,10 +38,6 @@ export type AppShellProps = {
   railFoot?: ReactNode;
   docsHref?: string;
   createWorkspaceHref?: string;
-  /** Actions and search results of the palette, before the built-in groups. */
-  paletteGroups?: readonly PaletteGroup[];
-  onPaletteQuery?: (query: string) => void;
-  paletteSearching?: boolean;
   /** A line over the content: e-mail not verified, plan over its limit. */
   banner?: ReactNode;
   children: ReactNode;
@@ -138,13 +133,7 @@ export function AppShell(props: AppShellProps) {
       <Suspense fallback={null}>
         {overlays && (
           <>
-            <Palette
-              open={palette}
-              onOpenChange={setPalette}
-              groups={[...(props.paletteGroups ?? []), ...builtIn]}
-              onQuery={props.onPaletteQuery}
-              searching={props.paletteSearching}
-            />
+            <Palette open={palette} onOpenChange={setPalette} groups={builtIn} />
             <ShortcutSheet open={shortcuts} onOpenChange={setShortcuts} />
           </>
         )}

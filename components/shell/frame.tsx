@@ -4,9 +4,9 @@ import type { ReactNode } from 'react';
 import { useScope } from '#components/trpc/provider.tsx';
 import { AppShell, type AppShellProps } from './app-shell.tsx';
 import { useLastSpace } from './last-space.ts';
-import { useSearchGroups } from './search.tsx';
+import { forgetRecents } from './recents.ts';
 
-/** The shell with what talks to the server: signing out, and the palette's search. */
+/** The shell with what talks to the server: signing out. */
 export function Frame({
   children,
   lastSpace,
@@ -14,21 +14,14 @@ export function Frame({
 }: Omit<AppShellProps, 'onSignOut' | 'children'> & { lastSpace: AppShellProps['space']; children: ReactNode }) {
   const space = useLastSpace(props.space, props.partitioned ?? true, lastSpace);
   const { csrf } = useScope();
-  const search = useSearchGroups(props.partitioned ?? true);
   const signOut = async () => {
     await fetch('/auth/logout', { method: 'POST', headers: { 'content-type': 'application/json', 'x-csrf-token': csrf }, body: '{}' });
+    forgetRecents();
     // A full load: nothing of the session may stay in memory.
     window.location.assign('/signin');
   };
   return (
-    <AppShell
-      {...props}
-      space={space}
-      onSignOut={() => void signOut()}
-      paletteGroups={search.groups}
-      onPaletteQuery={search.onQuery}
-      paletteSearching={search.searching}
-    >
+    <AppShell {...props} space={space} onSignOut={() => void signOut()}>
       {children}
     </AppShell>
   );

@@ -8,6 +8,7 @@ import { cn } from '#components/ui/cn.ts';
 import { scrim } from '#components/ui/dialog.tsx';
 import { Kbd } from '#components/ui/kbd.tsx';
 import { Spinner } from '#components/ui/spinner.tsx';
+import { queryText, SAFE_LENGTH } from './query-text.ts';
 
 export type PaletteItem = {
   id: string;
@@ -17,13 +18,13 @@ export type PaletteItem = {
   badge?: ReactNode;
   keys?: string | undefined;
   keywords?: readonly string[] | undefined;
+  /** The server found it for what was typed, and says how well: it is shown whatever its words are. */
+  rank?: number | undefined;
   run: () => void;
 };
 export type PaletteGroup = {
   heading: string;
   items: readonly PaletteItem[];
-  /** The items were found by the server for what was typed: they are shown as they come. */
-  found?: boolean;
   /** Also listed after `>`. */
   actions?: boolean;
 };
@@ -32,17 +33,15 @@ export type PaletteProps = {
   open: boolean;
   onOpenChange: (open: boolean) => void;
   groups: readonly PaletteGroup[];
-  /** What was typed, for a server search; never more than the first eight characters of something that looks like a credential. */
+  /** What the field holds, for a server search; never more than the first eight characters of something that looks like a credential. */
   onQuery?: ((query: string) => void) | undefined;
   searching?: boolean | undefined;
+  /** A search that failed, in words. */
+  problem?: string | undefined;
 };
 
-/** Prefixes of our tokens and of the keys people paste by mistake most often. */
-const CREDENTIAL = /^(?:tk_|svc_|AKE|sk_|pk_|rk_|ghp_|gho_|xox[abp]-|AKIA|eyJ)[\w.-]{6,}/;
-const SAFE_LENGTH = 8;
-
 /** Go anywhere, do anything, find anything. `>` lists actions only. */
-export function Palette({ open, onOpenChange, groups, onQuery, searching }: PaletteProps) {
+export function Palette({ open, onOpenChange, groups, onQuery, searching, problem }: PaletteProps) {
   const [query, setQuery] = useState('');
   const [warned, setWarned] = useState(false);
   const [wasOpen, setWasOpen] = useState(open);
@@ -52,11 +51,10 @@ export function Palette({ open, onOpenChange, groups, onQuery, searching }: Pale
     setWarned(false);
   }
   const type = (text: string) => {
-    const credential = CREDENTIAL.test(text.trim());
-    const kept = credential ? text.trim().slice(0, SAFE_LENGTH) : text;
+    const { kept, credential } = queryText(text);
     setWarned(credential || (warned && text.length >= SAFE_LENGTH));
     setQuery(kept);
-    onQuery?.(kept.startsWith('>') ? '' : kept.trim());
+    onQuery?.(kept);
   };
   const actionsOnly = query.startsWith('>');
   const shown = groups.filter((group) => group.items.length > 0 && (!actionsOnly || group.actions));
@@ -96,16 +94,20 @@ export function Palette({ open, onOpenChange, groups, onQuery, searching }: Pale
                 page.
               </p>
             )}
+            {problem && (
+              <p role="status" className="border-line border-b px-4 py-2 text-bad-ink text-xs">
+                {problem}
+              </p>
+            )}
             <Command.List className="min-h-0 flex-1 overflow-y-auto overscroll-contain p-1.5">
               <Command.Empty className="px-2 py-8 text-center text-ink-3">{searching ? 'Searching…' : 'Nothing found.'}</Command.Empty>
               {shown.map((group) => (
-                <Command.Group key={group.heading} heading={group.heading} forceMount={group.found}>
+                <Command.Group key={group.heading} heading={group.heading}>
                   {group.items.map((item) => (
                     <Command.Item
                       key={item.id}
-                      value={`${item.label} ${item.id}`}
+                      value={`${item.rank === undefined ? '' : `${FOUND}${item.rank} `}${item.label} ${item.id}`}
                       keywords={[...(item.keywords ?? [])]}
-                      forceMount={group.found}
                       onSelect={() => run(item)}
                       className="flex min-h-9 cursor-pointer select-none items-center gap-2.5 rounded-md px-2 py-1 data-[selected=true]:bg-pressed/70 [&>svg]:size-4 [&>svg]:shrink-0 [&>svg]:text-ink-3"
                     >
@@ -140,10 +142,14 @@ export function Palette({ open, onOpenChange, groups, onQuery, searching }: Pale
   );
 }
 
+/** Marks what the server found; the number behind it is its place. */
+const FOUND = '\u0001';
+
 /** The label's start first, then the start of any word, then anywhere. 0 hides the item. */
 function score(value: string, search: string, keywords: readonly string[] = []): number {
   const wanted = search.trim().toLowerCase();
   if (!wanted) return 1;
+  if (value.startsWith(FOUND)) return Number.parseFloat(value.slice(FOUND.length));
   const text = [value, ...keywords].join(' ').toLowerCase();
   if (value.toLowerCase().startsWith(wanted)) return 1;
   if (text.split(/[\s/-]+/).some((word) => word.startsWith(wanted))) return 0.8;

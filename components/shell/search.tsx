@@ -1,89 +1,125 @@
 'use client';
 
-import { useQueries } from '@tanstack/react-query';
-import { KeyRound, LockKeyhole, Network, ScrollText, Waypoints } from 'lucide-react';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { Boxes, CornerDownRight, KeyRound, Layers, LockKeyhole, type LucideIcon, Network, ScrollText, Waypoints } from 'lucide-react';
 import { useRouter } from 'next/navigation';
 import { useEffect, useState } from 'react';
-import { usePath, useTRPC } from '#components/trpc/provider.tsx';
-import type { PaletteGroup } from './palette.tsx';
+import { useScope, useTRPC } from '#components/trpc/provider.tsx';
+import { Badge } from '#components/ui/badge.tsx';
+import { TestChip } from '#components/ui/test-band.tsx';
+import type { SearchType } from '#server/domain/search/schema.ts';
+import { Palette, type PaletteGroup, type PaletteItem } from './palette.tsx';
+import { queryText } from './query-text.ts';
+import { addRecent, type Recent, recentsOf } from './recents.ts';
 
-const PAUSE_MS = 180;
-const SHOWN = 5;
-const LEAST = 2;
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const PAUSE_MS = 150;
 
-/** What the space holds under a name, for the palette; nothing is asked before two characters. An id can only be that of a call. */
-export function useSearchGroups(partitioned: boolean): { groups: PaletteGroup[]; searching: boolean; onQuery: (query: string) => void } {
+const kinds: Record<SearchType, { heading: string; icon: LucideIcon }> = {
+  route: { heading: 'Routes', icon: Waypoints },
+  secret: { heading: 'Secrets', icon: LockKeyhole },
+  client: { heading: 'Clients', icon: Network },
+  collection: { heading: 'Collections', icon: Layers },
+  environment: { heading: 'Environments', icon: Boxes },
+  api_key: { heading: 'API keys', icon: KeyRound },
+  request: { heading: 'Calls', icon: ScrollText },
+};
+
+export type SearchPaletteProps = {
+  open: boolean;
+  onOpenChange: (open: boolean) => void /** Pages and what the frame can do. */;
+  groups: readonly PaletteGroup[];
+};
+
+/** The palette with what the server finds: resources of both spaces, calls, and the actions this person may take. */
+export function SearchPalette({ open, onOpenChange, groups }: SearchPaletteProps) {
   const trpc = useTRPC();
   const router = useRouter();
-  const path = usePath();
-  const [query, onQuery] = useState('');
-  const q = useSettled(query.slice(0, 100));
-  const enabled = partitioned && q.length >= LEAST && !UUID.test(q);
-  const options = { enabled, staleTime: 30_000 };
-  const [routes, secrets, clients] = useQueries({
-    queries: [
-      trpc.routes.list.queryOptions({ q, per_page: SHOWN }, options),
-      trpc.secrets.list.queryOptions({ q, per_page: SHOWN }, options),
-      trpc.clients.list.queryOptions({ q, per_page: SHOWN }, options),
-    ],
-  });
-  const go = (to: string) => () => router.push(path(to));
-  const found = enabled
-    ? [
-        ...(routes.data?.data ?? []).map((row) => ({
-          id: row.id,
-          label: row.name,
-          detail: row.target_base_url ?? undefined,
-          icon: <Waypoints />,
-          run: go(`/routes/${row.id}`),
-        })),
-        ...(secrets.data?.data ?? []).map((row) => ({
-          id: row.id,
-          label: row.name,
-          detail: 'Secret',
-          icon: <LockKeyhole />,
-          run: go(`/secrets/${row.id}`),
-        })),
-        ...(clients.data?.data ?? []).map((row) => ({
-          id: row.id,
-          label: row.name,
-          detail: row.ip_address,
-          icon: <Network />,
-          run: go(`/clients/${row.id}`),
-        })),
-      ]
-    : [];
-  const byId =
-    partitioned && UUID.test(q)
-      ? [{ id: `call-${q}`, label: `Call ${q}`, detail: 'in the logs', icon: <ScrollText />, run: go(`/logs?peek=${q}`) }]
-      : [];
-  const make = partitioned
-    ? [
-        { id: 'new-secret', label: 'New secret', icon: <LockKeyhole />, run: go('/secrets?open=new') },
-        { id: 'import-env', label: 'Paste a .env file', icon: <LockKeyhole />, run: go('/secrets?open=env') },
-        { id: 'new-client', label: 'New client', icon: <Network />, run: go('/clients?open=new') },
-        { id: 'new-key', label: 'New API key', icon: <KeyRound />, run: go('/api-keys?open=new') },
-      ]
-    : [];
-  return {
-    groups: [
-      // The server matched what was typed, perhaps in an address the label does not show: the text is a keyword of each answer.
-      { heading: 'Found', items: [...byId, ...found].map((item) => ({ ...item, keywords: [q] })) },
-      { heading: 'Create', items: make, actions: true },
-    ],
-    searching:
-      (enabled && [routes, secrets, clients].some((one) => one.isFetching)) ||
-      (partitioned && query.length >= LEAST && q !== query.slice(0, 100)),
-    onQuery,
+  const { slug, space } = useScope();
+  const [query, setQuery] = useState('');
+  const [wasOpen, setWasOpen] = useState(open);
+  if (open !== wasOpen) {
+    setWasOpen(open);
+    setQuery('');
+  }
+  const sent = queryText(query).sent;
+  const q = useSettled(sent);
+  const acts = q.startsWith('>');
+  const found = useQuery(
+    trpc.search.query.queryOptions({ q }, { enabled: open && q !== '' && !acts, staleTime: 10_000, placeholderData: keepPreviousData }),
+  );
+  const actions = useQuery(
+    trpc.search.query.queryOptions({ q: acts ? q : '>' }, { enabled: open, staleTime: 60_000, placeholderData: keepPreviousData }),
+  );
+
+  const visit = (recent: Recent) => () => {
+    addRecent(slug, recent);
+    router.push(recent.url);
   };
+  const asItem = (recent: Recent, more: Partial<PaletteItem> = {}): PaletteItem => {
+    const Icon = kinds[recent.type as SearchType]?.icon ?? CornerDownRight;
+    return {
+      id: recent.url,
+      label: recent.title,
+      icon: <Icon />,
+      badge: recent.space === space ? undefined : recent.space === 'test' ? <TestChip /> : <Badge tone="good">Live</Badge>,
+      run: visit(recent),
+      ...more,
+    };
+  };
+  const foundGroups: PaletteGroup[] =
+    q === '' || acts
+      ? []
+      : (found.data?.groups ?? []).map(({ type, items }, place) => ({
+          heading: kinds[type].heading,
+          items: items.map((item, index) => {
+            const recent = { id: item.id, type, title: item.title, url: item.url, space: item.space };
+            const own = asItem(recent);
+            return {
+              ...own,
+              detail: item.subtitle ?? undefined,
+              badge: (
+                <>
+                  {item.badges.map((badge) => (
+                    <Badge key={badge}>{badge}</Badge>
+                  ))}
+                  {own.badge}
+                </>
+              ),
+              // The server's order holds: the best group first, and in it the best of this space.
+              rank: 2 - place * 0.1 - index * 0.001 - (item.score < 0.6 ? 1 : 0),
+            };
+          }),
+        }));
+  const recents: PaletteGroup = { heading: 'Recent', items: query === '' && open ? recentsOf(slug).map((recent) => asItem(recent)) : [] };
+  const doable: PaletteGroup = {
+    heading: 'Actions',
+    actions: true,
+    items: (actions.data?.actions ?? []).map(({ id, title, url }) => ({
+      id: `act-${id}`,
+      label: title,
+      icon: <CornerDownRight />,
+      keywords: ['new', 'add'],
+      ...(acts ? { rank: 1 } : {}),
+      run: () => router.push(url),
+    })),
+  };
+  return (
+    <Palette
+      open={open}
+      onOpenChange={onOpenChange}
+      groups={[recents, ...foundGroups, doable, ...groups]}
+      onQuery={setQuery}
+      searching={(q !== '' && !acts && found.isFetching) || q !== sent}
+      problem={found.error && q !== '' ? 'The search did not answer. Pages and actions still work.' : undefined}
+    />
+  );
 }
 
 /** The text once it has not changed for a moment. */
 function useSettled(text: string): string {
   const [settled, setSettled] = useState(text);
   useEffect(() => {
-    const timer = setTimeout(() => setSettled(text), PAUSE_MS);
+    const timer = setTimeout(() => setSettled(text), text === '' ? 0 : PAUSE_MS);
     return () => clearTimeout(timer);
   }, [text]);
   return settled;
