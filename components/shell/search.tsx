@@ -76,7 +76,7 @@ export function SearchPalette({ open, onOpenChange, groups }: SearchPaletteProps
             const own = asItem(recent);
             return {
               ...own,
-              detail: item.subtitle ?? undefined,
+              detail: item.subtitle && item.subtitle !== item.title ? item.subtitle : undefined,
               badge: (
                 <>
                   {item.badges.map((badge) => (
