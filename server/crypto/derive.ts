@@ -1,5 +1,6 @@
-import { createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
+import { hkdfSync, type KeyObject } from 'node:crypto';
 import type { RootKey } from './root-key.ts';
+import { secretKey } from './secret-key.ts';
 
 /** Uses of a tenant key besides wrapping (interface rule 31 §2.2). */
 export type TenantKeyUse = 'svc/capability-hmac/v1' | 'svc/idempotency-fp/v1' | 'svc/lookup-hmac/v1' | `svc/ai-pii/v1:${string}`;
@@ -26,13 +27,6 @@ export function subKey(key: KeyObject, use: TenantKeyUse | RootKeyUse): KeyObjec
 /** HKDF-SHA256 to 32 bytes as a KeyObject; the intermediate bytes are wiped. `info` text is UTF-8. */
 export function hkdf(key: KeyObject, salt: Uint8Array, info: string | Uint8Array): KeyObject {
   return secretKey(Buffer.from(hkdfSync('sha256', key, salt, info, 32)));
-}
-
-/** A KeyObject of the bytes, which are wiped: the only copy left is OpenSSL's, cleared when the object is collected. */
-export function secretKey(bytes: Uint8Array): KeyObject {
-  const key = createSecretKey(bytes);
-  bytes.fill(0);
-  return key;
 }
 
 /** NEXTAUTH_SECRET when none is configured: 43 base64url characters. */

@@ -1,6 +1,5 @@
 import type { KeyObject } from 'node:crypto';
 import type { SealedPlace } from './aad.ts';
-import { secretKey } from './derive.ts';
 import {
   openSmallUnder,
   openUnder,
@@ -16,6 +15,7 @@ import {
   type WrappedContentKey,
 } from './envelope.ts';
 import type { RootKeys } from './root-key.ts';
+import { secretKey } from './secret-key.ts';
 import { unwrapTenantKey } from './tenant-key.ts';
 
 /** A row of tenant_master_keys. */

@@ -1,8 +1,8 @@
 import { hash, type KeyObject, randomUUID } from 'node:crypto';
 import { closeSync, fstatSync, fsyncSync, linkSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { secretKey } from './derive.ts';
 import { randomBuffer } from './random.ts';
+import { secretKey } from './secret-key.ts';
 
 /** The deployment's root key. `id` is the first 8 hex digits of SHA-256(key), stored as root_key_id beside what it wrapped. */
 export type RootKey = { id: string; key: KeyObject };

@@ -1,8 +1,9 @@
 import type { KeyObject } from 'node:crypto';
 import { tenantKeyAad } from './aad.ts';
-import { hkdf, secretKey } from './derive.ts';
+import { hkdf } from './derive.ts';
 import { randomBuffer } from './random.ts';
 import type { RootKey, RootKeys } from './root-key.ts';
+import { secretKey } from './secret-key.ts';
 import { DecryptFailed, keyVersionOf, kinds, open, seal } from './svt1.ts';
 
 /** A tenant master key as it is stored: SVT1 kind 01, and which root key opens it. */

@@ -1,6 +1,6 @@
-import { secretKey } from '#server/crypto/derive.ts';
 import { hashPassword as hash, verifyPassword as verify } from '#server/crypto/password.ts';
 import { passwordLength, passwordProblem } from '#server/crypto/password-policy.ts';
+import { secretKey } from '#server/crypto/secret-key.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { env } from '#server/platform/env.ts';
 
