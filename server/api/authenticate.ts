@@ -79,7 +79,7 @@ export async function authenticate(headers: Headers, edge: Edge): Promise<Authen
 function presented(headers: Headers): string {
   const authorization = headers.get('authorization');
   const key = headers.get('x-api-key');
-  const bearer = authorization === null ? null : /^(?:Bearer|DPoP) +(\S+)$/i.exec(authorization.trim())?.[1];
+  const bearer = authorization === null ? null : /^Bearer +(\S+)$/i.exec(authorization.trim())?.[1];
   if (authorization !== null && !bearer && !key) throw invalidKey();
   // Whatever stands beside x-api-key in Authorization is a second credential, also when its scheme is none of ours.
   if (authorization !== null && key && bearer !== key)

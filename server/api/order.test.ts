@@ -161,6 +161,9 @@ test('two different credentials are refused, the same one twice is fine, and non
   assert.equal((await call('GET', '/environments', { key: a.text, headers: { 'x-api-key': a.text } })).status, 200);
   assert.equal((await call('GET', '/environments', { headers: { 'x-api-key': a.text } })).status, 200);
   assert.equal((await call('GET', `/environments?api_key=${a.text}`)).status, 401);
+  // DPoP is for tokens bound to a proof: a key under it is under the wrong scheme.
+  const dpop = await call('GET', '/environments', { headers: { authorization: `DPoP ${a.text}` } });
+  assert.deepEqual([dpop.status, dpop.body.error.type], [401, 'invalid_api_key']);
   // A scheme that is none of ours is a second credential all the same.
   for (const authorization of ['Basic YTpi', 'Bearer', `Token ${a.text}`]) {
     const both = await call('GET', '/environments', { headers: { authorization, 'x-api-key': a.text } });

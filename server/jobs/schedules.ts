@@ -1,4 +1,5 @@
 import { disableEndedKeys } from '#server/domain/api-keys/expiry.ts';
+import { tellOfEndingKeys } from '#server/domain/api-keys/notices.ts';
 import { pruneAuditLogs } from '#server/domain/audit-logs/retention.ts';
 import { signCheckpoints } from '#server/domain/audit-logs/signing.ts';
 import { verifyAllChains } from '#server/domain/audit-logs/verify.ts';
@@ -21,6 +22,7 @@ export const schedules = {
   sweep_mails: ['* * * * *', ({ now }) => sweepMails(db(), now)],
   sweep_sign_ups: ['* * * * *', ({ now }) => sweepSignUps(db(), now)],
   disable_ended_keys: ['* * * * *', ({ now }) => disableEndedKeys(db(), now)],
+  tell_of_ending_keys: ['15 * * * *', ({ now }) => tellOfEndingKeys(db(), now)],
   resume_rewraps: ['* * * * *', ({ signal }) => resumeRewraps({ signal })],
   anchor_request_logs: ['*/15 * * * *', ({ now }) => anchorAll(now)],
   rotate_root_key: ['*/10 * * * *', () => rotateRootKey()],

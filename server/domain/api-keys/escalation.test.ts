@@ -94,3 +94,39 @@ test('a person whose sign-in is older than 12 hours makes and rotates no key', a
   await assert.rejects(keys.createApiKey(stale, { name: 'late', key_type: 'standard' }), { type: 'step_up_required' });
   await assert.rejects(keys.rotateApiKey(stale, { id: key.row.id, revoke_old_after_sec: null }), { type: 'step_up_required' });
 });
+
+test('a caller changes no key that holds more than itself: not its addresses, its roles, its end', async () => {
+  const w = await workspace();
+  const strong = await w.key('live', 'Key - Infrastructure', { ip_allowlist: ['203.0.113.0/24'] });
+  const weak = await w.key('live', 'Key - Editor');
+  for (const change of [{ ip_allowlist: [] }, { role_ids: [] }, { name: 'mine' }, { rate_limit_requests: 1 }]) {
+    const answer = await call('PATCH', `/api-keys/${strong.row.id}`, { key: weak.text, body: change });
+    assert.equal(answer.body.error?.type, 'privilege_escalation', JSON.stringify(change));
+    await assert.rejects(keys.updateApiKey(w.member('editor'), { id: strong.row.id, ...change }), { type: 'privilege_escalation' });
+  }
+  const row = await db().api_keys.findUniqueOrThrow({ where: { id: strong.row.id } });
+  assert.deepEqual(
+    [row.ip_allowlist, row.role_ids, row.name],
+    [['203.0.113.0/24'], roleIds('Key - Infrastructure'), 'Key - Infrastructure'],
+  );
+  const equal = await w.key('live', 'Key - Editor');
+  assert.equal((await call('PATCH', `/api-keys/${equal.row.id}`, { key: weak.text, body: { name: 'renamed' } })).status, 200);
+});
+
+test("at the plan's limit a key is still replaced when the old one goes at once, and two rotations of it make one key", async () => {
+  const w = await workspace({ plan: 'free' });
+  const all = [];
+  for (let i = 0; i < 5; i++) all.push(await w.key('live', 'Key - Infrastructure'));
+  const leaked = all[0]!.row;
+  const caller = all[1]!.text;
+  assert.equal((await call('POST', `/api-keys/${leaked.id}/rotate`, { key: caller, body: {} })).status, 402);
+  const rotations = await Promise.all(
+    [0, 1, 2].map(() => call('POST', `/api-keys/${leaked.id}/rotate`, { key: caller, body: { revoke_old_after_sec: 0 } })),
+  );
+  assert.deepEqual(rotations.map((r) => r.status).sort(), [201, 409, 409]);
+  assert.equal((await call('GET', '/account', { key: all[0]!.text })).status, 401);
+  const shown = await call('GET', `/api-keys/${leaked.id}`, { key: caller });
+  assert.equal(shown.body.data.active, false);
+  assert.ok(shown.body.data.revoked_at && shown.body.data.revoked_by === all[1]!.row.id);
+  assert.equal(await db().api_keys.count({ where: { tenant_id: w.tenant.id, active: true } }), 5);
+});

@@ -66,7 +66,7 @@ export const rotate = operation({
   summary: 'Replace an API key; the old one works on until revoked',
   http: 'POST /api-keys/{id}/rotate',
   needs: ['api_key:create', 'api_key:update'],
-  refuses: ['not_found', 'conflict', 'plan_limit', 'privilege_escalation', 'step_up_required'],
+  refuses: ['not_found', 'conflict', 'plan_limit', 'plan_feature', 'privilege_escalation', 'step_up_required'],
   input: RotateApiKey,
   output: RotatedApiKey,
   success: 201,

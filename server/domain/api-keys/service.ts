@@ -11,6 +11,7 @@ import { newId } from '#server/kernel/ids.ts';
 import { audited, mutate, unchanged } from '#server/kernel/mutate.ts';
 import { clampPage, pageOf } from '#server/kernel/page.ts';
 import { coveredGrants, coveredRoles, coveredScopes, inheritedRoles } from './grants.ts';
+import { tellOfNewKey } from './notices.ts';
 import type { CreateApiKey, ListApiKeys, RotateApiKey, UpdateApiKey } from './schema.ts';
 
 const HOUR = 3_600_000;
@@ -47,7 +48,8 @@ export async function createApiKey(ctx: Ctx, input: z.output<typeof CreateApiKey
   const role_ids = input.role_ids ? await coveredRoles(ctx, input.role_ids) : await inheritedRoles(ctx);
   const scopes = input.scopes ? await coveredScopes(ctx, input.scopes) : null;
   await coveredGrants(ctx, role_ids, scopes);
-  return mutate(ctx, async (tx) => {
+  let told = () => {};
+  const made = await mutate(ctx, async (tx) => {
     await withinPlan(tx, ctx, 'api_keys');
     const created = await insertKey(tx, ctx, {
       name: input.name,
@@ -58,6 +60,7 @@ export async function createApiKey(ctx: Ctx, input: z.output<typeof CreateApiKey
       ip_allowlist: addressList(ctx, input.ip_allowlist ?? []),
       ...limits(input, null),
     });
+    told = await tellOfNewKey(tx, ctx, created);
     return audited(created, {
       action: 'create',
       resource_type: 'api_key',
@@ -66,14 +69,21 @@ export async function createApiKey(ctx: Ctx, input: z.output<typeof CreateApiKey
       details: { key_id: created.key_id, key_type: created.key_type, role_ids },
     });
   });
+  told();
+  return made;
 }
 
+/**
+ * A caller changes keys up to its own grants (interface rule 24 §2): of a stronger key it may neither lift the address list nor move the end.
+ * @throws Refusal privilege_escalation, conflict for a key that has ended
+ */
 export async function updateApiKey(ctx: Ctx, { id, ...input }: z.output<typeof UpdateApiKey>) {
   const role_ids = input.role_ids && (await coveredRoles(ctx, input.role_ids));
   const scopes = input.scopes && (await coveredScopes(ctx, input.scopes));
   return mutate(ctx, async (tx) => {
-    const before = await keyByRef(tx, ctx, id);
+    const before = await lockedKey(tx, ctx, id);
     if (hasEnded(before, ctx.now)) throw new Refusal('conflict', 'The key is revoked or has expired.');
+    await coveredGrants(ctx, before.role_ids, before.scoped ? before.scopes : null);
     const access = before.key_type === 'access_key';
     if (!access && (scopes || input.expires_at !== undefined)) throw invalid(scopes ? 'scopes' : 'expires_at', 'only access keys carry it');
     const data = {
@@ -84,7 +94,10 @@ export async function updateApiKey(ctx: Ctx, { id, ...input }: z.output<typeof U
       ...(scopes === undefined ? {} : { scopes, scoped: true }),
       ...(input.expires_at === undefined ? {} : { expires_at: input.expires_at === null ? null : expiry(ctx, input.expires_at) }),
     };
-    const after = await tx.api_keys.update({ where: { id: before.id, ...own(ctx) }, data: { ...data, updated_at: ctx.now } });
+    const granted = { ...before, ...data };
+    await coveredGrants(ctx, granted.role_ids, granted.scoped ? granted.scopes : null);
+    const moved = 'expires_at' in data ? { expiry_told: null } : {};
+    const after = await tx.api_keys.update({ where: { id: before.id, ...own(ctx) }, data: { ...data, ...moved, updated_at: ctx.now } });
     const [row] = await withUsage(tx, ctx, [after]);
     return audited(row!, {
       action: 'update',
@@ -97,15 +110,23 @@ export async function updateApiKey(ctx: Ctx, { id, ...input }: z.output<typeof U
   });
 }
 
-/** A new key with the old one's grants; the old one works on until it is revoked or its time comes (interface rule 00, API key lifecycle). */
+/**
+ * A new key with the old one's grants; the old one works on until it is revoked or its time comes (interface rule 00, API key lifecycle). With
+ * revoke_old_after_sec 0 the old one makes room for the new one: at the plan's limit a leaked key can still be replaced.
+ */
 export async function rotateApiKey(ctx: Ctx, input: z.output<typeof RotateApiKey>) {
   recentSignIn(ctx);
-  const old = await read(ctx, (tx) => keyByRef(tx, ctx, input.id));
-  return mutate(ctx, async (tx) => {
-    await tx.$queryRaw`select 1 from api_keys where id = ${old.id}::uuid for update`;
-    const current = await keyByRef(tx, ctx, old.id);
+  let told = () => {};
+  const made = await mutate(ctx, async (tx) => {
+    const current = await lockedKey(tx, ctx, input.id);
     if (hasEnded(current, ctx.now)) throw new Refusal('conflict', 'The key is revoked already or has expired.');
+    if (current.key_type === 'access_key') requireFeature(ctx, 'access_key');
     await coveredGrants(ctx, current.role_ids, current.scoped ? current.scopes : null);
+    if (input.revoke_old_after_sec === 0)
+      await tx.api_keys.update({
+        where: { id: current.id, ...own(ctx) },
+        data: { active: false, revoke_at: ctx.now, revoked_at: ctx.now, revoked_by: doer(ctx), updated_at: ctx.now },
+      });
     await withinPlan(tx, ctx, 'api_keys');
     const created = await insertKey(tx, ctx, {
       name: current.name,
@@ -118,11 +139,12 @@ export async function rotateApiKey(ctx: Ctx, input: z.output<typeof RotateApiKey
       rate_limit_window_sec: current.rate_limit_window_sec,
       replaces_key_id: current.key_id,
     });
-    if (input.revoke_old_after_sec !== null)
+    if (input.revoke_old_after_sec)
       await tx.api_keys.update({
         where: { id: current.id, ...own(ctx) },
         data: { revoke_at: earlier(current.revoke_at, new Date(ctx.now.getTime() + input.revoke_old_after_sec * 1000)) },
       });
+    told = await tellOfNewKey(tx, ctx, created);
     return audited(
       { ...created, replaces_key_id: current.key_id },
       {
@@ -134,6 +156,8 @@ export async function rotateApiKey(ctx: Ctx, input: z.output<typeof RotateApiKey
       },
     );
   });
+  told();
+  return made;
 }
 
 /** Permanent; a second call answers the same and writes nothing. A key never revokes itself. */
@@ -152,7 +176,7 @@ export function revokeApiKey(ctx: Ctx, input: { id: string }) {
       data: {
         active: false,
         revoked_at: ctx.now,
-        revoked_by: actor.type === 'member' || actor.type === 'api_key' ? actor.id : null,
+        revoked_by: doer(ctx),
         updated_at: ctx.now,
       },
     });
@@ -165,6 +189,8 @@ export function revokeApiKey(ctx: Ctx, input: { id: string }) {
     });
   });
 }
+
+const doer = ({ actor }: Ctx) => (actor.type === 'member' || actor.type === 'api_key' ? actor.id : null);
 
 export type NewKey = {
   name: string;

@@ -19,6 +19,18 @@ export async function postMail(tx: Tx | Db, mail: { to: string; kind: string; le
   return row.id;
 }
 
+/**
+ * Writes a mail to every Owner of the workspace in the caller's transaction, also inside row-level security. @returns the rows' ids, to dispatch
+ * after the commit
+ */
+export async function postOwnerMails(tx: Tx | Db, mail: { tenant_id: string; kind: string; letter: Letter; now: Date }): Promise<string[]> {
+  const { subject, text, html } = render(mail.letter);
+  const rows = await tx.$queryRaw<
+    { id: string }[]
+  >`select id from mail_owners(${mail.tenant_id}::uuid, ${mail.kind}, ${subject}, ${text}, ${html}, ${mail.now}) as id`;
+  return rows.map((row) => row.id);
+}
+
 /** Sends a written mail soon, without making anybody wait. */
 export function dispatch(db: Db, id: string): void {
   inBackground('mail', () => send(db, id));

@@ -89,11 +89,58 @@ export const passwordChanged = (securityUrl: string): Letter => ({
   button: { label: 'Open security settings', url: securityUrl },
 });
 
+export type KeyFacts = { name: string; key_id: string; workspace: string; space: 'live' | 'test' };
+
+export const keyMade = (key: KeyFacts & { access: boolean; by: string; ip: string | null; at: Date }, keysUrl: string): Letter => ({
+  subject: key.access ? `A new access key in ${key.workspace}` : `A key made a new API key in ${key.workspace}`,
+  paragraphs: [
+    key.access
+      ? `The access key "${key.name}" was made in your workspace ${key.workspace}.`
+      : `The API key "${key.name}" was made in your workspace ${key.workspace} by another API key, not by a person.`,
+    `Key: ${key.key_id} (${key.space === 'live' ? 'Live' : 'Test'})`,
+    `Made by: ${key.by}`,
+    `Time: ${minuteOf(key.at)}`,
+    `Address: ${key.ip ?? 'unknown'}`,
+    'If you expected this, there is nothing to do. If not, revoke the key, and the one that made it.',
+  ],
+  button: { label: 'See the API keys', url: keysUrl },
+});
+
+export const keyEnding = (key: KeyFacts & { ends: Date; days: number }, keysUrl: string): Letter => ({
+  subject: key.days === 0 ? `An access key of ${key.workspace} has expired` : `An access key of ${key.workspace} expires soon`,
+  paragraphs: [
+    key.days === 0
+      ? `The access key "${key.name}" expired on ${minuteOf(key.ends)}. Calls with it are refused.`
+      : `The access key "${key.name}" expires on ${minuteOf(key.ends)}. From then on calls with it are refused.`,
+    `Key: ${key.key_id}`,
+    key.days === 0
+      ? 'If something still uses it, make a new key and put it there.'
+      : 'Move its end, or rotate it: the new key and the old one then work side by side until you have changed everything that uses it.',
+  ],
+  button: { label: 'See the API keys', url: keysUrl },
+});
+
+export const logsShrinking = (
+  facts: { workspace: string; ends: Date; logs: string | null; audit: string | null },
+  logsUrl: string,
+): Letter => ({
+  subject: `Older logs of ${facts.workspace} will be deleted on ${facts.ends.toISOString().slice(0, 10)}`,
+  paragraphs: [
+    `The plan of your workspace ${facts.workspace} keeps logs for a shorter time than before.`,
+    ...(facts.logs ? [`API logs: ${facts.logs}.`] : []),
+    ...(facts.audit ? [`Audit log: ${facts.audit}. Entries of the critical chain are kept for ever.`] : []),
+    `What is older stays until ${minuteOf(facts.ends)}, so that you can export it or move to a larger plan. After that it is deleted for good.`,
+  ],
+  button: { label: 'Open the logs', url: logsUrl },
+});
+
+const minuteOf = (at: Date) => `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+
 export const newSignIn = (details: { ip: string | null; user_agent: string | null; at: Date }, securityUrl: string): Letter => ({
   subject: 'New sign-in to your account',
   paragraphs: [
     'Your account was used from a browser we have not seen before.',
-    `Time: ${details.at.toISOString().slice(0, 16).replace('T', ' ')} UTC`,
+    `Time: ${minuteOf(details.at)}`,
     `Address: ${details.ip ?? 'unknown'}`,
     `Browser: ${(details.user_agent ?? 'unknown').slice(0, 160)}`,
     'If this was you, there is nothing to do. If not, end that session and change your password.',
