@@ -21,7 +21,7 @@ const commands = {
   'list-tenants': ['', 'every workspace with plan, status and counts'],
   'rotate-tenant-key': ['--slug', 'gives a workspace a new master key; its data is re-wrapped in the background'],
   'rotate-root-key': ['', 'moves every tenant key from MASTER_KEY_PREVIOUS_B64 to the current root key'],
-  'verify-chains': ['', 'checks the critical audit chain of every workspace'],
+  'verify-chains': ['', 'checks the critical audit chain of every workspace; exit code 1 when one does not hold'],
 } as const;
 
 const options = {
@@ -53,13 +53,21 @@ if (!command || !(command in commands) || values.help) {
   process.exit(command && !values.help ? 1 : 0);
 }
 
-process.env.LOG_LEVEL ??= 'warn';
+// Standard output belongs to the answer, whatever the service's own LOG_LEVEL is; what goes wrong is in the answer or on standard error.
+process.env.LOG_LEVEL = 'silent';
 await generateClient();
 const database = await openDatabase();
 let code = 0;
 try {
   await migrate(database.url);
-  print(await run(command));
+  if (['create-tenant', 'rotate-tenant-key', 'rotate-root-key'].includes(command)) {
+    // These wrap keys: under a key that is not the service's they would do harm that nobody sees before the next restart.
+    const { checkRootKey } = await import('../server/domain/keys/root-check.ts');
+    await checkRootKey();
+  }
+  const answer = await run(command);
+  print(answer);
+  if (command === 'verify-chains' && (answer as { failed: unknown[] }).failed.length > 0) code = 1;
 } catch (error) {
   console.error(error instanceof Error ? error.message : String(error));
   code = 1;

@@ -6,6 +6,8 @@ process.env.LOG_LEVEL ??= 'warn';
 await generateClient();
 const database = await openDatabase();
 await migrate(database.url);
+const { checkRootKey } = await import('../server/domain/keys/root-check.ts');
+await checkRootKey();
 const { perform } = await import('../server/api/perform.ts');
 const { operations } = await import('../server/api/operations.ts');
 const { provisionTenant, createKey, operatorCtx } = await import('../server/domain/operator/service.ts');

@@ -2,6 +2,8 @@ import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { RootKeyRefused } from '../server/crypto/root-key.ts';
 import { type Env, EnvError, env as lazyEnv } from '../server/platform/env.ts';
 import { log } from '../server/platform/log.ts';
 import { buildWeb } from './build.ts';
@@ -37,6 +39,7 @@ try {
   const { unknown } = await migrationState(url);
   if (unknown.length > 0) log.warn({ migrations: unknown }, 'the database was used by a newer version of this software');
   if (env.SALLYPORT_ROLES.includes('web') && !dev && (await buildWeb())) log.info('the dashboard was built');
+  await fittingRootKey(url);
   startRoles(url);
   if (database) void watchDatabase(database);
   await allReady();
@@ -44,7 +47,7 @@ try {
   greet();
 } catch (error) {
   if (stopping !== undefined) await stopping;
-  console.error(error instanceof Problem ? error.message : error);
+  console.error(error instanceof Problem || error instanceof RootKeyRefused ? error.message : error);
   await stop(1);
 }
 
@@ -74,6 +77,22 @@ async function databaseUrl(): Promise<string> {
   database = await startDatabase(path.join(env.DATA_DIR, 'postgres'));
   await database.create('sallyport');
   return database.url('sallyport');
+}
+
+/** One sentence here instead of one from each role; they check for themselves, since each may be started alone. */
+async function fittingRootKey(url: string): Promise<void> {
+  const [{ checkRootKey }, { wipeKeys }] = await Promise.all([
+    import('../server/domain/keys/root-check.ts'), // after the client it needs was generated
+    import('../server/platform/keys.ts'),
+  ]);
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await checkRootKey(client);
+  } finally {
+    wipeKeys();
+    await client.end();
+  }
 }
 
 function portsHere() {

@@ -7,7 +7,7 @@ import { Refusal } from '#server/kernel/errors.ts';
 import type { PersonCtx } from '#server/kernel/person-operation.ts';
 import { log } from '#server/platform/log.ts';
 import { callerOf } from './handle.ts';
-import { authSecret, cookieOptions, sessionCookieName } from './session-cookie.ts';
+import { authSecret, cookieOptions, decodeCookie, sessionCookieName } from './session-cookie.ts';
 
 /**
  * next-auth's part: its own sign-in, sign-out and session paths end in the same verbs as /auth/*, and its JWT carries the session token and nothing
@@ -17,6 +17,7 @@ export function nextAuthOptions(): NextAuthOptions {
   return {
     secret: authSecret(),
     session: { strategy: 'jwt', maxAge: 30 * 24 * 3600 },
+    jwt: { decode: decodeCookie },
     cookies: { sessionToken: { name: sessionCookieName(), options: cookieOptions() } },
     pages: { signIn: '/signin', signOut: '/signin', error: '/signin', verifyRequest: '/check-mail', newUser: '/onboarding' },
     providers: [

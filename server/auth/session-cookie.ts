@@ -1,4 +1,4 @@
-import { decode, encode } from 'next-auth/jwt';
+import { decode, encode, type JWT, type JWTDecodeParams } from 'next-auth/jwt';
 import { nextAuthSecret } from '#server/crypto/derive.ts';
 import { env } from '#server/platform/env.ts';
 import { rootKeys } from '#server/platform/keys.ts';
@@ -14,6 +14,25 @@ export const sessionCookieName = (): string => cookieName('svc_session');
 const signupCookieName = () => cookieName('svc_signup');
 
 export const authSecret = (): string => env.NEXTAUTH_SECRET ?? nextAuthSecret(rootKeys().current);
+
+/** The previous root key's cookies stay good while a rotation runs: it is no reason to sign everybody out. */
+const acceptedSecrets = (): string[] => {
+  const { previous } = rootKeys();
+  return env.NEXTAUTH_SECRET || !previous ? [authSecret()] : [authSecret(), nextAuthSecret(previous)];
+};
+
+/** next-auth's decoder over every accepted secret; what the last one throws is thrown. */
+export async function decodeCookie({ token }: Pick<JWTDecodeParams, 'token'>): Promise<JWT | null> {
+  let failure: unknown;
+  for (const secret of acceptedSecrets()) {
+    try {
+      return await decode({ ...(token === undefined ? {} : { token }), secret });
+    } catch (error) {
+      failure = error;
+    }
+  }
+  throw failure;
+}
 
 /** Attributes of both cookies, as next-auth takes them. */
 export const cookieOptions = () => ({ httpOnly: true, sameSite: 'lax', path: '/', secure: secure() }) as const;
@@ -34,7 +53,7 @@ export async function presentedToken(headers: Headers): Promise<{ token: string;
 export async function sealedToken(value: string | undefined): Promise<string | null> {
   if (!value || value.length > 4096) return null;
   try {
-    const payload = await decode({ token: value, secret: authSecret() });
+    const payload = await decodeCookie({ token: value });
     return typeof payload?.ses === 'string' ? payload.ses : null;
   } catch {
     return null; // of another root key, expired, or never ours: all the same to the caller

@@ -17,14 +17,15 @@ export function encodeCursor(key: KeyObject, scope: CursorScope, seq: bigint | s
 
 /**
  * The row a cursor resumes after, or undefined when it is malformed, tampered with, or of another feed, tenant, space or
- * filter. All of these are one answer to the caller: start again without it.
+ * filter. All of these are one answer to the caller: start again without it. `keys`: of the current root key, and of the one
+ * before while a rotation runs, so that a log shipper goes on where it stood.
  */
-export function decodeCursor(key: KeyObject, scope: CursorScope, cursor: string): bigint | undefined {
+export function decodeCursor(keys: readonly KeyObject[], scope: CursorScope, cursor: string): bigint | undefined {
   const [, body, signature] = /^([A-Za-z0-9_-]{1,400})\.([A-Za-z0-9_-]{43})$/.exec(cursor) ?? [];
   if (!body || !signature) return undefined;
   const given = Buffer.from(signature, 'base64url');
   // A last character with stray low bits would decode to the same tag: one cursor, one spelling.
-  if (given.toString('base64url') !== signature || !timingSafeEqual(given, tag(key, scope, body))) return undefined;
+  if (given.toString('base64url') !== signature || !keys.some((key) => timingSafeEqual(given, tag(key, scope, body)))) return undefined;
   // Signed by us, so it is the JSON that encodeCursor wrote.
   const content: unknown = JSON.parse(Buffer.from(body, 'base64url').toString('utf8'));
   return seqOf(content, scope);

@@ -1,5 +1,5 @@
 import { hkdfSync, type KeyObject } from 'node:crypto';
-import type { RootKey } from './root-key.ts';
+import type { RootKey, RootKeys } from './root-key.ts';
 import { secretKey } from './secret-key.ts';
 
 /** Uses of a tenant key besides wrapping (interface rule 31 §2.2). */
@@ -39,9 +39,10 @@ export function frontDoorToken(root: RootKey): string {
   return exported(root, 'svc/front-door/v1');
 }
 
-/** The key that signs feed cursors (`cursor.ts`). */
-export function cursorKey(root: RootKey): KeyObject {
-  return subKey(root.key, 'svc/cursor/v1');
+/** The keys of feed cursors (`cursor.ts`): the first signs, all are accepted. */
+export function cursorKeys({ current, previous }: RootKeys): [KeyObject, ...KeyObject[]] {
+  const keyOf = (root: RootKey) => subKey(root.key, 'svc/cursor/v1');
+  return previous ? [keyOf(current), keyOf(previous)] : [keyOf(current)];
 }
 
 function exported(root: RootKey, use: RootKeyUse): string {

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { decodeCursor, encodeCursor } from '#server/crypto/cursor.ts';
-import { cursorKey } from '#server/crypto/derive.ts';
+import { cursorKeys } from '#server/crypto/derive.ts';
 import { countOf, limitOf } from '#server/domain/plans/service.ts';
 import { type Ctx, own, spaceOf } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
@@ -41,25 +41,25 @@ async function totalOf(tx: Tx, ctx: Ctx, { store, ...filters }: AuditFilters): P
 /** The cursor feed of both stores, oldest first; at least once, and no late commit is passed over (interface rule 61 §4.1). */
 export async function auditEvents(ctx: Ctx, { cursor, limit, ...filters }: z.output<typeof AuditEvents>): Promise<Feed<Entry>> {
   const scope = { feed: 'audit-events', tenant_id: ctx.tenant_id, space: spaceOf(ctx.sandbox), filters };
-  const key = cursorKey(rootKeys().current);
-  const after = cursor === undefined ? 0n : decodeCursor(key, scope, cursor);
+  const keys = cursorKeys(rootKeys());
+  const after = cursor === undefined ? 0n : decodeCursor(keys, scope, cursor);
   if (after === undefined) throw invalid('cursor', 'is not valid for this feed and these filters; restart without it');
   return read(ctx, async (tx) => {
     const watermark = new Date(ctx.now.getTime() - WATERMARK_SECONDS * 1000);
     const found = await keysOf(tx, ctx, filters, { order: 'feed', after, limit, watermark });
     const unsettled = found.findIndex((k) => !k.settled);
-    const keys = unsettled === -1 ? found : found.slice(0, unsettled);
+    const shown = unsettled === -1 ? found : found.slice(0, unsettled);
     const entry = await entryMaker(tx, ctx);
-    const last = keys.at(-1);
+    const last = shown.at(-1);
     const meta = {
-      next_cursor: last && keys.length === limit ? encodeCursor(key, scope, last.seq) : null,
+      next_cursor: last && shown.length === limit ? encodeCursor(keys[0], scope, last.seq) : null,
       limit,
       delivery: 'at_least_once',
       dedupe_on: 'id',
       watermark_seconds: WATERMARK_SECONDS,
       ...(cursor !== undefined && (await isPruned(tx, ctx, after)) ? { gap: true } : {}),
     };
-    return { rows: (await rowsOf(tx, ctx, keys)).map(entry), meta };
+    return { rows: (await rowsOf(tx, ctx, shown)).map(entry), meta };
   });
 }
 

@@ -73,16 +73,18 @@ async function againstCheckpoints(chainId: string, from: bigint, to: bigint | un
   return null;
 }
 
-/** Every chain of the deployment, nightly. Operators see a failure in the log at level fatal. @returns the chains that failed */
-export async function verifyAllChains(): Promise<{ checked: number; failed: string[] }> {
+export type FailedChain = { chain_id: string; failure: ChainVerdict['failure'] };
+
+/** Every chain of the deployment, nightly. Operators see a failure in the log at level fatal. @returns the chains that failed, and where */
+export async function verifyAllChains(): Promise<{ checked: number; failed: FailedChain[] }> {
   const { rows } = await sql().query<{ chain_id: string }>(
     'select distinct chain_id from audit_log_critical union select distinct chain_id from audit_checkpoints',
   );
-  const failed: string[] = [];
+  const failed: FailedChain[] = [];
   for (const { chain_id } of rows) {
     const verdict = await verifyCritical(chain_id);
     if (verdict.valid) continue;
-    failed.push(chain_id);
+    failed.push({ chain_id, failure: verdict.failure });
     log.fatal({ chain_id, failure: verdict.failure }, 'the critical audit chain does not verify: rows were altered or removed');
   }
   return { checked: rows.length, failed };

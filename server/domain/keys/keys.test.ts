@@ -212,6 +212,8 @@ test('a root key that does not fit the database is refused by name before anythi
       error.message.includes(rootKeys().current.id) &&
       !error.message.includes(old),
   );
+  await assert.rejects(rotateTenantKey(w.live), { type: 'conflict' }, 'a foreign root key wraps no new key');
+  assert.equal(await db().tenant_master_keys.count({ where: { tenant_id: w.tenant.id } }), 1);
   const stuck = await rotateRootKey();
   assert.ok(stuck.moved === 0 && stuck.remaining > 0, 'without the previous key nothing moves and nothing breaks');
   await restart(fresh, old);

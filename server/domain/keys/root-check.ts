@@ -1,20 +1,27 @@
+import { existsSync } from 'node:fs';
 import { RootKeyRefused } from '#server/crypto/root-key.ts';
 import { unwrapTenantKey } from '#server/crypto/tenant-key.ts';
 import { sql } from '#server/platform/db.ts';
+import { env } from '#server/platform/env.ts';
 import { rootKeys } from '#server/platform/keys.ts';
 
 type Sample = { root_key_id: string; keys: number; tenant_id: string; version: number; wrapped_key: Buffer };
 
+type Queryable = Pick<ReturnType<typeof sql>, 'query'>;
+
 /**
- * Start-up self-test of every role: the root key in hand opens one tenant key of each root key id the database knows (interface rule 31 §3). A
- * service with another key would serve errors, and worse, seal new values that the right key cannot open.
+ * Self-test of the supervisor, of every role, and of every operator's command that wraps a key: the root key in hand opens one tenant key of each
+ * root key id the database knows (interface rule 31 §3). A process with another key would serve errors, and worse, seal what the right key cannot
+ * open. No key file is made for a database that already has keys: it could only be a wrong one.
  * @throws RootKeyRefused with what to do; never key material
  */
-export async function checkRootKey(): Promise<void> {
-  const roots = rootKeys();
-  const { rows } = await sql().query<Sample>(`
+export async function checkRootKey(database: Queryable = sql()): Promise<void> {
+  const { rows } = await database.query<Sample>(`
     select distinct on (root_key_id) root_key_id, count(*) over (partition by root_key_id)::int as keys, tenant_id, version, wrapped_key
     from tenant_master_keys where wrap_method = 'global' and wrapped_key is not null order by root_key_id, created_at desc`);
+  const [first] = rows;
+  if (first && !env.MASTER_KEY_B64 && !existsSync(env.MASTER_KEY_FILE)) throw absent(first);
+  const roots = rootKeys();
   for (const row of rows) {
     if (row.root_key_id !== roots.current.id && row.root_key_id !== roots.previous?.id) throw doesNotFit(row);
     try {
@@ -27,11 +34,20 @@ export async function checkRootKey(): Promise<void> {
   }
 }
 
+function absent(row: Sample): RootKeyRefused {
+  return new RootKeyRefused(
+    `there is no root key: ${env.MASTER_KEY_FILE} does not exist and MASTER_KEY_B64 is not set, but ${countOf(row)} of this database wrapped by ` +
+      `root key ${row.root_key_id}. Restore that key; nothing can be decrypted without it.`,
+  );
+}
+
+const countOf = (row: Sample) => `${row.keys} tenant ${row.keys === 1 ? 'key is' : 'keys are'}`;
+
 function doesNotFit(row: Sample): RootKeyRefused {
   const { current, previous } = rootKeys();
   const have = previous ? `${current.id} and, as the previous one, ${previous.id}` : current.id;
   return new RootKeyRefused(
-    `the root key does not fit this database: ${row.keys} tenant ${row.keys === 1 ? 'key is' : 'keys are'} wrapped by root key ${row.root_key_id}, and this process has ${have}. ` +
+    `the root key does not fit this database: ${countOf(row)} wrapped by root key ${row.root_key_id}, and this process has ${have}. ` +
       'Restore that key as MASTER_KEY_B64 or in MASTER_KEY_FILE; to finish a rotation, set it as MASTER_KEY_PREVIOUS_B64 beside the new one.',
   );
 }

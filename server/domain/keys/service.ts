@@ -1,3 +1,5 @@
+import { TenantKeyUnavailable } from '#server/crypto/keyring.ts';
+import { DecryptFailed } from '#server/crypto/svt1.ts';
 import { newTenantKey } from '#server/crypto/tenant-key.ts';
 import { appendCritical } from '#server/domain/audit-logs/service.ts';
 import type { Ctx } from '#server/kernel/context.ts';
@@ -37,6 +39,8 @@ export type Rotated = { rotated: true; new_version: number; rewrap_lease_id: num
  * @throws Refusal rotation_in_progress, conflict when a customer's KMS holds the key, audit_unavailable
  */
 export async function rotateTenantKey(ctx: Ctx): Promise<Rotated> {
+  // Whoever cannot open the key in use has another root key in hand, and would wrap the next one where the service cannot reach it.
+  await keyring().activeTmk(ctx.tenant_id).catch(whenUnopened);
   const { from, to } = await inTransaction(ctx, (tx) => replaceKey(tx, ctx));
   keyring().evict(ctx.tenant_id);
   const leaseId = await issueLease(ctx.tenant_id, from, to).catch((error: unknown) => {
@@ -44,6 +48,12 @@ export async function rotateTenantKey(ctx: Ctx): Promise<Rotated> {
     return null;
   });
   return { rotated: true, new_version: to, rewrap_lease_id: leaseId };
+}
+
+function whenUnopened(error: unknown): void {
+  if (error instanceof TenantKeyUnavailable && error.reason !== 'revoked') return; // none, or a KMS's: told by name below
+  if (!(error instanceof DecryptFailed) && !(error instanceof TenantKeyUnavailable)) throw error;
+  throw new Refusal('conflict', 'The key in use does not open with the root key of this process, so it is not replaced.', { cause: error });
 }
 
 async function replaceKey(tx: Tx, ctx: Ctx): Promise<{ from: number; to: number }> {

@@ -10,7 +10,8 @@ import { createTenant } from '#server/domain/tenants/service.ts';
 import { KEY_ROLES } from '#server/kernel/capabilities.ts';
 import type { Ctx, Space } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
-import { notFound, Refusal } from '#server/kernel/errors.ts';
+import { Refusal } from '#server/kernel/errors.ts';
+import { isUuid } from '#server/kernel/fields.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { type AuditEntry, writeAudit } from '#server/kernel/mutate.ts';
 import { db } from '#server/platform/db.ts';
@@ -145,7 +146,7 @@ export function openSession(input: { email: string; mfa?: boolean; i_understand?
     throw refuse('create-session signs in as somebody else; in production add --i-understand');
   return db().$transaction(async (tx) => {
     const user = await tx.users.findUnique({ where: { email: canonicalEmail(input.email) } });
-    if (!user) throw notFound();
+    if (!user) throw new Refusal('not_found', `There is no person with the address ${input.email}.`);
     const now = new Date();
     const session = await createSession(tx, {
       user_id: user.id,
@@ -197,8 +198,15 @@ export async function rotateKeyOf(input: { slug: string }) {
 /** Moves every tenant key to the current root key; may be stopped and run again (interface rule 31 §3). */
 export const rotateRoot = () => rotateRootKey();
 
-/** The verdict on every critical chain. */
-export const verifyChains = () => verifyAllChains();
+/** The verdict on every critical chain; a failed one by its workspace, with the first row that does not hold. */
+export async function verifyChains() {
+  const { checked, failed } = await verifyAllChains();
+  const tenants = await db().tenants.findMany({
+    where: { id: { in: failed.map((f) => f.chain_id).filter((id) => isUuid(id)) } },
+    select: { id: true, slug: true },
+  });
+  return { checked, failed: failed.map((f) => ({ slug: tenants.find((t) => t.id === f.chain_id)?.slug ?? null, ...f })) };
+}
 
 async function movePlan(
   tx: Tx,

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { type CursorScope, decodeCursor, encodeCursor } from '#server/crypto/cursor.ts';
-import { cursorKey } from '#server/crypto/derive.ts';
+import { cursorKeys } from '#server/crypto/derive.ts';
 import { type Ctx, own, spaceOf } from '#server/kernel/context.ts';
 import { read } from '#server/kernel/database.ts';
 import { invalid, notFound, Refusal } from '#server/kernel/errors.ts';
@@ -28,13 +28,13 @@ export async function followLogs(ctx: Ctx, { cursor, limit, since, ...asked }: z
   if (cursor !== undefined && since !== undefined) throw invalid('since', 'goes without a cursor only');
   const { status_code: status, ...rest } = asked;
   const scope = scopeOf(ctx, asked);
-  const after = cursor === undefined ? 0n : decodeCursor(key(), scope, cursor);
+  const after = cursor === undefined ? 0n : decodeCursor(keys(), scope, cursor);
   if (after === undefined) throw invalid('cursor', 'is not valid for this feed and these filters; restart without it');
   return read(ctx, async (tx) => {
     const found = await rowsAfter(tx, ctx, { ...rest, status, from: since }, { after, limit, watermark: watermarkOf(ctx.now) });
     const unsettled = found.findIndex((row) => !row.settled);
     const rows = unsettled === -1 ? found : found.slice(0, unsettled);
-    const data = rows.map((row) => ({ ...forReader(row, identity), cursor: encodeCursor(key(), scope, row.id) }));
+    const data = rows.map((row) => ({ ...forReader(row, identity), cursor: encodeCursor(keys()[0], scope, row.id) }));
     const meta = {
       next_cursor: data.length === limit ? (data.at(-1)?.cursor ?? null) : null,
       limit,
@@ -48,7 +48,7 @@ export async function followLogs(ctx: Ctx, { cursor, limit, since, ...asked }: z
   });
 }
 
-const key = () => cursorKey(rootKeys().current);
+const keys = () => cursorKeys(rootKeys());
 const scopeOf = (ctx: Ctx, filters: CursorScope['filters']): CursorScope => ({
   feed: 'logs',
   tenant_id: ctx.tenant_id,
@@ -67,7 +67,7 @@ export async function getLog(ctx: Ctx, { request_id }: { request_id: string }): 
 /** A single row as the API shows it, with the mark that its identity tier was left out. */
 export const publicLog = (ctx: Ctx, row: LogFields, identity: boolean) => ({
   ...forReader(row, identity),
-  cursor: encodeCursor(key(), scopeOf(ctx, {}), row.id),
+  cursor: encodeCursor(keys()[0], scopeOf(ctx, {}), row.id),
   ...redactedMark(identity),
 });
 

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import { rotateTenantKey } from '#server/domain/keys/service.ts';
+import { db, sql } from '#server/platform/db.ts';
+import { rootKeys } from '#server/platform/keys.ts';
+import { testDatabase } from '#server/testing/database.ts';
+import { workspace } from '#server/testing/workspace.ts';
+
+const { directory } = await testDatabase();
+
+/** The command as an operator types it, in a process of its own with settings of its own. */
+function admin(args: string[], settings: Record<string, string> = {}) {
+  const env = { ...process.env, ...settings };
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['--disable-warning=ExperimentalWarning', 'scripts/admin.ts', ...args], {
+    encoding: 'utf8',
+    env,
+  });
+  return { status, stdout, stderr };
+}
+
+test('a command that wraps keys refuses a root key that is not this database’s, and makes no key file beside it', async () => {
+  const w = await workspace();
+  const file = path.join(directory, 'lost.key');
+  const keys = () => db().tenant_master_keys.count();
+  const before = await keys();
+  const settings: Record<string, string>[] = [{ MASTER_KEY_B64: '', MASTER_KEY_FILE: file }, { MASTER_KEY_B64: randomBytes(32).toString('base64') }];
+  for (const wrong of settings) {
+    for (const args of [['create-tenant', '--slug', 'late'], ['rotate-tenant-key', '--slug', w.tenant.slug], ['rotate-root-key']]) {
+      const { status, stdout, stderr } = admin(args, wrong);
+      assert.deepEqual([status, stdout], [1, ''], args[0]);
+      assert.match(stderr, /^there is no root key: .*lost\.key does not exist|^the root key does not fit this database/);
+      assert.ok(stderr.includes(rootKeys().current.id), 'names the key that is missing');
+    }
+  }
+  assert.equal(existsSync(file), false);
+  assert.equal(await keys(), before);
+  assert.equal(await db().tenants.findUnique({ where: { slug: 'late' } }), null);
+});
+
+test('verify-chains ends with 1 and names workspace and row when one chain does not hold, on a standard output that is JSON alone', async () => {
+  const w = await workspace();
+  for (let i = 0; i < 3; i++) await rotateTenantKey(w.live);
+  const holds = admin(['verify-chains']);
+  assert.deepEqual([holds.status, JSON.parse(holds.stdout)], [0, { checked: 1, failed: [] }]);
+  await sql().query('alter table audit_log_critical disable trigger user');
+  await sql().query(`update audit_log_critical set actor_id = 'somebody else' where tenant_id = $1 and sequence_number = 2`, [w.tenant.id]);
+  await sql().query('alter table audit_log_critical enable trigger user');
+  const broken = admin(['verify-chains']);
+  assert.equal(broken.status, 1);
+  assert.deepEqual(JSON.parse(broken.stdout), {
+    checked: 1,
+    failed: [{ slug: w.tenant.slug, chain_id: w.tenant.id, failure: { sequence_number: '2', kind: 'hash_mismatch' } }],
+  });
+});
+
+test('an unknown person or workspace is named back to the operator', () => {
+  assert.match(admin(['create-session', '--email', 'nobody@example.com']).stderr, /no person with the address nobody@example\.com/);
+  assert.match(admin(['suspend', '--slug', 'nobody']).stderr, /no workspace with the slug nobody/);
+});
