@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import test from 'node:test';
 import * as nextAuth from 'next-auth/next';
 import { frontDoorToken } from '#server/crypto/derive.ts';
+import { parseRootKey } from '#server/crypto/root-key.ts';
 import { acceptPassword, createUser } from '#server/domain/people/service.ts';
 import { db } from '#server/platform/db.ts';
 import { rootKeys } from '#server/platform/keys.ts';
@@ -107,4 +109,20 @@ test('signing out through next-auth revokes the row', async () => {
   const { body } = await call(jar, 'GET', ['csrf']);
   await call(jar, 'POST', ['signout'], { csrfToken: (body as { csrfToken: string }).csrfToken, json: 'true' });
   assert.equal((await browser().get('/auth/me', { cookie })).status, 401);
+});
+
+test('a rotation of the root key signs nobody out while the old key is known, and everybody when it is not', async () => {
+  const { jar } = await signIn({ email: 'ada@example.test', password });
+  const cookie = `svc_session=${jar.get('svc_session')}`;
+  const old = { ...rootKeys() };
+  try {
+    Object.assign(rootKeys(), { current: parseRootKey(randomBytes(32).toString('base64'), 'new'), previous: old.current });
+    assert.equal((await browser().get('/auth/me', { cookie })).status, 200);
+    const session = await call(jar, 'GET', ['session']);
+    assert.equal((session.body as { user?: { email: string } }).user?.email, 'ada@example.test', 'nor does next-auth clear it');
+    Object.assign(rootKeys(), { previous: undefined });
+    assert.equal((await browser().get('/auth/me', { cookie })).status, 401);
+  } finally {
+    Object.assign(rootKeys(), { previous: undefined }, old);
+  }
 });

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { Keyring, type TenantKeyRow } from '#server/crypto/keyring.ts';
 import { loadRootKeys, type RootKeys } from '#server/crypto/root-key.ts';
 import { sql } from './db.ts';
@@ -16,6 +17,9 @@ export function rootKeys(): RootKeys {
   });
   return roots;
 }
+
+/** Whether there is a root key already; asking makes none. */
+export const hasRootKey = (): boolean => Boolean(env.MASTER_KEY_B64) || existsSync(env.MASTER_KEY_FILE);
 
 /** The tenant keys of this process. */
 export function keyring(): Keyring {

@@ -1,9 +1,8 @@
-import { existsSync } from 'node:fs';
 import { RootKeyRefused } from '#server/crypto/root-key.ts';
 import { unwrapTenantKey } from '#server/crypto/tenant-key.ts';
 import { sql } from '#server/platform/db.ts';
 import { env } from '#server/platform/env.ts';
-import { rootKeys } from '#server/platform/keys.ts';
+import { hasRootKey, rootKeys } from '#server/platform/keys.ts';
 
 type Sample = { root_key_id: string; keys: number; tenant_id: string; version: number; wrapped_key: Buffer };
 
@@ -20,7 +19,7 @@ export async function checkRootKey(database: Queryable = sql()): Promise<void> {
     select distinct on (root_key_id) root_key_id, count(*) over (partition by root_key_id)::int as keys, tenant_id, version, wrapped_key
     from tenant_master_keys where wrap_method = 'global' and wrapped_key is not null order by root_key_id, created_at desc`);
   const [first] = rows;
-  if (first && !env.MASTER_KEY_B64 && !existsSync(env.MASTER_KEY_FILE)) throw absent(first);
+  if (first && !hasRootKey()) throw absent(first);
   const roots = rootKeys();
   for (const row of rows) {
     if (row.root_key_id !== roots.current.id && row.root_key_id !== roots.previous?.id) throw doesNotFit(row);
