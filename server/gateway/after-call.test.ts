@@ -271,6 +271,16 @@ test('route, caller, tenant and monthly limits refuse with their own words, and 
   for (let i = 0; i < 4; i++) assert.equal((await call('free')).status, 200);
   const monthly = await call('free');
   assert.deepEqual([monthly.status, monthly.headers['x-svc-error'], monthly.headers['retry-after']], [402, 'plan_limit', undefined]);
+  assert.equal(monthly.headers['x-svc-ratelimit-monthly'], 'limit=6, remaining=0');
+  // With both used up the route's limit answers first; with only the month used up the route is not counted.
+  assert.deepEqual([(await call('limited')).headers['x-svc-error'], (await call('limited')).status], ['route_rate_limit_exceeded', 429]);
+  for (let i = 0; i < 5; i++) {
+    const unspent = await call('per-caller');
+    assert.deepEqual(
+      [unspent.status, unspent.headers['x-svc-error'], unspent.headers['x-svc-ratelimit-route']?.split(', reset')[0]],
+      [402, 'plan_limit', 'limit=3, remaining=3'],
+    );
+  }
   await running.flush();
   const counted = await db().usage_counters.findFirstOrThrow({ where: { tenant_id: w.tenant.id, kind: 'api_calls' } });
   assert.equal(counted.n, 6n);

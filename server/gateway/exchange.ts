@@ -7,7 +7,7 @@ import type { Plane } from './plane.ts';
 import { type Refused, refused } from './refusal.ts';
 import { BodyRelay, BodyStalled, BodyTooLarge } from './request-body.ts';
 import { Retries } from './retries.ts';
-import { answerHeaders, fitsInMemory, isEventStream, type UpstreamHeaders } from './upstream-answer.ts';
+import { answerHeaders, fitsInMemory, hasForeignCoding, isEventStream, type UpstreamHeaders } from './upstream-answer.ts';
 import { upstreamHeaders } from './upstream-headers.ts';
 
 /** Up to here copying a body is cheaper than a second buffer in the write. */
@@ -99,8 +99,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#state === 'over') controller.abort(new UpstreamFault('aborted', 'The call has ended.'));
   }
 
-  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: UpstreamHeaders, reason?: string): void {
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: UpstreamHeaders, reason?: string): void {
     if (status < 200 || this.#state !== 'waiting') return; // 1xx is not forwarded
+    if (hasForeignCoding(headers)) {
+      const message = `The host ${this.#call.upstream?.host} used a transfer coding nobody asked for.`;
+      return controller.abort(new UpstreamFault('upstream_protocol_error', message));
+    }
     this.#status = status;
     this.#reason = reason ?? '';
     this.#responseHeaders = headers;
@@ -310,6 +314,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #finish(): void {
     this.#state = 'over';
     clearTimeout(this.#timer);
+    // An upstream may answer before it has the whole body: what is left of it is not for it any more.
+    this.#relay?.destroy();
     this.#call.responseBytes = this.#received;
     this.#outcome.over();
   }

@@ -110,6 +110,22 @@ test('foreign Authorization and x-api-key belong to the upstream', async () => {
   assert.equal(headers.traceparent, '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01');
 });
 
+test('a key of ours that was put into Authorization in any other way is no credential, and no upstream reads it', async () => {
+  for (const authorization of [
+    key,
+    `Token ${key}`,
+    `Bearer\t${key}`,
+    `Bearer ${key},x`,
+    `Negotiate   ${testKey}`,
+    `AKEABCDEFGHIJKLMNOP:${'x'.repeat(40)}`,
+  ]) {
+    const alone = await ask(port, w.tenant.slug, '/all', { headers: { authorization } });
+    assert.equal(alone.status, 401, authorization);
+    assert.equal((await ask(port, w.tenant.slug, '/all', { key, headers: { authorization } })).status, 418);
+    assert.equal(upstream.seen.at(-1)?.headers.authorization, undefined, authorization);
+  }
+});
+
 test('the answer comes back verbatim but for connection headers, and an upstream cannot forge the block', async () => {
   const { headers, raw, body, status } = await ask(port, w.tenant.slug, '/limited?from=here', { key });
   assert.deepEqual([status, body], [418, 'no']);
@@ -148,17 +164,54 @@ test('a call that came through a gateway before is a loop', async () => {
   assert.deepEqual([answer.status, answer.headers['x-svc-error']], [508, 'loop_detected']);
 });
 
-test('a response is split by nothing an upstream sends', async () => {
-  const hostile = createServer((socket) => {
+test('bytes of header values pass both ways as they are, and names that every object has are names like others', async () => {
+  const strange = createServer((socket) => {
     socket.on('error', () => {});
-    socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello!'));
+    socket.once('data', (head) => {
+      socket.write(
+        Buffer.from('HTTP/1.1 200 OK\r\nX-Latin: caf\xe9\r\nX-Utf8: \xc3\xbc\r\nConstructor: x\r\n__proto__: y\r\nX-Empty:\r\n', 'latin1'),
+      );
+      socket.end(Buffer.concat([Buffer.from(`Content-Length: ${head.length}\r\n\r\n`), head]));
+    });
   });
-  const hostilePort = await listen(hostile);
-  await makeRoute(w, 'hostile', `http://127.0.0.1:${hostilePort}`);
+  await makeRoute(w, 'strange', `http://127.0.0.1:${await listen(strange)}`);
   await served(running, w);
-  const answer = await ask(port, w.tenant.slug, '/hostile', { key });
+  const lines = [`Host: ${w.tenant.slug}.localhost`, `X-Svc-Key: ${key}`, 'X-Latin: caf\xe9', 'X-Utf8: \xc3\xbc', 'X-Empty:'];
+  const answer = await exchange(port, Buffer.from(`GET /strange HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`, 'latin1'));
   assert.deepEqual(
-    [answer.status, answer.headers['x-svc-error'], answer.headers['x-svc-upstream-status']],
-    [502, 'upstream_protocol_error', undefined],
+    ['x-latin', 'x-utf8', 'constructor', '__proto__', 'x-empty'].map(
+      (name) =>
+        Object.entries(answer.headers).find(([n]) => n === name)?.[1] ?? new RegExp(`\r\n${name}: *([^\r]*)`).exec(answer.head)?.[1],
+    ),
+    ['caf\xe9', '\xc3\xbc', 'x', 'y', ''],
   );
+  assert.match(answer.body, /X-Latin: caf\xe9\r\nX-Utf8: \xc3\xbc\r\nX-Empty: *\r\n/);
+});
+
+test('a response is split by nothing an upstream sends', async () => {
+  const heads: [name: string, head: string][] = [
+    ['two-lengths', 'Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello!'],
+    ['length-and-chunked', 'Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n'],
+    ['coded-transfer', 'Transfer-Encoding: gzip, chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n'],
+    ['unframed-coding', 'Transfer-Encoding: gzip\r\n\r\nok'],
+    ['nul', 'X-A: a\0b\r\nContent-Length: 2\r\n\r\nok'],
+    ['control', 'X-A: a\x01b\r\nContent-Length: 2\r\n\r\nok'],
+    ['spaced-name', 'X A: b\r\nContent-Length: 2\r\n\r\nok'],
+    ['bare-return', 'X-A: a\rSet-Cookie: x=1\r\nContent-Length: 2\r\n\r\nok'],
+    ['fold', 'X-A: a\r\n Set-Cookie: x=1\r\nContent-Length: 2\r\n\r\nok'],
+  ];
+  for (const [name, head] of heads) {
+    const hostile = createServer((socket) => {
+      socket.on('error', () => {});
+      socket.once('data', () => socket.end(`HTTP/1.1 200 OK\r\n${head}`));
+    });
+    await makeRoute(w, name, `http://127.0.0.1:${await listen(hostile)}`);
+    await served(running, w);
+    const answer = await ask(port, w.tenant.slug, `/${name}`, { key });
+    assert.deepEqual(
+      [answer.status, answer.headers['x-svc-error'], answer.headers['x-svc-upstream-status'], answer.headers['set-cookie']],
+      [502, 'upstream_protocol_error', undefined, undefined],
+      name,
+    );
+  }
 });

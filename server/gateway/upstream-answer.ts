@@ -39,6 +39,10 @@ export function fitsInMemory(method: string, status: number, headers: UpstreamHe
   return length !== undefined && Number(length) <= BUFFERED_RESPONSE;
 }
 
+/** No coding but chunked was asked for and none is undone here: its bytes would reach the caller without the header that names it. */
+export const hasForeignCoding = (headers: UpstreamHeaders): boolean =>
+  headers['transfer-encoding'] !== undefined && one(headers['transfer-encoding'])?.trim().toLowerCase() !== 'chunked';
+
 /** Such a stream may be silent for longer. */
 export const isEventStream = (headers: UpstreamHeaders): boolean => mediaType(headers) === EVENT_STREAM;
 

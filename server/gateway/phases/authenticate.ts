@@ -1,5 +1,5 @@
 import { BAD_CREDENTIAL, type Call } from '../call.ts';
-import { isOurKey, ourAuthorization, verify } from '../credentials.ts';
+import { holdsOurs, isOurKey, ourAuthorization, verify } from '../credentials.ts';
 
 /**
  * Step 4: takes the first credential in the order X-Svc-Key, agent pair, Authorization, x-api-key and judges it. The result is kept;
@@ -8,7 +8,7 @@ import { isOurKey, ourAuthorization, verify } from '../credentials.ts';
 export function authenticate(call: Call): undefined {
   const authorization = call.authorization === null ? undefined : ourAuthorization(call.authorization);
   const apiKey = call.apiKeyHeader !== null && isOurKey(call.apiKeyHeader) ? call.apiKeyHeader.trim() : undefined;
-  call.stripAuthorization = authorization !== undefined;
+  call.stripAuthorization = authorization !== undefined || (call.authorization !== null && holdsOurs(call.authorization));
   call.stripApiKey = apiKey !== undefined;
   if (call.presentedKey === null && call.agentPair) {
     call.credential = BAD_CREDENTIAL; // no agent sessions are issued, so none can be good

@@ -12,24 +12,29 @@ export function limit(call: Call, plane: Plane): Refused | undefined | Promise<R
   plane.inFlight.set(tenant.id, running + 1);
   call.inFlight = true;
 
+  let ceiling: Refused | undefined;
   if (!sandbox) {
     const { admitted, monthly } = plane.monthly.reserve(tenant, call.receivedAt);
     call.monthly = monthly;
-    if (!admitted) return refused('plan_limit', `The plan ${tenant.plan} includes ${monthly?.limit} calls a month, and they are used up.`);
+    if (!admitted)
+      ceiling = refused('plan_limit', `The plan ${tenant.plan} includes ${monthly?.limit} calls a month, and they are used up.`);
   }
   const rules = rulesOf(call);
-  if (rules === null) return undefined;
-  const taken = plane.counters.take(rules, call.receivedAt);
+  if (rules === null) return ceiling;
+  // A rule that admits nobody lets the others be judged without being counted: of two limits that are used up the route's answers.
+  const taken = plane.counters.take(ceiling ? [...rules, { ...NOBODY, key: `m:${tenant.id}` }] : rules, call.receivedAt);
   const judge = (verdicts: readonly Verdict[]) => {
-    const refusal = judgeRoute(call, verdicts);
-    if (refusal && !sandbox) {
+    const refusal = judgeRoute(call, verdicts.slice(0, rules.length));
+    if (refusal && !ceiling && !sandbox) {
       plane.monthly.release(tenant.id);
       if (call.monthly) call.monthly = { limit: call.monthly.limit, remaining: call.monthly.remaining + 1 };
     }
-    return refusal;
+    return refusal ?? ceiling;
   };
   return taken instanceof Promise ? taken.then(judge) : judge(taken);
 }
+
+const NOBODY = { limit: 0, windowMs: 1_000, burst: null };
 
 function rulesOf(call: Call): Rule[] | null {
   const rate = call.config?.rateLimit;

@@ -125,6 +125,15 @@ test('the database store is exact under fifty parallel calls of two nodes, all o
   const bucket = { key: 'bucket', limit: 1, windowMs: 3_600_000, burst: 5 };
   const burst = await Promise.all(Array.from({ length: 12 }, () => a.take([bucket])));
   assert.equal(burst.filter(([v]) => v?.admitted).length, 5);
+  const never = { key: 'never', limit: 0, windowMs: 1_000, burst: null };
+  const beside = { key: 'beside', limit: 2, windowMs: 3_600_000, burst: null };
+  for (let i = 0; i < 5; i++)
+    assert.deepEqual(
+      (await b.take([beside, never])).map((v) => v.admitted),
+      [true, false],
+      'a rule that admits nobody keeps the others from counting',
+    );
+  assert.equal((await a.take([beside]))[0]?.remaining, 1);
   a.close();
   b.close();
 });
