@@ -1,40 +1,10 @@
+import { codeOf } from '#components/shell/call-code.ts';
 import type { Snippet } from '#components/ui/code-block.tsx';
 
 export type CallSnippet = { url: string; headers: Readonly<Record<string, string>> };
 
-/** A GET through the gateway, as one would write it in each language. Values are put in as literals of that language. */
-export function callSnippets({ url, headers }: CallSnippet): readonly [Snippet, ...Snippet[]] {
-  const lines = Object.entries(headers);
-  const js = JSON.stringify(headers, null, 2).replace(/\n/g, '\n  ');
-  return [
-    {
-      id: 'curl',
-      label: 'curl',
-      language: 'bash',
-      code: [`curl -sS ${shell(url)}`, ...lines.map(([n, v]) => `-H ${shell(`${n}: ${v}`)}`)].join(' \\\n  '),
-    },
-    {
-      id: 'node',
-      label: 'Node',
-      language: 'javascript',
-      code: `const response = await fetch(${JSON.stringify(url)}, {\n  headers: ${js},\n});\nconsole.log(response.status, await response.json());`,
-    },
-    {
-      id: 'python',
-      label: 'Python',
-      language: 'python',
-      code: `import json, urllib.request\n\nrequest = urllib.request.Request(\n    ${JSON.stringify(url)},\n    headers=${JSON.stringify(headers)},\n)\nwith urllib.request.urlopen(request) as response:\n    print(response.status, json.load(response))`,
-    },
-    {
-      id: 'go',
-      label: 'Go',
-      language: 'text',
-      code: `req, _ := http.NewRequest("GET", ${JSON.stringify(url)}, nil)\n${lines.map(([n, v]) => `req.Header.Set(${JSON.stringify(n)}, ${JSON.stringify(v)})`).join('\n')}\nres, err := http.DefaultClient.Do(req)`,
-    },
-  ];
-}
-
-const shell = (text: string) => (/^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+/** A GET through the gateway, as one would write it in each language. */
+export const callSnippets = ({ url, headers }: CallSnippet): readonly [Snippet, ...Snippet[]] => codeOf({ method: 'GET', url, headers });
 
 export type Addressed = { proxyUrl: string; reference: string; environment?: string | undefined; key?: string; path?: string };
 

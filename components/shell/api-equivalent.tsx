@@ -3,7 +3,7 @@
 import { Terminal } from 'lucide-react';
 import { useScope } from '#components/trpc/provider.tsx';
 import { CodeBlock } from '#components/ui/code-block.tsx';
-import { curlOf } from './curl.ts';
+import { codeOf } from './call-code.ts';
 
 export type ApiEquivalentProps = {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' /** Below the API's base, e.g. `/routes`. */;
@@ -11,10 +11,10 @@ export type ApiEquivalentProps = {
   body?: object;
 };
 
-/** "Do this with the API": the exact call a form makes, ready for a script. The key stays a shell variable. */
+/** "Do this with the API": the exact call a form makes, as a program of six languages. The key stays in the environment. */
 export function ApiEquivalent({ method, path, body }: ApiEquivalentProps) {
   const { api_url } = useScope();
-  const code = curlOf({ method, url: `${api_url}${path}`, headers: { Authorization: 'Bearer $SALLYPORT_KEY' }, body });
+  const snippets = codeOf({ method, url: `${api_url}${path}`, headers: { Authorization: 'Bearer $SALLYPORT_KEY' }, body });
   return (
     <details className="group/api rounded-lg border border-line-strong bg-subtle">
       <summary className="flex h-9 cursor-pointer select-none items-center gap-2 rounded-lg px-3 text-ink-2 text-xs hover:text-ink">
@@ -23,10 +23,7 @@ export function ApiEquivalent({ method, path, body }: ApiEquivalentProps) {
           {method} {path}
         </span>
       </summary>
-      <CodeBlock
-        snippets={[{ id: 'curl', label: 'cURL', language: 'bash', code }]}
-        className="rounded-t-none border-0 border-line-strong border-t"
-      />
+      <CodeBlock snippets={snippets} className="rounded-t-none border-0 border-line-strong border-t" />
     </details>
   );
 }

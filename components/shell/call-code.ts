@@ -1,0 +1,144 @@
+import type { Snippet } from '#components/ui/code-block.tsx';
+import { curlOf } from './curl.ts';
+
+export type ApiCall = {
+  method: string;
+  url: string;
+  /** `$NAME` in a value is read from the environment, so that no credential stands in the code. */
+  headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  body?: unknown;
+};
+
+/** One call as a program of each language that runs as it stands: the status and the body are printed. */
+export function codeOf(call: ApiCall): readonly [Snippet, ...Snippet[]] {
+  const sent = { ...call, headers: { ...call.headers, ...(call.body === undefined ? {} : { 'Content-Type': 'application/json' }) } };
+  return [
+    { id: 'curl', label: 'curl', language: 'bash', code: curlOf({ ...call, body: call.body as object | undefined }) },
+    { id: 'node', label: 'Node', language: 'javascript', code: node(sent) },
+    { id: 'python', label: 'Python', language: 'python', code: python(sent) },
+    { id: 'go', label: 'Go', language: 'text', code: go(sent) },
+    { id: 'php', label: 'PHP', language: 'text', code: php(sent) },
+    { id: 'ruby', label: 'Ruby', language: 'text', code: ruby(sent) },
+  ];
+}
+
+type Sent = ApiCall & { headers: Readonly<Record<string, string>> };
+const json = (value: unknown) => JSON.stringify(value, null, 2);
+const indented = (text: string, by: string) => text.replaceAll('\n', `\n${by}`);
+const lines = (call: Sent, one: (name: string, value: string) => string) => Object.entries(call.headers).map(([n, v]) => one(n, v));
+
+/** A text with environment variables as an expression: quoted pieces and look-ups, joined. */
+function expression(text: string, quote: (piece: string) => string, lookUp: (name: string) => string, joint: string): string {
+  const pieces = text
+    .split(/(\$[A-Z][A-Z0-9_]*)/)
+    .filter(Boolean)
+    .map((piece) => (/^\$[A-Z]/.test(piece) ? lookUp(piece.slice(1)) : quote(piece)));
+  return pieces.length === 0 ? quote('') : pieces.join(joint);
+}
+
+function node(call: Sent): string {
+  const value = (text: string) => expression(text, JSON.stringify, (name) => `process.env.${name}`, ' + ');
+  const options = [
+    ...(call.method === 'GET' ? [] : [`  method: ${JSON.stringify(call.method)},`]),
+    '  headers: {',
+    ...lines(call, (n, v) => `    ${JSON.stringify(n)}: ${value(v)},`),
+    '  },',
+    ...(call.body === undefined ? [] : [`  body: JSON.stringify(${indented(json(call.body), '  ')}),`]),
+  ];
+  return `const response = await fetch(${JSON.stringify(call.url)}, {\n${options.join('\n')}\n});\nconsole.log(response.status, await response.text());`;
+}
+
+function python(call: Sent): string {
+  const fromEnv = Object.values(call.headers).some((v) => /\$[A-Z]/.test(v));
+  const value = (text: string) => expression(text, JSON.stringify, (name) => `os.environ[${JSON.stringify(name)}]`, ' + ');
+  const imports = [...(call.body === undefined ? [] : ['json']), ...(fromEnv ? ['os'] : []), 'urllib.error', 'urllib.request'].join(', ');
+  const options = [
+    `    ${JSON.stringify(call.url)},`,
+    `    method=${JSON.stringify(call.method)},`,
+    '    headers={',
+    ...lines(call, (n, v) => `        ${JSON.stringify(n)}: ${value(v)},`),
+    '    },',
+    ...(call.body === undefined ? [] : [`    data=json.dumps(${indented(pythonLiteral(call.body), '    ')}).encode(),`]),
+  ];
+  return `import ${imports}\n\nrequest = urllib.request.Request(\n${options.join('\n')}\n)\ntry:\n    response = urllib.request.urlopen(request)\nexcept urllib.error.HTTPError as refused:\n    response = refused\nprint(response.status, response.read().decode())`;
+}
+
+function pythonLiteral(value: unknown, by = ''): string {
+  if (value === undefined || value === null) return 'None';
+  if (typeof value === 'boolean') return value ? 'True' : 'False';
+  if (typeof value !== 'object') return JSON.stringify(value);
+  const [open, close] = Array.isArray(value) ? ['[', ']'] : ['{', '}'];
+  const members = Array.isArray(value)
+    ? value.map((one) => pythonLiteral(one, `${by}    `))
+    : Object.entries(value).flatMap(([key, one]) =>
+        one === undefined ? [] : [`${JSON.stringify(key)}: ${pythonLiteral(one, `${by}    `)}`],
+      );
+  return members.length === 0 ? `${open}${close}` : `${open}\n${members.map((one) => `${by}    ${one},`).join('\n')}\n${by}${close}`;
+}
+
+function go(call: Sent): string {
+  const fromEnv = Object.values(call.headers).some((v) => /\$[A-Z]/.test(v));
+  const value = (text: string) => expression(text, JSON.stringify, (name) => `os.Getenv(${JSON.stringify(name)})`, ' + ');
+  const body = call.body === undefined ? 'nil' : `strings.NewReader(${goText(json(call.body))})`;
+  const imports = ['fmt', 'io', 'net/http', ...(fromEnv ? ['os'] : []), ...(call.body === undefined ? [] : ['strings'])];
+  return `package main
+
+import (
+${imports.map((name) => `\t"${name}"`).join('\n')}
+)
+
+func main() {
+	request, err := http.NewRequest(${JSON.stringify(call.method)}, ${JSON.stringify(call.url)}, ${body})
+	if err != nil {
+		panic(err)
+	}
+${lines(call, (n, v) => `\trequest.Header.Set(${JSON.stringify(n)}, ${value(v)})`).join('\n')}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		panic(err)
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(response.StatusCode, string(answer))
+}`;
+}
+
+/** A raw string holds everything but its own quote and a carriage return, which JSON has escaped. */
+const goText = (text: string) => (text.includes('`') ? JSON.stringify(text) : `\`${text}\``);
+
+function php(call: Sent): string {
+  const value = (text: string) => expression(text, single, (name) => `getenv(${single(name)})`, ' . ');
+  return `<?php
+$call = curl_init(${single(call.url)});
+curl_setopt_array($call, [
+    CURLOPT_CUSTOMREQUEST => ${single(call.method)},
+    CURLOPT_RETURNTRANSFER => true,
+    CURLOPT_HTTPHEADER => [
+${lines(call, (n, v) => `        ${value(`${n}: ${v}`)},`).join('\n')}
+    ],${call.body === undefined ? '' : `\n    CURLOPT_POSTFIELDS => <<<'JSON'\n    ${indented(json(call.body), '    ')}\n    JSON,`}
+]);
+$answer = curl_exec($call);
+if ($answer === false) {
+    exit(curl_error($call) . PHP_EOL);
+}
+echo curl_getinfo($call, CURLINFO_RESPONSE_CODE), ' ', $answer, PHP_EOL;`;
+}
+
+function ruby(call: Sent): string {
+  const value = (text: string) => expression(text, single, (name) => `ENV.fetch(${single(name)})`, ' + ');
+  const verb = `${call.method[0]}${call.method.slice(1).toLowerCase()}`;
+  return `require 'net/http'
+
+uri = URI(${single(call.url)})
+request = Net::HTTP::${verb}.new(uri)
+${lines(call, (n, v) => `request[${single(n)}] = ${value(v)}`).join('\n')}${call.body === undefined ? '' : `\nrequest.body = <<~'JSON'\n  ${indented(json(call.body), '  ')}\nJSON`}
+response = Net::HTTP.start(uri.host, uri.port, use_ssl: uri.scheme == 'https') { |http| http.request(request) }
+puts "#{response.code} #{response.body}"`;
+}
+
+/** Single quotes of PHP and Ruby know two escapes and read nothing into the rest. */
+const single = (text: string) => `'${text.replace(/[\\']/g, '\\$&')}'`;
