@@ -15,6 +15,7 @@ import { SpaceNote } from '#components/ui/test-band.tsx';
 import { KEY_ROLES } from '#server/domain/roles/schema.ts';
 import type { NewKey } from './created-card.tsx';
 import { KeyFields, keyFields, keyInput } from './key-fields.tsx';
+import { ThreeQuestions } from './three-questions.tsx';
 
 const NewApiKey = z.object({ ...keyFields, key_type: z.enum(['standard', 'access_key']), expires_at: z.string().nullable() });
 
@@ -75,6 +76,12 @@ function CreateForm({ onClose, onCreated }: { onClose: () => void; onCreated: Pr
   return (
     <Form form={form} onSubmit={submit} refusal={refusal}>
       {panel}
+      <ThreeQuestions
+        onAdvice={({ role_ids, key_type }) => {
+          form.setValue('role_ids', role_ids, { shouldDirty: true });
+          if (key_type === 'standard' || !accessReason) form.setValue('key_type', key_type);
+        }}
+      />
       <KeyFields form={form}>
         {space === 'live' && (
           <Field group label="Kind">

@@ -1,7 +1,8 @@
 'use client';
 
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { useTraffic } from '#components/logs/use-traffic.ts';
 import { useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { MutationError } from '#components/trpc/query-error.tsx';
 import { refusalOf } from '#components/trpc/refusal.ts';
@@ -68,6 +69,10 @@ export function RevokeDialog({ apiKey, open, onClose }: { apiKey: Key; open: boo
   const trpc = useTRPC();
   const queryClient = useQueryClient();
   const { space } = useScope();
+  // What would stop: asked for when the dialog opens.
+  const month = useTraffic('api_key', open ? [apiKey.id] : undefined)(apiKey.id);
+  const today = useQuery(trpc.requestLogs.stats.queryOptions({ api_key_id: apiKey.id }, { enabled: open }));
+  const busiest = today.data?.top_routes.flatMap((route) => route.name ?? []).slice(0, 3) ?? [];
   const revoke = useMutation(
     trpc.apiKeys.revoke.mutationOptions({
       onSuccess: () => {
@@ -89,6 +94,13 @@ export function RevokeDialog({ apiKey, open, onClose }: { apiKey: Key; open: boo
       title={`Revoke ${apiKey.name}?`}
       consequences={[
         'The next call with it is refused. This cannot be undone.',
+        ...(month && month.calls_30d > 0
+          ? [
+              `It made ${month.calls_30d.toLocaleString()} ${month.calls_30d === 1 ? 'call' : 'calls'} through routes in 30 days, ${(month.calls_24h ?? 0).toLocaleString()} of them in the last 24 hours${
+                busiest.length > 0 ? `, most to ${busiest.join(', ')}` : ''
+              }. Whatever makes them stops working.`,
+            ]
+          : []),
         apiKey.last_used_at ? (
           <>
             It was last used <Time value={apiKey.last_used_at} />

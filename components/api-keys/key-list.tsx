@@ -4,8 +4,9 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { KeyRound, Plus } from 'lucide-react';
 import { useQueryStates } from 'nuqs';
 import { useState } from 'react';
+import { type Traffic, useTraffic } from '#components/logs/use-traffic.ts';
 import { useLimit } from '#components/trpc/plan.tsx';
-import { useScope, useTRPC } from '#components/trpc/provider.tsx';
+import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { useReadOnlyReason } from '#components/trpc/role.ts';
 import { Status } from '#components/ui/badge.tsx';
@@ -24,7 +25,8 @@ import { KeyPanel, Roles } from './key-panel.tsx';
 import { type Key, limitInWords, stateOf, TYPES } from './key-words.ts';
 import { keyListInput, keySearch } from './list-search.ts';
 
-const column = columnsFor<Key>();
+type Listed = Key & { traffic: Traffic | undefined };
+const column = columnsFor<Listed>();
 const columns = [
   column.accessor('name', { header: 'Name', meta: { sort: 'name' }, cell: ({ getValue }) => getValue() }),
   column.accessor('key_prefix', {
@@ -41,22 +43,19 @@ const columns = [
     cell: ({ row }) =>
       limitInWords(row.original.rate_limit_requests, row.original.rate_limit_window_sec) ?? <span className="text-ink-3">—</span>,
   }),
-  column.accessor('ip_allowlist', {
-    header: 'From',
-    meta: { hideBelow: 'xl' },
-    cell: ({ getValue }) =>
-      getValue().length === 0 ? (
-        <span className="text-ink-3">anywhere</span>
-      ) : (
-        `${getValue().length} ${getValue().length === 1 ? 'range' : 'ranges'}`
-      ),
+  column.display({
+    id: 'calls',
+    header: 'Calls 30 d',
+    meta: { align: 'right', hideBelow: 'md' },
+    cell: ({ row }) => <span className="figures">{row.original.traffic?.calls_30d.toLocaleString() ?? '…'}</span>,
   }),
   column.accessor('last_used_at', {
     header: 'Last used',
     meta: { sort: 'last_used_at' },
     cell: ({ row }) => (
-      <span title={row.original.last_used_ip ? `from ${row.original.last_used_ip}` : undefined}>
+      <span className="flex flex-wrap items-baseline gap-x-2">
         <Time value={row.original.last_used_at} empty="never" />
+        {row.original.last_used_ip && <span className="font-mono text-ink-3 text-xs max-lg:hidden">{row.original.last_used_ip}</span>}
       </span>
     ),
   }),
@@ -64,6 +63,11 @@ const columns = [
     header: 'Expires',
     meta: { hideBelow: 'xl' },
     cell: ({ getValue }) => <Time value={getValue()} format="date" empty="never" />,
+  }),
+  column.accessor('created_by', {
+    header: 'Made by',
+    meta: { hideBelow: 'xl', truncate: true, width: '10rem' },
+    cell: ({ getValue }) => getValue()?.label ?? <span className="text-ink-3">—</span>,
   }),
   column.display({
     id: 'state',
@@ -78,12 +82,18 @@ const columns = [
 export function KeyList() {
   const trpc = useTRPC();
   const { api_url } = useScope();
+  const path = usePath();
   const [search, setSearch] = useQueryStates(keySearch);
   const [created, setCreated] = useState<NewKey>();
   const [revoking, setRevoking] = useState<Key>();
   const list = useQuery({ ...trpc.apiKeys.list.queryOptions(keyListInput(search)), placeholderData: keepPreviousData });
   const usage = useLimit('api_keys', 'keys');
   const readOnly = useReadOnlyReason();
+  const traffic = useTraffic(
+    'api_key',
+    list.data?.data.map((row) => row.id),
+  );
+  const rows = list.data?.data.map((row) => ({ ...row, traffic: traffic(row.id) }));
   const openNew = () => void setSearch({ open: 'new', peek: null });
   useHotkeys([{ keys: 'c', label: 'New key', group: 'List', run: () => !readOnly && openNew() }]);
   const newKey = (
@@ -110,7 +120,7 @@ export function KeyList() {
       ) : (
         <DataTable
           columns={columns}
-          rows={list.data?.data}
+          rows={rows}
           rowId={(row) => row.id}
           rowName={(row) => row.name}
           caption="API keys"
@@ -123,6 +133,7 @@ export function KeyList() {
             row.active
               ? [
                   { label: 'Details', onSelect: () => void setSearch({ peek: row.id }) },
+                  { label: 'Calls', href: path(`/logs?api_key_id=${row.id}&range=30d`) },
                   'separator',
                   { label: 'Revoke…', danger: true, disabledReason: readOnly, onSelect: () => setRevoking(row) },
                 ]
@@ -137,7 +148,8 @@ export function KeyList() {
                 { id: 'curl', label: 'cURL', language: 'bash', code: `curl ${api_url}/account -H "Authorization: Bearer $SALLYPORT_KEY"` },
               ]}
             >
-              A key names one program, holds only the roles it needs, and can be replaced without a gap.
+              A key names one program, holds only the roles it needs, and can be replaced without a gap. Making one starts with three
+              questions, if you are not sure which you need.
             </EmptyState>
           }
         />

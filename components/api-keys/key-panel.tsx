@@ -17,6 +17,8 @@ import { Time } from '#components/ui/time.tsx';
 import type { NewKey } from './created-card.tsx';
 import { EditForm } from './key-edit-form.tsx';
 import { RevokeDialog, RotateDialog } from './key-endings.tsx';
+import { KeyTraffic } from './key-traffic.tsx';
+import { KeyUses } from './key-uses.tsx';
 import { type Key, limitInWords, roleName, stateOf, TYPES } from './key-words.ts';
 import { RolePreview } from './role-picker.tsx';
 
@@ -107,8 +109,13 @@ function KeyDetails({ apiKey, onRotated }: { apiKey: Key; onRotated: Props['onRo
           },
         ]}
       />
+      <KeyTraffic id={apiKey.id} />
       <RolePreview roles={apiKey.role_ids} />
+      <KeyUses apiKey={apiKey} />
       <p className="flex gap-4">
+        <Link className={textLink} href={path(`/logs?api_key_id=${apiKey.id}&range=30d`)}>
+          Calls
+        </Link>
         <Link className={textLink} href={path(`/audit?resource_type=api_key&resource_id=${apiKey.id}`)}>
           Activity
         </Link>

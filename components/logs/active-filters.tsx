@@ -5,17 +5,18 @@ import { useTRPC } from '#components/trpc/provider.tsx';
 import type { ActiveFilter } from '#components/ui/filter-bar.tsx';
 import type { LogSearch } from './list-search.ts';
 
-/** Routes and clients of the space, for the names behind ids and for `route:` and `client:` in the query. */
+/** Routes, clients and keys of the space, for the names behind ids and for `route:`, `client:` and `key:` in the query. */
 export function useKnownPlaces() {
   const trpc = useTRPC();
   const routes = useQuery({ ...trpc.routes.list.queryOptions({ per_page: 100 }), staleTime: 60_000 }).data?.data ?? [];
   const clients = useQuery({ ...trpc.clients.list.queryOptions({ per_page: 100 }), staleTime: 60_000 }).data?.data ?? [];
-  return { routes, clients };
+  const keys = useQuery({ ...trpc.apiKeys.list.queryOptions({ per_page: 100 }), staleTime: 60_000 }).data?.data ?? [];
+  return { routes, clients, keys };
 }
 
 /** The chips of what is filtered, each with its own removal. */
 export function useActiveFilters(search: LogSearch, set: (change: Partial<LogSearch>) => void): ActiveFilter[] {
-  const { routes, clients } = useKnownPlaces();
+  const { routes, clients, keys } = useKnownPlaces();
   const chip = (key: keyof LogSearch, text: string): ActiveFilter => ({ id: key, text, label: text, onRemove: () => set({ [key]: null }) });
   const nameIn = (list: readonly { id: string; name: string }[], id: string) => list.find((one) => one.id === id)?.name ?? id.slice(0, 8);
   return [
@@ -23,6 +24,7 @@ export function useActiveFilters(search: LogSearch, set: (change: Partial<LogSea
     ...(search.method ? [chip('method', search.method)] : []),
     ...(search.route_id ? [chip('route_id', `Route ${nameIn(routes, search.route_id)}`)] : []),
     ...(search.client_id ? [chip('client_id', `Client ${nameIn(clients, search.client_id)}`)] : []),
+    ...(search.api_key_id ? [chip('api_key_id', `Key ${nameIn(keys, search.api_key_id)}`)] : []),
     ...(search.environment ? [chip('environment', `In ${search.environment}`)] : []),
     ...(search.origin ? [chip('origin', search.origin === 'service' ? 'Answered by us' : 'Answered by the upstream')] : []),
     ...(search.error ? [chip('error', search.error.replaceAll('_', ' '))] : []),

@@ -13,6 +13,7 @@ export const logSearch = {
   method: parseAsString,
   route_id: parseAsString,
   client_id: parseAsString,
+  api_key_id: parseAsString,
   environment: parseAsString,
   origin: parseAsStringLiteral(['upstream', 'service']),
   error: parseAsString,
@@ -31,6 +32,7 @@ export type LogSearch = {
   method: string | null;
   route_id: string | null;
   client_id: string | null;
+  api_key_id: string | null;
   environment: string | null;
   origin: 'upstream' | 'service' | null;
   error: string | null;
@@ -45,6 +47,7 @@ export const noFilters = {
   method: null,
   route_id: null,
   client_id: null,
+  api_key_id: null,
   environment: null,
   origin: null,
   error: null,
@@ -67,7 +70,7 @@ export function spanOf({ range, from, to }: Pick<LogSearch, 'range' | 'from' | '
 
 /** The filters of an address as the list and the export take them. */
 export function logFilters(search: LogSearch) {
-  const { q, status, method, route_id, client_id, environment, origin, error, limited, slower, ip } = search;
+  const { q, status, method, route_id, client_id, api_key_id, environment, origin, error, limited, slower, ip } = search;
   const exact = status && /^[1-5]\d\d$/.test(status) ? Number(status) : undefined;
   const classed = status && /^[2-5]xx$/.test(status) ? (status as '2xx' | '3xx' | '4xx' | '5xx') : undefined;
   return {
@@ -77,6 +80,7 @@ export function logFilters(search: LogSearch) {
     ...(method ? { method: method.toUpperCase() } : {}),
     ...(route_id ? { route_id } : {}),
     ...(client_id ? { client_id } : {}),
+    ...(api_key_id ? { api_key_id } : {}),
     ...(environment ? { environment } : {}),
     ...(origin ? { origin } : {}),
     ...(error ? { error } : {}),
@@ -88,9 +92,16 @@ export function logFilters(search: LogSearch) {
 export type LogFilters = ReturnType<typeof logFilters>;
 
 /** What the histogram can filter by. */
-export const statsFilters = ({ route_id, environment }: Pick<LogSearch, 'route_id' | 'environment'>) => ({
+export const statsFilters = ({
+  route_id,
+  environment,
+  client_id,
+  api_key_id,
+}: Pick<LogSearch, 'route_id' | 'environment' | 'client_id' | 'api_key_id'>) => ({
   ...(route_id ? { route_id } : {}),
   ...(environment ? { environment } : {}),
+  // A call counts for its client and for its key, in figures of their own: one of the two at a time.
+  ...(client_id ? { client_id } : api_key_id ? { api_key_id } : {}),
 });
 
 export const PAGE_SIZE = 100;

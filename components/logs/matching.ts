@@ -3,13 +3,27 @@ import type { Log } from './words.ts';
 
 /** Whether a call that arrived live belongs into the list as it is filtered; the same rules as the list's own query. */
 export function matchesLive(log: Log, filters: LogFilters): boolean {
-  const { q, status, status_class, method, route_id, client_id, environment, origin, error, rate_limited, min_latency_ms, src_ip } =
-    filters;
+  const {
+    q,
+    status,
+    status_class,
+    method,
+    route_id,
+    client_id,
+    api_key_id,
+    environment,
+    origin,
+    error,
+    rate_limited,
+    min_latency_ms,
+    src_ip,
+  } = filters;
   if (status !== undefined && log.status_code !== status) return false;
   if (status_class !== undefined && Math.floor((log.status_code ?? 0) / 100) !== Number(status_class[0])) return false;
   if (method !== undefined && log.method !== method) return false;
   if (route_id !== undefined && log.route_id !== route_id) return false;
   if (client_id !== undefined && log.matched_client_id !== client_id) return false;
+  if (api_key_id !== undefined && log.api_key_id !== api_key_id) return false;
   if (environment !== undefined && log.environment !== environment) return false;
   if (origin !== undefined && log.origin !== origin) return false;
   if (error !== undefined && log.error !== error) return false;

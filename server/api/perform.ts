@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { noteUses } from '#server/domain/api-keys/uses.ts';
 import { denyingPolicy } from '#server/domain/policies/service.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
@@ -45,6 +46,7 @@ export async function allow(op: AnyOperation, ctx: Ctx): Promise<void> {
     const policy = await denyingPolicy(ctx, capability);
     if (policy) throw new Refusal(ctx.actor.type === 'member' ? 'role_denied' : 'forbidden', `denied by tenant policy ${policy.name}`);
   }
+  noteUses(ctx, needs);
 }
 
 /** Keys have met this rule at authentication; members keep reading and leaving (interface rule 20 §5). */

@@ -3,6 +3,7 @@ import { operation } from '#server/kernel/operation.ts';
 import {
   ApiKey,
   ApiKeyRef,
+  ApiKeyUses,
   CreateApiKey,
   CreatedApiKey,
   ListApiKeys,
@@ -12,6 +13,7 @@ import {
   UpdateApiKey,
 } from './schema.ts';
 import * as keys from './service.ts';
+import { apiKeyUses } from './uses.ts';
 
 export const list = operation({
   id: 'api_keys.list',
@@ -83,4 +85,15 @@ export const remove = operation({
   input: ApiKeyRef,
   output: RevokedApiKey,
   run: (ctx, input) => keys.revokeApiKey(ctx, input),
+});
+
+export const uses = operation({
+  id: 'api_keys.uses',
+  summary: 'Which of its permissions an API key has used',
+  http: 'GET /admin/api-keys/{id}/uses',
+  needs: ['api_key:read'],
+  refuses: ['not_found'],
+  input: ApiKeyRef,
+  output: ApiKeyUses,
+  run: (ctx, input) => apiKeyUses(ctx, input),
 });

@@ -4,6 +4,7 @@ import * as ops from './operations.ts';
 export const apiKeysRouter = router({
   list: query(ops.list),
   get: query(ops.get),
+  uses: query(ops.uses),
   create: mutation(ops.create),
   update: mutation(ops.update),
   rotate: mutation(ops.rotate),

@@ -94,3 +94,14 @@ export const ListApiKeys = listQuery({
 });
 
 export const RevokedApiKey = z.object({ deleted: z.literal(true), revoked: z.literal(true) }).meta({ id: 'RevokedApiKey' });
+
+/** What a key used of what it may do, as far back as its uses are known (interface rule 70 §3.8). */
+export const ApiKeyUses = z
+  .object({
+    /** how many capabilities its roles and scopes give it */
+    held: z.int(),
+    used: z.array(z.object({ capability: z.string(), last_used_at: time() })),
+    /** seeded roles that cover everything it used with fewer capabilities than it has; null when there are none */
+    narrower_role_ids: z.array(z.uuid()).nullable(),
+  })
+  .meta({ id: 'ApiKeyUses' });

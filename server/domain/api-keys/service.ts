@@ -250,7 +250,8 @@ const creator = ({ actor }: Pick<Ctx, 'actor'>) => ({ kind: CREATOR[actor.type],
 
 type KeyRow = Awaited<ReturnType<typeof keyByRef>>;
 
-async function keyByRef(tx: Tx, ctx: Ctx, ref: string) {
+/** @throws Refusal not_found */
+export async function keyByRef(tx: Tx, ctx: Ctx, ref: string) {
   const row = await tx.api_keys.findFirst({ where: { ...own(ctx), ...(isUuid(ref) ? { id: ref } : { key_id: ref }) } });
   if (!row) throw notFound();
   return row;

@@ -1,0 +1,70 @@
+'use client';
+
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useTRPC } from '#components/trpc/provider.tsx';
+import { MutationError } from '#components/trpc/query-error.tsx';
+import { useReadOnlyReason } from '#components/trpc/role.ts';
+import { Badge } from '#components/ui/badge.tsx';
+import { Button } from '#components/ui/button.tsx';
+import { Time } from '#components/ui/time.tsx';
+import { notifyDone } from '#components/ui/toaster.tsx';
+import { type Key, roleName } from './key-words.ts';
+
+/** What a key really used of what it may do, and the narrower roles that would cover it. */
+export function KeyUses({ apiKey }: { apiKey: Key }) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const readOnly = useReadOnlyReason();
+  const query = useQuery(trpc.apiKeys.uses.queryOptions({ id: apiKey.id }));
+  const narrow = useMutation(
+    trpc.apiKeys.update.mutationOptions({
+      onSuccess: ({ name }) => {
+        void queryClient.invalidateQueries(trpc.apiKeys.pathFilter());
+        notifyDone(`${name} holds only what it used; its next call already`);
+      },
+    }),
+  );
+  if (!query.data) return null;
+  const { held, used, narrower_role_ids } = query.data;
+  return (
+    <section className="flex flex-col gap-2">
+      <h3 className="font-semibold">
+        Used {used.length} of {held} permissions
+      </h3>
+      {used.length === 0 ? (
+        <p className="text-ink-2">Nothing yet. Once it works for a while, this shows what it could do without.</p>
+      ) : (
+        <ul className="flex flex-wrap gap-1">
+          {used.map(({ capability, last_used_at }) => (
+            <li key={capability} className="flex items-center gap-1">
+              <Badge mono>{capability}</Badge>
+              <Time value={last_used_at} className="text-ink-3 text-xs" />
+            </li>
+          ))}
+        </ul>
+      )}
+      {apiKey.active && narrower_role_ids && (
+        <div className="flex flex-col gap-2 rounded-lg border border-line-strong bg-subtle px-3 py-2.5">
+          <p>
+            <b className="font-medium">{narrower_role_ids.map(roleName).join(' and ')}</b> would cover all of it. A key that leaks does no
+            more than its roles.
+          </p>
+          <p className="text-ink-3 text-xs">
+            Uses are known as far back as the key was watched; what it does once a year may be missing. The roles can be given back at any
+            time.
+          </p>
+          <MutationError error={narrow.error} />
+          <Button
+            size="sm"
+            className="self-start"
+            disabledReason={readOnly}
+            loading={narrow.isPending}
+            onClick={() => narrow.mutate({ id: apiKey.id, role_ids: narrower_role_ids })}
+          >
+            Narrow to {narrower_role_ids.map(roleName).join(' and ')}
+          </Button>
+        </div>
+      )}
+    </section>
+  );
+}

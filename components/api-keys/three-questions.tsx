@@ -1,0 +1,89 @@
+'use client';
+
+import Link from 'next/link';
+import { useState } from 'react';
+import { usePath, useScope } from '#components/trpc/provider.tsx';
+import { Button } from '#components/ui/button.tsx';
+import { RadioCards } from '#components/ui/choices.tsx';
+import { Field } from '#components/ui/field.tsx';
+import { textLink } from '#components/ui/layout.tsx';
+import { adviceOf, type Purpose, type Where } from './advice.ts';
+import { roleName } from './key-words.ts';
+
+type Props = { onAdvice: (advice: { role_ids: string[]; key_type: 'standard' | 'access_key' }) => void };
+
+/** For whoever does not know the words yet: what for, from where, for how long. The answer fills in the form below. */
+export function ThreeQuestions({ onAdvice }: Props) {
+  const path = usePath();
+  const { space } = useScope();
+  const [purpose, setPurpose] = useState<Purpose>();
+  const [where, setWhere] = useState<Where>();
+  const [ends, setEnds] = useState<'yes' | 'no'>();
+  const advice = purpose && where && ends && adviceOf(purpose, where, ends === 'yes', space);
+  return (
+    <details className="rounded-lg border border-line-strong bg-subtle">
+      <summary className="cursor-pointer select-none rounded-lg px-3 py-2 text-ink-2 hover:text-ink">
+        Not sure which you need? Three questions
+      </summary>
+      <div className="flex flex-col gap-4 border-line-strong border-t p-3">
+        <Field group label="What will use it?">
+          <RadioCards
+            value={purpose ?? ''}
+            onValueChange={(value) => setPurpose(value as Purpose)}
+            options={[
+              { value: 'call', title: 'A program that calls my APIs through routes' },
+              { value: 'build', title: 'A pipeline or tool that builds routes, secrets and clients' },
+              { value: 'watch', title: 'A monitor or report that only reads' },
+            ]}
+          />
+        </Field>
+        <Field group label="Where does it run?">
+          <RadioCards
+            columns={2}
+            value={where ?? ''}
+            onValueChange={(value) => setWhere(value as Where)}
+            options={[
+              { value: 'fixed', title: 'At a known address', description: 'a server, an office, a NAT gateway' },
+              { value: 'anywhere', title: 'Anywhere', description: 'laptops, hosted runners, serverless' },
+            ]}
+          />
+        </Field>
+        <Field group label="Should it end by itself?">
+          <RadioCards
+            columns={2}
+            value={ends ?? ''}
+            onValueChange={(value) => setEnds(value as 'yes' | 'no')}
+            options={[
+              { value: 'no', title: 'No', description: 'until somebody revokes it' },
+              { value: 'yes', title: 'Yes', description: 'on a date' },
+            ]}
+          />
+        </Field>
+        {advice && (
+          <div role="status" className="flex flex-col gap-2">
+            <p className="font-medium">
+              {advice.title}: {advice.role_ids.map(roleName).join(' and ')}
+            </p>
+            <ul className="list-disc pl-4 text-ink-2">
+              {advice.reasons.map((reason) => (
+                <li key={reason}>{reason}</li>
+              ))}
+            </ul>
+            {purpose === 'call' && where === 'fixed' && (
+              <p className="text-ink-2">
+                A route can also be closed to all but that address:{' '}
+                <Link className={textLink} href={path('/clients')}>
+                  Clients
+                </Link>
+                .
+              </p>
+            )}
+            <Button size="sm" className="self-start" onClick={() => onAdvice(advice)}>
+              Fill that in
+            </Button>
+          </div>
+        )}
+      </div>
+    </details>
+  );
+}

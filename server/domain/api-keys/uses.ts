@@ -1,0 +1,70 @@
+import type { z } from 'zod';
+import { type Capability, KEY_ROLES, keyCapabilities, scopeCapabilities } from '#server/kernel/capabilities.ts';
+import { type Ctx, own } from '#server/kernel/context.ts';
+import { read } from '#server/kernel/database.ts';
+import { sql } from '#server/platform/db.ts';
+import type { ApiKeyUses } from './schema.ts';
+import { keyByRef } from './service.ts';
+
+const HOUR = 3_600_000;
+const MOST_REMEMBERED = 50_000;
+const stamped = new Map<string, number>();
+
+/** Notes that a key used these capabilities, each at most once an hour and outside the request's own work; a lost stamp loses nothing. */
+export function noteUses(ctx: Ctx, capabilities: readonly Capability[]): void {
+  if (ctx.actor.type !== 'api_key' || ctx.actor.id === null) return;
+  const id = ctx.actor.id;
+  const now = ctx.now.getTime();
+  const fresh = capabilities.filter((capability) => now - (stamped.get(`${id} ${capability}`) ?? 0) >= HOUR);
+  if (fresh.length === 0) return;
+  if (stamped.size > MOST_REMEMBERED) stamped.clear();
+  for (const capability of fresh) stamped.set(`${id} ${capability}`, now);
+  void sql()
+    .query({
+      name: 'note-uses',
+      text: `insert into api_key_uses (api_key_id, capability, tenant_id, sandbox, last_used_at) select $1, c, $2, $3, $4 from unnest($5::text[]) c
+        on conflict (api_key_id, capability) do update set last_used_at = excluded.last_used_at`,
+      values: [id, ctx.tenant_id, ctx.sandbox, ctx.now, fresh],
+    })
+    .catch(() => {
+      for (const capability of fresh) stamped.delete(`${id} ${capability}`);
+    });
+}
+
+/**
+ * What a key may do beside what it did, and the narrowest seeded roles that would still let it. Calls through routes come from the request log,
+ * the rest from the stamps of the management API.
+ */
+export function apiKeyUses(ctx: Ctx, input: { id: string }): Promise<z.input<typeof ApiKeyUses>> {
+  return read(ctx, async (tx) => {
+    const key = await keyByRef(tx, ctx, input.id);
+    const within = key.scoped ? scopeCapabilities(key.scopes) : undefined;
+    const held = [...keyCapabilities(key.role_ids)].filter((capability) => !within || within.has(capability));
+    const rows = await tx.api_key_uses.findMany({
+      where: { ...own(ctx), api_key_id: key.id, capability: { in: held } },
+      select: { capability: true, last_used_at: true },
+    });
+    const calls = await tx.call_days.aggregate({
+      where: { ...own(ctx), kind: 'api_key', ref_id: key.id, counted: { gt: 0 } },
+      _max: { last_at: true },
+    });
+    const called = calls._max.last_at;
+    const used = [
+      ...rows.filter((row) => row.capability !== 'proxy:invoke'),
+      ...(called && held.includes('proxy:invoke') ? [{ capability: 'proxy:invoke', last_used_at: called }] : []),
+    ].sort((a, b) => a.capability.localeCompare(b.capability));
+    return { held: held.length, used, narrower_role_ids: narrower(key.role_ids, new Set(used.map((use) => use.capability))) };
+  });
+}
+
+/** Null when nothing was used, or when no choice of roles covers it with fewer capabilities than the present one. */
+export function narrower(roleIds: readonly string[], used: ReadonlySet<string>): string[] | null {
+  if (used.size === 0) return null;
+  const choices = KEY_ROLES.reduce<string[][]>((sets, role) => [...sets, ...sets.map((set) => [...set, role.id])], [[]]);
+  const fitting = choices
+    .map((ids) => ({ ids, capabilities: keyCapabilities(ids) }))
+    .filter(({ capabilities }) => [...used].every((capability) => capabilities.has(capability as Capability)))
+    .sort((a, b) => a.capabilities.size - b.capabilities.size || a.ids.length - b.ids.length);
+  const best = fitting[0];
+  return best && best.capabilities.size < keyCapabilities(roleIds).size ? best.ids : null;
+}
