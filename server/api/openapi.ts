@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { scopeOf } from '#server/kernel/capabilities.ts';
 import { ERROR_STATUS, type ErrorType } from '#server/kernel/errors.ts';
@@ -247,6 +248,9 @@ function schemaOf(schema: z.ZodType, io: 'input' | 'output', shared: Record<stri
     override: ({ jsonSchema }) => {
       delete jsonSchema.additionalProperties;
       delete jsonSchema.id;
+      // Fields that are there to be refused (material of another secret type) are nothing a caller can send.
+      for (const [name, field] of Object.entries(jsonSchema.properties ?? {}))
+        if (typeof field === 'object' && isDeepStrictEqual(field.not, {})) delete jsonSchema.properties?.[name];
     },
   }) as Json;
   Object.assign(shared, pointAtComponents($defs ?? {}));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { containsCredential, redactCredentials } from './credential-patterns.ts';
+import { containsCredential, redactCredentials } from '#server/kernel/credential-patterns.ts';
 import {
   checksum,
   classifyCredential,

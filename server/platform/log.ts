@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { redactCredentials, redactedMark } from '../crypto/credential-patterns.ts';
+import { redactCredentials, redactedMark } from '../kernel/credential-patterns.ts';
 import { logLevel } from './env.ts';
 
 // What only its place in a log line tells: header values and the password part of a URL. No class here matches a quote or a backslash.

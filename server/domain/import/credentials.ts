@@ -1,5 +1,5 @@
 import { getDomainWithoutSuffix } from 'tldts';
-import { containsCredential } from '#server/crypto/credential-patterns.ts';
+import { containsCredential } from '#server/kernel/credential-patterns.ts';
 import type { ProposedSecret } from './schema.ts';
 
 /** Names the importer must not propose, lower-cased: they exist in the space. */

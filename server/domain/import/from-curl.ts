@@ -1,4 +1,4 @@
-import { containsCredential } from '#server/crypto/credential-patterns.ts';
+import { containsCredential } from '#server/kernel/credential-patterns.ts';
 import { headerNameProblem } from '#server/domain/routes/config/schema.ts';
 import {
   freeName,

@@ -120,15 +120,8 @@ const settings = {
 };
 
 /** Losing a credential silently is worse than refusing it: material of the other types is named in the refusal. */
-const foreign = () => z.never({ error: 'belongs to another secret type; a string secret takes its material in value' }).nullish();
-
-export const CreateSecret = z.object({
-  secret_type: secretType(),
-  name: secretName(),
-  /** Required from machines; the dashboard may leave it out and fill it in per environment later. */
-  value: secretValue().optional(),
-  environment: environment().optional(),
-  ...z.object(settings).partial().shape,
+const foreign = () => z.never({ error: 'belongs to another secret type; a string secret takes its material in value' }).optional();
+const foreignMaterial = {
   client_secret: foreign(),
   access_token: foreign(),
   refresh_token: foreign(),
@@ -137,14 +130,34 @@ export const CreateSecret = z.object({
   certificate_content: foreign(),
   private_key: foreign(),
   passphrase: foreign(),
+};
+
+export const CreateSecret = z.object({
+  secret_type: secretType(),
+  name: secretName(),
+  /** Required from machines; the dashboard may leave it out and fill it in per environment later. */
+  value: secretValue().optional(),
+  environment: environment().optional(),
+  ...z.object(settings).partial().shape,
+  ...foreignMaterial,
 });
 
-export const UpdateSecret = atLeastOne(z.object({ id: pathId(), name: secretName().optional(), ...z.object(settings).partial().shape }));
+export const UpdateSecret = atLeastOne(
+  z.object({
+    id: pathId(),
+    name: secretName().optional(),
+    ...z.object(settings).partial().shape,
+    /** Dropped in silence, a new value would be believed stored. */
+    value: z.never({ error: 'is set with PUT /secrets/{id}/value' }).optional(),
+    ...foreignMaterial,
+  }),
+);
 
 export const PutValue = z.object({
   id: pathId(),
   value: secretValue(),
   environment: environment().optional(),
+  ...foreignMaterial,
   /** The version the caller believes to be current, as `"3"`, `3` or `*`. */
   if_match: z.string().max(100).optional().meta({ 'x-header': 'If-Match' }),
 });

@@ -134,6 +134,14 @@ test('other types, and material that belongs to them, are refused with a sentenc
       CreateSecret.safeParse({ name: 'x', value: 'v', [field]: 'material' }).error?.issues[0]?.message ?? '',
       /another secret type/,
     );
+  const id = newId();
+  for (const body of [{ value: 'new' }, { name: 'x', value: 'new' }, { name: 'x', value: null }])
+    assert.match(UpdateSecret.safeParse({ id, ...body }).error?.issues[0]?.message ?? '', /PUT \/secrets\/\{id\}\/value/);
+  for (const schema of [UpdateSecret, PutValue])
+    assert.match(
+      schema.safeParse({ id, name: 'x', value: schema === PutValue ? 'v' : undefined, client_secret: 's' }).error?.issues[0]?.message ?? '',
+      /another secret type/,
+    );
   for (const secret_type of ['api_key', 'basic_auth', 'custom', 'static'])
     assert.equal(CreateSecret.parse({ name: 'x', value: 'v', secret_type }).secret_type, 'string');
   assert.equal(CreateSecret.safeParse({ name: 'x', value: 'v', secret_type: 'ssh' }).success, false);

@@ -1,4 +1,4 @@
-import { redactCredentials } from '#server/crypto/credential-patterns.ts';
+import { redactCredentials } from '#server/kernel/credential-patterns.ts';
 import { scrub } from '#server/platform/log.ts';
 import type { Call } from '../call.ts';
 import { isoInstant } from '../instant.ts';

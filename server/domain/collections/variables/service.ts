@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { containsCredential } from '#server/crypto/credential-patterns.ts';
+import { containsCredential } from '#server/kernel/credential-patterns.ts';
 import { changesOf } from '#server/kernel/changes.ts';
 import { onUnique } from '#server/kernel/conflicts.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
