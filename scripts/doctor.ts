@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
 import { loadRootKeys, parseRootKey } from '../server/crypto/root-key.ts';
-import { type Env, EnvError, parseEnv } from '../server/platform/env.ts';
+import { type Env, EnvError, parseEnv, withoutEffect } from '../server/platform/env.ts';
 import { openDatabase } from './open-database.ts';
 import { accepts, publicPorts, whyNotFree } from './ports.ts';
 import { migrationState } from './schema.ts';
@@ -43,6 +43,8 @@ function readEnv(): Env {
   try {
     const parsed = parseEnv(process.env);
     report('Settings', ok(`${parsed.NODE_ENV}, roles ${parsed.SALLYPORT_ROLES.join(' ')}`));
+    for (const name of withoutEffect(process.env))
+      report('Settings', warn(`${name} has no effect in this release`, 'Unset it, or do not count on what it will do later.'));
     return parsed;
   } catch (error) {
     if (!(error instanceof EnvError)) throw error;
@@ -54,10 +56,6 @@ function readEnv(): Env {
 /** The id names the key without revealing it: the first 8 hex digits of its SHA-256. */
 function rootKey(env: Env): string | undefined {
   try {
-    if (env.MASTER_KMS_PROVIDER) {
-      report('Root key', ok(`held by ${env.MASTER_KMS_PROVIDER}`));
-      return undefined;
-    }
     if (env.MASTER_KEY_B64) {
       const { id } = parseRootKey(env.MASTER_KEY_B64, 'MASTER_KEY_B64');
       report('Root key', ok(`${id}, from MASTER_KEY_B64`));

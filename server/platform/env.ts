@@ -127,6 +127,24 @@ const variables = z.object({
   SVC_STRICT_BUILD_CHECK: field.flag.default(false),
 });
 
+/** Settings of later releases: accepted, so that one set of variables serves several versions, and without effect until then. */
+const LATER = [
+  'CAPTCHA_SECRET',
+  'GEOIP_DB_PATH',
+  'MANIFEST_TTL_SECONDS',
+  'OPS_OTLP_ENDPOINT',
+  'PKI_PUB_HTTP',
+  'PRESIDIO_URL',
+  'SMS_PROVIDER_URL',
+  'STRIPE_SECRET_KEY',
+  'STRIPE_WEBHOOK_SECRET',
+  'SVC_STRICT_BUILD_CHECK',
+  'WEBAUTHN_RP_ID',
+] as const satisfies readonly (keyof typeof variables.shape)[];
+
+/** Which of them are set: an operator who set one expects something to happen. */
+export const withoutEffect = (source: Readonly<Record<string, string | undefined>>): string[] => LATER.filter((name) => source[name]);
+
 /** Names of all variables that decide how the product behaves. */
 export const variableNames: readonly string[] = Object.keys(variables.shape);
 
@@ -168,8 +186,9 @@ function contradictions(env: Env): string[] {
     [env.NODE_ENV === 'production' && fixed, 'MASTER_KEY_B64 is a fixed test key, which is refused when NODE_ENV is production'],
     [env.SVC_EGRESS_TEST_HOSTS.length > 0 && !env.SVC_TEST_MODE, 'SVC_EGRESS_TEST_HOSTS needs SVC_TEST_MODE=1'],
     [
-      (env.MASTER_KMS_PROVIDER === undefined) !== (env.MASTER_KMS_KEY_REF === undefined),
-      'MASTER_KMS_PROVIDER and MASTER_KMS_KEY_REF must be set together',
+      // Ignored, it would leave the root key in a file while the operator believes it in a KMS.
+      env.MASTER_KMS_PROVIDER !== undefined || env.MASTER_KMS_KEY_REF !== undefined,
+      'MASTER_KMS_PROVIDER and MASTER_KMS_KEY_REF are not available in this release: use MASTER_KEY_B64 or MASTER_KEY_FILE',
     ],
     [
       env.MASTER_KEY_PREVIOUS_B64 !== undefined && env.MASTER_KEY_PREVIOUS_B64 === env.MASTER_KEY_B64,

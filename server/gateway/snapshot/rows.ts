@@ -101,7 +101,7 @@ const QUERIES = {
     from secrets where ${OF_SPACE}`,
   secret_values: `select e.tenant_id, e.sandbox, e.secret_id, e.environment_name, ${ms('e.expires_at_override')} as expires_at_override, v.id as value_id,
       encode(v.value_ct, 'base64') as value_ct, encode(v.cek_wrapped, 'base64') as cek_wrapped, v.tmk_version
-    from secret_environments e join secret_values v on v.id = e.current_value_id
+    from secret_environments e join secret_values v on v.id = e.current_value_id and v.secret_environment_id = e.id
     where e.tenant_id = any($1) and e.sandbox = any($2) and v.value_ct is not null and v.cek_wrapped is not null`,
 } as const;
 type Family = keyof typeof QUERIES;
