@@ -103,7 +103,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (status < 200 || this.#state !== 'waiting') return; // 1xx is not forwarded
     if (hasForeignCoding(headers)) {
       const message = `The host ${this.#call.upstream?.host} used a transfer coding nobody asked for.`;
-      return controller.abort(new UpstreamFault('upstream_protocol_error', message));
+      controller.abort(new UpstreamFault('upstream_protocol_error', message));
+      return;
     }
     this.#status = status;
     this.#reason = reason ?? '';

@@ -86,9 +86,10 @@ export function acceptBody(req: IncomingMessage, res: ServerResponse): void {
 
 /**
  * Reads and throws away what is left of a body after the answer was written, so that the caller gets to read the answer instead of a
- * reset; gives up, and hangs up, after `maxBytes` or `ms`.
+ * reset; gives up, and hangs up, after `maxBytes` or `ms`. The buffers of a fast connection alone hold several megabytes: who hangs up before they are
+ * read resets it, and most clients then report the reset instead of the answer.
  */
-export function discardBody(req: IncomingMessage, maxBytes = 1024 * 1024, ms = 2_000): void {
+export function discardBody(req: IncomingMessage, maxBytes = 32 * 1024 * 1024, ms = 2_000): void {
   if (req.complete || req.destroyed) return;
   let left = maxBytes;
   const hangUp = () => req.socket.destroy();
