@@ -25,8 +25,8 @@ const mutating = (op: AnyOperation) => !op.http.startsWith('GET ');
 const withSample = operations.filter((op) => op.needs !== 'anonymous');
 const sample = (op: AnyOperation, ctx: Ctx) => samples[op.id]!(ctx);
 const infrastructure = KEY_ROLES.at(-1)!;
-/** Verbs that ask for an Owner or Admin beyond a capability. */
-const PEOPLE_ONLY: ReadonlySet<string> = new Set(['secrets.restore']);
+/** Verbs that ask for a person, beyond a capability. */
+const PEOPLE_ONLY: ReadonlySet<string> = new Set(['secrets.restore', 'views.list', 'views.create', 'views.update', 'views.delete']);
 /** A few acts belong to Owners alone: no seeded key role carries them. */
 const keyMay = (op: AnyOperation) =>
   !PEOPLE_ONLY.has(op.id) && (op.needs === 'any' || op.needs === 'anonymous' || op.needs.every((c) => infrastructure.capabilities.has(c)));

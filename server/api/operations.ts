@@ -12,6 +12,7 @@ import * as routes from '#server/domain/routes/operations.ts';
 import * as search from '#server/domain/search/operations.ts';
 import * as secrets from '#server/domain/secrets/operations.ts';
 import * as signup from '#server/domain/signup/operations.ts';
+import * as views from '#server/domain/views/operations.ts';
 import type { AnyOperation } from '#server/kernel/operation.ts';
 import * as description from './document.ts';
 import { matcher } from './match.ts';
@@ -33,6 +34,7 @@ export const operations: readonly AnyOperation[] = [
   search,
   secrets,
   signup,
+  views,
 ].flatMap((family) => Object.values(family).filter((row): row is AnyOperation => typeof row === 'object' && 'http' in row));
 
 const isDashboard = (op: AnyOperation) => /^\w+ \/(?:admin|auth)\//.test(op.http);

@@ -74,6 +74,10 @@ const membership: Sample = async (ctx) => {
   return { id, routeId: (await made(ctx, 'routes.create', { ...(await route(ctx)), collection_id: id })).id };
 };
 
+/** A private one is nobody else's business and leaves no audit entry. */
+const sharedView: Sample = async () => ({ page: 'routes', name: fresh('View'), query: 'enabled=true', shared: true });
+const viewId = idOf('views.create', sharedView);
+
 /** A call as the gateway logs it, old enough to have passed every watermark. */
 const loggedCall: Sample = async (ctx) => {
   const request_id = newId();
@@ -193,4 +197,8 @@ export const samples: Record<string, Sample> = {
   'logs.traffic': async (ctx) => ({ kind: 'secret', ids: [(await secretId(ctx)).id] }),
   'logs.days': nothing,
   'logs.export': nothing,
+  'views.list': async () => ({ page: 'routes' }),
+  'views.create': sharedView,
+  'views.update': async (ctx) => ({ ...(await viewId(ctx)), name: fresh('Other view') }),
+  'views.delete': viewId,
 };

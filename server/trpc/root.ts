@@ -11,6 +11,7 @@ import { rolesRouter } from '#server/domain/roles/router.ts';
 import { routesRouter } from '#server/domain/routes/router.ts';
 import { searchRouter } from '#server/domain/search/router.ts';
 import { secretsRouter } from '#server/domain/secrets/router.ts';
+import { viewsRouter } from '#server/domain/views/router.ts';
 import { router } from './from-operation.ts';
 
 /** Everything the dashboard can ask, family by family. */
@@ -28,5 +29,6 @@ export const appRouter = router({
   search: searchRouter,
   secrets: secretsRouter,
   tenantKeys: tenantKeysRouter,
+  views: viewsRouter,
 });
 export type AppRouter = typeof appRouter;

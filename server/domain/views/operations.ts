@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { Deleted } from '#server/kernel/fields.ts';
+import { operation } from '#server/kernel/operation.ts';
+import { wholeList } from '#server/kernel/page.ts';
+import { CreateView, ListViews, UpdateView, View, ViewRef } from './schema.ts';
+import * as views from './service.ts';
+
+// Which capability a view needs depends on the page it is of: the verbs ask for it.
+
+export const list = operation({
+  id: 'views.list',
+  summary: 'List own and shared views of a list page',
+  http: 'GET /admin/views',
+  needs: 'any',
+  refuses: ['role_denied'],
+  input: ListViews,
+  output: z.array(View),
+  list: 'whole',
+  run: async (ctx, input) => wholeList(await views.listViews(ctx, input)),
+});
+
+export const create = operation({
+  id: 'views.create',
+  summary: 'Keep a view of a list page',
+  http: 'POST /admin/views',
+  needs: 'any',
+  refuses: ['role_denied', 'conflict'],
+  input: CreateView,
+  output: View,
+  success: 201,
+  run: (ctx, input) => views.createView(ctx, input),
+});
+
+export const update = operation({
+  id: 'views.update',
+  summary: 'Rename, re-save, share or prefer a view',
+  http: 'PATCH /admin/views/{id}',
+  needs: 'any',
+  refuses: ['not_found', 'role_denied', 'conflict'],
+  input: UpdateView,
+  output: View,
+  run: (ctx, input) => views.updateView(ctx, input),
+});
+
+export const remove = operation({
+  id: 'views.delete',
+  summary: 'Remove a view',
+  http: 'DELETE /admin/views/{id}',
+  needs: 'any',
+  refuses: ['not_found', 'role_denied'],
+  input: ViewRef,
+  output: Deleted,
+  run: (ctx, input) => views.deleteView(ctx, input),
+});

@@ -1,0 +1,165 @@
+import type { z } from 'zod';
+import type { Prisma } from '#server/generated/prisma/client.ts';
+import type { Capability } from '#server/kernel/capabilities.ts';
+import { changesOf } from '#server/kernel/changes.ts';
+import { onUnique } from '#server/kernel/conflicts.ts';
+import { type Ctx, own } from '#server/kernel/context.ts';
+import { read, type Tx } from '#server/kernel/database.ts';
+import { invalid, notFound, Refusal } from '#server/kernel/errors.ts';
+import { isUuid } from '#server/kernel/fields.ts';
+import { newId } from '#server/kernel/ids.ts';
+import { audited, mutate, unchanged } from '#server/kernel/mutate.ts';
+import { type CreateView, type ListViews, type UpdateView, type VIEW_PAGES, VIEWS_PER_PERSON } from './schema.ts';
+
+type Page = (typeof VIEW_PAGES)[number];
+type Row = Prisma.saved_viewsGetPayload<object>;
+
+/** Who sees the page has views of it; who may change what it lists may also put a view in front of everybody (interface rule 70 §3.5). */
+const RIGHTS: Record<Page, { see: Capability; share: Capability }> = {
+  routes: { see: 'route:list', share: 'route:update' },
+  clients: { see: 'client:read', share: 'client:update' },
+  secrets: { see: 'secret:read', share: 'secret:update' },
+  api_keys: { see: 'api_key:list', share: 'api_key:update' },
+  logs: { see: 'log:list', share: 'route:update' },
+  audit: { see: 'audit_log:list', share: 'audit_log:read_details' },
+};
+
+/** One's own views of a page and the shared ones, by name. @throws Refusal role_denied */
+export function listViews(ctx: Ctx, { page }: z.output<typeof ListViews>) {
+  const person = personIn(ctx);
+  require(ctx, RIGHTS[page].see);
+  return read(ctx, async (tx) => {
+    const rows = await tx.saved_views.findMany({
+      where: { ...own(ctx), page, OR: [{ owner_id: person.id }, { shared: true }] },
+      orderBy: [{ shared: 'asc' }, { name: 'asc' }, { id: 'asc' }],
+    });
+    return rows.map((row) => shown(row, person.id));
+  });
+}
+
+/** Anybody who sees the page keeps private views; only a shared one is an event of the workspace. @throws Refusal role_denied, conflict */
+export function createView(ctx: Ctx, { is_default, ...input }: z.output<typeof CreateView>) {
+  const person = personIn(ctx);
+  require(ctx, RIGHTS[input.page].see);
+  if (input.shared) require(ctx, RIGHTS[input.page].share);
+  return mutate(ctx, async (tx) => {
+    await inTurn(tx, ctx, person.id);
+    const mine = await tx.saved_views.count({ where: { ...own(ctx), page: input.page, owner_id: person.id } });
+    if (mine >= VIEWS_PER_PERSON) throw invalid('name', `you keep ${VIEWS_PER_PERSON} views of this page already; remove one first`);
+    if (is_default) await noDefault(tx, ctx, input.page, person.id);
+    const row = await tx.saved_views
+      .create({
+        data: {
+          ...own(ctx),
+          ...input,
+          id: newId(),
+          owner_id: person.id,
+          owner_label: person.label,
+          default_for: is_default ? [person.id] : [],
+          created_at: ctx.now,
+          updated_at: ctx.now,
+        },
+      })
+      .catch(onUnique(TAKEN));
+    return row.shared ? audited(shown(row, person.id), entry('create', row)) : unchanged(shown(row, person.id));
+  });
+}
+
+/**
+ * `is_default` is each person's own choice, also of a shared view; everything else belongs to its owner, and of a shared view to Owners and Admins too.
+ * @throws Refusal not_found, role_denied, conflict
+ */
+export function updateView(ctx: Ctx, { id, is_default, ...input }: z.output<typeof UpdateView>) {
+  const person = personIn(ctx);
+  return mutate(ctx, async (tx) => {
+    await inTurn(tx, ctx, person.id);
+    const before = await viewById(tx, ctx, id, person.id);
+    const edits = Object.values(input).some((value) => value !== undefined);
+    if (edits) mayEdit(ctx, before);
+    if (input.shared && !before.shared) require(ctx, RIGHTS[before.page as Page].share);
+    // A view that is no longer shared leaves the pages of the others.
+    const audience = input.shared === false ? before.default_for.filter((one) => one === before.owner_id) : before.default_for;
+    if (is_default) await noDefault(tx, ctx, before.page, person.id);
+    const without = audience.filter((one) => one !== person.id);
+    const after = await tx.saved_views
+      .update({
+        where: { id: before.id, ...own(ctx) },
+        data: {
+          ...input,
+          default_for: is_default === undefined ? audience : is_default ? [...without, person.id] : without,
+          updated_at: edits ? ctx.now : before.updated_at,
+        },
+      })
+      .catch(onUnique(TAKEN));
+    const changes = changesOf(before, after, Object.keys(input));
+    return (before.shared || after.shared) && changes.length > 0
+      ? audited(shown(after, person.id), { ...entry('update', after), changes })
+      : unchanged(shown(after, person.id));
+  });
+}
+
+/** @throws Refusal not_found, role_denied */
+export function deleteView(ctx: Ctx, { id }: { id: string }) {
+  const person = personIn(ctx);
+  return mutate(ctx, async (tx) => {
+    const row = await viewById(tx, ctx, id, person.id);
+    mayEdit(ctx, row);
+    await tx.saved_views.delete({ where: { id: row.id, ...own(ctx) }, select: { id: true } });
+    const answer = { deleted: true as const };
+    return row.shared ? audited(answer, entry('delete', row)) : unchanged(answer);
+  });
+}
+
+const TAKEN = 'You have a view of this page with this name.';
+
+const shown = ({ default_for, owner_id, owner_label, page, ...row }: Row, personId: string) => ({
+  ...row,
+  page: page as Page,
+  mine: owner_id === personId,
+  is_default: default_for.includes(personId),
+  owner: owner_label,
+});
+
+const entry = (action: string, row: Row) => ({
+  action,
+  resource_type: 'view',
+  resource_id: row.id,
+  name: row.name,
+  details: { page: row.page, shared: row.shared },
+});
+
+/** A private view of somebody else does not exist for anybody. @throws Refusal not_found */
+async function viewById(tx: Tx, ctx: Ctx, id: string, personId: string): Promise<Row> {
+  const row = isUuid(id)
+    ? await tx.saved_views.findFirst({ where: { ...own(ctx), id, OR: [{ owner_id: personId }, { shared: true }] } })
+    : null;
+  if (!row) throw notFound();
+  return row;
+}
+
+function mayEdit(ctx: Ctx, row: Row): void {
+  if (row.owner_id === ctx.actor.id) {
+    if (row.shared) require(ctx, RIGHTS[row.page as Page].share);
+    return;
+  }
+  if (!ctx.actor.capabilities.has('settings:update'))
+    throw new Refusal('role_denied', `This view is shared by ${row.owner_label}. Only they, an Owner or an Admin may change it.`);
+}
+
+const noDefault = (tx: Tx, ctx: Ctx, page: string, personId: string) =>
+  tx.$executeRaw`update saved_views set default_for = array_remove(default_for, ${personId}::uuid)
+    where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and page = ${page} and ${personId}::uuid = any(default_for)`;
+
+/** Changes of one person's views run one after the other: the number of them and the one default are judged and changed in one step. */
+const inTurn = (tx: Tx, ctx: Ctx, personId: string) =>
+  tx.$executeRaw`select pg_advisory_xact_lock(hashtextextended(${`${ctx.tenant_id}:views:${personId}`}, 0))`;
+
+function personIn(ctx: Ctx) {
+  if (ctx.actor.type !== 'member') throw new Refusal('role_denied', 'Views belong to people who are signed in.');
+  return ctx.actor;
+}
+
+function require(ctx: Ctx, capability: Capability): void {
+  if (!ctx.actor.capabilities.has(capability))
+    throw new Refusal('role_denied', `Sharing or seeing views of this page needs ${capability}. Ask an Owner or Admin of the workspace.`);
+}
