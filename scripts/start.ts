@@ -38,8 +38,8 @@ try {
   await migrate(url);
   const { unknown } = await migrationState(url);
   if (unknown.length > 0) log.warn({ migrations: unknown }, 'the database was used by a newer version of this software');
+  await fittingRootKey(url); // before the build: a refusal should not take a minute
   if (env.SALLYPORT_ROLES.includes('web') && !dev && (await buildWeb())) log.info('the dashboard was built');
-  await fittingRootKey(url);
   startRoles(url);
   if (database) void watchDatabase(database);
   await allReady();

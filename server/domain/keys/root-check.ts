@@ -35,8 +35,8 @@ export async function checkRootKey(database: Queryable = sql()): Promise<void> {
 
 function absent(row: Sample): RootKeyRefused {
   return new RootKeyRefused(
-    `there is no root key: ${env.MASTER_KEY_FILE} does not exist and MASTER_KEY_B64 is not set, but ${countOf(row)} of this database wrapped by ` +
-      `root key ${row.root_key_id}. Restore that key; nothing can be decrypted without it.`,
+    `there is no root key: ${env.MASTER_KEY_FILE} does not exist and MASTER_KEY_B64 is not set, and in this database ${countOf(row)} wrapped ` +
+      `by root key ${row.root_key_id}. Restore that key; nothing can be decrypted without it.`,
   );
 }
 
