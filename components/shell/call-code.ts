@@ -38,7 +38,7 @@ function expression(text: string, quote: (piece: string) => string, lookUp: (nam
 }
 
 function node(call: Sent): string {
-  const value = (text: string) => expression(text, JSON.stringify, (name) => `process.env.${name}`, ' + ');
+  const value = (text: string) => expression(text, JSON.stringify, (name) => ['process', 'env', name].join('.'), ' + ');
   const options = [
     ...(call.method === 'GET' ? [] : [`  method: ${JSON.stringify(call.method)},`]),
     '  headers: {',
