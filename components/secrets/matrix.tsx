@@ -1,6 +1,6 @@
 'use client';
 
-import { Check, Plus } from 'lucide-react';
+import { CalendarClock, CalendarX2, Check, Plus } from 'lucide-react';
 import Link from 'next/link';
 import { useState } from 'react';
 import { usePath } from '#components/trpc/provider.tsx';
@@ -8,17 +8,20 @@ import { useReadOnlyReason } from '#components/trpc/role.ts';
 import { Button } from '#components/ui/button.tsx';
 import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
-import { ExpiryChip } from './expiry.tsx';
+import { Time } from '#components/ui/time.tsx';
 import type { useEnvironments } from './places.ts';
 import type { SecretRow } from './secret-columns.tsx';
+import { SecretState } from './secret-state.tsx';
 import { SetValueDialog, type SetValueTarget } from './set-value-dialog.tsx';
+import { cellOf } from './state-of.ts';
 
 type Props = { rows: readonly SecretRow[] | undefined; environments: ReturnType<typeof useEnvironments> };
 
-/** Secret against environment: what is set, what is missing. Every cell sets or replaces that one value. */
+/** Secret against environment: what is set and in which version, what is missing, what ends. Every cell sets or replaces that one value. */
 export function SecretMatrix({ rows, environments }: Props) {
   const [target, setTarget] = useState<SetValueTarget>();
   const path = usePath();
+  const [now] = useState(() => Date.now());
   const readOnly = useReadOnlyReason();
   if (!rows || !environments) return <Skeleton lines={8} label="Loading the matrix" />;
   return (
@@ -41,31 +44,41 @@ export function SecretMatrix({ rows, environments }: Props) {
               </th>
             ))}
             <th scope="col" className={`${head} max-sm:hidden`}>
-              Expiry
+              State
             </th>
           </tr>
         </thead>
         <tbody>
           {rows.map((secret) => (
             <tr key={secret.id} className="group/row">
-              <th scope="row" className={`${cell} sticky left-0 z-10 max-w-56 bg-surface text-left font-medium`}>
+              <th scope="row" className={`${cellLook} sticky left-0 z-10 max-w-56 bg-surface text-left font-medium`}>
                 <Link href={path(`/secrets/${secret.id}`)} className="block truncate rounded-xs font-mono text-xs hover:underline">
                   {secret.name}
                 </Link>
               </th>
               {environments.map((environment) => {
-                const set = secret.environment_names.includes(environment.name);
+                const cell = cellOf(secret, environment.name, now);
+                const look = LOOKS[cell.state];
                 return (
-                  <td key={environment.id} className={cell}>
+                  <td key={environment.id} className={cellLook}>
                     <Button
                       size="sm"
                       variant="ghost"
                       disabledReason={readOnly}
-                      icon={set ? <Check className="text-good-ink" /> : <Plus />}
-                      onClick={() => setTarget({ secret, environment, replaces: set })}
-                      className={set ? '' : 'text-warn-ink'}
+                      icon={look.icon}
+                      onClick={() =>
+                        setTarget({
+                          secret,
+                          environment,
+                          version: 'version' in cell ? cell.version : undefined,
+                          replaces: cell.state !== 'missing',
+                        })
+                      }
+                      className={look.ink}
                     >
-                      {set ? 'Set' : 'Missing'}
+                      {look.word}
+                      {'version' in cell && <span className="figures font-normal text-ink-3 text-xs">v{cell.version}</span>}
+                      {cell.state !== 'missing' && cell.state !== 'set' && <Time value={cell.ends_at} className="font-normal text-xs" />}
                       <span className="sr-only">
                         : {secret.name} in {environment.display_name}
                       </span>
@@ -73,8 +86,8 @@ export function SecretMatrix({ rows, environments }: Props) {
                   </td>
                 );
               })}
-              <td className={`${cell} max-sm:hidden`}>
-                <ExpiryChip at={secret.expires_at} strict={secret.strict_expiry_enforcement} empty="—" />
+              <td className={`${cellLook} max-sm:hidden`}>
+                <SecretState secret={secret} />
               </td>
             </tr>
           ))}
@@ -85,5 +98,12 @@ export function SecretMatrix({ rows, environments }: Props) {
   );
 }
 
+const LOOKS = {
+  set: { icon: <Check className="text-good-ink" />, word: 'Set', ink: '' },
+  missing: { icon: <Plus />, word: 'Missing', ink: 'text-warn-ink' },
+  expiring: { icon: <CalendarClock />, word: 'Expiring', ink: 'text-warn-ink' },
+  expired: { icon: <CalendarX2 />, word: 'Expired', ink: 'text-bad-ink' },
+} as const;
+
 const head = 'h-8 whitespace-nowrap border-line-strong border-b bg-subtle px-3 text-left font-medium text-ink-3 text-xs';
-const cell = 'h-(--row-height) border-line border-b px-3 group-last/row:border-b-0';
+const cellLook = 'h-(--row-height) border-line border-b px-3 group-last/row:border-b-0';

@@ -1,11 +1,12 @@
 import { Award, KeyRound, Link2 } from 'lucide-react';
 import type { z } from 'zod';
+import type { Traffic } from '#components/logs/use-traffic.ts';
 import { Badge } from '#components/ui/badge.tsx';
 import { columnsFor } from '#components/ui/data-table.tsx';
 import { Time } from '#components/ui/time.tsx';
 import type { Secret } from '#server/domain/secrets/schema.ts';
 import { Coverage, type EnvironmentLook } from './coverage.tsx';
-import { ExpiryChip } from './expiry.tsx';
+import { SecretState } from './secret-state.tsx';
 
 export type SecretRow = z.output<typeof Secret>;
 
@@ -24,7 +25,8 @@ export function SecretKind({ type }: { type: SecretRow['secret_type'] }) {
   );
 }
 
-const column = columnsFor<SecretRow>();
+export type ListedSecret = SecretRow & { traffic: Traffic | undefined };
+const column = columnsFor<ListedSecret>();
 
 export const secretColumns = (environments: readonly EnvironmentLook[] | undefined, collectionName: (id: string) => string | undefined) => [
   column.accessor('name', {
@@ -46,10 +48,24 @@ export const secretColumns = (environments: readonly EnvironmentLook[] | undefin
     header: 'Values',
     cell: ({ row }) => <Coverage environments={environments} set={row.original.environment_names} />,
   }),
-  column.accessor('expires_at', {
-    header: 'Expiry',
+  column.display({
+    id: 'state',
+    header: 'State',
     meta: { hideBelow: 'sm' },
-    cell: ({ row }) => <ExpiryChip at={row.original.expires_at} strict={row.original.strict_expiry_enforcement} empty="—" />,
+    cell: ({ row }) => <SecretState secret={row.original} />,
+  }),
+  column.accessor('reference_count', {
+    header: 'Used by',
+    meta: { hideBelow: 'md' },
+    cell: ({ getValue }) =>
+      getValue() === 0 ? <span className="text-ink-3">nothing</span> : `${getValue()} ${getValue() === 1 ? 'place' : 'places'}`,
+  }),
+  column.display({
+    id: 'used',
+    header: 'Last used',
+    meta: { hideBelow: 'md' },
+    cell: ({ row: { original } }) =>
+      original.traffic ? <Time value={original.traffic.last_at} empty="never" /> : <span className="text-ink-3">…</span>,
   }),
   column.accessor('tags', {
     header: 'Tags',
@@ -64,7 +80,7 @@ export const secretColumns = (environments: readonly EnvironmentLook[] | undefin
   }),
   column.accessor('created_at', {
     header: 'Created',
-    meta: { sort: 'created_at', hideBelow: 'md' },
+    meta: { sort: 'created_at', hideBelow: 'xl' },
     cell: ({ getValue }) => <Time value={getValue()} />,
   }),
 ];

@@ -4,6 +4,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { FileText, Grid3x3, List, LockKeyhole, Plus } from 'lucide-react';
 import { useQueryStates } from 'nuqs';
 import { useMemo, useState } from 'react';
+import { useTraffic } from '#components/logs/use-traffic.ts';
 import { useLimit } from '#components/trpc/plan.tsx';
 import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
@@ -43,7 +44,11 @@ export function SecretList() {
   const openPanel = (open: 'new' | 'env' | null) => void setSearch({ open });
   useHotkeys([{ keys: 'c', label: 'New secret', group: 'List', run: () => !readOnly && openPanel('new') }]);
 
-  const rows = list.data?.data;
+  const traffic = useTraffic(
+    'secret',
+    list.data?.data.map((row) => row.id),
+  );
+  const rows = list.data?.data.map((row) => ({ ...row, traffic: traffic(row.id) }));
   const known = [...new Set(rows?.flatMap((row) => row.tags) ?? [])];
   const filters = activeFilters(search, (change) => void setSearch({ ...change, page: 1 }), collections);
   const clear = () => void setSearch({ q: '', collection: null, tag: null, expiring: null, page: 1 });

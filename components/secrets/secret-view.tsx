@@ -3,6 +3,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { parseAsStringLiteral, useQueryState } from 'nuqs';
 import { Activity } from '#components/audit/activity.tsx';
+import { useTraffic } from '#components/logs/use-traffic.ts';
 import { Crumbs } from '#components/shell/crumbs.tsx';
 import { usePath, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
@@ -11,21 +12,24 @@ import { CopyButton, CopyText } from '#components/ui/copy.tsx';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { TabLinks } from '#components/ui/tabs.tsx';
-import { ExpiryChip } from './expiry.tsx';
+import { Time } from '#components/ui/time.tsx';
+import { SecretHistory } from './history-tab.tsx';
 import { SecretKind } from './secret-columns.tsx';
+import { SecretState } from './secret-state.tsx';
 import { SecretSettings } from './settings-tab.tsx';
 import { SecretUsageTab } from './usage-tab.tsx';
 import { SecretValues } from './values-tab.tsx';
 import { shortcodeById } from './words.ts';
 
-const TABS = ['values', 'usage', 'settings', 'activity'] as const;
-const LABELS = { values: 'Values', usage: 'Usage', settings: 'Settings', activity: 'Activity' } as const;
+const TABS = ['values', 'history', 'usage', 'settings', 'activity'] as const;
+const LABELS = { values: 'Values', history: 'History', usage: 'Usage', settings: 'Settings', activity: 'Activity' } as const;
 
 export function SecretView({ id }: { id: string }) {
   const trpc = useTRPC();
   const path = usePath();
   const [tab] = useQueryState('tab', parseAsStringLiteral(TABS).withDefault('values'));
   const query = useQuery(trpc.secrets.get.queryOptions({ id }));
+  const traffic = useTraffic('secret', [id])(id);
   const back = { href: path('/secrets'), label: 'Secrets' };
   if (query.isError)
     return (
@@ -52,7 +56,7 @@ export function SecretView({ id }: { id: string }) {
         badges={
           <>
             <SecretKind type={secret.secret_type} />
-            {secret.expires_at && <ExpiryChip at={secret.expires_at} strict={secret.strict_expiry_enforcement} />}
+            <SecretState secret={secret} />
             {secret.tags.map((tag) => (
               <Badge key={tag}>{tag}</Badge>
             ))}
@@ -62,6 +66,18 @@ export function SecretView({ id }: { id: string }) {
       >
         <p className="-mt-1 flex flex-wrap items-center gap-x-3 text-ink-3 text-xs">
           <CopyText value={secret.id} label="id" />
+          <span>
+            {traffic && (
+              <>
+                Last used <Time value={traffic.last_at} empty="never" />
+                {traffic.calls_30d > 0 &&
+                  `, ${traffic.calls_30d.toLocaleString()} ${traffic.calls_30d === 1 ? 'call' : 'calls'} in 30 days`}
+                .{' '}
+              </>
+            )}
+            Used by{' '}
+            {secret.reference_count === 0 ? 'nothing' : `${secret.reference_count} ${secret.reference_count === 1 ? 'place' : 'places'}`}.
+          </span>
           <span>In a header of a route:</span>
           <CopyText value={shortcodeById(secret.id)} label="placeholder" />
         </p>
@@ -76,6 +92,7 @@ export function SecretView({ id }: { id: string }) {
         }))}
       />
       {tab === 'values' && <SecretValues secret={secret} />}
+      {tab === 'history' && <SecretHistory secret={secret} />}
       {tab === 'usage' && <SecretUsageTab id={secret.id} />}
       {tab === 'settings' && <SecretSettings key={secret.updated_at} secret={secret} />}
       {tab === 'activity' && <Activity resource_type="secret" resource_id={secret.id} />}

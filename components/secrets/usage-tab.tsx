@@ -60,7 +60,7 @@ export function SecretUsageTab({ id }: { id: string }) {
   return (
     <>
       <div className="grid gap-3 sm:grid-cols-3">
-        <Stat label="Calls that used it, 30 days" value={usage ? (usage.calls_30d?.toLocaleString() ?? 'too many to count') : '…'} />
+        <Stat label="Calls that used it, 30 days" value={usage ? usage.calls_30d.toLocaleString() : '…'} />
         <Stat label="Last used" value={usage ? <Time value={usage.last_used_at} empty="never" /> : '…'} />
         <Stat label="Places that refer to it" value={usage ? usage.references.length.toLocaleString() : '…'} />
       </div>

@@ -57,14 +57,16 @@ export function apiKeyUses(ctx: Ctx, input: { id: string }): Promise<z.input<typ
   });
 }
 
-/** Null when nothing was used, or when no choice of roles covers it with fewer capabilities than the present one. */
+/** Null when nothing was used, or when no choice of roles covers it with a part of what the key has now: it must not gain anything either. */
 export function narrower(roleIds: readonly string[], used: ReadonlySet<string>): string[] | null {
   if (used.size === 0) return null;
-  const choices = KEY_ROLES.reduce<string[][]>((sets, role) => [...sets, ...sets.map((set) => [...set, role.id])], [[]]);
-  const fitting = choices
+  const held = keyCapabilities(roleIds);
+  let choices: string[][] = [[]];
+  for (const role of KEY_ROLES) choices = choices.flatMap((set) => [set, [...set, role.id]]);
+  const [best] = choices
     .map((ids) => ({ ids, capabilities: keyCapabilities(ids) }))
+    .filter(({ capabilities }) => capabilities.size < held.size && [...capabilities].every((capability) => held.has(capability)))
     .filter(({ capabilities }) => [...used].every((capability) => capabilities.has(capability as Capability)))
     .sort((a, b) => a.capabilities.size - b.capabilities.size || a.ids.length - b.ids.length);
-  const best = fitting[0];
-  return best && best.capabilities.size < keyCapabilities(roleIds).size ? best.ids : null;
+  return best?.ids ?? null;
 }

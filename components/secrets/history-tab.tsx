@@ -1,0 +1,125 @@
+'use client';
+
+import { useQuery } from '@tanstack/react-query';
+import { History } from 'lucide-react';
+import { useState } from 'react';
+import type { z } from 'zod';
+import { useScope, useTRPC } from '#components/trpc/provider.tsx';
+import { QueryError } from '#components/trpc/query-error.tsx';
+import { Badge, Status } from '#components/ui/badge.tsx';
+import { columnsFor, DataTable } from '#components/ui/data-table.tsx';
+import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
+import { EmptyState } from '#components/ui/states.tsx';
+import { Time } from '#components/ui/time.tsx';
+import type { SecretDetail, SecretVersions } from '#server/domain/secrets/schema.ts';
+import { useEnvironments } from './places.ts';
+import { type Asking, ConfirmValue } from './value-dialogs.tsx';
+
+type Version = z.output<typeof SecretVersions>['versions'][number];
+type Row = Version & { look: { display_name: string; color: string } };
+
+const column = columnsFor<Row>();
+const columns = [
+  column.accessor('value_version', {
+    header: 'Version',
+    cell: ({ row: { original } }) => (
+      <span className="inline-flex items-center gap-2">
+        <span className="figures">v{original.value_version}</span>
+        {original.current && <Badge tone="accent">current</Badge>}
+      </span>
+    ),
+  }),
+  column.accessor('environment', {
+    header: 'Environment',
+    cell: ({ row: { original } }) => <EnvironmentDot name={original.look.display_name} color={original.look.color} />,
+  }),
+  column.accessor('written_at', {
+    header: 'Written',
+    cell: ({ row: { original } }) => (
+      <span className="flex flex-wrap gap-x-2">
+        <Time value={original.written_at} />
+        {original.how === 'restored' && <span className="text-ink-3 text-xs">put back</span>}
+      </span>
+    ),
+  }),
+  column.accessor('written_by', {
+    header: 'By',
+    meta: { hideBelow: 'sm', truncate: true },
+    cell: ({ getValue }) => getValue() ?? <span className="text-ink-3">—</span>,
+  }),
+  column.display({
+    id: 'kept',
+    header: 'Kept',
+    meta: { hideBelow: 'md' },
+    cell: ({ row: { original } }) =>
+      original.current ? (
+        <Status state="ok">in use</Status>
+      ) : original.restorable_until ? (
+        <span>
+          encrypted, wiped <Time value={original.restorable_until} />
+        </span>
+      ) : original.wiped_at ? (
+        <span className="text-ink-3">
+          wiped <Time value={original.wiped_at} />
+        </span>
+      ) : (
+        <span className="text-ink-3">about to be wiped</span>
+      ),
+  }),
+];
+
+/** Every write of every value: when, by whom, and whether it can still be put back. */
+export function SecretHistory({ secret }: { secret: z.output<typeof SecretDetail> }) {
+  const trpc = useTRPC();
+  const { role } = useScope();
+  const environments = useEnvironments();
+  const [asking, setAsking] = useState<Asking>();
+  const query = useQuery(trpc.secrets.versions.queryOptions({ id: secret.id }));
+  if (query.isError) return <QueryError query={query} what="The history" />;
+  const versions = query.data?.versions;
+  // Only the value before the current one comes back: of each environment the newest that was replaced.
+  const newest = new Map<string, number>();
+  for (const one of versions ?? [])
+    if (!one.current && one.restorable_until) newest.set(one.environment, Math.max(newest.get(one.environment) ?? 0, one.value_version));
+  const rows = versions?.map((version) => {
+    const known = environments?.find((one) => one.name === version.environment);
+    return { ...version, look: known ?? { display_name: version.environment, color: '#6b7280' } };
+  });
+  const ask = (row: Row) => {
+    const value = secret.environments.find((one) => one.environment_name === row.environment);
+    if (value) setAsking({ what: 'restore', environment: { name: row.environment, display_name: row.look.display_name }, value });
+  };
+  return (
+    <>
+      <DataTable
+        columns={columns}
+        rows={rows}
+        rowId={(row) => `${row.environment}/${row.value_version}`}
+        rowName={(row) => `version ${row.value_version} in ${row.look.display_name}`}
+        caption={`Versions of ${secret.name}`}
+        skeletonRows={3}
+        actions={(row) => [
+          {
+            label: 'Put this value back…',
+            disabledReason:
+              role !== 'owner' && role !== 'admin'
+                ? 'Only an Owner or Admin may restore a value'
+                : row.current
+                  ? 'It is the current one'
+                  : newest.get(row.environment) === row.value_version
+                    ? undefined
+                    : 'Only the value before the current one is kept, for 24 hours',
+            onSelect: () => ask(row),
+          },
+        ]}
+        empty={
+          <EmptyState icon={<History />} title="No value was ever set">
+            Each write of a value stands here, with who made it. The values themselves are shown to nobody.
+          </EmptyState>
+        }
+      />
+      {query.data?.more && <p className="text-ink-3 text-xs">The newest hundred are shown.</p>}
+      <ConfirmValue asking={asking} secret={secret} onClose={() => setAsking(undefined)} />
+    </>
+  );
+}
