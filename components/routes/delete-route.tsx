@@ -1,10 +1,12 @@
 'use client';
 
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import type { inferRouterOutputs } from '@trpc/server';
 import { useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { refusalOf } from '#components/trpc/refusal.ts';
 import { ConfirmDanger } from '#components/ui/confirm-danger.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
+import type { AppRouter } from '#server/trpc/root.ts';
 
 export type DeleteRouteProps = {
   route: { id: string; name: string; slug: string | null } | undefined;
@@ -17,7 +19,7 @@ export function DeleteRoute({ route, onClose, onDeleted }: DeleteRouteProps) {
   const trpc = useTRPC();
   const cache = useQueryClient();
   const { space, proxy_url } = useScope();
-  const detail = useQuery(trpc.routes.get.queryOptions({ id: route?.id ?? '' }, { enabled: route !== undefined }));
+  const impact = useQuery(trpc.routes.impact.queryOptions({ id: route?.id ?? '' }, { enabled: route !== undefined, staleTime: 0 }));
   const remove = useMutation(
     trpc.routes.delete.mutationOptions({
       onSuccess: async () => {
@@ -42,13 +44,14 @@ export function DeleteRoute({ route, onClose, onDeleted }: DeleteRouteProps) {
       resourceName={route?.name ?? ''}
       confirmLabel="Delete route"
       consequences={
-        detail.data || detail.error
+        impact.data || impact.error
           ? [
+              ...(impact.data ? traffic(impact.data) : []),
               `Calls to ${proxy_url}/${route?.slug ?? route?.id ?? ''} are refused with 404 from the next second on.`,
-              detail.data
-                ? `Its settings in ${detail.data.configured_environments.join(', ')} and its client assignments are gone for good.`
+              impact.data
+                ? `Its settings in ${impact.data.environments.join(', ')} ${impact.data.assigned_clients > 0 ? `and the assignment of ${counted(impact.data.assigned_clients, 'client')} are` : 'are'} gone for good.`
                 : 'Its settings and its client assignments are gone for good.',
-              'Secrets it used stay. Request logs keep the route’s name.',
+              impact.data && impact.data.secrets.length > 0 ? secretsLeft(impact.data.secrets) : 'Request logs keep the route’s name.',
             ]
           : undefined
       }
@@ -57,4 +60,20 @@ export function DeleteRoute({ route, onClose, onDeleted }: DeleteRouteProps) {
       error={refused ? { message: refused.message, request_id: refused.request_id || undefined } : undefined}
     />
   );
+}
+
+type Impact = inferRouterOutputs<AppRouter>['routes']['impact'];
+const counted = (n: number, noun: string) => `${n.toLocaleString()} ${noun}${n === 1 ? '' : 's'}`;
+
+/** Who called it, by name: the people to ask before it is gone. */
+function traffic({ calls_24h, callers }: Impact): string[] {
+  if (calls_24h === 0) return ['Nobody called it in the last 24 hours.'];
+  const names = callers.map((caller) => `${caller.name ?? 'something deleted since'} (${caller.calls.toLocaleString()})`);
+  return [`It took ${counted(calls_24h, 'call')} in the last 24 hours${names.length > 0 ? `, from ${names.join(', ')}` : ''}.`];
+}
+
+function secretsLeft(secrets: Impact['secrets']): string {
+  const alone = secrets.filter((secret) => !secret.used_elsewhere).map((secret) => secret.name);
+  if (alone.length === 0) return 'The secrets it used stay; other routes use them too. Request logs keep the route’s name.';
+  return `${alone.join(', ')} ${alone.length === 1 ? 'stays, and nothing else uses it' : 'stay, and nothing else uses them'}. Request logs keep the route’s name.`;
 }

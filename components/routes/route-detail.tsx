@@ -183,7 +183,7 @@ function RouteHeader({ route, readOnly, children }: { route: RouteDetailData; re
             <Switch
               checked={enabled}
               disabled={readOnly !== undefined}
-              onCheckedChange={(on) => enable.mutate({ ids: [route.id], enabled: on })}
+              onCheckedChange={(on) => enable.mutate({ ids: [route.id], enabled: on, name: route.name })}
               label={enabled ? 'On' : 'Off'}
               className="items-center"
             />

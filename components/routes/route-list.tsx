@@ -1,7 +1,8 @@
 'use client';
 
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { CopyPlus, Import, Plus, Power, PowerOff, Trash2, Waypoints } from 'lucide-react';
+import { CopyPlus, FlaskConical, Import, Plus, Power, PowerOff, ScrollText, Settings2, Trash2, Waypoints } from 'lucide-react';
+import { useRouter } from 'next/navigation';
 import { parseAsBoolean, useQueryState, useQueryStates } from 'nuqs';
 import { useMemo, useState } from 'react';
 import { useLimit } from '#components/trpc/plan.tsx';
@@ -21,6 +22,7 @@ import { EmptyState, NoResults } from '#components/ui/states.tsx';
 import { notifyDone, notifyFailed } from '#components/ui/toaster.tsx';
 import { CreateRoute } from './create-route.tsx';
 import { DeleteRoute } from './delete-route.tsx';
+import { IntoCollection } from './into-collection.tsx';
 import { routeListInput, routeSearch } from './list-search.ts';
 import { routeColumns } from './route-columns.tsx';
 import { type RouteItem, useEnableRoutes } from './use-enable-routes.ts';
@@ -29,6 +31,7 @@ import { useRouteFigures } from './use-figures.ts';
 export function RouteList() {
   const trpc = useTRPC();
   const path = usePath();
+  const router = useRouter();
   const { space } = useScope();
   const readOnly = useReadOnlyReason();
   const [search, setSearch] = useQueryStates(routeSearch);
@@ -47,10 +50,14 @@ export function RouteList() {
   const colors = useMemo(() => new Map(environments.data?.data.map((e) => [e.name, e.color])), [environments.data]);
   const { mutate: switchOn } = enable;
   const columns = useMemo(
-    () => routeColumns({ colors, readOnly, figures, onEnable: (route, enabled) => switchOn({ ids: [route.id], enabled }) }),
+    () =>
+      routeColumns({ colors, readOnly, figures, onEnable: (route, enabled) => switchOn({ ids: [route.id], enabled, name: route.name }) }),
     [colors, readOnly, figures, switchOn],
   );
-  useHotkeys([{ keys: 'c', label: 'New route', group: 'List', run: () => readOnly || void setCreating(true) }]);
+  useHotkeys([
+    { keys: 'c', label: 'New route', group: 'List', run: () => readOnly || void setCreating(true) },
+    { keys: 'e', label: 'Edit the row’s route', group: 'List', run: () => editFocused(router.push) },
+  ]);
 
   const clear = () => void setSearch({ q: null, collection: null, environment: null, enabled: null, page: null });
   const create = (
@@ -58,7 +65,12 @@ export function RouteList() {
       New route
     </Button>
   );
-  const bulk = (enabled: boolean) => enable.mutate({ ids: [...selected], enabled }, { onSuccess: () => setSelected(new Set()) });
+  // Of routes that are in that state already nothing changes, and Undo must not change them either.
+  const bulk = (enabled: boolean) => {
+    const ids = [...selected].filter((id) => routes.data?.data.find((route) => route.id === id)?.enabled !== enabled);
+    if (ids.length > 0) enable.mutate({ ids, enabled });
+    setSelected(new Set());
+  };
 
   return (
     <Page>
@@ -98,6 +110,9 @@ export function RouteList() {
           onSort={({ sort, order }) => void setSearch({ sort: sort as typeof search.sort, order, page: null })}
           selection={readOnly ? undefined : { selected, onChange: setSelected }}
           actions={(route) => [
+            { label: 'Test…', icon: <FlaskConical />, href: path(`/routes/${route.id}?tab=test`), disabledReason: readOnly },
+            { label: 'Configuration', icon: <Settings2 />, href: path(`/routes/${route.id}?tab=config`), keys: 'e' },
+            { label: 'Requests', icon: <ScrollText />, href: path(`/routes/${route.id}?tab=requests`) },
             { label: 'Duplicate', icon: <CopyPlus />, disabledReason: readOnly, onSelect: () => duplicate.mutate({ id: route.id }) },
             'separator',
             { label: 'Delete…', icon: <Trash2 />, danger: true, disabledReason: readOnly, onSelect: () => setDeleting(route) },
@@ -144,11 +159,19 @@ export function RouteList() {
         <Button size="sm" icon={<PowerOff />} loading={enable.isPending} onClick={() => bulk(false)}>
           Switch off
         </Button>
+        <IntoCollection ids={selected} onDone={() => setSelected(new Set())} />
       </BulkBar>
       <CreateRoute open={creating} onOpenChange={(open) => void setCreating(open || null)} />
       <DeleteRoute route={deleting} onClose={() => setDeleting(undefined)} />
     </Page>
   );
+}
+
+/** The row that has focus, by the link in it. */
+function editFocused(go: (href: string) => void): void {
+  const link = document.activeElement?.closest('tr[data-row]')?.querySelector('a[href*="/routes/"]');
+  const href = link?.getAttribute('href');
+  if (href) go(`${href}?tab=config`);
 }
 
 function useDuplicate() {

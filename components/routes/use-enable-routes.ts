@@ -10,15 +10,17 @@ import type { AppRouter } from '#server/trpc/root.ts';
 export type RouteList = inferRouterOutputs<AppRouter>['routes']['list'];
 export type RouteItem = RouteList['data'][number];
 
-/** Switches one route or many on or off: the list shows it at once and takes it back for those the server refused. */
+export type Change = { ids: readonly string[]; enabled: boolean /** Of a single route. */; name?: string | undefined; undoes?: true };
+
+/** Switches one route or many on or off: the list shows it at once and takes it back for those the server refused; a notice takes it back for ten seconds. */
 export function useEnableRoutes() {
   const trpc = useTRPC();
   const client = useTRPCClient();
   const cache = useQueryClient();
   const lists = trpc.routes.list.pathFilter();
 
-  return useMutation({
-    mutationFn: async ({ ids, enabled }: { ids: readonly string[]; enabled: boolean }) => {
+  const change = useMutation({
+    mutationFn: async ({ ids, enabled }: Change) => {
       const answers = await Promise.allSettled(ids.map((id) => client.routes.update.mutate({ id, enabled })));
       return ids.flatMap((id, index) => {
         const answer = answers[index];
@@ -34,9 +36,15 @@ export function useEnableRoutes() {
       );
       return before;
     },
-    onSuccess: (failures, { ids, enabled }) => {
-      const done = ids.length - failures.length;
-      if (ids.length > 1 && done > 0) notifyDone(`${done.toString()} routes ${enabled ? 'switched on' : 'switched off'}`);
+    onSuccess: (failures, { ids, enabled, name, undoes }) => {
+      const done = ids.filter((id) => !failures.some((failure) => failure.id === id));
+      if (done.length > 0) {
+        const what = name && done.length === 1 ? `“${name}”` : `${done.length.toString()} ${done.length === 1 ? 'route' : 'routes'}`;
+        notifyDone(
+          `${what} switched ${enabled ? 'on' : 'off'}`,
+          undoes ? undefined : { run: () => change.mutate({ ids: done, enabled: !enabled, name, undoes: true }) },
+        );
+      }
       const first = failures[0] && refusalOf(failures[0].error);
       if (first)
         notifyFailed(
@@ -49,4 +57,5 @@ export function useEnableRoutes() {
     },
     onSettled: () => cache.invalidateQueries(trpc.routes.pathFilter()),
   });
+  return change;
 }
