@@ -2,11 +2,13 @@ import assert from 'node:assert/strict';
 import test, { describe } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
+import { startGateway } from '#server/gateway/gateway.fixture.ts';
 import { KEY_ROLES, keyCapabilities, MEMBER_ROLES, memberCapabilities, scopeOf } from '#server/kernel/capabilities.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { type AnyOperation, successesOf } from '#server/kernel/operation.ts';
 import { db } from '#server/platform/db.ts';
+import { deskSocket } from '#server/platform/gateway-desk.ts';
 import { type Answer, call } from '#server/testing/calls.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { samples } from '#server/testing/samples.ts';
@@ -19,6 +21,8 @@ import { perform } from './perform.ts';
  * Suites written once for every operation, present and future: they read the operation table, so a family is covered the day it is added.
  */
 await testDatabase();
+// Routes are tried by the gateway of the node.
+await (await startGateway()).desk.listen(deskSocket());
 // biome-ignore lint/suspicious/noExplicitAny: the module's default export is typed as a namespace under bundler resolution
 const addFormats = addFormatsModule as any;
 const mutating = (op: AnyOperation) => !op.http.startsWith('GET ');

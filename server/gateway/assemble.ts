@@ -25,10 +25,13 @@ import { createDisk } from './snapshot/disk.ts';
 import type { TenantRow } from './snapshot/rows.ts';
 import { Snapshots } from './snapshot/store.ts';
 import { secretValues } from './templates/secret-values.ts';
+import { createDesk, type Desk } from './trial/desk.ts';
 import { createWebForward } from './web-forward.ts';
 
 export type Assembly = {
   gateway: Gateway;
+  /** Takes orders of the web process once it listens. */
+  desk: Desk;
   plane: Plane;
   /** Writes what is queued: logs, counters, stamps. */
   flush(): Promise<void>;
@@ -87,6 +90,7 @@ export async function assemble(): Promise<Assembly> {
   usageTimer.unref();
 
   const web = createWebForward({ socketPath: env.WEB_SOCKET });
+  const desk = createDesk({ plane, token: frontDoorToken(roots.current), baseHost: env.PROXY_BASE_HOST });
   const trustedProxies = parseNetworks(env.TRUSTED_PROXIES);
   const frontDoor = createFrontDoor({
     web,
@@ -118,13 +122,14 @@ export async function assemble(): Promise<Assembly> {
 
   return {
     gateway,
+    desk,
     plane,
     flush: async () => {
       await Promise.all([logs.flush(), monthly.flush()]);
     },
     async close(drainMs) {
       clearInterval(usageTimer);
-      await gateway.close(drainMs);
+      await Promise.all([gateway.close(drainMs), desk.close()]);
       web.close();
       await Promise.race([pools.close(), new Promise((resolve) => setTimeout(resolve, 1_000).unref())]);
       await echo.close();

@@ -3,6 +3,7 @@ import type { Verdict } from '#server/platform/counters.ts';
 import type { Target } from '#server/platform/http-out/target-url.ts';
 import type { Refused } from './refusal.ts';
 import type { ApiKey, CallConfig, ClientMatch, Environment, Route, SpaceSnapshot } from './snapshot/model.ts';
+import type { Trial } from './trial/trial.ts';
 
 /** What a caller presented, judged but not yet answered (interface rule 12 §5.1). */
 export type Credential =
@@ -30,10 +31,12 @@ export type CallStart = {
   target: string;
   sourceAddress: string;
   host: string;
+  /** Made by a person in the dashboard to try the route. */
+  trial?: Trial;
 };
 
 export function newCall(start: CallStart) {
-  const { req, res, requestId, snapshot, otherSpace, target, sourceAddress, host } = start;
+  const { req, res, requestId, snapshot, otherSpace, target, sourceAddress, host, trial = null } = start;
   return {
     req,
     res,
@@ -43,6 +46,7 @@ export function newCall(start: CallStart) {
     target,
     sourceAddress,
     host,
+    trial: trial as Trial | null,
     method: req.method ?? '',
     receivedAt: Date.now(),
     began: performance.now(),

@@ -14,6 +14,8 @@ import { rewrite } from './phases/rewrite.ts';
 import type { Phase, Plane } from './plane.ts';
 import { type Refused, refused } from './refusal.ts';
 import { refusalAnswer } from './response-block.ts';
+import type { Sent } from './trial/trial.ts';
+import { upstreamHeaders } from './upstream-headers.ts';
 
 /**
  * A proxied call from head to log row, in the normative order (interface rule 12 §18): with several faults the first phase answers. What
@@ -52,7 +54,24 @@ function run(call: Call, plane: Plane, from: number) {
 
 function forward(call: Call, plane: Plane) {
   if (call.res.destroyed) return callerGone(call, plane);
+  if (call.trial) {
+    call.trial.sent = asSent(call, plane);
+    if (call.trial.dry) return endDry(call, plane);
+  }
   new Exchange(call, plane, { refuse: (refusal) => refuse(call, plane, refusal), over: () => over(call, plane) }).start();
+}
+
+const asSent = (call: Call, plane: Plane): Sent => ({
+  url: `${call.upstream?.scheme}://${call.upstream?.authority}${call.upstreamPath}`,
+  headers: upstreamHeaders(call, plane.privateHeaders),
+  body: call.body,
+});
+
+/** Everything was done but sending it. */
+function endDry(call: Call, plane: Plane) {
+  call.latencyMs = Math.round(performance.now() - call.began);
+  call.res.writeHead(204).end();
+  over(call, plane);
 }
 
 function fail(call: Call, plane: Plane, error: unknown): void {
@@ -66,7 +85,8 @@ function fail(call: Call, plane: Plane, error: unknown): void {
 
 /** Writes a refusal and ends the call. */
 export function refuse(call: Call, plane: Plane, refusal: Refused) {
-  const { req, res } = call;
+  const { req, res, trial } = call;
+  if (trial) trial.refusal = refusal;
   if (res.destroyed) return callerGone(call, plane);
   const { status, headers, body } = refusalAnswer(call, refusal);
   call.status = status;
@@ -92,5 +112,6 @@ function over(call: Call, plane: Plane): void {
   leave(call, plane);
   call.body = null;
   if (!call.req.complete && !call.res.destroyed) discardBody(call.req);
-  plane.record(call);
+  // What was never sent is not a call, and must not be counted as one.
+  if (!call.trial?.dry) plane.record(call);
 }

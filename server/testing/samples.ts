@@ -120,6 +120,7 @@ export const samples: Record<string, Sample> = {
   'routes.duplicate': routeId,
   'search.query': async () => ({ q: 'anything' }),
   'routes.impact': routeId,
+  'routes.test': async (ctx) => ({ ...(await routeId(ctx)), method: 'GET', dry_run: true }),
   'routes.overview': async (ctx) => ({ ids: String((await routeId(ctx)).id) }),
   'secrets.list': nothing,
   'secrets.get': secretId,

@@ -61,6 +61,7 @@ const written = (tenantId: string, over: Partial<LogRow>): LogRow => ({
   user_agent: null,
   signature_valid: null,
   api_key_id: null,
+  user_id: null,
   secrets_used: [],
   warnings: [],
   error_detail: null,

@@ -49,6 +49,7 @@ const call = (ctx: Ctx, over: Partial<LogRow> = {}): LogRow => ({
   user_agent: null,
   signature_valid: null,
   api_key_id: null,
+  user_id: null,
   secrets_used: [],
   warnings: [],
   error_detail: null,

@@ -10,6 +10,7 @@ import { overviewRoutes } from './overview.ts';
 import * as wire from './schema.ts';
 import * as routes from './service.ts';
 import { lockRoute } from './store.ts';
+import { testRoute } from './trial/service.ts';
 
 export const list = operation({
   id: 'routes.list',
@@ -164,4 +165,15 @@ export const impact = operation({
   input: wire.RouteRef,
   output: wire.RouteImpact,
   run: (ctx, input) => impactOfRoute(ctx, input),
+});
+
+export const test = operation({
+  id: 'routes.test',
+  summary: 'Send a request through a route',
+  http: 'POST /admin/routes/{id}/test',
+  needs: ['route:test'],
+  refuses: ['not_found', 'dependency_unavailable'],
+  input: wire.TestRoute,
+  output: wire.TestedRoute,
+  run: (ctx, input) => testRoute(ctx, input),
 });

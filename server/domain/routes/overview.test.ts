@@ -34,6 +34,7 @@ const called = (ctx: Ctx, route_id: string, hours: number, over: Partial<LogRow>
     rate_limited: false,
     matched_client_id: null,
     api_key_id: null,
+    user_id: null,
     request_bytes: 0,
     response_bytes: 0,
     latency_ms: 5,

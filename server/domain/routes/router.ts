@@ -13,6 +13,7 @@ export const routesRouter = router({
   putEnvironment: mutation(ops.putEnvironment),
   deleteEnvironment: mutation(ops.removeEnvironment),
   clients: query(ops.listClients),
+  test: mutation(ops.test),
   overview: query(ops.overview),
   impact: query(ops.impact),
   setClients: mutation(ops.setClients),

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { atLeastOne, flag, label, pathId, time, uuid } from '#server/kernel/fields.ts';
 import { listQuery } from '#server/kernel/page.ts';
-import { baseFields, configAnswer, configAnswerMore, overrideFields } from './config/schema.ts';
+import { baseFields, configAnswer, configAnswerMore, headerNameProblem, METHODS, overrideFields } from './config/schema.ts';
+import { TrialReport } from './trial/schema.ts';
 
 /** Path segments of other planes on the same host (interface rule 10 §4.2). */
 export const RESERVED_ROUTE_SLUGS: ReadonlySet<string> = new Set(
@@ -171,3 +172,46 @@ export const RouteImpact = z
     secrets: z.array(z.object({ id: z.uuid(), name: z.string(), used_elsewhere: z.boolean() })),
   })
   .meta({ id: 'RouteImpact' });
+
+const wellFormed = (text: string) => text.isWellFormed();
+/** One request to send through a route. `path` may carry a query; `query` is added to it. */
+export const TestRoute = z.object({
+  id: pathId(),
+  environment: z.string().min(1).max(63).optional(),
+  method: z
+    .string()
+    .transform((m) => m.toUpperCase())
+    .pipe(z.enum(METHODS)),
+  path: z
+    .string()
+    .max(4096)
+    .regex(/^(?:[/?]|$)/, 'must begin with /')
+    .refine((text) => !text.includes('#') && wellFormed(text), 'must not have a fragment')
+    .default('/'),
+  query: z
+    .array(z.object({ key: z.string().min(1).max(256).refine(wellFormed), value: z.string().max(4096).refine(wellFormed) }))
+    .max(50)
+    .default([]),
+  headers: z
+    .array(
+      z.object({
+        name: z.string().superRefine((name, ctx) => {
+          const problem = headerNameProblem(name);
+          if (problem) ctx.addIssue({ code: 'custom', message: problem.replace('injected', 'sent here') });
+        }),
+        value: z
+          .string()
+          .max(8 * 1024)
+          .regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'must hold only characters that a header can carry'),
+      }),
+    )
+    .max(50)
+    .default([]),
+  body: z
+    .string()
+    .max(128 * 1024)
+    .default(''),
+  body_encoding: z.enum(['text', 'base64']).default('text'),
+  dry_run: z.boolean().default(false),
+});
+export const TestedRoute = TrialReport.extend({ request_id: z.uuid(), dry_run: z.boolean() }).meta({ id: 'TestedRoute' });

@@ -35,6 +35,7 @@ const COLUMNS = {
   user_agent: 'text',
   signature_valid: 'boolean',
   api_key_id: 'uuid',
+  user_id: 'uuid',
   secrets_used: 'text[]',
   warnings: 'text[]',
   error_detail: 'text',

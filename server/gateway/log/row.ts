@@ -14,16 +14,17 @@ const PHASES = ['inspect', 'authenticate', 'find_route', 'match_client', 'admit'
 
 /** What is kept of a finished call: names, numbers and ids, never a value of a header, a body or a secret (interface rule 13 §2). */
 export function logRow(call: Call, nodeId: string) {
-  const { snapshot, route, credential, client } = call;
-  const key = credential.state === 'valid' ? credential.key : null;
+  const { snapshot, route, credential, client, trial } = call;
+  // A key that somebody wrote into a trial's headers let nobody in.
+  const key = credential.state === 'valid' && !trial ? credential.key : null;
   // An unauthenticated caller must not be able to tell from our own records which routes exist either.
-  const opaque = !call.admitted && credential.state !== 'valid';
+  const opaque = !call.admitted && credential.state !== 'valid' && !trial;
   return {
     request_id: call.requestId,
     tenant_id: snapshot.tenant.id,
     route_id: opaque ? null : (route?.id ?? null),
-    matched_client_id: client?.client.id ?? null,
-    identification_method: client ? 'ip' : key ? 'api_key' : null,
+    matched_client_id: trial ? null : (client?.client.id ?? null),
+    identification_method: trial ? 'dashboard_user' : client ? 'ip' : key ? 'api_key' : null,
     method: call.method.slice(0, 32),
     status_code: call.status === 0 ? null : call.status,
     src_ip: call.sourceAddress || null,
@@ -35,7 +36,7 @@ export function logRow(call: Call, nodeId: string) {
     upstream_host: call.upstream?.authority ?? null,
     error: call.error,
     rate_limited: call.status === 429,
-    proxy_mode: 'route',
+    proxy_mode: trial ? 'test' : 'route',
     client_origin: call.clientOrigin,
     origin: call.origin,
     upstream_status: call.upstreamStatus || null,
@@ -50,6 +51,7 @@ export function logRow(call: Call, nodeId: string) {
     user_agent: call.userAgent === null ? null : scrub(call.userAgent.slice(0, MAX_USER_AGENT)),
     signature_valid: null,
     api_key_id: key?.id ?? null,
+    user_id: trial?.userId ?? null,
     secrets_used: call.secretsUsed ?? [],
     warnings: call.warnings ?? [],
     error_detail: call.errorDetail,
@@ -59,7 +61,7 @@ export function logRow(call: Call, nodeId: string) {
   };
 }
 
-function traceOf(call: Call) {
+export function traceOf(call: Call) {
   const laps = call.laps;
   const phases: Record<string, number> = {};
   for (let i = 0; i < laps.length && i < PHASES.length; i++)

@@ -7,18 +7,25 @@ import { type Refused, refused } from '../refusal.ts';
 /** Step 7: the admission table, or the opaque 401; then what only the admitted may know; then the workspace's own limits. */
 export function admit(call: Call, plane: Plane): Refused | undefined | Promise<Refused | undefined> {
   if (!plane.snapshots.fresh) return refused('dependency_unavailable', 'The configuration could not be confirmed for too long.');
-  const { environment, credential } = call;
+  const { environment, credential, trial } = call;
   const { tenant } = call.snapshot;
+  if (trial) {
+    // Who may call is not asked, but shown: the person is let in by their role, and is no client of the route.
+    const required = environment?.requiresClients ?? false;
+    trial.checks.requires_clients = { required, met: !required || call.client !== null, client: call.client?.client.name ?? null };
+    call.client = null;
+  }
   const result = admission(
     environment?.requiresClients ?? false,
     credential.state,
     call.client !== null,
     tenant.settings.proxy_require_credential,
   );
-  if (result !== 'admitted') return notAdmitted(call, plane, result);
+  if (result !== 'admitted' && !trial) return notAdmitted(call, plane, result);
   call.admitted = true;
   if (call.lookupFault) return call.lookupFault;
   if (!tenant.servable) return refused('subscription_inactive', 'The subscription of this workspace is not active.');
+  if (trial) return trial.dry ? undefined : tenantLimit(call, plane);
   const { key } = credential;
   if (key && !key.mayInvoke) return refused('forbidden', 'This credential may not call routes: it lacks proxy:invoke.');
   if (key?.allows && !key.allows(call.sourceAddress)) return refused('forbidden', 'This key may not be used from this address.');

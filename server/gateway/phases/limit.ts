@@ -5,7 +5,9 @@ import { type Refused, refused } from '../refusal.ts';
 
 /** Step 10: concurrency, then route and monthly limits together: if either refuses, neither has counted the call. */
 export function limit(call: Call, plane: Plane): Refused | undefined | Promise<Refused | undefined> {
-  const { tenant, sandbox } = call.snapshot;
+  if (call.trial?.dry) return undefined;
+  const { tenant } = call.snapshot;
+  const counted = !call.snapshot.sandbox && !call.trial;
   const running = plane.inFlight.get(tenant.id) ?? 0;
   if (running >= plane.maxInFlight)
     return refused('concurrency_limit_exceeded', `At most ${plane.maxInFlight} calls of a workspace run at once.`);
@@ -13,7 +15,7 @@ export function limit(call: Call, plane: Plane): Refused | undefined | Promise<R
   call.inFlight = true;
 
   let ceiling: Refused | undefined;
-  if (!sandbox) {
+  if (counted) {
     const { admitted, monthly } = plane.monthly.reserve(tenant, call.receivedAt);
     call.monthly = monthly;
     if (!admitted)
@@ -25,7 +27,7 @@ export function limit(call: Call, plane: Plane): Refused | undefined | Promise<R
   const taken = plane.counters.take(ceiling ? [...rules, { ...NOBODY, key: `m:${tenant.id}` }] : rules, call.receivedAt);
   const judge = (verdicts: readonly Verdict[]) => {
     const refusal = judgeRoute(call, verdicts.slice(0, rules.length));
-    if (refusal && !ceiling && !sandbox) {
+    if (refusal && !ceiling && counted) {
       plane.monthly.release(tenant.id);
       if (call.monthly) call.monthly = { limit: call.monthly.limit, remaining: call.monthly.remaining + 1 };
     }
@@ -41,7 +43,7 @@ function rulesOf(call: Call): Rule[] | null {
   if (!rate) return null;
   const rule = { key: rate.key, limit: rate.limit, windowMs: rate.windowMs, burst: rate.burst };
   if (!rate.perCaller) return [rule];
-  const caller = call.credential.key?.id ?? call.client?.client.id ?? call.sourceAddress;
+  const caller = call.trial?.userId ?? call.credential.key?.id ?? call.client?.client.id ?? call.sourceAddress;
   return [rule, { ...rule, key: `${rate.key}:c:${caller}` }];
 }
 

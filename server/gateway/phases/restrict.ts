@@ -5,8 +5,9 @@ import { type Refused, refused } from '../refusal.ts';
 export function restrict(call: Call): Refused | undefined {
   const environment = call.environment;
   if (!environment) return undefined;
-  if (environment.allows && !environment.allows(call.sourceAddress))
-    return refused('ip_not_allowed', 'This address is not on the list of the route.');
+  const inside = !environment.allows || environment.allows(call.sourceAddress);
+  if (call.trial) call.trial.checks.ip_allowlist = { required: environment.allows !== null, met: inside };
+  else if (!inside) return refused('ip_not_allowed', 'This address is not on the list of the route.');
   if (environment.methods && !environment.methods.has(call.method))
     return refused('method_not_allowed', `This route does not take ${call.method}.`, { allow: environment.allow });
   return undefined;

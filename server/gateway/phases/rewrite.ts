@@ -186,6 +186,9 @@ function apply(call: Call, config: CallConfig, resolution: Resolution, scan: Sca
     injected.push('body');
   }
   if (injected.length > 0) call.injected = injected;
-  if (resolution.secrets.size > 0) call.secretsUsed = [...resolution.secrets.keys()];
+  if (resolution.secrets.size > 0) {
+    call.secretsUsed = [...resolution.secrets.keys()];
+    if (call.trial) call.trial.secrets = resolution.secrets;
+  }
   return undefined;
 }

@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { METHODS } from '../config/schema.ts';
+
+// What web and gateway say to each other about a trial of a route, over their private socket.
+
+/** One request to try: `target` is path and query as a caller would write them behind the route's name, `body` is base64. */
+export const TrialOrder = z.object({
+  tenant_id: z.uuid(),
+  space: z.enum(['live', 'test']),
+  user_id: z.uuid().nullable(),
+  request_id: z.uuid(),
+  route_id: z.uuid(),
+  environment: z.string().nullable(),
+  method: z.enum(METHODS),
+  target: z.string(),
+  headers: z.array(z.object({ name: z.string(), value: z.string() })),
+  body: z.string(),
+  dry_run: z.boolean(),
+  source_address: z.string(),
+});
+export type TrialOrder = z.output<typeof TrialOrder>;
+
+const pairs = z.array(z.object({ name: z.string(), value: z.string() }));
+/** `withheld`: it came compressed in a way that could not be searched for secrets. */
+const body = { body: z.string(), body_encoding: z.enum(['text', 'base64', 'withheld']), truncated: z.boolean() };
+const milliseconds = z.number();
+
+/** What a trial led to; every value of a secret in it is masked as `[redacted:secret:NAME]`. */
+export const TrialReport = z.object({
+  /** As it went to the upstream, or would have; null when it was refused before. */
+  request: z.object({ method: z.string(), url: z.string(), headers: pairs, ...body }).nullable(),
+  /** What a caller would have got; null for a dry run. */
+  response: z.object({ status: z.number().int(), headers: pairs, ...body, bytes: z.number().int() }).nullable(),
+  timings: z.object({ total_ms: milliseconds, upstream_ms: milliseconds.nullable(), overhead_ms: milliseconds }),
+  phases_ms: z.record(z.string(), milliseconds),
+  limits: z.record(z.string(), z.object({ limit: z.number(), remaining: z.number() })),
+  refusal: z.object({ status: z.number().int(), code: z.string(), message: z.string() }).nullable(),
+  /** What a caller would have had to meet besides a valid key, and whether one from this person's address would have. */
+  checks: z.object({
+    requires_clients: z.object({ required: z.boolean(), met: z.boolean(), client: z.string().nullable() }),
+    ip_allowlist: z.object({ required: z.boolean(), met: z.boolean() }),
+  }),
+  injected: z.array(z.string()),
+  secrets_used: z.array(z.string()),
+  warnings: z.array(z.string()),
+  attempts: z.number().int(),
+  environment: z.string().nullable(),
+});
+export type TrialReport = z.output<typeof TrialReport>;

@@ -1,0 +1,141 @@
+import { chmodSync, rmSync } from 'node:fs';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import path from 'node:path';
+import { randomBase62 } from '#server/crypto/random.ts';
+import { digest, digestEquals } from '#server/crypto/tokens.ts';
+import { TrialOrder } from '#server/domain/routes/trial/schema.ts';
+import { log } from '#server/platform/log.ts';
+import { ownedFolder } from '#server/platform/private-folder.ts';
+import { newCall } from '../call.ts';
+import { createListener, inspectHead } from '../listener.ts';
+import { serve } from '../pipeline.ts';
+import type { Plane } from '../plane.ts';
+import { readBody } from '../request-body.ts';
+import { type Made, reportOf } from './report.ts';
+import { send } from './send.ts';
+import { Trial } from './trial.ts';
+
+/** Names a trial inside this process; it never leaves it: whatever starts with x-svc- is kept from upstreams. */
+export const TRIAL_HEADER = 'x-svc-trial';
+const MAX_ORDER = 512 * 1024;
+
+export type DeskOptions = {
+  plane: Plane /** Shared with the web process. */;
+  token: string /** Under which workspaces have their hosts. */;
+  baseHost: string;
+};
+export type Desk = { listen(socket: string): Promise<void>; close(): Promise<void> };
+
+/**
+ * Where the web process has routes tried (interface rule 10 §15.2): a private socket, and a token besides. An order becomes a real request to this same
+ * socket, so that a trial is parsed, judged, rewritten, sent, answered and logged by the code that serves every other call.
+ */
+export function createDesk({ plane, token, baseHost }: DeskOptions): Desk {
+  const waiting = new Map<string, { order: TrialOrder; trial: Trial; made: Made }>();
+  let socket = '';
+  const server: Server = createListener({
+    onRequest: (req, res) => {
+      const nonce = req.headers[TRIAL_HEADER];
+      const found = typeof nonce === 'string' ? waiting.get(nonce) : undefined;
+      if (found) return carryOut(plane, req, res, found);
+      take(req, res).catch((error: unknown) => {
+        log.error({ err: error }, 'a trial of a route failed');
+        answer(res, 500, {});
+      });
+    },
+  });
+
+  async function take(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const shown = req.headers['x-sallyport-front'];
+    if (typeof shown !== 'string' || !digestEquals(digest(shown), digest(token))) return answer(res, 403, {});
+    const read = await readBody(req, MAX_ORDER);
+    const order = read.state === 'whole' ? TrialOrder.safeParse(parsed(read.body)) : undefined;
+    if (!order?.success) return answer(res, 400, {});
+    const { data } = order;
+    // What the person saved a moment ago counts, whichever node it was saved on.
+    await plane.snapshots.refresh(data.tenant_id, data.space);
+    const entry = plane.snapshots.byId(data.tenant_id);
+    if (!entry) return answer(res, 404, {});
+    const nonce = randomBase62(32);
+    const trial = new Trial(data.user_id, data.dry_run);
+    const made: Made = { call: null };
+    waiting.set(nonce, { order: data, trial, made });
+    try {
+      const host = `${data.space === 'test' ? 'sandbox-' : ''}${entry.row.slug}.${baseHost}`;
+      const received = await send(socket, data, [TRIAL_HEADER, nonce, 'Host', host]);
+      answer(res, 200, reportOf(trial, made, received));
+    } finally {
+      waiting.delete(nonce);
+      trial.secrets = new Map();
+    }
+  }
+
+  return {
+    async listen(at) {
+      socket = at;
+      ownedFolder(path.dirname(at));
+      if (await isTaken(at)) throw new Error(`another gateway already listens on ${at}`);
+      rmSync(at, { force: true });
+      const umask = process.umask(0o077); // only this account may have routes tried
+      await new Promise<void>((resolve, reject) => server.once('error', reject).listen(at, resolve)).finally(() => process.umask(umask));
+      chmodSync(at, 0o600);
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function carryOut(
+  plane: Plane,
+  req: IncomingMessage,
+  res: ServerResponse,
+  { order, trial, made }: { order: TrialOrder; trial: Trial; made: Made },
+) {
+  const entry = plane.snapshots.byId(order.tenant_id);
+  const head = inspectHead(req);
+  if (!entry || !head.ok) {
+    made.fault = head.ok ? 'The workspace is gone.' : head.message;
+    return answer(res, 400, {});
+  }
+  const [snapshot, otherSpace] = order.space === 'test' ? [entry.test, entry.live] : [entry.live, entry.test];
+  // The name of the trial is ours: neither the upstream nor the log has anything to do with it.
+  req.rawHeaders = req.rawHeaders.filter((_, i, all) => all[i - (i % 2)]?.toLowerCase() !== TRIAL_HEADER);
+  const { target, host } = head;
+  const call = newCall({
+    req,
+    res,
+    requestId: order.request_id,
+    snapshot,
+    otherSpace,
+    target,
+    sourceAddress: order.source_address,
+    host,
+    trial,
+  });
+  made.call = call;
+  serve(call, plane);
+}
+
+function answer(res: ServerResponse, status: number, body: object): void {
+  if (res.headersSent || res.destroyed) return;
+  const text = JSON.stringify(body);
+  res.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) }).end(text);
+}
+
+function parsed(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    return undefined;
+  }
+}
+
+const isTaken = (at: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    const probe = connect(at, () => resolve(true)).on('error', () => resolve(false));
+    probe.on('connect', () => probe.destroy());
+  });
