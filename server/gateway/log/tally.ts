@@ -95,8 +95,9 @@ const classOf = (row: LogRow): number => Math.floor((row.status_code ?? 0) / 100
 
 const REFUSED_BY_LIMIT = new Set(['plan_limit', 'concurrency_limit_exceeded', 'route_rate_limit_exceeded', 'client_rate_limit_exceeded']);
 
-/** Whether the plan's counter took the call: it came past the limits (interface rule 20 §2). */
-function countedByPlan({ trace, error }: LogRow): boolean {
+/** Whether the plan's counter took the call: it came past the limits, and was no trial of a route (interface rules 20 §2, 10 §15.2). */
+function countedByPlan({ trace, error, proxy_mode }: LogRow): boolean {
+  if (proxy_mode === 'test') return false;
   if (error !== null && REFUSED_BY_LIMIT.has(error)) return false;
   // A row that waited on the disk is of an earlier release perhaps, and then has no phases.
   const phases = (trace as { phases_ms?: Record<string, number> } | null)?.phases_ms;

@@ -227,7 +227,7 @@ test('only Editors and up may try a route, and only their own', async () => {
   const upstream = await startUpstream();
   const route = await makeRoute(w, 'mine', upstream.url);
   for (const role of ['viewer', 'member'] as const)
-    await assert.rejects(perform(ops.test, w.member(role), { id: route.id, method: 'GET' }), { type: 'forbidden' });
+    await assert.rejects(perform(ops.test, w.member(role), { id: route.id, method: 'GET' }), { type: 'role_denied' });
   for (const ctx of [other.live, w.test]) await assert.rejects(tried(ctx, { id: route.id }), { type: 'not_found' });
   assert.equal(upstream.seen.length, 0);
   assert.equal((await tried(w.member('editor'), { id: route.id })).response.status, 200);
