@@ -1,6 +1,6 @@
 import { classifyCredential, digest, digestEquals } from '#server/crypto/tokens.ts';
 import type { PlanName } from '#server/domain/plans/schema.ts';
-import { settingsOf } from '#server/domain/tenants/schema.ts';
+import { isServableStatus, settingsOf } from '#server/domain/tenants/schema.ts';
 import { compileRanges } from '#server/kernel/address.ts';
 import { keyCapabilities, scopeCapabilities } from '#server/kernel/capabilities.ts';
 import { type Ctx, spaceOf } from '#server/kernel/context.ts';
@@ -61,7 +61,7 @@ export async function authenticate(headers: Headers, edge: Edge): Promise<Authen
     await recordRefusedAddress(ctx, row);
     throw new Refusal('forbidden', 'The source address is not allowed for this key.');
   }
-  if (!['active', 'trialing', 'dunning'].includes(row.subscription_status) || row.deleted_at)
+  if (!isServableStatus(row.subscription_status) || row.deleted_at)
     throw new Refusal('subscription_inactive', `The subscription of this workspace is ${row.subscription_status.replace('_', ' ')}.`);
   stampUse(ctx);
   return {

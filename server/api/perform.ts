@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { noteUses } from '#server/domain/api-keys/uses.ts';
 import { denyingPolicy } from '#server/domain/policies/service.ts';
+import { isServableStatus } from '#server/domain/tenants/schema.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
 import type { Expectation } from '#server/kernel/expectation.ts';
@@ -50,8 +51,7 @@ export async function allow(op: AnyOperation, ctx: Ctx): Promise<void> {
 }
 
 /** Keys have met this rule at authentication; members keep reading and leaving (interface rule 20 §5). */
-const isServable = (ctx: Ctx) =>
-  ctx.subscription_status === undefined || ['active', 'trialing', 'dunning'].includes(ctx.subscription_status);
+const isServable = (ctx: Ctx) => ctx.subscription_status === undefined || isServableStatus(ctx.subscription_status);
 const STAYS_OPEN: ReadonlySet<string> = new Set(['api_keys.revoke']);
 
 const missing = (ctx: Ctx, capability: string) =>
@@ -99,10 +99,15 @@ function expectationOf<I extends z.ZodType>(op: Operation<I>, ctx: Ctx, input: z
 function parsed<I extends z.ZodType>(schema: I, raw: unknown): z.output<I> {
   const input = schema.safeParse(raw);
   if (!input.success) throw new Refusal('validation_error', firstProblem(input.error));
-  for (const [field, value] of Object.entries(input.data ?? {}))
-    if (!isStorable(value)) throw new Refusal('validation_error', `${field}: must not contain NUL or broken Unicode`);
+  const field = unstorableField(input.data);
+  if (field !== null) throw new Refusal('validation_error', unstorable(field));
   return input.data;
 }
+
+/** The first member that the database cannot hold, or null. */
+export const unstorableField = (data: unknown): string | null =>
+  Object.entries(data ?? {}).find(([, value]) => !isStorable(value))?.[0] ?? null;
+export const unstorable = (field: string): string => `${field}: must not contain NUL or broken Unicode`;
 
 /** PostgreSQL has no NUL in text and jsonb, and UTF-8 no lone surrogate: the one would fail there, the other silently become U+FFFD. */
 function isStorable(value: unknown): boolean {

@@ -1,6 +1,6 @@
 import { type Edge, edgeOf } from '#server/api/edge.ts';
 import { parseJsonObject } from '#server/api/input.ts';
-import { firstProblem } from '#server/api/perform.ts';
+import { firstProblem, unstorable, unstorableField } from '#server/api/perform.ts';
 import { asRefusal, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import type { PersonCtx } from '#server/kernel/person-operation.ts';
@@ -10,7 +10,16 @@ import { magicPage, useMagicForm } from './magic-page.ts';
 import { matchPerson } from './operations.ts';
 import { personOf } from './person.ts';
 import { assertNotForeign, assertSameOrigin } from './same-origin.ts';
-import { clearSessionCookie, clearSignupCookie, sessionCookie, sessionCookieName, signupCookie, signupHandleOf } from './session-cookie.ts';
+import {
+  clearSessionCookie,
+  clearSignupCookie,
+  deviceCookie,
+  deviceOf,
+  sessionCookie,
+  sessionCookieName,
+  signupCookie,
+  signupHandleOf,
+} from './session-cookie.ts';
 
 const BODY_LIMIT = 256 * 1024;
 
@@ -47,6 +56,7 @@ export const callerOf = (headers: Headers, edge: Edge | null): PersonCtx => ({
   user_agent: headers.get('user-agent'),
   host: headers.get('host'),
   signup_handle: signupHandleOf(headers),
+  device: deviceOf(headers),
   now: new Date(),
   changes: [],
   cookies: {},
@@ -67,6 +77,8 @@ async function answer(req: Request, ctx: PersonCtx): Promise<Response> {
     return useMagicForm(ctx, new URLSearchParams(new TextDecoder().decode(await bodyOf(req))));
   const input = op.input.safeParse({ ...(reads ? Object.fromEntries(url.searchParams) : await jsonOf(req)), ...params });
   if (!input.success) throw new Refusal('invalid', firstProblem(input.error));
+  const field = unstorableField(input.data);
+  if (field !== null) throw new Refusal('invalid', unstorable(field));
   const output = op.output.parse(await op.run(ctx, input.data));
   return Response.json(output, { status: op.success_of?.(output) ?? op.success ?? 200 });
 }
@@ -124,7 +136,8 @@ function refused(refusal: Refusal, ctx: PersonCtx, headers: Headers): Response {
   );
 }
 
-async function addCookies(headers: Headers, { cookies: { session, signup }, now }: PersonCtx): Promise<void> {
+async function addCookies(headers: Headers, { cookies: { session, signup, device }, now }: PersonCtx): Promise<void> {
   if (session) headers.append('set-cookie', session === 'clear' ? clearSessionCookie() : await sessionCookie(session, now));
+  if (device) headers.append('set-cookie', deviceCookie(device, now));
   if (signup) headers.append('set-cookie', signup === 'clear' ? clearSignupCookie() : signupCookie(signup, now));
 }

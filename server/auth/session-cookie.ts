@@ -34,7 +34,7 @@ export async function decodeCookie({ token }: Pick<JWTDecodeParams, 'token'>): P
   throw failure;
 }
 
-/** Attributes of both cookies, as next-auth takes them. */
+/** Attributes of all of them, as next-auth takes them. */
 export const cookieOptions = () => ({ httpOnly: true, sameSite: 'lax', path: '/', secure: secure() }) as const;
 
 /** The session token a request presents: a Bearer token when there is one, else the cookie's. Null when there is none or it is not readable. */
@@ -72,6 +72,12 @@ export const signupHandleOf = (headers: Headers): string | null => cookieOf(head
 export const signupCookie = (signup: { handle: string; expires_at: Date }, now: Date): string =>
   setCookie(signupCookieName(), signup.handle, Math.floor((signup.expires_at.getTime() - now.getTime()) / 1000));
 export const clearSignupCookie = (): string => setCookie(signupCookieName(), '', 0);
+
+/** Tells a browser that signed in before from a new one; it opens nothing. */
+const deviceCookieName = () => cookieName('svc_device');
+export const deviceOf = (headers: Headers): string | null => cookieOf(headers, deviceCookieName()) ?? null;
+export const deviceCookie = (device: { token: string; expires_at: Date }, now: Date): string =>
+  setCookie(deviceCookieName(), device.token, Math.floor((device.expires_at.getTime() - now.getTime()) / 1000));
 
 const setCookie = (name: string, value: string, maxAge: number) =>
   `${name}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${maxAge}${secure() ? '; Secure' : ''}`;

@@ -8,6 +8,7 @@ import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { type Answer, browser } from '#server/testing/people.ts';
 import { workspace } from '#server/testing/workspace.ts';
+import { frameOf } from '#server/trpc/frame.ts';
 import { personOf } from './person.ts';
 
 await testDatabase();
@@ -339,6 +340,47 @@ test('a session scoped to one workspace touches no other', async () => {
   assert.equal((await browser().post('/auth/login', { email: p.email, password, scope_tenant: 'nowhere' })).body.code, 'not_a_member');
 });
 
+test('a session scoped to one workspace is led there and sees no other: not in its answers, not in the frame, no company details', async () => {
+  const [a, c] = await Promise.all([workspace(), workspace()]);
+  const p = await person({ tenant_id: a.tenant.id }, { tenant_id: c.tenant.id, role: 'viewer' });
+  const b = browser();
+  const login = await b.post('/auth/login', { email: p.email, password, scope_tenant: c.tenant.slug });
+  assert.equal(login.body.redirect_to, `/${c.tenant.slug}/test`);
+  const answers = [login, await b.load(), await b.get('/auth/workspaces')];
+  for (const { text } of answers) {
+    assert.ok(text.includes(c.tenant.slug));
+    assert.ok(!text.includes(a.tenant.slug) && !text.includes(a.tenant.id), text);
+  }
+  assert.equal(answers[1]?.body.company, null, 'the workspace joined first is the other one');
+  const frame = await frameOf(new Headers({ authorization: `Bearer ${login.body.token}` }));
+  assert.deepEqual([frame?.workspaces.map((w) => w.slug), frame?.active], [[c.tenant.slug], c.tenant.slug]);
+  const free = await signedIn(p);
+  assert.notEqual((await free.get('/auth/me')).body.company, null);
+});
+
+test('a workspace whose subscription ended is not built in by way of the account', async () => {
+  const w = await workspace({ status: 'paused' });
+  const b = await signedIn(await person({ tenant_id: w.tenant.id }));
+  assert.equal((await b.post('/auth/starter-key', { tenant_id: w.tenant.id })).body.code, 'subscription_inactive');
+  assert.equal((await b.post('/auth/complete-onboarding', { full_name: 'A', tenant_name: 'B' })).body.code, 'subscription_inactive');
+  assert.equal(await db().api_keys.count({ where: { tenant_id: w.tenant.id } }), 0);
+});
+
+test('text the database cannot hold is refused by name on every call of the account, and never stored in part', async () => {
+  const b = await signedIn(await person());
+  const lone = 'a\ud800b';
+  for (const [method, path, body, field] of [
+    ['PATCH', '/auth/me', { full_name: lone }, 'full_name'],
+    ['POST', '/auth/complete-onboarding', { full_name: 'A', tenant_name: lone }, 'tenant_name'],
+    ['POST', '/auth/complete-onboarding', { full_name: 'A', tenant_name: 'B', use_case: 'x\0y' }, 'use_case'],
+    ['POST', '/auth/signup', { email: 'new@example.test', password, tenant_name: lone }, 'tenant_name'],
+  ] as const) {
+    const answer = await b.call(method, path, body);
+    assert.deepEqual([answer.status, answer.body.code], [400, 'invalid'], answer.text);
+    assert.match(String(answer.body.message), new RegExp(`^${field}: must not contain NUL or broken Unicode`));
+  }
+});
+
 test('company details are refused by role before factor, and a refusal saves nothing, profile fields included', async () => {
   const [first, second] = await Promise.all([workspace(), workspace()]);
   for (const [role, code] of [
@@ -394,11 +436,51 @@ test("a new browser is told to the account's owner, the first and a known one ar
     await backgroundSettled();
     return db().mails.count({ where: { recipient: p.email, kind: 'new_sign_in' } });
   };
-  await signedIn(p);
-  await signedIn(p);
+  const login = (b: ReturnType<typeof browser>) => b.post('/auth/login', { email: p.email, password });
+  const home = browser({ ip: '192.0.2.7', user_agent: 'laptop' });
+  await login(home);
+  await login(home);
+  const device = home.jar.get('svc_device');
+  assert.match(device ?? '', /^[A-Za-z0-9_-]{43}$/);
   assert.equal(await notices(), 0);
-  await browser({ user_agent: 'a new laptop' }).post('/auth/login', { email: p.email, password });
-  assert.equal(await notices(), 1);
+  await login(browser({ ip: '192.0.2.7', user_agent: 'laptop' }));
+  assert.equal(await notices(), 0, 'a program without cookies is known by name and network together');
+
+  const abroad = browser({ ip: '198.51.100.9', user_agent: 'laptop, updated' });
+  abroad.jar.set('svc_device', device ?? '');
+  await login(abroad);
+  assert.equal(await notices(), 0, 'the cookie knows the browser under another name and in another network');
+
+  await login(browser({ ip: '203.0.113.5', user_agent: 'laptop' }));
+  assert.equal(await notices(), 1, 'a copied name from elsewhere is a new browser');
+  await login(browser({ ip: '192.0.2.7', user_agent: 'phone' }));
+  assert.equal(await notices(), 2);
+  const forged = browser({ ip: '203.0.113.6', user_agent: 'x' });
+  forged.jar.set('svc_device', 'A'.repeat(43));
+  await login(forged);
+  assert.equal(await notices(), 3);
+  const mail = await db().mails.findFirstOrThrow({ where: { recipient: p.email, kind: 'new_sign_in' } });
+  assert.match(mail.text, /\/me\/sessions/);
+  const rows = await db().$queryRaw<{ n: bigint }[]>`select count(*) as n from sessions s where s::text like ${`%${device}%`}`;
+  assert.equal(rows[0]?.n, 0n, 'the cookie itself is stored nowhere');
+});
+
+test("a device cookie of another account's browser says nothing about this one", async () => {
+  const [p, other] = [await person(), await person()];
+  const shared = browser({ user_agent: 'kiosk' });
+  await shared.post('/auth/login', { email: other.email, password });
+  await browser({ user_agent: 'home' }).post('/auth/login', { email: p.email, password });
+  await shared.post('/auth/login', { email: p.email, password });
+  await backgroundSettled();
+  assert.equal(await db().mails.count({ where: { recipient: p.email, kind: 'new_sign_in' } }), 1);
+});
+
+test('a sign-in after so long that no earlier session is remembered is told', async () => {
+  const p = await person();
+  await db().users.update({ where: { id: p.id }, data: { created_at: new Date(Date.now() - 90 * 24 * 3_600_000) } });
+  await signedIn(p);
+  await backgroundSettled();
+  assert.equal(await db().mails.count({ where: { recipient: p.email, kind: 'new_sign_in' } }), 1);
 });
 
 test('tokens of other kinds and forged cookies are nobody', async () => {

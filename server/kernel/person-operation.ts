@@ -49,11 +49,17 @@ export type PersonCtx = {
   host: string | null;
   /** The claim handle of a sign-up that was started in this browser. */
   signup_handle: string | null;
+  /** The device cookie of this browser. */
+  device: string | null;
   now: Date;
   /** Workspaces and spaces whose configuration changed, as `tenant_id:test`: the gateway refreshes before the answer is relayed. */
   changes: string[];
   /** What the answer does to the browser's cookies. */
-  cookies: { session?: { token: string; expires_at: Date } | 'clear'; signup?: { handle: string; expires_at: Date } | 'clear' };
+  cookies: {
+    session?: { token: string; expires_at: Date } | 'clear';
+    signup?: { handle: string; expires_at: Date } | 'clear';
+    device?: { token: string; expires_at: Date };
+  };
 };
 export type SignedInCtx = PersonCtx & { session: LiveSession; user: Person };
 

@@ -1,4 +1,4 @@
-import { workspacesOf } from '#server/domain/people/service.ts';
+import { withinScope, workspacesOf } from '#server/domain/people/service.ts';
 import { apiUrl, proxyUrl } from '#server/domain/tenants/addresses.ts';
 import type { Space } from '#server/kernel/context.ts';
 import { db } from '#server/platform/db.ts';
@@ -8,7 +8,7 @@ import { personOf } from './session.ts';
 export async function frameOf(headers: Headers) {
   const person = await personOf(headers);
   if (!person) return null;
-  const workspaces = await workspacesOf(db(), person.user.id);
+  const workspaces = withinScope(await workspacesOf(db(), person.user.id), person.session);
   return {
     user: { name: person.user.full_name || person.user.email, email: person.user.email },
     csrf: person.session.csrf_token,

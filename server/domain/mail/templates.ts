@@ -80,13 +80,13 @@ export const passwordReset = (url: string): Letter => ({
   footer: `The link works once and for 60 minutes. ${IGNORE}`,
 });
 
-export const passwordChanged = (securityUrl: string): Letter => ({
+export const passwordChanged = (forgotUrl: string): Letter => ({
   subject: 'Your password was changed',
   paragraphs: [
     'The password of your Sallyport account was changed and your other sessions were ended.',
-    'If this was not you, choose a new password at once.',
+    'If this was not you, choose a new password at once: the link leads to a mail that only you can open.',
   ],
-  button: { label: 'Open security settings', url: securityUrl },
+  button: { label: 'Choose a new password', url: forgotUrl },
 });
 
 export type KeyFacts = { name: string; key_id: string; workspace: string; space: 'live' | 'test' };
@@ -136,7 +136,7 @@ export const logsShrinking = (
 
 const minuteOf = (at: Date) => `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
-export const newSignIn = (details: { ip: string | null; user_agent: string | null; at: Date }, securityUrl: string): Letter => ({
+export const newSignIn = (details: { ip: string | null; user_agent: string | null; at: Date }, sessionsUrl: string): Letter => ({
   subject: 'New sign-in to your account',
   paragraphs: [
     'Your account was used from a browser we have not seen before.',
@@ -145,5 +145,5 @@ export const newSignIn = (details: { ip: string | null; user_agent: string | nul
     `Browser: ${(details.user_agent ?? 'unknown').slice(0, 160)}`,
     'If this was you, there is nothing to do. If not, end that session and change your password.',
   ],
-  button: { label: 'See your sessions', url: securityUrl },
+  button: { label: 'See your sessions', url: sessionsUrl },
 });

@@ -1,7 +1,15 @@
 import { insertKey } from '#server/domain/api-keys/service.ts';
 import { verifyAllChains } from '#server/domain/audit-logs/service.ts';
 import { rotateRootKey, rotateTenantKey } from '#server/domain/keys/service.ts';
-import { acceptPassword, addMembership, canonicalEmail, createSession, createUser } from '#server/domain/people/service.ts';
+import {
+  acceptPassword,
+  addMembership,
+  canonicalEmail,
+  createSession,
+  createUser,
+  dropMailCodes,
+  revokeSessions,
+} from '#server/domain/people/service.ts';
 import { LIMITS, type LimitKey, PLANS, type PlanName } from '#server/domain/plans/schema.ts';
 import { seedStarter } from '#server/domain/signup/service.ts';
 import { hostLabel, proxyUrl } from '#server/domain/tenants/addresses.ts';
@@ -247,7 +255,12 @@ function setPauseByOperator(slug: string, paused: boolean) {
 async function ensureOwner(tx: Tx, tenantId: string, email: string, passwordHash: string | null, now: Date) {
   const known = await tx.users.findUnique({ where: { email } });
   const user = known ?? (await createUser(tx, { email, full_name: '', password_hash: passwordHash, email_verified: true, now }));
-  if (known && passwordHash) await tx.users.update({ where: { id: known.id }, data: { password_hash: passwordHash } });
+  if (known && passwordHash) {
+    await tx.users.update({ where: { id: known.id }, data: { password_hash: passwordHash } });
+    // Whoever needed a new password may not be the only one signed in with the old one.
+    await revokeSessions(tx, known.id, now);
+    await dropMailCodes(tx, known.id, now);
+  }
   const member = await tx.memberships.findFirst({ where: { tenant_id: tenantId, user_id: user.id, removed_at: null } });
   if (member?.role === 'owner') return;
   if (member) await tx.memberships.update({ where: { id: member.id }, data: { role: 'owner' } });

@@ -48,6 +48,10 @@ export async function workspacesOf(tx: Db | Tx, userId: string): Promise<Workspa
   }));
 }
 
+/** What a session may see of the person's workspaces: a session bound to one sees that one (interface rule 22 §3.3). */
+export const withinScope = (workspaces: readonly WorkspaceRow[], session: Pick<LiveSession, 'scope_tenant_id'>): WorkspaceRow[] =>
+  workspaces.filter((w) => session.scope_tenant_id === null || w.id === session.scope_tenant_id);
+
 export const addMembership = (
   tx: Tx,
   input: { tenant_id: string; user_id: string; role: MemberRole; source: string; now: Date; added_by?: string },

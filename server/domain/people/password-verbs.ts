@@ -92,5 +92,5 @@ async function audit(
 
 const notify = (ctx: PersonCtx, email: string) =>
   inBackground('password notice', () =>
-    sendMail(ctx.db, { to: email, kind: 'password_changed', letter: passwordChanged(`${env.PUBLIC_ADMIN_URL}/me/security`), now: ctx.now }),
+    sendMail(ctx.db, { to: email, kind: 'password_changed', letter: passwordChanged(`${env.PUBLIC_ADMIN_URL}/forgot`), now: ctx.now }),
   );

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Deleted } from '#server/kernel/fields.ts';
 import { personOperation } from '#server/kernel/person-operation.ts';
-import { workspacesOf } from './memberships.ts';
+import { withinScope, workspacesOf } from './memberships.ts';
 import { changePassword, forgotPassword, resetPassword } from './password-verbs.ts';
 import { endOtherSessions, endSession, listSessions, me, selectWorkspace, updateMe } from './profile.ts';
 import {
@@ -128,7 +128,7 @@ export const workspaces = personOperation({
   refuses: [],
   input: Nothing,
   output: z.object({ workspaces: z.array(WorkspaceView) }),
-  run: async (ctx) => ({ workspaces: await workspacesOf(ctx.db, ctx.user.id) }),
+  run: async (ctx) => ({ workspaces: withinScope(await workspacesOf(ctx.db, ctx.user.id), ctx.session) }),
 });
 
 export const select = personOperation({

@@ -6,16 +6,17 @@ import { isUuid } from '#server/kernel/fields.ts';
 import type { SignedInCtx } from '#server/kernel/person-operation.ts';
 import { env } from '#server/platform/env.ts';
 import { auditPerson, tenantIdsOf } from './audit.ts';
-import { chosen, type WorkspaceRow, workspacesOf } from './memberships.ts';
+import { chosen, type WorkspaceRow, withinScope, workspacesOf } from './memberships.ts';
 import { COMPANY_FIELDS, PersonView, type UpdateMeInput } from './schema.ts';
 import { revokeSession, revokeSessions, sessionsOf } from './sessions.ts';
 import { personById } from './users.ts';
 
 /** Everything a page needs to know about who is here (interface rule 22 §4.8). */
 export async function me(ctx: SignedInCtx) {
-  const workspaces = await workspacesOf(ctx.db, ctx.user.id);
+  const all = await workspacesOf(ctx.db, ctx.user.id);
+  const workspaces = withinScope(all, ctx.session);
   const active = workspaces.find((w) => w.id === ctx.session.active_tenant_id) ?? (workspaces.length === 1 ? workspaces[0] : undefined);
-  const first = workspaces[0];
+  const first = workspaces.find((w) => w === all[0]); // out of a bound session's sight unless it is bound to it
   return {
     user: ctx.user,
     // No factor can be enrolled yet; the summary says so instead of guessing.

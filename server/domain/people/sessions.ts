@@ -18,6 +18,8 @@ export type NewSession = {
   now: Date;
   scope_tenant_id?: string | null;
   active_tenant_id?: string | null;
+  /** Of the device cookie; absent for sessions that no browser began. */
+  device_digest?: Uint8Array<ArrayBuffer>;
 };
 
 /** Every way to sign in ends here. The token is shown once and stored as its digest. */
@@ -35,6 +37,7 @@ export async function createSession(tx: Tx, input: NewSession): Promise<{ token:
       active_tenant_id: input.scope_tenant_id ?? input.active_tenant_id ?? null,
       ip: input.ip,
       user_agent: input.user_agent?.slice(0, 256) ?? null,
+      device_digest: input.device_digest ?? null,
       created_at: input.now,
       last_seen_at: input.now,
       expires_at: new Date(input.now.getTime() + lifetime[input.keep ? 'keep' : 'short'].absolute),

@@ -6,8 +6,9 @@ import type { Person, PersonCtx, SignedInCtx } from '#server/kernel/person-opera
 import { inBackground } from '#server/platform/background.ts';
 import { env } from '#server/platform/env.ts';
 import { auditPerson, tenantIdsOf } from './audit.ts';
+import { deviceOf, isNewDevice } from './devices.ts';
 import { issueMailCode, useCode, useLink } from './mail-codes.ts';
-import { type WorkspaceRow, workspacesOf } from './memberships.ts';
+import { type WorkspaceRow, withinScope, workspacesOf } from './memberships.ts';
 import { checkPassword, rehashPassword } from './passwords.ts';
 import { createSession, revokeSession } from './sessions.ts';
 import { network, take, throttled } from './throttle.ts';
@@ -106,14 +107,12 @@ export async function begin(
 ): Promise<SignedIn> {
   const user = await personById(tx, userId);
   if (!user) throw wrong('The e-mail address or the password is not right.');
-  const workspaces = await workspacesOf(tx, userId);
-  const scoped = scope_tenant === undefined ? null : workspaces.find((w) => w.slug === scope_tenant.toLowerCase());
+  const all = await workspacesOf(tx, userId);
+  const scoped = scope_tenant === undefined ? null : all.find((w) => w.slug === scope_tenant.toLowerCase());
   if (scoped === undefined) throw new Refusal('not_a_member', 'You are not a member of this workspace, or it does not exist.');
-  const known = await tx.sessions.findFirst({
-    where: { user_id: userId, user_agent: ctx.user_agent?.slice(0, 256) ?? null },
-    select: { id: true },
-  });
-  const any = known ?? (await tx.sessions.findFirst({ where: { user_id: userId }, select: { id: true } }));
+  const workspaces = withinScope(all, { scope_tenant_id: scoped?.id ?? null });
+  const device = deviceOf(ctx);
+  const tell = method !== 'signup' && (await isNewDevice(tx, ctx, user, device));
   const session = await createSession(tx, {
     user_id: userId,
     methods: [method],
@@ -123,8 +122,9 @@ export async function begin(
     now: ctx.now,
     scope_tenant_id: scoped?.id ?? null,
     active_tenant_id: workspaces.length === 1 ? (workspaces[0]?.id ?? null) : null,
+    device_digest: device,
   });
-  const concerned = scoped ? [scoped.id] : workspaces.map((w) => w.id);
+  const concerned = workspaces.map((w) => w.id);
   await auditPerson(tx, ctx, { id: userId, email: user.email, session_id: session.id }, concerned, {
     action: 'login',
     resource_type: 'session',
@@ -132,12 +132,12 @@ export async function begin(
     name: user.email,
     details: { method },
   });
-  if (any && !known)
+  if (tell)
     inBackground('sign-in notice', () =>
       sendMail(ctx.db, {
         to: user.email,
         kind: 'new_sign_in',
-        letter: newSignIn({ ip: ctx.ip, user_agent: ctx.user_agent, at: ctx.now }, `${env.PUBLIC_ADMIN_URL}/me/security`),
+        letter: newSignIn({ ip: ctx.ip, user_agent: ctx.user_agent, at: ctx.now }, `${env.PUBLIC_ADMIN_URL}/me/sessions`),
         now: ctx.now,
       }),
     );

@@ -34,6 +34,7 @@ const visitor = (): PersonCtx => ({
   host: null,
   relayed: false,
   signup_handle: null,
+  device: null,
   now: new Date(),
   changes: [],
   cookies: {},

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { acceptPassword, auditCtx, begin, chosen, type SignedIn, workspacesOf } from '#server/domain/people/service.ts';
+import { isServableStatus } from '#server/domain/tenants/schema.ts';
 import { changesOf } from '#server/kernel/changes.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
 import { writeAudit } from '#server/kernel/mutate.ts';
@@ -48,12 +49,13 @@ const firstAccount = (ctx: PersonCtx, input: Omit<WebInput, 'password'>, passwor
 
 /**
  * The Test key of a new workspace, shown once on the page that asks for it: as long as Test never had a key (interface rule 64 §4).
- * @throws Refusal not_a_member, role_denied, conflict
+ * @throws Refusal not_a_member, role_denied, subscription_inactive, conflict
  */
 export async function starterKey(ctx: SignedInCtx, input: { tenant_id?: string | undefined }) {
   const workspace = chosen(await workspacesOf(ctx.db, ctx.user.id), input.tenant_id ?? null, ctx.session);
   if (workspace.role !== 'owner' && workspace.role !== 'admin')
     throw new Refusal('role_denied', 'Only an Owner or Admin may take the starter key.');
+  assertServable(workspace);
   return ctx.db.$transaction(async (tx) => {
     await tx.$executeRaw`select pg_advisory_xact_lock(hashtextextended(${`starter-key:${workspace.id}`}, 0))`;
     if (await tx.api_keys.findFirst({ where: { tenant_id: workspace.id, sandbox: true }, select: { id: true } }))
@@ -72,9 +74,15 @@ export async function starterKey(ctx: SignedInCtx, input: { tenant_id?: string |
   });
 }
 
+/** While a subscription is ended nothing is built (interface rule 20 §5). */
+function assertServable({ status }: { status: string }): void {
+  if (!isServableStatus(status))
+    throw new Refusal('subscription_inactive', `The subscription of this workspace is ${status.replace('_', ' ')}.`);
+}
+
 /**
  * Makes the person's first own workspace, or updates name and country of the one they own (interface rule 22 §4.9).
- * @throws Refusal session_scope_mismatch, validation_error
+ * @throws Refusal session_scope_mismatch, subscription_inactive, validation_error
  */
 export async function completeOnboarding(ctx: SignedInCtx, input: z.output<typeof Onboarding>) {
   const { full_name, use_case, ...wanted } = input;
@@ -97,6 +105,7 @@ export async function completeOnboarding(ctx: SignedInCtx, input: z.output<typeo
       await tx.sessions.update({ where: { id: ctx.session.id }, data: { active_tenant_id: tenant.id } });
       return tenant.id;
     }
+    assertServable(owned);
     const after = { name: wanted.tenant_name, country: wanted.country ?? owned.country };
     await tx.tenants.update({ where: { id: owned.id }, data: { ...after, updated_at: ctx.now } });
     await writeAudit(tx, auditCtx(ctx, owner, owned.id), {

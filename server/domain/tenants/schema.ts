@@ -7,6 +7,9 @@ export const RESERVED_SLUGS: ReadonlySet<string> = new Set(
   ),
 );
 
+/** Whether a workspace may be built in and called: the other subscription statuses are to look and to leave (interface rule 20 §5). */
+export const isServableStatus = (status: string): boolean => status === 'active' || status === 'trialing' || status === 'dunning';
+
 /** At most 55 characters, so that `sandbox-{slug}` is still a DNS label. */
 export const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,53}[a-z0-9])?$/;
 

@@ -1,0 +1,40 @@
+import { randomBase64url } from '#server/crypto/random.ts';
+import { digest } from '#server/crypto/tokens.ts';
+import type { Tx } from '#server/kernel/database.ts';
+import type { PersonCtx } from '#server/kernel/person-operation.ts';
+import { network } from './throttle.ts';
+
+const day = 24 * 3_600_000;
+/** As long as browsers keep any cookie. */
+const lifetime = 400 * day;
+/** Ended sessions, and with them what we know of devices, are forgotten after this time. */
+const remembered = 30 * day;
+
+/** The browser of this call by its device cookie, which it gets here when it has none. Only the digest is stored. */
+export function deviceOf(ctx: PersonCtx): Uint8Array<ArrayBuffer> {
+  const token = ctx.device !== null && /^[A-Za-z0-9_-]{43}$/.test(ctx.device) ? ctx.device : randomBase64url(32);
+  ctx.cookies.device = { token, expires_at: new Date(ctx.now.getTime() + lifetime) };
+  return new Uint8Array(digest(token));
+}
+
+/**
+ * Whether somebody should hear of this sign-in (interface rule 22 §4, New device): the account was used before, and never by this browser. A browser
+ * is known by its cookie; a program without one by its name and network together, since a name alone is what an attacker copies first.
+ */
+export async function isNewDevice(
+  tx: Tx,
+  ctx: PersonCtx,
+  user: { id: string; created_at: Date },
+  device: Uint8Array<ArrayBuffer>,
+): Promise<boolean> {
+  const earlier = await tx.sessions.findMany({
+    where: { user_id: user.id, OR: [{ device_digest: device }, { user_agent: ctx.user_agent?.slice(0, 256) ?? null }] },
+    select: { device_digest: true, ip: true },
+    orderBy: { created_at: 'desc' },
+    take: 500,
+  });
+  const here = network(ctx.ip);
+  if (earlier.some((s) => (s.device_digest && Buffer.compare(s.device_digest, device) === 0) || network(s.ip) === here)) return false;
+  if (ctx.now.getTime() - user.created_at.getTime() > remembered) return true;
+  return (await tx.sessions.findFirst({ where: { user_id: user.id }, select: { id: true } })) !== null;
+}
