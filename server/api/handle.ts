@@ -16,13 +16,18 @@ import { failure, respond, success, type Wire } from './wire.ts';
 
 const PREFIX = '/v1';
 
-/** The Management API as one function. The steps stand in the order of interface rule 01 §2; that order is product behaviour. */
-export async function handle(req: Request, edge: Edge | null = edgeOf(req.headers)): Promise<Response> {
+/** The Management API as one function. The steps stand in the order of interface rule 01 §2; that order is product behaviour. `who`: for callers that were
+ * authenticated before (the API explorer). */
+export async function handle(
+  req: Request,
+  edge: Edge | null = edgeOf(req.headers),
+  who: typeof authenticate = authenticate,
+): Promise<Response> {
   if (!edge) return new Response(null, { status: 404 });
   const call: Call = { req, edge, version: NEWEST, headers: {}, changed: null };
   let wire: Wire;
   try {
-    wire = await answer(call);
+    wire = await answer(call, who);
   } catch (error) {
     const refusal = asRefusal(error);
     if (refusal.status >= 500) log.error({ err: refusal.cause ?? refusal, request_id: edge.request_id }, 'a management call failed');
@@ -40,7 +45,7 @@ export async function handle(req: Request, edge: Edge | null = edgeOf(req.header
 
 type Call = { req: Request; edge: Edge; version: string; headers: Record<string, string>; changed: string | null };
 
-async function answer(call: Call): Promise<Wire> {
+async function answer(call: Call, who: typeof authenticate): Promise<Wire> {
   const { req, edge } = call;
   const url = new URL(req.url);
   const path = url.pathname.slice(PREFIX.length) || '/';
@@ -57,7 +62,7 @@ async function answer(call: Call): Promise<Wire> {
     const ctx = anonymous(edge);
     return performed(op, ctx, mergedInput(op, req, params, body));
   }
-  const { ctx, limit, legacy_key, legacy_key_auth } = await authenticate(req.headers, edge);
+  const { ctx, limit, legacy_key, legacy_key_auth } = await who(req.headers, edge);
   const metered = await meter(limit, ctx.now);
   Object.assign(call.headers, metered.headers);
   if (metered.refusal) throw metered.refusal;

@@ -4,6 +4,7 @@ import * as auditLogs from '#server/domain/audit-logs/operations.ts';
 import * as clients from '#server/domain/clients/operations.ts';
 import * as collections from '#server/domain/collections/operations.ts';
 import * as environments from '#server/domain/environments/operations.ts';
+import * as explorer from '#server/domain/explorer/operations.ts';
 import * as imports from '#server/domain/import/operations.ts';
 import * as keys from '#server/domain/keys/operations.ts';
 import * as requestLogs from '#server/domain/request-logs/operations.ts';
@@ -26,6 +27,7 @@ export const operations: readonly AnyOperation[] = [
   collections,
   description,
   environments,
+  explorer,
   imports,
   keys,
   requestLogs,

@@ -216,5 +216,21 @@ export function scopeCapabilities(scopes: readonly string[]): ReadonlySet<Capabi
   return new Set(scopes.flatMap((s) => SCOPES[s] ?? []));
 }
 
+/** What no token of a person ever carries, whatever role or consent (interface rule 24 §5). */
+export const PERSON_FORBIDDEN: ReadonlySet<Capability> = new Set<Capability>([
+  'transit:decrypt',
+  'transit:rewrap',
+  'vault:detokenize',
+  'vault:list_tokens',
+  'pki:issue',
+  'dyn_db_cred:mint',
+  'secret:read_oauth_token',
+]);
+
+/** What of a member's rights a call of /v1 in their name may use: what some scope covers, and nothing a person's token never carries. */
+export function personCapabilities(held: ReadonlySet<Capability>): ReadonlySet<Capability> {
+  return new Set([...held].filter((c) => !PERSON_FORBIDDEN.has(c) && scopeOf(c) !== undefined));
+}
+
 /** The scope that covers a capability, for documentation; undefined for dashboard-only acts. */
 export const scopeOf = (capability: Capability): string | undefined => Object.keys(SCOPES).find((s) => SCOPES[s]?.includes(capability));

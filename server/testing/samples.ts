@@ -118,6 +118,7 @@ export const samples: Record<string, Sample> = {
   'routes.clients.list': async (ctx) => ({ ...(await routeId(ctx)), env: 'production' }),
   'routes.clients.set': async (ctx) => ({ ...(await routeId(ctx)), env: 'production', client_ids: [] }),
   'routes.duplicate': routeId,
+  'explorer.history': nothing,
   'search.query': async () => ({ q: 'anything' }),
   'routes.impact': routeId,
   'routes.test': async (ctx) => ({ ...(await routeId(ctx)), method: 'GET', dry_run: true }),

@@ -4,6 +4,7 @@ import { auditLogsRouter } from '#server/domain/audit-logs/router.ts';
 import { clientsRouter } from '#server/domain/clients/router.ts';
 import { collectionsRouter } from '#server/domain/collections/router.ts';
 import { environmentsRouter } from '#server/domain/environments/router.ts';
+import { explorerRouter } from '#server/domain/explorer/router.ts';
 import { importRouter } from '#server/domain/import/router.ts';
 import { tenantKeysRouter } from '#server/domain/keys/router.ts';
 import { requestLogsRouter } from '#server/domain/request-logs/router.ts';
@@ -22,6 +23,7 @@ export const appRouter = router({
   clients: clientsRouter,
   collections: collectionsRouter,
   environments: environmentsRouter,
+  explorer: explorerRouter,
   import: importRouter,
   requestLogs: requestLogsRouter,
   roles: rolesRouter,

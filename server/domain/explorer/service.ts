@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import { type Ctx, own } from '#server/kernel/context.ts';
+import { read } from '#server/kernel/database.ts';
+import type { AnyOperation } from '#server/kernel/operation.ts';
+import { sanitiseDetails } from '#server/kernel/sanitise.ts';
+import type { ExplorerCall } from './schema.ts';
+
+const KEPT = 50;
+
+type Call = {
+  op: AnyOperation;
+  method: string;
+  path: string;
+  query: string;
+  body: Record<string, unknown> | undefined;
+  status: number;
+  error: string | null;
+  duration_ms: number;
+};
+
+/** Keeps a call for its person, without what the operation marks as secret and without anything shaped like a credential. */
+export async function recordCall(ctx: Ctx, { op, body, ...call }: Call): Promise<void> {
+  const user_id = ctx.actor.type === 'member' ? ctx.actor.id : null;
+  if (!user_id) return;
+  const secret = secretFields(op);
+  const { query } = sanitiseDetails({ query: call.query }) as { query: string };
+  await read({ ...ctx, tx: undefined } as Ctx, async (tx) => {
+    await tx.explorer_calls.create({
+      data: {
+        ...own(ctx),
+        ...call,
+        id: ctx.request_id,
+        user_id,
+        operation: op.id,
+        path: String(sanitiseDetails({ path: call.path }).path).slice(0, 500),
+        query: query.slice(0, 500),
+        ...(body === undefined ? {} : { body: sanitiseDetails(without(body, secret) as Record<string, unknown>) }),
+        created_at: ctx.now,
+      },
+    });
+    await tx.$executeRaw`delete from explorer_calls where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and user_id = ${user_id}::uuid
+      and id not in (select id from explorer_calls where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and user_id = ${user_id}::uuid order by created_at desc, id desc limit ${KEPT})`;
+  });
+}
+
+/** One's own calls in this space, newest first. Nobody reads another's. */
+export async function historyOf(ctx: Ctx): Promise<{ calls: z.input<typeof ExplorerCall>[] }> {
+  if (ctx.actor.type !== 'member') return { calls: [] };
+  const user_id = ctx.actor.id;
+  const rows = await read(ctx, (tx) =>
+    tx.explorer_calls.findMany({ where: { ...own(ctx), user_id }, orderBy: [{ created_at: 'desc' }, { id: 'desc' }], take: KEPT }),
+  );
+  return { calls: rows.map((row) => ({ ...row, body: row.body as Record<string, unknown> | null })) };
+}
+
+/** Names of the fields that an operation marks as secret, wherever in its body they stand. */
+function secretFields(op: AnyOperation): ReadonlySet<string> {
+  const found = new Set<string>();
+  const walk = (node: unknown): void => {
+    if (typeof node !== 'object' || node === null) return;
+    for (const [name, child] of Object.entries((node as { properties?: Record<string, unknown> }).properties ?? {}))
+      if (typeof child === 'object' && child !== null && 'x-secret' in child) found.add(name);
+    for (const child of Object.values(node)) walk(child);
+  };
+  walk(z.toJSONSchema(op.input, { io: 'input', unrepresentable: 'any' }));
+  return found;
+}
+
+function without(value: unknown, names: ReadonlySet<string>): unknown {
+  if (Array.isArray(value)) return value.map((one) => without(one, names));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).flatMap(([name, child]) => (names.has(name) ? [] : [[name, without(child, names)]])));
+}
