@@ -1,5 +1,8 @@
+import { postOwnerMails } from '#server/domain/mail/service.ts';
+import { logsShrinking } from '#server/domain/mail/templates.ts';
 import { type LimitKey, PLANS, type PlanName, planLimit } from '#server/domain/plans/schema.ts';
-import { sql } from '#server/platform/db.ts';
+import { db, sql } from '#server/platform/db.ts';
+import { env } from '#server/platform/env.ts';
 
 /** How many days a workspace's logs are kept; null is for ever. */
 export type Windows = { tenant_id: string; log_days: number | null; audit_days: number | null };
@@ -14,6 +17,8 @@ type Kept = { log: Held; audit: Held };
 type Held = { days: number | null; shrinking_since?: string };
 type TenantRow = {
   id: string;
+  name: string;
+  slug: string;
   plan: string;
   log_override: number | null;
   has_log_override: boolean;
@@ -28,7 +33,7 @@ type TenantRow = {
  */
 export async function retentionWindows(now: Date): Promise<Windows[]> {
   const { rows } = await sql().query<TenantRow>(
-    `select t.id, t.subscription_plan as plan, l.value as log_override, l.tenant_id is not null as has_log_override, a.value as audit_override,
+    `select t.id, t.name, t.slug, t.subscription_plan as plan, l.value as log_override, l.tenant_id is not null as has_log_override, a.value as audit_override,
        a.tenant_id is not null as has_audit_override, d.value as kept
      from tenants t
      left join tenant_limit_overrides l on l.tenant_id = t.id and l.kind = 'log_retention_days' and (l.expires_at is null or l.expires_at > $1)
@@ -39,11 +44,13 @@ export async function retentionWindows(now: Date): Promise<Windows[]> {
   const windows: Windows[] = [];
   for (const row of rows) {
     const wanted = (key: LimitKey) => planLimit(PLANS.includes(row.plan as PlanName) ? (row.plan as PlanName) : 'free', key);
-    const next: Kept = {
-      log: held(row.kept?.log, row.has_log_override ? row.log_override : wanted('log_retention_days'), now),
-      audit: held(row.kept?.audit, row.has_audit_override ? row.audit_override : wanted('audit_retention_days'), now),
+    const days = {
+      log: row.has_log_override ? row.log_override : wanted('log_retention_days'),
+      audit: row.has_audit_override ? row.audit_override : wanted('audit_retention_days'),
     };
-    if (JSON.stringify(next) !== JSON.stringify(row.kept && { log: row.kept.log, audit: row.kept.audit })) await remember(row.id, next);
+    const next: Kept = { log: held(row.kept?.log, days.log, now), audit: held(row.kept?.audit, days.audit, now) };
+    if (JSON.stringify(next) !== JSON.stringify(row.kept && { log: row.kept.log, audit: row.kept.audit }))
+      await remember(row, next, days, now);
     windows.push({ tenant_id: row.id, log_days: next.log.days, audit_days: next.audit.days });
   }
   return windows;
@@ -58,11 +65,21 @@ export function held(before: Held | undefined, wanted: number | null, now: Date)
 
 const length = (days: number | null) => days ?? Number.POSITIVE_INFINITY;
 
-const remember = (tenantId: string, kept: Kept) =>
-  sql().query(
-    'insert into deployment_values (name, value) values ($1, $2) on conflict (name) do update set value = excluded.value, updated_at = now()',
-    [`retention:${tenantId}`, JSON.stringify(kept)],
-  );
+/** Stores the windows, and mails the Owners when one of them begins to shrink (interface rules 13 §7, 61 §5): both or neither, by one of several workers. */
+const remember = (row: TenantRow, kept: Kept, days: { log: number | null; audit: number | null }, now: Date) =>
+  db().$transaction(async (tx) => {
+    const value = JSON.stringify(kept);
+    const written = await tx.$executeRaw`insert into deployment_values (name, value) values (${`retention:${row.id}`}, ${value}::jsonb)
+      on conflict (name) do update set value = excluded.value, updated_at = now() where deployment_values.value is distinct from excluded.value`;
+    const begins = (key: keyof Kept) => kept[key].shrinking_since !== undefined && row.kept?.[key].shrinking_since === undefined;
+    if (written === 0 || !(begins('log') || begins('audit'))) return;
+    const words = (key: keyof Kept) => (begins(key) ? `${kept[key].days ?? 'all'} days until now, ${days[key]} days from then on` : null);
+    const letter = logsShrinking(
+      { workspace: row.name, ends: new Date(now.getTime() + GRACE_DAYS * DAY), logs: words('log'), audit: words('audit') },
+      `${env.PUBLIC_ADMIN_URL}/${row.slug}/live/logs`,
+    );
+    await postOwnerMails(tx, { tenant_id: row.id, kind: 'logs_shrinking', letter, now });
+  });
 
 /** The end of a window of so many days: what is older goes. Whole minutes, because rollups are. */
 export const windowEnd = (now: Date, days: number): Date => new Date(Math.floor((now.getTime() - days * DAY) / 60_000) * 60_000);
