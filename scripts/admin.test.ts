@@ -27,7 +27,10 @@ test('a command that wraps keys refuses a root key that is not this database’s
   const file = path.join(directory, 'lost.key');
   const keys = () => db().tenant_master_keys.count();
   const before = await keys();
-  const settings: Record<string, string>[] = [{ MASTER_KEY_B64: '', MASTER_KEY_FILE: file }, { MASTER_KEY_B64: randomBytes(32).toString('base64') }];
+  const settings: Record<string, string>[] = [
+    { MASTER_KEY_B64: '', MASTER_KEY_FILE: file },
+    { MASTER_KEY_B64: randomBytes(32).toString('base64') },
+  ];
   for (const wrong of settings) {
     for (const args of [['create-tenant', '--slug', 'late'], ['rotate-tenant-key', '--slug', w.tenant.slug], ['rotate-root-key']]) {
       const { status, stdout, stderr } = admin(args, wrong);

@@ -19,7 +19,9 @@ const started = performance.now();
 const paths = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
 const name = process.argv.find((argument) => argument.startsWith('--name='))?.slice('--name='.length);
 const all = paths.length === 0;
-const chosen = (all ? ['server', 'scripts', 'components', 'e2e'] : paths).flatMap((given) => filesUnder(path.relative('.', path.resolve(given)) || '.'));
+const chosen = (all ? ['server', 'scripts', 'components', 'e2e'] : paths).flatMap((given) =>
+  filesUnder(path.relative('.', path.resolve(given)) || '.'),
+);
 const nodeFiles = chosen.filter((file) => /^(server|scripts|components)\/.*\.test\.ts$/.test(file)).sort();
 const journeys = chosen.filter((file) => /^e2e\/.*\.(spec|test)\.ts$/.test(file)).sort();
 if (nodeFiles.length + journeys.length === 0) fail(`No test files under ${paths.join(', ') || 'server, scripts, components, e2e'}.`);

@@ -1,5 +1,5 @@
-import { containsCredential } from '#server/kernel/credential-patterns.ts';
 import { headerNameProblem } from '#server/domain/routes/config/schema.ts';
+import { containsCredential } from '#server/kernel/credential-patterns.ts';
 import {
   freeName,
   isCredentialHeader,

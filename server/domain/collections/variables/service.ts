@@ -1,8 +1,8 @@
 import type { z } from 'zod';
-import { containsCredential } from '#server/kernel/credential-patterns.ts';
 import { changesOf } from '#server/kernel/changes.ts';
 import { onUnique } from '#server/kernel/conflicts.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
+import { containsCredential } from '#server/kernel/credential-patterns.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid, notFound, Refusal } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
