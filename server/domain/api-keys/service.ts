@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { mintAccessKey, mintApiKey } from '#server/crypto/tokens.ts';
-import { countOf, requireFeature, withinPlan } from '#server/domain/plans/service.ts';
+import { requireFeature, withinPlan } from '#server/domain/plans/service.ts';
 import { canonicalAddress } from '#server/kernel/address.ts';
 import { changesOf } from '#server/kernel/changes.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
@@ -8,8 +8,9 @@ import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid, notFound, Refusal } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { countListed, inOrder, listIds, stretchOf } from '#server/kernel/listing.ts';
 import { audited, mutate, unchanged } from '#server/kernel/mutate.ts';
-import { clampPage, pageOf } from '#server/kernel/page.ts';
+import { pageOf } from '#server/kernel/page.ts';
 import { coveredGrants, coveredRoles, coveredScopes, inheritedRoles } from './grants.ts';
 import { tellOfNewKey } from './notices.ts';
 import type { CreateApiKey, ListApiKeys, RotateApiKey, UpdateApiKey } from './schema.ts';
@@ -20,17 +21,18 @@ const SHOWN_ONCE = 'Store this API key now; it is not shown again.';
 
 export function listApiKeys(ctx: Ctx, query: z.output<typeof ListApiKeys>) {
   return read(ctx, async (tx) => {
-    const where = {
-      ...own(ctx),
-      ...(query.active === undefined ? {} : { active: query.active }),
-      ...(query.key_type === undefined ? {} : { key_type: query.key_type }),
-    };
-    const filtered = query.active !== undefined || query.key_type !== undefined;
-    const total = filtered ? await tx.api_keys.count({ where }) : await countOf(tx, ctx, 'api_keys_all');
-    const { skip, per_page } = clampPage(query);
-    if (query.sort === 'last_used_at') return pageOf(await byLastUse(tx, ctx, query, skip, per_page), total, query);
-    const rows = await tx.api_keys.findMany({ where, skip, take: per_page, orderBy: [{ [query.sort]: query.order }, { id: query.order }] });
-    return pageOf(await withUsage(tx, ctx, rows), total, query);
+    const { active, key_type, ...asked } = query;
+    const filters = [
+      active !== undefined && { column: 'active', is: active, mostly: true },
+      key_type !== undefined && { column: 'key_type', is: key_type, mostly: ctx.sandbox ? 'test' : 'standard' },
+    ];
+    const listing = { ...asked, table: 'api_keys', counted: 'api_keys_all', filters } as const;
+    const { ids, total } =
+      query.sort === 'last_used_at'
+        ? await byLastUse(tx, ctx, query, await countListed(tx, ctx, listing))
+        : await listIds(tx, ctx, listing);
+    const rows = await tx.api_keys.findMany({ where: { ...own(ctx), id: { in: ids } } });
+    return pageOf(inOrder(ids, await withUsage(tx, ctx, rows)), total, query);
   });
 }
 
@@ -296,11 +298,21 @@ function shape(row: KeyRow, now: Date, usage: { last_used_at: Date; last_used_ip
   };
 }
 
-/** Keys never used sort as the oldest. */
-async function byLastUse(tx: Tx, ctx: Ctx, query: z.output<typeof ListApiKeys>, skip: number, take: number) {
-  const ids = await tx.$queryRawUnsafe<{ id: string }[]>(
-    `select k.id from api_keys k left join credential_usage u on u.id = k.id where k.tenant_id = $1::uuid and k.sandbox = $2 and ($3::boolean is null or k.active = $3) and ($4::text is null or k.key_type = $4)
-     order by u.last_used_at ${query.order === 'asc' ? 'asc nulls first' : 'desc nulls last'}, k.id ${query.order} offset $5 limit $6`,
+/**
+ * The ids of a page by last use; keys never used come after all others, by id. Two stretches, each from an index: in the order asked the one may end
+ * within the page, so both give as many as the page needs at most.
+ */
+async function byLastUse(tx: Tx, ctx: Ctx, query: z.output<typeof ListApiKeys>, total: number): Promise<{ ids: string[]; total: number }> {
+  const { skip, take, order, backwards } = stretchOf(query, total);
+  const passes = `k.tenant_id = $1::uuid and k.sandbox = $2 and ($3::boolean is null or k.active = $3) and ($4::text is null or k.key_type = $4)`;
+  const rows = await tx.$queryRawUnsafe<{ id: string }[]>(
+    `select id from (
+       (select k.id, u.last_used_at as at from credential_usage u join api_keys k on k.id = u.id
+         where u.tenant_id = $1::uuid and u.sandbox = $2 and ${passes} order by u.last_used_at ${order}, u.id ${order} limit $5::bigint + $6::bigint)
+       union all
+       (select k.id, null from api_keys k where ${passes} and not exists (select from credential_usage u where u.id = k.id)
+         order by k.id ${order} limit $5::bigint + $6::bigint)) p
+     order by at ${order === 'asc' ? 'asc nulls first' : 'desc nulls last'}, id ${order} offset $5::bigint limit $6::bigint`,
     ctx.tenant_id,
     ctx.sandbox,
     query.active ?? null,
@@ -308,9 +320,8 @@ async function byLastUse(tx: Tx, ctx: Ctx, query: z.output<typeof ListApiKeys>, 
     skip,
     take,
   );
-  const rows = await tx.api_keys.findMany({ where: { ...own(ctx), id: { in: ids.map((r) => r.id) } } });
-  const byId = new Map((await withUsage(tx, ctx, rows)).map((r) => [r.id, r]));
-  return ids.flatMap(({ id }) => byId.get(id) ?? []);
+  const ids = rows.map((row) => row.id);
+  return { ids: backwards ? ids.reverse() : ids, total };
 }
 
 /** A window without requests means nothing; requests alone mean per minute (interface rule 01 §8). */

@@ -1,11 +1,10 @@
 import type { z } from 'zod';
-import { countOf } from '#server/domain/plans/service.ts';
 import type { Prisma } from '#server/generated/prisma/client.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { notFound } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
-import { pageArgs } from '#server/kernel/page.ts';
+import { inOrder, listIds } from '#server/kernel/listing.ts';
 import type { CredentialKind, ListClients } from './schema.ts';
 
 type Query = z.output<typeof ListClients>;
@@ -13,14 +12,19 @@ type Row = Prisma.clientsGetPayload<Record<string, never>>;
 
 /** One page of clients with what the wire adds to them, and the true total. */
 export async function findPage(tx: Tx, ctx: Ctx, query: Query) {
-  const where = whereOf(ctx, query);
-  // The ids of a page come from the index alone, however deep it lies; then a hundred rows at most are read.
-  const ids = await tx.clients.findMany({ where, ...pageArgs(query), select: { id: true } });
-  const rows = await tx.clients.findMany({ where: { ...own(ctx), id: { in: ids.map((r) => r.id) } } });
-  const byId = new Map((await withCounts(tx, ctx, rows)).map((row) => [row.id, row]));
-  const filtered = [query.type, query.q || undefined, query.enabled, query.collection_id].some((f) => f !== undefined);
-  const total = filtered ? await tx.clients.count({ where }) : await countOf(tx, ctx, 'clients');
-  return { rows: ids.flatMap(({ id }) => byId.get(id) ?? []), total };
+  const { type, enabled, collection_id, q, ...asked } = query;
+  const { ids, total } = await listIds(tx, ctx, {
+    ...asked,
+    table: 'clients',
+    filters: [
+      type !== undefined && { column: 'type', is: type, mostly: 'server' },
+      enabled !== undefined && { column: 'enabled', is: enabled, mostly: true },
+      collection_id !== undefined && { where: (bind) => `collection_id = ${bind(collection_id, 'uuid')}` },
+    ],
+    q: q?.trim(),
+  });
+  const rows = await tx.clients.findMany({ where: { ...own(ctx), id: { in: ids } } });
+  return { rows: inOrder(ids, await withCounts(tx, ctx, rows)), total };
 }
 
 /** @throws Refusal not_found */
@@ -44,8 +48,8 @@ export async function lockedClient(tx: Tx, ctx: Ctx, id: string): Promise<Row> {
 export async function withCounts(tx: Tx, ctx: Ctx, rows: Row[]) {
   const ids = rows.map((r) => r.id);
   const credentials = await tx.$queryRaw<{ client_id: string; kind: CredentialKind; n: number; matched: Date | null }[]>`
-    select c.client_id::text, c.kind, count(*)::int as n, max(u.last_used_at) as matched
-    from client_credentials c left join credential_usage u on u.id = c.id
+    select c.client_id::text, c.kind, count(*)::int as n, max((select last_used_at from credential_usage u where u.id = c.id)) as matched
+    from client_credentials c
     where c.tenant_id = ${ctx.tenant_id}::uuid and c.sandbox = ${ctx.sandbox} and c.client_id = any(${ids}::uuid[])
     group by c.client_id, c.kind`;
   const routes = await tx.$queryRaw<{ client_id: string; n: number }[]>`
@@ -90,17 +94,3 @@ export const bumpRoutesOf = (tx: Tx, ctx: Ctx, clientId: string) =>
       order by id for no key update
     )
     update routes set config_version = config_version + 1 from held where routes.id = held.id`;
-
-function whereOf(ctx: Ctx, query: Query): Prisma.clientsWhereInput {
-  const part = query.q ? { contains: literally(query.q.trim()), mode: 'insensitive' as const } : undefined;
-  return {
-    ...own(ctx),
-    ...(query.type === undefined ? {} : { type: query.type }),
-    ...(query.enabled === undefined ? {} : { enabled: query.enabled }),
-    ...(query.collection_id === undefined ? {} : { collection_id: query.collection_id }),
-    ...(part ? { OR: [{ name: part }, { ip_address: part }] } : {}),
-  };
-}
-
-/** Prisma hands `contains` to LIKE as it is: % and _ would be wildcards. */
-const literally = (text: string) => text.replace(/[\\%_]/g, '\\$&');

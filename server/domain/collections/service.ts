@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { countOf, withinPlan } from '#server/domain/plans/service.ts';
+import { withinPlan } from '#server/domain/plans/service.ts';
 import { changesOf } from '#server/kernel/changes.ts';
 import { onUnique } from '#server/kernel/conflicts.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
@@ -7,16 +7,16 @@ import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid, notFound, Refusal } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { inOrder, listIds } from '#server/kernel/listing.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
-import { pageArgs, pageOf } from '#server/kernel/page.ts';
+import { pageOf } from '#server/kernel/page.ts';
 import { type CreateCollection, collectionSlugFrom, type ListCollections, type UpdateCollection } from './schema.ts';
 import { namesUsing, usersOfVariables } from './variables/usage.ts';
 
 export function listCollections(ctx: Ctx, query: z.output<typeof ListCollections>) {
   return read(ctx, async (tx) => {
-    const where = { ...own(ctx), ...(query.q ? { name: { contains: likeText(query.q), mode: 'insensitive' as const } } : {}) };
-    const rows = await tx.collections.findMany({ where, ...pageArgs(query) });
-    return pageOf(rows, query.q ? await tx.collections.count({ where }) : await countOf(tx, ctx, 'collections'), query);
+    const { ids, total } = await listIds(tx, ctx, { ...query, table: 'collections' });
+    return pageOf(inOrder(ids, await tx.collections.findMany({ where: { ...own(ctx), id: { in: ids } } })), total, query);
   });
 }
 
@@ -126,6 +126,3 @@ async function freeSlug(tx: Tx, ctx: Ctx, base: string): Promise<string> {
     if (!(await tx.collections.findFirst({ where: { ...own(ctx), slug }, select: { id: true } }))) return slug;
   }
 }
-
-/** `%` and `_` in a search text mean themselves. */
-const likeText = (text: string) => text.replace(/[\\%_]/g, '\\$&');

@@ -1,15 +1,16 @@
 import type { z } from 'zod';
 import { collectionForBody } from '#server/domain/collections/service.ts';
 import { defaultEnvironment, heldEnvironment } from '#server/domain/environments/service.ts';
-import { countOf, withinPlan } from '#server/domain/plans/service.ts';
+import { withinPlan } from '#server/domain/plans/service.ts';
 import type { Prisma } from '#server/generated/prisma/client.ts';
 import { onUnique } from '#server/kernel/conflicts.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { type Filter, inOrder, listIds } from '#server/kernel/listing.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
-import { pageArgs, pageOf } from '#server/kernel/page.ts';
+import { pageOf } from '#server/kernel/page.ts';
 import * as answers from './answers.ts';
 import { routeEntry } from './audit.ts';
 import { applyPatch, checkDraft, configPatch, draftOf, fanOut, newDraft, rebase } from './config/draft.ts';
@@ -26,25 +27,24 @@ export { checkTarget } from './config/target.ts';
 /** One page: its ids from the index of the sort, its rows, and the configurations of those rows, whatever the number of routes. */
 export function listRoutes(ctx: Ctx, query: z.output<typeof ListRoutes>) {
   return read(ctx, async (tx) => {
-    const filter = filterOf(query);
-    const where = { ...own(ctx), ...filter };
-    const page = await tx.routes.findMany({ where, ...pageArgs(query), select: { id: true } });
-    const ids = page.map((r) => r.id);
-    const rows = await tx.routes.findMany({ where: { ...own(ctx), id: { in: ids } }, select: LISTED });
-    const byId = new Map(rows.map((r) => [r.id, r]));
-    const items = ids.flatMap((id) => {
-      const row = byId.get(id);
-      return row
-        ? [
-            answers.listItem(
-              row,
-              row.configs.find((c) => c.is_base),
-              row.configs.length,
-            ),
-          ]
-        : [];
+    const { enabled, collection_id, environment, ...asked } = query;
+    const { ids, total } = await listIds(tx, ctx, {
+      ...asked,
+      table: 'routes',
+      filters: [
+        enabled !== undefined && { column: 'enabled', is: enabled, mostly: true },
+        collection_id !== undefined && { where: (bind) => `collection_id = ${bind(collection_id, 'uuid')}` },
+        environment !== undefined && configuredFor(environment),
+      ],
     });
-    const total = Object.keys(filter).length > 0 ? await tx.routes.count({ where }) : await countOf(tx, ctx, 'routes');
+    const rows = await tx.routes.findMany({ where: { ...own(ctx), id: { in: ids } }, select: LISTED });
+    const items = inOrder(ids, rows).map((row) =>
+      answers.listItem(
+        row,
+        row.configs.find((c) => c.is_base),
+        row.configs.length,
+      ),
+    );
     return pageOf(items, total, query);
   });
 }
@@ -182,16 +182,13 @@ const LISTED = {
   },
 } as const satisfies Prisma.routesSelect;
 
-function filterOf(query: z.output<typeof ListRoutes>): Prisma.routesWhereInput {
-  // `%` and `_` in a search text mean themselves.
-  const contains = { contains: query.q?.replace(/[\\%_]/g, '\\$&') ?? '', mode: 'insensitive' as const };
-  return {
-    ...(query.enabled === undefined ? {} : { enabled: query.enabled }),
-    ...(query.collection_id === undefined ? {} : { collection_id: query.collection_id }),
-    ...(query.environment === undefined ? {} : { configs: { some: { environment_name: query.environment } } }),
-    ...(query.q ? { OR: [{ name: contains }, { slug: contains }] } : {}),
-  };
-}
+/** A route has one configuration an environment at most, so these can be counted in place of the routes. */
+const configuredFor = (environment: string): Filter => ({
+  where: (bind) =>
+    `exists (select from route_environment_configs c where c.tenant_id = routes.tenant_id and c.sandbox = routes.sandbox and c.route_id = routes.id
+      and c.environment_name = ${bind(environment, 'text')})`,
+  count: (bind, own) => `select count(*) from route_environment_configs where ${own} and environment_name = ${bind(environment, 'text')}`,
+});
 
 /** Said before the insert, so that the message can name which of the two is taken. */
 async function refuseTaken(tx: Tx, ctx: Ctx, wanted: { name?: string | undefined; slug?: string | null | undefined }, self?: string) {

@@ -1,11 +1,10 @@
 import type { z } from 'zod';
-import { countOf } from '#server/domain/plans/service.ts';
 import type { Prisma } from '#server/generated/prisma/client.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { notFound } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
-import { pageArgs } from '#server/kernel/page.ts';
+import { type Filter, inOrder, listIds } from '#server/kernel/listing.ts';
 import { referenceCounts } from './references.ts';
 import { type ListSecrets, normalisedName } from './schema.ts';
 
@@ -16,13 +15,19 @@ const DAY = 86_400_000;
 
 /** One page of secrets, with their environments, and the true total. */
 export async function findPage(tx: Tx, ctx: Ctx, query: Query) {
-  const where = whereOf(ctx, query);
-  // The ids of a page come from the index alone, however deep it lies; then a hundred rows at most are read.
-  const ids = await tx.secrets.findMany({ where, ...pageArgs(query), select: { id: true } });
-  const rows = await tx.secrets.findMany({ where: { ...own(ctx), id: { in: ids.map((r) => r.id) } } });
-  const byId = new Map((await withEnvironments(tx, ctx, rows)).map((row) => [row.id, row]));
-  const total = isFiltered(query) ? await tx.secrets.count({ where }) : await countOf(tx, ctx, 'secrets');
-  return { rows: ids.flatMap(({ id }) => byId.get(id) ?? []), total };
+  const { secret_type, collection_id, expiring_within_days, q, ...asked } = query;
+  const { ids, total } = await listIds(tx, ctx, {
+    ...asked,
+    table: 'secrets',
+    filters: [
+      secret_type !== undefined && { column: 'secret_type', is: secret_type, mostly: 'string' },
+      collection_id !== undefined && { where: (bind) => `collection_id = ${bind(collection_id, 'uuid')}` },
+      expiring_within_days !== undefined && endsBy(new Date(ctx.now.getTime() + expiring_within_days * DAY)),
+    ],
+    q: q && normalisedName(q),
+  });
+  const rows = await tx.secrets.findMany({ where: { ...own(ctx), id: { in: ids } } });
+  return { rows: inOrder(ids, await withEnvironments(tx, ctx, rows)), total };
 }
 
 /** @throws Refusal not_found */
@@ -90,26 +95,13 @@ export async function withEnvironments(tx: Tx, ctx: Ctx, rows: Row[]) {
   });
 }
 
-const isFiltered = (q: Query) =>
-  [q.secret_type, q.collection_id, q.tag, q.q || undefined, q.expiring_within_days].some((f) => f !== undefined);
-
-function whereOf(ctx: Ctx, query: Query): Prisma.secretsWhereInput {
-  const until = query.expiring_within_days === undefined ? undefined : new Date(ctx.now.getTime() + query.expiring_within_days * DAY);
-  return {
-    ...own(ctx),
-    ...(query.secret_type === undefined ? {} : { secret_type: query.secret_type }),
-    ...(query.collection_id === undefined ? {} : { collection_id: query.collection_id }),
-    ...(query.tag === undefined ? {} : { tags: { has: query.tag } }),
-    ...(query.q ? { name: { contains: literally(normalisedName(query.q)), mode: 'insensitive' } } : {}),
-    ...(until === undefined ? {} : { OR: [...endsBy(until)] }),
-  };
-}
-
 /** An override stands in for the secret's own date, so the secret's date counts only where some environment has none. */
-const endsBy = (until: Date): Prisma.secretsWhereInput[] => [
-  { environments: { some: { expires_at_override: { lte: until } } } },
-  { expires_at: { lte: until }, OR: [{ environments: { none: {} } }, { environments: { some: { expires_at_override: null } } }] },
-];
-
-/** Prisma hands `contains` to LIKE as it is: % and _ would be wildcards. */
-const literally = (text: string) => text.replace(/[\\%_]/g, '\\$&');
+const endsBy = (until: Date): Filter => ({
+  where: (bind, own) => {
+    const end = bind(until, 'timestamptz');
+    return `id in (
+      select secret_id from secret_environments where ${own} and expires_at_override <= ${end}
+      union select id from secrets s where ${own} and expires_at <= ${end}
+        and coalesce((select bool_or(e.expires_at_override is null) from secret_environments e where e.secret_id = s.id), true))`;
+  },
+});
