@@ -26,9 +26,9 @@ export type Listing = PageRequest & {
 };
 
 /** What a search found is looked up among the rows that pass the other filters while it is no more than this; else those rows are looked at. */
-const FEW = 1_000;
+export const FEW = 1_000;
 /** Rows counted on one side of a filter before the other is tried. */
-const GLANCE = 16_384;
+export const GLANCE = 16_384;
 
 /** The ids of a page in its order, and how many rows pass. Runs inside `read`. */
 export async function listIds(tx: Tx, ctx: Ctx, listing: Listing): Promise<{ ids: string[]; total: number }> {
@@ -38,6 +38,8 @@ export async function listIds(tx: Tx, ctx: Ctx, listing: Listing): Promise<{ ids
     const total = await totalOf(tx, ctx, listing, filters);
     return { ids: await idsOf(tx, ctx, listing, filters, total), total };
   }
+  const few = filters.length === 0 ? await foundPage(tx, listing, search) : undefined;
+  if (few) return few;
   const [found] = await askWith<{ n: number }>(tx, [], (bind) => `select matching_count(${matching(search, bind)})::float8 as n`);
   const n = found?.n ?? 0;
   if (filters.length === 0) return { ids: await foundIds(tx, listing, search, n), total: n };
@@ -54,6 +56,9 @@ export const countListed = (tx: Tx, ctx: Ctx, listing: Omit<Listing, 'q' | 'tag'
     listing,
     (listing.filters ?? []).filter((f) => typeof f === 'object'),
   );
+
+/** A LIKE pattern of what contains the text; `%` and `_` mean themselves. */
+export const containing = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 
 /** Rows in the order of the ids they were read by. */
 export function inOrder<R extends { id: string }>(ids: readonly string[], rows: readonly R[]): R[] {
@@ -76,9 +81,23 @@ const filtersOf = ({ filters = [] }: Pick<Listing, 'filters'>): Filter[] => filt
 type Search = { table: ListedTable; pattern: string | null; tag: string | null };
 
 const searchOf = ({ table, q, tag }: Listing): Search | undefined =>
-  q || tag !== undefined ? { table, tag: tag ?? null, pattern: q ? `%${q.replace(/[\\%_]/g, '\\$&')}%` : null } : undefined;
+  q || tag !== undefined ? { table, tag: tag ?? null, pattern: q ? containing(q) : null } : undefined;
 
 const matching = ({ table, pattern, tag }: Search, bind: Bind) => `${bind(table, 'text')}, ${bind(pattern, 'text')}, ${bind(tag, 'text')}`;
+
+/** The answer to a search that finds few; undefined when it finds more. */
+async function foundPage(tx: Tx, listing: Listing, search: Search): Promise<{ ids: string[]; total: number } | undefined> {
+  const { skip, per_page } = clampPage(listing);
+  const rows = await askWith<{ id: string | null; n: number }>(
+    tx,
+    [],
+    (bind) =>
+      `select id, n::int as n from matching_page(${matching(search, bind)}, ${bind(listing.sort, 'text')}, ${listing.order === 'desc'},
+        ${bind(skip, 'bigint')}, ${bind(per_page, 'bigint')}, ${FEW})`,
+  );
+  const total = rows[0]?.n ?? 0;
+  return total > FEW ? undefined : { ids: rows.flatMap(({ id }) => id ?? []), total };
+}
 
 async function foundIds(tx: Tx, listing: Listing, search: Search, total: number): Promise<string[]> {
   const { take, skip, order, backwards } = stretchOf(listing, total);

@@ -82,6 +82,18 @@ BEGIN
     || CASE WHEN sort IS NULL THEN '' ELSE format(' ORDER BY %I %s, id %s', sort, direction, direction) END || ' OFFSET $5 LIMIT $6' USING app_tenant(), app_sandbox(), pattern, tag, skip, most;
 END $$;
 
+-- A page of what is found and how much that is, by one look-up, while it is no more than `few`; n tells one more when there are more.
+CREATE FUNCTION matching_page(list text, pattern text, tag text, sort text, descending boolean, skip bigint, most bigint, few bigint)
+RETURNS TABLE (id uuid, n bigint) LANGUAGE plpgsql STABLE SECURITY DEFINER ROWS 20 SET search_path = public, pg_catalog, pg_temp AS $$
+DECLARE direction text := CASE WHEN descending THEN 'DESC' ELSE 'ASC' END;
+BEGIN
+  RETURN QUERY EXECUTE format('
+    WITH found AS MATERIALIZED (SELECT id, %1$I AS key %2$s LIMIT $7 + 1),
+    page AS (SELECT f.id, row_number() OVER (ORDER BY f.key %3$s, f.id %3$s) AS place FROM found f ORDER BY place OFFSET $5 LIMIT $6)
+    SELECT p.id, c.n FROM (SELECT count(*) AS n FROM found) c LEFT JOIN page p ON true ORDER BY p.place', sort, matching_rows(list, pattern, tag), direction)
+    USING app_tenant(), app_sandbox(), pattern, tag, skip, most, few;
+END $$;
+
 CREATE FUNCTION matching_count(list text, pattern text, tag text) RETURNS bigint LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path = public, pg_catalog, pg_temp AS $$
 DECLARE n bigint;

@@ -6,12 +6,13 @@ import { type Ctx, own, spaceOf } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid, notFound } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
+import { stretchOf } from '#server/kernel/listing.ts';
 import type { Feed } from '#server/kernel/operation.ts';
-import { clampPage, type Page, pageOf } from '#server/kernel/page.ts';
+import { type Page, pageOf } from '#server/kernel/page.ts';
 import { rootKeys } from '#server/platform/keys.ts';
 import { type Entry, entryMaker, viewMaker } from './details.ts';
 import type { AuditEvents, AuditFacetsQuery, BrowseAuditLogs, ListAuditLogs } from './schema.ts';
-import { type AuditFilters, countMatching, facetsOf, fromGeneral, keysOf, rowsOf } from './store.ts';
+import { type AuditFilters, countInTime, countMatching, facetsOf, fromGeneral, keysOf, rowsOf } from './store.ts';
 
 export { appendCritical } from './critical.ts';
 
@@ -24,16 +25,18 @@ const FACET_ENTRIES = 20_000;
 export function listAuditLogs(ctx: Ctx, { page, per_page, chain, ...filters }: z.output<typeof ListAuditLogs>): Promise<Page<Entry>> {
   return read(ctx, async (tx) => {
     const asked = { ...filters, store: chain };
-    const { skip, per_page: limit } = clampPage({ page, per_page });
-    const keys = await keysOf(tx, ctx, asked, { order: 'newest', limit, offset: skip });
+    const total = await totalOf(tx, ctx, asked);
+    const { take, skip, backwards } = stretchOf({ page, per_page, order: 'desc' }, total);
+    const keys = await keysOf(tx, ctx, asked, { order: backwards ? 'oldest' : 'newest', limit: take, offset: skip });
     const entry = await entryMaker(tx, ctx);
-    return pageOf((await rowsOf(tx, ctx, keys)).map(entry), await totalOf(tx, ctx, asked), { page, per_page });
+    return pageOf((await rowsOf(tx, ctx, backwards ? keys.reverse() : keys)).map(entry), total, { page, per_page });
   });
 }
 
 /** Unfiltered totals come from the counters that triggers keep; only a filter makes PostgreSQL count. */
-async function totalOf(tx: Tx, ctx: Ctx, { store, ...filters }: AuditFilters): Promise<number> {
-  if (Object.values(filters).some((v) => v !== undefined)) return countMatching(tx, ctx, { ...filters, store });
+async function totalOf(tx: Tx, ctx: Ctx, { store, from, to, ...filters }: AuditFilters): Promise<number> {
+  if (Object.values(filters).some((v) => v !== undefined)) return countMatching(tx, ctx, { ...filters, from, to, store });
+  if (from !== undefined || to !== undefined) return countInTime(tx, ctx, { from, to, store });
   const general = store === 'critical' ? 0 : await countOf(tx, ctx, 'audit_logs');
   return store === 'general' ? general : general + (await countOf(tx, ctx, 'audit_log_critical'));
 }

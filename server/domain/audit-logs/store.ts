@@ -1,6 +1,7 @@
 import { Prisma } from '#server/generated/prisma/client.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
+import { containing, FEW, GLANCE } from '#server/kernel/listing.ts';
 
 export type AuditFilters = {
   action?: string | undefined;
@@ -9,6 +10,9 @@ export type AuditFilters = {
   resource_id?: string | undefined;
   actor_id?: string | undefined;
   from?: string | undefined;
+  /** Ends of a time that are not part of it. */
+  until?: string | undefined;
+  since?: string | undefined;
   to?: string | undefined;
   ip?: string | undefined;
   q?: string | undefined;
@@ -19,7 +23,7 @@ export type AuditFilters = {
 export type AuditKey = { seq: bigint; at: Date; store: 'general' | 'critical'; settled: boolean };
 
 type Place = {
-  order: 'newest' | 'feed';
+  order: 'newest' | 'oldest' | 'feed';
   limit: number;
   offset?: number;
   /** newest: entries older than this one */
@@ -36,15 +40,17 @@ type Place = {
  */
 export async function keysOf(tx: Tx, ctx: Ctx, filters: AuditFilters, place: Place): Promise<AuditKey[]> {
   const { limit, offset = 0 } = place;
-  const order = place.order === 'feed' ? Prisma.sql`seq` : Prisma.sql`at desc, seq desc`;
+  const order = ORDERS[place.order];
   const settled =
     place.order === 'feed' ? Prisma.sql`seq <= ${await horizon(tx)} and at <= ${place.watermark ?? ctx.now}` : Prisma.sql`true`;
   const columns = Prisma.sql`seq, at, store, ${settled} as settled`;
-  const parts = branches(ctx, filters).map(
+  const parts = (await branches(tx, ctx, filters)).map(
     (rows) => Prisma.sql`(select ${columns} from (${rows}) r where ${placeCondition(place)} order by ${order} limit ${offset + limit})`,
   );
   return tx.$queryRaw<AuditKey[]>`select * from (${Prisma.join(parts, ' union all ')}) k order by ${order} offset ${offset} limit ${limit}`;
 }
+
+const ORDERS = { newest: Prisma.sql`at desc, seq desc`, oldest: Prisma.sql`at, seq`, feed: Prisma.sql`seq` };
 
 /** The highest number below which no open transaction can bring an entry. Asked first; the rows are read in a later statement. */
 async function horizon(tx: Tx): Promise<bigint> {
@@ -59,16 +65,40 @@ function placeCondition({ before, after }: Place): Prisma.Sql {
 
 /** How many entries pass the filters. */
 export async function countMatching(tx: Tx, ctx: Ctx, filters: AuditFilters): Promise<number> {
-  const parts = branches(ctx, filters).map((rows) => Prisma.sql`select count(*) as n from (${rows}) r`);
+  const parts = (await branches(tx, ctx, filters)).map((rows) => Prisma.sql`select count(*) as n from (${rows}) r`);
   const [row] = await tx.$queryRaw<{ n: number }[]>`select sum(n)::float8 as n from (${Prisma.join(parts, ' union all ')}) c`;
   return row?.n ?? 0;
 }
+
+/** How many entries of a stretch of time: counted, or all less those outside when it is most of them. */
+export async function countInTime(tx: Tx, ctx: Ctx, { from, to, store }: Pick<AuditFilters, 'from' | 'to' | 'store'>): Promise<number> {
+  const sum = (parts: readonly Prisma.Sql[], most: Prisma.Sql) =>
+    Prisma.join(
+      parts.map((rows) => Prisma.sql`(select count(*) from (${rows} ${most}) r)`),
+      ' + ',
+    );
+  const inside = await branches(tx, ctx, { from, to, store });
+  const [glance] = await tx.$queryRaw<{ n: number }[]>`select (${sum(inside, Prisma.sql`limit ${GLANCE}`)})::float8 as n`;
+  if (glance && glance.n < GLANCE) return glance.n;
+  const outside = [
+    ...(from === undefined ? [] : await branches(tx, ctx, { until: from, store })),
+    ...(to === undefined ? [] : await branches(tx, ctx, { since: to, store })),
+  ];
+  const kinds = store ? [KINDS[store]] : Object.values(KINDS);
+  const [row] = await tx.$queryRaw<
+    { n: number }[]
+  >`select (select coalesce(sum(n), 0) from row_counts where tenant_id = ${ctx.tenant_id}::uuid
+    and sandbox = ${ctx.sandbox} and kind = any(${kinds}))::float8 - (${sum(outside, Prisma.empty)})::float8 as n`;
+  return row?.n ?? 0;
+}
+
+const KINDS = { general: 'audit_logs', critical: 'audit_log_critical' } as const;
 
 type Facet = { kind: 'action' | 'resource_type' | 'actor'; value: string; label: string | null; count: number };
 
 /** The most frequent actions, types and actors among the newest `of` entries that pass. */
 export async function facetsOf(tx: Tx, ctx: Ctx, filters: AuditFilters, of: number): Promise<Facet[]> {
-  const parts = branches(ctx, filters).map(
+  const parts = (await branches(tx, ctx, filters)).map(
     (rows) => Prisma.sql`(select action, resource_type, actor_id, actor_label, at from (${rows}) r order by at desc limit ${of})`,
   );
   return tx.$queryRaw<Facet[]>`
@@ -83,16 +113,30 @@ export async function facetsOf(tx: Tx, ctx: Ctx, filters: AuditFilters, of: numb
 }
 
 /** The rows of the space in each store the filters ask for. Both filter on an equal tenant and space first, which every index begins with. */
-function branches(ctx: Ctx, filters: AuditFilters): Prisma.Sql[] {
+async function branches(tx: Tx, ctx: Ctx, { q, ...filters }: AuditFilters): Promise<Prisma.Sql[]> {
+  const inGeneral = q === undefined ? Prisma.sql`true` : await found(tx, q);
+  const inCritical =
+    q === undefined
+      ? Prisma.sql`true`
+      : Prisma.sql`lower(concat_ws(E'\n', details ->> 'name', resource_id, actor_id)) like lower(${containing(q)})`;
   const general = Prisma.sql`select seq, created_at as at, 'general' as store, action, resource_type, actor_id, actor_label from audit_logs
-    where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and ${matching(filters, Prisma.sql`created_at`, Prisma.sql`actor_label`)}`;
+    where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and ${matching(filters, Prisma.sql`created_at`)} and ${inGeneral}`;
   const critical = Prisma.sql`select seq, at, 'critical' as store, action, resource_type, actor_id, null::text as actor_label from audit_log_critical
-    where tenant_id = ${ctx.tenant_id}::uuid and coalesce((details ->> 'sandbox')::boolean, false) = ${ctx.sandbox} and ${matching(filters, Prisma.sql`at`, Prisma.sql`actor_id`)}`;
+    where tenant_id = ${ctx.tenant_id}::uuid and coalesce((details ->> 'sandbox')::boolean, false) = ${ctx.sandbox} and ${matching(filters, Prisma.sql`at`)} and ${inCritical}`;
   if (filters.store) return [filters.store === 'general' ? general : critical];
   return [general, critical];
 }
 
-function matching(f: AuditFilters, at: Prisma.Sql, actor: Prisma.Sql): Prisma.Sql {
+/** By what a look-up found while that is little, else entry by entry until the page is full. */
+async function found(tx: Tx, q: string): Promise<Prisma.Sql> {
+  const pattern = containing(q);
+  const [few] = await tx.$queryRaw<{ n: number }[]>`select count(*)::int as n from matching_audit_entries(${pattern}, ${FEW + 1})`;
+  return few && few.n <= FEW
+    ? Prisma.sql`seq in (select matching_audit_entries(${pattern}, ${FEW}))`
+    : Prisma.sql`audit_search_text(details, resource_id, actor_label) like lower(${pattern})`;
+}
+
+function matching(f: Omit<AuditFilters, 'q' | 'store'>, at: Prisma.Sql): Prisma.Sql {
   const conditions = [
     f.action === undefined ? null : Prisma.sql`action = ${f.action}`,
     f.action_prefix === undefined ? null : Prisma.sql`starts_with(action, ${f.action_prefix})`,
@@ -101,8 +145,9 @@ function matching(f: AuditFilters, at: Prisma.Sql, actor: Prisma.Sql): Prisma.Sq
     f.actor_id === undefined ? null : f.actor_id === 'system' ? Prisma.sql`actor_id is null` : Prisma.sql`actor_id = ${f.actor_id}`,
     f.from === undefined ? null : Prisma.sql`${at} >= ${new Date(f.from)}`,
     f.to === undefined ? null : Prisma.sql`${at} <= ${new Date(f.to)}`,
+    f.until === undefined ? null : Prisma.sql`${at} < ${new Date(f.until)}`,
+    f.since === undefined ? null : Prisma.sql`${at} > ${new Date(f.since)}`,
     f.ip === undefined ? null : Prisma.sql`ip_address = ${f.ip}`,
-    f.q === undefined ? null : Prisma.sql`strpos(lower(concat_ws(' ', details ->> 'name', resource_id, ${actor})), lower(${f.q})) > 0`,
   ].filter((c) => c !== null);
   return conditions.length === 0 ? Prisma.sql`true` : Prisma.join(conditions, ' and ');
 }

@@ -5,8 +5,9 @@ import { type Ctx, own, spaceOf } from '#server/kernel/context.ts';
 import { read } from '#server/kernel/database.ts';
 import { invalid, notFound, Refusal } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
+import { stretchOf } from '#server/kernel/listing.ts';
 import type { Feed } from '#server/kernel/operation.ts';
-import { clampPage, type Page, pageOf } from '#server/kernel/page.ts';
+import { type Page, pageOf } from '#server/kernel/page.ts';
 import { rootKeys } from '#server/platform/keys.ts';
 import { forReader, mayReadIdentity, redactedMark } from './identity.ts';
 import type { FollowLogs, ListRouteLogs } from './schema.ts';
@@ -84,8 +85,8 @@ export async function listRouteLogs(
     });
     if (!route) throw notFound();
     const filters = { route_id: route.id, ...asked, status: status_code, from: since, to: until };
-    const { skip, per_page: limit } = clampPage({ page, per_page });
-    const rows = await routeRows(tx, ctx, filters, { limit, offset: skip });
+    const total = await countOfRoute(tx, ctx, filters);
+    const rows = await routeRows(tx, ctx, filters, stretchOf({ page, per_page, order: 'desc' }, total));
     const data = rows.map((row) => ({
       ...row,
       src_ip: identity ? row.src_ip : null,
@@ -93,7 +94,7 @@ export async function listRouteLogs(
       source_ip_country: null, // no geo database is configured
       source_ip_city: null,
     }));
-    return pageOf(data, await countOfRoute(tx, ctx, filters), { page, per_page });
+    return pageOf(data, total, { page, per_page });
   });
 }
 type RouteLogRow = Omit<LogFields, 'rate_limited'> & {

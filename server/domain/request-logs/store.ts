@@ -1,6 +1,7 @@
 import { Prisma } from '#server/generated/prisma/client.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
+import { GLANCE } from '#server/kernel/listing.ts';
 
 /** What every reader of a row may get; ids are decimal text, since they outgrow a JSON number. */
 export type LogFields = {
@@ -170,12 +171,18 @@ export async function countUpTo(tx: Tx, ctx: Ctx, filters: LogFilters, most: num
   return row?.n ?? 0;
 }
 
-/** A page of one route, newest first; keys first, so that a deep page reads an index and not the rows it skips. */
-export function routeRows(tx: Tx, ctx: Ctx, filters: LogFilters, page: { limit: number; offset: number }): Promise<LogFields[]> {
+/** A page of one route, newest first, found from the oldest end when that is nearer; keys first: a deep page reads an index and not the rows it skips. */
+export function routeRows(
+  tx: Tx,
+  ctx: Ctx,
+  filters: LogFilters,
+  page: { take: number; skip: number; backwards: boolean },
+): Promise<LogFields[]> {
+  const order = page.backwards ? Prisma.sql`ts, id` : Prisma.sql`ts desc, id desc`;
   return tx.$queryRaw<
     LogFields[]
   >`with k as (select id, ts from request_logs where tenant_id = ${ctx.tenant_id}::uuid and coalesce(sandbox, false) = ${ctx.sandbox}
-      and ${matching(filters)} order by ts desc, id desc offset ${page.offset} limit ${page.limit})
+      and ${matching(filters)} order by ${order} offset ${page.skip} limit ${page.take})
     select ${FIELDS} from request_logs r where (r.id, r.ts) in (select id, ts from k) order by ts desc, r.id desc`;
 }
 
@@ -184,7 +191,9 @@ export function routeRows(tx: Tx, ctx: Ctx, filters: LogFilters, page: { limit: 
  * transaction by the row's own minute, and retention removes rows and rollups together, in whole minutes.
  */
 export async function countOfRoute(tx: Tx, ctx: Ctx, filters: LogFilters & { route_id: string }): Promise<number> {
-  const filtered = Object.entries(filters).some(([name, value]) => name !== 'route_id' && value !== undefined);
+  const { route_id, from, to, ...others } = filters;
+  const filtered = from !== undefined || to !== undefined || Object.values(others).some((value) => value !== undefined);
+  if (filtered && Object.values(others).every((value) => value === undefined)) return countInTime(tx, ctx, { route_id, from, to });
   const [row] = filtered
     ? await tx.$queryRaw<
         { n: number }[]
@@ -192,6 +201,20 @@ export async function countOfRoute(tx: Tx, ctx: Ctx, filters: LogFilters & { rou
     : await tx.$queryRaw<
         { n: number }[]
       >`select n::float8 as n from route_log_totals where route_id = ${filters.route_id}::uuid and tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox}`;
+  return row?.n ?? 0;
+}
+
+/** Calls of a route in a stretch of time: counted, or all less those outside when it is most of them. */
+async function countInTime(tx: Tx, ctx: Ctx, { route_id, from, to }: { route_id: string } & LogFilters): Promise<number> {
+  const rows = Prisma.sql`from request_logs where route_id = ${route_id}::uuid and tenant_id = ${ctx.tenant_id}::uuid and coalesce(sandbox, false) = ${ctx.sandbox}`;
+  const [glance] = await tx.$queryRaw<
+    { n: number }[]
+  >`select count(*)::int as n from (select ${rows} and ${matching({ from, to })} limit ${GLANCE}) g`;
+  if (glance && glance.n < GLANCE) return glance.n;
+  const before = from === undefined ? Prisma.sql`0` : Prisma.sql`(select count(*) ${rows} and ts < ${new Date(from)})`;
+  const after = to === undefined ? Prisma.sql`0` : Prisma.sql`(select count(*) ${rows} and ts > ${new Date(to)})`;
+  const [row] = await tx.$queryRaw<{ n: number }[]>`select coalesce((select n from route_log_totals where route_id = ${route_id}::uuid
+    and tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox}), 0)::float8 - (${before} + ${after})::float8 as n`;
   return row?.n ?? 0;
 }
 
