@@ -1,7 +1,7 @@
 'use client';
 
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { CopyPlus, FlaskConical, Import, Plus, Power, PowerOff, ScrollText, Settings2, Trash2, Waypoints } from 'lucide-react';
+import { CopyPlus, Import, Plus, Power, PowerOff, ScrollText, Settings2, Trash2, Waypoints } from 'lucide-react';
 import { useRouter } from 'next/navigation';
 import { parseAsBoolean, useQueryState, useQueryStates } from 'nuqs';
 import { useMemo, useState } from 'react';
@@ -110,7 +110,6 @@ export function RouteList() {
           onSort={({ sort, order }) => void setSearch({ sort: sort as typeof search.sort, order, page: null })}
           selection={readOnly ? undefined : { selected, onChange: setSelected }}
           actions={(route) => [
-            { label: 'Test…', icon: <FlaskConical />, href: path(`/routes/${route.id}?tab=test`), disabledReason: readOnly },
             { label: 'Configuration', icon: <Settings2 />, href: path(`/routes/${route.id}?tab=config`), keys: 'e' },
             { label: 'Requests', icon: <ScrollText />, href: path(`/routes/${route.id}?tab=requests`) },
             { label: 'Duplicate', icon: <CopyPlus />, disabledReason: readOnly, onSelect: () => duplicate.mutate({ id: route.id }) },
