@@ -16,6 +16,7 @@ import { type TrialOrder, TrialReport } from './schema.ts';
 export async function testRoute(ctx: Ctx, input: z.output<typeof TestRoute>) {
   const { environment = null, method, dry_run } = input;
   const target = targetOf(input);
+  const body = bodyOf(input); // may refuse, so before anything is written
   const request_id = newId();
   const route = await mutate(ctx, async (tx) => {
     const { id, name, slug } = await routeByRef(tx, ctx, input.id);
@@ -40,7 +41,7 @@ export async function testRoute(ctx: Ctx, input: z.output<typeof TestRoute>) {
     method,
     target,
     headers: input.headers,
-    body: bodyOf(input),
+    body,
     dry_run,
     source_address: ctx.ip ?? '',
   };
