@@ -6,6 +6,7 @@ import { loadRootKeys, parseRootKey } from '../server/crypto/root-key.ts';
 import { type Env, EnvError, parseEnv, withoutEffect } from '../server/platform/env.ts';
 import { openDatabase } from './open-database.ts';
 import { accepts, publicPorts, whyNotFree } from './ports.ts';
+import { lostInRestore } from './restored.ts';
 import { migrationState } from './schema.ts';
 
 // npm run doctor: what this installation stands on, one line a thing, with the next step where something is wrong. Changes nothing.
@@ -112,6 +113,8 @@ async function database(env: Env, rootKeyId: string | undefined): Promise<void> 
       );
       report('Clock', clock(rows[0]?.now, took));
       report('Migrations', await migrations(used.url));
+      const lost = await lostInRestore(used.url);
+      if (lost) report('Restore', bad(lost, 'The service does not start before that.'));
       if (rootKeyId) await fits(client, rootKeyId, env);
     } finally {
       await client.end();
