@@ -14,11 +14,12 @@ import { Page, PageHeader, SectionCard } from '#components/ui/layout.tsx';
 import { Segmented } from '#components/ui/tabs.tsx';
 import type { Proposal } from '#server/domain/import/schema.ts';
 import { Imported, type ImportedThings } from './imported.tsx';
+import { KnownApiList } from './known-api-list.tsx';
 import { ProposalForm } from './proposal-form.tsx';
 import { kindOf } from './selection.ts';
 
-type Kind = 'curl' | 'openapi';
-const examples: Record<Kind, string> = {
+type Kind = 'curl' | 'openapi' | 'known';
+const examples: Record<Exclude<Kind, 'known'>, string> = {
   curl: "curl https://api.example.com/v1/charges \\\n  -H 'Authorization: Bearer sk_…'",
   openapi: 'openapi: 3.1.0\ninfo:\n  title: Orders\nservers:\n  - url: https://api.example.com/v1\npaths: …',
 };
@@ -27,7 +28,7 @@ const examples: Record<Kind, string> = {
 export function ImportView() {
   const trpc = useTRPC();
   const readOnly = useReadOnlyReason();
-  const [kind, setKind] = useQueryState('kind', parseAsStringLiteral(['curl', 'openapi']).withDefault('curl'));
+  const [kind, setKind] = useQueryState('kind', parseAsStringLiteral(['curl', 'openapi', 'known']).withDefault('curl'));
   const [text, setText] = useState('');
   const [proposal, setProposal] = useState<Proposal>();
   const [made, setMade] = useState<ImportedThings>();
@@ -77,7 +78,7 @@ export function ImportView() {
             className="flex flex-col gap-4"
             onSubmit={(event) => {
               event.preventDefault();
-              if (text.trim() && !readOnly) propose.mutate({ kind, text });
+              if (kind !== 'known' && text.trim() && !readOnly) propose.mutate({ kind, text });
             }}
             onKeyDown={(event) => {
               if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) event.currentTarget.requestSubmit();
@@ -89,42 +90,53 @@ export function ImportView() {
                 options={[
                   { value: 'curl', label: 'curl command' },
                   { value: 'openapi', label: 'OpenAPI' },
+                  { value: 'known', label: 'Known API' },
                 ]}
                 value={kind}
                 onValueChange={(next) => void setKind(next)}
               />
-              <Button size="sm" icon={<FileUp />} onClick={() => file.current?.click()}>
-                Open a file
-              </Button>
-              <input
-                ref={file}
-                type="file"
-                accept=".json,.yaml,.yml,.txt,.sh"
-                aria-label="Open a file"
-                tabIndex={-1}
-                onChange={(event) => void load(event)}
-                className="sr-only"
-              />
+              {kind !== 'known' && (
+                <>
+                  <Button size="sm" icon={<FileUp />} onClick={() => file.current?.click()}>
+                    Open a file
+                  </Button>
+                  <input
+                    ref={file}
+                    type="file"
+                    accept=".json,.yaml,.yml,.txt,.sh"
+                    aria-label="Open a file"
+                    tabIndex={-1}
+                    onChange={(event) => void load(event)}
+                    className="sr-only"
+                  />
+                </>
+              )}
             </div>
-            <Field
-              label={kind === 'curl' ? 'The command' : 'The description, as YAML or JSON'}
-              hint="Read on the server and not stored. Credentials in it are proposed as secrets; you see everything before it is made."
-            >
-              <Textarea mono rows={12} placeholder={examples[kind]} value={text} onChange={(event) => take(event.target.value)} />
-            </Field>
-            <MutationError error={propose.error} />
-            <div className="flex justify-end">
-              <Button
-                type="submit"
-                variant="primary"
-                icon={<Wand2 />}
-                keys="mod+enter"
-                loading={propose.isPending}
-                disabledReason={readOnly ?? (text.trim() ? undefined : 'Paste something first')}
-              >
-                Show what it becomes
-              </Button>
-            </div>
+            {kind === 'known' ? (
+              <KnownApiList onChoose={setProposal} />
+            ) : (
+              <>
+                <Field
+                  label={kind === 'curl' ? 'The command' : 'The description, as YAML or JSON'}
+                  hint="Read on the server and not stored. Credentials in it are proposed as secrets; you see everything before it is made."
+                >
+                  <Textarea mono rows={12} placeholder={examples[kind]} value={text} onChange={(event) => take(event.target.value)} />
+                </Field>
+                <MutationError error={propose.error} />
+                <div className="flex justify-end">
+                  <Button
+                    type="submit"
+                    variant="primary"
+                    icon={<Wand2 />}
+                    keys="mod+enter"
+                    loading={propose.isPending}
+                    disabledReason={readOnly ?? (text.trim() ? undefined : 'Paste something first')}
+                  >
+                    Show what it becomes
+                  </Button>
+                </div>
+              </>
+            )}
           </form>
         </SectionCard>
       )}

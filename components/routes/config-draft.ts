@@ -53,6 +53,7 @@ export const JSON_FIELDS = [
   'inject_query_json',
   'inject_body_json',
   'allowed_methods',
+  'method_configs',
   'requires_clients',
   'ip_allowlist',
   'rate_limit_enabled',

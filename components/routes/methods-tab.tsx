@@ -1,20 +1,13 @@
 'use client';
 
 import { Chip } from '#components/ui/badge.tsx';
-import { Callout } from '#components/ui/callout.tsx';
 import { SectionCard } from '#components/ui/layout.tsx';
 import { METHODS } from '#server/domain/routes/config/schema.ts';
 import { MethodSettings } from './method-settings.tsx';
 import { Setting } from './setting.tsx';
 import type { ConfigEditor } from './use-config-editor.ts';
 
-export type MethodsTabProps = {
-  editor: ConfigEditor;
-  /** Settings of single methods, as the base configuration has them. */
-  methodConfigs: readonly Record<string, unknown>[] | null;
-};
-
-export function MethodsTab({ editor, methodConfigs }: MethodsTabProps) {
+export function MethodsTab({ editor }: { editor: ConfigEditor }) {
   return (
     <>
       <SectionCard
@@ -61,13 +54,7 @@ export function MethodsTab({ editor, methodConfigs }: MethodsTabProps) {
         title="Settings of single methods"
         description="A method may have its own headers, body, limits and timeout; what it does not name comes from the environment."
       >
-        {editor.isBase ? (
-          <MethodSettings key={JSON.stringify(methodConfigs)} editor={editor} stored={methodConfigs ?? []} />
-        ) : (
-          <Callout title="Overrides carry method settings through the API only.">
-            Switch to {editor.baseName} to see those of the base.
-          </Callout>
-        )}
+        <MethodSettings editor={editor} />
       </SectionCard>
     </>
   );

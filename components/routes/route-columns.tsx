@@ -41,7 +41,7 @@ export function routeColumns({ colors, readOnly, figures, onEnable }: ColumnCont
     }),
     column.accessor('target_base_url', {
       header: 'Upstream',
-      meta: { hideBelow: 'md', truncate: true, width: '18%' },
+      meta: { hideBelow: 'md', truncate: true, width: '22%' },
       cell: ({ getValue }) => <span className="font-mono text-ink-2 text-xs">{hostOf(getValue())}</span>,
     }),
     column.accessor('base_environment', {

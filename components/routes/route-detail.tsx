@@ -15,6 +15,7 @@ import { Button, LinkButton } from '#components/ui/button.tsx';
 import { Switch } from '#components/ui/choices.tsx';
 import { CopyButton } from '#components/ui/copy.tsx';
 import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
+import { useHotkeys } from '#components/ui/hotkeys.ts';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
 import { Select } from '#components/ui/select.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
@@ -23,6 +24,7 @@ import { TabLinks } from '#components/ui/tabs.tsx';
 import { DisabledReason } from '#components/ui/tooltip.tsx';
 import type { AppRouter } from '#server/trpc/root.ts';
 import { ConfigTab } from './config-tab.tsx';
+import { DifferencesTab } from './differences-tab.tsx';
 import { JsonTab } from './json-tab.tsx';
 import { LimitsTab } from './limits-tab.tsx';
 import { MethodsTab } from './methods-tab.tsx';
@@ -31,13 +33,27 @@ import { RouteOverview } from './route-overview.tsx';
 import { RouteSettingsTab } from './route-settings-tab.tsx';
 import { SaveBar } from './save-bar.tsx';
 import { SecurityTab } from './security-tab.tsx';
+import { TestTab } from './tester/test-tab.tsx';
 import { UpstreamTab } from './upstream-tab.tsx';
 import { type ConfigEditor, useConfigEditor } from './use-config-editor.ts';
 import { useEnableRoutes } from './use-enable-routes.ts';
 
 export type RouteDetailData = inferRouterOutputs<AppRouter>['routes']['get'];
 
-const TABS = ['overview', 'config', 'methods', 'security', 'limits', 'upstream', 'json', 'requests', 'activity', 'settings'] as const;
+const TABS = [
+  'overview',
+  'config',
+  'methods',
+  'security',
+  'limits',
+  'upstream',
+  'differences',
+  'json',
+  'test',
+  'requests',
+  'activity',
+  'settings',
+] as const;
 type Tab = (typeof TABS)[number];
 const labels: Record<Tab, string> = {
   overview: 'Overview',
@@ -46,13 +62,15 @@ const labels: Record<Tab, string> = {
   security: 'Security',
   limits: 'Limits',
   upstream: 'Upstream',
+  differences: 'Differences',
   json: 'JSON',
+  test: 'Test',
   requests: 'Requests',
   activity: 'Activity',
   settings: 'Settings',
 };
 /** Tabs whose fields belong to one environment and are saved together. */
-const EDITED: ReadonlySet<Tab> = new Set<Tab>(['config', 'methods', 'security', 'limits', 'upstream', 'json']);
+const EDITED: ReadonlySet<Tab> = new Set<Tab>(['config', 'methods', 'security', 'limits', 'upstream', 'differences', 'json']);
 
 export function RouteDetail({ id }: { id: string }) {
   const trpc = useTRPC();
@@ -97,6 +115,10 @@ function LoadedRoute({ route }: { route: RouteDetailData }) {
   if (!base) throw new Error('a route has a base configuration');
   const editor = useConfigEditor({ routeId: route.id, env, config: config ?? base, base, updated_at: route.updated_at, readOnly });
   const colors = new Map(all.map((one) => [one.name, one.color]));
+  useHotkeys([
+    { keys: 'e', label: 'Edit the configuration', group: 'This page', run: () => void setPlace({ tab: 'config' }, { history: 'push' }) },
+    { keys: 't', label: 'Test the route', group: 'This page', run: () => readOnly || void setPlace({ tab: 'test' }, { history: 'push' }) },
+  ]);
   const hrefOf = (to: Tab) => {
     const next = new URLSearchParams(params);
     if (to === 'overview') next.delete('tab');
@@ -131,7 +153,7 @@ function LoadedRoute({ route }: { route: RouteDetailData }) {
       </RouteHeader>
       <TabLinks
         label="Sections of the route"
-        tabs={TABS.map((one) => ({
+        tabs={TABS.filter((one) => one !== 'test' || !readOnly).map((one) => ({
           href: hrefOf(one),
           label: labels[one],
           active: one === tab,
@@ -144,11 +166,22 @@ function LoadedRoute({ route }: { route: RouteDetailData }) {
         <>
           {tab === 'overview' && config && <RouteOverview route={route} env={env} config={config} colors={colors} />}
           {tab === 'config' && <ConfigTab key={env} editor={editor} routeName={route.name} />}
-          {tab === 'methods' && <MethodsTab editor={editor} methodConfigs={route.method_configs} />}
+          {tab === 'methods' && <MethodsTab editor={editor} />}
           {tab === 'security' && <SecurityTab editor={editor} />}
           {tab === 'limits' && <LimitsTab editor={editor} />}
           {tab === 'upstream' && <UpstreamTab editor={editor} />}
           {tab === 'json' && <JsonTab key={env} editor={editor} base={base} />}
+          {tab === 'differences' && (
+            <DifferencesTab
+              route={route}
+              editor={editor}
+              colors={colors}
+              onEnvironment={(name) => void setPlace({ env: name === base.environment_name ? null : name })}
+            />
+          )}
+          {tab === 'test' && (
+            <TestTab key={env} route={route} env={env} readOnly={readOnly} unsaved={editor.dirtyEnvironments.length > 0} />
+          )}
           {tab === 'requests' && <RouteCalls routeId={route.id} {...(wanted ? { environment: wanted } : {})} />}
           {tab === 'activity' && <Activity resource_id={route.id} />}
           {tab === 'settings' && <RouteSettingsTab route={route} env={env} readOnly={readOnly} />}

@@ -1,7 +1,19 @@
 'use client';
 
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { CopyPlus, Import, Plus, Power, PowerOff, ScrollText, Settings2, Trash2, Waypoints } from 'lucide-react';
+import {
+  CopyPlus,
+  FlaskConical,
+  Import,
+  LayoutTemplate,
+  Plus,
+  Power,
+  PowerOff,
+  ScrollText,
+  Settings2,
+  Trash2,
+  Waypoints,
+} from 'lucide-react';
 import { useRouter } from 'next/navigation';
 import { parseAsBoolean, useQueryState, useQueryStates } from 'nuqs';
 import { useMemo, useState } from 'react';
@@ -13,7 +25,7 @@ import { useReadOnlyReason } from '#components/trpc/role.ts';
 import { BulkBar } from '#components/ui/bulk-bar.tsx';
 import { Button, LinkButton } from '#components/ui/button.tsx';
 import { DataTable } from '#components/ui/data-table.tsx';
-import type { MenuEntry } from '#components/ui/dropdown-menu.tsx';
+import { Menu, type MenuEntry } from '#components/ui/dropdown-menu.tsx';
 import { type ActiveFilter, FilterBar } from '#components/ui/filter-bar.tsx';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
@@ -80,9 +92,14 @@ export function RouteList() {
         usage={useLimit('routes', 'routes')}
         actions={
           <>
-            <LinkButton href={path('/import')} icon={<Import />}>
-              Import
-            </LinkButton>
+            <Menu
+              trigger={<Button icon={<Import />}>Import</Button>}
+              entries={[
+                { label: 'curl command', detail: 'A call that works today', href: path('/import') },
+                { label: 'OpenAPI', detail: 'The description of an API', href: path('/import?kind=openapi') },
+                { label: 'Known API', detail: 'Stripe, OpenAI, GitHub and others', href: path('/import?kind=known') },
+              ]}
+            />
             {create}
           </>
         }
@@ -110,6 +127,7 @@ export function RouteList() {
           onSort={({ sort, order }) => void setSearch({ sort: sort as typeof search.sort, order, page: null })}
           selection={readOnly ? undefined : { selected, onChange: setSelected }}
           actions={(route) => [
+            { label: 'Test…', icon: <FlaskConical />, href: path(`/routes/${route.id}?tab=test`), disabledReason: readOnly },
             { label: 'Configuration', icon: <Settings2 />, href: path(`/routes/${route.id}?tab=config`), keys: 'e' },
             { label: 'Requests', icon: <ScrollText />, href: path(`/routes/${route.id}?tab=requests`) },
             { label: 'Duplicate', icon: <CopyPlus />, disabledReason: readOnly, onSelect: () => duplicate.mutate({ id: route.id }) },
@@ -129,9 +147,14 @@ export function RouteList() {
                 title={space === 'live' ? 'No live routes yet' : 'No routes yet'}
                 action={create}
                 link={
-                  <LinkButton href={path('/import')} icon={<Import />}>
-                    Import from curl or OpenAPI
-                  </LinkButton>
+                  <>
+                    <LinkButton href={path('/import?kind=known')} icon={<LayoutTemplate />}>
+                      Start from a known API
+                    </LinkButton>
+                    <LinkButton href={path('/import')} icon={<Import />}>
+                      Import from curl or OpenAPI
+                    </LinkButton>
+                  </>
                 }
               >
                 A route is an address of your own for an upstream API. Callers use it with a key of this workspace; the upstream’s

@@ -1,0 +1,121 @@
+'use client';
+
+import { CornerUpLeft } from 'lucide-react';
+import { Badge } from '#components/ui/badge.tsx';
+import { Button } from '#components/ui/button.tsx';
+import { Callout } from '#components/ui/callout.tsx';
+import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
+import { SectionCard } from '#components/ui/layout.tsx';
+import type { ConfigField } from './config-draft.ts';
+import type { RouteDetailData } from './route-detail.tsx';
+import { inWords, labelOf } from './setting-words.ts';
+import type { ConfigEditor } from './use-config-editor.ts';
+
+export type DifferencesTabProps = {
+  route: RouteDetailData;
+  editor: ConfigEditor;
+  colors: ReadonlyMap<string, string>;
+  onEnvironment: (name: string) => void;
+};
+
+/** What an environment says for itself, beside what the base says. One field at a time goes back to the base. */
+export function DifferencesTab({ route, editor, colors, onEnvironment }: DifferencesTabProps) {
+  const base = route.environments.find((one) => one.environment_name === editor.baseName);
+  if (!base) return null;
+  if (editor.isBase) return <Overview route={route} colors={colors} onEnvironment={onEnvironment} />;
+  const fields = editor.config.overridden_fields.filter((field): field is ConfigField => field in base && field !== 'enabled');
+  return (
+    <SectionCard
+      title={`${editor.env} against ${editor.baseName}`}
+      description={`What is not listed comes from ${editor.baseName}, and follows it.`}
+    >
+      {fields.length === 0 ? (
+        <p className="text-ink-3">Nothing differs: everything comes from {editor.baseName}.</p>
+      ) : (
+        <div className="overflow-x-auto">
+          <table className="w-full min-w-140 text-left">
+            <caption className="sr-only">Settings of {editor.env} that differ from the base</caption>
+            <thead className="text-ink-3 text-xs">
+              <tr>
+                <th scope="col" className="py-1.5 pr-4 font-medium">
+                  Setting
+                </th>
+                <th scope="col" className="py-1.5 pr-4 font-medium">
+                  {editor.baseName}
+                </th>
+                <th scope="col" className="py-1.5 pr-4 font-medium">
+                  {editor.env}
+                </th>
+                <th scope="col">
+                  <span className="sr-only">Action</span>
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {fields.map((field) => {
+                const reverted = editor.draft[field] === null;
+                const equal = JSON.stringify(base[field]) === JSON.stringify(editor.value(field));
+                return (
+                  <tr key={field} className="border-line border-t align-top">
+                    <th scope="row" className="py-2 pr-4 font-normal">
+                      {labelOf(field)} {reverted && <Badge tone="accent">unsaved</Badge>}
+                      {equal && !reverted && <Badge>same value</Badge>}
+                    </th>
+                    <td className="py-2 pr-4 font-mono text-ink-2 text-xs [overflow-wrap:anywhere]">{inWords(base[field])}</td>
+                    <td className="py-2 pr-4 font-mono text-xs [overflow-wrap:anywhere]">{inWords(editor.value(field))}</td>
+                    <td className="py-1 text-right">
+                      <Button
+                        size="sm"
+                        variant="ghost"
+                        icon={<CornerUpLeft />}
+                        aria-label={`Revert to ${editor.baseName}: ${labelOf(field)}`}
+                        disabledReason={editor.readOnly ?? (reverted ? 'It goes back when you save' : undefined)}
+                        onClick={() => editor.revert(field)}
+                      >
+                        Revert
+                      </Button>
+                    </td>
+                  </tr>
+                );
+              })}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </SectionCard>
+  );
+}
+
+/** On the base: how many settings each environment keeps for itself, and the way there. */
+function Overview({ route, colors, onEnvironment }: Omit<DifferencesTabProps, 'editor'>) {
+  const others = route.environments.filter((one) => one.environment_name !== route.base_environment);
+  if (others.length === 0)
+    return (
+      <Callout title="The route serves one environment.">
+        Choose another one above and serve it: it starts with everything from {route.base_environment}, and you override what differs.
+      </Callout>
+    );
+  return (
+    <SectionCard
+      title="What environments keep for themselves"
+      description={`Everything else follows ${route.base_environment ?? 'the base'}.`}
+    >
+      <ul className="flex flex-col">
+        {others.map(({ environment_name: name, overridden_fields }) => {
+          const fields = overridden_fields.filter((field) => field !== 'enabled');
+          return (
+            <li key={name} className="flex flex-wrap items-center gap-3 border-line border-b py-2 last:border-b-0">
+              <EnvironmentDot name={name} color={colors.get(name) ?? ''} />
+              <span className="min-w-0 flex-1 text-ink-2">
+                {fields.length === 0 ? 'nothing' : fields.map((field) => labelOf(field)).join(', ')}
+              </span>
+              <Button size="sm" onClick={() => onEnvironment(name)}>
+                Compare {name}
+              </Button>
+            </li>
+          );
+        })}
+      </ul>
+    </SectionCard>
+  );
+}
