@@ -4,6 +4,8 @@ import { textOf } from '#server/kernel/streamed.ts';
 import { browseLogs, inspectLog } from './browse.ts';
 import { logDays } from './days.ts';
 import { exportLogs } from './export.ts';
+import { logFacets } from './facets.ts';
+import { logFailures } from './failures.ts';
 import { proveLog } from './proof.ts';
 import {
   BrowsedLogs,
@@ -14,6 +16,10 @@ import {
   LogDays,
   LogDaysQuery,
   LogDetail,
+  LogFacets,
+  LogFacetsQuery,
+  LogFailures,
+  LogFailuresQuery,
   LogProof,
   LogRef,
   LogStats,
@@ -105,6 +111,28 @@ export const stats = operation({
   input: LogStatsQuery,
   output: LogStats,
   run: (ctx, input) => logStats(ctx, input),
+});
+
+export const facets = operation({
+  id: 'logs.facets',
+  summary: 'What the request log can be filtered by, with counts',
+  http: 'GET /admin/logs/facets',
+  needs: ['log:list'],
+  refuses: [],
+  input: LogFacetsQuery,
+  output: LogFacets,
+  run: (ctx, input) => logFacets(ctx, input),
+});
+
+export const failures = operation({
+  id: 'logs.failures',
+  summary: 'Failed calls grouped by route, status and reason',
+  http: 'GET /admin/logs/failures',
+  needs: ['log:list'],
+  refuses: [],
+  input: LogFailuresQuery,
+  output: LogFailures,
+  run: (ctx, input) => logFailures(ctx, input),
 });
 
 export const traffic = operation({

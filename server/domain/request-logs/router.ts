@@ -6,6 +6,8 @@ export const requestLogsRouter = router({
   browse: query(ops.browse),
   inspect: query(ops.inspect),
   stats: query(ops.stats),
+  facets: query(ops.facets),
+  failures: query(ops.failures),
   traffic: query(ops.traffic),
   days: query(ops.days),
   proof: query(ops.proof),

@@ -298,4 +298,46 @@ export const LogDays = z
   })
   .meta({ id: 'LogDays' });
 
+export const LogFacetsQuery = z.object(filters);
+const facet = z.array(z.object({ value: z.string(), count: z.number() }));
+const namedFacet = z.array(z.object({ value: z.string(), name: z.string().nullable(), count: z.number() }));
+/** What one can filter by, with how many of the newest calls each leaves. */
+export const LogFacets = z
+  .object({
+    total: z.number(),
+    total_is_capped: z.boolean(),
+    status_class: facet,
+    method: facet,
+    environment: facet,
+    error: facet,
+    origin: facet,
+    route_id: namedFacet,
+    client_id: namedFacet,
+    api_key_id: namedFacet,
+  })
+  .meta({ id: 'LogFacets' });
+
+export const LogFailuresQuery = z.object({ from: isoTime().optional(), to: isoTime().optional() });
+export const LogFailures = z
+  .object({
+    groups: z.array(
+      z.object({
+        route_id: z.uuid().nullable(),
+        route_name: z.string().nullable(),
+        status_code: z.number().nullable(),
+        error: z.string().nullable(),
+        count: z.number(),
+        first_at: time(),
+        last_at: time(),
+        /** not seen in the equally long time before */
+        is_new: z.boolean(),
+      }),
+    ),
+    /** calls we refused ourselves */
+    blocked: z.number(),
+    is_capped: z.boolean(),
+    overhead_ms: z.object({ p50: z.number().nullable(), p95: z.number().nullable() }),
+  })
+  .meta({ id: 'LogFailures' });
+
 export const ExportLogs = z.object({ ...filters, format: z.enum(['csv', 'ndjson']).default('csv') });
