@@ -6,7 +6,7 @@ import Link from 'next/link';
 import { useSyncExternalStore } from 'react';
 import { isDemo } from '#components/routes/host.ts';
 import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
-import { IconButton } from '#components/ui/button.tsx';
+import { Button, IconButton } from '#components/ui/button.tsx';
 import { cn } from '#components/ui/cn.ts';
 import { SectionCard } from '#components/ui/layout.tsx';
 
@@ -16,12 +16,15 @@ type Step = { label: string; href: string; done: boolean };
 export function Checklist() {
   const { slug, space } = useScope();
   const place = `sallyport:checklist:${slug}:${space}`;
-  const [closed, close] = useClosed(place);
+  const [closed, setClosed] = useClosed(place);
   const steps = useSteps(closed);
   if (closed || !steps || steps.every((step) => step.done)) return null;
   const done = steps.filter((step) => step.done).length;
   return (
-    <SectionCard title="Getting started" actions={<IconButton size="sm" label="Close the list" icon={<X />} onClick={close} />}>
+    <SectionCard
+      title="Getting started"
+      actions={<IconButton size="sm" label="Close the list" icon={<X />} onClick={() => setClosed(true)} />}
+    >
       <div className="flex flex-col gap-3">
         <Progress done={done} of={steps.length} />
         <ol className="flex flex-col gap-1">
@@ -47,6 +50,37 @@ export function Checklist() {
         </ol>
       </div>
     </SectionCard>
+  );
+}
+
+/** The list after it was closed: a ring in the page's head that says what is left and opens it again. */
+export function ChecklistRing() {
+  const { slug, space } = useScope();
+  const [closed, setClosed] = useClosed(`sallyport:checklist:${slug}:${space}`);
+  const steps = useSteps(!closed);
+  if (!closed || !steps || steps.every((step) => step.done)) return null;
+  const done = steps.filter((step) => step.done).length;
+  const around = 2 * Math.PI * 6;
+  return (
+    <Button size="sm" variant="ghost" onClick={() => setClosed(false)}>
+      <svg aria-hidden viewBox="0 0 16 16" className="size-4 -rotate-90">
+        <circle cx="8" cy="8" r="6" fill="none" stroke="var(--line-strong)" strokeWidth="2.5" />
+        <circle
+          cx="8"
+          cy="8"
+          r="6"
+          fill="none"
+          className="text-accent"
+          stroke="currentColor"
+          strokeWidth="2.5"
+          strokeDasharray={`${((done / steps.length) * around).toFixed(1)} ${around.toFixed(1)}`}
+        />
+      </svg>
+      Getting started
+      <span className="figures text-ink-3">
+        {done} of {steps.length}
+      </span>
+    </Button>
   );
 }
 
@@ -94,9 +128,9 @@ function useSteps(closed: boolean): readonly Step[] | undefined {
     },
     { label: 'Create a route to your API', href: path('/routes?create=true'), done: own.length > 0 },
     {
-      label: 'Store its credential as a secret',
+      label: 'Store its credential as a secret and bind it',
       href: path('/secrets'),
-      done: secrets.data.data.some((secret) => !secret.tags.includes('sample')),
+      done: secrets.data.data.some((secret) => !secret.tags.includes('sample') && secret.reference_count > 0),
     },
     {
       label: 'Restrict who may call',
@@ -109,7 +143,7 @@ function useSteps(closed: boolean): readonly Step[] | undefined {
 const listeners = new Set<() => void>();
 
 /** Whether the card was closed in this browser. */
-function useClosed(place: string): [closed: boolean, close: () => void] {
+function useClosed(place: string): [closed: boolean, setClosed: (closed: boolean) => void] {
   const closed = useSyncExternalStore(
     (notify) => {
       listeners.add(notify);
@@ -118,9 +152,10 @@ function useClosed(place: string): [closed: boolean, close: () => void] {
     () => localStorage.getItem(place) === '1',
     () => false,
   );
-  const close = () => {
-    localStorage.setItem(place, '1');
+  const setClosed = (next: boolean) => {
+    if (next) localStorage.setItem(place, '1');
+    else localStorage.removeItem(place);
     for (const notify of listeners) notify();
   };
-  return [closed, close];
+  return [closed, setClosed];
 }

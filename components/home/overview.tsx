@@ -13,7 +13,9 @@ import { Page, PageHeader, SectionCard, Split } from '#components/ui/layout.tsx'
 import { Stat } from '#components/ui/stat.tsx';
 import { Segmented } from '#components/ui/tabs.tsx';
 import { type Bucket, TimeHistogram } from '#components/ui/time-histogram.tsx';
-import { Checklist } from './checklist.tsx';
+import { Checklist, ChecklistRing } from './checklist.tsx';
+import { ErrorGroups } from './error-groups.tsx';
+import { NeedsAttention } from './needs-attention.tsx';
 import { changeOf, periodsOf, RANGES, type Range, rangeWords } from './ranges.ts';
 import { RecentCalls } from './recent-calls.tsx';
 import { UsageMeters } from './usage-meters.tsx';
@@ -34,11 +36,14 @@ export function Overview() {
   const { current, before } = periodsOf(range, now);
   const stats = useQuery(trpc.requestLogs.stats.queryOptions(current, { placeholderData: keepPreviousData }));
   const previous = useQuery(trpc.requestLogs.stats.queryOptions(before, { placeholderData: keepPreviousData }));
+  const failures = useQuery(trpc.requestLogs.failures.queryOptions(current, { placeholderData: keepPreviousData }));
+  const failedBefore = useQuery(trpc.requestLogs.failures.queryOptions(before, { placeholderData: keepPreviousData }));
   const routes = useQuery(trpc.routes.list.queryOptions({ per_page: 1, enabled: true }));
   const live = useArrivals(() => {
     // The figures follow the calls, at most once a minute: periodsOf moves only then.
     setNow(Date.now());
     void cache.invalidateQueries(trpc.requestLogs.stats.queryFilter(current));
+    void cache.invalidateQueries(trpc.requestLogs.failures.queryFilter(current));
   });
   const totals = stats.data?.totals;
   const was = previous.data?.totals;
@@ -55,15 +60,21 @@ export function Overview() {
     <Page>
       <PageHeader
         title={totals ? healthOf(totals, share, routes.data?.meta.total) : 'Home'}
-        description={totals && `${number.format(totals.total)} calls ${rangeWords[range]}, ${percent(share)} errors.`}
+        description={
+          totals &&
+          `${number.format(totals.total)} ${totals.total === 1 ? 'call' : 'calls'} ${rangeWords[range]}, ${percent(share)} errors.`
+        }
         actions={
-          <Segmented
-            label="Range"
-            size="sm"
-            options={(Object.keys(RANGES) as Range[]).map((value) => ({ value, label: value }))}
-            value={range}
-            onValueChange={(value) => void setRange(value)}
-          />
+          <>
+            <ChecklistRing />
+            <Segmented
+              label="Range"
+              size="sm"
+              options={(Object.keys(RANGES) as Range[]).map((value) => ({ value, label: value }))}
+              value={range}
+              onValueChange={(value) => void setRange(value)}
+            />
+          </>
         }
       />
       {stats.error && !stats.data ? (
@@ -83,7 +94,7 @@ export function Overview() {
               value={totals ? percent(share) : '…'}
               change={changeOf(share, wasShare, true)}
               {...(errors ? { trend: errors } : {})}
-              href={logs('&status=5xx')}
+              href={logs(totals && totals.c5xx === 0 && totals.c4xx > 0 ? '&status=4xx' : '&status=5xx')}
             />
             <Stat
               label="p95 latency"
@@ -92,16 +103,16 @@ export function Overview() {
               href={logs('&slower=500')}
             />
             <Stat
-              label="p95 upstream"
-              value={stats.data ? ms(stats.data.upstream_latency.p95) : '…'}
-              change={changeOf(stats.data?.upstream_latency.p95 ?? null, previous.data?.upstream_latency.p95 ?? null, true)}
+              label="Our part of it, p95"
+              value={failures.data ? ms(failures.data.overhead_ms.p95) : '…'}
+              change={changeOf(failures.data?.overhead_ms.p95 ?? null, failedBefore.data?.overhead_ms.p95 ?? null, true)}
               href={logs('&origin=upstream')}
             />
             <Stat
-              label="Rate limited"
-              value={totals ? number.format(totals.rate_limited) : '…'}
-              change={totals && was && changeOf(totals.rate_limited, was.rate_limited, true)}
-              href={logs('&limited=true')}
+              label="Refused by us"
+              value={failures.data ? `${failures.data.is_capped ? 'over ' : ''}${number.format(failures.data.blocked)}` : '…'}
+              change={changeOf(failures.data?.blocked ?? null, failedBefore.data?.blocked ?? null, true)}
+              href={logs('&origin=service')}
               className="max-lg:col-span-2"
             />
           </div>
@@ -136,8 +147,10 @@ export function Overview() {
           </>
         }
       >
-        {stats.data && stats.data.error_codes.length > 0 && (
-          <Errors codes={stats.data.error_codes} hrefOf={(code) => logs(`&error=${encodeURIComponent(code)}`)} />
+        <NeedsAttention routes={stats.data?.top_routes ?? []} />
+        {failures.error && !failures.data && <QueryError query={failures} what="The errors" />}
+        {failures.data && failures.data.groups.length > 0 && (
+          <ErrorGroups groups={failures.data.groups} hrefOf={(filters) => logs(`&${new URLSearchParams(filters).toString()}`)} />
         )}
         <RecentCalls live={live} />
         {stats.data && stats.data.top_routes.length > 0 && <TopRoutes routes={stats.data.top_routes} />}
@@ -189,23 +202,6 @@ function coarse(values: readonly number[]): number[] {
   const size = Math.ceil(values.length / 24);
   return Array.from({ length: Math.ceil(values.length / size) }, (_, i) =>
     values.slice(i * size, (i + 1) * size).reduce((sum, v) => sum + v, 0),
-  );
-}
-
-function Errors({ codes, hrefOf }: { codes: readonly { error: string; count: number }[]; hrefOf: (code: string) => string }) {
-  return (
-    <SectionCard title="Errors by cause">
-      <ul className="flex flex-col">
-        {codes.slice(0, 6).map(({ error, count }) => (
-          <li key={error}>
-            <Link href={hrefOf(error)} className="-mx-2 flex min-h-8 items-center justify-between gap-3 rounded-sm px-2 hover:bg-subtle">
-              <span className="truncate font-mono text-xs">{error}</span>
-              <span className="figures text-ink-2">{number.format(count)}</span>
-            </Link>
-          </li>
-        ))}
-      </ul>
-    </SectionCard>
   );
 }
 
