@@ -1,5 +1,6 @@
 import {
   Boxes,
+  Braces,
   Gauge,
   House,
   Import,
@@ -9,6 +10,7 @@ import {
   type LucideIcon,
   MonitorSmartphone,
   Network,
+  Rocket,
   ScrollText,
   Settings2,
   ShieldCheck,
@@ -102,7 +104,27 @@ export const navigation: readonly NavGroup[] = [
   {
     id: 'developers',
     label: 'Developers',
-    items: [{ id: 'api-keys', label: 'API keys', icon: KeyRound, scope: 'space', path: '/api-keys', keywords: ['token', 'credential'] }],
+    items: [
+      { id: 'api-keys', label: 'API keys', icon: KeyRound, scope: 'space', path: '/api-keys', keywords: ['token', 'credential'] },
+      {
+        id: 'explorer',
+        label: 'API explorer',
+        icon: Braces,
+        scope: 'space',
+        path: '/explorer',
+        keys: 'g x',
+        keywords: ['openapi', 'try', 'request', 'management'],
+      },
+      {
+        id: 'quickstart',
+        label: 'Quickstart',
+        icon: Rocket,
+        scope: 'space',
+        path: '/quickstart',
+        keys: 'g q',
+        keywords: ['snippets', 'code', 'sdk', 'curl', 'start'],
+      },
+    ],
   },
   {
     id: 'settings',

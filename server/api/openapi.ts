@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { scopeOf } from '#server/kernel/capabilities.ts';
+import { PERSON_FORBIDDEN, scopeOf } from '#server/kernel/capabilities.ts';
 import { ERROR_STATUS, type ErrorType } from '#server/kernel/errors.ts';
 import { type AnyOperation, successesOf } from '#server/kernel/operation.ts';
 import { headerParameters } from './input.ts';
@@ -160,6 +160,7 @@ function describe(op: AnyOperation, method: string, path: string, shared: Record
     security: op.needs === 'anonymous' ? [] : [{ bearer: [] }, { apiKey: [] }],
     ...(scopes.length > 0 ? { 'x-scopes': scopes } : {}),
     ...(op.needs === 'any' || op.needs === 'anonymous' ? {} : { 'x-capabilities': op.needs }),
+    ...(Array.isArray(op.needs) && op.needs.some((c) => PERSON_FORBIDDEN.has(c)) ? { 'x-machine-only': true } : {}),
   };
 }
 

@@ -1,0 +1,96 @@
+'use client';
+
+import { Send } from 'lucide-react';
+import { useState } from 'react';
+import { codeOf } from '#components/shell/call-code.ts';
+import { useScope } from '#components/trpc/provider.tsx';
+import { MutationError } from '#components/trpc/query-error.tsx';
+import { Badge } from '#components/ui/badge.tsx';
+import { Button } from '#components/ui/button.tsx';
+import { Callout } from '#components/ui/callout.tsx';
+import { CodeBlock } from '#components/ui/code-block.tsx';
+import { Dialog } from '#components/ui/dialog.tsx';
+import { AnswerView } from './answer-view.tsx';
+import type { ApiOperation } from './document.ts';
+import { type Draft, preparedCall } from './draft.ts';
+import { Fields } from './fields.tsx';
+import { useSend } from './use-explorer.ts';
+
+export type CallFormProps = { op: ApiOperation; draft: Draft; onDraft: (draft: Draft) => void };
+
+/** One operation: what it takes, the call as code, and its answer. Mount it with the operation's id as key, so that no answer outlives its call. */
+export function CallForm({ op, draft, onDraft }: CallFormProps) {
+  const { api_url, space } = useScope();
+  const send = useSend();
+  const [asking, setAsking] = useState(false);
+  const call = preparedCall(op, draft);
+  const query = new URLSearchParams(call.query).toString();
+  const snippets = codeOf({
+    method: op.method,
+    url: `${api_url}${call.path}${query ? `?${query}` : ''}`,
+    headers: { ...(op.machineOnly ? {} : { Authorization: 'Bearer $SALLYPORT_KEY' }), ...call.headers },
+    body: call.body && withoutSecrets(op, call.body),
+  });
+  const reason = op.machineOnly ?? call.problem ?? (call.missing.length > 0 ? `Fill in ${call.missing.join(', ')}` : undefined);
+  const go = (confirmed: boolean) => {
+    setAsking(false);
+    send.mutate({ ...call, method: op.method, confirmed });
+  };
+  return (
+    <div className="flex min-w-0 flex-col gap-4">
+      <header className="flex min-w-0 flex-col gap-1">
+        <h2 className="font-semibold text-base">{op.summary}</h2>
+        <p className="flex flex-wrap items-center gap-2">
+          <Badge mono>{op.method}</Badge>
+          <code className="break-all font-mono text-ink-2 text-xs">/v1{op.path}</code>
+          {op.scopes.map((scope) => (
+            <Badge key={scope} title="The permission a key or token needs for this">
+              {scope}
+            </Badge>
+          ))}
+        </p>
+      </header>
+      {op.machineOnly && <Callout title="This cannot be tried here">{op.machineOnly}</Callout>}
+      <form
+        className="flex min-w-0 flex-col gap-4"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (reason) return;
+          if (space === 'live' && op.method !== 'GET') setAsking(true);
+          else go(false);
+        }}
+      >
+        <Fields op={op} draft={draft} onDraft={onDraft} />
+        <div className="flex items-center gap-3">
+          <Button type="submit" variant="primary" icon={<Send />} loading={send.isPending} disabledReason={reason}>
+            Send in {space === 'test' ? 'Test' : 'Live'}
+          </Button>
+          <span className="text-ink-3 text-xs">As you: your role decides, and the audit log names you.</span>
+        </div>
+      </form>
+      <MutationError error={send.error} />
+      {send.data && <AnswerView answer={send.data} op={op} />}
+      <CodeBlock snippets={snippets} />
+      <Dialog
+        open={asking}
+        onOpenChange={setAsking}
+        title={`${op.summary} in Live?`}
+        description={`${op.method} /v1${call.path} changes what real callers use. It happens at once and is written to the audit log under your name.`}
+        footer={
+          <>
+            <Button onClick={() => setAsking(false)}>Cancel</Button>
+            <Button variant="primary" onClick={() => go(true)}>
+              Send in Live
+            </Button>
+          </>
+        }
+      />
+    </div>
+  );
+}
+
+/** Code is copied into files: a secret typed above does not go with it. */
+function withoutSecrets(op: ApiOperation, body: Record<string, unknown>): Record<string, unknown> {
+  const secret = new Set(op.inBody.filter(({ schema }) => schema['x-secret']).map(({ name }) => name));
+  return Object.fromEntries(Object.entries(body).map(([name, value]) => [name, secret.has(name) ? '…' : value]));
+}

@@ -1,0 +1,148 @@
+/** What the explorer reads of a JSON Schema of our OpenAPI document. */
+export type Schema = {
+  $ref?: string;
+  type?: string | string[];
+  format?: string;
+  enum?: unknown[];
+  const?: unknown;
+  default?: unknown;
+  examples?: unknown[];
+  description?: string;
+  properties?: Record<string, Schema>;
+  required?: string[];
+  items?: Schema;
+  anyOf?: Schema[];
+  maxLength?: number;
+  minimum?: number;
+  maximum?: number;
+  'x-secret'?: boolean;
+};
+type Parameter = { $ref?: string; name: string; in: 'path' | 'query' | 'header'; required?: boolean; schema: Schema; description?: string };
+type Described = {
+  operationId: string;
+  summary: string;
+  tags: string[];
+  parameters?: Parameter[];
+  requestBody?: { content: { 'application/json': { schema: Schema } } };
+  responses: Record<string, { description: string }>;
+  security: unknown[];
+  'x-scopes'?: string[];
+  'x-capabilities'?: string[];
+  'x-machine-only'?: boolean;
+};
+export type ApiDocument = {
+  info: { version: string };
+  paths: Record<string, Record<string, Described>>;
+  components: { schemas: Record<string, Schema>; parameters: Record<string, Parameter> };
+};
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+export type ApiField = { name: string; required: boolean; schema: Schema };
+export type ApiOperation = {
+  id: string;
+  tag: string;
+  summary: string;
+  method: Method;
+  path: string;
+  inPath: ApiField[];
+  inQuery: ApiField[];
+  inHeader: ApiField[];
+  inBody: ApiField[];
+  scopes: readonly string[];
+  /** Why a person cannot make this call here; undefined when they can. */
+  machineOnly: string | undefined;
+  responses: readonly [status: string, description: string][];
+};
+
+const ORDER: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+/** The operations of the document in its order of families; reads before changes. */
+export function operationsOf(document: ApiDocument): ApiOperation[] {
+  return Object.entries(document.paths)
+    .flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, op]) => describe(document, path, method.toUpperCase() as Method, op)),
+    )
+    .sort((a, b) => a.tag.localeCompare(b.tag) || a.path.localeCompare(b.path) || ORDER.indexOf(a.method) - ORDER.indexOf(b.method));
+}
+
+function describe(document: ApiDocument, path: string, method: Method, op: Described): ApiOperation {
+  const parameters = (op.parameters ?? []).map((p) => (p.$ref ? (document.components.parameters[p.$ref.split('/').at(-1) ?? ''] ?? p) : p));
+  const within = (place: Parameter['in']): ApiField[] =>
+    parameters
+      .filter((p) => p.in === place)
+      .map((p) => ({ name: p.name, required: p.required ?? false, schema: resolved(document, p.schema) }));
+  const body = op.requestBody ? resolved(document, op.requestBody.content['application/json'].schema) : undefined;
+  return {
+    id: op.operationId,
+    tag: op.tags[0] ?? 'Other',
+    summary: op.summary,
+    method,
+    path,
+    inPath: within('path'),
+    inQuery: within('query'),
+    inHeader: within('header'),
+    inBody: Object.entries(body?.properties ?? {})
+      .map(([name, schema]) => ({ name, required: body?.required?.includes(name) ?? false, schema: resolved(document, schema) }))
+      .sort((a, b) => Number(b.required) - Number(a.required)),
+    scopes: op['x-scopes'] ?? [],
+    machineOnly: op['x-machine-only']
+      ? 'No token of a person may do this: it hands out plaintext or signs. Use a machine credential; the code below is ready for one.'
+      : op.security.length === 0
+        ? 'This is for callers without an account, so there is nothing to try while signed in. The code below is what a machine runs.'
+        : undefined,
+    responses: Object.entries(op.responses).map(([status, { description }]) => [status, description]),
+  };
+}
+
+function resolved(document: ApiDocument, schema: Schema): Schema {
+  const name = schema.$ref?.split('/').at(-1);
+  return name ? (document.components.schemas[name] ?? {}) : schema;
+}
+
+/** The schema without its "or null", and whether it had one. */
+export function withoutNull(schema: Schema): { schema: Schema; nullable: boolean } {
+  const options = schema.anyOf?.filter((one) => one.type !== 'null');
+  if (options && options.length < (schema.anyOf?.length ?? 0))
+    return {
+      schema: options.length === 1 ? { ...schema, anyOf: undefined as never, ...options[0] } : { ...schema, anyOf: options },
+      nullable: true,
+    };
+  if (Array.isArray(schema.type))
+    return { schema: { ...schema, type: schema.type.find((t) => t !== 'null') ?? 'string' }, nullable: schema.type.includes('null') };
+  return { schema, nullable: false };
+}
+
+/** How a field is best edited. */
+export type FieldKind = 'text' | 'secret' | 'number' | 'flag' | 'choice' | 'words' | 'json';
+export function kindOf(given: Schema): FieldKind {
+  const { schema } = withoutNull(given);
+  if (schema['x-secret']) return 'secret';
+  if (schema.enum) return 'choice';
+  // "true or 1": a query flag is a union of a boolean and its spellings.
+  if (schema.type === 'boolean' || schema.anyOf?.some((one) => one.type === 'boolean')) return 'flag';
+  if (schema.type === 'integer' || schema.type === 'number' || schema.anyOf?.some((one) => one.type === 'number' || one.type === 'integer'))
+    return 'number';
+  if (schema.type === 'array' && withoutNull(schema.items ?? {}).schema.type === 'string') return 'words';
+  if (schema.type === 'string' || schema.anyOf?.every((one) => one.type === 'string')) return 'text';
+  return 'json';
+}
+
+/** What a field's text means in a body; undefined for an empty one. @throws SyntaxError for a JSON field that is none */
+export function meaningOf(schema: Schema, text: string): unknown {
+  if (text === '') return undefined;
+  switch (kindOf(schema)) {
+    case 'number':
+      return Number.isNaN(Number(text)) ? text : Number(text);
+    case 'flag':
+      return text === 'true';
+    case 'words':
+      return text
+        .split(',')
+        .map((word) => word.trim())
+        .filter(Boolean);
+    case 'json':
+      return JSON.parse(text) as unknown;
+    default:
+      return text;
+  }
+}

@@ -1,0 +1,67 @@
+'use client';
+
+import { parseAsString, useQueryStates } from 'nuqs';
+import { useState } from 'react';
+import { useScope } from '#components/trpc/provider.tsx';
+import { QueryError } from '#components/trpc/query-error.tsx';
+import { Callout } from '#components/ui/callout.tsx';
+import { Page, PageHeader, SectionCard } from '#components/ui/layout.tsx';
+import { Skeleton } from '#components/ui/skeleton.tsx';
+import { CallForm } from './call-form.tsx';
+import { type Draft, emptyDraft } from './draft.ts';
+import { History } from './history.tsx';
+import { ImportedCall } from './imported-call.tsx';
+import { OperationTree } from './operation-tree.tsx';
+import { useOperations } from './use-explorer.ts';
+
+const FIRST = 'routes.list';
+
+/** Every operation of the Management API, to read, try as oneself, and copy as code. */
+export function ExplorerView() {
+  const { space } = useScope();
+  const operations = useOperations();
+  const [{ op: chosen, id, request }, set] = useQueryStates({
+    op: parseAsString.withDefault(FIRST),
+    id: parseAsString,
+    request: parseAsString,
+  });
+  const [draft, setDraft] = useState<Draft>(id ? { ...emptyDraft, path: { id } } : emptyDraft);
+  const op = operations.data?.find((one) => one.id === chosen) ?? operations.data?.find((one) => one.id === FIRST);
+  const choose = (next: string, filled: Draft = emptyDraft) => {
+    setDraft(filled);
+    void set({ op: next, id: null });
+  };
+  return (
+    <Page>
+      <PageHeader title="API explorer" description="Try any call of the Management API as yourself, and take it away as code." />
+      {space === 'live' && (
+        <Callout tone="warn" title="You are in Live: what you send here changes what real callers use. Each change asks once more." />
+      )}
+      {operations.error && !operations.data ? (
+        <QueryError query={operations} what="The description of the API" />
+      ) : !operations.data || !op ? (
+        <Skeleton lines={8} label="Loading the API" />
+      ) : (
+        <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-5 lg:grid-cols-[16rem_minmax(0,1fr)]">
+          <div className="max-h-64 overflow-y-auto rounded-lg border border-line-strong bg-surface p-3 lg:sticky lg:top-16 lg:max-h-[calc(100dvh-6rem)]">
+            <OperationTree operations={operations.data} chosen={op.id} onChoose={choose} />
+          </div>
+          <div className="flex min-w-0 flex-col gap-4">
+            <ImportedCall
+              requestId={request}
+              operations={operations.data}
+              onRequest={(next) => void set({ request: next })}
+              onChoose={choose}
+            />
+            <SectionCard>
+              <CallForm key={op.id} op={op} draft={draft} onDraft={setDraft} />
+            </SectionCard>
+            <SectionCard title="Your calls">
+              <History operations={operations.data} onChoose={choose} />
+            </SectionCard>
+          </div>
+        </div>
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import test from 'node:test';
+import { type ApiDocument, kindOf, operationsOf } from './document.ts';
+import { draftOf, emptyDraft, preparedCall } from './draft.ts';
+
+const operations = operationsOf(JSON.parse(fs.readFileSync('public/openapi.json', 'utf8')) as ApiDocument);
+const byId = (id: string) => {
+  const op = operations.find((one) => one.id === id);
+  assert.ok(op, id);
+  return op;
+};
+
+test('every operation of the document can be shown: a place for each parameter, a family, a way to edit each field', () => {
+  assert.ok(operations.length > 50);
+  for (const op of operations) {
+    assert.deepEqual(op.inPath.map(({ name }) => name).sort(), [...op.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort(), op.id);
+    for (const field of [...op.inPath, ...op.inQuery, ...op.inBody]) assert.ok(kindOf(field.schema), `${op.id} ${field.name}`);
+  }
+});
+
+test('material that must not be shown is edited as a secret', () => {
+  const value = byId('secrets.create').inBody.find(({ name }) => name === 'value');
+  assert.equal(value && kindOf(value.schema), 'secret');
+});
+
+test('sign-up is not offered to someone signed in, and everything else is', () => {
+  assert.deepEqual(
+    operations.filter((op) => op.machineOnly).map(({ id }) => id),
+    ['signup.start', 'signup.claim'],
+  );
+});
+
+test('a form becomes a call with typed values, and a call of the history becomes the same form again', () => {
+  const op = byId('routes.update');
+  const draft = {
+    ...emptyDraft,
+    path: { id: 'a b' },
+    body: { name: 'x', timeout_ms: '2000', enabled: 'false', allowed_methods: 'GET, POST' },
+  };
+  const call = preparedCall(op, draft);
+  assert.equal(call.path, '/routes/a%20b');
+  assert.deepEqual(call.body, { name: 'x', timeout_ms: 2000, enabled: false, allowed_methods: ['GET', 'POST'] });
+  const again = draftOf(op, { path: call.path, query: '', body: call.body ?? null });
+  assert.deepEqual(preparedCall(op, again).body, call.body);
+  assert.deepEqual(again.path, { id: 'a b' });
+});
+
+test('what is missing or unreadable is named before anything is sent', () => {
+  assert.deepEqual(preparedCall(byId('secrets.create'), emptyDraft).missing.includes('name'), true);
+  const op = byId('routes.update');
+  assert.match(
+    preparedCall(op, { ...emptyDraft, path: { id: 'x' }, body: { inject_headers_json: '{' } }).problem ?? '',
+    /^inject_headers_json/,
+  );
+});

@@ -1,0 +1,106 @@
+'use client';
+
+import { useQuery } from '@tanstack/react-query';
+import { Braces, KeyRound } from 'lucide-react';
+import { useState } from 'react';
+import { addressings } from '#components/routes/call-snippets.ts';
+import { codeOf } from '#components/shell/call-code.ts';
+import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
+import { QueryError } from '#components/trpc/query-error.tsx';
+import { LinkButton } from '#components/ui/button.tsx';
+import { CodeBlock } from '#components/ui/code-block.tsx';
+import { CopyText } from '#components/ui/copy.tsx';
+import { Field } from '#components/ui/field.tsx';
+import { Page, PageHeader, SectionCard } from '#components/ui/layout.tsx';
+import { Select } from '#components/ui/select.tsx';
+import { Skeleton } from '#components/ui/skeleton.tsx';
+
+const KEY = { variable: 'SALLYPORT_KEY', value: '$SALLYPORT_KEY' };
+
+/** Programs that run as they stand, with this workspace's own addresses: a key in the environment, then a call of a route and one of the API. */
+export function QuickstartView() {
+  const { api_url, proxy_url, space } = useScope();
+  const trpc = useTRPC();
+  const path = usePath();
+  const routes = useQuery(trpc.routes.list.queryOptions({ enabled: true, per_page: 50, sort: 'created_at', order: 'asc' }));
+  const [picked, setPicked] = useState<string>();
+  const route = routes.data?.data.find(({ id }) => id === picked) ?? routes.data?.data[0];
+  const name = space === 'test' ? 'Test' : 'Live';
+  return (
+    <Page>
+      <PageHeader title="Quickstart" description={`Working code for ${name}, with your own addresses. Each snippet is a whole program.`} />
+      <SectionCard
+        title="1. Put a key into the environment"
+        description={`A ${name} key works in ${name} only. The code reads it from ${KEY.variable}, so that it stands in no file.`}
+        actions={
+          <LinkButton size="sm" href={path('/api-keys?open=new')} icon={<KeyRound />}>
+            Create a key
+          </LinkButton>
+        }
+      >
+        <CodeBlock snippets={[{ id: 'key', label: 'Shell', language: 'bash', code: `export ${KEY.variable}='tk_${space}_…'` }]} />
+      </SectionCard>
+      <SectionCard
+        title="2. Call a route"
+        description="What follows the route’s name is added to its upstream URL; the upstream’s credential is put in on the way."
+      >
+        {routes.error && !routes.data ? (
+          <QueryError query={routes} what="Your routes" />
+        ) : !routes.data ? (
+          <Skeleton lines={4} label="Loading routes" />
+        ) : !route ? (
+          <p className="flex flex-wrap items-center gap-3 text-ink-2">
+            {name} has no enabled route yet.
+            <LinkButton size="sm" href={path('/routes?create=true')}>
+              Create a route
+            </LinkButton>
+          </p>
+        ) : (
+          <div className="flex min-w-0 flex-col gap-3">
+            <Field label="Route" className="max-w-sm">
+              <Select
+                options={routes.data.data.map(({ id, name: label }) => ({ value: id, label }))}
+                value={route.id}
+                onValueChange={setPicked}
+              />
+            </Field>
+            <CodeBlock
+              snippets={codeOf({
+                method: 'GET',
+                ...addressings({ proxyUrl: proxy_url, reference: route.slug ?? route.id, key: KEY.value, path: '/hello' }).byPath,
+              })}
+            />
+          </div>
+        )}
+      </SectionCard>
+      <SectionCard
+        title="3. Manage the workspace"
+        description="Everything these pages do, the Management API does too: routes, secrets, clients, keys."
+        actions={
+          <LinkButton size="sm" href={path('/explorer')} icon={<Braces />}>
+            Try it in the explorer
+          </LinkButton>
+        }
+      >
+        <div className="flex min-w-0 flex-col gap-3">
+          <p className="flex flex-wrap items-center gap-2 text-ink-2">
+            Base URL <CopyText value={api_url} label="base URL" />
+          </p>
+          <CodeBlock
+            title="List routes"
+            snippets={codeOf({ method: 'GET', url: `${api_url}/routes?per_page=5`, headers: { Authorization: `Bearer ${KEY.value}` } })}
+          />
+          <CodeBlock
+            title="Create an environment"
+            snippets={codeOf({
+              method: 'POST',
+              url: `${api_url}/environments`,
+              headers: { Authorization: `Bearer ${KEY.value}` },
+              body: { name: 'staging', display_name: 'Staging' },
+            })}
+          />
+        </div>
+      </SectionCard>
+    </Page>
+  );
+}
