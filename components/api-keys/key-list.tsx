@@ -11,6 +11,7 @@ import { QueryError } from '#components/trpc/query-error.tsx';
 import { useReadOnlyReason } from '#components/trpc/role.ts';
 import { Status } from '#components/ui/badge.tsx';
 import { Button } from '#components/ui/button.tsx';
+import { useColumns } from '#components/ui/columns.tsx';
 import { columnsFor, DataTable } from '#components/ui/data-table.tsx';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
@@ -18,6 +19,7 @@ import { Pagination } from '#components/ui/pagination.tsx';
 import { EmptyState } from '#components/ui/states.tsx';
 import { Segmented } from '#components/ui/tabs.tsx';
 import { Time } from '#components/ui/time.tsx';
+import { ViewsMenu } from '#components/views/views-menu.tsx';
 import { CreateKeySheet } from './create-sheet.tsx';
 import { CreatedCard, type NewKey } from './created-card.tsx';
 import { RevokeDialog } from './key-endings.tsx';
@@ -27,7 +29,7 @@ import { keyListInput, keySearch } from './list-search.ts';
 
 type Listed = Key & { traffic: Traffic | undefined };
 const column = columnsFor<Listed>();
-const columns = [
+const all = [
   column.accessor('name', { header: 'Name', meta: { sort: 'name' }, cell: ({ getValue }) => getValue() }),
   column.accessor('key_prefix', {
     header: 'Key',
@@ -89,6 +91,7 @@ export function KeyList() {
   const list = useQuery({ ...trpc.apiKeys.list.queryOptions(keyListInput(search)), placeholderData: keepPreviousData });
   const usage = useLimit('api_keys', 'keys');
   const readOnly = useReadOnlyReason();
+  const { columns, choice } = useColumns('api_keys', all);
   const traffic = useTraffic(
     'api_key',
     list.data?.data.map((row) => row.id),
@@ -104,7 +107,8 @@ export function KeyList() {
   return (
     <Page>
       <PageHeader title="API keys" description="For programs: to call routes, and to build them." usage={usage} actions={newKey} />
-      <div className="flex justify-end">
+      <div className="flex flex-wrap items-center justify-end gap-2">
+        <ViewsMenu page="api_keys" columns={choice} />
         <Segmented
           label="Which keys"
           value={search.show}

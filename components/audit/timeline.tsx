@@ -10,12 +10,14 @@ import { QueryError } from '#components/trpc/query-error.tsx';
 import { Badge } from '#components/ui/badge.tsx';
 import { Button } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
+import { useColumns } from '#components/ui/columns.tsx';
 import { columnsFor, DataTable } from '#components/ui/data-table.tsx';
 import { Menu, type MenuEntry } from '#components/ui/dropdown-menu.tsx';
 import { type ActiveFilter, FilterBar } from '#components/ui/filter-bar.tsx';
 import { LoadMore } from '#components/ui/pagination.tsx';
 import { NoResults } from '#components/ui/states.tsx';
 import { Time } from '#components/ui/time.tsx';
+import { ViewsMenu } from '#components/views/views-menu.tsx';
 import { RetentionNote } from './activity.tsx';
 import { EntryPanel } from './entry-panel.tsx';
 import { type AuditSearch, auditFilters, auditSearch } from './list-search.ts';
@@ -24,7 +26,7 @@ import { useEntries } from './use-entries.ts';
 import { type Entry, lineOf, thingOf, verbOf } from './words.ts';
 
 const column = columnsFor<Entry>();
-const columns = [
+const all = [
   column.display({ id: 'what', header: 'What', cell: ({ row }) => <Sentence entry={row.original} /> }),
   column.display({
     id: 'marks',
@@ -79,6 +81,7 @@ export function Timeline() {
       from: null,
       to: null,
     });
+  const { columns, choice } = useColumns('audit', all);
   const mayExport = role === 'owner' || role === 'admin';
   const exportAs = (format: 'csv' | 'jsonl') =>
     void save(`/admin/audit-logs/export?${new URLSearchParams({ ...(filters as Record<string, string>), format }).toString()}`);
@@ -130,6 +133,7 @@ export function Timeline() {
         choices={choices}
         onClear={clear}
       >
+        <ViewsMenu page="audit" columns={choice} />
         <Menu
           trigger={
             <Button

@@ -12,6 +12,7 @@ import { QueryError } from '#components/trpc/query-error.tsx';
 import { useReadOnlyReason } from '#components/trpc/role.ts';
 import { Button } from '#components/ui/button.tsx';
 import { Switch } from '#components/ui/choices.tsx';
+import { useColumns } from '#components/ui/columns.tsx';
 import { columnsFor, DataTable } from '#components/ui/data-table.tsx';
 import { type ActiveFilter, FilterBar } from '#components/ui/filter-bar.tsx';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
@@ -19,6 +20,7 @@ import { Page, PageHeader } from '#components/ui/layout.tsx';
 import { Pagination } from '#components/ui/pagination.tsx';
 import { EmptyState, NoResults } from '#components/ui/states.tsx';
 import { Time } from '#components/ui/time.tsx';
+import { ViewsMenu } from '#components/views/views-menu.tsx';
 import { ClientSheet } from './client-form.tsx';
 import { DeleteClient } from './delete-client.tsx';
 import { ClientHealth } from './health.tsx';
@@ -90,7 +92,8 @@ export function ClientList() {
   const usage = useLimit('clients', 'clients');
   const readOnly = useReadOnlyReason();
   const { mutate: enable } = useEnableClient();
-  const columns = useMemo(() => columnsOf(({ id }, enabled) => enable({ id, enabled }), readOnly), [enable, readOnly]);
+  const all = useMemo(() => columnsOf(({ id }, enabled) => enable({ id, enabled }), readOnly), [enable, readOnly]);
+  const { columns, choice } = useColumns('clients', all);
   const openNew = () => void setSearch({ open: 'new' });
   const openMine = () => void setSearch({ open: 'mine' });
   useHotkeys([{ keys: 'c', label: 'New client', group: 'List', run: () => !readOnly && openNew() }]);
@@ -159,7 +162,9 @@ export function ClientList() {
               onSelect: () => void setSearch({ collection: id, page: 1 }),
             })),
           ]}
-        />
+        >
+          <ViewsMenu page="clients" columns={choice} />
+        </FilterBar>
       )}
       {list.isError ? (
         <QueryError query={list} what="The clients" />

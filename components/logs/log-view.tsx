@@ -16,6 +16,7 @@ import { useHotkeys } from '#components/ui/hotkeys.ts';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
 import { LoadMore } from '#components/ui/pagination.tsx';
 import { EmptyState, NoResults } from '#components/ui/states.tsx';
+import { ViewsMenu } from '#components/views/views-menu.tsx';
 import { useActiveFilters } from './active-filters.tsx';
 import { CallHistogram } from './call-histogram.tsx';
 import { CallList } from './call-list.tsx';
@@ -102,6 +103,7 @@ export function LogView() {
         }
       />
       <LogFilterBar search={search} onChange={(change) => void setSearch(change)} filters={active} onClear={clear}>
+        <ViewsMenu page="logs" />
         <TimeRange search={search} onChange={(change) => void setSearch(change)} />
       </LogFilterBar>
       <CallHistogram

@@ -24,6 +24,7 @@ import { refusalOf } from '#components/trpc/refusal.ts';
 import { useReadOnlyReason } from '#components/trpc/role.ts';
 import { BulkBar } from '#components/ui/bulk-bar.tsx';
 import { Button, LinkButton } from '#components/ui/button.tsx';
+import { useColumns } from '#components/ui/columns.tsx';
 import { DataTable } from '#components/ui/data-table.tsx';
 import { Menu, type MenuEntry } from '#components/ui/dropdown-menu.tsx';
 import { type ActiveFilter, FilterBar } from '#components/ui/filter-bar.tsx';
@@ -32,6 +33,7 @@ import { Page, PageHeader } from '#components/ui/layout.tsx';
 import { Pagination } from '#components/ui/pagination.tsx';
 import { EmptyState, NoResults } from '#components/ui/states.tsx';
 import { notifyDone, notifyFailed } from '#components/ui/toaster.tsx';
+import { ViewsMenu } from '#components/views/views-menu.tsx';
 import { CreateRoute } from './create-route.tsx';
 import { DeleteRoute } from './delete-route.tsx';
 import { IntoCollection } from './into-collection.tsx';
@@ -61,11 +63,12 @@ export function RouteList() {
 
   const colors = useMemo(() => new Map(environments.data?.data.map((e) => [e.name, e.color])), [environments.data]);
   const { mutate: switchOn } = enable;
-  const columns = useMemo(
+  const all = useMemo(
     () =>
       routeColumns({ colors, readOnly, figures, onEnable: (route, enabled) => switchOn({ ids: [route.id], enabled, name: route.name }) }),
     [colors, readOnly, figures, switchOn],
   );
+  const { columns, choice } = useColumns('routes', all);
   useHotkeys([
     { keys: 'c', label: 'New route', group: 'List', run: () => readOnly || void setCreating(true) },
     { keys: 'e', label: 'Edit the row’s route', group: 'List', run: () => editFocused(router.push) },
@@ -111,7 +114,9 @@ export function RouteList() {
         filters={filters.active}
         choices={filters.choices}
         onClear={clear}
-      />
+      >
+        <ViewsMenu page="routes" columns={choice} />
+      </FilterBar>
       {routes.error && !routes.data ? (
         <QueryError query={routes} what="The routes" />
       ) : (

@@ -10,6 +10,7 @@ import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { useReadOnlyReason } from '#components/trpc/role.ts';
 import { Button } from '#components/ui/button.tsx';
+import { useColumns } from '#components/ui/columns.tsx';
 import { DataTable } from '#components/ui/data-table.tsx';
 import type { MenuEntry } from '#components/ui/dropdown-menu.tsx';
 import { type ActiveFilter, FilterBar } from '#components/ui/filter-bar.tsx';
@@ -18,6 +19,7 @@ import { Page, PageHeader } from '#components/ui/layout.tsx';
 import { Pagination } from '#components/ui/pagination.tsx';
 import { EmptyState, NoResults } from '#components/ui/states.tsx';
 import { Segmented } from '#components/ui/tabs.tsx';
+import { ViewsMenu } from '#components/views/views-menu.tsx';
 import { CreateSecretSheet } from './create-sheet.tsx';
 import { ImportEnvSheet } from './import-sheet.tsx';
 import { secretListInput, secretSearch } from './list-search.ts';
@@ -37,10 +39,8 @@ export function SecretList() {
   const usage = useLimit('secrets', 'secrets');
   const readOnly = useReadOnlyReason();
   const [selected, setSelected] = useState<Set<string>>(new Set());
-  const columns = useMemo(
-    () => secretColumns(environments, (id) => collections?.find((c) => c.id === id)?.name),
-    [environments, collections],
-  );
+  const all = useMemo(() => secretColumns(environments, (id) => collections?.find((c) => c.id === id)?.name), [environments, collections]);
+  const { columns, choice } = useColumns('secrets', all);
   const openPanel = (open: 'new' | 'env' | null) => void setSearch({ open });
   useHotkeys([{ keys: 'c', label: 'New secret', group: 'List', run: () => !readOnly && openPanel('new') }]);
 
@@ -95,6 +95,7 @@ export function SecretList() {
           choices={choices}
           onClear={clear}
         >
+          <ViewsMenu page="secrets" columns={choice} />
           <Segmented
             label="View"
             value={search.view}

@@ -4,6 +4,7 @@ import { Combobox as Base } from '@base-ui/react/combobox';
 import { Check, ChevronsUpDown, X } from 'lucide-react';
 import { cn } from './cn.ts';
 import { useFieldControl } from './field.tsx';
+import { useLayerHost } from './layer-host.ts';
 import { listItem, type SelectOption } from './select.tsx';
 import { Spinner } from './spinner.tsx';
 
@@ -111,8 +112,9 @@ export function MultiCombobox({ values, onValuesChange, ...shared }: MultiCombob
 }
 
 function OptionList({ loading, emptyText = 'Nothing matches.' }: Shared) {
+  const host = useLayerHost();
   return (
-    <Base.Portal>
+    <Base.Portal container={host}>
       <Base.Positioner sideOffset={4} className="z-50 outline-none">
         <Base.Popup className="popup-motion popup-surface max-h-[min(22rem,var(--available-height))] w-(--anchor-width) min-w-56 overflow-y-auto p-1">
           <Base.Status className="text-ink-3 text-xs">

@@ -2,9 +2,10 @@
 
 import { Dialog as Base } from '@base-ui/react/dialog';
 import { X } from 'lucide-react';
-import type { ReactNode, RefObject } from 'react';
+import { type ReactNode, type RefObject, useRef } from 'react';
 import { IconButton } from './button.tsx';
 import { cn } from './cn.ts';
+import { LayerHost } from './layer-host.ts';
 
 const widths = { sm: 'sm:max-w-md', md: 'sm:max-w-lg', lg: 'sm:max-w-2xl' } as const;
 
@@ -34,12 +35,14 @@ export function Dialog({
   dismissible = true,
   initialFocus,
 }: DialogProps) {
+  const popup = useRef<HTMLDivElement>(null);
   return (
     <Base.Root open={open} onOpenChange={(next) => (next || dismissible) && onOpenChange(next)} disablePointerDismissal={!dismissible}>
       <Base.Portal>
         <Base.Backdrop className={scrim} />
         <Base.Viewport className="fixed inset-0 z-50 flex items-end justify-center overflow-y-auto sm:items-center sm:p-6">
           <Base.Popup
+            ref={popup}
             aria-modal="true"
             initialFocus={initialFocus}
             className={cn(
@@ -47,15 +50,17 @@ export function Dialog({
               widths[size],
             )}
           >
-            <div className="flex items-start gap-3 px-5 pt-4 pb-1">
-              <div className="min-w-0 flex-1">
-                <Base.Title className="font-semibold text-lg">{title}</Base.Title>
-                {description && <Base.Description className="mt-1 text-ink-2">{description}</Base.Description>}
+            <LayerHost value={popup}>
+              <div className="flex items-start gap-3 px-5 pt-4 pb-1">
+                <div className="min-w-0 flex-1">
+                  <Base.Title className="font-semibold text-lg">{title}</Base.Title>
+                  {description && <Base.Description className="mt-1 text-ink-2">{description}</Base.Description>}
+                </div>
+                {dismissible && <Base.Close render={<IconButton label="Close" size="sm" icon={<X />} className="-mr-1.5" />} />}
               </div>
-              {dismissible && <Base.Close render={<IconButton label="Close" size="sm" icon={<X />} className="-mr-1.5" />} />}
-            </div>
-            <div className="flex min-h-0 flex-col gap-4 overflow-y-auto px-5 py-3">{children}</div>
-            {footer && <div className="flex flex-wrap justify-end gap-2 border-line border-t px-5 py-3">{footer}</div>}
+              <div className="flex min-h-0 flex-col gap-4 overflow-y-auto px-5 py-3">{children}</div>
+              {footer && <div className="flex flex-wrap justify-end gap-2 border-line border-t px-5 py-3">{footer}</div>}
+            </LayerHost>
           </Base.Popup>
         </Base.Viewport>
       </Base.Portal>

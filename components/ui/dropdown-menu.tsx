@@ -6,6 +6,7 @@ import Link from 'next/link';
 import type { ReactElement, ReactNode } from 'react';
 import { cn } from './cn.ts';
 import { Kbd } from './kbd.tsx';
+import { useLayerHost } from './layer-host.ts';
 import { listItem } from './select.tsx';
 
 export type MenuAction = {
@@ -34,10 +35,11 @@ export type MenuProps = {
 };
 
 export function Menu({ trigger, entries, align = 'end', side = 'bottom', className }: MenuProps) {
+  const host = useLayerHost();
   return (
     <Base.Root>
       <Base.Trigger render={trigger} />
-      <Base.Portal>
+      <Base.Portal container={host}>
         <Base.Positioner align={align} side={side} sideOffset={4} className="z-50 outline-none">
           <Base.Popup
             className={cn('popup-motion popup-surface max-h-(--available-height) min-w-44 max-w-80 overflow-y-auto p-1', className)}

@@ -6,6 +6,7 @@ import type { ReactNode } from 'react';
 import { cn } from './cn.ts';
 import { useFieldControl, useFieldLabelId } from './field.tsx';
 import { controlHeight } from './input.tsx';
+import { useLayerHost } from './layer-host.ts';
 
 export type SelectOption<V extends string = string> = {
   value: V;
@@ -34,6 +35,7 @@ export function Select<V extends string>(props: SelectProps<V>) {
   const { options, value, onValueChange, placeholder = 'Choose…', label, size = 'md', name, disabled, className, onBlur } = props;
   const wired = useFieldControl();
   const labelId = useFieldLabelId();
+  const host = useLayerHost();
   const chosen = options.find((option) => option.value === value);
   return (
     <Base.Root items={options} value={value} onValueChange={(next) => next !== null && onValueChange(next)} name={name} disabled={disabled}>
@@ -56,7 +58,7 @@ export function Select<V extends string>(props: SelectProps<V>) {
           <ChevronsUpDown aria-hidden className="size-3.5 shrink-0 text-ink-3" />
         </Base.Icon>
       </Base.Trigger>
-      <Base.Portal>
+      <Base.Portal container={host}>
         <Base.Positioner sideOffset={4} alignItemWithTrigger={false} className="z-50 outline-none">
           <Base.Popup className="popup-motion popup-surface max-h-(--available-height) min-w-(--anchor-width) max-w-[min(26rem,var(--available-width))] overflow-y-auto p-1">
             <Base.List>

@@ -6,6 +6,7 @@ import { type KeyboardEvent, type PointerEvent, type ReactNode, useRef, useState
 import { IconButton } from './button.tsx';
 import { cn } from './cn.ts';
 import { scrim } from './dialog.tsx';
+import { LayerHost } from './layer-host.ts';
 
 const widths = { sm: 420, md: 560, lg: 760 } as const;
 
@@ -56,21 +57,23 @@ export function Sheet(props: SheetProps) {
           style={{ maxWidth: `min(100vw, ${width.toString()}px)` }}
           className="fixed inset-y-0 right-0 z-50 flex w-full flex-col border-line-strong border-l bg-overlay text-ink shadow-overlay outline-none transition-[translate,opacity] duration-200 ease-out data-ending-style:translate-x-8 data-starting-style:translate-x-8 data-ending-style:opacity-0 data-starting-style:opacity-0"
         >
-          {resizable && <ResizeEdge width={width} onWidth={setWidth} />}
-          <div className="flex items-start gap-2 border-line border-b px-5 py-3">
-            <div className="min-w-0 flex-1">
-              <Base.Title className="truncate font-semibold text-lg">{title}</Base.Title>
-              {description && <Base.Description className="text-ink-2">{description}</Base.Description>}
+          <LayerHost value={popup}>
+            {resizable && <ResizeEdge width={width} onWidth={setWidth} />}
+            <div className="flex items-start gap-2 border-line border-b px-5 py-3">
+              <div className="min-w-0 flex-1">
+                <Base.Title className="truncate font-semibold text-lg">{title}</Base.Title>
+                {description && <Base.Description className="text-ink-2">{description}</Base.Description>}
+              </div>
+              <div className="-mr-1.5 flex items-center gap-0.5">
+                {actions}
+                <Base.Close render={<IconButton label="Close" keys="escape" size="sm" icon={<X />} tooltipSide="bottom" />} />
+              </div>
             </div>
-            <div className="-mr-1.5 flex items-center gap-0.5">
-              {actions}
-              <Base.Close render={<IconButton label="Close" keys="escape" size="sm" icon={<X />} tooltipSide="bottom" />} />
-            </div>
-          </div>
-          <div className="flex min-h-0 flex-1 flex-col gap-5 overflow-y-auto overscroll-contain px-5 py-4">{children}</div>
-          {footer && (
-            <div className="flex flex-wrap items-center justify-end gap-2 border-line border-t bg-overlay px-5 py-3">{footer}</div>
-          )}
+            <div className="flex min-h-0 flex-1 flex-col gap-5 overflow-y-auto overscroll-contain px-5 py-4">{children}</div>
+            {footer && (
+              <div className="flex flex-wrap items-center justify-end gap-2 border-line border-t bg-overlay px-5 py-3">{footer}</div>
+            )}
+          </LayerHost>
         </Base.Popup>
       </Base.Portal>
     </Base.Root>

@@ -1,0 +1,49 @@
+'use client';
+
+import { Columns3 } from 'lucide-react';
+import { useMemo } from 'react';
+import { Button } from './button.tsx';
+import type { Columns } from './data-table.tsx';
+import { Menu } from './dropdown-menu.tsx';
+import { useStored } from './stored.ts';
+
+export type ColumnChoice = {
+  /** Columns that can be left out, in the order of the table; the first names the row and always stays. */
+  all: readonly { id: string; label: string }[];
+  hidden: ReadonlySet<string>;
+  hide: (ids: readonly string[]) => void;
+};
+
+/** Which columns of a list this person looks at, remembered in the browser. `columns` are those to show. */
+export function useColumns<T>(page: string, columns: Columns<T>): { columns: Columns<T>; choice: ColumnChoice } {
+  const [stored, store] = useStored(`sp_columns_${page}`, '');
+  const hidden = useMemo(() => new Set(stored.split(',').filter(Boolean)), [stored]);
+  return {
+    columns: useMemo(() => columns.filter((column, index) => index === 0 || !hidden.has(idOf(column))), [columns, hidden]),
+    choice: {
+      all: columns.slice(1).flatMap((column) => (typeof column.header === 'string' ? [{ id: idOf(column), label: column.header }] : [])),
+      hidden,
+      hide: (ids) => store(ids.join(',')),
+    },
+  };
+}
+
+const idOf = <T,>(column: Columns<T>[number]): string => column.id ?? ('accessorKey' in column ? String(column.accessorKey) : '');
+
+/** The menu that leaves columns out and brings them back. */
+export function ColumnsMenu({ choice: { all, hidden, hide } }: { choice: ColumnChoice }) {
+  return (
+    <Menu
+      trigger={<Button icon={<Columns3 />}>Columns</Button>}
+      entries={[
+        { heading: 'Shown, where the window is wide enough' },
+        ...all.map(({ id, label }) => ({
+          label,
+          checked: !hidden.has(id),
+          onSelect: () => hide(hidden.has(id) ? [...hidden].filter((one) => one !== id) : [...hidden, id]),
+        })),
+        ...(hidden.size > 0 ? (['separator', { label: 'Show all', onSelect: () => hide([]) }] as const) : []),
+      ]}
+    />
+  );
+}

@@ -1,0 +1,99 @@
+'use client';
+
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { z } from 'zod';
+import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
+import { useTRPC } from '#components/trpc/provider.tsx';
+import { Button } from '#components/ui/button.tsx';
+import { Checkbox } from '#components/ui/choices.tsx';
+import { Dialog } from '#components/ui/dialog.tsx';
+import { Field } from '#components/ui/field.tsx';
+import { Form, fieldError, useZodForm } from '#components/ui/form.tsx';
+import { Input } from '#components/ui/input.tsx';
+import { notifyDone } from '#components/ui/toaster.tsx';
+import type { View, ViewPage } from './use-views.ts';
+
+const Named = z.object({ name: z.string().trim().min(1, 'is needed').max(60), shared: z.boolean(), is_default: z.boolean() });
+const FORM = 'view-form';
+
+export type SaveViewProps = {
+  page: ViewPage;
+  /** The view that gets another name; absent keeps what the list shows now as a new one. */
+  view?: View | undefined;
+  now: { query: string; columns: string[] };
+  open: boolean;
+  onClose: () => void;
+  shareReason: string | undefined;
+};
+
+/** Names a view, and says who sees it. */
+export function SaveView({ view, open, onClose, ...rest }: SaveViewProps) {
+  return (
+    <Dialog
+      open={open}
+      onOpenChange={(next) => !next && onClose()}
+      title={view ? 'Rename the view' : 'Keep this view'}
+      description={view ? undefined : 'Filters, order, page size and columns as they are now.'}
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button variant="primary" type="submit" form={FORM} keys="mod+enter">
+            Save
+          </Button>
+        </>
+      }
+    >
+      {open && <Fields view={view} onClose={onClose} {...rest} />}
+    </Dialog>
+  );
+}
+
+function Fields({ page, view, now, onClose, shareReason }: Omit<SaveViewProps, 'open'>) {
+  const trpc = useTRPC();
+  const cache = useQueryClient();
+  const form = useZodForm({
+    schema: Named,
+    defaultValues: { name: view?.name ?? '', shared: view?.shared ?? false, is_default: view?.is_default ?? false },
+  });
+  const { refusal, refuse, clear } = useFormRefusal(form);
+  const done = {
+    onError: refuse,
+    onSuccess: ({ name }: { name: string }) => {
+      void cache.invalidateQueries(trpc.views.pathFilter());
+      notifyDone(`View ${name} saved`);
+      onClose();
+    },
+  };
+  const create = useMutation(trpc.views.create.mutationOptions(done));
+  const update = useMutation(trpc.views.update.mutationOptions(done));
+  const values = form.watch();
+  return (
+    <Form
+      id={FORM}
+      form={form}
+      refusal={refusal}
+      onSubmit={(value) => {
+        clear();
+        if (view) update.mutate({ id: view.id, ...value });
+        else create.mutate({ page, ...now, ...value });
+      }}
+    >
+      <Field label="Name" required error={fieldError(form, 'name')}>
+        <Input autoFocus autoComplete="off" placeholder="Failing payments" {...form.register('name')} />
+      </Field>
+      <Checkbox
+        checked={values.shared}
+        disabled={shareReason !== undefined}
+        onCheckedChange={(on) => form.setValue('shared', on, { shouldDirty: true })}
+        label="Share it with the workspace"
+        description={shareReason ?? 'Everybody who sees this page finds it. The audit log says who shared it.'}
+      />
+      <Checkbox
+        checked={values.is_default}
+        onCheckedChange={(on) => form.setValue('is_default', on, { shouldDirty: true })}
+        label="Open this page with it"
+        description="For you only."
+      />
+    </Form>
+  );
+}

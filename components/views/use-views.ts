@@ -1,0 +1,66 @@
+'use client';
+
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import type { inferRouterOutputs } from '@trpc/server';
+import { usePathname, useSearchParams } from 'next/navigation';
+import { useEffect, useRef } from 'react';
+import { useScope, useTRPC } from '#components/trpc/provider.tsx';
+import { refusalOf } from '#components/trpc/refusal.ts';
+import type { ColumnChoice } from '#components/ui/columns.tsx';
+import { notifyFailed } from '#components/ui/toaster.tsx';
+import type { VIEW_PAGES } from '#server/domain/views/schema.ts';
+import type { AppRouter } from '#server/trpc/root.ts';
+import { isShown, viewQuery } from './view-query.ts';
+
+export type ViewPage = (typeof VIEW_PAGES)[number];
+export type View = inferRouterOutputs<AppRouter>['views']['list']['data'][number];
+const NO_COLUMNS: ReadonlySet<string> = new Set();
+
+/** The views of a list page, the one it stands in, and what can be done with them. */
+export function useViews(page: ViewPage, columns: ColumnChoice | undefined) {
+  const trpc = useTRPC();
+  const cache = useQueryClient();
+  const { role } = useScope();
+  const pathname = usePathname();
+  const query = viewQuery(useSearchParams().toString());
+  const hidden = columns?.hidden ?? NO_COLUMNS;
+  const list = useQuery({ ...trpc.views.list.queryOptions({ page }), staleTime: 60_000 });
+  const views = list.data?.data;
+
+  const show = (view: Pick<View, 'query' | 'columns'>, how: 'pushState' | 'replaceState' = 'pushState') => {
+    columns?.hide(view.columns);
+    const to = viewQuery(view.query);
+    window.history[how](null, '', to ? `${pathname}?${to}` : pathname);
+  };
+  const greeted = useRef(false);
+  const latestShow = useRef(show);
+  useEffect(() => {
+    latestShow.current = show;
+  });
+  // A bare address opens in the person's default view, once: clearing the filters afterwards stays cleared.
+  useEffect(() => {
+    if (!views || greeted.current) return;
+    greeted.current = true;
+    const preferred = views.find((view) => view.is_default);
+    if (preferred && window.location.search === '') latestShow.current(preferred, 'replaceState');
+  }, [views]);
+
+  const settled = {
+    onSuccess: () => cache.invalidateQueries(trpc.views.pathFilter()),
+    onError: (error: unknown) => notifyFailed(refusalOf(error).message, refusalOf(error).request_id),
+  };
+  const shareRoles = page === 'audit' ? ['owner', 'admin'] : ['owner', 'admin', 'editor'];
+  return {
+    views: views ?? [],
+    failed: list.isError,
+    current: views?.find((view) => isShown(view, query, hidden)),
+    /** What a view saved now would keep. */
+    now: { query, columns: [...hidden] },
+    plain: query === '' && hidden.size === 0,
+    show,
+    update: useMutation(trpc.views.update.mutationOptions(settled)),
+    remove: useMutation(trpc.views.delete.mutationOptions(settled)),
+    shareReason: shareRoles.includes(role) ? undefined : `Sharing a view of this page takes one of these roles: ${shareRoles.join(', ')}`,
+    mayEdit: (view: View) => view.mine || role === 'owner' || role === 'admin',
+  };
+}

@@ -1,0 +1,65 @@
+import AxeBuilder from '@axe-core/playwright';
+import { expect, test } from '@playwright/test';
+import { operator } from './running-system.ts';
+
+/** Views of list pages and the choice of columns, as one person uses them (70 §3.5). */
+const person = { email: 'looks@example.com', password: 'a room with several views' };
+const slug = 'viewers';
+
+test('a look at a list is kept under a name, shown again, preferred, shared and removed; columns come and go', async ({ page }) => {
+  test.setTimeout(120_000);
+  await operator(['create-tenant', '--slug', slug, '--plan', 'pro', '--owner-email', person.email, '--owner-password', person.password]);
+  await page.goto('/signin');
+  await page.getByLabel('E-mail').fill(person.email);
+  await page.getByLabel('Password', { exact: true }).fill(person.password);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await page.waitForURL(`**/${slug}/**`);
+  const routes = `/${slug}/test/routes`;
+  const accessible = async (what: string) => {
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    expect(
+      violations.map((v) => `${v.id}: ${v.nodes[0]?.target.join(' ')}`),
+      what,
+    ).toEqual([]);
+  };
+
+  await page.goto(`${routes}?enabled=true`);
+  await expect(page.getByRole('columnheader', { name: 'Upstream' })).toBeVisible();
+  await page.getByRole('button', { name: 'Columns' }).click();
+  await accessible('the menu of columns is open');
+  await page.getByRole('menuitemcheckbox', { name: 'Upstream' }).click();
+  await expect(page.getByRole('columnheader', { name: 'Upstream' })).toHaveCount(0);
+  await page.keyboard.press('Escape');
+
+  await page.getByRole('button', { name: 'Views' }).click();
+  await page.getByRole('menuitem', { name: 'Keep this view…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Keep this view' });
+  await accessible('the dialog is open');
+  await dialog.getByLabel('Name').fill('On, without upstream');
+  await dialog.getByRole('checkbox', { name: 'Open this page with it' }).click();
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await expect(dialog).toBeHidden();
+  await expect(page.getByRole('button', { name: 'On, without upstream' })).toBeVisible();
+
+  await page.getByRole('button', { name: 'On, without upstream' }).click();
+  await page.getByText('Everything', { exact: true }).click();
+  await expect(page).toHaveURL(new RegExp(`${routes}$`));
+  await expect(page.getByRole('columnheader', { name: 'Upstream' })).toBeVisible();
+
+  // The bare page opens in it, in a browser that never chose columns too.
+  await page.evaluate(() => localStorage.clear());
+  await page.goto(routes);
+  await expect(page).toHaveURL(/enabled=true/);
+  await expect(page.getByRole('columnheader', { name: 'Upstream' })).toHaveCount(0);
+
+  await page.getByRole('button', { name: 'On, without upstream' }).click();
+  await page.getByText('Manage views…').click();
+  const manage = page.getByRole('dialog', { name: 'Views of this page' });
+  await manage.getByRole('button', { name: 'Change view On, without upstream' }).click();
+  await page.getByRole('menuitem', { name: 'Share' }).click();
+  await expect(manage.getByText('shared', { exact: true })).toBeVisible();
+  await accessible('the list of views is open');
+  await manage.getByRole('button', { name: 'Change view On, without upstream' }).click();
+  await page.getByRole('menuitem', { name: 'Remove' }).click();
+  await expect(manage.getByText('No view is kept any more.')).toBeVisible();
+});
