@@ -135,6 +135,10 @@ const lists: Record<string, Listed> = {
   },
   'timeline facets': { path: '/admin/audit-logs/facets', plane: 'dashboard' },
   'critical entries': { path: '/admin/audit-logs/critical', plane: 'dashboard' },
+  "calls of a page's routes": { path: ({ routeId }) => `/admin/logs/traffic?kind=route&ids=${routeId}`, plane: 'dashboard' },
+  "state of a page's routes": { path: ({ routeId }) => `/admin/routes/overview?ids=${routeId}`, plane: 'dashboard' },
+  'calls by day': { path: '/admin/logs/days', plane: 'dashboard' },
+  "a secret's versions": { path: ({ secretId }) => `/admin/secrets/${secretId}/versions`, plane: 'dashboard' },
   "a secret's usage": { path: ({ secretId }) => `/admin/secrets/${secretId}/usage`, plane: 'dashboard' },
   sessions: { path: '/auth/sessions', plane: 'dashboard' },
 };

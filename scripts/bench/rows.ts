@@ -1,10 +1,11 @@
 import pg from 'pg';
+import type { Place } from './list-cases.ts';
 
 /**
  * Fills a workspace with `count` rows behind every list, straight into the tables: through the API 100,000 rows would take an hour.
  * Triggers are off meanwhile (one announcement a row would come to 900,000), so the live counts they keep are written at the end.
  */
-export async function fillWorkspace(databaseUrl: string, slug: string, count: number): Promise<{ routeId: string }> {
+export async function fillWorkspace(databaseUrl: string, slug: string, count: number): Promise<Place> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
@@ -26,7 +27,14 @@ export async function fillWorkspace(databaseUrl: string, slug: string, count: nu
     await client.query('commit');
     // What autovacuum does within a minute of such a change.
     await client.query('vacuum analyze');
-    return { routeId: place.route };
+    const oldest = async (table: string) =>
+      (
+        await client.query<{ id: string }>(`select id from ${table} where tenant_id = $1 and not sandbox order by created_at, id limit 1`, [
+          place.tenant,
+        ])
+      ).rows[0]?.id ?? '';
+    const [secretId, clientId, collectionId] = [await oldest('secrets'), await oldest('clients'), await oldest('collections')];
+    return { count, routeId: place.route, secretId, clientId, collectionId, environment: place.name };
   } finally {
     await client.end();
   }

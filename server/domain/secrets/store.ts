@@ -101,7 +101,8 @@ const endsBy = (until: Date): Filter => ({
     const end = bind(until, 'timestamptz');
     return `id in (
       select secret_id from secret_environments where ${own} and expires_at_override <= ${end}
-      union select id from secrets s where ${own} and expires_at <= ${end}
-        and coalesce((select bool_or(e.expires_at_override is null) from secret_environments e where e.secret_id = s.id), true))`;
+      union select s.id from (select id from secrets where ${own} and expires_at <= ${end}) s
+        left join (select secret_id, expires_at_override from secret_environments where ${own}) e on e.secret_id = s.id
+        group by s.id having bool_or(e.expires_at_override is null))`;
   },
 });

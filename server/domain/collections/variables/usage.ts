@@ -5,7 +5,7 @@ export type VariableUser = { route_name: string; environment_name: string; in_ta
 
 /**
  * Route configurations whose templates name a variable of the collection, one variable or any: `{{var:key}}` in member routes,
- * `{{var:slug.key}}` anywhere in the space. At most 6 rows. Reads every configuration of the space: for rare changes, not for calls.
+ * `{{var:slug.key}}` anywhere in the space. At most 6 rows. Only configurations that may name a variable at all are read.
  */
 export function usersOfVariables(tx: Tx, ctx: Ctx, collection: { id: string; slug: string }, key?: string): Promise<VariableUser[]> {
   // Keys and slugs hold no character that is special in a pattern, but for the hyphen, which is not special here.
@@ -20,7 +20,7 @@ export function usersOfVariables(tx: Tx, ctx: Ctx, collection: { id: string; slu
     from route_environment_configs c
     join routes r on r.id = c.route_id
     cross join lateral (select concat_ws(' ', c.target_base_url, c.inject_headers_json, c.inject_query_json, c.inject_body_json, c.method_configs) as text) t
-    where c.tenant_id = ${tenant_id}::uuid and c.sandbox = ${sandbox} and t.text like '%var%'
+    where c.tenant_id = ${tenant_id}::uuid and c.sandbox = ${sandbox} and may_name_variables(c.target_base_url, c.inject_headers_json, c.inject_query_json, c.inject_body_json, c.method_configs)
       and (t.text ~ ${qualified} or (r.collection_id = ${collection.id}::uuid and t.text ~ ${bare}))
     order by in_target desc, r.name, c.environment_name
     limit 6`;
