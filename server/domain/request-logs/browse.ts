@@ -4,7 +4,7 @@ import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { notFound } from '#server/kernel/errors.ts';
 import { clampPage } from '#server/kernel/page.ts';
-import { type BrowseLogs, type LogDetail, LogView } from './schema.ts';
+import { type BrowseLogs, type LogDetail, LogView, spanStart } from './schema.ts';
 import { browseRows, countUpTo, type LogFields, rowOf } from './store.ts';
 
 /** Beyond this a total is "more than": counting it would cost more than it tells. */
@@ -13,7 +13,7 @@ const DAY = 24 * 3_600_000;
 
 /** The dashboard's table: the last 24 hours unless asked otherwise (interface rule 13 §8). */
 export async function browseLogs(ctx: Ctx, { page, per_page, sort, order, before, ...asked }: z.output<typeof BrowseLogs>) {
-  const filters = { ...asked, from: asked.from ?? new Date((asked.to ? Date.parse(asked.to) : ctx.now.getTime()) - DAY).toISOString() };
+  const filters = { ...asked, from: asked.from ?? spanStart(asked.to ? Date.parse(asked.to) : ctx.now.getTime(), DAY).toISOString() };
   const { page: effective, per_page: limit, skip } = clampPage({ page, per_page });
   return read(ctx, async (tx) => {
     const place = before === undefined ? { offset: skip } : { before: placeOf(before) };

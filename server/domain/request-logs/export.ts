@@ -4,11 +4,12 @@ import type { Ctx } from '#server/kernel/context.ts';
 import { read } from '#server/kernel/database.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
 import { csvLine, download, type RawBody } from '#server/kernel/streamed.ts';
-import type { ExportLogs } from './schema.ts';
+import { type ExportLogs, spanStart } from './schema.ts';
 import { browseRows, type LogFields, type LogFilters } from './store.ts';
 
 const MOST_ROWS = 100_000;
 const BATCH = 1000;
+const DAY = 24 * 3_600_000;
 
 const COLUMNS = [
   'id',
@@ -44,8 +45,10 @@ const COLUMNS = [
 ] as const satisfies readonly (keyof LogFields)[];
 
 /** Metadata of the calls that pass, newest first, at most 100,000, streamed (interface rule 13 §8). Recorded before the first line leaves. */
-export async function exportLogs(ctx: Ctx, { format, ...filters }: z.output<typeof ExportLogs>): Promise<RawBody> {
+export async function exportLogs(ctx: Ctx, { format, ...asked }: z.output<typeof ExportLogs>): Promise<RawBody> {
   requireFeature(ctx, 'log_export');
+  // The table's own default: who exports what is on the screen gets what is on the screen.
+  const filters = { ...asked, from: asked.from ?? spanStart(asked.to ? Date.parse(asked.to) : ctx.now.getTime(), DAY).toISOString() };
   await mutate(ctx, async () =>
     audited(undefined, { action: 'export', resource_type: 'request_log', resource_id: null, details: { format, filters } }),
   );

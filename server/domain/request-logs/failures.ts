@@ -3,7 +3,8 @@ import { Prisma } from '#server/generated/prisma/client.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid } from '#server/kernel/errors.ts';
-import type { LogFailures, LogFailuresQuery } from './schema.ts';
+import { type LogFailures, type LogFailuresQuery, spanStart } from './schema.ts';
+import { OUTCOME, REAL } from './store.ts';
 
 const DAY = 24 * 3_600_000;
 /** Failures looked at, newest first: beyond them a group's count is "more than". */
@@ -12,12 +13,20 @@ const GROUPS = 20;
 /** The calls the overhead is taken from. */
 const SAMPLE = 1_000;
 
-type Group = { route_id: string | null; status_code: number | null; error: string | null; count: number; first_at: Date; last_at: Date };
+type Group = {
+  route_id: string | null;
+  status_code: number | null;
+  error: string | null;
+  outcome: string;
+  count: number;
+  first_at: Date;
+  last_at: Date;
+};
 
 /** Failed calls grouped by route, status and reason, the newest kind marked, with how many we refused and what passing us costs (interface rule 70 §4.1). */
 export function logFailures(ctx: Ctx, query: z.output<typeof LogFailuresQuery>): Promise<z.input<typeof LogFailures>> {
   const to = query.to ? new Date(query.to) : ctx.now;
-  const from = query.from ? new Date(query.from) : new Date(to.getTime() - DAY);
+  const from = query.from ? new Date(query.from) : spanStart(to.getTime(), DAY);
   const range = to.getTime() - from.getTime();
   if (range <= 0 || range > 31 * DAY) throw invalid('from', 'must lie before to, by 31 days at most');
   return read(ctx, async (tx) => {
@@ -29,7 +38,7 @@ export function logFailures(ctx: Ctx, query: z.output<typeof LogFailuresQuery>):
       select: { id: true, name: true },
     });
     const failed = groups.reduce((sum, group) => sum + group.count, 0);
-    const blocked = groups.reduce((sum, group) => sum + (group.error !== null && OURS(group.error) ? group.count : 0), 0);
+    const blocked = groups.reduce((sum, group) => sum + (group.outcome === 'refused' ? group.count : 0), 0);
     return {
       groups: shown.map((group) => ({
         ...group,
@@ -46,17 +55,14 @@ export function logFailures(ctx: Ctx, query: z.output<typeof LogFailuresQuery>):
 const kindOf = ({ route_id, status_code, error }: Pick<Group, 'route_id' | 'status_code' | 'error'>) =>
   `${route_id} ${status_code} ${error}`;
 
-/** Refused by us, in contrast to what the upstream or the caller broke off. */
-const OURS = (error: string) => !/^upstream_|^client_closed$/.test(error);
-
 /** Both halves walk an index of failures, never the log. */
 const grouped = (tx: Tx, ctx: Ctx, from: Date, to: Date) => {
-  const half = (kind: Prisma.Sql) => Prisma.sql`(select route_id::text, status_code, error, ts from request_logs
-    where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and ts >= ${from} and ts < ${to} and ${kind} order by ts desc limit ${COUNTED})`;
+  const half = (kind: Prisma.Sql) => Prisma.sql`(select route_id::text, status_code, error, ${OUTCOME} as outcome, ts from request_logs
+    where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and ts >= ${from} and ts < ${to} and ${kind} and ${REAL} order by ts desc limit ${COUNTED})`;
   return tx.$queryRaw<Group[]>`
-    select route_id, status_code, error, count(*)::int as count, min(ts) as first_at, max(ts) as last_at
+    select route_id, status_code, error, outcome, count(*)::int as count, min(ts) as first_at, max(ts) as last_at
     from (${half(Prisma.sql`error is not null`)} union all ${half(Prisma.sql`error is null and status_code >= 500`)}) f
-    group by 1, 2, 3 order by count desc, last_at desc`;
+    group by 1, 2, 3, 4 order by count desc, last_at desc`;
 };
 
 /** What passing us added, in milliseconds, among the newest thousand calls that reached an upstream; null when none did. */
@@ -64,7 +70,7 @@ async function overhead(tx: Tx, ctx: Ctx, from: Date, to: Date): Promise<{ p50: 
   const [row] = await tx.$queryRaw<{ p50: number | null; p95: number | null }[]>`
     select percentile_disc(0.5) within group (order by ms) as p50, percentile_disc(0.95) within group (order by ms) as p95
     from (select greatest(0, latency_ms - upstream_ms) as ms from (select latency_ms, upstream_ms from request_logs
-      where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and ts >= ${from} and ts < ${to} order by ts desc, id desc limit ${SAMPLE}) r
+      where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and ts >= ${from} and ts < ${to} and ${REAL} order by ts desc, id desc limit ${SAMPLE}) r
       where latency_ms is not null and upstream_ms is not null) o`;
   return { p50: row?.p50 ?? null, p95: row?.p95 ?? null };
 }

@@ -1,5 +1,6 @@
 import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
+import { spanStart } from './schema.ts';
 
 const HOURS = 24;
 const HOUR = 3_600_000;
@@ -9,7 +10,7 @@ export type RouteFigure = { calls: number; errors: number; calls_by_hour: number
 
 /** The last 24 hours of many routes in one statement over their minutes; routes without a call are absent. */
 export async function figuresOfRoutes(tx: Tx, ctx: Ctx, ids: readonly string[]): Promise<Map<string, RouteFigure>> {
-  const from = new Date(ctx.now.getTime() - HOURS * HOUR);
+  const from = spanStart(ctx.now.getTime(), HOURS * HOUR);
   const rows = await tx.$queryRaw<
     { route_id: string; hour: number; calls: number; errors: number }[]
   >`select route_id, floor(extract(epoch from minute - ${from}::timestamptz) / 3600)::int as hour, sum(count)::float8 as calls, sum(errors)::float8 as errors
@@ -31,7 +32,7 @@ export const noCalls = (): RouteFigure => ({ calls: 0, errors: 0, calls_by_hour:
 
 /** The keys and clients that called a route most in the last 24 hours, as they are named today; one that is gone has no name. */
 export async function callersOfRoute(tx: Tx, ctx: Ctx, routeId: string, most = 5) {
-  const from = new Date(ctx.now.getTime() - HOURS * HOUR);
+  const from = spanStart(ctx.now.getTime(), HOURS * HOUR);
   const rows = await tx.$queryRaw<
     { caller_id: string; calls: number }[]
   >`select caller_id, sum(count)::float8 as calls from caller_rollups where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox}

@@ -7,6 +7,16 @@ const word = z.string().min(1).max(100);
 /** Calls of no route are counted under it. */
 export const NO_ROUTE = '00000000-0000-0000-0000-000000000000';
 
+const MINUTE = 60_000;
+/**
+ * Where a span of `ms` that ends at `now` begins, everywhere: at a whole minute, the minute at hand being its last. Figures are kept by the
+ * minute; so Home, the list of routes, the log and its chart speak of the same calls.
+ */
+export const spanStart = (now: number, ms: number): Date => new Date(Math.ceil(now / MINUTE) * MINUTE - ms);
+
+/** How a call ended: `failed` is refused by us, answered with 5xx, or broken off; `refused` is the part of it that never got past us. */
+export const OUTCOMES = ['ok', 'failed', 'refused'] as const;
+
 /** Members that only a holder of log:read_identity sees; for others they are absent, not null (interface rule 13 §2.1). */
 export const IDENTITY_FIELDS = ['matched_client_id', 'identification_method', 'src_ip', 'client_name', 'user_agent'] as const;
 
@@ -159,6 +169,7 @@ const filters = {
   client_origin: word.optional(),
   origin: z.enum(['upstream', 'service']).optional(),
   error: word.optional(),
+  outcome: z.enum(OUTCOMES).optional(),
   rate_limited: flag().optional(),
   min_latency_ms: queryInt(0, 86_400_000).optional(),
   src_ip: addressRange.optional(),
@@ -237,7 +248,15 @@ export const LogStats = z
     to: time(),
     step_seconds: z.number(),
     series: z.array(z.object({ at: time(), ...counts })),
-    totals: z.object({ ...counts, errors: z.number(), rate_limited: z.number(), bytes_in: z.number(), bytes_out: z.number() }),
+    totals: z.object({
+      ...counts,
+      errors: z.number(),
+      rate_limited: z.number(),
+      bytes_in: z.number(),
+      bytes_out: z.number(),
+      /** calls of the Test tab: rows of the log, but in none of the figures */
+      trials: z.number(),
+    }),
     latency,
     upstream_latency: latency,
     top_routes: z.array(
@@ -311,6 +330,8 @@ export const LogFacets = z
     environment: facet,
     error: facet,
     origin: facet,
+    outcome: facet,
+    proxy_mode: facet,
     route_id: namedFacet,
     client_id: namedFacet,
     api_key_id: namedFacet,

@@ -4,8 +4,8 @@ import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid } from '#server/kernel/errors.ts';
 import { emptyBuckets, percentile } from './buckets.ts';
-import { type LogStatsQuery, NO_ROUTE } from './schema.ts';
-import { matching } from './store.ts';
+import { type LogStatsQuery, NO_ROUTE, spanStart } from './schema.ts';
+import { matching, REAL } from './store.ts';
 
 const DAY = 24 * 3_600_000;
 const LONGEST = 366 * DAY;
@@ -23,23 +23,26 @@ const COUNTS = Prisma.sql`sum(count)::float8 as total, coalesce(sum(count) filte
  */
 export async function logStats(ctx: Ctx, query: z.output<typeof LogStatsQuery>) {
   const to = query.to ? new Date(query.to) : ctx.now;
-  const from = query.from ? new Date(query.from) : new Date(to.getTime() - DAY);
+  const from = query.from ? new Date(query.from) : spanStart(to.getTime(), DAY);
   const range = to.getTime() - from.getTime();
   if (range <= 0 || range > LONGEST) throw invalid('from', 'must lie before to, by 366 days at most');
   const step = STEPS.find((s) => range / 1000 / s <= 200) ?? 24 * 3600;
   const caller = callerOf(query);
   const rollups = caller ? Prisma.sql`caller_rollups` : Prisma.sql`request_rollups`;
   // Rollups are whole minutes: the minute that `from` lies in counts.
-  const where = Prisma.sql`tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and minute >= date_trunc('minute', ${from}::timestamptz) and minute <= ${to}
+  const where = Prisma.sql`tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and minute >= date_trunc('minute', ${from}::timestamptz) and minute < ${to}
     and ${query.route_id ? Prisma.sql`route_id = ${query.route_id}::uuid` : Prisma.sql`true`} and ${query.environment ? Prisma.sql`environment = ${query.environment}` : Prisma.sql`true`}
     and ${caller ? Prisma.sql`caller_id = ${caller}::uuid` : Prisma.sql`true`}`;
   const source = { rollups, where };
   return read(ctx, async (tx) => {
     const series = await tx.$queryRaw<
       ({ at: Date } & Counts)[]
-    >`select to_timestamp(floor(extract(epoch from minute) / ${step}::int) * ${step}::int) as at, ${COUNTS} from ${rollups} where ${where} group by 1 order by 1`;
-    const [totals] = await tx.$queryRaw<(Counts & Record<'errors' | 'rate_limited' | 'bytes_in' | 'bytes_out', number>)[]>`select ${COUNTS},
-      coalesce(sum(errors), 0)::float8 as errors, coalesce(sum(rate_limited), 0)::float8 as rate_limited, coalesce(sum(bytes_in), 0)::float8 as bytes_in, coalesce(sum(bytes_out), 0)::float8 as bytes_out
+    >`select to_timestamp(floor(extract(epoch from minute) / ${step}::int) * ${step}::int) as at, ${COUNTS} from ${rollups} where ${where} group by 1 having sum(count) > 0 order by 1`;
+    const [totals] = await tx.$queryRaw<
+      (Counts & Record<'errors' | 'rate_limited' | 'bytes_in' | 'bytes_out' | 'trials', number>)[]
+    >`select ${COUNTS},
+      coalesce(sum(errors), 0)::float8 as errors, coalesce(sum(rate_limited), 0)::float8 as rate_limited, coalesce(sum(bytes_in), 0)::float8 as bytes_in, coalesce(sum(bytes_out), 0)::float8 as bytes_out,
+      ${caller ? Prisma.sql`0::float8` : Prisma.sql`coalesce(sum(trials), 0)::float8`} as trials
       from ${rollups} where ${where}`;
     return {
       from,
@@ -55,7 +58,7 @@ export async function logStats(ctx: Ctx, query: z.output<typeof LogStatsQuery>) 
   });
 }
 
-const none = { total: 0, c2xx: 0, c3xx: 0, c4xx: 0, c5xx: 0, other: 0, errors: 0, rate_limited: 0, bytes_in: 0, bytes_out: 0 };
+const none = { total: 0, c2xx: 0, c3xx: 0, c4xx: 0, c5xx: 0, other: 0, errors: 0, rate_limited: 0, bytes_in: 0, bytes_out: 0, trials: 0 };
 
 /** A table of rollups and what is asked of it. */
 type Source = { rollups: Prisma.Sql; where: Prisma.Sql };
@@ -84,7 +87,7 @@ const quantiles = (counts: readonly number[]) => ({
 async function topRoutes(tx: Tx, ctx: Ctx, { rollups, where }: Source) {
   const rows = await tx.$queryRaw<
     { route_id: string; count: number; errors: number }[]
-  >`select route_id, sum(count)::float8 as count, sum(errors)::float8 as errors from ${rollups} where ${where} group by 1 order by 2 desc, 1 limit 10`;
+  >`select route_id, sum(count)::float8 as count, sum(errors)::float8 as errors from ${rollups} where ${where} group by 1 having sum(count) > 0 order by 2 desc, 1 limit 10`;
   const names = await tx.routes.findMany({
     where: { ...own(ctx), id: { in: rows.map((r) => r.route_id) } },
     select: { id: true, name: true },
@@ -106,5 +109,5 @@ const errorCodes = (tx: Tx, ctx: Ctx, from: Date, to: Date, query: z.output<type
   tx.$queryRaw<
     { error: string; count: number }[]
   >`select error, count(*)::int as count from (select error from request_logs where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox}
-      and ts >= ${from} and ts <= ${to} and error is not null and ${matching({ ...query, from: undefined, to: undefined })}
+      and ts >= ${from} and ts < ${to} and error is not null and ${REAL} and ${matching({ ...query, from: undefined, to: undefined })}
       order by ts desc limit 10000) e group by error order by 2 desc, 1 limit 20`;

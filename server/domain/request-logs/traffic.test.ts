@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { insertRows } from '#server/gateway/log/insert.ts';
-import type { LogRow } from '#server/gateway/log/row.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { sql } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { made } from '#server/testing/samples.ts';
 import { workspace } from '#server/testing/workspace.ts';
+import { call } from './call.fixture.ts';
 import { logDays } from './days.ts';
 import { pruneRequestLogs } from './retention.ts';
 import { LogDays, LogDaysQuery, LogTraffic, LogTrafficQuery } from './schema.ts';
@@ -16,48 +16,6 @@ import { logTraffic } from './traffic.ts';
 await testDatabase();
 const DAY = 24 * 3_600_000;
 const ago = (ms: number) => new Date(Date.now() - ms).toISOString();
-
-/** A call as the gateway's writer gets it; one that came past the limits unless told otherwise. */
-const call = (ctx: Ctx, over: Partial<LogRow> = {}): LogRow => ({
-  request_id: newId(),
-  tenant_id: ctx.tenant_id,
-  route_id: null,
-  matched_client_id: null,
-  identification_method: null,
-  method: 'GET',
-  status_code: 200,
-  src_ip: '203.0.113.7',
-  environment: 'production',
-  sandbox: ctx.sandbox,
-  ts: ago(60_000),
-  path: '/x',
-  latency_ms: 20,
-  upstream_host: 'up.example',
-  error: null,
-  rate_limited: false,
-  proxy_mode: 'route',
-  client_origin: 'direct',
-  origin: 'upstream',
-  upstream_status: 200,
-  upstream_ms: 15,
-  attempts: 1,
-  request_bytes: 10,
-  response_bytes: 20,
-  slug: null,
-  route_name: null,
-  client_name: null,
-  user_agent: null,
-  signature_valid: null,
-  api_key_id: null,
-  user_id: null,
-  secrets_used: [],
-  warnings: [],
-  error_detail: null,
-  node_id: 'n',
-  injected: [],
-  trace: { phases_ms: { limit: 0.1 }, latency_phase: 'complete', request_headers: [], response_headers: [], limits: {} },
-  ...over,
-});
 
 const traffic = async (ctx: Ctx, kind: string, ids: string[]) => {
   const now = { ...ctx, now: new Date() };

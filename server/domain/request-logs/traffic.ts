@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { Prisma } from '#server/generated/prisma/client.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
-import type { LogTraffic, LogTrafficQuery } from './schema.ts';
+import { type LogTraffic, type LogTrafficQuery, spanStart } from './schema.ts';
 
 const DAY = 24 * 3_600_000;
 
@@ -30,7 +30,7 @@ export function logTraffic(ctx: Ctx, { kind, ids }: z.output<typeof LogTrafficQu
 /** Undefined for secrets: no table of minutes knows them. */
 async function lastDay(tx: Tx, ctx: Ctx, kind: z.output<typeof LogTrafficQuery>['kind'], ids: readonly string[]) {
   if (kind === 'secret') return undefined;
-  const since = Prisma.sql`r.tenant_id = ${ctx.tenant_id}::uuid and r.sandbox = ${ctx.sandbox} and r.minute >= date_trunc('minute', ${new Date(ctx.now.getTime() - DAY)}::timestamptz)`;
+  const since = Prisma.sql`r.tenant_id = ${ctx.tenant_id}::uuid and r.sandbox = ${ctx.sandbox} and r.minute >= ${spanStart(ctx.now.getTime(), DAY)}`;
   const asked = Prisma.sql`any(${ids}::uuid[])`;
   const source = {
     api_key: Prisma.sql`r.caller_id as id, r.count, r.errors from caller_rollups r where ${since} and r.caller_id = ${asked}`,

@@ -17,24 +17,26 @@ export async function writeRollups(client: PoolClient, rows: readonly LogRow[]):
 
 // --- minutes -----------------------------------------------------------------------------------------------------------------------
 
-const minuteStatement = (table: string, key: Record<string, string>) => {
+const minuteStatement = (table: string, key: Record<string, string>, counts: readonly string[]) => {
   const by = Object.keys(key).join(', ');
-  return `insert into ${table} as r (${by}, count, errors, rate_limited, bytes_in, bytes_out, latency, upstream)
-  select ${by}, count, errors, rate_limited, bytes_in, bytes_out, latency, upstream
+  const names = [...counts, 'latency', 'upstream'].join(', ');
+  return `insert into ${table} as r (${by}, ${names})
+  select ${by}, ${names}
   from jsonb_to_recordset($1::jsonb) as d(${Object.entries(key)
     .map(([name, type]) => `${name} ${type}`)
-    .join(', ')}, count bigint, errors bigint, rate_limited bigint, bytes_in bigint, bytes_out bigint, latency int[], upstream int[])
+    .join(', ')}, ${counts.map((name) => `${name} bigint`).join(', ')}, latency int[], upstream int[])
   order by ${by}
   on conflict (${by}) do update set
-    count = r.count + excluded.count, errors = r.errors + excluded.errors, rate_limited = r.rate_limited + excluded.rate_limited,
-    bytes_in = r.bytes_in + excluded.bytes_in, bytes_out = r.bytes_out + excluded.bytes_out,
+    ${counts.map((name) => `${name} = r.${name} + excluded.${name}`).join(', ')},
     latency = (select array_agg(coalesce(a, 0) + coalesce(b, 0) order by i) from unnest(r.latency, excluded.latency) with ordinality as t(a, b, i)),
     upstream = (select array_agg(coalesce(a, 0) + coalesce(b, 0) order by i) from unnest(r.upstream, excluded.upstream) with ordinality as t(a, b, i))`;
 };
 const SPACE = { tenant_id: 'uuid', sandbox: 'boolean' };
 const CALLS = { route_id: 'uuid', environment: 'text', status_class: 'int' };
-const MINUTES = minuteStatement('request_rollups', { ...SPACE, minute: 'timestamptz', ...CALLS });
-const CALLER_MINUTES = minuteStatement('caller_rollups', { ...SPACE, caller_id: 'uuid', minute: 'timestamptz', ...CALLS });
+const COUNTS = ['count', 'errors', 'rate_limited', 'bytes_in', 'bytes_out'] as const;
+// Nobody's key makes a trial: callers have none.
+const MINUTES = minuteStatement('request_rollups', { ...SPACE, minute: 'timestamptz', ...CALLS }, [...COUNTS, 'trials']);
+const CALLER_MINUTES = minuteStatement('caller_rollups', { ...SPACE, caller_id: 'uuid', minute: 'timestamptz', ...CALLS }, COUNTS);
 
 /** Calls of one minute, route, environment and class together, and of one caller where one is named. */
 function minutes(parts: readonly { calls: Tally; caller_id?: string }[]) {
@@ -44,7 +46,8 @@ function minutes(parts: readonly { calls: Tally; caller_id?: string }[]) {
   return [...groups.values()].map((group) => {
     const { calls: first, caller_id } = group[0] as (typeof parts)[number];
     const all = group.map(({ calls }) => calls);
-    const sum = (of: (calls: Tally) => number) => all.reduce((total, calls) => total + of(calls), 0);
+    const real = all.filter(({ trial }) => !trial);
+    const sum = (of: (calls: Tally) => number, over = real) => over.reduce((total, calls) => total + of(calls), 0);
     return {
       tenant_id: first.tenant_id,
       sandbox: first.sandbox,
@@ -54,6 +57,10 @@ function minutes(parts: readonly { calls: Tally; caller_id?: string }[]) {
       environment: first.environment,
       status_class: first.status_class,
       count: sum((calls) => calls.count),
+      trials: sum(
+        (calls) => calls.count,
+        all.filter(({ trial }) => trial),
+      ),
       errors: sum((calls) => calls.errors),
       rate_limited: sum((calls) => calls.rate_limited),
       bytes_in: sum((calls) => calls.bytes_in),
@@ -100,9 +107,9 @@ const days = (tallies: readonly Tally[]) =>
     })),
   );
 
-const partsOf = ({ route_id, environment, api_key_id, client_id, secrets }: Tally): Part[] => [
-  { kind: 'route', ref_id: route_id },
-  ...(environment ? [{ kind: 'environment', name: environment }] : []),
+const partsOf = ({ route_id, environment, api_key_id, client_id, secrets, trial }: Tally): Part[] => [
+  ...(trial ? [] : [{ kind: 'route', ref_id: route_id }]),
+  ...(environment && !trial ? [{ kind: 'environment', name: environment }] : []),
   ...(api_key_id ? [{ kind: 'api_key', ref_id: api_key_id }] : []),
   ...(client_id ? [{ kind: 'client', ref_id: client_id }] : []),
   ...secrets.map((name) => ({ kind: 'secret', name })),

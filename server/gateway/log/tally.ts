@@ -22,6 +22,7 @@ export function tally(rows: readonly LogRow[]): Tally[] {
 function alike(tally: Tally, row: LogRow): boolean {
   return (
     tally.route_id === (row.route_id ?? NO_ROUTE) &&
+    tally.trial === isTrial(row) &&
     tally.api_key_id === row.api_key_id &&
     tally.client_id === row.matched_client_id &&
     tally.tenant_id === row.tenant_id &&
@@ -34,7 +35,16 @@ function alike(tally: Tally, row: LogRow): boolean {
 }
 
 function tallyOf(tallies: Map<string, Tally>, row: LogRow): Tally {
-  const parts = [row.tenant_id, row.sandbox, row.ts.slice(0, 16), row.route_id, environmentOf(row), classOf(row), row.api_key_id];
+  const parts = [
+    row.tenant_id,
+    row.sandbox,
+    row.ts.slice(0, 16),
+    row.route_id,
+    environmentOf(row),
+    classOf(row),
+    isTrial(row),
+    row.api_key_id,
+  ];
   const key = [...parts, row.matched_client_id, ...row.secrets_used].join('\n');
   const known = tallies.get(key) ?? newTally(row);
   tallies.set(key, known);
@@ -53,6 +63,8 @@ function newTally(row: LogRow) {
     api_key_id: row.api_key_id,
     client_id: row.matched_client_id,
     secrets: row.secrets_used,
+    /** Of the Test tab: their secrets were used, but they say nothing of how the routes do, and are in no other count. */
+    trial: isTrial(row),
     count: 0,
     errors: 0,
     rate_limited: 0,
@@ -89,6 +101,8 @@ const sameNames = (a: readonly string[], b: readonly string[]): boolean =>
 
 /** Names that callers make up are counted as none: each would be a row of its own. */
 const environmentOf = (row: LogRow): string => (row.error === 'environment_not_configured' ? '' : (row.environment ?? ''));
+
+const isTrial = (row: LogRow): boolean => row.proxy_mode === 'test';
 
 /** 2 to 5; 0 for calls whose caller went away. */
 const classOf = (row: LogRow): number => Math.floor((row.status_code ?? 0) / 100);
