@@ -110,8 +110,11 @@ const ROWS = 23;
 type Row = { id: string };
 const families = ['api_keys', 'clients', 'collections', 'routes', 'secrets'];
 const listOf = (family: string) => paged.find((op) => op.id === `${family}.list`) as AnyOperation;
-const add = async (family: string, w: Workspace) =>
-  (await made(w.live, `${family}.create`, await samples[`${family}.create`]?.(w.live))).id as string;
+/** By a call of its own, as each caller makes one: a row's created_at is the moment of the call that made it. */
+async function add(family: string, w: Workspace): Promise<string> {
+  const ctx = w.ctx('live');
+  return (await made(ctx, `${family}.create`, await samples[`${family}.create`]?.(ctx))).id;
+}
 
 /** Half of them share their instant, so that only the last sort key can tell them apart. */
 async function filled(family: string) {
