@@ -30,7 +30,12 @@ export function EditForm({ apiKey, onDone }: { apiKey: Key; onDone: () => void }
     schema: Edited,
     defaultValues: valuesOf(apiKey),
   });
-  const { refusal, panel, refuse, clear, started } = useFormRefusal(form, { row: apiKey, values: valuesOf, labels: LABELS });
+  const { refusal, panel, refuse, clear, started } = useFormRefusal(form, {
+    row: apiKey,
+    values: valuesOf,
+    labels: LABELS,
+    onNothingLeft: onDone,
+  });
   const dirty = form.formState.isDirty;
   useUnsavedGuard(dirty);
   const update = useMutation(

@@ -82,6 +82,7 @@ function FormOf({ client, mine, onDone }: { client: Detail | undefined; mine: bo
     values: valuesOf,
     labels: { ip_address: 'Address' },
     show: namedCollection(collections),
+    onNothingLeft: onDone,
   });
   useUnsavedGuard(form.formState.isDirty);
   const saved = (name: string, verb: string) => {

@@ -80,6 +80,7 @@ function Fields({
     row: collection,
     values: valuesOf,
     labels: { color: 'Colour' },
+    onNothingLeft: onDone,
   });
   const create = useMutation(
     trpc.collections.create.mutationOptions({

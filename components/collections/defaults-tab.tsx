@@ -74,7 +74,7 @@ function DefaultsForm({ collectionId, stored, environments }: DefaultsFormProps)
   const dirty = !same(edited, start);
   useUnsavedGuard(dirty);
   // A newer version arrived: one's own save, or another person's while nothing is typed here.
-  if (stored.updated_at !== start.updated_at && !now && (!dirty || same(byEnvironment(stored), byEnvironment(edited)))) {
+  if (stored.updated_at > start.updated_at && !now && (!dirty || same(byEnvironment(stored), byEnvironment(edited)))) {
     setStart(stored);
     setEdited(stored);
   }
@@ -97,10 +97,19 @@ function DefaultsForm({ collectionId, stored, environments }: DefaultsFormProps)
     put.mutate({ id: collectionId, ...bodyOf(value), expected_updated_at });
   const goOn = (current: Defaults, choices: Record<string, Choice>): void => {
     const next = fromEnvironments(resolved(byEnvironment(start), byEnvironment(current), byEnvironment(edited), choices), current);
-    setStart(current);
-    setEdited(next);
     setNow(undefined);
-    save(next, current.updated_at);
+    setStart(current);
+    if (same(byEnvironment(next), byEnvironment(current))) takeTheirs(current);
+    else {
+      setEdited(next);
+      save(next, current.updated_at);
+    }
+  };
+  const takeTheirs = (current: Defaults): void => {
+    put.reset();
+    setEdited(current);
+    notifyDone('Their version stays; there was nothing else to save');
+    void cache.invalidateQueries(trpc.collections.pathFilter());
   };
   const entryOf = (name: string) =>
     edited.environments.find((one) => one.environment_name === name) ?? { environment_name: name, base_url: null, default_client_ids: [] };
@@ -139,6 +148,7 @@ function DefaultsForm({ collectionId, stored, environments }: DefaultsFormProps)
             kept={onlyMine(byEnvironment(start), byEnvironment(now), byEnvironment(edited))}
             onSave={(choices) => goOn(now, choices)}
             onDiscard={() => {
+              put.reset();
               setStart(now);
               setEdited(now);
               setNow(undefined);

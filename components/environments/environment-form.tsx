@@ -89,7 +89,12 @@ function Fields({ environment, onDirty, onDone }: FieldsProps) {
     schema: CreateEnvironment,
     defaultValues: environment ? valuesOf(environment) : { name: '', color: COLORS[3], is_default: false },
   });
-  const { refusal, panel, refuse, clear, started } = useFormRefusal(form, { row: environment, values: valuesOf, labels: LABELS });
+  const { refusal, panel, refuse, clear, started } = useFormRefusal(form, {
+    row: environment,
+    values: valuesOf,
+    labels: LABELS,
+    onNothingLeft: onDone,
+  });
   const saved = async (row: { display_name: string }) => {
     notifyDone(environment ? 'Saved' : `${row.display_name} was made`);
     await Promise.all([cache.invalidateQueries(trpc.environments.pathFilter()), cache.invalidateQueries(trpc.account.pathFilter())]);

@@ -157,7 +157,7 @@ function SearchBox({ onOpen }: { onOpen: () => void }) {
   return (
     <>
       <Button
-        aria-keyshortcuts="mod+k"
+        aria-keyshortcuts="Control+K Meta+K"
         onClick={onOpen}
         className="w-52 border-line-strong px-2 font-normal text-ink-3 max-lg:hidden xl:w-64 [&>span]:w-full"
       >

@@ -1,5 +1,6 @@
 'use client';
 
+import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
 import type { DefaultValues, FieldValues } from 'react-hook-form';
@@ -7,13 +8,19 @@ import { type Choice, differencesOf, onlyMine, resolved, same } from '#component
 import { ConflictPanel, type ConflictPanelProps } from '#components/ui/conflict-panel.tsx';
 import { applyRefusal, submitAgain, type ZodForm } from '#components/ui/form.tsx';
 import type { RefusalView } from '#components/ui/refusal.ts';
+import { notifyDone } from '#components/ui/toaster.tsx';
 import { isPlanRefusal, PlanPanel } from './plan.tsx';
 import { refusalView, type Stale, staleOf } from './refusal.ts';
 
 /** What a form edits: the row it started from, and the form's values made of a row. */
-export type Edited<In extends FieldValues, Row extends { updated_at: string }> = Pick<ConflictPanelProps, 'labels' | 'show'> & {
+export type Edited<In extends FieldValues, Row extends { id?: unknown; updated_at: string }> = Pick<
+  ConflictPanelProps,
+  'labels' | 'show'
+> & {
   row: Row | undefined;
   values: (row: Row) => In;
+  /** After an edit that turned out to have nothing left to save: what a sheet does once it has saved. */
+  onNothingLeft?: (() => void) | undefined;
 };
 
 /**
@@ -21,18 +28,19 @@ export type Edited<In extends FieldValues, Row extends { updated_at: string }> =
  * (for `Form`) or, when the plan or another person's edit is the cause, as `panel` (to stand on top of the fields).
  * A form that edits a row names it in `edited` and sends `expected_updated_at: started()`; the form follows the row while it is untouched.
  */
-export function useFormRefusal<In extends FieldValues, Out extends FieldValues, Row extends { updated_at: string }>(
+export function useFormRefusal<In extends FieldValues, Out extends FieldValues, Row extends { id?: unknown; updated_at: string }>(
   form: ZodForm<In, Out>,
   edited?: Edited<In, Row>,
 ) {
+  const cache = useQueryClient();
   const [left, setLeft] = useState<RefusalView>();
   const [stale, setStale] = useState<Stale<Row>>();
   const start = useRef(edited?.row);
   const { row, values } = edited ?? {};
   const { isDirty } = form.formState;
   useEffect(() => {
-    if (!row || !values || row.updated_at === start.current?.updated_at) return;
-    // A newer row arrived: one's own save, or somebody else's while nothing is typed here. What is typed is never overwritten.
+    if (!row || !values || (start.current && row.updated_at <= start.current.updated_at)) return;
+    // A newer row arrived (an older one is what the page still shows while this form already knows of a later edit): one's own save, or somebody else's while nothing is typed here. What is typed is never overwritten.
     if (isDirty && !same(values(row), form.getValues())) return;
     start.current = row;
     form.reset(values(row));
@@ -43,16 +51,19 @@ export function useFormRefusal<In extends FieldValues, Out extends FieldValues, 
     const wanted = resolved(base, theirs, mine, choices) as In;
     start.current = { ...next.current, updated_at: next.current_updated_at };
     // Submitting reads what is dirty against their version, so the form has to know it before.
+    const unsaved = (Object.keys(wanted) as (keyof In & string)[]).filter((field) => !same(wanted[field], theirs[field]));
     flushSync(() => {
       setStale(undefined);
       form.reset(theirs as DefaultValues<In>);
-      for (const field of Object.keys(wanted) as (keyof In & string)[])
-        if (!same(wanted[field], theirs[field])) form.setValue(field as never, wanted[field] as never, { shouldDirty: true });
+      for (const field of unsaved) form.setValue(field as never, wanted[field] as never, { shouldDirty: true });
     });
-    submitAgain(form);
+    if (unsaved.length > 0) return submitAgain(form);
+    notifyDone('Their version stays; there was nothing else to save');
+    void cache.invalidateQueries();
+    edited?.onNothingLeft?.();
   };
   const refuse = (error: unknown) => {
-    const found = staleOf<Row>(error);
+    const found = staleOf<Row>(error, start.current?.id);
     if (!found || !start.current || !values) return setLeft(applyRefusal(form, refusalView(error)));
     // The row changed, but not in what this form edits (a value was rotated, another tab of the page was saved): nothing to ask.
     if (differencesOf(values(start.current), values(found.current), form.getValues()).length === 0) return goOn(found, {});
@@ -71,6 +82,7 @@ export function useFormRefusal<In extends FieldValues, Out extends FieldValues, 
         start.current = { ...stale.current, updated_at: stale.current_updated_at };
         form.reset(versions[1] as DefaultValues<In>);
         setStale(undefined);
+        void cache.invalidateQueries();
       }}
     />
   ) : (

@@ -19,12 +19,16 @@ export function refusalView(error: unknown): RefusalView {
   return { type: code, message, request_id: request_id || undefined };
 }
 
-/** The row as somebody else saved it meanwhile, when that is why an edit was refused. */
+/**
+ * The row as somebody else saved it meanwhile, when that is why an edit was refused. A row that is only shown in its list (a variable)
+ * is the member of the list with its id.
+ */
 export type Stale<Row> = { current: Row; current_updated_at: string };
-export function staleOf<Row>(error: unknown): Stale<Row> | undefined {
-  const data = (error as { data?: (Partial<Stale<Row>> & { code?: string }) | null } | null)?.data;
+export function staleOf<Row>(error: unknown, id?: unknown): Stale<Row> | undefined {
+  const data = (error as { data?: { code?: string; current?: Row | { id?: unknown }[]; current_updated_at?: string } | null } | null)?.data;
   if (data?.code !== 'conflict' || !data.current || !data.current_updated_at) return undefined;
-  return { current: data.current, current_updated_at: data.current_updated_at };
+  const current = Array.isArray(data.current) ? data.current.find((row) => row.id === id) : data.current;
+  return current && { current: current as Row, current_updated_at: data.current_updated_at };
 }
 
 const steps: Partial<Record<DashboardError['code'], string>> = {

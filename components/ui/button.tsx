@@ -4,6 +4,7 @@ import { cva, type VariantProps } from 'class-variance-authority';
 import Link from 'next/link';
 import { type ComponentProps, type MouseEvent, type ReactNode, useId } from 'react';
 import { cn } from './cn.ts';
+import { ariaKeys } from './hotkeys.ts';
 import { Kbd } from './kbd.tsx';
 import { Spinner } from './spinner.tsx';
 import { Tooltip } from './tooltip.tsx';
@@ -60,6 +61,7 @@ export function Button(props: ButtonProps) {
       disabled={disabled}
       aria-disabled={inert || undefined}
       aria-busy={loading || undefined}
+      aria-keyshortcuts={keys ? ariaKeys(keys) : rest['aria-keyshortcuts']}
       aria-describedby={disabledReason ? reasonId : rest['aria-describedby']}
       onClick={press}
       className={cn(buttonStyles({ variant, size }), className)}
@@ -69,6 +71,8 @@ export function Button(props: ButtonProps) {
         {children}
         {keys && (
           <Kbd
+            // The button is called what it does; its keys are read from aria-keyshortcuts.
+            aria-hidden
             keys={keys}
             className="-mr-1 ml-1 max-md:hidden [&_kbd]:border-current/30 [&_kbd]:bg-transparent [&_kbd]:text-current [&_span]:text-current"
           />
@@ -113,7 +117,7 @@ export function IconButton({ label, icon, size, variant = 'ghost', className, to
       size={size}
       variant={variant}
       aria-label={label}
-      aria-keyshortcuts={keys}
+      aria-keyshortcuts={keys && ariaKeys(keys)}
       className={cn(square[size ?? 'md'], className)}
     >
       {icon}

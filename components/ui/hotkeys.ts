@@ -119,6 +119,20 @@ export function stepOf(event: Pick<KeyboardEvent, 'key' | 'metaKey' | 'ctrlKey' 
     .join('+');
 }
 
+/**
+ * The same keys as `aria-keyshortcuts` writes them: `Control+Enter Meta+Enter`. Undefined for a sequence, which that attribute cannot say
+ * (a space there separates alternatives).
+ */
+export function ariaKeys(keys: string): string | undefined {
+  if (keys.includes(' ')) return undefined;
+  const [last = '', ...held] = keys.split('+').reverse();
+  const spelled = (mod: string) =>
+    [...held.reverse().map((one) => (one === 'mod' ? mod : capital(one))), last.length > 1 ? capital(last) : last.toUpperCase()].join('+');
+  return held.includes('mod') ? `${spelled('Control')} ${spelled('Meta')}` : spelled('');
+}
+
+const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
+
 /** Whether a key belongs to the element that has focus and not to the page. */
 export function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;

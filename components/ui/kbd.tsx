@@ -4,10 +4,10 @@ import { useSyncExternalStore } from 'react';
 import { cn } from './cn.ts';
 
 /** Keys as the hotkey grammar writes them: `mod+k`, `g r`, `?`. `mod` shows as the platform's own sign. */
-export function Kbd({ keys, className }: { keys: string; className?: string }) {
+export function Kbd({ keys, className, 'aria-hidden': hidden }: { keys: string; className?: string; 'aria-hidden'?: boolean }) {
   const mac = useIsMac();
   return (
-    <span className={cn('inline-flex items-center gap-0.5', className)}>
+    <span aria-hidden={hidden} className={cn('inline-flex items-center gap-0.5', className)}>
       {keys.split(' ').map((step, index) => (
         <span key={`${step}-${index.toString()}`} className="inline-flex items-center gap-0.5">
           {index > 0 && <span className="px-0.5 text-2xs text-ink-3">then</span>}

@@ -1,0 +1,82 @@
+import AxeBuilder from '@axe-core/playwright';
+import { type Browser, expect, type Page, test } from '@playwright/test';
+import { operator, setting } from './running-system.ts';
+
+/** 70 §15 item 5: two tabs that edit one route. A workspace of its own, made as an operator makes it. */
+const person = { email: 'tabs@example.com', password: 'two hands on one tiller' };
+const slug = 'two-tabs';
+
+test.beforeAll(async () => {
+  await operator(['create-tenant', '--slug', slug, '--plan', 'pro', '--owner-email', person.email, '--owner-password', person.password]);
+});
+
+async function twoTabs(browser: Browser): Promise<[Page, Page]> {
+  const context = await browser.newContext({ baseURL: setting('E2E_ADMIN_URL') });
+  const [one, two] = [await context.newPage(), await context.newPage()];
+  await one.goto('/signin');
+  await one.getByLabel('E-mail').fill(person.email);
+  await one.getByLabel('Password', { exact: true }).fill(person.password);
+  await one.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await one.waitForURL(`**/${slug}/**`);
+  return [one, two];
+}
+
+const save = async (page: Page) => {
+  await page.getByRole('button', { name: 'Save', exact: true }).first().click();
+};
+const saved = (page: Page) => expect(page.getByText(/^Saved/).first()).toBeVisible();
+
+test('two tabs that edit one route: the later sees both versions, chooses per field, and nobody’s work is lost', async ({ browser }) => {
+  const [one, two] = await twoTabs(browser);
+  const settings = `/${slug}/test/routes/echo?tab=settings`;
+  for (const tab of [one, two]) {
+    await tab.goto(settings);
+    await expect(tab.getByRole('textbox', { name: 'Name', exact: true })).not.toHaveValue('');
+  }
+  await one.getByRole('textbox', { name: 'Name', exact: true }).fill('Echo of the first tab');
+  await two.getByRole('textbox', { name: 'Name', exact: true }).fill('Echo of the second tab');
+  await save(one);
+  await saved(one);
+
+  const answer = two.waitForResponse((response) => response.url().includes('routes.update'));
+  await save(two);
+  expect((await answer).status()).toBe(409);
+  const panel = two.getByRole('region', { name: 'Somebody saved a change while you were editing' });
+  await expect(panel).toBeVisible();
+  await expect(panel).toContainText('Echo of the first tab');
+  await expect(panel).toContainText('Echo of the second tab');
+  await expect(two.getByRole('textbox', { name: 'Name', exact: true }), 'what was typed stays').toHaveValue('Echo of the second tab');
+  const { violations } = await new AxeBuilder({ page: two }).analyze();
+  expect(violations.map((v) => `${v.id}: ${v.nodes[0]?.target.join(' ')}`)).toEqual([]);
+
+  await panel.getByRole('radio', { name: /theirs/i }).click();
+  await panel.getByRole('button', { name: 'Save with these choices' }).click();
+  await expect(panel).toBeHidden();
+  await expect(two.getByRole('textbox', { name: 'Name', exact: true })).toHaveValue('Echo of the first tab');
+
+  // Once more, keeping one's own: the first tab has not reloaded and now is the late one.
+  await two.getByRole('textbox', { name: 'Name', exact: true }).fill('Second again');
+  await save(two);
+  await expect(two.getByRole('textbox', { name: 'Name', exact: true })).toHaveValue('Second again');
+  await expect(two.getByRole('heading', { level: 1, name: 'Second again' })).toBeVisible();
+  await one.getByRole('textbox', { name: 'Name', exact: true }).fill('First again');
+  await save(one);
+  await one.getByRole('button', { name: 'Save with these choices' }).click();
+  await expect(one.getByRole('heading', { level: 1, name: 'First again' })).toBeVisible();
+  await one.context().close();
+});
+
+test('what the other tab changed elsewhere on the route is no conflict of this form', async ({ browser }) => {
+  const [one, two] = await twoTabs(browser);
+  await two.goto(`/${slug}/test/routes/echo?tab=settings`);
+  await expect(two.getByRole('textbox', { name: 'Name', exact: true })).not.toHaveValue('');
+  await two.getByRole('textbox', { name: 'Name', exact: true }).fill('Only the name');
+  await one.goto(`/${slug}/test/routes/echo?tab=upstream`);
+  await one.getByLabel('Timeout').fill('12000');
+  await save(one);
+  await saved(one);
+  await save(two);
+  await expect(two.getByRole('heading', { level: 1, name: 'Only the name' })).toBeVisible();
+  await expect(two.getByText('Somebody saved a change while you were editing')).toHaveCount(0);
+  await one.context().close();
+});
