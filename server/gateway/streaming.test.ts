@@ -257,6 +257,55 @@ test('1xx answers are swallowed, and answers without a body keep their head', as
   assert.deepEqual([head.status, head.headers['content-length'], head.headers['x-svc-latency-phase']], [200, '4000000', 'complete']);
 });
 
+test('an unasked 100 Continue is swallowed, whole or in pieces, with others, and on the next call of the same connection', async () => {
+  const body = 'HTTP/1.1 100 Continue\r\n\r\n';
+  const answer = `HTTP/1.1 200 OK\r\nX-Answer: yes\r\nContent-Length: ${body.length}\r\n\r\n`;
+  const parts: Record<string, string[]> = {
+    plain: [`HTTP/1.1 100 Continue\r\n\r\n${answer}`, body],
+    alone: ['HTTP/1.1 100 Continue\r\n\r\n', answer, body],
+    pieces: [...'HTTP/1.1 100 Continue\r\nX-Hint: a\r\n\r\n', answer, body],
+    many: [
+      'HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n',
+      `HTTP/1.0 100\r\n\r\nHTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 102 P\r\n\r\n${answer}`,
+      body,
+    ],
+    none: [...answer.slice(0, 14), answer.slice(14), body],
+  };
+  for (const [slug, pieces] of Object.entries(parts)) {
+    const upstream = await rawUpstream(`continue-${slug}`, async (socket) => {
+      for (const piece of pieces) {
+        socket.write(piece, 'latin1');
+        await sleep(1);
+      }
+    });
+    for (const n of [1, 2]) {
+      const got = await ask(port, w.tenant.slug, `/continue-${slug}`, { key, ...(n === 2 && { method: 'POST', body: 'x' }) });
+      // The body is made of the same bytes: only what stands before the answer is taken away.
+      assert.deepEqual(
+        [got.status, got.body, got.headers['x-answer'], got.headers['x-hint']],
+        [200, body, 'yes', undefined],
+        `${slug} ${n}`,
+      );
+    }
+    assert.deepEqual([upstream.requests(), upstream.sockets.length], [2, 1], `${slug}: one connection served both`);
+  }
+});
+
+test('an upstream that never gets beyond informational answers, or bends their form, is refused', async () => {
+  const bad: Record<string, string> = {
+    flood: 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(4_000),
+    endless: `HTTP/1.1 100 Continue\r\nX: ${'x'.repeat(100_000)}`,
+    'bare-lf': 'HTTP/1.1 100 Continue\n\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok',
+    upgrade: 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok',
+  };
+  for (const [slug, bytes] of Object.entries(bad)) {
+    await rawUpstream(`bad-${slug}`, (socket) => void socket.write(bytes, 'latin1'));
+    const answer = await ask(port, w.tenant.slug, `/bad-${slug}`, { key });
+    assert.equal(answer.status, 502, slug);
+    assert.match(answer.headers['x-svc-error'] ?? '', /^upstream_/, slug);
+  }
+});
+
 test('a stale kept-alive socket costs an idempotent call nothing, and a POST is not sent twice', async () => {
   const stale = await rawUpstream('stale', (socket, n) => {
     // Every second request finds its connection closed after it was written.

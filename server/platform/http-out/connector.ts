@@ -2,6 +2,7 @@ import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls';
 import { type FaultType, markReused, UpstreamFault } from './faults.ts';
 import { checkAddress } from './guard.ts';
+import { swallowInformational } from './informational.ts';
 import { canonicalAddress } from './networks.ts';
 import type { Lookup, PinnedAddress, Resolver } from './resolver.ts';
 
@@ -32,6 +33,7 @@ export function createConnect(endpoint: Endpoint, resolver: Resolver, timeoutMs 
     ready.on('error', (error) => {
       if (ready.bytesRead > before) markReused(error);
     });
+    swallowInformational(ready);
     return ready;
   };
 }
