@@ -28,22 +28,37 @@ export const secretNameFor = (vendor: string | null, what: string) =>
     .replace(/^_+|_+$/g, '')
     .slice(0, 100);
 
-/** The first of name, name_2, name_3, … that nobody has. */
-export function freeName(wanted: string, taken: (name: string) => boolean, suffix = (n: number) => `_${n}`): string {
+/** The first of name, name + suffix(2), name + suffix(3), … that nobody has. */
+export function freeName(wanted: string, taken: (name: string) => boolean, suffix: (n: number) => string): string {
   for (let n = 1; ; n++) {
     const name = n === 1 ? wanted : `${wanted}${suffix(n)}`;
     if (!taken(name)) return name;
   }
 }
 
-/** Collects the secrets of one proposal. `add` answers the template to put in the credential's place. */
+/** Collects the secrets of one proposal. `add` answers the template to put in the credential's place. A paste may hold thousands: each costs one look-up. */
 export function secretList(taken: Taken) {
   const secrets: ProposedSecret[] = [];
-  const used = (name: string) => taken.secrets.has(name.toLowerCase()) || secrets.some((s) => s.name.toLowerCase() === name.toLowerCase());
+  const used = new Set<string>();
+  const byValue = new Map<string, string>();
+  const tried = new Map<string, number>();
+  const free = (wanted: string): string => {
+    const folded = wanted.toLowerCase();
+    for (let n = tried.get(folded) ?? 1; ; n++) {
+      const name = n === 1 ? wanted : `${wanted}_${n}`;
+      if (taken.secrets.has(name.toLowerCase()) || used.has(name.toLowerCase())) continue;
+      tried.set(folded, n + 1);
+      return name;
+    }
+  };
   const add = (wanted: string, value: string | undefined, note: string): string => {
-    const same = value === undefined ? undefined : secrets.find((s) => s.value === value);
-    const name = same?.name ?? freeName(wanted, used);
-    if (!same) secrets.push({ name, ...(value === undefined ? {} : { value }), note });
+    const same = value === undefined ? undefined : byValue.get(value);
+    const name = same ?? free(wanted);
+    if (same === undefined) {
+      secrets.push({ name, ...(value === undefined ? {} : { value }), note });
+      used.add(name.toLowerCase());
+      if (value !== undefined) byValue.set(value, name);
+    }
     return `{{secret:${name}}}`;
   };
   return { secrets, add };

@@ -59,7 +59,11 @@ export function parseCurl(text: string): CurlParsed {
   if (!/^(?:.*\/)?curl(?:\.exe)?$/.test(words[0] ?? '')) return { ok: false, problem: 'must start with curl' };
   const said = new Map<string, string[]>();
   const urls: string[] = [];
-  const say = (option: string, value = '') => said.set(option, [...(said.get(option) ?? []), value]);
+  const say = (option: string, value = '') => {
+    const values = said.get(option);
+    if (values) values.push(value);
+    else said.set(option, [value]);
+  };
   for (let i = 1; i < words.length; i++) {
     const word = words[i] as string; // below length
     if (word === '--next') {

@@ -59,11 +59,12 @@ export function proposeFromCurl(text: string, taken: Taken = nothingTaken): Prop
   if (user !== undefined) inject_headers_json[sameName(inject_headers_json, 'Authorization')] = `Basic ${basic(user, keep)}`;
 
   const inject_query_json: Record<string, string> = {};
-  for (const [name, value] of [...url.searchParams]) {
-    if (!isCredentialParameter(name, value)) continue;
-    inject_query_json[name] = keep(name, value, `Sent as the query parameter ${name}.`);
-    url.searchParams.delete(name);
-  }
+  const parameters = [...url.searchParams];
+  for (const [name, value] of parameters)
+    if (isCredentialParameter(name, value)) inject_query_json[name] = keep(name, value, `Sent as the query parameter ${name}.`);
+  // Written back once: every change of a URL's parameters writes the whole URL anew.
+  const moved = new Set(Object.keys(inject_query_json));
+  if (moved.size > 0) url.search = new URLSearchParams(parameters.filter(([name]) => !moved.has(name))).toString();
   if (call.data.some((body) => containsCredential(body) || /"?(?:client_secret|password|api_?key|secret)"?\s*[:=]/i.test(body)))
     warnings.push(
       'The body seems to hold a credential. Store it as a secret and put its placeholder into the body, or into inject_body_json of the route.',

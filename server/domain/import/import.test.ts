@@ -142,6 +142,20 @@ test('hostile text is read in linear time', () => {
   }
 });
 
+test('a command with thousands of credentials of one name is read in no time', () => {
+  const many = (n: number, one: (i: number) => string, joint: string) => Array.from({ length: n }, (_, i) => one(i)).join(joint);
+  for (const text of [
+    `curl https://api.example.com ${many(4_000, (i) => `-Htoken:${i}`, ' ')}`,
+    `curl 'https://api.example.com/?${many(6_000, (i) => `key=${i}`, '&')}'`,
+    `curl https://api.example.com ${many(20_000, () => '-k', ' ')}`,
+  ]) {
+    assert.ok(text.length <= 64 * 1024, 'as long as an import may be');
+    const began = performance.now();
+    assert.ok(proposeFromCurl(text).ok);
+    assert.ok(performance.now() - began < 2_000, `${text.slice(25, 40)} took ${performance.now() - began} ms`);
+  }
+});
+
 test('headers the gateway sets itself and per-call headers are not proposed', () => {
   const { route, warnings } = curl(
     `curl https://a.example.com -H 'Host: evil' -H 'X-Svc-Key: k' -H 'User-Agent: x' -H 'Accept: */*' -H 'X-Api-Key: k1' -H 'x-api-key: k2'`,
