@@ -92,3 +92,31 @@ test('a live view without traffic closes within seconds of the end of its sessio
   const row = await db().sessions.findUniqueOrThrow({ where: { id: who.session.id } });
   assert.deepEqual(row.last_seen_at, idle);
 });
+
+test('readers who left before their view began take no place of it', async () => {
+  const w = await workspace();
+  const { ctx } = await signedIn(w, 'viewer');
+  for (let i = 0; i < 25; i++) {
+    const response = await tailResponse(ctx, new Request('http://x/admin/logs/tail', { signal: AbortSignal.abort() }));
+    const reader = readerOf(response);
+    while (!(await reader.read()).done);
+  }
+});
+
+test('one person cannot take every live view of a workspace from the others', async () => {
+  const w = await workspace();
+  const [greedy, other] = await Promise.all([signedIn(w, 'viewer'), signedIn(w, 'owner')]);
+  const leave = new AbortController();
+  const open = (who: typeof greedy) => tailResponse(who.ctx, new Request('http://x/admin/logs/tail', { signal: leave.signal }));
+  let opened = 0;
+  await assert.rejects(
+    async () => {
+      for (; opened < 20; opened++) await open(greedy);
+    },
+    { type: 'rate_limited' },
+  );
+  assert.ok(opened > 4, 'several tabs of one person are nothing unusual');
+  assert.equal((await open(other)).status, 200);
+  leave.abort();
+  assert.equal((await tailResponse(greedy.ctx, new Request('http://x/', { signal: AbortSignal.timeout(200) }))).status, 200);
+});

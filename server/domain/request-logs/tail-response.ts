@@ -7,6 +7,8 @@ import { subscribe, type TailBatch } from './tail.ts';
 
 /** Open views of one workspace in this process. */
 const MOST_PER_TENANT = 20;
+/** Of them one person's, so that nobody keeps the others out. */
+const MOST_PER_PERSON = 8;
 const HEARTBEAT_MS = 15_000;
 /** Whoever loses the right to look gets no further row, and loses the open view within this time. */
 const CHECK_MS = 2_000;
@@ -18,16 +20,16 @@ const open = new Map<string, number>();
 /**
  * Server-sent events of the space's calls (WHATWG HTML §9.2) for GET /admin/logs/tail: `rows` events {logs, held_back}, newest first, with the id
  * to resume after (Last-Event-ID or ?after=). Ends when the reader leaves, signs out, or stops being a member with that right.
- * @throws Refusal role_denied without log:list, rate_limited beyond 20 views of a workspace
+ * @throws Refusal role_denied without log:list, rate_limited beyond 20 views of a workspace or 8 of one person
  */
 export async function tailResponse(ctx: Ctx, request: Request): Promise<Response> {
   if (!(await mayList(ctx))) throw new Refusal('role_denied', 'Your role does not include log:list.');
-  const views = open.get(ctx.tenant_id) ?? 0;
-  if (views >= MOST_PER_TENANT) throw new Refusal('rate_limited', 'Too many live views of this workspace are open.', { retryAfter: 30 });
-  open.set(ctx.tenant_id, views + 1);
+  const leave = enter(ctx);
   const gone = new AbortController();
   const signal = AbortSignal.any([gone.signal, request.signal, AbortSignal.timeout(LIFETIME_MS)]);
-  signal.addEventListener('abort', () => open.set(ctx.tenant_id, (open.get(ctx.tenant_id) ?? 1) - 1), { once: true });
+  // Who left while we asked for their right has aborted already: an event of that would never come.
+  if (signal.aborted) leave();
+  else signal.addEventListener('abort', leave, { once: true });
   return new Response(eventStream(ctx, subscribe(ctx, resumeAfter(request), signal), signal, gone), {
     headers: {
       'content-type': 'text/event-stream; charset=utf-8',
@@ -36,6 +38,24 @@ export async function tailResponse(ctx: Ctx, request: Request): Promise<Response
       'x-content-type-options': 'nosniff',
     },
   });
+}
+
+/** Takes a place of the workspace's and of the person's views; the answer gives it back. @throws Refusal rate_limited */
+function enter({ tenant_id, actor }: Ctx): () => void {
+  const places = [
+    [tenant_id, MOST_PER_TENANT],
+    [`${tenant_id}:${actor.id}`, MOST_PER_PERSON],
+  ] as const;
+  if (places.some(([place, most]) => (open.get(place) ?? 0) >= most))
+    throw new Refusal('rate_limited', 'Too many live views of this workspace are open.', { retryAfter: 30 });
+  for (const [place] of places) open.set(place, (open.get(place) ?? 0) + 1);
+  return () => {
+    for (const [place] of places) {
+      const left = (open.get(place) ?? 1) - 1;
+      if (left > 0) open.set(place, left);
+      else open.delete(place);
+    }
+  };
 }
 
 const mayList = async (ctx: Ctx): Promise<boolean> => ctx.actor.capabilities.has('log:list') && !(await denyingPolicy(ctx, 'log:list'));
