@@ -18,8 +18,8 @@ export function KeyUses({ apiKey }: { apiKey: Key }) {
   const query = useQuery(trpc.apiKeys.uses.queryOptions({ id: apiKey.id }));
   const narrow = useMutation(
     trpc.apiKeys.update.mutationOptions({
+      onSettled: () => queryClient.invalidateQueries(trpc.apiKeys.pathFilter()),
       onSuccess: ({ name }) => {
-        void queryClient.invalidateQueries(trpc.apiKeys.pathFilter());
         notifyDone(`${name} holds only what it used; its next call already`);
       },
     }),
@@ -59,7 +59,7 @@ export function KeyUses({ apiKey }: { apiKey: Key }) {
             className="self-start"
             disabledReason={readOnly}
             loading={narrow.isPending}
-            onClick={() => narrow.mutate({ id: apiKey.id, role_ids: narrower_role_ids })}
+            onClick={() => narrow.mutate({ id: apiKey.id, role_ids: narrower_role_ids, expected_updated_at: apiKey.updated_at })}
           >
             Narrow to {narrower_role_ids.map(roleName).join(' and ')}
           </Button>

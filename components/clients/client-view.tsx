@@ -110,7 +110,7 @@ export function ClientView({ id }: { id: string }) {
       {tab === 'logs' && <ClientCalls clientId={client.id} />}
       {tab === 'activity' && <Activity resource_type="client" resource_id={client.id} />}
       <ClientSheet
-        key={client.updated_at}
+        key={client.id}
         client={client}
         open={open === 'edit'}
         onOpenChange={(next) => setOpen(next ? 'edit' : undefined)}

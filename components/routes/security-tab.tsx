@@ -2,7 +2,7 @@
 
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import Link from 'next/link';
-import { usePath, useTRPC } from '#components/trpc/provider.tsx';
+import { usePath, useTRPC, useTRPCClient } from '#components/trpc/provider.tsx';
 import { MutationError, QueryError } from '#components/trpc/query-error.tsx';
 import { Callout } from '#components/ui/callout.tsx';
 import { Checkbox } from '#components/ui/choices.tsx';
@@ -67,22 +67,29 @@ export function SecurityTab({ editor }: { editor: ConfigEditor }) {
 /** Assignments are saved at once: they belong to the client as much as to the route. */
 function AssignedClients({ editor }: { editor: ConfigEditor }) {
   const trpc = useTRPC();
+  const client = useTRPCClient();
   const cache = useQueryClient();
   const path = usePath();
   const place = { id: editor.routeId, env: editor.env };
   const assigned = useQuery(trpc.routes.clients.queryOptions(place));
+  const stored = assigned.data?.data ?? [];
   const clients = useQuery(trpc.clients.list.queryOptions({ per_page: 100 }));
-  const set = useMutation(
-    trpc.routes.setClients.mutationOptions({
-      onSuccess: () => cache.invalidateQueries(trpc.routes.clients.queryFilter(place)),
-    }),
-  );
+  // Only the difference is sent: the whole list, as this page last saw it, would take away what somebody else assigned since.
+  const set = useMutation({
+    mutationFn: async (wanted: readonly string[]) => {
+      const body = { assignments: [{ route_id: editor.routeId, environment_name: editor.env }] };
+      const before = stored.map((one) => one.client_id);
+      for (const id of wanted.filter((one) => !before.includes(one))) await client.clients.assign.mutate({ id, ...body });
+      for (const id of before.filter((one) => !wanted.includes(one))) await client.clients.unassign.mutate({ id, ...body });
+    },
+    onSettled: () =>
+      Promise.all([cache.invalidateQueries(trpc.routes.clients.queryFilter(place)), cache.invalidateQueries(trpc.clients.pathFilter())]),
+  });
   if (assigned.error) return <QueryError query={assigned} what="The assigned clients" />;
   if (!assigned.data) return <Skeleton lines={1} label="Loading assigned clients" />;
-  const ids = set.isPending ? set.variables.client_ids : assigned.data.data.map((client) => client.client_id);
+  const ids = set.isPending ? set.variables : stored.map((one) => one.client_id);
   const known = new Map(clients.data?.data.map((c) => [c.id, { value: c.id, label: c.name, detail: c.ip_address }]));
-  for (const client of assigned.data.data)
-    known.set(client.client_id, { value: client.client_id, label: client.name, detail: client.ip_address });
+  for (const { client_id, name, ip_address } of stored) known.set(client_id, { value: client_id, label: name, detail: ip_address });
   const nobody = editor.value('requires_clients') && ids.length === 0;
   return (
     <div className="flex flex-col gap-2">
@@ -100,7 +107,7 @@ function AssignedClients({ editor }: { editor: ConfigEditor }) {
         <MultiCombobox
           options={[...known.values()]}
           values={ids}
-          onValuesChange={(client_ids) => set.mutate({ ...place, client_ids })}
+          onValuesChange={(wanted) => set.mutate(wanted)}
           placeholder="Add a client…"
           emptyText="No client of that name."
           disabled={editor.readOnly !== undefined}

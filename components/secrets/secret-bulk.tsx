@@ -55,6 +55,11 @@ export function SecretBulkBar({ selected, onClear, rows, collections }: Props) {
       onClear();
     },
   });
+  // The tags are sent as a whole: they are made of what the secret has now, and refused if that changes on the way.
+  const addTag = async ({ id }: SecretRow, added: string) => {
+    const { tags, updated_at } = await client.secrets.get.query({ id });
+    if (!tags.includes(added)) await client.secrets.update.mutate({ id, tags: [...tags, added], expected_updated_at: updated_at });
+  };
   const refused = run.data?.refused ?? [];
   const close = () => {
     setAsking(undefined);
@@ -100,7 +105,7 @@ export function SecretBulkBar({ selected, onClear, rows, collections }: Props) {
               variant="primary"
               loading={run.isPending}
               disabledReason={tag.trim() ? undefined : 'Type a tag'}
-              onClick={() => run.mutate((row) => client.secrets.update.mutate({ id: row.id, tags: [...row.tags, tag.trim()] }))}
+              onClick={() => run.mutate((row) => addTag(row, tag.trim()))}
             >
               Add tag
             </Button>

@@ -94,7 +94,7 @@ export function SecretView({ id }: { id: string }) {
       {tab === 'values' && <SecretValues secret={secret} />}
       {tab === 'history' && <SecretHistory secret={secret} />}
       {tab === 'usage' && <SecretUsageTab id={secret.id} />}
-      {tab === 'settings' && <SecretSettings key={secret.updated_at} secret={secret} />}
+      {tab === 'settings' && <SecretSettings key={secret.id} secret={secret} />}
       {tab === 'activity' && <Activity resource_type="secret" resource_id={secret.id} />}
     </Page>
   );

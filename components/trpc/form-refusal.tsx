@@ -27,6 +27,10 @@ export type Edited<In extends FieldValues, Row extends { id?: unknown; updated_a
  * What a form does with a failed call: `refuse` puts the message on the field it names, and what no field takes comes back as `refusal`
  * (for `Form`) or, when the plan or another person's edit is the cause, as `panel` (to stand on top of the fields).
  * A form that edits a row names it in `edited` and sends `expected_updated_at: started()`; the form follows the row while it is untouched.
+ *
+ * Switches and other single clicks send no version: a click says the whole of what is wanted ("off"), a stale page cannot mean the opposite,
+ * and an unrelated edit must not keep on what somebody wants off now. What a click makes of the row as it was shown (a list with one entry
+ * more, fewer roles) is no such thing: it sends the difference alone, or else the `updated_at` of that row.
  */
 export function useFormRefusal<In extends FieldValues, Out extends FieldValues, Row extends { id?: unknown; updated_at: string }>(
   form: ZodForm<In, Out>,
