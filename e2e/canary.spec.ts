@@ -134,21 +134,12 @@ test('plant: secrets of every kind, and refusals that were shown one', async () 
   await ask('store lines', `${api}/v1/secrets`, { key, body: { name: 'LINES', value: lines } });
   const ascii = plant('header value', plain('Header'));
   await ask('store a header', `${api}/v1/secrets`, { key, body: { name: 'HEADER', value: ascii } });
-  const client = await ask('create a client', `${api}/v1/clients`, { key, body: { name: 'c', ip_address: '203.0.113.9' } });
-  for (const kind of ['signature_hmac', 'mtls_thumbprint']) {
-    const mode = kind === 'signature_hmac' ? 'generate' : 'issue';
-    const given = await ask(
-      `a credential by ${kind}`,
-      `${api}/v1/clients/${client.body.data.id}/credentials`,
-      { key, body: { kind, data: { mode } } },
-      [kind],
-    );
-    expect(given.status, given.text).toBe(201);
-    const { secret, private_key_pem } = given.body.data.reveal;
-    plant(kind, secret ?? private_key_pem.split('\n').slice(1, 3).join('\n'));
-  }
 
   const misplaced = () => plant('value in a wrong place', fresh('Misplaced'));
+  const client = await ask('create a client', `${api}/v1/clients`, { key, body: { name: 'c', ip_address: '203.0.113.9' } });
+  const signing = { kind: 'signature_hmac', data: { mode: 'import', secret: misplaced() } };
+  const unchecked = await ask('a signing key', `${api}/v1/clients/${client.body.data.id}/credentials`, { key, body: signing });
+  expect(unchecked.status, unchecked.text).toBe(400);
   const bad: [string, Init][] = [
     ['no JSON', { body: `{"name":"X","value":"${plain('x')}${needlessQuote(misplaced())}` }],
     ['wrong type', { body: { name: { value: misplaced() }, value: 1 } }],

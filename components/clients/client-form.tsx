@@ -150,7 +150,7 @@ function FormOf({ client, mine, onDone }: { client: Detail | undefined; mine: bo
         label="Address or range"
         required
         error={fieldError(form, 'ip_address')}
-        hint="IPv4 or IPv6, single or as a range such as 203.0.113.0/24. More can be added as credentials."
+        hint="IPv4 or IPv6, single or as a range such as 203.0.113.0/24. More can be added afterwards."
         action={<CurrentAddress onAddress={(ip) => form.setValue('ip_address', ip, { shouldDirty: true, shouldValidate: true })} />}
       >
         <Input mono placeholder="203.0.113.7" autoComplete="off" {...form.register('ip_address')} />

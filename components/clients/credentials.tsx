@@ -13,10 +13,9 @@ import { Callout } from '#components/ui/callout.tsx';
 import { Switch } from '#components/ui/choices.tsx';
 import { ConfirmDanger } from '#components/ui/confirm-danger.tsx';
 import { columnsFor, DataTable } from '#components/ui/data-table.tsx';
-import { ShownOnce } from '#components/ui/shown-once.tsx';
 import { Time } from '#components/ui/time.tsx';
 import { notifyDone, notifyFailed } from '#components/ui/toaster.tsx';
-import { AddCredentialSheet, type Revealed } from './add-credential.tsx';
+import { AddCredentialSheet } from './add-credential.tsx';
 import { type CredentialRow, type Detail, identityOf, KINDS } from './words.ts';
 
 type Row = CredentialRow & { toggle: (on: boolean) => void; readOnly: string | undefined };
@@ -71,7 +70,6 @@ export function Credentials({ client }: { client: Detail }) {
   const { space } = useScope();
   const query = useQuery(trpc.clients.credentials.queryOptions({ id: client.id }));
   const [adding, setAdding] = useState(false);
-  const [revealed, setRevealed] = useState<Revealed>();
   const [deleting, setDeleting] = useState<CredentialRow>();
   const key = trpc.clients.credentials.queryKey({ id: client.id });
   const refresh = () => void queryClient.invalidateQueries(trpc.clients.pathFilter());
@@ -106,19 +104,18 @@ export function Credentials({ client }: { client: Detail }) {
     readOnly,
     toggle: (enabled: boolean) => update.mutate({ id: client.id, credentialId: row.id, enabled }),
   }));
-  const prepared = rows?.some((row) => row.kind !== 'ip');
+  const unchecked = rows?.some((row) => row.kind !== 'ip');
   return (
     <>
       <div className="flex flex-wrap items-center justify-between gap-3">
         <p className="text-ink-2">Any enabled one of them is enough to be recognised.</p>
         <Button variant="primary" icon={<Plus />} disabledReason={readOnly} onClick={() => setAdding(true)}>
-          Add credential
+          Add address
         </Button>
       </div>
-      {prepared && (
+      {unchecked && (
         <Callout title="Calls are recognised by address in this release">
-          Certificates and signing keys can be prepared here; they count once a later release checks them. Until then a route that relies on
-          them alone admits nobody through them.
+          The certificates and signing keys among these were stored by an earlier one. No call is recognised by them.
         </Callout>
       )}
       <DataTable
@@ -137,14 +134,7 @@ export function Credentials({ client }: { client: Detail }) {
           },
         ]}
       />
-      <AddCredentialSheet client={client} open={adding} onOpenChange={setAdding} onRevealed={setRevealed} />
-      <ShownOnce
-        value={revealed?.value}
-        title={revealed?.title ?? ''}
-        label={revealed?.label ?? 'key'}
-        filename={revealed?.filename ?? 'credential.txt'}
-        onGone={() => setRevealed(undefined)}
-      />
+      <AddCredentialSheet client={client} open={adding} onOpenChange={setAdding} />
       <ConfirmDanger
         open={deleting !== undefined}
         onOpenChange={(open) => {
