@@ -3,7 +3,9 @@ import { createTRPCOptionsProxy, type TRPCOptionsProxy } from '@trpc/tanstack-re
 import { headers } from 'next/headers';
 import type { ReactNode } from 'react';
 import { newQueryClient } from '#components/trpc/query-client.ts';
+import { type ServedCall, ServedCalls } from '#components/trpc/served-calls.tsx';
 import { dashboardContext } from '#server/trpc/context.ts';
+import { shownInput } from '#server/trpc/procedures.ts';
 import { type AppRouter, appRouter } from '#server/trpc/root.ts';
 
 export type SpacePage = {
@@ -31,6 +33,21 @@ export async function Prefetch({
   const ctx = dashboardContext({ headers: await headers(), method: 'GET', workspace, space });
   const queryClient = newQueryClient();
   const trpc = createTRPCOptionsProxy<AppRouter>({ ctx, router: appRouter, queryClient });
-  await Promise.all(queries(trpc).map((q) => queryClient.prefetchQuery(q as Parameters<typeof queryClient.prefetchQuery>[0])));
-  return <HydrationBoundary state={dehydrate(queryClient)}>{children}</HydrationBoundary>;
+  const served = await Promise.all(
+    queries(trpc).map(async (query): Promise<ServedCall[]> => {
+      const options = query as Parameters<typeof queryClient.prefetchQuery>[0];
+      const began = performance.now();
+      await queryClient.prefetchQuery(options);
+      const [path, asked] = (options.queryKey ?? []) as unknown as [string[]?, { input?: unknown }?];
+      // What was refused here is asked again by the browser, which notes it.
+      if (!path || queryClient.getQueryState(options.queryKey ?? [])?.status !== 'success') return [];
+      return [{ procedure: path.join('.'), input: shownInput(asked?.input), ms: Math.round(performance.now() - began), at: Date.now() }];
+    }),
+  );
+  return (
+    <HydrationBoundary state={dehydrate(queryClient)}>
+      <ServedCalls requestId={ctx.request_id} calls={served.flat()} />
+      {children}
+    </HydrationBoundary>
+  );
 }

@@ -27,7 +27,8 @@ export async function DashboardFrame({
   if (!wanted) redirect('/onboarding');
   const current = frame.workspaces.find((w) => w.slug === wanted);
   if (!current) notFound();
-  const scope = { slug: current.slug, space, csrf: frame.csrf, role: current.role, ...addressesOf(current.slug, space) };
+  const { csrf, secret_fields } = frame;
+  const scope = { slug: current.slug, space, csrf, secret_fields, role: current.role, ...addressesOf(current.slug, space) };
   return (
     <DashboardData key={`${current.slug}/${space}`} scope={scope}>
       <Frame

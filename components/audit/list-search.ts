@@ -13,6 +13,7 @@ export const auditSearch = {
   store: parseAsStringLiteral(['general', 'critical']),
   from: parseAsString,
   to: parseAsString,
+  request_id: parseAsString,
 };
 
 export type AuditSearch = {
@@ -25,12 +26,13 @@ export type AuditSearch = {
   store: 'general' | 'critical' | null;
   from: string | null;
   to: string | null;
+  request_id: string | null;
 };
 
 const isTime = (text: string | null): text is string => text !== null && !Number.isNaN(Date.parse(text));
 
 /** The filters of an address as the endpoints take them; equal on the server and in the browser. */
-export const auditFilters = ({ q, action, resource_type, resource_id, actor, ip, store, from, to }: AuditSearch) => ({
+export const auditFilters = ({ q, action, resource_type, resource_id, actor, ip, store, from, to, request_id }: AuditSearch) => ({
   ...(q ? { q } : {}),
   ...(action ? { action } : {}),
   ...(resource_type ? { resource_type } : {}),
@@ -38,6 +40,7 @@ export const auditFilters = ({ q, action, resource_type, resource_id, actor, ip,
   ...(actor ? { actor_id: actor } : {}),
   ...(ip ? { ip } : {}),
   ...(store ? { store } : {}),
+  ...(request_id ? { request_id } : {}),
   ...(isTime(from) ? { from: new Date(from).toISOString() } : {}),
   ...(isTime(to) ? { to: new Date(to).toISOString() } : {}),
 });

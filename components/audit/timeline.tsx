@@ -80,6 +80,7 @@ export function Timeline() {
       store: null,
       from: null,
       to: null,
+      request_id: null,
     });
   const { columns, choice } = useColumns('audit', all);
   const mayExport = role === 'owner' || role === 'admin';
@@ -213,6 +214,7 @@ function activeFilters(
       ? [one('actor', `By ${actors.find((actor) => actor.value === search.actor)?.label ?? search.actor.slice(0, 8)}`)]
       : []),
     ...(search.ip ? [one('ip', `From ${search.ip}`)] : []),
+    ...(search.request_id ? [one('request_id', `Of request ${search.request_id.slice(0, 8)}`)] : []),
     ...(search.store ? [one('store', search.store === 'critical' ? 'Critical only' : 'General only')] : []),
   ];
 }

@@ -69,6 +69,21 @@ export function draftOf(op: ApiOperation, call: { path: string; query: string; b
   };
 }
 
+/** The form of a link that carries a call (`path`, `query`, `body` as JSON); of anything else, an empty one. */
+export function draftFromLink(op: ApiOperation, text: string): Draft {
+  try {
+    const { path, query, body } = JSON.parse(text) as { path?: unknown; query?: unknown; body?: unknown };
+    const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
+    return draftOf(op, {
+      path: String(path),
+      query: typeof query === 'string' ? query : '',
+      body: isObject ? (body as Record<string, unknown>) : null,
+    });
+  } catch {
+    return emptyDraft; // a link cut short, or made by hand
+  }
+}
+
 /** What the headers of an answer mean, for the reader. */
 export const HEADER_MEANINGS: Readonly<Record<string, string>> = {
   'x-request-id': 'Names this call in the audit log; quote it when you ask for help.',

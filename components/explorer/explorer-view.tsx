@@ -8,7 +8,7 @@ import { Callout } from '#components/ui/callout.tsx';
 import { Page, PageHeader, SectionCard } from '#components/ui/layout.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { CallForm } from './call-form.tsx';
-import { type Draft, emptyDraft } from './draft.ts';
+import { type Draft, draftFromLink, emptyDraft } from './draft.ts';
 import { History } from './history.tsx';
 import { ImportedCall } from './imported-call.tsx';
 import { OperationTree } from './operation-tree.tsx';
@@ -20,16 +20,23 @@ const FIRST = 'routes.list';
 export function ExplorerView() {
   const { space } = useScope();
   const operations = useOperations();
-  const [{ op: chosen, id, request }, set] = useQueryStates({
+  const [{ op: chosen, id, call, request }, set] = useQueryStates({
     op: parseAsString.withDefault(FIRST),
     id: parseAsString,
+    call: parseAsString,
     request: parseAsString,
   });
   const [draft, setDraft] = useState<Draft>(id ? { ...emptyDraft, path: { id } } : emptyDraft);
+  const [filledFrom, setFilledFrom] = useState<string | null>(null);
   const op = operations.data?.find((one) => one.id === chosen) ?? operations.data?.find((one) => one.id === FIRST);
+  // A link fills the form once; what is typed afterwards stays.
+  if (op && call !== filledFrom) {
+    setFilledFrom(call);
+    if (call !== null) setDraft(draftFromLink(op, call));
+  }
   const choose = (next: string, filled: Draft = emptyDraft) => {
     setDraft(filled);
-    void set({ op: next, id: null });
+    void set({ op: next, id: null, call: null });
   };
   return (
     <Page>

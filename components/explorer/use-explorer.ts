@@ -3,6 +3,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { z } from 'zod';
 import { useScope, useTRPC } from '#components/trpc/provider.tsx';
+import { nextKey, record, shown } from '#components/trpc/recorder.ts';
 import type { ExplorerAnswer } from '#server/domain/explorer/schema.ts';
 import { type ApiDocument, type Method, operationsOf } from './document.ts';
 import type { PreparedCall } from './draft.ts';
@@ -34,7 +35,7 @@ class SendRefused extends Error {
 
 /** Sends one call as the signed-in person, in the space of the page. The answer may hold a key shown once: no cache keeps it. */
 export function useSend() {
-  const { slug, space, csrf } = useScope();
+  const { slug, space, csrf, secret_fields } = useScope();
   const cache = useQueryClient();
   const trpc = useTRPC();
   return useMutation({
@@ -48,6 +49,11 @@ export function useSend() {
       });
       const answer = (await response.json().catch(() => ({}))) as Record<string, unknown>;
       if (!response.ok) throw new SendRefused(response.status, answer);
+      const { status, duration_ms: ms, request_id } = answer as Answer;
+      const kind = method === 'GET' ? 'query' : 'mutation';
+      const asked = new URLSearchParams(shown(query, secret_fields) as Record<string, string>).toString();
+      const what = { method, path, public: true, query: asked, body: shown(body, secret_fields) };
+      record({ key: nextKey(), what, kind, status, ms: Math.round(ms), at: Date.now(), request_id });
       return answer as Answer;
     },
     onSuccess: (_, { method }) => {

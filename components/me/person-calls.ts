@@ -1,6 +1,7 @@
 'use client';
 
 import { useScope } from '#components/trpc/provider.tsx';
+import { nextKey, record } from '#components/trpc/recorder.ts';
 
 /** A refusal of the session plane in the shape tRPC errors have here, so that pages treat both alike. */
 class PersonRefusal extends Error {
@@ -19,13 +20,26 @@ export type PersonCall = <T>(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: 
 export function usePersonCall(): PersonCall {
   const { csrf } = useScope();
   return async <T>(method: string, path: string, body?: object) => {
+    const began = performance.now();
     const response = await fetch(path, {
       method,
       headers: { accept: 'application/json', ...(method === 'GET' ? {} : { 'content-type': 'application/json', 'x-csrf-token': csrf }) },
       ...(method === 'GET' ? {} : { body: JSON.stringify(body ?? {}) }),
     });
     const answer = (await response.json().catch(() => ({}))) as Record<string, unknown>;
-    if (!response.ok) throw new PersonRefusal(response.status, answer);
+    const refusal = response.ok ? undefined : new PersonRefusal(response.status, answer);
+    record({
+      key: nextKey(),
+      // Bodies of the session plane are passwords and codes: none is kept.
+      what: { method, path, public: false },
+      kind: method === 'GET' ? 'query' : 'mutation',
+      status: response.status,
+      error: refusal?.data,
+      ms: Math.round(performance.now() - began),
+      at: Date.now(),
+      request_id: response.headers.get('x-request-id') ?? '',
+    });
+    if (refusal) throw refusal;
     return answer as T;
   };
 }

@@ -1,8 +1,9 @@
 'use client';
 
 import { Dialog as Base } from '@base-ui/react/dialog';
-import { MenuIcon, Search } from 'lucide-react';
-import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
+import { MenuIcon, Search, SquareTerminal } from 'lucide-react';
+import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
+import { useDevPane } from '#components/dev-pane/use-dev-pane.ts';
 import { remember } from '#components/theme/appearance-provider.tsx';
 import { Button, IconButton } from '#components/ui/button.tsx';
 import { cn } from '#components/ui/cn.ts';
@@ -22,6 +23,7 @@ import { HelpMenu, type Person, PersonMenu, ThemeMenu, type Workspace, Workspace
 const loadPalette = () => import('./search.tsx').then((module) => ({ default: module.SearchPalette }));
 const loadShortcuts = () => import('./shortcut-sheet.tsx').then((module) => ({ default: module.ShortcutSheet }));
 const Palette = lazy(loadPalette);
+const DevPane = lazy(() => import('#components/dev-pane/dev-pane.tsx').then((module) => ({ default: module.DevPane })));
 const ShortcutSheet = lazy(loadShortcuts);
 
 export type AppShellProps = {
@@ -69,7 +71,18 @@ export function AppShell(props: AppShellProps) {
     remember(RAIL_COOKIE, collapsed ? 'open' : 'collapsed');
     setCollapsed(!collapsed);
   };
-  useFrameKeys(place, { openPalette: () => setPalette(true), openShortcuts: () => setShortcuts(true), toggleRail });
+  const pane = useDevPane();
+  const paneButton = useRef<HTMLButtonElement>(null);
+  const closePane = () => {
+    pane.setOpen(false);
+    paneButton.current?.focus();
+  };
+  useFrameKeys(place, {
+    openPalette: () => setPalette(true),
+    openShortcuts: () => setShortcuts(true),
+    toggleRail,
+    togglePane: () => (pane.open ? closePane() : pane.setOpen(true)),
+  });
   const builtIn = useBuiltInGroups(place, workspaces);
   const overlays = useAfterIdle() || palette || shortcuts;
 
@@ -112,6 +125,15 @@ export function AppShell(props: AppShellProps) {
                 </div>
                 <div className="ml-auto flex items-center gap-0.5 sm:gap-1">
                   <SearchBox onOpen={() => setPalette(true)} />
+                  <IconButton
+                    ref={paneButton}
+                    label="Developer pane"
+                    keys="~"
+                    aria-expanded={pane.open}
+                    icon={<SquareTerminal />}
+                    onClick={() => pane.setOpen(!pane.open)}
+                    tooltipSide="bottom"
+                  />
                   <ThemeMenu />
                   <span className="max-sm:hidden">
                     <HelpMenu docsHref={docsHref} onShortcuts={() => setShortcuts(true)} />
@@ -124,6 +146,11 @@ export function AppShell(props: AppShellProps) {
             <main id="content" tabIndex={-1} className="flex min-w-0 flex-1 flex-col outline-none">
               {children}
             </main>
+            {pane.open && (
+              <Suspense fallback={null}>
+                <DevPane height={pane.height} onHeight={pane.setHeight} onClose={closePane} />
+              </Suspense>
+            )}
           </div>
         </div>
       </div>

@@ -9,8 +9,10 @@ import { hrefInSpace, hrefOf, navigation, type Place, personal } from './navigat
 import type { PaletteGroup } from './palette.tsx';
 import { themes, type Workspace } from './top-bar-menus.tsx';
 
+type FrameActs = { openPalette: () => void; openShortcuts: () => void; toggleRail: () => void; togglePane: () => void };
+
 /** The keys of the frame. They give way to a page that uses the same key. */
-export function useFrameKeys(place: Place, act: { openPalette: () => void; openShortcuts: () => void; toggleRail: () => void }): void {
+export function useFrameKeys(place: Place, act: FrameActs): void {
   const router = useRouter();
   const items = navigation.flatMap((group) => group.items).filter((item) => item.keys);
   const toSpace = (space: Space) => router.push(hrefInSpace(window.location.pathname, place, space));
@@ -19,6 +21,7 @@ export function useFrameKeys(place: Place, act: { openPalette: () => void; openS
     { keys: '/', run: act.openPalette, fallback: true },
     { keys: '?', label: 'This sheet', group: 'Everywhere', run: act.openShortcuts },
     { keys: 'mod+b', label: 'Collapse or expand the navigation', group: 'Everywhere', run: act.toggleRail },
+    { keys: '~', label: 'Developer pane: the calls of this page', group: 'Everywhere', run: act.togglePane },
     { keys: 'escape', label: 'Close what is on top', group: 'Everywhere' },
     ...items.map((item) => ({ keys: item.keys ?? '', label: item.label, group: 'Go to', run: () => router.push(hrefOf(item, place)) })),
     { keys: 'g t', label: 'Switch to Test', group: 'Go to', run: () => toSpace('test') },

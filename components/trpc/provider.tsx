@@ -7,13 +7,23 @@ import { createContext, type ReactNode, useContext, useState } from 'react';
 import type { Space } from '#components/ui/test-band.tsx';
 import type { AppRouter } from '#server/trpc/root.ts';
 import { newQueryClient } from './query-client.ts';
+import { recordingLink } from './recording-link.ts';
 
 const { TRPCProvider, useTRPC, useTRPCClient } = createTRPCContext<AppRouter>();
 
 export { useTRPC, useTRPCClient };
 
 /** The workspace and space every call of this page names, and what its links are made of. Filled from the address, never from a cookie. */
-export type Scope = { slug: string; space: Space; csrf: string; api_url: string; proxy_url: string; role: string };
+export type Scope = {
+  slug: string;
+  space: Space;
+  csrf: string;
+  api_url: string;
+  proxy_url: string;
+  role: string;
+  /** Names of the fields that no page may show again. */
+  secret_fields: readonly string[];
+};
 
 const ScopeContext = createContext<Scope | null>(null);
 
@@ -38,6 +48,7 @@ export function DashboardData({ scope, children }: { scope: Scope; children: Rea
   const [client] = useState(() =>
     createTRPCClient<AppRouter>({
       links: [
+        recordingLink(scope),
         httpBatchLink({
           url: '/admin/trpc',
           maxURLLength: 4_000,

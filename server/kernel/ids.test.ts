@@ -1,10 +1,17 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { newId } from './ids.ts';
+import { madeAt, newId } from './ids.ts';
 
 test('ids of one process sort in the order they were made, however many fall into a millisecond', () => {
   const ids = Array.from({ length: 20_000 }, newId);
   assert.deepEqual([...ids].sort(), ids);
   assert.equal(new Set(ids).size, ids.length);
   for (const id of ids.slice(0, 10)) assert.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+});
+
+test('an id tells when it was made', () => {
+  const before = Date.now();
+  const at = madeAt(newId())?.getTime() ?? 0;
+  assert.ok(at >= before && at <= Date.now() + 5);
+  assert.equal(madeAt('0190a1b2-c3d4-4e5f-8a9b-0c1d2e3f4a5b'), undefined);
 });

@@ -12,6 +12,29 @@ export function sanitiseDetails(details: Record<string, unknown>): { [key: strin
   return clean(details, 0) as { [key: string]: Json };
 }
 
+/** What stands in place of a secret in a call that is shown or copied. */
+export const MASK = '…';
+
+/**
+ * A call's input as it may be shown and copied: what is marked as secret (`marked`: names of fields) or named like a credential becomes a mark, and
+ * text shaped like a credential loses that part. Everything else stays as it is, uncut, so that the call can be made again.
+ */
+export function masked(value: unknown, marked: ReadonlySet<string>): unknown {
+  if (typeof value === 'string') return redactCredentials(value);
+  if (Array.isArray(value)) return value.map((one) => masked(one, marked));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [
+      name,
+      isSaying(member) && (marked.has(name) || isNamedLikeCredential(name)) ? MASK : masked(member, marked),
+    ]),
+  );
+}
+
+/** Nothing and a flag give no secret away; a number may be a PIN. */
+const isSaying = (value: unknown) => value !== null && value !== undefined && typeof value !== 'boolean';
+const isNamedLikeCredential = (name: string) => DROPPED.test(name.toLowerCase().replace(/[^a-z]/g, ''));
+
 function clean(value: unknown, depth: number): Json {
   if (value === null || value === undefined) return null;
   if (typeof value === 'string') return cleanText(value);
@@ -22,8 +45,7 @@ function clean(value: unknown, depth: number): Json {
   if (Array.isArray(value)) return value.slice(0, 200).map((v) => clean(v, depth + 1));
   const out: { [key: string]: Json } = {};
   for (const [key, v] of Object.entries(value as object)) {
-    const droppable = DROPPED.test(key.toLowerCase().replace(/[^a-z]/g, ''));
-    if (droppable && typeof v !== 'boolean' && v !== null) continue;
+    if (isNamedLikeCredential(key) && isSaying(v)) continue;
     out[key] = clean(v, depth + 1);
   }
   return out;

@@ -2,6 +2,7 @@ import { withinScope, workspacesOf } from '#server/domain/people/service.ts';
 import { apiUrl, proxyUrl } from '#server/domain/tenants/addresses.ts';
 import type { Space } from '#server/kernel/context.ts';
 import { db } from '#server/platform/db.ts';
+import { secretFieldNames } from './procedures.ts';
 import { personOf } from './session.ts';
 
 /** What the frame of every signed-in page shows, or null when nobody is signed in. */
@@ -12,6 +13,7 @@ export async function frameOf(headers: Headers) {
   return {
     user: { name: person.user.full_name || person.user.email, email: person.user.email },
     csrf: person.session.csrf_token,
+    secret_fields: secretFieldNames(),
     workspaces: workspaces.map(({ slug, name, role, plan, status }) => ({ slug, name, role, plan, status })),
     active: workspaces.find((w) => w.id === person.session.active_tenant_id)?.slug ?? workspaces[0]?.slug ?? null,
   };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isoTime, pathId, queryInt, time } from '#server/kernel/fields.ts';
+import { isoTime, pathId, queryInt, time, uuid } from '#server/kernel/fields.ts';
 import { pageQuery } from '#server/kernel/page.ts';
 
 /** What goes into the critical chain (interface rule 61 §3.3): closed lists, no file adds to them without adding here. */
@@ -88,6 +88,8 @@ const dashboardFilters = {
   action_prefix: word.optional(),
   ip: z.string().min(1).max(64).optional(),
   store: store.optional(),
+  /** What one request did. */
+  request_id: uuid().optional(),
   /** Part of the resource's or the actor's name. */
   q: z.string().trim().min(1).max(200).optional(),
 };

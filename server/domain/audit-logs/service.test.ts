@@ -226,3 +226,23 @@ test('an export is recorded, complete, gated by the plan, and no cell of it runs
   assert.equal((await list(w.live, { action: 'export', resource_type: 'audit_log' })).total, 2);
   await assert.rejects(exportAuditLogs({ ...owner, plan: 'starter' }, ExportAuditLogs.parse({})), { type: 'plan_feature' });
 });
+
+test('the entries of one request are found by its id, in both stores, and never in another workspace or space', async () => {
+  const [w, other] = [await workspace(), await workspace()];
+  const request_id = newId();
+  for (const ctx of [w.live, w.test, other.live]) {
+    await general({ ...ctx, request_id });
+    await general({ ...ctx, request_id: newId() });
+  }
+  await critical({ ...w.live, request_id });
+  const of = async (ctx: Ctx, id: string) => (await audit.browseAuditLogs(ctx, BrowseAuditLogs.parse({ request_id: id }))).entries;
+  const found = await of(w.member('owner'), request_id);
+  assert.deepEqual(found.map((entry) => entry.store).sort(), ['critical', 'general']);
+  assert.ok(found.every((entry) => entry.request_id === request_id));
+  assert.equal((await of(w.member('owner'), newId())).length, 0);
+  assert.equal(
+    (await of(w.member('owner'), '0190a1b2-c3d4-4e5f-8a9b-0c1d2e3f4a5b')).length,
+    0,
+    'an id of another version is looked for all the same',
+  );
+});

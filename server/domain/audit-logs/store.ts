@@ -1,6 +1,7 @@
 import { Prisma } from '#server/generated/prisma/client.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
+import { madeAt } from '#server/kernel/ids.ts';
 import { containing, FEW, GLANCE } from '#server/kernel/listing.ts';
 
 export type AuditFilters = {
@@ -17,6 +18,7 @@ export type AuditFilters = {
   ip?: string | undefined;
   q?: string | undefined;
   store?: 'general' | 'critical' | undefined;
+  request_id?: string | undefined;
 };
 
 /** Where an entry stands in the merged order; the two stores draw `seq` from one sequence. */
@@ -148,9 +150,20 @@ function matching(f: Omit<AuditFilters, 'q' | 'store'>, at: Prisma.Sql): Prisma.
     f.until === undefined ? null : Prisma.sql`${at} < ${new Date(f.until)}`,
     f.since === undefined ? null : Prisma.sql`${at} > ${new Date(f.since)}`,
     f.ip === undefined ? null : Prisma.sql`ip_address = ${f.ip}`,
+    f.request_id === undefined ? null : ofRequest(f.request_id, at),
   ].filter((c) => c !== null);
   return conditions.length === 0 ? Prisma.sql`true` : Prisma.join(conditions, ' and ');
 }
+
+/** Ids of requests carry the time they were made: entries are looked for around it, in the index, and not from the beginning. */
+function ofRequest(id: string, at: Prisma.Sql): Prisma.Sql {
+  const made = madeAt(id);
+  const same = Prisma.sql`request_id = ${id}`;
+  return made
+    ? Prisma.sql`${same} and ${at} between ${new Date(made.getTime() - HOUR_MS)} and ${new Date(made.getTime() + HOUR_MS)}`
+    : same;
+}
+const HOUR_MS = 3_600_000;
 
 /** An entry of either store, before anybody decides who may see its details. */
 export type AuditRow = {

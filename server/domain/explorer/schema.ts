@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { time } from '#server/kernel/fields.ts';
+import { MASK, masked } from '#server/kernel/sanitise.ts';
 
 /** Of a header field's value: visible ASCII. Everything else a caller could put into a request is decided by the service. */
 const headerValue = z.string().regex(/^[\x20-\x7e]{1,255}$/, 'must be 1 to 255 visible ASCII characters');
@@ -46,3 +47,19 @@ export const ExplorerCall = z.object({
 });
 
 export const ExplorerHistory = z.object({ calls: z.array(ExplorerCall) });
+
+/** A procedure of the dashboard as the operation it carries out. `path` is below /v1 for public ones, else of the dashboard plane. */
+export const Procedure = z.object({
+  procedure: z.string(),
+  operation: z.string(),
+  method: z.string(),
+  path: z.string(),
+  summary: z.string(),
+  public: z.boolean(),
+  /** Of its success. */
+  status: z.int(),
+});
+export type Procedure = z.output<typeof Procedure>;
+
+// The browser masks what it shows by the rule that the server masks by.
+export { MASK, masked };

@@ -1,8 +1,9 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read } from '#server/kernel/database.ts';
 import type { AnyOperation } from '#server/kernel/operation.ts';
 import { sanitiseDetails } from '#server/kernel/sanitise.ts';
+import { secretFields } from '#server/kernel/secret-fields.ts';
 import type { ExplorerCall } from './schema.ts';
 
 const KEPT = 50;
@@ -22,7 +23,7 @@ type Call = {
 export async function recordCall(ctx: Ctx, { op, body, ...call }: Call): Promise<void> {
   const user_id = ctx.actor.type === 'member' ? ctx.actor.id : null;
   if (!user_id) return;
-  const secret = secretFields(op);
+  const secret = secretFields(op.input);
   const { query } = sanitiseDetails({ query: call.query }) as { query: string };
   await read({ ...ctx, tx: undefined } as Ctx, async (tx) => {
     await tx.explorer_calls.create({
@@ -51,19 +52,6 @@ export async function historyOf(ctx: Ctx): Promise<{ calls: z.input<typeof Explo
     tx.explorer_calls.findMany({ where: { ...own(ctx), user_id }, orderBy: [{ created_at: 'desc' }, { id: 'desc' }], take: KEPT }),
   );
   return { calls: rows.map((row) => ({ ...row, body: row.body as Record<string, unknown> | null })) };
-}
-
-/** Names of the fields that an operation marks as secret, wherever in its body they stand. */
-function secretFields(op: AnyOperation): ReadonlySet<string> {
-  const found = new Set<string>();
-  const walk = (node: unknown): void => {
-    if (typeof node !== 'object' || node === null) return;
-    for (const [name, child] of Object.entries((node as { properties?: Record<string, unknown> }).properties ?? {}))
-      if (typeof child === 'object' && child !== null && 'x-secret' in child) found.add(name);
-    for (const child of Object.values(node)) walk(child);
-  };
-  walk(z.toJSONSchema(op.input, { io: 'input', unrepresentable: 'any' }));
-  return found;
 }
 
 function without(value: unknown, names: ReadonlySet<string>): unknown {

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { CreateRoute, RouteRecord } from '#server/domain/routes/schema.ts';
 import { CreateSecret } from '#server/domain/secrets/schema.ts';
-import { shownOnce } from '#server/kernel/fields.ts';
+import { secret, shownOnce } from '#server/kernel/fields.ts';
 
-/** A shell command or an API description turned into routes and secrets that a person looks at before they are made. */
+/** A shell command or an API description turned into routes and secrets that a person looks at before they are made. A command carries its credential. */
 export const Propose = z
-  .object({ kind: z.enum(['curl', 'openapi']), text: z.string().min(1) })
+  .object({ kind: z.enum(['curl', 'openapi']), text: secret(z.string().min(1)) })
   .refine((v) => v.text.length <= (v.kind === 'curl' ? 64 * 1024 : 512 * 1024), { path: ['text'], message: 'is too long to import' });
 
 export const ProposedRoute = z.object({
@@ -28,7 +28,7 @@ export type ProposedRoute = z.output<typeof ProposedRoute>;
 export type ProposedSecret = z.output<typeof ProposedSecret>;
 
 const route = z.object(CreateRoute.shape);
-const secret = CreateSecret.pick({
+const storedSecret = CreateSecret.pick({
   name: true,
   value: true,
   environment: true,
@@ -37,7 +37,7 @@ const secret = CreateSecret.pick({
   allowed_hosts: true,
 });
 
-export const Apply = z.object({ routes: z.array(route).min(1).max(20), secrets: z.array(secret).max(50).default([]) });
+export const Apply = z.object({ routes: z.array(route).min(1).max(20), secrets: z.array(storedSecret).max(50).default([]) });
 export const Applied = z
   .object({ routes: z.array(RouteRecord), secrets: z.array(z.object({ id: z.uuid(), name: z.string() })) })
   .meta({ id: 'Imported' });

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import type { RecordedCall } from '#components/trpc/recorder.ts';
+import { shown } from '#components/trpc/recorder.ts';
+import { procedures, secretFieldNames } from '#server/trpc/procedures.ts';
+import { described, explorerLink } from './described.ts';
+
+const call = (procedure: string, input: unknown, more: Partial<RecordedCall> = {}): RecordedCall => ({
+  key: 'k',
+  what: { procedure, input },
+  kind: 'query',
+  ms: 1,
+  at: 0,
+  request_id: 'r',
+  page: '/',
+  ...more,
+});
+const id = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b';
+
+test('a call of a page reads as the call of the API that does the same', () => {
+  assert.deepEqual(described(call('routes.list', { page: 2, sort: 'name', q: undefined }), procedures()), {
+    method: 'GET',
+    path: '/routes',
+    query: 'page=2&sort=name',
+    body: undefined,
+    public: true,
+    status: 200,
+    operation: 'routes.list',
+    summary: 'List routes',
+  });
+  const edit = described(call('routes.update', { id, name: 'n', expected_updated_at: 'x' }, { kind: 'mutation' }), procedures());
+  assert.deepEqual([edit?.method, edit?.path, edit?.body], ['PATCH', `/routes/${id}`, { name: 'n' }]);
+  assert.equal(described(call('routes.create', {}), procedures())?.status, 201);
+});
+
+test('what no API key can do is told apart', () => {
+  assert.equal(described(call('account.plan', {}), procedures())?.public, false);
+  assert.equal(explorerLink(described(call('account.plan', {}), procedures())!), undefined);
+});
+
+test('every procedure of the dashboard has its line', () => {
+  for (const { procedure } of procedures()) assert.ok(described(call(procedure, {}), procedures()), procedure);
+});
+
+test('nothing typed into a secret field reaches the pane, its code or its links', () => {
+  const canary = 'canary-7f3a1c';
+  const inputs: Record<string, unknown> = {
+    'secrets.create': { name: 'A', value: canary },
+    'secrets.putValue': { id, value: canary, environment: 'production' },
+    'secrets.importEnv': { content: `A=${canary}`, environment: 'production' },
+    'clients.createCredential': { id, kind: 'hmac', secret: canary, data: { secret: canary } },
+    'import.propose': { kind: 'curl', text: `curl -H 'Authorization: ${canary}' https://x.test` },
+    'import.create': { routes: [], secrets: [{ name: 'A', value: canary }] },
+    'routes.test': { id, method: 'GET', headers: [{ name: 'Authorization', value: canary }] },
+  };
+  for (const [procedure, input] of Object.entries(inputs)) {
+    const kept = call(procedure, shown(input, secretFieldNames()), { kind: 'mutation' });
+    const line = described(kept, procedures())!;
+    assert.ok(!`${JSON.stringify(kept)}${JSON.stringify(line)}${explorerLink(line)}`.includes(canary), procedure);
+    assert.ok(JSON.stringify(input).includes(canary), 'the canary is in what was sent');
+  }
+});
+
+test('text that looks like a credential is masked wherever it was typed', () => {
+  const key = `tk_live_${'a'.repeat(12)}_${'B'.repeat(51)}`;
+  assert.ok(!JSON.stringify(shown({ description: `see ${key}`, q: key }, [])).includes('BBBB'));
+});
+
+test('a call opens in the explorer filled in, without what was masked, and never as an address too long to follow', () => {
+  const line = described(call('secrets.create', shown({ name: 'A', value: 'v' }, secretFieldNames()), { kind: 'mutation' }), procedures())!;
+  const link = new URL(explorerLink(line)!, 'http://x.test');
+  assert.equal(link.searchParams.get('op'), 'secrets.create');
+  assert.deepEqual(JSON.parse(link.searchParams.get('call')!), { path: '/secrets', query: '', body: { name: 'A' } });
+  const long = explorerLink({ ...line, body: { description: 'x'.repeat(9_000) } })!;
+  assert.ok(long.length < 200 && long.includes('op=secrets.create'));
+});

@@ -1,0 +1,40 @@
+import type { TRPCLink } from '@trpc/client';
+import { observable } from '@trpc/server/observable';
+import type { AppRouter } from '#server/trpc/root.ts';
+import { nextKey, record, shown } from './recorder.ts';
+import { refusalOf } from './refusal.ts';
+
+/** Notes every call of the client for the developer pane, masked before anything is kept. Changes nothing about the call. */
+export const recordingLink =
+  ({ secret_fields }: { secret_fields: readonly string[] }): TRPCLink<AppRouter> =>
+  () =>
+  ({ op, next }) =>
+    observable((observer) => {
+      const began = performance.now();
+      const note = (more: { request_id: string; status?: number; error?: { code: string; message: string } }) =>
+        record({
+          key: nextKey(),
+          what: { procedure: op.path, input: shown(op.input, secret_fields) },
+          kind: op.type === 'mutation' ? 'mutation' : 'query',
+          ms: Math.round(performance.now() - began),
+          at: Date.now(),
+          ...more,
+        });
+      return next(op).subscribe({
+        next: (value) => {
+          note({ request_id: requestIdOf(value.context?.response) });
+          observer.next(value);
+        },
+        error: (failure) => {
+          // A query that its page no longer waits for is no call worth a line.
+          if (!op.signal?.aborted) {
+            const { code, message, request_id, status } = refusalOf(failure);
+            note({ request_id: request_id || requestIdOf(failure.meta?.response), status, error: { code, message } });
+          }
+          observer.error(failure);
+        },
+        complete: () => observer.complete(),
+      });
+    });
+
+const requestIdOf = (response: unknown): string => (response instanceof Response ? (response.headers.get('x-request-id') ?? '') : '');

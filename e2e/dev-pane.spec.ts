@@ -1,0 +1,72 @@
+import AxeBuilder from '@axe-core/playwright';
+import { expect, test } from '@playwright/test';
+import { operator } from './running-system.ts';
+
+/** The developer pane: what a page calls, in terms of the API, and nothing secret of it (70 §11). */
+const person = { email: 'pane@example.com', password: 'glass in front of the calls' };
+const slug = 'panes';
+
+test('the pane shows the calls of a page as the API has them, keeps its place, leads on, and never shows what a secret field held', async ({
+  page,
+}) => {
+  test.setTimeout(120_000);
+  await operator(['create-tenant', '--slug', slug, '--plan', 'pro', '--owner-email', person.email, '--owner-password', person.password]);
+  await page.goto('/signin');
+  await page.getByLabel('E-mail').fill(person.email);
+  await page.getByLabel('Password', { exact: true }).fill(person.password);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await page.waitForURL(`**/${slug}/**`);
+  await page.goto(`/${slug}/test/secrets`);
+  await expect(page.getByRole('heading', { name: 'Secrets', level: 1 })).toBeVisible();
+  await page.keyboard.press('~');
+  const pane = page.getByRole('region', { name: 'Developer pane' });
+  // Asked by the server for the first paint, before any script ran here.
+  await expect(pane.getByRole('button', { name: /GET \/secrets\?/ })).toBeVisible();
+
+  const canary = 'canary-5b1d-never-in-a-pane';
+  await page.getByRole('button', { name: 'New secret' }).first().click();
+  const sheet = page.getByRole('dialog');
+  await sheet.getByLabel('Name').fill('PANE_SECRET');
+  await sheet.getByLabel('Value', { exact: true }).fill(canary);
+  await sheet.getByRole('button', { name: /^Store|^Create|^Save/ }).click();
+  await expect(sheet).toBeHidden();
+  const made = pane.getByRole('button', { name: /POST \/secrets/ });
+  await made.click();
+  await expect(pane.getByRole('link', { name: 'Open in the explorer' })).toBeVisible();
+  await expect(pane.getByText('PANE_SECRET').first()).toBeVisible();
+  for (const language of ['Node', 'Python', 'curl']) {
+    await pane.getByRole('button', { name: language, exact: true }).click();
+    expect(await page.content()).not.toContain(canary);
+  }
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  expect(violations.map((v) => `${v.id}: ${v.nodes[0]?.target.join(' ')}`)).toEqual([]);
+
+  // The height moves by keyboard and both are there after a reload.
+  const edge = pane.getByRole('separator');
+  const height = async () => Number(await edge.getAttribute('aria-valuenow'));
+  const before = await height();
+  await edge.focus();
+  await page.keyboard.press('ArrowUp');
+  await expect.poll(height).toBe(before + 40);
+  const audit = await pane.getByRole('link', { name: /audit log/ }).getAttribute('href');
+  const explorer = await pane.getByRole('link', { name: 'Open in the explorer' }).getAttribute('href');
+  expect(`${audit}${explorer}`).not.toContain(canary);
+  await page.reload();
+  await expect(pane).toBeVisible();
+  expect(await height()).toBe(before + 40);
+
+  await page.goto(audit ?? '');
+  await expect(page.getByText('Of request', { exact: false })).toBeVisible();
+  await expect(page.getByRole('row', { name: /PANE_SECRET/ })).toBeVisible();
+  await page.goto(explorer ?? '');
+  await expect(page.getByRole('textbox', { name: 'name' })).toHaveValue('PANE_SECRET');
+  await expect(page.getByLabel('value', { exact: true })).toHaveValue('');
+  const kept = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
+  expect(kept).not.toContain(canary);
+
+  // Escape inside closes it and the focus is on its button.
+  await pane.getByRole('separator').focus();
+  await page.keyboard.press('Escape');
+  await expect(pane).toHaveCount(0);
+  await expect(page.getByRole('button', { name: 'Developer pane' })).toBeFocused();
+});
