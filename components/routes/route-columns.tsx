@@ -17,6 +17,7 @@ import type { Figures } from './use-figures.ts';
 export type ColumnContext = {
   colors: ReadonlyMap<string, string>;
   readOnly: string | undefined;
+  namesOnly: boolean;
   figures: Figures;
   onEnable: (route: RouteItem, enabled: boolean) => void;
 };
@@ -24,8 +25,8 @@ export type ColumnContext = {
 const column = columnsFor<RouteItem>();
 
 /** The columns of the list of routes; built once a page from what the cells need to know. */
-export function routeColumns({ colors, readOnly, figures, onEnable }: ColumnContext): Columns<RouteItem> {
-  return [
+export function routeColumns({ colors, readOnly, namesOnly, figures, onEnable }: ColumnContext): Columns<RouteItem> {
+  const columns = [
     column.accessor('name', {
       header: 'Name',
       meta: { sort: 'name' },
@@ -94,7 +95,11 @@ export function routeColumns({ colors, readOnly, figures, onEnable }: ColumnCont
       ),
     }),
   ];
+  return namesOnly ? columns.filter((one) => !('accessorKey' in one && SETTINGS.includes(String(one.accessorKey)))) : columns;
 }
+
+/** What a list of names does not hold. */
+const SETTINGS = ['target_base_url', 'requires_clients', 'rate_limit_requests'];
 
 type Served = { name: string; enabled: boolean };
 

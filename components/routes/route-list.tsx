@@ -21,7 +21,7 @@ import { useLimit } from '#components/trpc/plan.tsx';
 import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { refusalOf } from '#components/trpc/refusal.ts';
-import { useReadOnlyReason } from '#components/trpc/role.ts';
+import { useNamesOnly, useReadOnlyReason } from '#components/trpc/role.ts';
 import { BulkBar } from '#components/ui/bulk-bar.tsx';
 import { Button, LinkButton } from '#components/ui/button.tsx';
 import { useColumns } from '#components/ui/columns.tsx';
@@ -48,6 +48,7 @@ export function RouteList() {
   const router = useRouter();
   const { space } = useScope();
   const readOnly = useReadOnlyReason();
+  const namesOnly = useNamesOnly();
   const [search, setSearch] = useQueryStates(routeSearch);
   const [creating, setCreating] = useQueryState('create', parseAsBoolean.withDefault(false));
   const [selected, setSelected] = useState<Set<string>>(new Set());
@@ -65,8 +66,14 @@ export function RouteList() {
   const { mutate: switchOn } = enable;
   const all = useMemo(
     () =>
-      routeColumns({ colors, readOnly, figures, onEnable: (route, enabled) => switchOn({ ids: [route.id], enabled, name: route.name }) }),
-    [colors, readOnly, figures, switchOn],
+      routeColumns({
+        colors,
+        readOnly,
+        namesOnly,
+        figures,
+        onEnable: (route, enabled) => switchOn({ ids: [route.id], enabled, name: route.name }),
+      }),
+    [colors, readOnly, namesOnly, figures, switchOn],
   );
   const { columns, choice } = useColumns('routes', all);
   useHotkeys([

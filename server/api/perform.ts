@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { noteUses } from '#server/domain/api-keys/uses.ts';
 import { denyingPolicy } from '#server/domain/policies/service.ts';
 import { isServableStatus } from '#server/domain/tenants/schema.ts';
+import { seesNamesOnly } from '#server/kernel/capabilities.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
 import type { Expectation } from '#server/kernel/expectation.ts';
@@ -68,8 +69,15 @@ export async function execute<I extends z.ZodType, O extends z.ZodType>(
   const input = parsed(op.input, raw);
   const result: unknown = await guarded(op, ctx, input, raw);
   const value = op.list ? (result as Page<unknown> | Feed<unknown>).rows : result;
-  return { output: op.output.parse(value), result };
+  const output = op.output.parse(value);
+  return { output: op.names && namesOnly(op, ctx) ? (named(output, op.names) as z.output<O>) : output, result };
 }
+
+const namesOnly = ({ needs }: AnyOperation, ctx: Ctx): boolean =>
+  Array.isArray(needs) && needs.some((list) => seesNamesOnly(ctx.actor.capabilities, list));
+
+const named = (rows: unknown, names: readonly string[]): unknown =>
+  (rows as Record<string, unknown>[]).map((row) => Object.fromEntries(names.map((name) => [name, row[name]])));
 
 /** Runs the verb under the caller's expectation, if there is one; a stale one is refused with what the row is now. */
 async function guarded<I extends z.ZodType, O extends z.ZodType>(op: Operation<I, O>, ctx: Ctx, input: z.output<I>, raw: unknown) {

@@ -58,6 +58,19 @@ export const LITERAL_ONLY: ReadonlySet<Capability> = new Set<Capability>([
   'oauth_client:create',
 ]);
 
+/** The "names only" of rule 24 §2: who may list but not read sees what a thing is called, and nothing of how it is set. */
+const READ_OF_LIST: Partial<Record<Capability, Capability>> = {
+  'route:list': 'route:read',
+  'environment:list': 'environment:read',
+  'collection:list': 'collection:read',
+  'ai_gateway:list': 'ai_gateway:read',
+};
+
+export function seesNamesOnly(held: ReadonlySet<Capability>, list: Capability): boolean {
+  const read = READ_OF_LIST[list];
+  return read !== undefined && !held.has(read);
+}
+
 /** What a person holds in a workspace. Class B acts are absent: they exist only as reveals. */
 export function memberCapabilities(role: MemberRole, flags: { reveal_secrets: boolean }): ReadonlySet<Capability> {
   const held = new Set<Capability>();

@@ -38,6 +38,8 @@ export type Operation<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.Z
   success_of?: (output: z.output<O>, result?: Record<string, unknown>) => Success;
   /** Absent: one resource. */
   list?: 'paged' | 'whole' | 'feed';
+  /** The members of a row that a list shows to callers who see names only (`seesNamesOnly`); the rest is left out. */
+  names?: readonly string[];
   /** The answer carries a one-time secret: its stored replay is sealed under the key text too (interface rule 01 §7.9). */
   shown_once?: true;
   /** A POST that changes nothing (a proposal, a verification): no audit entry is written. */

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import test, { describe } from 'node:test';
+import { operations } from '#server/api/operations.ts';
 import { frontDoorToken } from '#server/crypto/derive.ts';
 import { historyOf } from '#server/domain/explorer/service.ts';
-import { CAPABILITIES, PERSON_FORBIDDEN, personCapabilities } from '#server/kernel/capabilities.ts';
+import { CAPABILITIES, memberCapabilities, PERSON_FORBIDDEN, personCapabilities, seesNamesOnly } from '#server/kernel/capabilities.ts';
 import { type Ctx, spaceOf } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
@@ -45,6 +46,50 @@ test('a call answers as /v1 does, is audited as the person, and tells the gatewa
   assert.ok(entry.user_agent?.startsWith('API explorer; '));
   const listed = await send(ctx, { path: '/routes', query: { per_page: '1' } });
   assert.deepEqual([listed.status, listed.body.meta.per_page], [200, 1]);
+});
+
+test('a Member sees what routes are called, and by no way what they are set to', async () => {
+  const w = await workspace();
+  const target = 'https://inner-billing.example.com/base';
+  const route = { name: 'billing', target_base_url: target, rate_limit_requests: 77, rate_limit_window_sec: 60, rate_limit_enabled: true };
+  const { id } = await made(w.live, 'routes.create', route);
+  await made(w.live, 'environments.create', { name: 'staging', description: 'inner words' });
+  await made(w.live, 'collections.create', { name: 'Group', description: 'inner words' });
+  const ways: Record<string, (ctx: Ctx) => Promise<unknown>> = {
+    'the list': (ctx) => made(ctx, 'routes.list'),
+    'the list, searched': (ctx) => made(ctx, 'routes.list', { q: 'bill' }),
+    environments: (ctx) => made(ctx, 'environments.list'),
+    collections: (ctx) => made(ctx, 'collections.list'),
+    'the explorer': async (ctx) => (await send(ctx, { path: '/routes' })).body.data,
+    'the overview': (ctx) => made(ctx, 'routes.overview', { ids: id }),
+    'the search by name': (ctx) => made(ctx, 'search.query', { q: 'billing' }),
+    'the search by id': (ctx) => made(ctx, 'search.query', { q: id }),
+  };
+  for (const [way, look] of Object.entries(ways)) {
+    const seen = JSON.stringify(await look(w.member('member')));
+    assert.match(seen, /billing|staging|Group|route_id/, way);
+    assert.doesNotMatch(seen, /inner|example\.com|rate_limit|requires/, way);
+  }
+  assert.deepEqual(
+    (await made(w.member('member'), 'search.query', { q: 'inner-billing' })).groups,
+    [],
+    'an upstream finds no route either',
+  );
+  for (const way of ['the list', 'the explorer', 'the search by name'])
+    assert.match(JSON.stringify(await ways[way]?.(w.member('viewer'))), /inner/, way);
+});
+
+test('every list that shows names only names members of its rows', () => {
+  const lists = operations.filter(
+    (op) =>
+      Array.isArray(op.needs) &&
+      op.needs.some((c) => c.endsWith(':list') && seesNamesOnly(memberCapabilities('member', { reveal_secrets: false }), c)),
+  );
+  assert.deepEqual(lists.map(({ id }) => id).sort(), ['collections.list', 'environments.list', 'routes.list', 'routes.overview']);
+  for (const op of lists.filter(({ id }) => id !== 'routes.overview')) {
+    const known = Object.keys(op.output.element.shape);
+    assert.ok(op.names?.length && op.names.every((name) => known.includes(name)), op.id);
+  }
 });
 
 describe('nobody does more here than their role lets them', () => {

@@ -14,6 +14,7 @@ export const list = operation({
   input: z.object({}),
   output: z.array(Environment),
   list: 'whole',
+  names: ['id', 'name', 'display_name', 'color', 'is_default', 'created_at'],
   run: async (ctx) => wholeList(await environments.listEnvironments(ctx)),
 });
 

@@ -21,6 +21,7 @@ export const list = operation({
   input: wire.ListRoutes,
   output: z.array(wire.Route),
   list: 'paged',
+  names: ['id', 'name', 'slug', 'base_environment', 'enabled', 'collection_id', 'created_at'],
   run: (ctx, input) => routes.listRoutes(ctx, input),
 });
 

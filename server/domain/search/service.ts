@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { denyingPolicy } from '#server/domain/policies/service.ts';
-import type { Capability } from '#server/kernel/capabilities.ts';
+import { type Capability, seesNamesOnly } from '#server/kernel/capabilities.ts';
 import { type Ctx, spaceOf } from '#server/kernel/context.ts';
 import { read } from '#server/kernel/database.ts';
 import { isUuid } from '#server/kernel/fields.ts';
@@ -64,7 +64,7 @@ async function finds(ctx: Ctx, text: string, types: readonly SearchType[], limit
     if (onlyRequest) return [];
     const range = rangeOf(text);
     if (range) return types.includes('client') ? clientsAt(tx, ctx, range, limit) : [];
-    return documentsLike(tx, text, types, limit, forgive);
+    return (await documentsLike(tx, text, types, limit, forgive)).filter((row) => !namesOnly(ctx, row) || named(row, text));
   });
 }
 
@@ -102,13 +102,18 @@ const PAGES: Readonly<Record<SearchType, (id: string) => string>> = {
   request: (id) => `/logs?peek=${id}`,
 };
 
+/** Below the name of a route stands its upstream; below the others' stands another name. */
+const namesOnly = (ctx: Ctx, { type }: Document) => type === 'route' && seesNamesOnly(ctx.actor.capabilities, NEEDS.route);
+/** Found by its name, not by what it is set to: an upstream that finds its route would be told. */
+const named = ({ title }: Document, text: string) => title.toLowerCase().includes(text.toLowerCase());
+
 const asFound = (row: Document, ctx: Ctx, home: string): Found & { type: SearchType } => {
   const type = row.type as SearchType;
   return {
     type,
     id: row.ref_id,
     title: row.title,
-    subtitle: row.subtitle,
+    subtitle: namesOnly(ctx, row) ? null : row.subtitle,
     url: `${home}${PAGES[type](row.ref_id)}`,
     badges: row.badges,
     score: Math.round(row.score * 1000) / 1000,
