@@ -48,6 +48,11 @@ const calls = {
     headers: { Authorization: 'Bearer $SALLYPORT_KEY', 'X-Note': `a'b"c\\d` },
     body: hostile,
   },
+  repeated: {
+    method: 'GET',
+    url: `${origin}/v1/x`,
+    headers: { 'X-Svc-Key': '$SALLYPORT_KEY', 'X-Svc-Environment': `$SALLYPORT_TEST $(id) #{1} \${x} it's` },
+  },
   refused: { method: 'DELETE', url: `${origin}/v1/refused/1`, headers: { 'X-Svc-Key': '$SALLYPORT_KEY' } },
 };
 

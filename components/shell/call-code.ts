@@ -1,10 +1,10 @@
 import type { Snippet } from '#components/ui/code-block.tsx';
-import { curlOf } from './curl.ts';
+import { curlOf, isVariable } from './curl.ts';
 
 export type ApiCall = {
   method: string;
   url: string;
-  /** `$NAME` in a value is read from the environment, so that no credential stands in the code. */
+  /** `$NAME` as the credential is read from the environment, so that none stands in the code. */
   headers?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   body?: unknown;
@@ -28,21 +28,26 @@ const json = (value: unknown) => JSON.stringify(value, null, 2);
 const indented = (text: string, by: string) => text.replaceAll('\n', `\n${by}`);
 const lines = (call: Sent, one: (name: string, value: string) => string) => Object.entries(call.headers).map(([n, v]) => one(n, v));
 
-/** A text with environment variables as an expression: quoted pieces and look-ups, joined. */
-function expression(text: string, quote: (piece: string) => string, lookUp: (name: string) => string, joint: string): string {
-  const pieces = text
-    .split(/(\$[A-Z][A-Z0-9_]*)/)
-    .filter(Boolean)
-    .map((piece) => (/^\$[A-Z]/.test(piece) ? lookUp(piece.slice(1)) : quote(piece)));
-  return pieces.length === 0 ? quote('') : pieces.join(joint);
+const readsEnvironment = (call: Sent) => Object.entries(call.headers).some(([name, value]) => isVariable(name, value));
+
+/** A header's value as an expression: a quoted text, or what stands before the variable and its look-up, joined. */
+function expression(
+  [name, value]: readonly [string, string],
+  quote: (piece: string) => string,
+  lookUp: (name: string) => string,
+  joint: string,
+): string {
+  if (!isVariable(name, value)) return quote(value);
+  const at = value.indexOf('$');
+  return [...(at > 0 ? [quote(value.slice(0, at))] : []), lookUp(value.slice(at + 1))].join(joint);
 }
 
 function node(call: Sent): string {
-  const value = (text: string) => expression(text, JSON.stringify, (name) => ['process', 'env', name].join('.'), ' + ');
+  const value = (n: string, v: string) => expression([n, v], JSON.stringify, (name) => ['process', 'env', name].join('.'), ' + ');
   const options = [
     ...(call.method === 'GET' ? [] : [`  method: ${JSON.stringify(call.method)},`]),
     '  headers: {',
-    ...lines(call, (n, v) => `    ${JSON.stringify(n)}: ${value(v)},`),
+    ...lines(call, (n, v) => `    ${JSON.stringify(n)}: ${value(n, v)},`),
     '  },',
     ...(call.body === undefined ? [] : [`  body: JSON.stringify(${indented(json(call.body), '  ')}),`]),
   ];
@@ -50,14 +55,14 @@ function node(call: Sent): string {
 }
 
 function python(call: Sent): string {
-  const fromEnv = Object.values(call.headers).some((v) => /\$[A-Z]/.test(v));
-  const value = (text: string) => expression(text, JSON.stringify, (name) => `os.environ[${JSON.stringify(name)}]`, ' + ');
+  const fromEnv = readsEnvironment(call);
+  const value = (n: string, v: string) => expression([n, v], JSON.stringify, (name) => `os.environ[${JSON.stringify(name)}]`, ' + ');
   const imports = [...(call.body === undefined ? [] : ['json']), ...(fromEnv ? ['os'] : []), 'urllib.error', 'urllib.request'].join(', ');
   const options = [
     `    ${JSON.stringify(call.url)},`,
     `    method=${JSON.stringify(call.method)},`,
     '    headers={',
-    ...lines(call, (n, v) => `        ${JSON.stringify(n)}: ${value(v)},`),
+    ...lines(call, (n, v) => `        ${JSON.stringify(n)}: ${value(n, v)},`),
     '    },',
     ...(call.body === undefined ? [] : [`    data=json.dumps(${indented(pythonLiteral(call.body), '    ')}).encode(),`]),
   ];
@@ -78,8 +83,8 @@ function pythonLiteral(value: unknown, by = ''): string {
 }
 
 function go(call: Sent): string {
-  const fromEnv = Object.values(call.headers).some((v) => /\$[A-Z]/.test(v));
-  const value = (text: string) => expression(text, JSON.stringify, (name) => `os.Getenv(${JSON.stringify(name)})`, ' + ');
+  const fromEnv = readsEnvironment(call);
+  const value = (n: string, v: string) => expression([n, v], JSON.stringify, (name) => `os.Getenv(${JSON.stringify(name)})`, ' + ');
   const body = call.body === undefined ? 'nil' : `strings.NewReader(${goText(json(call.body))})`;
   const imports = ['fmt', 'io', 'net/http', ...(fromEnv ? ['os'] : []), ...(call.body === undefined ? [] : ['strings'])];
   return `package main
@@ -93,7 +98,7 @@ func main() {
 	if err != nil {
 		panic(err)
 	}
-${lines(call, (n, v) => `\trequest.Header.Set(${JSON.stringify(n)}, ${value(v)})`).join('\n')}
+${lines(call, (n, v) => `\trequest.Header.Set(${JSON.stringify(n)}, ${value(n, v)})`).join('\n')}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		panic(err)
@@ -111,14 +116,17 @@ ${lines(call, (n, v) => `\trequest.Header.Set(${JSON.stringify(n)}, ${value(v)})
 const goText = (text: string) => (text.includes('`') ? JSON.stringify(text) : `\`${text}\``);
 
 function php(call: Sent): string {
-  const value = (text: string) => expression(text, single, (name) => `getenv(${single(name)})`, ' . ');
+  const value = (n: string, v: string) =>
+    isVariable(n, v)
+      ? `${single(`${n}: `)} . ${expression([n, v], single, (name) => `getenv(${single(name)})`, ' . ')}`
+      : single(`${n}: ${v}`);
   return `<?php
 $call = curl_init(${single(call.url)});
 curl_setopt_array($call, [
     CURLOPT_CUSTOMREQUEST => ${single(call.method)},
     CURLOPT_RETURNTRANSFER => true,
     CURLOPT_HTTPHEADER => [
-${lines(call, (n, v) => `        ${value(`${n}: ${v}`)},`).join('\n')}
+${lines(call, (n, v) => `        ${value(n, v)},`).join('\n')}
     ],${call.body === undefined ? '' : `\n    CURLOPT_POSTFIELDS => <<<'JSON'\n    ${indented(json(call.body), '    ')}\n    JSON,`}
 ]);
 $answer = curl_exec($call);
@@ -129,13 +137,13 @@ echo curl_getinfo($call, CURLINFO_RESPONSE_CODE), ' ', $answer, PHP_EOL;`;
 }
 
 function ruby(call: Sent): string {
-  const value = (text: string) => expression(text, single, (name) => `ENV.fetch(${single(name)})`, ' + ');
+  const value = (n: string, v: string) => expression([n, v], single, (name) => `ENV.fetch(${single(name)})`, ' + ');
   const verb = `${call.method[0]}${call.method.slice(1).toLowerCase()}`;
   return `require 'net/http'
 
 uri = URI(${single(call.url)})
 request = Net::HTTP::${verb}.new(uri)
-${lines(call, (n, v) => `request[${single(n)}] = ${value(v)}`).join('\n')}${call.body === undefined ? '' : `\nrequest.body = <<~'JSON'\n  ${indented(json(call.body), '  ')}\nJSON`}
+${lines(call, (n, v) => `request[${single(n)}] = ${value(n, v)}`).join('\n')}${call.body === undefined ? '' : `\nrequest.body = <<~'JSON'\n  ${indented(json(call.body), '  ')}\nJSON`}
 response = Net::HTTP.start(uri.host, uri.port, use_ssl: uri.scheme == 'https') { |http| http.request(request) }
 puts "#{response.code} #{response.body}"`;
 }

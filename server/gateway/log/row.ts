@@ -8,8 +8,8 @@ export type LogRow = ReturnType<typeof logRow>;
 
 const MAX_PATH = 2048;
 const MAX_USER_AGENT = 256;
-/** Longer than any environment's: what a caller asks for need not exist. */
-const MAX_NAME = 64;
+/** What an environment can be called. What a caller asks for need not exist: other text is no name, could be a credential in the wrong header, and is not kept. */
+const ENVIRONMENT = /^[a-z0-9_-]{1,63}$/;
 const PHASES = ['inspect', 'authenticate', 'find_route', 'match_client', 'admit', 'restrict', 'detect_loop', 'limit', 'rewrite'] as const;
 
 /** What is kept of a finished call: names, numbers and ids, never a value of a header, a body or a secret (interface rule 13 §2). */
@@ -28,7 +28,7 @@ export function logRow(call: Call, nodeId: string) {
     method: call.method.slice(0, 32),
     status_code: call.status === 0 ? null : call.status,
     src_ip: call.sourceAddress || null,
-    environment: opaque ? null : call.environmentName.slice(0, MAX_NAME) || null,
+    environment: opaque || !ENVIRONMENT.test(call.environmentName) ? null : call.environmentName,
     sandbox: snapshot.sandbox,
     ts: isoInstant(call.receivedAt),
     path: loggedPath(call),
