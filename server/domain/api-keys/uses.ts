@@ -4,7 +4,7 @@ import { type Ctx, own } from '#server/kernel/context.ts';
 import { read } from '#server/kernel/database.ts';
 import { sql } from '#server/platform/db.ts';
 import type { ApiKeyUses } from './schema.ts';
-import { keyByRef } from './service.ts';
+import { keyByRef } from './store.ts';
 
 const HOUR = 3_600_000;
 const MOST_REMEMBERED = 50_000;

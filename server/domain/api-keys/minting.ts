@@ -1,0 +1,72 @@
+import { mintAccessKey, mintApiKey } from '#server/crypto/tokens.ts';
+import type { Ctx } from '#server/kernel/context.ts';
+import type { Tx } from '#server/kernel/database.ts';
+import { Refusal } from '#server/kernel/errors.ts';
+import { newId } from '#server/kernel/ids.ts';
+
+const HOUR = 3_600_000;
+const SHOWN_ONCE = 'Store this API key now; it is not shown again.';
+
+export type NewKey = {
+  name: string;
+  access: boolean;
+  role_ids: string[];
+  scopes: string[] | null;
+  expires_at: Date | null;
+  ip_allowlist: string[];
+  rate_limit_requests: number | null;
+  rate_limit_window_sec: number | null;
+  replaces_key_id?: string;
+  created_by?: { kind: string; id: string | null; label: string };
+};
+
+/** Mints and stores a key inside the caller's transaction; sign-up and the operator use it too. The caller audits. */
+export async function insertKey(tx: Tx, ctx: Pick<Ctx, 'tenant_id' | 'sandbox' | 'actor' | 'now'>, input: NewKey) {
+  const minted = input.access ? mintAccessKey() : mintApiKey(ctx.sandbox ? 'test' : 'live');
+  const row = await tx.api_keys.create({
+    data: {
+      id: newId(),
+      tenant_id: ctx.tenant_id,
+      sandbox: ctx.sandbox,
+      key_id: minted.key_id,
+      key_prefix: minted.key_prefix,
+      digest: new Uint8Array(minted.digest),
+      key_type: input.access ? 'access_key' : ctx.sandbox ? 'test' : 'standard',
+      name: input.name,
+      role_ids: input.role_ids,
+      scopes: input.scopes ?? [],
+      scoped: input.scopes !== null,
+      expires_at: input.expires_at,
+      ip_allowlist: input.ip_allowlist,
+      rate_limit_requests: input.rate_limit_requests,
+      rate_limit_window_sec: input.rate_limit_window_sec,
+      replaces_key_id: input.replaces_key_id ?? null,
+      created_by: input.created_by ?? creator(ctx),
+      created_at: ctx.now,
+      updated_at: ctx.now,
+    },
+  });
+  return {
+    id: row.id,
+    key_id: row.key_id,
+    api_key: minted.token,
+    key_prefix: row.key_prefix,
+    key_type: row.key_type as 'standard' | 'test' | 'access_key',
+    name: row.name,
+    role_ids: row.role_ids,
+    scopes: row.scoped ? row.scopes : null,
+    expires_at: row.expires_at,
+    message: SHOWN_ONCE,
+  };
+}
+
+const CREATOR = { member: 'user', api_key: 'api_key', operator: 'operator', system: 'signup', anonymous: 'signup' } as const;
+const creator = ({ actor }: Pick<Ctx, 'actor'>) => ({ kind: CREATOR[actor.type], id: actor.id, label: actor.label });
+
+/** From the dashboard making or rotating a key takes a sign-in of the last 12 hours (interface rule 20 §1.9). */
+export function recentSignIn(ctx: Ctx): void {
+  if (ctx.actor.type === 'member' && ctx.now.getTime() - ctx.actor.signed_in_at.getTime() > 12 * HOUR)
+    throw new Refusal('step_up_required', 'Sign in again before you make a key: your sign-in is older than 12 hours.', {
+      extra: { requires_step_up: true, action_scope: 'api_key.create', allowed_methods: ['passkey', '2fa'] },
+    });
+}

@@ -1,0 +1,37 @@
+import { type Ctx, own } from '#server/kernel/context.ts';
+import { Refusal } from '#server/kernel/errors.ts';
+import { audited, mutate, unchanged } from '#server/kernel/mutate.ts';
+import { keyByRef } from './store.ts';
+
+/** Permanent; a second call answers the same and writes nothing. A key never revokes itself. */
+export function revokeApiKey(ctx: Ctx, input: { id: string }) {
+  return mutate(ctx, async (tx) => {
+    const row = await keyByRef(tx, ctx, input.id);
+    const { actor } = ctx;
+    if (actor.type === 'api_key' && actor.id === row.id)
+      throw new Refusal('validation_error', 'A key cannot revoke itself. Use another credential.');
+    if (actor.type === 'member' && actor.role === 'editor' && (row.created_by as { id?: string } | null)?.id !== actor.id)
+      throw new Refusal('role_denied', 'An Editor may revoke only keys made by themselves.');
+    const answer = { deleted: true as const, revoked: true as const };
+    if (row.revoked_at) return unchanged(answer);
+    await tx.api_keys.update({
+      where: { id: row.id, ...own(ctx) },
+      data: {
+        active: false,
+        revoked_at: ctx.now,
+        revoked_by: doer(ctx),
+        updated_at: ctx.now,
+      },
+    });
+    return audited(answer, {
+      action: 'revoke',
+      resource_type: 'api_key',
+      resource_id: row.id,
+      name: row.name,
+      details: { key_id: row.key_id },
+    });
+  });
+}
+
+/** Who ended a key, by id. */
+export const doer = ({ actor }: Ctx) => (actor.type === 'member' || actor.type === 'api_key' ? actor.id : null);

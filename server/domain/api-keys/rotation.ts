@@ -1,0 +1,63 @@
+import type { z } from 'zod';
+import { requireFeature, withinPlan } from '#server/domain/plans/service.ts';
+import { type Ctx, own } from '#server/kernel/context.ts';
+import { Refusal } from '#server/kernel/errors.ts';
+import { audited, mutate } from '#server/kernel/mutate.ts';
+import { coveredGrants } from './grants.ts';
+import { insertKey, recentSignIn } from './minting.ts';
+import { tellOfNewKey } from './notices.ts';
+import { doer } from './revocation.ts';
+import type { RotateApiKey } from './schema.ts';
+import { hasEnded, lockedKey } from './store.ts';
+
+/**
+ * A new key with the old one's grants; the old one works on until it is revoked or its time comes (interface rule 00, API key lifecycle). With
+ * revoke_old_after_sec 0 the old one makes room for the new one: at the plan's limit a leaked key can still be replaced.
+ */
+export async function rotateApiKey(ctx: Ctx, input: z.output<typeof RotateApiKey>) {
+  recentSignIn(ctx);
+  let told = () => {};
+  const made = await mutate(ctx, async (tx) => {
+    const current = await lockedKey(tx, ctx, input.id);
+    if (hasEnded(current, ctx.now)) throw new Refusal('conflict', 'The key is revoked already or has expired.');
+    if (current.key_type === 'access_key') requireFeature(ctx, 'access_key');
+    await coveredGrants(ctx, current.role_ids, current.scoped ? current.scopes : null);
+    if (input.revoke_old_after_sec === 0)
+      await tx.api_keys.update({
+        where: { id: current.id, ...own(ctx) },
+        data: { active: false, revoke_at: ctx.now, revoked_at: ctx.now, revoked_by: doer(ctx), updated_at: ctx.now },
+      });
+    await withinPlan(tx, ctx, 'api_keys');
+    const created = await insertKey(tx, ctx, {
+      name: current.name,
+      access: current.key_type === 'access_key',
+      role_ids: current.role_ids,
+      scopes: current.scoped ? current.scopes : null,
+      expires_at: current.expires_at,
+      ip_allowlist: current.ip_allowlist,
+      rate_limit_requests: current.rate_limit_requests,
+      rate_limit_window_sec: current.rate_limit_window_sec,
+      replaces_key_id: current.key_id,
+    });
+    if (input.revoke_old_after_sec)
+      await tx.api_keys.update({
+        where: { id: current.id, ...own(ctx) },
+        data: { revoke_at: earlier(current.revoke_at, new Date(ctx.now.getTime() + input.revoke_old_after_sec * 1000)) },
+      });
+    told = await tellOfNewKey(tx, ctx, created);
+    return audited(
+      { ...created, replaces_key_id: current.key_id },
+      {
+        action: 'rotate',
+        resource_type: 'api_key',
+        resource_id: created.id,
+        name: created.name,
+        details: { key_id: created.key_id, replaces_key_id: current.key_id, revoke_old_after_sec: input.revoke_old_after_sec },
+      },
+    );
+  });
+  told();
+  return made;
+}
+
+const earlier = (a: Date | null, b: Date): Date => (a !== null && a < b ? a : b);
