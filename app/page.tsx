@@ -1,12 +1,16 @@
 import { cookies, headers } from 'next/headers';
 import { redirect } from 'next/navigation';
+import { landingPath } from '#components/shell/landing.ts';
 import { readSpace, SPACE_COOKIE } from '#components/shell/space-cookie.ts';
 import { frameOf } from '#server/trpc/frame.ts';
 
-/** The front door of the dashboard: to the workspace, in the space last used, or to its making, or to sign-in. */
+/** The front door of the dashboard: to the page, space and workspace the person prefers or used last, or to the making of one, or to sign-in. */
 export default async function Front() {
   const frame = await frameOf(await headers());
   if (!frame) redirect('/signin');
-  const space = readSpace((await cookies()).get(SPACE_COOKIE)?.value);
-  redirect(frame.active ? `/${frame.active}/${space}` : '/onboarding');
+  const slug = frame.home ?? frame.active;
+  if (!slug) redirect('/onboarding');
+  const { home_space, home_page } = frame.preferences;
+  const space = home_space ?? readSpace((await cookies()).get(SPACE_COOKIE)?.value);
+  redirect(`/${slug}/${space}${landingPath(home_page)}`);
 }

@@ -144,6 +144,8 @@ test('every page of the navigation opens in both spaces without a console error,
     '/analytical-engines/settings/workspace',
     '/analytical-engines/settings/usage',
     '/me/profile',
+    '/me/security',
+    '/me/preferences',
     '/me/sessions',
   ];
   for (const path of paths) {

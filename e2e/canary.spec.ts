@@ -241,6 +241,8 @@ test('search: every answer that is not meant to show it', async () => {
     `/${slug}/live/audit`,
     '/me/sessions',
     '/me/profile',
+    '/me/security',
+    '/me/preferences',
     '/mailbox',
     '/nothing-here',
   ];

@@ -27,7 +27,10 @@ test('the pane shows the calls of a page as the API has them, keeps its place, l
   await page.getByRole('button', { name: 'New secret' }).first().click();
   const sheet = page.getByRole('dialog');
   await sheet.getByLabel('Name').fill('PANE_SECRET');
-  await sheet.getByLabel(/^Value/).first().fill(canary);
+  await sheet
+    .getByLabel(/^Value/)
+    .first()
+    .fill(canary);
   await sheet.getByRole('button', { name: /^Store|^Create|^Save/ }).click();
   await expect(sheet.getByText('PANE_SECRET').first()).toBeVisible();
   await page.keyboard.press('Escape');

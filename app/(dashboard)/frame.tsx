@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import { Frame } from '#components/shell/frame.tsx';
 import { RAIL_COOKIE } from '#components/shell/rail-cookie.ts';
 import { readSpace, SPACE_COOKIE } from '#components/shell/space-cookie.ts';
+import { PreferencesProvider } from '#components/theme/preferences-provider.tsx';
 import { DashboardData } from '#components/trpc/provider.tsx';
 import type { Space } from '#components/ui/test-band.tsx';
 import { addressesOf, frameOf } from '#server/trpc/frame.ts';
@@ -31,17 +32,19 @@ export async function DashboardFrame({
   const scope = { slug: current.slug, space, csrf, secret_fields, role: current.role, ...addressesOf(current.slug, space) };
   return (
     <DashboardData key={`${current.slug}/${space}`} scope={scope}>
-      <Frame
-        workspaces={frame.workspaces}
-        current={current}
-        space={space}
-        partitioned={partitioned}
-        lastSpace={readSpace(jar.get(SPACE_COOKIE)?.value)}
-        user={frame.user}
-        railCollapsed={jar.get(RAIL_COOKIE)?.value === 'collapsed'}
-      >
-        {children}
-      </Frame>
+      <PreferencesProvider initial={{ ...frame.preferences, date_format: frame.date_format }}>
+        <Frame
+          workspaces={frame.workspaces}
+          current={current}
+          space={space}
+          partitioned={partitioned}
+          lastSpace={readSpace(jar.get(SPACE_COOKIE)?.value)}
+          user={frame.user}
+          railCollapsed={jar.get(RAIL_COOKIE)?.value === 'collapsed'}
+        >
+          {children}
+        </Frame>
+      </PreferencesProvider>
     </DashboardData>
   );
 }

@@ -17,6 +17,7 @@ import { type ActiveFilter, FilterBar } from '#components/ui/filter-bar.tsx';
 import { LoadMore } from '#components/ui/pagination.tsx';
 import { NoResults } from '#components/ui/states.tsx';
 import { Time } from '#components/ui/time.tsx';
+import { momentText, type TimeStyle, useTimeStyle } from '#components/ui/time-style.ts';
 import { ViewsMenu } from '#components/views/views-menu.tsx';
 import { RetentionNote } from './activity.tsx';
 import { EntryPanel } from './entry-panel.tsx';
@@ -68,7 +69,7 @@ export function Timeline() {
   const exportReason = useFeatureReason('audit_export');
   const { busy, save } = useDownload();
   const rows = pages.data?.pages.flatMap((page) => page.entries);
-  const active = activeFilters(search, facets.data?.actors ?? [], (change) => void setSearch(change));
+  const active = activeFilters(search, facets.data?.actors ?? [], (change) => void setSearch(change), useTimeStyle());
   const clear = () =>
     void setSearch({
       q: '',
@@ -196,6 +197,7 @@ function activeFilters(
   search: AuditSearch,
   actors: readonly { value: string; label: string | null }[],
   set: (change: Change) => void,
+  style: TimeStyle,
 ): ActiveFilter[] {
   const one = (key: keyof AuditSearch, text: string): ActiveFilter => ({
     id: key,
@@ -203,7 +205,7 @@ function activeFilters(
     label: text,
     onRemove: () => set({ [key]: null }),
   });
-  const moment = (text: string) => new Intl.DateTimeFormat(undefined, { dateStyle: 'short', timeStyle: 'short' }).format(new Date(text));
+  const moment = (text: string) => momentText(new Date(text), style);
   return [
     ...(search.from ? [one('from', `From ${moment(search.from)}`)] : []),
     ...(search.to ? [one('to', `Until ${moment(search.to)}`)] : []),

@@ -109,12 +109,7 @@ export function ClientView({ id }: { id: string }) {
       {tab === 'routes' && <AssignmentMatrix client={client} />}
       {tab === 'logs' && <ClientCalls clientId={client.id} />}
       {tab === 'activity' && <Activity resource_type="client" resource_id={client.id} />}
-      <ClientSheet
-        key={client.id}
-        client={client}
-        open={open === 'edit'}
-        onOpenChange={(next) => setOpen(next ? 'edit' : undefined)}
-      />
+      <ClientSheet key={client.id} client={client} open={open === 'edit'} onOpenChange={(next) => setOpen(next ? 'edit' : undefined)} />
       <DeleteClient
         client={client}
         open={open === 'delete'}

@@ -7,6 +7,7 @@ import { DateTimeInput } from '#components/ui/date-time-input.tsx';
 import { Dialog } from '#components/ui/dialog.tsx';
 import { Menu } from '#components/ui/dropdown-menu.tsx';
 import { Field } from '#components/ui/field.tsx';
+import { momentText, useTimeStyle } from '#components/ui/time-style.ts';
 import type { LogSearch, RangeName } from './list-search.ts';
 
 const WORDS: Record<RangeName, string> = {
@@ -81,8 +82,8 @@ export function TimeRange({ search, onChange }: Props) {
 }
 
 function OwnSpan({ from, to }: { from: string | null; to: string | null }) {
-  const format = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', hour12: false });
-  const text = (at: string | null, none: string) => (at && !Number.isNaN(Date.parse(at)) ? format.format(new Date(at)) : none);
+  const style = useTimeStyle();
+  const text = (at: string | null, none: string) => (at && !Number.isNaN(Date.parse(at)) ? momentText(new Date(at), style) : none);
   return (
     <span suppressHydrationWarning>
       {text(from, '…')} to {text(to, 'now')}

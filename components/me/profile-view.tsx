@@ -17,17 +17,19 @@ import { Skeleton } from '#components/ui/skeleton.tsx';
 import { Time } from '#components/ui/time.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import type { Me } from '#server/domain/people/schema.ts';
-import { PasswordCard } from './password-card.tsx';
 import { usePersonCall } from './person-calls.ts';
 
 type Person = z.output<typeof Me>;
 export const ME = ['me'] as const;
+export const useMe = () => {
+  const call = usePersonCall();
+  return useQuery({ queryKey: ME, queryFn: () => call<Person>('GET', '/auth/me') });
+};
 
 const Profile = z.object({ full_name: z.string().trim().min(1, 'is needed').max(120), timezone: z.string().nullable() });
 
 export function ProfileView() {
-  const call = usePersonCall();
-  const query = useQuery({ queryKey: ME, queryFn: () => call<Person>('GET', '/auth/me') });
+  const query = useMe();
   const me = query.data;
   return (
     <Page className="max-w-3xl">
@@ -39,7 +41,6 @@ export function ProfileView() {
       ) : (
         <>
           <DetailsCard user={me.user} />
-          <PasswordCard hasPassword={me.user.has_password} email={me.user.email} />
           <SectionCard title="Workspaces">
             <KeyValueList
               items={[
@@ -106,7 +107,7 @@ function DetailsCard({ user }: { user: Person['user'] }) {
           label="Time zone"
           optional
           error={fieldError(form, 'timezone')}
-          hint="For mails. Pages show times in the zone of your browser."
+          hint="For mails. How pages show times is chosen under Preferences."
         >
           <Combobox
             options={zones}

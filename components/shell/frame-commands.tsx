@@ -2,7 +2,7 @@
 
 import { FlaskConical } from 'lucide-react';
 import { useRouter } from 'next/navigation';
-import { useAppearance } from '#components/theme/appearance-provider.tsx';
+import { useKeptAppearance } from '#components/theme/preferences-provider.tsx';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
 import type { Space } from '#components/ui/test-band.tsx';
 import { hrefInSpace, hrefOf, navigation, type Place, personal } from './navigation.ts';
@@ -32,7 +32,7 @@ export function useFrameKeys(place: Place, act: FrameActs): void {
 /** Pages, spaces, workspaces and themes, for the palette. */
 export function useBuiltInGroups(place: Place, workspaces: readonly Workspace[]): PaletteGroup[] {
   const router = useRouter();
-  const { setTheme } = useAppearance();
+  const { setTheme } = useKeptAppearance();
   const other: Space = place.space === 'live' ? 'test' : 'live';
   const pages = [...navigation.flatMap((group) => group.items), ...personal];
   return [

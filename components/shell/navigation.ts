@@ -15,6 +15,7 @@ import {
   Settings2,
   ShieldCheck,
   Signpost,
+  SlidersHorizontal,
   UserRound,
   Waypoints,
 } from 'lucide-react';
@@ -146,8 +147,24 @@ export const navigation: readonly NavGroup[] = [
 
 /** The person's own pages: in the avatar menu and the palette, not in the rail. */
 export const personal: readonly NavItem[] = [
-  { id: 'profile', label: 'Profile', icon: UserRound, scope: 'person', path: '/me/profile', keywords: ['name', 'password'] },
+  { id: 'profile', label: 'Profile', icon: UserRound, scope: 'person', path: '/me/profile', keywords: ['name', 'e-mail'] },
+  {
+    id: 'security',
+    label: 'Security',
+    icon: LockKeyhole,
+    scope: 'person',
+    path: '/me/security',
+    keywords: ['password', 'sessions', 'devices', 'sign out'],
+  },
   { id: 'sessions', label: 'Sessions', icon: MonitorSmartphone, scope: 'person', path: '/me/sessions', keywords: ['devices', 'sign out'] },
+  {
+    id: 'preferences',
+    label: 'Preferences',
+    icon: SlidersHorizontal,
+    scope: 'person',
+    path: '/me/preferences',
+    keywords: ['theme', 'dark', 'shortcuts', 'time zone', 'utc', 'landing'],
+  },
 ];
 
 export type Place = { slug: string; space: Space };

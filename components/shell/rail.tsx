@@ -92,7 +92,6 @@ function RailLink({ item, href, active, collapsed, onNavigate }: RailLinkProps) 
       href={href}
       onClick={onNavigate}
       aria-current={active ? 'page' : undefined}
-      aria-keyshortcuts={item.keys}
       className={cn(
         'flex h-8 items-center gap-2.5 rounded-md text-sm transition-colors max-lg:h-9',
         collapsed ? 'justify-center' : 'px-2',

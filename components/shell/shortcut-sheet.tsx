@@ -1,5 +1,6 @@
 'use client';
 
+import Link from 'next/link';
 import { Dialog } from '#components/ui/dialog.tsx';
 import { type Hotkey, useListedHotkeys } from '#components/ui/hotkeys.ts';
 import { Kbd } from '#components/ui/kbd.tsx';
@@ -17,7 +18,14 @@ export function ShortcutSheet({ open, onOpenChange }: { open: boolean; onOpenCha
       open={open}
       onOpenChange={onOpenChange}
       title="Keyboard shortcuts"
-      description="Not active while you type in a field."
+      description={
+        <>
+          Not active while you type in a field.{' '}
+          <Link href="/me/preferences" className="text-accent-ink underline underline-offset-2" onClick={() => onOpenChange(false)}>
+            Those of a single key can be switched off.
+          </Link>
+        </>
+      }
       size="lg"
     >
       <div className="grid gap-x-10 gap-y-5 pb-3 sm:grid-cols-2">

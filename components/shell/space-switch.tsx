@@ -33,7 +33,6 @@ export function SpaceSwitch({ place, partitioned }: { place: Place; partitioned:
             <Link
               href={hrefInSpace(pathname, place, space)}
               aria-current={current ? 'true' : undefined}
-              aria-keyshortcuts={keys}
               className={cn(
                 'inline-flex h-6.5 items-center gap-1.5 rounded-sm border px-2 text-xs transition-colors',
                 current ? 'border-line-strong bg-surface font-medium text-ink shadow-xs' : 'border-transparent text-ink-2 hover:text-ink',

@@ -2,7 +2,7 @@
 
 import { BookOpen, ChevronsUpDown, CircleHelp, Contrast, Keyboard, LogOut, Monitor, Moon, Plus, Sun } from 'lucide-react';
 import type { Theme } from '#components/theme/appearance.ts';
-import { useAppearance } from '#components/theme/appearance-provider.tsx';
+import { useKeptAppearance } from '#components/theme/preferences-provider.tsx';
 import { Button, IconButton } from '#components/ui/button.tsx';
 import { cn } from '#components/ui/cn.ts';
 import { Menu, type MenuEntry } from '#components/ui/dropdown-menu.tsx';
@@ -75,7 +75,7 @@ export function Initial({ name, round }: { name: string; round?: boolean }) {
 }
 
 export function ThemeMenu() {
-  const { theme, density, setTheme, setDensity } = useAppearance();
+  const { theme, density, setTheme, setDensity } = useKeptAppearance();
   const Icon = themes.find((one) => one.theme === theme)?.icon ?? Monitor;
   return (
     <Menu

@@ -4,7 +4,7 @@ import { cva, type VariantProps } from 'class-variance-authority';
 import Link from 'next/link';
 import { type ComponentProps, type MouseEvent, type ReactNode, useId } from 'react';
 import { cn } from './cn.ts';
-import { ariaKeys } from './hotkeys.ts';
+import { ariaKeys, useWorkingKeys } from './hotkeys.ts';
 import { Kbd } from './kbd.tsx';
 import { Spinner } from './spinner.tsx';
 import { Tooltip } from './tooltip.tsx';
@@ -48,6 +48,7 @@ export type ButtonProps = Omit<ComponentProps<'button'>, 'disabled'> &
 export function Button(props: ButtonProps) {
   const { variant, size, icon, loading, disabledReason, keys, className, children, onClick, disabled, type = 'button', ...rest } = props;
   const reasonId = useId();
+  const working = useWorkingKeys(keys);
   const inert = Boolean(loading || disabledReason);
   const press = (event: MouseEvent<HTMLButtonElement>) => {
     if (!inert) return onClick?.(event);
@@ -61,7 +62,7 @@ export function Button(props: ButtonProps) {
       disabled={disabled}
       aria-disabled={inert || undefined}
       aria-busy={loading || undefined}
-      aria-keyshortcuts={keys ? ariaKeys(keys) : rest['aria-keyshortcuts']}
+      aria-keyshortcuts={working ? ariaKeys(working) : rest['aria-keyshortcuts']}
       aria-describedby={disabledReason ? reasonId : rest['aria-describedby']}
       onClick={press}
       className={cn(buttonStyles({ variant, size }), className)}
@@ -111,13 +112,14 @@ export type IconButtonProps = Omit<ButtonProps, 'children' | 'icon'> & {
 };
 
 export function IconButton({ label, icon, size, variant = 'ghost', className, tooltipSide = 'top', keys, ...rest }: IconButtonProps) {
+  const working = useWorkingKeys(keys);
   const button = (
     <Button
       {...rest}
       size={size}
       variant={variant}
       aria-label={label}
-      aria-keyshortcuts={keys && ariaKeys(keys)}
+      aria-keyshortcuts={working && ariaKeys(working)}
       className={cn(square[size ?? 'md'], className)}
     >
       {icon}

@@ -5,7 +5,7 @@ import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { Chip } from './badge.tsx';
 import { Button, IconButton } from './button.tsx';
 import { Menu, type MenuEntry } from './dropdown-menu.tsx';
-import { useHotkeys } from './hotkeys.ts';
+import { useHotkeys, useWorkingKeys } from './hotkeys.ts';
 import { Input } from './input.tsx';
 
 export type ActiveFilter = {
@@ -49,13 +49,14 @@ export function FilterBar({ query, onQuery, placeholder = 'Filter…', filters =
     if (at === 'once') onQuery(text.trim(), true);
     else timer.current = setTimeout(() => onQuery(text.trim(), false), PAUSE_MS);
   };
+  const slash = useWorkingKeys('/');
   useHotkeys([{ keys: '/', label: 'Filter', group: 'List', run: () => input.current?.focus() }]);
   return (
     <search className="flex flex-wrap items-center gap-2">
       <Input
         ref={input}
         aria-label={placeholder}
-        aria-keyshortcuts="/"
+        aria-keyshortcuts={slash}
         icon={<Search />}
         placeholder={placeholder}
         value={typed}

@@ -61,12 +61,37 @@ export function useListedHotkeys(): readonly Hotkey[] {
 
 const none: readonly Hotkey[] = [];
 
+let singleKeys = true;
+
+/** Shortcuts of a single key, and sequences of them, can be switched off: speech input and unsteady hands trigger them (WCAG 2.2, 2.1.4). */
+export function setSingleKeys(on: boolean): void {
+  if (on === singleKeys) return;
+  singleKeys = on;
+  changed();
+}
+
+/** Whether keys do something now: with Ctrl, Cmd or Alt always, and so do Escape and Enter, which act on what is in front. */
+const works = (keys: string): boolean => singleKeys || /(?:mod|alt)\+/.test(keys) || keys === 'escape' || keys === 'enter';
+
+/** The keys while they do something, for hints beside a control. */
+export function useWorkingKeys(keys: string | undefined): string | undefined {
+  const on = useSyncExternalStore(
+    (notify) => {
+      listeners.add(notify);
+      return () => listeners.delete(notify);
+    },
+    () => singleKeys,
+    () => true,
+  );
+  return keys !== undefined && (on || works(keys)) ? keys : undefined;
+}
+
 function changed(): void {
   if (typeof window !== 'undefined') {
     window.removeEventListener('keydown', onKeyDown);
     if (registered.size > 0) window.addEventListener('keydown', onKeyDown);
   }
-  listed = [...registered].filter((hotkey) => hotkey.label);
+  listed = [...registered].filter((hotkey) => hotkey.label && works(hotkey.keys));
   for (const notify of listeners) notify();
 }
 
@@ -79,7 +104,7 @@ function onKeyDown(event: KeyboardEvent): void {
   // A modal layer has the keyboard to itself: nothing behind it moves, and no second layer opens over it.
   if (layerIsOpen()) return;
   const typing = isTyping(event.target);
-  const candidates = [...registered].reverse().filter((hotkey) => hotkey.run && (hotkey.everywhere || !typing));
+  const candidates = [...registered].reverse().filter((hotkey) => hotkey.run && works(hotkey.keys) && (hotkey.everywhere || !typing));
   const sequence = pending ? `${pending} ${step}` : step;
   const hit = find(candidates, sequence) ?? find(candidates, step);
   const longer = [sequence, step].find((start) => candidates.some((hotkey) => hotkey.keys.startsWith(`${start} `)));

@@ -2,10 +2,13 @@
 
 import { useSyncExternalStore } from 'react';
 import { cn } from './cn.ts';
+import { useWorkingKeys } from './hotkeys.ts';
 
-/** Keys as the hotkey grammar writes them: `mod+k`, `g r`, `?`. `mod` shows as the platform's own sign. */
-export function Kbd({ keys, className, 'aria-hidden': hidden }: { keys: string; className?: string; 'aria-hidden'?: boolean }) {
+/** Keys as the hotkey grammar writes them: `mod+k`, `g r`, `?`. `mod` shows as the platform's own sign. Nothing for keys the person switched off. */
+export function Kbd({ keys: given, className, 'aria-hidden': hidden }: { keys: string; className?: string; 'aria-hidden'?: boolean }) {
   const mac = useIsMac();
+  const keys = useWorkingKeys(given);
+  if (keys === undefined) return null;
   return (
     <span aria-hidden={hidden} className={cn('inline-flex items-center gap-0.5', className)}>
       {keys.split(' ').map((step, index) => (

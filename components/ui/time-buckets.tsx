@@ -1,3 +1,5 @@
+import { type TimeStyle, useTimeStyle, zoneOf } from './time-style.ts';
+
 export type Series = 'ok' | 'redirect' | 'client_error' | 'server_error' | 'blocked';
 export type Bucket = { /** ISO 8601, the start of the bucket. */ at: string } & Partial<Record<Series, number>>;
 
@@ -23,6 +25,7 @@ export function BucketTable({
   unit: string;
   present: Series[];
 }) {
+  const style = useTimeStyle();
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable from the keyboard.
     <div tabIndex={0} className="max-h-56 overflow-auto rounded-md border border-line-strong">
@@ -44,7 +47,7 @@ export function BucketTable({
           {buckets.map((bucket) => (
             <tr key={bucket.at} className="border-line border-t">
               <th scope="row" className="px-2 py-1 text-left font-normal">
-                {clockOf(bucket.at, bucketMs)}
+                {clockOf(bucket.at, bucketMs, style)}
               </th>
               {present.map((name) => (
                 <td key={name} className="px-2 py-1">
@@ -59,12 +62,14 @@ export function BucketTable({
   );
 }
 
-/** The bucket's time in the viewer's zone; the day is left out when the label before it is of the same day. */
-export function clockOf(at: string, bucketMs: number, before?: string): string {
+/** The bucket's time in the zone the viewer prefers; the day is left out when the label before it is of the same day. */
+export function clockOf(at: string, bucketMs: number, style: TimeStyle, before?: string): string {
   const date = new Date(at);
   const day: Intl.DateTimeFormatOptions = { month: 'short', day: 'numeric' };
   const clock: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit', hour12: false };
-  const sameDay = before !== undefined && new Date(before).toDateString() === date.toDateString();
+  const zone = zoneOf(style);
+  const dayOf = new Intl.DateTimeFormat('en', { dateStyle: 'short', ...zone });
+  const sameDay = before !== undefined && dayOf.format(new Date(before)) === dayOf.format(date);
   const options = bucketMs >= 86_400_000 ? day : sameDay ? clock : { ...day, ...clock };
-  return new Intl.DateTimeFormat(undefined, options).format(date);
+  return new Intl.DateTimeFormat(undefined, { ...options, ...zone }).format(date);
 }

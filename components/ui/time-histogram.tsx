@@ -5,6 +5,7 @@ import { type KeyboardEvent, type PointerEvent, useRef, useState } from 'react';
 import { IconButton } from './button.tsx';
 import { cn } from './cn.ts';
 import { type Bucket, BucketTable, clockOf, order, type Series, series } from './time-buckets.tsx';
+import { useTimeStyle } from './time-style.ts';
 
 export type { Bucket, Series } from './time-buckets.tsx';
 
@@ -29,6 +30,7 @@ const totalOf = (bucket: Bucket) => order.reduce((sum, key) => sum + (bucket[key
  * as a table.
  */
 export function TimeHistogram({ buckets, bucketMs, unit, onSelect, onPickSeries, muted, height = 72 }: TimeHistogramProps) {
+  const style = useTimeStyle();
   const [asTable, setAsTable] = useState(false);
   const [range, setRange] = useState<{ anchor: number; head: number }>();
   const [hover, setHover] = useState<number>();
@@ -76,7 +78,7 @@ export function TimeHistogram({ buckets, bucketMs, unit, onSelect, onPickSeries,
           />
         ))}
         <span aria-live="polite" className="figures ml-auto truncate text-ink-2">
-          {shown ? `${clockOf(shown.at, bucketMs)}: ${counted(totalOf(shown), unit)}` : `up to ${counted(top, unit)} per bar`}
+          {shown ? `${clockOf(shown.at, bucketMs, style)}: ${counted(totalOf(shown), unit)}` : `up to ${counted(top, unit)} per bar`}
         </span>
         <IconButton
           size="sm"
@@ -144,7 +146,7 @@ export function TimeHistogram({ buckets, bucketMs, unit, onSelect, onPickSeries,
           </div>
           <div aria-hidden className="figures flex justify-between text-2xs text-ink-3">
             {axis(buckets).map((at, index, all) => (
-              <span key={at}>{clockOf(at, bucketMs, all[index - 1])}</span>
+              <span key={at}>{clockOf(at, bucketMs, style, all[index - 1])}</span>
             ))}
           </div>
         </>

@@ -2,6 +2,7 @@
 
 import { useSyncExternalStore } from 'react';
 import { cn } from './cn.ts';
+import { dayText, momentText, type TimeStyle, useTimeStyle, zoneOf } from './time-style.ts';
 import { Tooltip } from './tooltip.tsx';
 
 export type TimeProps = {
@@ -14,13 +15,14 @@ export type TimeProps = {
   className?: string;
 };
 
-/** A moment in the viewer's zone; UTC and the zone's name on hover and focus. */
+/** A moment in the zone the viewer prefers; both that and the other one on hover and focus. */
 export function Time({ value, format = 'relative', empty = '—', className }: TimeProps) {
   const now = useNow(format === 'relative');
+  const style = useTimeStyle();
   if (!value) return <span className={cn('text-ink-3', className)}>{empty}</span>;
   const date = new Date(value);
   // Before hydration the server's zone and clock would show; UTC is the same on both sides.
-  const text = now === 0 ? date.toISOString().slice(0, 16).replace('T', ' ') : render(date, format, Date.now());
+  const text = now === 0 ? date.toISOString().slice(0, 16).replace('T', ' ') : render(date, format, Date.now(), style);
   return (
     <Tooltip content={now === 0 ? date.toISOString() : <Zones date={date} />}>
       <time dateTime={value} className={cn('figures whitespace-nowrap', className)}>
@@ -43,9 +45,9 @@ function Zones({ date }: { date: Date }) {
   );
 }
 
-function render(date: Date, format: NonNullable<TimeProps['format']>, now: number): string {
+function render(date: Date, format: NonNullable<TimeProps['format']>, now: number, style: TimeStyle): string {
   if (format === 'relative') return relative(date.getTime() - now);
-  if (format === 'date') return new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' }).format(date);
+  if (format === 'date') return dayText(date, style);
   if (format === 'time') {
     return new Intl.DateTimeFormat(undefined, {
       hour: '2-digit',
@@ -53,9 +55,10 @@ function render(date: Date, format: NonNullable<TimeProps['format']>, now: numbe
       second: '2-digit',
       fractionalSecondDigits: 3,
       hour12: false,
+      ...zoneOf(style),
     }).format(date);
   }
-  return new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' }).format(date);
+  return momentText(date, style);
 }
 
 const steps: [unit: Intl.RelativeTimeFormatUnit, ms: number][] = [

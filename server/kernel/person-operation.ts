@@ -12,6 +12,8 @@ export type Person = {
   timezone: string | null;
   date_format: string | null;
   locale: string | null;
+  /** As stored; `preferencesOf` reads it. */
+  preferences: unknown;
   has_password: boolean;
   created_at: Date;
   updated_at: Date;

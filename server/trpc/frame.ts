@@ -1,3 +1,4 @@
+import { preferencesOf } from '#server/domain/people/schema.ts';
 import { withinScope, workspacesOf } from '#server/domain/people/service.ts';
 import { apiUrl, proxyUrl } from '#server/domain/tenants/addresses.ts';
 import type { Space } from '#server/kernel/context.ts';
@@ -9,12 +10,17 @@ import { personOf } from './session.ts';
 export async function frameOf(headers: Headers) {
   const person = await personOf(headers);
   if (!person) return null;
+  const preferences = preferencesOf(person.user.preferences);
   const workspaces = withinScope(await workspacesOf(db(), person.user.id), person.session);
   return {
     user: { name: person.user.full_name || person.user.email, email: person.user.email },
+    preferences,
+    date_format: person.user.date_format,
     csrf: person.session.csrf_token,
     secret_fields: secretFieldNames(),
-    workspaces: workspaces.map(({ slug, name, role, plan, status }) => ({ slug, name, role, plan, status })),
+    workspaces: workspaces.map(({ id, slug, name, role, plan, status }) => ({ id, slug, name, role, plan, status })),
+    /** Where the dashboard opens, if the person chose a workspace they are still in. */
+    home: workspaces.find((w) => w.id === preferences.home_workspace_id)?.slug ?? null,
     active: workspaces.find((w) => w.id === person.session.active_tenant_id)?.slug ?? workspaces[0]?.slug ?? null,
   };
 }

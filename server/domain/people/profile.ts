@@ -7,7 +7,7 @@ import type { SignedInCtx } from '#server/kernel/person-operation.ts';
 import { env } from '#server/platform/env.ts';
 import { auditPerson, tenantIdsOf } from './audit.ts';
 import { chosen, type WorkspaceRow, withinScope, workspacesOf } from './memberships.ts';
-import { COMPANY_FIELDS, PersonView, type UpdateMeInput } from './schema.ts';
+import { COMPANY_FIELDS, PersonView, type Preferences, preferencesOf, type UpdateMeInput } from './schema.ts';
 import { revokeSession, revokeSessions, sessionsOf } from './sessions.ts';
 import { personById } from './users.ts';
 
@@ -58,13 +58,15 @@ export async function updateMe(ctx: SignedInCtx, input: UpdateMeInput) {
     });
   }
   if (input.avatar_upload_id !== undefined) throw new Refusal('invalid', 'avatar_upload_id: pictures cannot be uploaded yet.');
-  const profile = { full_name: input.full_name, timezone: input.timezone, date_format: input.date_format, locale: input.locale };
+  const { full_name, timezone, date_format, locale } = input;
+  const profile = { full_name, timezone, date_format, locale, preferences: input.preferences };
   if (Object.values(profile).every((v) => v === undefined)) throw new Refusal('invalid', 'No valid fields.');
   const user = await ctx.db.$transaction(async (tx) => {
     await sameAsExpected(tx, ctx, input.expected_updated_at);
+    const merged = input.preferences && { preferences: { ...(await lockedPreferences(tx, ctx.user.id)), ...definedOf(input.preferences) } };
     const { password_hash, ...after } = await tx.users.update({
       where: { id: ctx.user.id },
-      data: { ...definedOf(profile), updated_at: ctx.now },
+      data: { ...definedOf(profile), ...merged, updated_at: ctx.now },
       select: {
         id: true,
         email: true,
@@ -73,6 +75,7 @@ export async function updateMe(ctx: SignedInCtx, input: UpdateMeInput) {
         timezone: true,
         date_format: true,
         locale: true,
+        preferences: true,
         created_at: true,
         updated_at: true,
         password_hash: true,
@@ -83,12 +86,18 @@ export async function updateMe(ctx: SignedInCtx, input: UpdateMeInput) {
       resource_type: 'user',
       resource_id: ctx.user.id,
       name: ctx.user.email,
-      details: { field: 'profile' },
+      details: { field: Object.keys(definedOf(profile)).every((field) => field === 'preferences') ? 'preferences' : 'profile' },
       changes: changesOf(ctx.user, after, Object.keys(definedOf(profile))),
     });
     return { ...after, has_password: password_hash !== null };
   });
   return me({ ...ctx, user });
+}
+
+/** Read under the row's lock: of two quick changes neither takes the other back. */
+async function lockedPreferences(tx: Tx, id: string): Promise<Preferences> {
+  const [row] = await tx.$queryRaw<{ preferences: unknown }[]>`select preferences from users where id = ${id}::uuid for no key update`;
+  return preferencesOf(row?.preferences);
 }
 
 /** Another tab may have saved meanwhile. @throws Refusal conflict with the person as they are now */

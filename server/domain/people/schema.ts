@@ -34,11 +34,50 @@ export const ChangePassword = z.object({ current: password(), new: password() })
 const nullable = <T extends z.ZodType>(schema: T) => schema.nullable().optional();
 export const COMPANY_FIELDS = ['country', 'address', 'city', 'postal_code', 'tax_id_type', 'tax_id_value'] as const;
 
+/** Pages a person may begin on: of a space, by their ids in the navigation. */
+export const LANDING_PAGES = ['home', 'routes', 'secrets', 'clients', 'logs', 'audit'] as const;
+const preferences = {
+  theme: z.enum(['system', 'light', 'dark', 'contrast']).nullable(),
+  density: z.enum(['comfortable', 'compact']).nullable(),
+  /** Shortcuts of a single key; with a modifier they always work (WCAG 2.2, success criterion 2.1.4). */
+  single_keys: z.boolean(),
+  /** The zone that pages show times in. */
+  times: z.enum(['local', 'utc']),
+  /** Where the dashboard opens; null: the workspace and the space last used. */
+  home_workspace_id: z.uuid().nullable(),
+  home_space: z.enum(['live', 'test']).nullable(),
+  home_page: z.enum(LANDING_PAGES),
+};
+/** How a person wants the dashboard, in every workspace and browser (interface rule 70 §13). Null theme and density: as the browser has it. */
+export const Preferences = z.object(preferences);
+export type Preferences = z.output<typeof Preferences>;
+export const NO_PREFERENCES: Preferences = {
+  theme: null,
+  density: null,
+  single_keys: true,
+  times: 'local',
+  home_workspace_id: null,
+  home_space: null,
+  home_page: 'home',
+};
+
+/** What is stored, member by member: what this release does not know falls back and takes nothing else with it. */
+export function preferencesOf(stored: unknown): Preferences {
+  const given = typeof stored === 'object' && stored !== null ? (stored as Record<string, unknown>) : {};
+  const known = Object.entries(preferences).flatMap(([name, schema]) => {
+    const read = schema.safeParse(given[name]);
+    return read.success ? [[name, read.data]] : [];
+  });
+  return { ...NO_PREFERENCES, ...Object.fromEntries(known) };
+}
+
 export const UpdateMe = z.object({
   full_name: label(120).optional(),
   timezone: nullable(z.string().max(64).refine(isTimezone, 'must be an IANA time zone such as Europe/Berlin')),
   date_format: nullable(z.enum(['iso', 'dmy', 'mdy'])),
   locale: nullable(z.string().max(35).refine(isLocale, 'must be a language tag such as en-GB')),
+  /** Only what is named changes. */
+  preferences: z.strictObject(preferences).partial().optional(),
   /** The version of the person this edit started from; another one refuses the edit (interface rule 70 §3.5). */
   expected_updated_at: z.iso.datetime({ offset: true }).optional(),
   avatar_upload_id: nullable(z.string().max(100)),
@@ -75,6 +114,7 @@ export const PersonView = z.object({
   timezone: z.string().nullable(),
   date_format: z.string().nullable(),
   locale: z.string().nullable(),
+  preferences: z.unknown().transform(preferencesOf).pipe(Preferences),
   has_password: z.boolean(),
   created_at: time(),
   updated_at: time(),

@@ -10,6 +10,7 @@ import { deviceOf, isNewDevice } from './devices.ts';
 import { issueMailCode, useCode, useLink } from './mail-codes.ts';
 import { type WorkspaceRow, withinScope, workspacesOf } from './memberships.ts';
 import { checkPassword, rehashPassword } from './passwords.ts';
+import { preferencesOf } from './schema.ts';
 import { createSession, revokeSession } from './sessions.ts';
 import { network, take, throttled } from './throttle.ts';
 import { accountByEmail, personById } from './users.ts';
@@ -148,8 +149,15 @@ export async function begin(
 /** What the caller of any sign-in gets: the token once, and where a browser goes next. */
 export const answerOf = (signedIn: SignedIn) => ({
   ...signedIn,
-  redirect_to: signedIn.workspaces[0] ? `/${signedIn.workspaces[0].slug}/test` : '/onboarding',
+  redirect_to: landingOf(signedIn),
 });
+
+/** Whoever chose where the dashboard opens goes through its front door, which knows; everybody else begins in Test. */
+function landingOf({ user, workspaces: [first] }: SignedIn): string {
+  const { home_workspace_id, home_space, home_page } = preferencesOf(user.preferences);
+  if (!first) return '/onboarding';
+  return home_workspace_id || home_space || home_page !== 'home' ? '/' : `/${first.slug}/test`;
+}
 
 /** Ends the session of this call. */
 export async function signOut(ctx: SignedInCtx): Promise<void> {
