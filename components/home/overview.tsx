@@ -5,6 +5,7 @@ import Link from 'next/link';
 import { useRouter } from 'next/navigation';
 import { parseAsStringLiteral, useQueryState } from 'nuqs';
 import { useState } from 'react';
+import { barsOf } from '#components/logs/series.ts';
 import { RecentChanges } from '#components/routes/recent-changes.tsx';
 import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
@@ -12,7 +13,7 @@ import { LinkButton } from '#components/ui/button.tsx';
 import { Page, PageHeader, SectionCard, Split } from '#components/ui/layout.tsx';
 import { Stat } from '#components/ui/stat.tsx';
 import { Segmented } from '#components/ui/tabs.tsx';
-import { type Bucket, TimeHistogram } from '#components/ui/time-histogram.tsx';
+import { TimeHistogram } from '#components/ui/time-histogram.tsx';
 import { Checklist, ChecklistRing } from './checklist.tsx';
 import { ErrorGroups } from './error-groups.tsx';
 import { NeedsAttention } from './needs-attention.tsx';
@@ -49,11 +50,10 @@ export function Overview() {
   const was = previous.data?.totals;
   const share = totals && totals.total > 0 ? totals.errors / totals.total : 0;
   const wasShare = was && was.total > 0 ? was.errors / was.total : null;
-  const buckets = stats.data && bucketsOf(stats.data);
+  const buckets = stats.data && barsOf(stats.data);
   const trend =
-    buckets &&
-    coarse(buckets.map((b) => (b.ok ?? 0) + (b.redirect ?? 0) + (b.client_error ?? 0) + (b.server_error ?? 0) + (b.blocked ?? 0)));
-  const errors = buckets && coarse(buckets.map((b) => (b.client_error ?? 0) + (b.server_error ?? 0) + (b.blocked ?? 0)));
+    buckets && coarse(buckets.map((b) => (b.ok ?? 0) + (b.redirect ?? 0) + (b.client_error ?? 0) + (b.server_error ?? 0) + (b.gone ?? 0)));
+  const errors = buckets && coarse(buckets.map((b) => (b.client_error ?? 0) + (b.server_error ?? 0) + (b.gone ?? 0)));
   const logs = (query: string) => path(`/logs?${new URLSearchParams(current).toString()}${query}`);
 
   return (
@@ -168,33 +168,6 @@ function healthOf({ total, errors }: Totals, share: number, routes: number | und
   if (share >= 0.25 && errors > 3) return `Many calls fail: ${number.format(errors)} of ${number.format(total)}`;
   if (share >= 0.05) return `${number.format(errors)} of ${number.format(total)} calls failed`;
   return `${all} healthy`;
-}
-
-type Stats = {
-  from: string;
-  to: string;
-  step_seconds: number;
-  series: readonly ({ at: string; total: number } & Record<'c2xx' | 'c3xx' | 'c4xx' | 'c5xx' | 'other', number>)[];
-};
-
-/** Every bucket of the range, those without a call too: a gap is a fact. */
-function bucketsOf({ from, to, step_seconds, series }: Stats): Bucket[] {
-  const step = step_seconds * 1000;
-  const known = new Map(series.map((one) => [Date.parse(one.at), one]));
-  const start = Math.floor(Date.parse(from) / step) * step;
-  const count = Math.max(1, Math.ceil((Date.parse(to) - start) / step));
-  return Array.from({ length: count }, (_, index) => {
-    const at = start + index * step;
-    const one = known.get(at);
-    return {
-      at: new Date(at).toISOString(),
-      ok: one?.c2xx ?? 0,
-      redirect: one?.c3xx ?? 0,
-      client_error: one?.c4xx ?? 0,
-      server_error: one?.c5xx ?? 0,
-      blocked: one?.other ?? 0,
-    };
-  });
 }
 
 /** At most 24 points: a small line shows no more. */

@@ -1,3 +1,5 @@
+import { spanStart } from '#server/domain/request-logs/schema.ts';
+
 /** The ranges of Home's figures, by the word in the address. */
 export const RANGES = { '1h': 3_600_000, '24h': 86_400_000, '7d': 7 * 86_400_000 } as const;
 export type Range = keyof typeof RANGES;
@@ -8,10 +10,8 @@ export const rangeWords: Record<Range, string> = { '1h': 'in the last hour', '24
  * same query is asked again instead of a new one.
  */
 export function periodsOf(range: Range, now: number): { current: { from: string; to: string }; before: { from: string; to: string } } {
-  const end = Math.ceil(now / 60_000) * 60_000;
-  const iso = (at: number) => new Date(at).toISOString();
-  const [from, earlier] = [end - RANGES[range], end - 2 * RANGES[range]];
-  return { current: { from: iso(from), to: iso(end) }, before: { from: iso(earlier), to: iso(from) } };
+  const [end, from, earlier] = [0, 1, 2].map((times) => spanStart(now, times * RANGES[range]).toISOString()) as [string, string, string];
+  return { current: { from, to: end }, before: { from: earlier, to: from } };
 }
 
 /** A change against the period before, in words; undefined when there is nothing to compare with. */

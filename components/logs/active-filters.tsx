@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useTRPC } from '#components/trpc/provider.tsx';
 import type { ActiveFilter } from '#components/ui/filter-bar.tsx';
 import type { LogSearch } from './list-search.ts';
+import { MODE_WORDS, OUTCOME_WORDS, toldOf } from './words.ts';
 
 /** Routes, clients and keys of the space, for the names behind ids and for `route:`, `client:` and `key:` in the query. */
 export function useKnownPlaces() {
@@ -11,7 +12,7 @@ export function useKnownPlaces() {
   const routes = useQuery({ ...trpc.routes.list.queryOptions({ per_page: 100 }), staleTime: 60_000 }).data?.data ?? [];
   const clients = useQuery({ ...trpc.clients.list.queryOptions({ per_page: 100 }), staleTime: 60_000 }).data?.data ?? [];
   const keys = useQuery({ ...trpc.apiKeys.list.queryOptions({ per_page: 100 }), staleTime: 60_000 }).data?.data ?? [];
-  return { routes, clients, keys };
+  return { routes, clients, keys: keys.map(({ id, name, key_id }) => ({ id, name, slug: key_id })) };
 }
 
 /** The chips of what is filtered, each with its own removal. */
@@ -20,6 +21,8 @@ export function useActiveFilters(search: LogSearch, set: (change: Partial<LogSea
   const chip = (key: keyof LogSearch, text: string): ActiveFilter => ({ id: key, text, label: text, onRemove: () => set({ [key]: null }) });
   const nameIn = (list: readonly { id: string; name: string }[], id: string) => list.find((one) => one.id === id)?.name ?? id.slice(0, 8);
   return [
+    ...(search.outcome ? [chip('outcome', OUTCOME_WORDS[search.outcome])] : []),
+    ...(search.mode ? [chip('mode', MODE_WORDS[search.mode])] : []),
     ...(search.status ? [chip('status', `Status ${search.status}`)] : []),
     ...(search.method ? [chip('method', search.method)] : []),
     ...(search.route_id ? [chip('route_id', `Route ${nameIn(routes, search.route_id)}`)] : []),
@@ -27,9 +30,11 @@ export function useActiveFilters(search: LogSearch, set: (change: Partial<LogSea
     ...(search.api_key_id ? [chip('api_key_id', `Key ${nameIn(keys, search.api_key_id)}`)] : []),
     ...(search.environment ? [chip('environment', `In ${search.environment}`)] : []),
     ...(search.origin ? [chip('origin', search.origin === 'service' ? 'Answered by us' : 'Answered by the upstream')] : []),
-    ...(search.error ? [chip('error', search.error.replaceAll('_', ' '))] : []),
+    ...(search.error ? [chip('error', sentence(toldOf(search.error)?.why ?? search.error))] : []),
     ...(search.limited ? [chip('limited', 'Limited')] : []),
     ...(search.slower === null ? [] : [chip('slower', `Slower than ${search.slower} ms`)]),
     ...(search.ip ? [chip('ip', `From ${search.ip}`)] : []),
   ];
 }
+
+const sentence = (text: string) => `${text[0]?.toUpperCase() ?? ''}${text.slice(1)}`;

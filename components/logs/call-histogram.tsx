@@ -13,12 +13,14 @@ type Props = {
   muted: boolean;
   onSelect: (range: { from: string; to: string }) => void;
   onStatus: (status: string | null) => void;
+  /** Filters that the minutes of the chart do not know. */
+  beyond: readonly string[];
 };
 
-const STATUS: Record<Series, string | null> = { ok: '2xx', redirect: '3xx', client_error: '4xx', server_error: '5xx', blocked: null };
+const STATUS: Record<Series, string | null> = { ok: '2xx', redirect: '3xx', client_error: '4xx', server_error: '5xx', gone: null };
 
 /** Calls over the span with the figures one asks first. Drag to zoom; a class in the legend filters the list. */
-export function CallHistogram({ stats, muted, onSelect, onStatus }: Props) {
+export function CallHistogram({ stats, muted, onSelect, onStatus, beyond }: Props) {
   const bars = useMemo(() => stats && barsOf(stats), [stats]);
   if (!stats || !bars) return <Skeleton lines={4} label="Loading the chart" />;
   const { totals, latency } = stats;
@@ -42,6 +44,11 @@ export function CallHistogram({ stats, muted, onSelect, onStatus }: Props) {
             </span>
           ))}
           {totals.rate_limited > 0 && <span>{totals.rate_limited.toLocaleString()} limited</span>}
+          {totals.trials > 0 && (
+            <span title="They stand in the list, marked, and are in no figure">
+              and {totals.trials.toLocaleString()} from the Test tab, not counted
+            </span>
+          )}
         </p>
         <TimeHistogram
           buckets={bars}
@@ -52,6 +59,9 @@ export function CallHistogram({ stats, muted, onSelect, onStatus }: Props) {
           muted={muted}
           height={64}
         />
+        {beyond.length > 0 && (
+          <p className="text-ink-3 text-xs">The figures are of every call of the span; {beyond.join(', ')} narrows the list only.</p>
+        )}
       </div>
     </SectionCard>
   );

@@ -7,24 +7,28 @@ import { cn } from '#components/ui/cn.ts';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { Time } from '#components/ui/time.tsx';
 import { VirtualList } from '#components/ui/virtual-list.tsx';
-import { type Log, refusedByUs, toldOf } from './words.ts';
+import type { Marks } from './inspector-actions.tsx';
+import { isTrial, type Log, refusedByUs, toldOf } from './words.ts';
 
 export type CallListProps = {
   rows: readonly Log[] | undefined;
   openId?: string | undefined;
   onOpen: (log: Log) => void;
   onEndReached?: () => void;
-  onTop?: (top: boolean) => void;
+  onRead?: (reading: boolean) => void;
+  notice?: ReactNode;
+  marks?: Marks | undefined;
   footer?: ReactNode;
   className?: string;
 };
 
 const ROW = 36;
+/** By the room the list has, which beside the facets is less than the window's. */
 const grid =
-  'grid w-full min-w-0 items-center gap-x-3 grid-cols-[3rem_minmax(0,1fr)_4rem] sm:grid-cols-[6.5rem_3rem_minmax(0,1fr)_4.5rem] lg:grid-cols-[6.5rem_3rem_minmax(0,9rem)_minmax(0,1fr)_minmax(0,12rem)_4.5rem] xl:grid-cols-[6.5rem_3rem_minmax(0,10rem)_minmax(0,1fr)_minmax(0,14rem)_minmax(0,10rem)_4.5rem]';
+  'grid w-full min-w-0 items-center gap-x-3 grid-cols-[3rem_minmax(0,1fr)_4rem] @lg:grid-cols-[6.5rem_3rem_minmax(0,1fr)_4.5rem] @3xl:grid-cols-[6.5rem_3rem_minmax(0,8rem)_minmax(0,1fr)_minmax(0,12rem)_4.5rem] @5xl:grid-cols-[6.5rem_3rem_minmax(0,10rem)_minmax(0,1fr)_minmax(0,14rem)_minmax(0,10rem)_4.5rem]';
 
 /** Calls, newest first, ten thousand of them if need be. j and k move, Enter opens. */
-export function CallList({ rows, openId, onOpen, onEndReached, onTop, footer, className }: CallListProps) {
+export function CallList({ rows, openId, onOpen, onEndReached, onRead, notice, marks, footer, className }: CallListProps) {
   if (!rows) return <Skeleton lines={10} label="Loading calls" />;
   return (
     <VirtualList
@@ -35,20 +39,30 @@ export function CallList({ rows, openId, onOpen, onEndReached, onTop, footer, cl
       onOpen={onOpen}
       openKey={openId}
       {...(onEndReached ? { onEndReached } : {})}
-      {...(onTop ? { onTop } : {})}
+      {...(onRead ? { onRead } : {})}
+      {...(marks
+        ? {
+            marks: {
+              has: (log: Log) => marks.ids.includes(log.request_id),
+              toggle: (log: Log) => marks.toggle(log.request_id),
+              label: (log: Log) => `Mark ${log.method ?? 'the call'} ${log.path ?? ''} to compare`,
+            },
+          }
+        : {})}
+      notice={notice}
       header={
         <span aria-hidden className={grid}>
-          <span className="max-sm:hidden">Time</span>
+          <span className="@max-lg:hidden">Time</span>
           <span>Status</span>
-          <span className="max-lg:hidden">Route</span>
+          <span className="@max-3xl:hidden">Route</span>
           <span>Call</span>
-          <span className="max-lg:hidden">Refused because</span>
-          <span className="max-xl:hidden">Caller</span>
+          <span className="@max-3xl:hidden">Refused because</span>
+          <span className="@max-5xl:hidden">Caller</span>
           <span className="text-right">Took</span>
         </span>
       }
       footer={footer}
-      className={cn('h-[max(22rem,calc(100dvh-29rem))]', className)}
+      className={cn('@container h-[max(22rem,calc(100dvh-29rem))]', className)}
     >
       {(log) => <Row log={log} />}
     </VirtualList>
@@ -59,16 +73,17 @@ function Row({ log }: { log: Log }) {
   const told = toldOf(log.error);
   return (
     <span className={grid}>
-      <Time value={log.ts} format="time" className="text-ink-2 text-xs max-sm:hidden" />
+      <Time value={log.ts} format="time" className="text-ink-2 text-xs @max-lg:hidden" />
       <HttpStatus status={log.status_code} className="w-fit" />
-      <span className="truncate text-ink-2 max-lg:hidden">{log.route_name ?? '—'}</span>
+      <span className="truncate text-ink-2 @max-3xl:hidden">{log.route_name ?? '—'}</span>
       <span className="flex min-w-0 items-center gap-2">
         <Method method={log.method ?? '—'} className="min-w-10 shrink-0" />
         <span className="truncate font-mono text-xs">{log.path ?? '/'}</span>
-        {log.environment && <span className="shrink-0 text-ink-3 text-xs max-md:hidden">{log.environment}</span>}
+        {log.environment && <span className="shrink-0 text-ink-3 text-xs @max-2xl:hidden">{log.environment}</span>}
+        {isTrial(log) && <Badge tone="accent">Test tab</Badge>}
         {log.client_origin === 'sdk_intercept' && <Badge>SDK</Badge>}
       </span>
-      <span className="flex min-w-0 items-center gap-1.5 max-lg:hidden">
+      <span className="flex min-w-0 items-center gap-1.5 @max-3xl:hidden">
         {told && (
           <>
             <Ban aria-hidden className={cn('size-3.5 shrink-0', refusedByUs(log) ? 'text-note-ink' : 'text-bad-ink')} />
@@ -78,7 +93,7 @@ function Row({ log }: { log: Log }) {
           </>
         )}
       </span>
-      <span className="truncate text-ink-2 text-xs max-xl:hidden">{log.client_name ?? log.src_ip ?? '—'}</span>
+      <span className="truncate text-ink-2 text-xs @max-5xl:hidden">{log.client_name ?? log.src_ip ?? '—'}</span>
       <span className="figures text-right text-xs">{log.latency_ms === null ? '—' : `${log.latency_ms.toLocaleString()} ms`}</span>
     </span>
   );

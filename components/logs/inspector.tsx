@@ -3,7 +3,6 @@
 import { useQuery } from '@tanstack/react-query';
 import Link from 'next/link';
 import { thingOf, verbOf } from '#components/audit/words.ts';
-import { curlOf } from '#components/shell/curl.ts';
 import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { Badge, HttpStatus, Method } from '#components/ui/badge.tsx';
@@ -16,15 +15,25 @@ import { PhaseBar } from '#components/ui/phase-bar.tsx';
 import { Sheet } from '#components/ui/sheet.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { Time } from '#components/ui/time.tsx';
+import { bytes } from './compare.ts';
 import { HeaderNames } from './header-names.tsx';
+import { InspectorActions, type Marks, momentHref } from './inspector-actions.tsx';
 import { Proof } from './proof.tsx';
 import { blockOf, type Detail, phasesOf, traceOf } from './trace.ts';
-import { fixHref, matchedHow, refusedByUs, summaryOf, toldOf } from './words.ts';
+import { fixHref, isTrial, matchedHow, refusedByUs, summaryOf, toldOf } from './words.ts';
 
 /** One call beside its list. The address names it, so the panel can be shared. */
-export function InspectorSheet({ requestId, onClose }: { requestId: string | null; onClose: () => void }) {
+export function InspectorSheet({ requestId, onClose, marks }: { requestId: string | null; onClose: () => void; marks?: Marks }) {
   const path = usePath();
-  const link = requestId && typeof window !== 'undefined' ? `${window.location.origin}${path(`/logs?peek=${requestId}`)}` : '';
+  const trpc = useTRPC();
+  const { data } = useQuery(
+    trpc.requestLogs.inspect.queryOptions(
+      { request_id: requestId ?? '' },
+      { enabled: requestId !== null, staleTime: Number.POSITIVE_INFINITY },
+    ),
+  );
+  const place = data ? momentHref(data.log) : `/logs?peek=${requestId ?? ''}`;
+  const link = requestId && typeof window !== 'undefined' ? `${window.location.origin}${path(place)}` : '';
   return (
     <Sheet
       open={requestId !== null}
@@ -35,21 +44,21 @@ export function InspectorSheet({ requestId, onClose }: { requestId: string | nul
       title="Call"
       actions={requestId && <CopyButton label="link to this call" value={link} />}
     >
-      {requestId && <Inspector requestId={requestId} />}
+      {requestId && <Inspector requestId={requestId} marks={marks} />}
     </Sheet>
   );
 }
 
 /** Everything that is known of one call, from the sentence down to the proof. Bodies and values of headers are never stored. */
-export function Inspector({ requestId }: { requestId: string }) {
+export function Inspector({ requestId, marks }: { requestId: string; marks?: Marks | undefined }) {
   const trpc = useTRPC();
   const query = useQuery({ ...trpc.requestLogs.inspect.queryOptions({ request_id: requestId }), staleTime: Number.POSITIVE_INFINITY });
   if (query.isError) return <QueryError query={query} what="This call" />;
   if (!query.data) return <Skeleton lines={10} label="Loading the call" />;
-  return <Inspected detail={query.data} />;
+  return <Inspected detail={query.data} marks={marks} />;
 }
 
-function Inspected({ detail }: { detail: Detail }) {
+function Inspected({ detail, marks }: { detail: Detail; marks: Marks | undefined }) {
   const { log, route, client, api_key, related } = detail;
   const path = usePath();
   const { slug } = useScope();
@@ -65,7 +74,9 @@ function Inspected({ detail }: { detail: Detail }) {
             <Method method={log.method ?? '—'} className="mr-2 min-w-0" />
             <span className="font-mono text-xs">{log.path ?? '/'}</span>
           </span>
+          {isTrial(log) && <Badge tone="accent">Test tab</Badge>}
         </p>
+        {isTrial(log) && <p className="text-ink-3 text-xs">Sent from the Test tab of the route: it stands here and is in no figure.</p>}
         {told ? (
           <Callout
             tone={refusedByUs(log) ? 'warn' : 'bad'}
@@ -86,9 +97,7 @@ function Inspected({ detail }: { detail: Detail }) {
         {log.warnings.map((warning) => (
           <Callout key={warning} tone="warn" title={warning} />
         ))}
-        <div className="flex flex-wrap gap-2">
-          <CurlButton detail={detail} />
-        </div>
+        <InspectorActions detail={detail} marks={marks} />
       </section>
       <section className="flex flex-col gap-2">
         <h3 className="font-semibold">Where the time went</h3>
@@ -157,7 +166,7 @@ function Inspected({ detail }: { detail: Detail }) {
                   'none'
                 ),
             },
-            { label: 'Size', value: `${bytes(log.request_bytes)} in, ${bytes(log.response_bytes)} out` },
+            { label: 'Size', value: `${sizeOf(log.request_bytes)} in, ${sizeOf(log.response_bytes)} out` },
           ]}
         />
       </section>
@@ -200,25 +209,4 @@ function Inspected({ detail }: { detail: Detail }) {
   );
 }
 
-/** The same call for a shell: the credential stays a variable, the body is the caller's own. */
-function CurlButton({ detail: { log } }: { detail: Detail }) {
-  const { proxy_url } = useScope();
-  const reference = log.slug ?? log.route_id;
-  if (!reference) return null;
-  const path = log.path?.startsWith('/') ? log.path : `/${log.path ?? ''}`;
-  const code = curlOf({
-    method: (log.method ?? 'GET') as 'GET',
-    url: `${proxy_url}/${reference}${path}`,
-    headers: { 'X-Svc-Key': '$SALLYPORT_KEY', ...(log.environment ? { 'X-Svc-Environment': log.environment } : {}) },
-  });
-  return <CopyButton value={code} label="as cURL" text="Copy as cURL" />;
-}
-
-const bytes = (count: number | null) =>
-  count === null
-    ? '—'
-    : count < 1_024
-      ? `${count} B`
-      : count < 1_048_576
-        ? `${(count / 1_024).toFixed(1)} KiB`
-        : `${(count / 1_048_576).toFixed(1)} MiB`;
+const sizeOf = (count: number | null) => (count === null ? '—' : bytes(count));

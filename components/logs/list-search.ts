@@ -1,4 +1,5 @@
-import { parseAsBoolean, parseAsInteger, parseAsString, parseAsStringLiteral } from 'nuqs/server';
+import { parseAsArrayOf, parseAsBoolean, parseAsInteger, parseAsString, parseAsStringLiteral } from 'nuqs/server';
+import { OUTCOMES, spanStart } from '#server/domain/request-logs/schema.ts';
 
 export const RANGES = { '15m': 15, '1h': 60, '24h': 1_440, '7d': 10_080, '30d': 43_200 } as const;
 export type RangeName = keyof typeof RANGES;
@@ -20,7 +21,11 @@ export const logSearch = {
   limited: parseAsBoolean,
   slower: parseAsInteger,
   ip: parseAsString,
+  outcome: parseAsStringLiteral(OUTCOMES),
+  mode: parseAsStringLiteral(['route', 'test']),
   peek: parseAsString,
+  /** Calls marked for comparing; two of them are compared. */
+  compare: parseAsArrayOf(parseAsString).withDefault([]),
 };
 
 export type LogSearch = {
@@ -39,6 +44,9 @@ export type LogSearch = {
   limited: boolean | null;
   slower: number | null;
   ip: string | null;
+  outcome: (typeof OUTCOMES)[number] | null;
+  /** `test`: calls of the Test tab of a route; they are in the log and in no figure. */
+  mode: 'route' | 'test' | null;
 };
 
 export const noFilters = {
@@ -54,6 +62,8 @@ export const noFilters = {
   limited: null,
   slower: null,
   ip: null,
+  outcome: null,
+  mode: null,
 } as const;
 
 const isTime = (text: string | null): text is string => text !== null && !Number.isNaN(Date.parse(text));
@@ -65,12 +75,12 @@ const isTime = (text: string | null): text is string => text !== null && !Number
 export function spanOf({ range, from, to }: Pick<LogSearch, 'range' | 'from' | 'to'>, now: number): { from?: string; to?: string } {
   if (isTime(from) || isTime(to))
     return { ...(isTime(from) ? { from: new Date(from).toISOString() } : {}), ...(isTime(to) ? { to: new Date(to).toISOString() } : {}) };
-  return range === '24h' ? {} : { from: new Date(now - RANGES[range] * 60_000).toISOString() };
+  return range === '24h' ? {} : { from: spanStart(now, RANGES[range] * 60_000).toISOString() };
 }
 
 /** The filters of an address as the list and the export take them. */
 export function logFilters(search: LogSearch) {
-  const { q, status, method, route_id, client_id, api_key_id, environment, origin, error, limited, slower, ip } = search;
+  const { q, status, method, route_id, client_id, api_key_id, environment, origin, error, limited, slower, ip, outcome, mode } = search;
   const exact = status && /^[1-5]\d\d$/.test(status) ? Number(status) : undefined;
   const classed = status && /^[2-5]xx$/.test(status) ? (status as '2xx' | '3xx' | '4xx' | '5xx') : undefined;
   return {
@@ -87,6 +97,8 @@ export function logFilters(search: LogSearch) {
     ...(limited ? { rate_limited: true } : {}),
     ...(slower === null ? {} : { min_latency_ms: slower }),
     ...(ip ? { src_ip: ip } : {}),
+    ...(outcome ? { outcome } : {}),
+    ...(mode ? { proxy_mode: mode } : {}),
   };
 }
 export type LogFilters = ReturnType<typeof logFilters>;

@@ -1,66 +1,66 @@
 'use client';
 
-import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
-import { useTRPC } from '#components/trpc/provider.tsx';
+import { queryText, SAFE_LENGTH } from '#components/shell/query-text.ts';
 import { Callout } from '#components/ui/callout.tsx';
 import type { MenuEntry } from '#components/ui/dropdown-menu.tsx';
 import { type ActiveFilter, FilterBar } from '#components/ui/filter-bar.tsx';
 import { useKnownPlaces } from './active-filters.tsx';
+import { type Facets, facetGroups } from './facet-groups.ts';
 import type { LogSearch } from './list-search.ts';
-import { readQuery } from './typed-query.ts';
-import { toldOf } from './words.ts';
+import { QUERY_WORDS, readQuery } from './typed-query.ts';
 
 type Props = {
   search: LogSearch;
   onChange: (change: Partial<LogSearch>) => void;
   filters: readonly ActiveFilter[];
+  facets: Facets | undefined;
   onClear: () => void;
   children?: ReactNode;
 };
 
 const SLOWER = [200, 500, 1_000, 5_000];
+/** Values of one kind in the menu; beside the list there are more. */
+const LISTED = 6;
 
 /** One line for both ways of filtering: choose from the menu, or type `status:5xx route:payments timeout`. */
-export function LogFilterBar({ search, onChange, filters, onClear, children }: Props) {
-  const trpc = useTRPC();
+export function LogFilterBar({ search, onChange, filters, facets, onClear, children }: Props) {
   const known = useKnownPlaces();
-  const environments = useQuery({ ...trpc.environments.list.queryOptions({}), staleTime: 60_000 }).data?.data ?? [];
-  const stats = useQuery(trpc.requestLogs.stats.queryOptions({})).data;
   const [wrong, setWrong] = useState<string[]>([]);
+  const [dropped, setDropped] = useState(false);
   const typed = (text: string, entered: boolean) => {
     const { change, rest, unknown } = readQuery(text, known);
     // A word that filters is taken on Enter: `latency:>8` may be on its way to `latency:>800`.
     if (!entered && (unknown.length > 0 || Object.keys(change).length > 0)) return;
     setWrong(unknown);
-    onChange({ ...change, q: rest });
+    // The text goes into the address: of what looks like a credential only its beginning may.
+    const { kept, credential } = queryText(rest);
+    setDropped(credential || (dropped && rest.length >= SAFE_LENGTH));
+    onChange({ ...change, q: kept });
   };
-  const choice = (label: string, key: keyof LogSearch, value: LogSearch[keyof LogSearch], detail?: string): MenuEntry => ({
-    label,
-    detail,
-    checked: search[key] === value,
-    onSelect: () => onChange({ [key]: search[key] === value ? null : value }),
-  });
   const choices: MenuEntry[] = [
-    { heading: 'Status' },
-    ...['2xx', '3xx', '4xx', '5xx'].map((status) => choice(status, 'status', status)),
-    choice('Refused by us', 'origin', 'service'),
-    choice('Limited', 'limited', true),
-    ...(stats && stats.error_codes.length > 0 ? ['separator' as const, { heading: 'Reason' }] : []),
-    ...(stats?.error_codes ?? [])
-      .slice(0, 6)
-      .map(({ error, count }) => choice(toldOf(error)?.why ?? error, 'error', error, count.toLocaleString())),
-    'separator',
-    { heading: 'Route' },
-    ...known.routes.slice(0, 12).map((route) => choice(route.name, 'route_id', route.id)),
-    ...(known.clients.length > 0 ? ['separator' as const, { heading: 'Client' }] : []),
-    ...known.clients.slice(0, 8).map((client) => choice(client.name, 'client_id', client.id)),
-    'separator',
-    { heading: 'Environment' },
-    ...environments.map((environment) => choice(environment.display_name, 'environment', environment.name)),
+    ...(facets ? facetGroups(facets, search) : []).flatMap(({ title, values }): MenuEntry[] => [
+      { heading: title },
+      ...values.slice(0, LISTED).map(({ label, count, chosen, change }) => ({
+        label: (
+          <span className="flex items-baseline justify-between gap-4">
+            <span className="truncate">{label}</span>
+            <span className="figures text-ink-3 text-xs">{count.toLocaleString()}</span>
+          </span>
+        ),
+        checked: chosen,
+        onSelect: () => onChange(change),
+      })),
+      'separator',
+    ]),
+    { label: 'Limited', checked: search.limited === true, onSelect: () => onChange({ limited: search.limited ? null : true }) },
     'separator',
     { heading: 'Slower than' },
-    ...SLOWER.map((ms) => choice(`${ms.toLocaleString()} ms`, 'slower', ms)),
+    ...SLOWER.map((ms) => ({
+      label: `${ms.toLocaleString()} ms`,
+      checked: search.slower === ms,
+      onSelect: () => onChange({ slower: search.slower === ms ? null : ms }),
+    })),
   ];
   return (
     <div className="flex flex-col gap-2">
@@ -74,10 +74,14 @@ export function LogFilterBar({ search, onChange, filters, onClear, children }: P
       >
         {children}
       </FilterBar>
+      {dropped && (
+        <Callout tone="warn" title={`That looks like a credential. Only its first ${SAFE_LENGTH.toString()} characters are searched.`}>
+          The log never holds one; search for its name, as in <code className="font-mono text-xs">key:name</code>.
+        </Callout>
+      )}
       {wrong.length > 0 && (
         <Callout title={`Not understood: ${wrong.join(', ')}`}>
-          Words that filter: route, client, status, method, env, error, origin, latency, ip, limited. What is not one of them is searched in
-          the path.
+          Words that filter: {QUERY_WORDS.join(', ')}. What is not one of them is searched in the path.
         </Callout>
       )}
     </div>

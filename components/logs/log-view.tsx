@@ -1,53 +1,62 @@
 'use client';
 
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { Download, RotateCw, ScrollText } from 'lucide-react';
+import { ArrowUp, GitCompareArrows, PanelLeft, RotateCw, X } from 'lucide-react';
 import { useQueryStates } from 'nuqs';
-import { useEffect, useMemo, useState } from 'react';
-import { curlOf } from '#components/shell/curl.ts';
-import { useDownload } from '#components/trpc/download.ts';
-import { useFeatureReason } from '#components/trpc/plan.tsx';
+import { useMemo, useState } from 'react';
 import { useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { Button, IconButton } from '#components/ui/button.tsx';
 import { Switch } from '#components/ui/choices.tsx';
-import { Menu } from '#components/ui/dropdown-menu.tsx';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
 import { LoadMore } from '#components/ui/pagination.tsx';
-import { EmptyState, NoResults } from '#components/ui/states.tsx';
+import { NoResults } from '#components/ui/states.tsx';
+import { useStored } from '#components/ui/stored.ts';
 import { ViewsMenu } from '#components/views/views-menu.tsx';
 import { useActiveFilters } from './active-filters.tsx';
 import { CallHistogram } from './call-histogram.tsx';
 import { CallList } from './call-list.tsx';
+import { CompareSheet } from './compare-sheet.tsx';
+import { ExportMenu } from './export-menu.tsx';
+import { FacetRail } from './facet-rail.tsx';
 import { InspectorSheet } from './inspector.tsx';
 import { logFilters, logSearch, noFilters, spanOf, statsFilters } from './list-search.ts';
 import { LogFilterBar } from './log-filter-bar.tsx';
 import { matchesLive } from './matching.ts';
+import { EndNote, NoCalls } from './no-calls.tsx';
 import { TimeRange } from './time-range.tsx';
+import { type Held, useHeld } from './use-held.ts';
 import { useLogs } from './use-logs.ts';
-import { type Tail, useTail } from './use-tail.ts';
+import { useEvery, useTail } from './use-tail.ts';
 import type { Log } from './words.ts';
+
+/** Filters the chart follows; the others narrow the list alone. */
+const CHARTED = new Set(['route_id', 'environment', 'client_id', 'api_key_id']);
 
 export function LogView() {
   const trpc = useTRPC();
-  const { role, space, proxy_url } = useScope();
+  const { space, proxy_url } = useScope();
   const [search, setSearch] = useQueryStates(logSearch);
   const [now, setNow] = useState(() => Date.now());
   const [live, setLive] = useState(false);
-  const [atTop, setAtTop] = useState(true);
+  const [reading, setReading] = useState(false);
+  const [rail, setRail] = useStored('log-facets', 'shown');
   const filters = logFilters(search);
   const span = spanOf(search, now);
   const pages = useLogs({ ...filters, ...span });
   const stats = useQuery(trpc.requestLogs.stats.queryOptions({ ...statsFilters(search), ...span }, { placeholderData: keepPreviousData }));
+  const facets = useQuery(trpc.requestLogs.facets.queryOptions({ ...filters, ...span }, { placeholderData: keepPreviousData }));
   const tail = useHeld(
     useTail(live, (log) => matchesLive(log, filters)),
-    atTop,
+    reading,
   );
-  const { busy, save } = useDownload();
-  const planReason = useFeatureReason('log_export');
-  const active = useActiveFilters(search, (change) => void setSearch(change));
-
+  useEvery(tail.rows.length > 0 ? tail.rows[0]?.request_id : undefined, () => {
+    void stats.refetch();
+    void facets.refetch();
+  });
+  const change = (part: Parameters<typeof setSearch>[0]) => void setSearch(part);
+  const active = useActiveFilters(search, change);
   const rows = useMemo(
     () =>
       joined(
@@ -56,29 +65,27 @@ export function LogView() {
       ),
     [tail.shown, pages.data],
   );
-  const total = pages.data?.pages[0];
-  const open = (log: Log) => void setSearch({ peek: log.request_id });
-  const clear = () => void setSearch({ ...noFilters, from: null, to: null });
+  const marks = {
+    ids: search.compare,
+    toggle: (id: string) =>
+      change({ compare: search.compare.includes(id) ? search.compare.filter((one) => one !== id) : [...search.compare, id].slice(-2) }),
+  };
+  const clear = () => change({ ...noFilters, from: null, to: null });
   const refresh = () => {
     setNow(Date.now());
     void pages.refetch();
     void stats.refetch();
+    void facets.refetch();
   };
-  const exportReason = role === 'owner' || role === 'admin' ? planReason : 'Only an Owner or Admin exports the request log';
-  const exportAs = (format: 'csv' | 'ndjson') =>
-    void save(`/admin/logs/export?${new URLSearchParams({ ...stringsOf({ ...filters, ...span }), format }).toString()}`);
   useHotkeys([
     { keys: 'l', label: 'Live on or off', group: 'Logs', run: () => setLive(!live) },
+    { keys: 'n', label: 'Show the calls that wait', group: 'Logs', run: tail.show },
     { keys: 'r', label: 'Refresh', group: 'Logs', run: refresh },
-    {
-      keys: 'y',
-      label: 'Copy link to the open call',
-      group: 'Logs',
-      run: () => search.peek && void navigator.clipboard.writeText(window.location.href),
-    },
   ]);
   const filtered = active.length > 0 || search.q !== '';
   const empty = rows?.length === 0;
+  const total = pages.data?.pages[0];
+  const trials = facets.data?.proxy_mode.find(({ value }) => value === 'test')?.count ?? 0;
   return (
     <Page>
       <PageHeader
@@ -88,74 +95,107 @@ export function LogView() {
           <>
             <Switch checked={live} onCheckedChange={setLive} label={<LiveLabel tail={tail} on={live} />} className="items-center" />
             <IconButton label="Refresh" keys="r" icon={<RotateCw />} variant="secondary" loading={pages.isRefetching} onClick={refresh} />
-            <Menu
-              trigger={
-                <Button icon={<Download />} loading={busy} disabledReason={exportReason}>
-                  Export
-                </Button>
-              }
-              entries={[
-                { label: 'CSV', detail: 'For a spreadsheet; formulas are made harmless', onSelect: () => exportAs('csv') },
-                { label: 'NDJSON', detail: 'One call a line, for another program', onSelect: () => exportAs('ndjson') },
-              ]}
-            />
+            <ExportMenu filters={{ ...filters, ...span }} />
           </>
         }
       />
-      <LogFilterBar search={search} onChange={(change) => void setSearch(change)} filters={active} onClear={clear}>
+      <LogFilterBar search={search} onChange={change} filters={active} facets={facets.data} onClear={clear}>
+        <IconButton
+          label={rail === 'shown' ? 'Hide the counts beside the list' : 'Show counts beside the list'}
+          aria-pressed={rail === 'shown'}
+          icon={<PanelLeft />}
+          variant="secondary"
+          onClick={() => setRail(rail === 'shown' ? 'hidden' : 'shown')}
+          className="max-xl:hidden"
+        />
         <ViewsMenu page="logs" />
-        <TimeRange search={search} onChange={(change) => void setSearch(change)} />
+        <TimeRange search={search} onChange={change} span={span} />
       </LogFilterBar>
       <CallHistogram
         stats={stats.data}
         muted={space === 'test'}
-        onSelect={(range) => void setSearch(range)}
-        onStatus={(status) => void setSearch({ status })}
+        onSelect={change}
+        onStatus={(status) => change({ status })}
+        beyond={[
+          ...(search.q ? ['the text'] : []),
+          ...active.filter(({ id }) => !CHARTED.has(id)).map(({ text }) => `“${text}”`),
+          ...(search.client_id && search.api_key_id ? ['the key'] : []),
+        ]}
       />
       {pages.isError ? (
         <QueryError query={pages} what="The calls" />
-      ) : empty && filtered ? (
-        <NoResults noun="calls" filters={[...(search.q ? [`text ${search.q}`] : []), ...active.map((one) => one.text)]} onClear={clear} />
-      ) : empty ? (
+      ) : empty && !filtered ? (
         <NoCalls proxyUrl={proxy_url} live={live} onLive={() => setLive(true)} />
       ) : (
-        <CallList
-          rows={rows}
-          openId={search.peek ?? undefined}
-          onOpen={open}
-          onTop={setAtTop}
-          onEndReached={() => pages.hasNextPage && !pages.isFetchingNextPage && void pages.fetchNextPage()}
-          footer={
-            <LoadMore
-              hasMore={pages.hasNextPage}
-              loading={pages.isFetchingNextPage}
-              onMore={() => void pages.fetchNextPage()}
-              endNote={<EndNote />}
-            />
-          }
-        />
+        <div className={rail === 'shown' ? 'grid grid-cols-[minmax(0,1fr)] gap-5 xl:grid-cols-[12.5rem_minmax(0,1fr)]' : ''}>
+          {rail === 'shown' && <FacetRail facets={facets.data} search={search} onChange={change} className="max-xl:hidden" />}
+          <div className="flex min-w-0 flex-col gap-2">
+            {empty ? (
+              <NoResults
+                noun="calls"
+                filters={[...(search.q ? [`text ${search.q}`] : []), ...active.map((one) => one.text)]}
+                onClear={clear}
+              />
+            ) : (
+              <CallList
+                rows={rows}
+                openId={search.peek ?? undefined}
+                onOpen={(log) => change({ peek: log.request_id })}
+                onRead={setReading}
+                notice={<Waiting tail={tail} />}
+                marks={marks}
+                onEndReached={() => pages.hasNextPage && !pages.isFetchingNextPage && void pages.fetchNextPage()}
+                footer={
+                  <LoadMore
+                    hasMore={pages.hasNextPage}
+                    loading={pages.isFetchingNextPage}
+                    onMore={() => void pages.fetchNextPage()}
+                    endNote={<EndNote />}
+                  />
+                }
+              />
+            )}
+            {total && !empty && (
+              <p aria-live="polite" className="figures text-ink-3 text-xs">
+                {total.total_is_capped ? 'More than ' : ''}
+                {total.total.toLocaleString()} {total.total === 1 ? 'call' : 'calls'} in this span
+                {trials > 0 && search.mode === null ? `, ${trials.toLocaleString()} of them from the Test tab` : ''}
+                {live ? `, ${tail.shown.length.toLocaleString()} more since you went live` : ''}
+              </p>
+            )}
+          </div>
+        </div>
       )}
-      {total && !empty && (
-        <p aria-live="polite" className="figures text-ink-3 text-xs">
-          {total.total_is_capped ? 'More than ' : ''}
-          {total.total.toLocaleString()} {total.total === 1 ? 'call' : 'calls'} in this span
-          {live ? `, ${tail.shown.length.toLocaleString()} more since you went live` : ''}
-        </p>
-      )}
-      <InspectorSheet requestId={search.peek} onClose={() => void setSearch({ peek: null })} />
+      <MarkedBar count={search.compare.length} onClear={() => change({ compare: null })} />
+      <InspectorSheet requestId={search.peek} onClose={() => change({ peek: null })} marks={marks} />
+      <CompareSheet requestIds={search.compare} onClose={() => change({ compare: null })} />
     </Page>
   );
 }
 
-type Held = Tail & { shown: readonly Log[]; waiting: number };
+/** What came while the list was being read. The list goes on by itself when it is left, or at once when this is pressed. */
+function Waiting({ tail }: { tail: Held }) {
+  if (tail.waiting === 0) return null;
+  return (
+    <Button size="sm" variant="primary" icon={<ArrowUp />} keys="n" onClick={tail.show} className="pointer-events-auto rounded-full">
+      {tail.waiting.toLocaleString()} new, paused while you read
+    </Button>
+  );
+}
 
-/** While the reader has scrolled away from the top, nothing is put above what they read; it waits and is counted. */
-function useHeld(tail: Tail, atTop: boolean): Held {
-  const [shown, setShown] = useState<readonly Log[]>([]);
-  useEffect(() => {
-    if (atTop) setShown(tail.rows);
-  }, [tail.rows, atTop]);
-  return { ...tail, shown, waiting: Math.max(0, tail.rows.length - shown.length) };
+/** One call is marked: what to do next. Two are compared at once. */
+function MarkedBar({ count, onClear }: { count: number; onClear: () => void }) {
+  return (
+    <div aria-live="polite" className="pointer-events-none sticky bottom-4 z-30 flex justify-center empty:hidden">
+      {count === 1 && (
+        <div className="popup-surface pointer-events-auto flex items-center gap-2 py-1.5 pr-1.5 pl-3 text-ink-2">
+          <GitCompareArrows aria-hidden className="size-4 text-ink-3" />
+          One call is marked. Mark another to compare them.
+          <IconButton size="sm" label="Unmark" icon={<X />} onClick={onClear} />
+        </div>
+      )}
+    </div>
+  );
 }
 
 function LiveLabel({ tail, on }: { tail: Held; on: boolean }) {
@@ -166,7 +206,7 @@ function LiveLabel({ tail, on }: { tail: Held; on: boolean }) {
       <span role="status" className="text-ink-3 text-xs">
         {tail.state === 'connecting' && 'connecting…'}
         {tail.state === 'closed' && 'ended; reload the page to go on'}
-        {tail.waiting > 0 && `${tail.waiting} new above`}
+        {tail.waiting > 0 && 'paused'}
         {tail.heldBack > 0 && ` ${tail.heldBack.toLocaleString()} held back`}
       </span>
     </span>
@@ -178,46 +218,4 @@ function joined(live: readonly Log[], stored: readonly Log[] | undefined): reado
   if (live.length === 0) return stored;
   const known = new Set(live.map((log) => log.request_id));
   return [...live, ...stored.filter((log) => !known.has(log.request_id))];
-}
-
-const stringsOf = (filters: object): Record<string, string> =>
-  Object.fromEntries(Object.entries(filters).map(([name, value]) => [name, String(value)]));
-
-function EndNote() {
-  const trpc = useTRPC();
-  const usage = useQuery({ ...trpc.account.usage.queryOptions({}), staleTime: 300_000 });
-  if (!usage.data) return <span>That is all in this span.</span>;
-  return (
-    <span>
-      That is all in this span. Calls are kept {usage.data.log_retention_days} days here ({usage.data.plan} plan).
-    </span>
-  );
-}
-
-function NoCalls({ proxyUrl, live, onLive }: { proxyUrl: string; live: boolean; onLive: () => void }) {
-  return (
-    <EmptyState
-      icon={<ScrollText />}
-      title={live ? 'Waiting for a call' : 'No calls in this span'}
-      action={
-        !live && (
-          <Button variant="primary" onClick={onLive}>
-            Listen live
-          </Button>
-        )
-      }
-      command={[
-        {
-          id: 'curl',
-          label: 'cURL',
-          language: 'bash',
-          code: curlOf({ method: 'GET', url: `${proxyUrl}/your-route/`, headers: { 'X-Svc-Key': '$SALLYPORT_KEY' } }),
-        },
-      ]}
-    >
-      {live
-        ? 'Send one: it appears here the moment it ends.'
-        : 'Make a call with a key of this space; it appears here with everything that happened to it.'}
-    </EmptyState>
-  );
 }

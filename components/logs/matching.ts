@@ -1,5 +1,5 @@
 import type { LogFilters } from './list-search.ts';
-import type { Log } from './words.ts';
+import { type Log, outcomeOf } from './words.ts';
 
 /** Whether a call that arrived live belongs into the list as it is filtered; the same rules as the list's own query. */
 export function matchesLive(log: Log, filters: LogFilters): boolean {
@@ -17,6 +17,8 @@ export function matchesLive(log: Log, filters: LogFilters): boolean {
     rate_limited,
     min_latency_ms,
     src_ip,
+    outcome,
+    proxy_mode,
   } = filters;
   if (status !== undefined && log.status_code !== status) return false;
   if (status_class !== undefined && Math.floor((log.status_code ?? 0) / 100) !== Number(status_class[0])) return false;
@@ -31,6 +33,8 @@ export function matchesLive(log: Log, filters: LogFilters): boolean {
   if (min_latency_ms !== undefined && (log.latency_ms ?? 0) < min_latency_ms) return false;
   // A range is judged by the database; live, only a single address can be compared without a table of ranges.
   if (src_ip !== undefined && (src_ip.includes('/') || log.src_ip !== src_ip)) return false;
+  if (outcome !== undefined && !(outcome === 'failed' ? outcomeOf(log) !== 'ok' : outcomeOf(log) === outcome)) return false;
+  if (proxy_mode !== undefined && log.proxy_mode !== proxy_mode) return false;
   if (q !== undefined && log.request_id !== q && !(log.path ?? '').toLowerCase().includes(q.toLowerCase())) return false;
   return true;
 }

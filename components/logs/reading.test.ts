@@ -12,6 +12,7 @@ const known = {
     { id: 'r-2', name: 'Pay later', slug: 'later' },
   ],
   clients: [{ id: 'c-1', name: 'ci runner' }],
+  keys: [{ id: 'k-1', name: 'CI/CD', slug: 'tk_live_KpF9c2kCRVgn' }],
 };
 
 test('words of the grammar become filters and the rest stays text', () => {
@@ -19,6 +20,12 @@ test('words of the grammar become filters and the rest stays text', () => {
   assert.deepEqual(change, { route_id: 'r-1', status: '5xx', slower: 800, ip: '203.0.113.0/24' });
   assert.equal(rest, 'read timeout /v1');
   assert.deepEqual(unknown, []);
+});
+
+test('a key is named by its name or its key id, never by a whole key; a word says how a call ended', () => {
+  assert.deepEqual(readQuery('key:ci/cd is:refused', known).change, { api_key_id: 'k-1', outcome: 'refused' });
+  assert.deepEqual(readQuery('key:tk_live_KpF9c2kCRVgn is:test', known).change, { api_key_id: 'k-1', mode: 'test' });
+  assert.deepEqual(readQuery('key:nobody is:odd', known).unknown, ['key:nobody', 'is:odd']);
 });
 
 test('a value that cannot be right is named, never searched for silently', () => {
@@ -56,6 +63,15 @@ const log = (over: Partial<Log>): Log =>
     src_ip: '203.0.113.9',
     ...over,
   }) as Log;
+
+test('live calls are sorted into outcomes as the list sorts them', () => {
+  const outcomes = (over: Partial<Log>) => (['ok', 'failed', 'refused'] as const).filter((outcome) => matchesLive(log(over), { outcome }));
+  assert.deepEqual(outcomes({ status_code: 404 }), ['ok'], 'an answer of the upstream');
+  assert.deepEqual(outcomes({ status_code: 500 }), ['failed']);
+  assert.deepEqual(outcomes({ status_code: 429, error: 'route_rate_limit_exceeded' }), ['failed', 'refused']);
+  assert.deepEqual(outcomes({ status_code: 502, error: 'upstream_unreachable' }), ['failed'], 'we tried');
+  assert.equal(matchesLive(log({ proxy_mode: 'test' }), { proxy_mode: 'route' }), false);
+});
 
 test('a live call is judged by the filters of the list', () => {
   const filters = logFilters({ ...noFilters, range: '24h', from: null, to: null, status: '4xx', ip: '203.0.113.9' });

@@ -15,7 +15,7 @@ export function barsOf({ from, to, step_seconds, series }: Pick<Stats, 'from' | 
     const found = known.get(at);
     bars.push({
       at: new Date(at).toISOString(),
-      ...(found && { ok: found.c2xx + found.other, redirect: found.c3xx, client_error: found.c4xx, server_error: found.c5xx }),
+      ...(found && { ok: found.c2xx, redirect: found.c3xx, client_error: found.c4xx, server_error: found.c5xx, gone: found.other }),
     });
   }
   return bars;

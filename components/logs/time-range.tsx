@@ -8,7 +8,8 @@ import { Dialog } from '#components/ui/dialog.tsx';
 import { Menu } from '#components/ui/dropdown-menu.tsx';
 import { Field } from '#components/ui/field.tsx';
 import { momentText, useTimeStyle } from '#components/ui/time-style.ts';
-import type { LogSearch, RangeName } from './list-search.ts';
+import { spanStart } from '#server/domain/request-logs/schema.ts';
+import { type LogSearch, RANGES, type RangeName } from './list-search.ts';
 
 const WORDS: Record<RangeName, string> = {
   '15m': 'Last 15 minutes',
@@ -18,10 +19,15 @@ const WORDS: Record<RangeName, string> = {
   '30d': 'Last 30 days',
 };
 
-type Props = { search: Pick<LogSearch, 'range' | 'from' | 'to'>; onChange: (change: Partial<LogSearch>) => void };
+type Props = {
+  search: Pick<LogSearch, 'range' | 'from' | 'to'>;
+  onChange: (change: Partial<LogSearch>) => void;
+  /** The span as it stands now, for holding it still. */
+  span: { from?: string; to?: string };
+};
 
 /** A span that ends now, or two moments; in the address either way. */
-export function TimeRange({ search, onChange }: Props) {
+export function TimeRange({ search, onChange, span }: Props) {
   const [asking, setAsking] = useState(false);
   const [from, setFrom] = useState<string | null>(search.from);
   const [to, setTo] = useState<string | null>(search.to);
@@ -37,6 +43,15 @@ export function TimeRange({ search, onChange }: Props) {
             onSelect: () => onChange({ range, from: null, to: null }),
           })),
           'separator',
+          {
+            label: 'Hold this moment',
+            detail: 'The address then names these times: a link to it shows the same calls later',
+            disabledReason: search.from !== null && search.to !== null ? 'It stands still already' : undefined,
+            onSelect: () => {
+              const now = Date.now();
+              onChange({ from: span.from ?? spanStart(now, RANGES[search.range] * 60_000).toISOString(), to: new Date(now).toISOString() });
+            },
+          },
           {
             label: 'From … until …',
             checked: own,

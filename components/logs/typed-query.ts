@@ -1,15 +1,17 @@
 import type { LogSearch } from './list-search.ts';
 
 export type Place = { id: string; name: string; slug?: string | null };
+/** What can be named in the query; the `slug` of a key is its key id. */
+export type Known = { routes: readonly Place[]; clients: readonly Place[]; keys: readonly Place[] };
 export type Typed = { change: Partial<LogSearch>; rest: string; unknown: string[] };
 
 const TOKEN = /(?:([a-z_]+):(?:"([^"]*)"|(\S+)))|"([^"]*)"|(\S+)/gi;
 
 /**
- * What was typed into the filter line: `route:payments status:5xx latency:>800 ip:203.0.113.0/24 "timeout"`. Known words become filters, the rest
+ * What was typed into the filter line: `route:payments key:worker is:failed latency:>800 ip:203.0.113.0/24 "timeout"`. Known words become filters, the rest
  * stays text; a word of this grammar with a value that cannot be right is named in `unknown` and not searched for.
  */
-export function readQuery(text: string, known: { routes: readonly Place[]; clients: readonly Place[] }): Typed {
+export function readQuery(text: string, known: Known): Typed {
   const change: Partial<LogSearch> = {};
   const rest: string[] = [];
   const unknown: string[] = [];
@@ -30,7 +32,7 @@ export function readQuery(text: string, known: { routes: readonly Place[]; clien
   return { change, rest: rest.filter(Boolean).join(' '), unknown };
 }
 
-type Reader = (value: string, known: { routes: readonly Place[]; clients: readonly Place[] }) => Partial<LogSearch> | undefined;
+type Reader = (value: string, known: Known) => Partial<LogSearch> | undefined;
 
 const place = (value: string, places: readonly Place[]) => {
   const wanted = value.toLowerCase();
@@ -43,12 +45,14 @@ const place = (value: string, places: readonly Place[]) => {
 const READERS: Record<string, Reader> = {
   route: (value, { routes }) => optional('route_id', place(value, routes)),
   client: (value, { clients }) => optional('client_id', place(value, clients)),
+  key: (value, { keys }) => optional('api_key_id', place(value, keys)),
   status: (value) => (/^(?:[1-5]\d\d|[2-5]xx)$/i.test(value) ? { status: value.toLowerCase() } : undefined),
   method: (value) => (/^[a-z]{3,10}$/i.test(value) ? { method: value.toUpperCase() } : undefined),
   env: (value) => ({ environment: value }),
   environment: (value) => ({ environment: value }),
   error: (value) => ({ error: value }),
   origin: (value) => (value === 'upstream' || value === 'service' ? { origin: value } : undefined),
+  is: (value) => IS[value.toLowerCase()],
   latency: (value) => {
     const ms = /^>?=?(\d{1,8})(?:ms)?$/.exec(value)?.[1];
     return ms === undefined ? undefined : { slower: Number(ms) };
@@ -57,5 +61,17 @@ const READERS: Record<string, Reader> = {
   limited: (value) => (value === 'yes' || value === 'true' ? { limited: true } : undefined),
 };
 
-const optional = <K extends 'route_id' | 'client_id'>(key: K, id: string | undefined): Partial<LogSearch> | undefined =>
+/** `is:failed`, `is:refused`, `is:test`: what a call was, in a word. */
+const IS: Record<string, Partial<LogSearch>> = {
+  ok: { outcome: 'ok' },
+  failed: { outcome: 'failed' },
+  refused: { outcome: 'refused' },
+  limited: { limited: true },
+  test: { mode: 'test' },
+};
+
+const optional = <K extends 'route_id' | 'client_id' | 'api_key_id'>(key: K, id: string | undefined): Partial<LogSearch> | undefined =>
   id ? { [key]: id } : undefined;
+
+/** The words of the grammar, for the sentence that corrects a query. */
+export const QUERY_WORDS = Object.keys(READERS).filter((word) => word !== 'environment');

@@ -47,3 +47,28 @@ export function useTail(on: boolean, wanted: (log: Log) => boolean): Tail {
   }, [on, slug, space]);
   return tail;
 }
+
+const PACE_MS = 10_000;
+
+/** Runs after `mark` has changed, at once and then at most every ten seconds: figures follow a tail without being asked for at every call. */
+export function useEvery(mark: string | undefined, run: () => void): void {
+  const latest = useRef(run);
+  useEffect(() => {
+    latest.current = run;
+  });
+  const last = useRef(0);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  useEffect(() => {
+    // A run that is coming sees the new mark too; under steady traffic it must not be put off for ever.
+    if (mark === undefined || timer.current !== undefined) return;
+    timer.current = setTimeout(
+      () => {
+        timer.current = undefined;
+        last.current = Date.now();
+        latest.current();
+      },
+      Math.max(500, last.current + PACE_MS - Date.now()),
+    );
+  }, [mark]);
+}

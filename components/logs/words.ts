@@ -12,6 +12,15 @@ export const refusedByUs = (log: Pick<Log, 'origin' | 'error'>): boolean => log.
 
 const FAULT_OF_UPSTREAM = /^upstream_/;
 
+/** How a call ended, as the server's filter of that name sorts it. */
+export function outcomeOf({ error, status_code }: Pick<Log, 'error' | 'status_code'>): 'ok' | 'failed' | 'refused' {
+  if (error === null) return (status_code ?? 0) >= 500 ? 'failed' : 'ok';
+  return FAULT_OF_UPSTREAM.test(error) || error === 'client_closed' ? 'failed' : 'refused';
+}
+
+/** Sent from the Test tab of a route; in the log, and in no figure. */
+export const isTrial = (log: Pick<Log, 'proxy_mode'>): boolean => log.proxy_mode === 'test';
+
 /** What happened to a call, in one sentence. */
 export function summaryOf(
   log: Pick<Log, 'status_code' | 'origin' | 'error' | 'latency_ms' | 'upstream_ms' | 'upstream_status' | 'upstream_host' | 'attempts'>,
@@ -31,6 +40,9 @@ export function summaryOf(
 }
 
 const after = (ms: number | null) => (ms === null ? '' : ` after ${ms} ms`);
+
+export const OUTCOME_WORDS = { ok: 'Went through', failed: 'Failed', refused: 'Refused by us' } as const;
+export const MODE_WORDS = { route: 'Calls of programs', test: 'Test tab' } as const;
 
 const METHODS: Record<string, string> = {
   ip: 'by its address',

@@ -1,7 +1,8 @@
 'use client';
 
 import type { inferRouterOutputs } from '@trpc/server';
-import { HttpStatus, Method } from '#components/ui/badge.tsx';
+import { isTrial } from '#components/logs/words.ts';
+import { Badge, HttpStatus, Method } from '#components/ui/badge.tsx';
 import { type Columns, columnsFor } from '#components/ui/data-table.tsx';
 import { Time } from '#components/ui/time.tsx';
 import type { AppRouter } from '#server/trpc/root.ts';
@@ -20,6 +21,11 @@ export const routeCallColumns: Columns<Call> = [
       <span className="font-normal">
         <Method method={call.method ?? '—'} />
         <span className="font-mono text-xs">{call.path ?? '/'}</span>
+        {isTrial(call) && (
+          <Badge tone="accent" className="ml-2">
+            Test tab
+          </Badge>
+        )}
       </span>
     ),
   }),

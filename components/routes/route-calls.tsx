@@ -31,7 +31,8 @@ export function RouteCalls({ routeId, environment, perPage = 50, brief }: RouteC
   if (calls.data?.logs.length === 0) {
     return (
       <p className="text-ink-3">
-        No call yet{environment ? ` in ${environment}` : ''}. The first one appears here with what was put in and what came back.
+        No call in the last 24 hours{environment ? ` in ${environment}` : ''}. The next one appears here with what was put in and what came
+        back.
       </p>
     );
   }

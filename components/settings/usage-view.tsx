@@ -13,7 +13,7 @@ import { Page, PageHeader, SectionCard, Split, textLink } from '#components/ui/l
 import { Meter } from '#components/ui/meter.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { COUNTED, type Feature, PLANS, planFeature } from '#server/domain/plans/schema.ts';
-import { FEATURE_WORDS, FEATURES_HERE, forecastInWords, LIMIT_PAGES, LIMIT_WORDS } from './words.ts';
+import { daysKept, FEATURE_WORDS, FEATURES_HERE, forecastInWords, LIMIT_PAGES, LIMIT_WORDS } from './words.ts';
 
 /** What is counted in this space; nothing stored yet counts as none. */
 const THINGS = new Set<string>([...COUNTED, 'members']);
@@ -70,8 +70,8 @@ export function UsageView() {
             <SectionCard title="Kept for">
               <KeyValueList
                 items={[
-                  { label: 'Request logs', value: `${usage.data.log_retention_days} days` },
-                  { label: 'Audit entries', value: `${usage.data.audit_retention_days} days`, hint: 'Critical entries are kept for good.' },
+                  { label: 'Request logs', value: daysKept(usage.data.log_retention_days) },
+                  { label: 'Audit entries', value: daysKept(usage.data.audit_retention_days), hint: 'Critical entries are kept for good.' },
                   { label: 'Calls a second', value: rate === null || rate === undefined ? 'by contract' : rate.toLocaleString() },
                 ]}
               />

@@ -71,6 +71,10 @@ export const LIMIT_PAGES: Partial<Record<LimitKey, string>> = {
   api_keys: '/api-keys',
 };
 
+/** How long something is kept; null is without an end. */
+export const daysKept = (days: number | null): string =>
+  days === null ? 'without an end' : days === 1 ? '1 day' : `${days.toLocaleString()} days`;
+
 export const REGIONS: Record<string, string> = { us: 'United States', eu: 'European Union', au: 'Australia' };
 
 /** "about 12 % of the limit", or when the month will be over before it is reached. */

@@ -1,6 +1,6 @@
 import { type TimeStyle, useTimeStyle, zoneOf } from './time-style.ts';
 
-export type Series = 'ok' | 'redirect' | 'client_error' | 'server_error' | 'blocked';
+export type Series = 'ok' | 'redirect' | 'client_error' | 'server_error' | 'gone';
 export type Bucket = { /** ISO 8601, the start of the bucket. */ at: string } & Partial<Record<Series, number>>;
 
 export const series: Record<Series, { label: string; fill: string }> = {
@@ -8,10 +8,10 @@ export const series: Record<Series, { label: string; fill: string }> = {
   redirect: { label: '3xx', fill: 'bg-accent' },
   client_error: { label: '4xx', fill: 'bg-warn' },
   server_error: { label: '5xx', fill: 'bg-bad' },
-  blocked: { label: 'Refused by us', fill: 'bg-note' },
+  gone: { label: 'Caller left', fill: 'bg-note' },
 };
 /** Bottom of the stack first. */
-export const order: Series[] = ['ok', 'redirect', 'client_error', 'server_error', 'blocked'];
+export const order: Series[] = ['ok', 'redirect', 'client_error', 'server_error', 'gone'];
 
 /** The histogram's numbers as a table, for whoever cannot see or use the bars. */
 export function BucketTable({

@@ -2,6 +2,7 @@
 
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, useEffect, useRef } from 'react';
+import { Checkbox } from './choices.tsx';
 import { cn } from './cn.ts';
 import { useHotkeys } from './hotkeys.ts';
 
@@ -15,21 +16,31 @@ export type VirtualListProps<T> = {
   children: (item: T, index: number) => ReactNode;
   onOpen?: (item: T) => void;
   openKey?: string | undefined;
+  /** Rows that are marked, and how one is: by its box, or with x. */
+  marks?: { has: (item: T) => boolean; toggle: (item: T) => void; label: (item: T) => string };
   /** The last rows are in view: fetch older ones. */
   onEndReached?: () => void;
-  /** Whether the list stands at its top; told when that changes. A live list holds new rows back while it does not. */
-  onTop?: (top: boolean) => void;
+  /** Whether somebody reads: has scrolled down, points at a row, or stands on one with the keyboard. A live list then holds new rows back. */
+  onRead?: (reading: boolean) => void;
+  /** Over the first rows: what is held back. */
+  notice?: ReactNode;
   /** The head of the columns, above the scrolling part. */
   header?: ReactNode;
   footer?: ReactNode;
   className?: string;
 };
 
-/** A long list of which only the visible rows exist. j/k move, Enter opens. */
+const FOLLOW_MS = 150;
+
+/** A long list of which only the visible rows exist. j/k move, Enter opens; with a row open, moving opens the next. */
 export function VirtualList<T>(props: VirtualListProps<T>) {
-  const { items, itemKey, rowHeight, label, children, onOpen, openKey, onEndReached, onTop, header, footer, className } = props;
+  const { items, itemKey, rowHeight, label, children, onOpen, openKey, marks, onEndReached, onRead, notice, header, footer, className } =
+    props;
   const viewport = useRef<HTMLDivElement>(null);
-  const focused = useRef(-1);
+  // By key, not by place: rows that come in above must not move the reader.
+  const focused = useRef<string>(undefined);
+  const follow = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(follow.current), []);
   const virtual = useVirtualizer({
     count: items.length,
     getScrollElement: () => viewport.current,
@@ -47,35 +58,67 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
     if (items.length > 0 && last >= items.length - 5) reached.current?.();
   }, [last, items.length]);
 
-  const top = useRef(true);
-  const scrolled = () => {
-    const now = (viewport.current?.scrollTop ?? 0) < rowHeight;
-    if (now === top.current) return;
-    top.current = now;
-    onTop?.(now);
+  const reading = useRef({ scrolled: false, pointed: false, focused: false });
+  const read = (part: Partial<typeof reading.current>) => {
+    const before = Object.values(reading.current).some(Boolean);
+    Object.assign(reading.current, part);
+    const now = Object.values(reading.current).some(Boolean);
+    if (now !== before) onRead?.(now);
   };
 
+  const at = () => items.findIndex((item) => itemKey(item) === (focused.current ?? openKey));
   const move = (step: 1 | -1) => {
-    const next = Math.min(Math.max(focused.current + step, 0), items.length - 1);
-    focused.current = next;
+    const next = Math.min(Math.max(at() + step, 0), items.length - 1);
+    const item = items[next];
+    if (item === undefined) return;
+    focused.current = itemKey(item);
     virtual.scrollToIndex(next);
     // The row may not exist until the list has scrolled to it.
     requestAnimationFrame(() => viewport.current?.querySelector<HTMLElement>(`[data-index="${next.toString()}"]`)?.focus());
+    if (openKey === undefined) return;
+    // Held down, a key passes many rows: only the one it stops at is opened.
+    clearTimeout(follow.current);
+    follow.current = setTimeout(() => onOpen?.(item), FOLLOW_MS);
   };
   useHotkeys([
     { keys: 'j', label: 'Next row', group: 'List', run: () => move(1) },
     { keys: 'k', label: 'Previous row', group: 'List', run: () => move(-1) },
     { keys: 'enter', label: 'Open row', group: 'List' },
+    ...(marks
+      ? [
+          {
+            keys: 'x',
+            label: 'Mark row',
+            group: 'List',
+            run: () => {
+              const item = items[at()];
+              if (item !== undefined) marks.toggle(item);
+            },
+          },
+        ]
+      : []),
   ]);
 
   return (
-    <div className={cn('flex min-h-0 flex-col overflow-hidden rounded-lg border border-line-strong bg-surface', className)}>
+    <div className={cn('relative flex min-h-0 flex-col overflow-hidden rounded-lg border border-line-strong bg-surface', className)}>
       {header && (
-        <div className="flex h-8 shrink-0 items-center border-line-strong border-b bg-subtle px-3 font-medium text-ink-3 text-xs">
+        <div
+          className={cn(
+            'flex h-8 shrink-0 items-center border-line-strong border-b bg-subtle px-3 font-medium text-ink-3 text-xs',
+            marks && 'pl-9',
+          )}
+        >
           {header}
         </div>
       )}
-      <div ref={viewport} onScroll={onTop && scrolled} className="min-h-0 flex-1 overflow-y-auto overscroll-contain">
+      {notice && <div className="pointer-events-none absolute inset-x-0 top-10 z-10 flex justify-center">{notice}</div>}
+      <div
+        ref={viewport}
+        onScroll={() => read({ scrolled: (viewport.current?.scrollTop ?? 0) >= rowHeight })}
+        onPointerEnter={(event) => event.pointerType === 'mouse' && read({ pointed: true })}
+        onPointerLeave={() => read({ pointed: false })}
+        className="min-h-0 flex-1 overflow-y-auto overscroll-contain"
+      >
         {/* biome-ignore lint/a11y/useSemanticElements: the rows are placed by position, which a <ul> with <li> would only nest deeper. */}
         <div role="list" aria-label={label} className="relative w-full" style={{ height: virtual.getTotalSize() }}>
           {rows.map((row) => {
@@ -96,17 +139,30 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
                   data-index={row.index}
                   disabled={!onOpen}
                   aria-current={open || undefined}
-                  onFocus={() => {
-                    focused.current = row.index;
+                  onFocus={(event) => {
+                    focused.current = itemKey(item);
+                    read({ focused: event.currentTarget.matches(':focus-visible') });
                   }}
+                  onBlur={() => read({ focused: false })}
                   onClick={() => onOpen?.(item)}
                   className={cn(
                     'flex size-full items-center border-line border-b px-3 text-left disabled:cursor-default disabled:text-ink hoverable:bg-subtle focus-visible:-outline-offset-2',
+                    marks && 'pl-9',
+                    marks?.has(item) && 'bg-accent-soft hoverable:bg-accent-soft',
                     open && 'bg-subtle shadow-[inset_2px_0_0_var(--accent)]',
                   )}
                 >
                   {children(item, row.index)}
                 </button>
+                {marks && (
+                  <Checkbox
+                    hideLabel
+                    label={marks.label(item)}
+                    checked={marks.has(item)}
+                    onCheckedChange={() => marks.toggle(item)}
+                    className="absolute inset-y-0 left-0 items-center px-2.5"
+                  />
+                )}
               </div>
             );
           })}

@@ -1,5 +1,5 @@
 /** Members of an address that are a place in the list or something open over it, not a look at it. */
-const PASSING = new Set(['page', 'peek', 'open', 'create', 'cursor', 'from', 'to']);
+const PASSING = new Set(['page', 'peek', 'open', 'create', 'cursor', 'from', 'to', 'compare']);
 
 /** What a view keeps of an address: its filters, order and page size, always in one spelling, so that two looks can be compared. */
 export function viewQuery(search: string): string {

@@ -1,50 +1,68 @@
 'use client';
 
+import { useQuery } from '@tanstack/react-query';
 import { FlaskConical, Send } from 'lucide-react';
+import { parseAsString, useQueryState } from 'nuqs';
 import { useState } from 'react';
-import { useScope } from '#components/trpc/provider.tsx';
-import { MutationError } from '#components/trpc/query-error.tsx';
+import type { Detail } from '#components/logs/trace.ts';
+import { useScope, useTRPC } from '#components/trpc/provider.tsx';
+import { MutationError, QueryError } from '#components/trpc/query-error.tsx';
 import { refusalView } from '#components/trpc/refusal.ts';
 import { Button } from '#components/ui/button.tsx';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
 import { SectionCard } from '#components/ui/layout.tsx';
 import { refusedFields } from '#components/ui/refusal.ts';
+import { Skeleton } from '#components/ui/skeleton.tsx';
 import type { RouteDetailData } from '../route-detail.tsx';
+import { replayOf } from './replay.ts';
+import { ReplayNote } from './replay-note.tsx';
 import { TrialForm } from './trial-form.tsx';
 import { TrialReport } from './trial-report.tsx';
 import { firstTrial, type Trial, useTrial } from './use-trial.ts';
 
-/** Sends a request through the route as the person who is signed in. */
-export function TestTab({
-  route,
-  env,
-  readOnly,
-  unsaved,
-}: {
-  route: RouteDetailData;
-  env: string;
-  readOnly: string | undefined;
-  unsaved: boolean;
-}) {
+type Props = { route: RouteDetailData; env: string; readOnly: string | undefined; unsaved: boolean };
+
+/** Sends a request through the route as the person who is signed in; filled in from a call of the log when the address names one. */
+export function TestTab(props: Props) {
+  const trpc = useTRPC();
+  const [id] = useQueryState('call', parseAsString);
+  const call = useQuery(
+    trpc.requestLogs.inspect.queryOptions({ request_id: id ?? '' }, { enabled: id !== null, staleTime: Number.POSITIVE_INFINITY }),
+  );
+  if (id === null) return <Tester {...props} />;
+  if (call.isPending) return <Skeleton lines={6} label="Loading the call to try again" />;
+  if (call.isError)
+    return (
+      <>
+        <QueryError query={call} what="The call to try again" />
+        <Tester {...props} />
+      </>
+    );
+  return <Tester key={id} {...props} call={call.data} />;
+}
+
+function Tester({ route, env, readOnly, unsaved, call }: Props & { call?: Detail }) {
   const { space } = useScope();
-  const [trial, setTrial] = useState<Trial>(firstTrial);
+  const [replay] = useState(() => call && replayOf(call));
+  const [trial, setTrial] = useState<Trial>(replay?.trial ?? firstTrial);
   const { report, send, pending, error } = useTrial(route.id, env);
   const refusal = error && refusalView(error);
   const problems = refusal ? byField(refusedFields(refusal, (name) => name in firstTrial)) : {};
-  useHotkeys([{ keys: 'mod+enter', label: 'Send', group: 'Test', everywhere: true, run: () => readOnly || pending || send(trial, false) }]);
+  const go = (dry: boolean) => send(trial, dry, replay?.blank);
+  useHotkeys([{ keys: 'mod+enter', label: 'Send', group: 'Test', everywhere: true, run: () => readOnly || pending || go(false) }]);
   return (
     <div className="flex flex-col gap-4">
       <SectionCard
         title={`Try it in ${env}`}
         description={
           space === 'live'
-            ? 'A real call to the real upstream, with the real credentials of this environment. It counts against the route’s limits but not against the month, and stands in the log and the audit log under your name.'
-            : 'A real call to the upstream with the credentials of this environment. It stands in the log and the audit log under your name.'
+            ? 'A real call to the real upstream, with the real credentials of this environment. It counts against the route’s limits, but neither against the month nor in any figure, and stands in the log and the audit log under your name.'
+            : 'A real call to the upstream with the credentials of this environment. It is in no figure, and stands in the log and the audit log under your name.'
         }
         footer={
           <div className="flex flex-wrap items-center justify-end gap-2">
             {unsaved && <p className="mr-auto text-ink-2">Unsaved changes are not part of it: save them first.</p>}
-            <Button icon={<FlaskConical />} loading={pending === 'dry'} disabledReason={readOnly} onClick={() => send(trial, true)}>
+            <Button icon={<FlaskConical />} loading={pending === 'dry'} disabledReason={readOnly} onClick={() => go(true)}>
               Dry run
             </Button>
             <Button
@@ -53,14 +71,17 @@ export function TestTab({
               keys="mod+enter"
               loading={pending === 'real'}
               disabledReason={readOnly}
-              onClick={() => send(trial, false)}
+              onClick={() => go(false)}
             >
               Send
             </Button>
           </div>
         }
       >
-        <TrialForm trial={trial} onChange={setTrial} problems={problems} />
+        <div className="flex flex-col gap-4">
+          {replay && call && <ReplayNote replay={replay} call={call.log} />}
+          <TrialForm trial={trial} onChange={setTrial} problems={problems} />
+        </div>
       </SectionCard>
       {Object.keys(problems).length === 0 && <MutationError error={error} />}
       {report && <TrialReport report={report} routeId={route.id} routeEnabled={route.enabled} environment={env} />}

@@ -27,8 +27,10 @@ export function useTrial(routeId: string, environment: string) {
     }),
     gcTime: 0,
   });
-  const send = (trial: Trial, dry_run: boolean) => {
-    const headers = trial.headers.filter(({ name }) => name.trim() !== '').map(({ name, value }) => ({ name: name.trim(), value }));
+  /** `blank`: names filled in from a call of the log, whose values nobody kept; one that was left without a value is not sent. */
+  const send = (trial: Trial, dry_run: boolean, blank: readonly string[] = []) => {
+    const left = ({ name, value }: Trial['headers'][number]) => name.trim() === '' || (value === '' && blank.includes(name));
+    const headers = trial.headers.filter((header) => !left(header)).map(({ name, value }) => ({ name: name.trim(), value }));
     run.mutate({
       id: routeId,
       environment,

@@ -32,8 +32,9 @@ export const Usage = z
     api_calls: z.object({ used: z.number().int(), limit: z.number().int().nullable(), percentage: z.number() }),
     resources: z.record(z.string(), metered),
     forecast: z.object({ api_calls: z.number().int().nullable() }),
-    log_retention_days: z.number().int(),
-    audit_retention_days: z.number().int(),
+    /** null: kept without an end */
+    log_retention_days: z.number().int().nullable(),
+    audit_retention_days: z.number().int().nullable(),
     plan: z.enum(PLANS),
     status: z.string(),
   })

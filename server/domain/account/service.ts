@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { COUNTED, FEATURES, LIMITS, type LimitKey, type PlanName, planFeature, planLimit } from '#server/domain/plans/schema.ts';
 import { hasFeature } from '#server/domain/plans/service.ts';
+import { SANDBOX_LOG_DAYS } from '#server/domain/retention/service.ts';
 import { changesOf } from '#server/kernel/changes.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
@@ -47,8 +48,8 @@ export function getUsage(ctx: Ctx) {
       api_calls: { used: calls, limit, percentage: limit === null ? 0 : Math.round((calls / limit) * 10_000) / 100 },
       resources,
       forecast: { api_calls: forecast(calls, ctx.now) },
-      log_retention_days: ctx.sandbox ? 7 : (limits.get('log_retention_days')?.limit ?? 0),
-      audit_retention_days: limits.get('audit_retention_days')?.limit ?? 0,
+      log_retention_days: ctx.sandbox ? SANDBOX_LOG_DAYS : (limits.get('log_retention_days')?.limit ?? null),
+      audit_retention_days: limits.get('audit_retention_days')?.limit ?? null,
       plan: tenant.subscription_plan,
       status: tenant.subscription_status,
     };

@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import { Prisma } from '#server/generated/prisma/client.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
-import { read } from '#server/kernel/database.ts';
+import { read, type Tx } from '#server/kernel/database.ts';
 import { type LogFacets, type LogFacetsQuery, spanStart } from './schema.ts';
-import { matching, OUTCOME } from './store.ts';
+import { type LogFilters, matching, OUTCOME } from './store.ts';
 
 const DAY = 24 * 3_600_000;
 /** Beyond the newest so many calls a facet tells shares, not totals. */
@@ -11,49 +11,46 @@ const COUNTED = 10_000;
 /** Values of one facet; what is rarer is found by typing. */
 const MOST = 12;
 
-const DIMENSIONS = [
-  'status_class',
-  'method',
-  'route_id',
-  'environment',
-  'client_id',
-  'api_key_id',
-  'error',
-  'origin',
-  'outcome',
-  'proxy_mode',
-] as const;
+/** What a call is sorted by, and the filters that narrow it. */
+const DIMENSIONS = {
+  status_class: { sql: Prisma.sql`(status_code / 100)::text || 'xx'`, filters: ['status_class', 'status'] },
+  method: { sql: Prisma.sql`method`, filters: ['method'] },
+  route_id: { sql: Prisma.sql`route_id::text`, filters: ['route_id'] },
+  environment: { sql: Prisma.sql`environment`, filters: ['environment'] },
+  client_id: { sql: Prisma.sql`matched_client_id::text`, filters: ['client_id'] },
+  api_key_id: { sql: Prisma.sql`api_key_id::text`, filters: ['api_key_id'] },
+  error: { sql: Prisma.sql`error`, filters: ['error'] },
+  origin: { sql: Prisma.sql`origin`, filters: ['origin'] },
+  outcome: { sql: OUTCOME, filters: ['outcome'] },
+  proxy_mode: { sql: Prisma.sql`proxy_mode`, filters: ['proxy_mode'] },
+} as const satisfies Record<string, { sql: Prisma.Sql; filters: readonly (keyof LogFilters)[] }>;
+type Dimension = keyof typeof DIMENSIONS;
+const ALL = Object.keys(DIMENSIONS) as Dimension[];
 
-/** How the newest ten thousand calls that pass the filters spread over the values one can filter by; one walk over one index. */
+/**
+ * How the newest ten thousand calls that pass the filters spread over the values one can filter by: one walk over one index, and one more for each
+ * dimension that is filtered already, without that filter, so that its other values stay in sight.
+ */
 export function logFacets(ctx: Ctx, query: z.output<typeof LogFacetsQuery>): Promise<z.input<typeof LogFacets>> {
-  const from = query.from ?? spanStart(query.to ? Date.parse(query.to) : ctx.now.getTime(), DAY).toISOString();
-  const space = ctx.sandbox ? Prisma.sql`sandbox = true` : Prisma.sql`sandbox = false`;
+  const filters = { ...query, from: query.from ?? spanStart(query.to ? Date.parse(query.to) : ctx.now.getTime(), DAY).toISOString() };
   return read(ctx, async (tx) => {
-    const rows = await tx.$queryRaw<({ dimension: number; n: number } & Record<(typeof DIMENSIONS)[number], string | null>)[]>`
-      select grouping(status_class, method, route_id, environment, client_id, api_key_id, error, origin, outcome, proxy_mode)::int as dimension, count(*)::int as n,
-        status_class, method, route_id, environment, client_id, api_key_id, error, origin, outcome, proxy_mode
-      from (select (status_code / 100)::text || 'xx' as status_class, method, route_id::text, environment, matched_client_id::text as client_id, api_key_id::text, error, origin, ${OUTCOME} as outcome, proxy_mode
-        from request_logs where tenant_id = ${ctx.tenant_id}::uuid and ${space} and ${matching({ ...query, from })} order by ts desc, id desc limit ${COUNTED}) r
-      group by grouping sets ((status_class), (method), (route_id), (environment), (client_id), (api_key_id), (error), (origin), (outcome), (proxy_mode), ())
-      order by n desc`;
-    // grouping() has a bit for every column a set leaves out, the first column highest.
-    const all = (1 << DIMENSIONS.length) - 1;
-    const of = (dimension: (typeof DIMENSIONS)[number]) => {
-      const bits = all & ~(1 << (DIMENSIONS.length - 1 - DIMENSIONS.indexOf(dimension)));
-      return rows
-        .flatMap((row) => (row.dimension === bits && row[dimension] !== null ? [{ value: row[dimension], count: row.n }] : []))
-        .slice(0, MOST);
-    };
-    const total = rows.find((row) => row.dimension === all)?.n ?? 0;
+    const chosen = ALL.filter((dimension) => DIMENSIONS[dimension].filters.some((name) => query[name] !== undefined));
+    const { total, facets } = await spread(tx, ctx, filters, ALL);
+    for (const dimension of chosen) {
+      const others = Object.fromEntries(
+        Object.entries(filters).filter(([name]) => !(DIMENSIONS[dimension].filters as readonly string[]).includes(name)),
+      );
+      facets.set(dimension, (await spread(tx, ctx, others, [dimension])).facets.get(dimension) ?? []);
+    }
+    const of = (dimension: Dimension) => facets.get(dimension) ?? [];
     const named = async (dimension: 'route_id' | 'client_id' | 'api_key_id') => {
-      const facet = of(dimension);
-      const asked = { where: { ...own(ctx), id: { in: facet.map((one) => one.value) } }, select: { id: true, name: true } };
+      const asked = { where: { ...own(ctx), id: { in: of(dimension).map((one) => one.value) } }, select: { id: true, name: true } };
       const found = await (dimension === 'route_id'
         ? tx.routes.findMany(asked)
         : dimension === 'client_id'
           ? tx.clients.findMany(asked)
           : tx.api_keys.findMany(asked));
-      return facet.map((one) => ({ ...one, name: found.find((row) => row.id === one.value)?.name ?? null }));
+      return of(dimension).map((one) => ({ ...one, name: found.find((row) => row.id === one.value)?.name ?? null }));
     };
     return {
       total,
@@ -70,4 +67,28 @@ export function logFacets(ctx: Ctx, query: z.output<typeof LogFacetsQuery>): Pro
       api_key_id: await named('api_key_id'),
     };
   });
+}
+
+type Facet = { value: string; count: number }[];
+
+async function spread(tx: Tx, ctx: Ctx, filters: LogFilters, dimensions: readonly Dimension[]) {
+  const list = (of: (dimension: Dimension) => Prisma.Sql) => Prisma.join(dimensions.map(of));
+  const name = (dimension: Dimension) => Prisma.raw(dimension);
+  const rows = await tx.$queryRaw<({ dimension: number; n: number } & Partial<Record<Dimension, string | null>>)[]>`
+    select grouping(${list(name)})::int as dimension, count(*)::int as n, ${list(name)}
+    from (select ${list((dimension) => Prisma.sql`${DIMENSIONS[dimension].sql} as ${name(dimension)}`)}
+      from request_logs where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and ${matching(filters)} order by ts desc, id desc limit ${COUNTED}) r
+    group by grouping sets (${list((dimension) => Prisma.sql`(${name(dimension)})`)}, ()) order by n desc`;
+  // grouping() has a bit for every column a set leaves out, the first column highest.
+  const all = (1 << dimensions.length) - 1;
+  const facets = new Map<Dimension, Facet>();
+  for (const [at, dimension] of dimensions.entries()) {
+    const bits = all & ~(1 << (dimensions.length - 1 - at));
+    const values = rows.flatMap((row) => {
+      const value = row.dimension === bits ? row[dimension] : null;
+      return value === null || value === undefined ? [] : [{ value, count: row.n }];
+    });
+    facets.set(dimension, values.slice(0, MOST));
+  }
+  return { total: rows.find((row) => row.dimension === all)?.n ?? 0, facets };
 }

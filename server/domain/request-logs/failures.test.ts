@@ -74,5 +74,8 @@ test('facets count what each filter would leave, under the filters already chose
   assert.deepEqual(all.environment, [{ value: 'production', count: 3 }]);
   const narrowed = await facets(w.live, { method: 'GET', status_class: '4xx' });
   assert.deepEqual([narrowed.total, narrowed.error], [1, [{ value: 'route_not_found', count: 1 }]]);
+  assert.deepEqual(narrowed.method, [{ value: 'GET', count: 1 }], 'how many GET leaves under the other filter');
+  const { status_class } = await facets(w.live, { status: 502 });
+  assert.deepEqual(status_class.map((f) => f.value).sort(), ['2xx', '4xx', '5xx'], 'what else could be chosen stays in sight');
   assert.equal((await facets(w.test)).total, 1);
 });

@@ -24,6 +24,7 @@ export default async function LogsPage({ params, searchParams }: SpacePage) {
           ? [
               trpc.requestLogs.browse.queryOptions({ ...logFilters(search), ...span, per_page: PAGE_SIZE }),
               trpc.requestLogs.stats.queryOptions({ ...statsFilters(search), ...span }),
+              trpc.requestLogs.facets.queryOptions({ ...logFilters(search), ...span }),
             ]
           : []),
         trpc.routes.list.queryOptions({ per_page: 100 }),

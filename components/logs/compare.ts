@@ -1,0 +1,135 @@
+import { blockOf, type Detail, phasesOf, traceOf } from './trace.ts';
+import { MODE_WORDS, matchedHow, OUTCOME_WORDS, outcomeOf, toldOf } from './words.ts';
+
+export type Pair = {
+  label: string;
+  a: string | null;
+  b: string | null;
+  differs: boolean;
+  /** How much the second is more or less than the first, where both are numbers. */
+  by?: string;
+};
+export type Comparison = { title: string; pairs: readonly Pair[] }[];
+
+/**
+ * Two calls side by side. It knows what the log knows: names of headers and secrets, sizes, times. Values of headers, bodies and secrets are stored
+ * nowhere, so there is none that a comparison could show.
+ */
+export function compareCalls(a: Detail, b: Detail): Comparison {
+  const both = <T>(of: (detail: Detail) => T): [T, T] => [of(a), of(b)];
+  const text = (label: string, of: (detail: Detail) => string | number | null | undefined): Pair => {
+    const [left, right] = both(of).map((value) => (value === null || value === undefined || value === '' ? null : String(value)));
+    return { label, a: left ?? null, b: right ?? null, differs: left !== right };
+  };
+  const amount = (label: string, of: (detail: Detail) => number | null, write: (n: number) => string, least: number): Pair => {
+    const [left, right] = both(of);
+    const apart = left === null || right === null ? (left === right ? 0 : Number.POSITIVE_INFINITY) : Math.abs(right - left);
+    const by =
+      left === null || right === null || left === right ? undefined : `${right > left ? '+' : '−'}${write(Math.abs(right - left))}`;
+    const pair = { label, a: left === null ? null : write(left), b: right === null ? null : write(right), differs: apart > least };
+    return by === undefined || !pair.differs ? pair : { ...pair, by };
+  };
+  const [left, right] = both(({ log }) => traceOf(log.trace));
+  return [
+    {
+      title: 'How it ended',
+      pairs: [
+        text('Status', ({ log }) => log.status_code),
+        text('Outcome', ({ log }) => OUTCOME_WORDS[outcomeOf(log)]),
+        text('Reason', ({ log }) => toldOf(log.error)?.why),
+        text('Answered by', ({ log }) => (log.origin === 'service' ? 'us' : log.origin && 'the upstream')),
+        text('Upstream status', ({ log }) => log.upstream_status),
+        text('Attempts', ({ log }) => log.attempts),
+        text('Warnings', ({ log }) => log.warnings.join(', ')),
+      ],
+    },
+    { title: 'Time', pairs: phasePairs(a, b) },
+    {
+      title: 'The call',
+      pairs: [
+        text('Method', ({ log }) => log.method),
+        text('Path', ({ log }) => log.path?.split('?')[0]),
+        text('Query', ({ log }) => log.path?.split('?').slice(1).join('?')),
+        text('Sent by', ({ log }) => MODE_WORDS[log.proxy_mode as keyof typeof MODE_WORDS] ?? log.proxy_mode),
+        amount('Sent', ({ log }) => log.request_bytes, bytes, 0),
+        amount('Answered', ({ log }) => log.response_bytes, bytes, 0),
+      ],
+    },
+    {
+      title: 'Where it went',
+      pairs: [
+        text('Route', ({ route, log }) => route?.name ?? log.route_name),
+        text('Environment', ({ log }) => log.environment),
+        text('Upstream', ({ log }) => log.upstream_host),
+        text('Secrets used', ({ log }) => log.secrets_used.toSorted().join(', ')),
+        text('Put in by us', ({ log }) => log.injected.toSorted().join(', ')),
+      ],
+    },
+    {
+      title: 'Who called',
+      pairs: [
+        text('Client', ({ client, log }) => client?.name ?? log.client_name),
+        text('Recognised', ({ log }) => matchedHow(log.identification_method)),
+        text('Credential', ({ api_key, log }) => api_key?.name ?? (log.api_key_id && `a key that is gone (${log.api_key_id.slice(0, 8)})`)),
+        text('Address', ({ log }) => log.src_ip),
+        text('Program', ({ log }) => log.user_agent),
+      ],
+    },
+    { title: 'Headers sent by the caller', pairs: headerPairs(left.request_headers, right.request_headers) },
+    { title: 'Headers of the answer', pairs: headerPairs(left.response_headers, right.response_headers) },
+    { title: 'Limits', pairs: limitPairs(a, b) },
+  ].map(({ title, pairs }) => ({ title, pairs: pairs.filter((pair) => pair.a !== null || pair.b !== null) }));
+}
+
+export const differencesIn = (comparison: Comparison): number =>
+  comparison.reduce((sum, { pairs }) => sum + pairs.filter((pair) => pair.differs).length, 0);
+
+/** Two measurements are never quite alike: apart by a fifth and two milliseconds they differ. */
+function phasePairs(a: Detail, b: Detail): Pair[] {
+  const [left, right] = [a, b].map(({ log }) => phasesOf(log, traceOf(log.trace)));
+  const time = (label: string, x: number | null, y: number | null): Pair => {
+    const apart = x === null || y === null ? x !== y : Math.abs(x - y) > Math.max(2, Math.max(x, y) / 5);
+    const by = apart && x !== null && y !== null ? `${y > x ? '+' : '−'}${ms(Math.abs(y - x))}` : undefined;
+    const pair = { label, a: x === null ? null : ms(x), b: y === null ? null : ms(y), differs: apart };
+    return by === undefined ? pair : { ...pair, by };
+  };
+  const names = [...new Set([...(left?.phases ?? []), ...(right?.phases ?? [])].map(({ name }) => name))];
+  const of = (side: typeof left, name: string) => side?.phases.find((phase) => phase.name === name)?.ms ?? null;
+  return [
+    time('In total', a.log.latency_ms, b.log.latency_ms),
+    ...names.map((name) => time(name, of(left, name), of(right, name))),
+    ...[{ label: 'Stopped at', a: left?.stoppedAt ?? null, b: right?.stoppedAt ?? null, differs: left?.stoppedAt !== right?.stoppedAt }],
+  ];
+}
+
+/** One line for each name on either side: a header is there or it is not. */
+function headerPairs(left: readonly string[], right: readonly string[]): Pair[] {
+  const lower = (names: readonly string[]) => new Set(names.map((name) => name.toLowerCase()));
+  const [a, b] = [lower(left), lower(right)];
+  return [...new Set([...a, ...b])].sort().map((name) => ({
+    label: name,
+    a: a.has(name) ? 'there' : 'not there',
+    b: b.has(name) ? 'there' : 'not there',
+    differs: a.has(name) !== b.has(name),
+  }));
+}
+
+/** What was left of each limit; a number that merely counts down is no difference. */
+function limitPairs(a: Detail, b: Detail): Pair[] {
+  const of = ({ log }: Detail) => new Map(blockOf(log, traceOf(log.trace)).filter(([name]) => name.startsWith('X-Svc-RateLimit-')));
+  const [left, right] = [of(a), of(b)];
+  const limit = (value: string | undefined) => value?.split(',')[0];
+  return [...new Set([...left.keys(), ...right.keys()])].map((name) => ({
+    label: name.slice('X-Svc-RateLimit-'.length),
+    a: left.get(name) ?? null,
+    b: right.get(name) ?? null,
+    differs: limit(left.get(name)) !== limit(right.get(name)),
+  }));
+}
+
+const ms = (value: number) =>
+  value > 0 && value < 0.05 ? '< 0.1 ms' : `${value < 10 ? value.toFixed(1) : Math.round(value).toString()} ms`;
+
+/** A size in words. */
+export const bytes = (count: number): string =>
+  count < 1_024 ? `${count} B` : count < 1_048_576 ? `${(count / 1_024).toFixed(1)} KiB` : `${(count / 1_048_576).toFixed(1)} MiB`;

@@ -1,0 +1,34 @@
+'use client';
+
+import { Download } from 'lucide-react';
+import { useDownload } from '#components/trpc/download.ts';
+import { useFeatureReason } from '#components/trpc/plan.tsx';
+import { useScope } from '#components/trpc/provider.tsx';
+import { Button } from '#components/ui/button.tsx';
+import { Menu } from '#components/ui/dropdown-menu.tsx';
+
+/** The calls as they are filtered, as a file. */
+export function ExportMenu({ filters }: { filters: object }) {
+  const { role } = useScope();
+  const { busy, save } = useDownload();
+  const planReason = useFeatureReason('log_export');
+  const reason = role === 'owner' || role === 'admin' ? planReason : 'Only an Owner or Admin exports the request log';
+  const saveAs = (format: 'csv' | 'ndjson') =>
+    void save(`/admin/logs/export?${new URLSearchParams({ ...stringsOf(filters), format }).toString()}`);
+  return (
+    <Menu
+      trigger={
+        <Button icon={<Download />} loading={busy} disabledReason={reason}>
+          Export
+        </Button>
+      }
+      entries={[
+        { label: 'CSV', detail: 'For a spreadsheet; formulas are made harmless', onSelect: () => saveAs('csv') },
+        { label: 'NDJSON', detail: 'One call a line, for another program', onSelect: () => saveAs('ndjson') },
+      ]}
+    />
+  );
+}
+
+const stringsOf = (filters: object): Record<string, string> =>
+  Object.fromEntries(Object.entries(filters).map(([name, value]) => [name, String(value)]));

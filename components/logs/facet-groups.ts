@@ -1,0 +1,54 @@
+import type { z } from 'zod';
+import type { LogFacets } from '#server/domain/request-logs/schema.ts';
+import type { LogSearch } from './list-search.ts';
+import { MODE_WORDS, OUTCOME_WORDS, toldOf } from './words.ts';
+
+export type Facets = z.output<typeof LogFacets>;
+export type FacetValue = { value: string; label: string; count: number; chosen: boolean; change: Partial<LogSearch> };
+export type FacetGroup = { title: string; values: readonly FacetValue[] };
+
+type Key = 'outcome' | 'status' | 'route_id' | 'error' | 'environment' | 'client_id' | 'api_key_id' | 'method' | 'mode';
+
+/** What the calls can be narrowed by, with how many each choice leaves; a chosen value that is left with none stays, so that it can be given up. */
+export function facetGroups(facets: Facets, search: LogSearch): FacetGroup[] {
+  const group = (title: string, key: Key, values: readonly { value: string; count: number }[], label: (value: string) => string) => {
+    const chosen = search[key];
+    const known = chosen === null || values.some(({ value }) => value === chosen) ? values : [...values, { value: chosen, count: 0 }];
+    return {
+      title,
+      values: known.map(({ value, count }) => ({
+        value,
+        label: label(value),
+        count,
+        chosen: value === chosen,
+        change: { [key]: value === chosen ? null : value } as Partial<LogSearch>,
+      })),
+    };
+  };
+  const named = (values: Facets['route_id']) => (value: string) => values.find((one) => one.value === value)?.name ?? value.slice(0, 8);
+  const same = (value: string) => value;
+  return [
+    group('Outcome', 'outcome', failed(facets.outcome), (value) => OUTCOME_WORDS[value as keyof typeof OUTCOME_WORDS] ?? value),
+    group('Status', 'status', facets.status_class.toSorted(byValue), same),
+    group('Route', 'route_id', facets.route_id, named(facets.route_id)),
+    group('Reason', 'error', facets.error, (value) => toldOf(value)?.why ?? value),
+    group('Environment', 'environment', facets.environment, same),
+    group('Client', 'client_id', facets.client_id, named(facets.client_id)),
+    group('API key', 'api_key_id', facets.api_key_id, named(facets.api_key_id)),
+    group('Method', 'method', facets.method, same),
+    group('Sent by', 'mode', facets.proxy_mode, (value) => MODE_WORDS[value as keyof typeof MODE_WORDS] ?? value),
+  ].filter(({ values }) => values.length > 1 || values.some((one) => one.chosen));
+}
+
+const byValue = (a: { value: string }, b: { value: string }) => a.value.localeCompare(b.value);
+
+/** The server gives each call its narrowest word; the filter `failed` takes the refused ones in, and so must its count. */
+function failed(outcomes: Facets['outcome']) {
+  const count = (value: string) => outcomes.find((one) => one.value === value)?.count ?? 0;
+  const values = [
+    { value: 'ok', count: count('ok') },
+    { value: 'failed', count: count('failed') + count('refused') },
+    { value: 'refused', count: count('refused') },
+  ];
+  return values.filter((one) => one.count > 0);
+}

@@ -1,0 +1,75 @@
+'use client';
+
+import { Check } from 'lucide-react';
+import { useState } from 'react';
+import { cn } from '#components/ui/cn.ts';
+import { Skeleton } from '#components/ui/skeleton.tsx';
+import { type FacetGroup, type Facets, facetGroups } from './facet-groups.ts';
+import type { LogSearch } from './list-search.ts';
+
+type Props = { facets: Facets | undefined; search: LogSearch; onChange: (change: Partial<LogSearch>) => void; className?: string };
+
+/** How many values of one group are there before one asks for the rest. */
+const FEW = 5;
+
+/** What the calls of the span can be narrowed by, beside them. */
+export function FacetRail({ facets, search, onChange, className }: Props) {
+  if (!facets) return <Skeleton lines={12} label="Loading what can be filtered by" className={className} />;
+  const groups = facetGroups(facets, search);
+  return (
+    <section aria-label="Narrow the calls" className={cn('flex flex-col gap-4', className)}>
+      {groups.map((group) => (
+        <Group key={group.title} group={group} most={Math.max(1, ...group.values.map(({ count }) => count))} onChange={onChange} />
+      ))}
+      {groups.length === 0 && <p className="text-ink-3 text-xs">All calls of this span are alike.</p>}
+      {facets.total_is_capped && (
+        <p className="text-ink-3 text-xs">Counts are of the newest {facets.total.toLocaleString()} calls of the span.</p>
+      )}
+    </section>
+  );
+}
+
+function Group({ group: { title, values }, most, onChange }: { group: FacetGroup; most: number; onChange: Props['onChange'] }) {
+  const [all, setAll] = useState(false);
+  const shown = all ? values : values.filter((one, index) => index < FEW || one.chosen);
+  return (
+    <fieldset className="flex min-w-0 flex-col gap-0.5">
+      <legend className="mb-1 px-1.5 font-medium text-ink-3 text-xs">{title}</legend>
+      {shown.map(({ value, label, count, chosen, change }) => (
+        <button
+          key={value}
+          type="button"
+          aria-pressed={chosen}
+          title={label}
+          onClick={() => onChange(change)}
+          className={cn(
+            'relative flex min-h-6.5 items-center gap-1.5 overflow-hidden rounded-sm px-1.5 text-left text-xs hoverable:bg-subtle',
+            chosen ? 'bg-accent-soft font-medium text-accent-ink' : 'text-ink-2',
+          )}
+        >
+          <span
+            aria-hidden
+            className="absolute inset-y-1 left-0 rounded-r-xs bg-pressed/70"
+            style={{ width: `${((count / most) * 100).toString()}%` }}
+          />
+          {chosen && <Check aria-hidden className="relative size-3 shrink-0" />}
+          <span className="relative min-w-0 flex-1 truncate">{label}</span>
+          <span className="figures relative text-ink-3">
+            {count.toLocaleString()}
+            <span className="sr-only"> calls</span>
+          </span>
+        </button>
+      ))}
+      {values.length > FEW && (
+        <button
+          type="button"
+          aria-expanded={all}
+          onClick={() => setAll(!all)}
+          className="min-h-6 self-start rounded-sm px-1.5 text-ink-3 text-xs hoverable:text-ink"
+        >
+          {all ? 'Fewer' : `${(values.length - FEW).toString()} more`}
+        </button>
+      )}
+    </fieldset>
+  );
+}
