@@ -55,8 +55,13 @@ export function parseJsonObject(body: Uint8Array): Record<string, unknown> {
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new Refusal('validation_error', 'The body must be a JSON object.');
+  return shallow(value) as Record<string, unknown>;
+}
+
+/** The value itself, unless it is nested so deep that walking it could exhaust the stack. @throws Refusal validation_error */
+export function shallow(value: unknown): unknown {
   if (deeperThan(value, DEPTH_LIMIT)) throw new Refusal('validation_error', `The body is nested deeper than ${DEPTH_LIMIT} levels.`);
-  return value as Record<string, unknown>;
+  return value;
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });

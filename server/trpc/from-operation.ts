@@ -1,5 +1,6 @@
 import { initTRPC, TRPCError } from '@trpc/server';
 import type { z } from 'zod';
+import { shallow } from '#server/api/input.ts';
 import { perform } from '#server/api/perform.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { asRefusal, type ErrorType, Refusal } from '#server/kernel/errors.ts';
@@ -62,11 +63,11 @@ export const mutation = <I extends z.ZodType, O extends z.ZodType>(op: Operation
     .input(unparsed<I, Expecting>())
     .mutation(async ({ ctx, input }) => carriedOut(op, ctx, input, { space: true }));
 
-/** The operation's own schema judges the input inside `perform`, once, as on REST. */
+/** The operation's own schema judges the input inside `perform`, once, as on REST; here only what no schema may be asked to walk is refused. */
 const unparsed =
   <I extends z.ZodType, More = unknown>() =>
   (value: unknown) =>
-    (value ?? {}) as z.input<I> & More;
+    shallow(value ?? {}) as z.input<I> & More;
 
 /** Edits name the version of the row they started from; a call that edits no row is refused when it does. */
 type Expecting = { expected_updated_at?: string };

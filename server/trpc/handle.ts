@@ -5,6 +5,9 @@ import { callOf, dashboardContext, type TrackedContext } from './context.ts';
 import { refused } from './dashboard.ts';
 import { appRouter } from './root.ts';
 
+/** Calls of one request; the dashboard's own client asks for no more at once. */
+export const MOST_IN_BATCH = 50;
+
 /** The tRPC plane of the dashboard as one function. */
 export async function handleTrpc(req: Request): Promise<Response> {
   let context: TrackedContext;
@@ -19,6 +22,7 @@ export async function handleTrpc(req: Request): Promise<Response> {
     router: appRouter,
     createContext: () => context,
     allowMethodOverride: true,
+    maxBatchSize: MOST_IN_BATCH,
   });
   const headers = new Headers(response.headers);
   headers.set('cache-control', 'no-store');

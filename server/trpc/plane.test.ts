@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { frontDoorToken } from '#server/crypto/derive.ts';
+import { addMembership, createSession, createUser } from '#server/domain/people/service.ts';
+import { newId } from '#server/kernel/ids.ts';
+import { db } from '#server/platform/db.ts';
+import { rootKeys } from '#server/platform/keys.ts';
+import { testDatabase } from '#server/testing/database.ts';
+import { workspace } from '#server/testing/workspace.ts';
+import { handleTrpc, MOST_IN_BATCH } from './handle.ts';
+
+await testDatabase();
+
+async function signedIn(role: 'owner' | 'viewer' = 'owner') {
+  const w = await workspace();
+  const now = new Date();
+  const { token } = await db().$transaction(async (tx) => {
+    const user = await createUser(tx, { email: `${newId()}@example.test`, full_name: 'V', password_hash: null, email_verified: true, now });
+    await addMembership(tx, { tenant_id: w.tenant.id, user_id: user.id, role, source: 'invite', now });
+    return createSession(tx, { user_id: user.id, methods: ['code'], keep: false, ip: null, user_agent: null, now });
+  });
+  const send = async (path: string, init: RequestInit = {}) => {
+    const headers = new Headers({
+      'x-sallyport-front': frontDoorToken(rootKeys().current),
+      'x-sallyport-ip': '127.0.0.1',
+      authorization: `Bearer ${token}`,
+      'x-tenant-id': w.tenant.slug,
+      'x-svc-space': 'test',
+      ...(init.body ? { 'content-type': 'application/json' } : {}),
+      ...(init.headers as Record<string, string>),
+    });
+    const response = await handleTrpc(new Request(`http://admin.test/admin/trpc/${path}`, { ...init, headers }));
+    return { status: response.status, text: await response.text() };
+  };
+  return { w, send };
+}
+
+const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
+
+test('JSON nested deeper than the Management API takes is refused here too, and is no fault of ours', async () => {
+  const { send } = await signedIn();
+  for (const levels of [65, 10_000, 150_000]) {
+    const body = `{"name":"deep","target_base_url":"https://example.com","inject_body_json":${nested(levels)}}`;
+    const { status, text } = await send('routes.create', { method: 'POST', body });
+    assert.deepEqual([status, JSON.parse(text).error.data.code], [400, 'validation_error'], `${levels} levels`);
+  }
+});
+
+test('one request carries no more calls than a page makes', async () => {
+  const { send } = await signedIn('viewer');
+  const batch = (n: number) =>
+    send(`${Array(n).fill('views.list').join(',')}?batch=1`, {
+      method: 'POST',
+      body: JSON.stringify(Object.fromEntries(Array.from({ length: n }, (_, i) => [i, { page: 'routes' }]))),
+    });
+  assert.equal((await batch(MOST_IN_BATCH)).status, 200);
+  assert.equal((await batch(MOST_IN_BATCH + 1)).status, 400);
+  assert.equal((await batch(1_400)).status, 400);
+});
+
+test('nothing is changed by a GET or by what a form of another site can send, and no name reaches a prototype', async () => {
+  const { w, send } = await signedIn();
+  const environment = JSON.stringify({ name: 'forged' });
+  assert.equal((await send(`environments.create?input=${encodeURIComponent(environment)}`)).status, 405);
+  for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'application/octet-stream'])
+    assert.ok(
+      (await send('environments.create', { method: 'POST', body: environment, headers: { 'content-type': type } })).status >= 400,
+      type,
+    );
+  assert.equal(await db().environments.count({ where: { tenant_id: w.tenant.id, name: 'forged' } }), 0);
+  const body =
+    '{"name":"p","target_base_url":"https://example.com","inject_body_json":{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}}';
+  await send('routes.create', { method: 'POST', body });
+  assert.equal(({} as { polluted?: number }).polluted, undefined);
+});
