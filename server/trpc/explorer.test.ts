@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import test, { describe } from 'node:test';
-import { operations } from '#server/api/operations.ts';
+import { z } from 'zod';
+import { operations, v1Operations } from '#server/api/operations.ts';
 import { frontDoorToken } from '#server/crypto/derive.ts';
 import { historyOf } from '#server/domain/explorer/service.ts';
 import { CAPABILITIES, memberCapabilities, PERSON_FORBIDDEN, personCapabilities, seesNamesOnly } from '#server/kernel/capabilities.ts';
@@ -231,6 +232,19 @@ test('the history is one’s own, holds no secret, and keeps the newest fifty', 
   assert.deepEqual(await historyOf({ ...mine, sandbox: false }), { calls: [] });
   for (let i = 0; i < 52; i++) await send(mine, { path: '/roles' });
   assert.equal((await historyOf(mine)).calls.length, 50);
+});
+
+test('a secret under a name that was mistyped is not kept either', async () => {
+  const w = await workspace();
+  const mine = w.member('owner', 'test');
+  const body = { name: 'A_SECRET', vaule: 'canary-mistyped', secret_value: ['canary-mistyped'], Description: 'canary-mistyped' };
+  await send(mine, { method: 'POST', path: '/secrets', body });
+  assert.deepEqual((await historyOf(mine)).calls[0]?.body, { name: 'A_SECRET' });
+});
+
+test('every operation tells the names of its fields, so that the history of any of them can be kept', () => {
+  for (const op of v1Operations.filter(({ http }) => !http.startsWith('GET ') && !http.startsWith('DELETE ')))
+    assert.ok(z.toJSONSchema(op.input, { io: 'input', unrepresentable: 'any' }).properties, op.id);
 });
 
 test('without a session nothing is sent', async () => {

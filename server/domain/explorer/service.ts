@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read } from '#server/kernel/database.ts';
 import type { AnyOperation } from '#server/kernel/operation.ts';
@@ -35,7 +35,7 @@ export async function recordCall(ctx: Ctx, { op, body, ...call }: Call): Promise
         operation: op.id,
         path: String(sanitiseDetails({ path: call.path }).path).slice(0, 500),
         query: query.slice(0, 500),
-        ...(body === undefined ? {} : { body: sanitiseDetails(without(body, secret) as Record<string, unknown>) }),
+        ...(body === undefined ? {} : { body: sanitiseDetails(without(known(op, body), secret) as Record<string, unknown>) }),
         created_at: ctx.now,
       },
     });
@@ -52,6 +52,12 @@ export async function historyOf(ctx: Ctx): Promise<{ calls: z.input<typeof Explo
     tx.explorer_calls.findMany({ where: { ...own(ctx), user_id }, orderBy: [{ created_at: 'desc' }, { id: 'desc' }], take: KEPT }),
   );
   return { calls: rows.map((row) => ({ ...row, body: row.body as Record<string, unknown> | null })) };
+}
+
+/** The fields that the operation takes: a name mistyped by a letter is no reason to keep the value behind it. */
+function known(op: AnyOperation, body: Record<string, unknown>): Record<string, unknown> {
+  const { properties = {} } = z.toJSONSchema(op.input, { io: 'input', unrepresentable: 'any' });
+  return Object.fromEntries(Object.entries(body).filter(([name]) => Object.hasOwn(properties, name)));
 }
 
 function without(value: unknown, names: ReadonlySet<string>): unknown {
