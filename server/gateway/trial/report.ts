@@ -47,7 +47,7 @@ function answered({ status, rawHeaders, body, bytes, cut }: Received, secrets: S
   const plain = encoding && encoding !== 'identity' ? opened(body, encoding, cut) : body;
   return {
     status,
-    headers: headers.map(({ name, value }) => ({ name, value: redactText(value, secrets) })),
+    headers: headers.map(({ name, value }) => ({ name: redactText(name, secrets), value: redactText(value, secrets) })),
     ...(plain ? shown(plain, secrets, 6) : { body: '', body_encoding: 'withheld' as const, truncated: false }),
     truncated: cut || (plain?.length ?? 0) > SHOWN,
     bytes,
