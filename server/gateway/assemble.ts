@@ -79,7 +79,7 @@ export async function assemble(): Promise<Assembly> {
     secrets,
     resolver,
     pools,
-    echo: echo.dispatcher,
+    echo: echo.pool,
     privateHeaders: new Set(env.CLIENT_CERT_HEADER === undefined ? [] : [env.CLIENT_CERT_HEADER]),
     record: logs.record,
   };

@@ -1,8 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { type Dispatcher, Pool } from 'undici';
+import { type AddressInfo, connect } from 'node:net';
+import { lent } from '#server/platform/http-out/connector.ts';
+import { OriginPool } from '#server/platform/http-out/origin-pool.ts';
 
-export type Echo = { dispatcher: Dispatcher; close(): Promise<void> };
+export type Echo = { pool: OriginPool; close(): Promise<void> };
 
 const MAX_BODY = 1024 * 1024;
 /** Headers whose values are credentials by their name (interface rule 13 §6.3). */
@@ -17,11 +18,22 @@ export async function startEcho(): Promise<Echo> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   server.unref();
   const { port } = server.address() as AddressInfo; // listening on TCP
-  const dispatcher = new Pool(`http://127.0.0.1:${port}`, { connections: 16, pipelining: 1 });
+  const pool = new OriginPool({
+    connect: (received) =>
+      new Promise((resolve, reject) => {
+        const socket = connect({ port, host: '127.0.0.1', noDelay: true, ...(received && { onread: lent(received) }) });
+        socket.once('error', reject);
+        socket.once('connect', () => resolve(socket.removeListener('error', reject)));
+      }),
+    host: 'the echo upstream',
+    connections: 16,
+    idleMs: 4_000,
+    maxAgeMs: Number.POSITIVE_INFINITY,
+  });
   return {
-    dispatcher,
+    pool,
     async close() {
-      await dispatcher.close().catch(() => {});
+      await pool.close();
       server.closeAllConnections();
       await new Promise<void>((resolve) => server.close(() => resolve()));
     },

@@ -1,5 +1,7 @@
-import type { Dispatcher } from 'undici';
 import { classifyFault, UpstreamFault } from '#server/platform/http-out/faults.ts';
+import type { OriginPool } from '#server/platform/http-out/origin-pool.ts';
+import type { HeaderList } from '#server/platform/http-out/response-parser.ts';
+import type { UpstreamCall, UpstreamHandler } from '#server/platform/http-out/upstream-call.ts';
 import type { Call } from './call.ts';
 import { acceptBody } from './listener.ts';
 import { STREAMED_LIMIT } from './phases/rewrite.ts';
@@ -7,7 +9,8 @@ import type { Plane } from './plane.ts';
 import { type Refused, refused } from './refusal.ts';
 import { BodyRelay, BodyStalled, BodyTooLarge } from './request-body.ts';
 import { Retries } from './retries.ts';
-import { answerHeaders, fitsInMemory, hasForeignCoding, isEventStream, type UpstreamHeaders } from './upstream-answer.ts';
+import { giveSlab, takeSlab } from './slabs.ts';
+import { answerHeaders, bufferedLength, fieldOf, isEventStream, namesOf } from './upstream-answer.ts';
 import { upstreamHeaders } from './upstream-headers.ts';
 
 /** Up to here copying a body is cheaper than a second buffer in the write. */
@@ -23,23 +26,25 @@ export type Outcome = { refuse(refusal: Refused): void; over(): void };
  * Steps 12 and 13: one call to its upstream and back (interface rules 12 §10, §11, §13). It owns the upstream request, its timer and the
  * right to write to the caller; whatever happens, exactly one outcome is told.
  */
-export class Exchange implements Dispatcher.DispatchHandler {
+export class Exchange implements UpstreamHandler {
   readonly #call: Call;
   readonly #plane: Plane;
   readonly #outcome: Outcome;
   readonly #headers: string[];
   readonly #retries: Retries;
-  #control: Dispatcher.DispatchController | undefined;
+  #sent: UpstreamCall | undefined;
   #relay: BodyRelay | undefined;
   #timer: NodeJS.Timeout | undefined;
   #state: 'waiting' | 'buffering' | 'discarding' | 'streaming' | 'over' = 'waiting';
   #dispatchedAt = 0;
   #spentMs = 0;
-  #chunks: Buffer[] = [];
+  /** A short answer that is awaited whole, one character a byte; or what a longer one is put together in. */
+  #text = '';
+  #slab: Buffer | undefined;
   #received = 0;
   #status = 0;
   #reason = '';
-  #responseHeaders: UpstreamHeaders = {};
+  #responseHeaders: HeaderList = [];
   #paused = false;
 
   constructor(call: Call, plane: Plane, outcome: Outcome) {
@@ -55,8 +60,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     res.on('close', () => this.#callerClosed());
     if (this.#call.streamsBody) {
       acceptBody(req, res);
-      this.#relay = new BodyRelay(req, STREAMED_LIMIT);
-      this.#relay.on('error', (error) => this.#bodyFailed(error));
+      this.#relay = new BodyRelay(req, STREAMED_LIMIT, (error) => this.#bodyFailed(error));
     }
     this.#arm(this.#call.config?.timeoutMs ?? 30_000);
     this.#dispatch();
@@ -67,75 +71,65 @@ export class Exchange implements Dispatcher.DispatchHandler {
     const target = call.upstream;
     if (!target) return this.#refuse(refused('internal_error', 'The call has no target.'));
     this.#state = 'waiting';
-    this.#control = undefined;
     this.#dispatchedAt = performance.now();
     call.attempts++;
-    const options = {
-      path: call.upstreamPath,
-      method: call.method as Dispatcher.HttpMethod,
-      headers: this.#headers,
-      body: this.#relay ?? call.body,
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    };
+    const body = this.#relay ? { source: this.#relay, length: call.contentLength < 0 ? null : call.contentLength } : call.body;
     try {
-      this.#dispatcher(target).dispatch(options, this);
+      this.#sent = this.#pool(target).send({ path: call.upstreamPath, method: call.method, headers: this.#headers, body }, this);
     } catch (error) {
-      this.onResponseError(undefined, error as Error);
+      this.onFault(classifyFault(error, target.host));
     }
   }
 
-  #dispatcher({ scheme, host, port }: NonNullable<Call['upstream']>): Dispatcher {
+  #pool({ scheme, host, port }: NonNullable<Call['upstream']>): OriginPool {
     const { snapshot, echo } = this.#call;
     if (!echo) return this.#plane.pools.get({ tenant: snapshot.tenant.id, space: snapshot.space, scheme, host, port });
     if (!this.#plane.echo) throw new UpstreamFault('upstream_unreachable', 'The echo upstream is not running.', { phase: 'connect' });
     return this.#plane.echo;
   }
 
-  // --- what undici tells -----------------------------------------------------------------------------------------------------------
+  // --- what becomes of the request ---------------------------------------------------------------------------------------------------
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#control = controller;
-    if (this.#state === 'over') controller.abort(new UpstreamFault('aborted', 'The call has ended.'));
-  }
-
-  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: UpstreamHeaders, reason?: string): void {
-    if (status < 200 || this.#state !== 'waiting') return; // 1xx is not forwarded
-    if (hasForeignCoding(headers)) {
-      const message = `The host ${this.#call.upstream?.host} used a transfer coding nobody asked for.`;
-      controller.abort(new UpstreamFault('upstream_protocol_error', message));
-      return;
-    }
+  onHead(status: number, headers: HeaderList, reason: string): void {
     this.#status = status;
-    this.#reason = reason ?? '';
+    this.#reason = reason;
     this.#responseHeaders = headers;
-    if (this.#retries.afterStatus(status, headers['retry-after'])) {
+    if (this.#retries.afterStatus(status, fieldOf(headers, 'retry-after'))) {
       this.#state = 'discarding';
       return;
     }
-    if (fitsInMemory(this.#call.method, status, headers)) this.#state = 'buffering';
-    else this.#startStream();
+    const length = bufferedLength(this.#call.method, status, headers);
+    if (length < 0) this.#startStream();
+    else {
+      this.#state = 'buffering';
+      if (length > ONE_WRITE) this.#slab = takeSlab(length);
+    }
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#received += chunk.length;
+  onData(bytes: Buffer): void {
+    const before = this.#received;
+    this.#received += bytes.length;
     switch (this.#state) {
       case 'buffering':
-        this.#chunks.push(chunk);
+        if (this.#slab) this.#slab.set(bytes, before);
+        else this.#text += bytes.toString('latin1');
         break;
       case 'discarding':
-        if (this.#received > DISCARDED_RESPONSE) controller.abort(new UpstreamFault('aborted', 'The answer is not needed.'));
+        if (this.#received <= DISCARDED_RESPONSE) break;
+        this.#sent?.abort();
+        this.#spend();
+        this.#retryLater();
         break;
       case 'streaming':
         this.#timer?.refresh();
-        if (this.#call.res.write(chunk)) break;
-        controller.pause();
+        if (this.#write(bytes)) break;
+        this.#sent?.pause();
         this.#waitForDrain();
         break;
     }
   }
 
-  onResponseEnd(): void {
+  onEnd(): void {
     switch (this.#state) {
       case 'buffering':
         this.#spend();
@@ -152,42 +146,45 @@ export class Exchange implements Dispatcher.DispatchHandler {
     }
   }
 
-  onResponseError(_: Dispatcher.DispatchController | undefined, error: Error) {
+  onFault(fault: UpstreamFault): void {
     if (this.#state === 'over') return;
-    if (this.#state === 'discarding') {
-      this.#spend();
-      this.#retryLater();
+    if (this.#state === 'streaming') {
+      this.#breakStream(fault);
       return;
     }
-    if (this.#state === 'streaming') return this.#breakStream(error);
     this.#spend();
-    const fault = classifyFault(error, this.#call.upstream?.host ?? '');
-    if (this.#state === 'waiting') {
-      if (fault.reused && this.#retries.afterStaleConnection()) return this.#dispatch();
-      if (fault.type === 'upstream_unreachable' && this.#retries.afterFailure()) return this.#retryLater();
+    if (this.#state === 'discarding') this.#retryLater();
+    else if (this.#state === 'waiting' && fault.reused && this.#retries.afterStaleConnection()) this.#dispatch();
+    else if (this.#state === 'waiting' && fault.type === 'upstream_unreachable' && this.#retries.afterFailure()) this.#retryLater();
+    else {
+      this.#call.errorDetail = causeOf(fault);
+      const type = fault.type === 'aborted' ? 'upstream_unreachable' : fault.type;
+      this.#refuse(refused(type, fault.message, { cause: fault }));
     }
-    this.#call.errorDetail = causeOf(fault);
-    const type = fault.type === 'aborted' ? 'upstream_unreachable' : fault.type;
-    this.#refuse(refused(type, fault.message, { cause: fault }));
   }
 
   // --- towards the caller ----------------------------------------------------------------------------------------------------------
 
   #sendBuffered(): void {
-    const { call } = this;
-    const out = this.#head('complete');
-    const chunks = this.#chunks;
-    this.#chunks = [];
-    if (!this.#writeHead(out)) return;
-    call.responseBytes = this.#received;
-    const last = chunks.pop();
-    // As text of the same bytes a small body goes out in one write with the head; a longer one in one write of its parts, uncopied.
-    if (last !== undefined && chunks.length === 0 && last.length <= ONE_WRITE) call.res.end(last.toString('latin1'), 'latin1');
-    else {
-      for (const chunk of chunks) call.res.write(chunk);
-      call.res.end(last);
-    }
+    const { res } = this.#call;
+    if (!this.#writeHead(this.#head('complete'))) return;
+    this.#call.responseBytes = this.#received;
+    const slab = this.#slab;
+    this.#slab = undefined;
+    // As text of the same bytes a small body goes out in one write with the head.
+    if (!slab) res.end(this.#text, 'latin1');
+    else res.end(slab.subarray(0, this.#received), () => returnSlab(slab, this.#call));
     this.#finish();
+  }
+
+  /** The bytes are lent: what is written is a copy. */
+  #write(bytes: Buffer): boolean {
+    const slab = takeSlab(bytes.length);
+    const copy = slab.subarray(0, bytes.length);
+    copy.set(bytes);
+    return this.#call.res.write(copy, (error) => {
+      if (!error) returnSlab(slab, this.#call);
+    });
   }
 
   #startStream(): void {
@@ -206,7 +203,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     call.upstreamStatus = this.#status;
     call.upstreamMs = Math.round(this.#spentMs);
     call.phase = phase;
-    call.responseHeaders = Object.keys(this.#responseHeaders);
+    call.responseHeaders = namesOf(this.#responseHeaders);
     return answerHeaders(call, this.#responseHeaders);
   }
 
@@ -223,7 +220,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       const fault = new UpstreamFault('upstream_protocol_error', `The host ${this.#call.upstream?.host} sent headers that are not HTTP.`, {
         cause: error,
       });
-      this.#control?.abort(fault);
+      this.#sent?.abort();
       this.#refuse(refused('upstream_protocol_error', fault.message, { cause: error }));
       return false;
     }
@@ -235,15 +232,15 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#call.res.once('drain', () => {
       this.#paused = false;
       this.#timer?.refresh();
-      this.#control?.resume();
+      this.#sent?.resume();
     });
   }
 
   /** The caller must see that the body is not whole, so the connection ends without the end of the message. */
-  #breakStream(error: unknown): void {
+  #breakStream(fault: UpstreamFault): void {
     const { call } = this;
     call.error = 'upstream_stream_failed';
-    call.errorDetail = causeOf(classifyFault(error, call.upstream?.host ?? ''));
+    call.errorDetail = causeOf(fault);
     call.responseBytes = this.#received;
     this.#state = 'over';
     clearTimeout(this.#timer);
@@ -278,16 +275,16 @@ export class Exchange implements Dispatcher.DispatchHandler {
       if (this.#state !== 'discarding') this.#spend();
       this.#refuse(refused('upstream_timeout', fault.message));
     }
-    this.#control?.abort(fault);
+    this.#sent?.abort();
   }
 
   #bodyFailed(error: Error): void {
     if (this.#state === 'over') return;
-    if (this.#state === 'streaming') this.#breakStream(error);
+    if (this.#state === 'streaming') this.#breakStream(new UpstreamFault('aborted', 'The body of the call failed.', { cause: error }));
     else if (error instanceof BodyTooLarge) this.#refuse(refused('payload_too_large', 'The body may have at most 100 MiB.'));
     else if (error instanceof BodyStalled) this.#refuse(refused('invalid_request', 'The body did not arrive.'));
     else return; // the upstream failed, or the caller went away: both are told elsewhere
-    this.#control?.abort(new UpstreamFault('aborted', 'The body of the call failed.'));
+    this.#sent?.abort();
   }
 
   #callerClosed(): void {
@@ -298,8 +295,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#call.error = 'client_closed';
     this.#call.status = 0;
     this.#call.responseBytes = this.#received;
-    this.#control?.abort(new UpstreamFault('aborted', 'The caller went away.'));
-    this.#relay?.destroy();
+    this.#sent?.abort();
+    this.#relay?.stop();
     this.#outcome.over();
   }
 
@@ -307,8 +304,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#state === 'over') return;
     this.#state = 'over';
     clearTimeout(this.#timer);
-    this.#relay?.destroy();
-    this.#chunks = [];
+    this.#relay?.stop();
     this.#outcome.refuse(refusal);
   }
 
@@ -316,7 +312,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#state = 'over';
     clearTimeout(this.#timer);
     // An upstream may answer before it has the whole body: what is left of it is not for it any more.
-    this.#relay?.destroy();
+    this.#relay?.stop();
     this.#call.responseBytes = this.#received;
     this.#outcome.over();
   }
@@ -328,6 +324,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#dispatchedAt = 0;
     this.#call.upstreamMs = Math.round(this.#spentMs);
   }
+}
+
+/** The socket has taken everything: nobody reads these bytes any more. */
+function returnSlab(slab: Buffer, { req }: Call): void {
+  if (!req.socket.destroyed) giveSlab(slab);
 }
 
 function flush({ res }: Call): void {

@@ -1,6 +1,6 @@
-import type { Dispatcher } from 'undici';
 import type { MemoryCounters } from '#server/platform/counters/memory.ts';
 import type { Counters } from '#server/platform/counters.ts';
+import type { OriginPool } from '#server/platform/http-out/origin-pool.ts';
 import type { Resolver } from '#server/platform/http-out/resolver.ts';
 import type { UpstreamPools } from '#server/platform/http-out/upstream-pool.ts';
 import type { Call } from './call.ts';
@@ -23,7 +23,7 @@ export type Plane = {
   resolver: Resolver;
   pools: UpstreamPools;
   /** The built-in echo upstream of the demonstration route. */
-  echo: Dispatcher | null;
+  echo: OriginPool | null;
   /** Lower-case names of load-balancer headers that are not for upstreams. */
   privateHeaders: ReadonlySet<string>;
   /** Takes the finished call; never throws, never waits. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { Readable } from 'node:stream';
+import type { BodySink, BodySource } from '#server/platform/http-out/upstream-call.ts';
 
 /** A body of the caller: whole, or its first part when it is longer than the limit, or the reason there is none. */
 export type ReadBody = { state: 'whole' | 'longer'; body: Buffer } | { state: 'gone' | 'stalled'; body: null };
@@ -44,58 +44,75 @@ export class BodyStalled extends Error {
   override readonly name = 'BodyStalled';
 }
 
-/**
- * A request body on its way to an upstream, with back-pressure. undici destroys the stream it was given when the upstream fails; given
- * the request itself, that would take the caller's connection down before it could be answered.
- */
-export class BodyRelay extends Readable {
+/** A request body on its way to an upstream, with back-pressure. `failed` is told once why it does not come; the request itself stays open. */
+export class BodyRelay implements BodySource {
   bytes = 0;
   readonly #req: IncomingMessage;
   readonly #limit: number;
-  readonly #idle: NodeJS.Timeout;
+  readonly #failed: (reason: Error) => void;
+  readonly #idleMs: number;
+  #idle: NodeJS.Timeout | undefined;
+  #sink: BodySink | null = null;
 
-  constructor(req: IncomingMessage, limit: number, idleMs = IDLE_MS) {
-    super();
+  constructor(req: IncomingMessage, limit: number, failed: (reason: Error) => void, idleMs = IDLE_MS) {
     this.#req = req;
     this.#limit = limit;
-    this.#idle = setTimeout(() => this.destroy(new BodyStalled('the caller stopped sending')), idleMs);
+    this.#failed = failed;
+    this.#idleMs = idleMs;
+    req.pause();
+  }
+
+  start(sink: BodySink): void {
+    this.#sink = sink;
+    const req = this.#req;
     req.on('data', this.#onData);
     req.on('end', this.#onEnd);
     req.on('close', this.#onClose);
     req.on('error', this.#onClose);
+    this.#idle = setTimeout(() => this.#fail(new BodyStalled('the caller stopped sending')), this.#idleMs);
+    req.resume();
+  }
+
+  resume(): void {
+    if (this.#sink === null) return;
+    this.#idle?.refresh();
+    this.#req.resume();
+  }
+
+  /** Lets go of the request, paused where it is. */
+  stop(): void {
+    clearTimeout(this.#idle);
+    if (this.#sink === null) return;
+    this.#sink = null;
+    const req = this.#req;
+    req.off('data', this.#onData);
+    req.off('end', this.#onEnd);
+    req.off('close', this.#onClose);
+    req.off('error', this.#onClose);
+    req.on('error', () => undefined);
     req.pause();
   }
 
   readonly #onData = (chunk: Buffer): void => {
     this.bytes += chunk.length;
-    this.#idle.refresh();
-    if (this.bytes > this.#limit) this.destroy(new BodyTooLarge('the body is too large'));
-    else if (!this.push(chunk)) {
+    this.#idle?.refresh();
+    if (this.bytes > this.#limit) this.#fail(new BodyTooLarge('the body is too large'));
+    else if (this.#sink?.write(chunk) === false) {
       this.#req.pause();
       clearTimeout(this.#idle); // now the upstream is slow, not the caller
     }
   };
   readonly #onEnd = (): void => {
-    clearTimeout(this.#idle);
-    this.push(null);
+    const sink = this.#sink;
+    this.stop();
+    sink?.end();
   };
   readonly #onClose = (): void => {
-    if (!this.#req.complete) this.destroy(new Error('the caller went away'));
+    if (!this.#req.complete) this.#fail(new Error('the caller went away'));
   };
 
-  override _read(): void {
-    if (this.#req.complete === false) this.#idle.refresh();
-    this.#req.resume();
-  }
-
-  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
-    clearTimeout(this.#idle);
-    this.#req.off('data', this.#onData);
-    this.#req.off('end', this.#onEnd);
-    this.#req.off('close', this.#onClose);
-    this.#req.off('error', this.#onClose);
-    this.#req.on('error', () => undefined);
-    this.#req.pause();
-    done(error);
+  #fail(reason: Error): void {
+    this.stop();
+    this.#failed(reason);
   }
 }

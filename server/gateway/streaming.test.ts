@@ -110,6 +110,36 @@ test('a slow reader slows the upstream down instead of filling memory', async ()
   await until(() => written < size);
 });
 
+test('every caller gets exactly its own bytes, whoever else is served meanwhile and however slowly it reads', async () => {
+  /** The body of a call says everywhere whose it is. */
+  const bodyOf = (name: string, size: number) => Buffer.alloc(size, `${name} `);
+  const upstream = await startUpstream((req, res) => {
+    const [, name = '', size = '', framing] = (req.url ?? '').slice(1).split('-');
+    const body = bodyOf(name, Number(size));
+    res.writeHead(200, framing === 'length' ? { 'content-length': body.length } : {});
+    // In uneven pieces, so that reads of different calls come in between.
+    for (let at = 0; at < body.length; at += 70_001) res.write(body.subarray(at, at + 70_001));
+    res.end();
+  });
+  await makeRoute(w, 'own', upstream.url);
+  await served(running, w);
+  const sizes = [1, 300, 16_384, 16_385, 65_536, 100_000, 1_048_576, 1_048_577, 3_000_000];
+  const calls = [1, 2, 3].flatMap((round) =>
+    sizes.flatMap((size) => ['length', 'chunks'].map((framing) => ({ name: `r${round}s${size}${framing}`, size, framing }))),
+  );
+  await Promise.all(
+    calls.map(async ({ name, size, framing }, i) => {
+      const res = await open(`/own/x-${name}-${size}-${framing}`);
+      const chunks: Buffer[] = [];
+      for await (const chunk of res as AsyncIterable<Buffer>) {
+        chunks.push(chunk);
+        if (i % 3 === 0) await sleep(2);
+      }
+      assert.ok(Buffer.concat(chunks).equals(bodyOf(name, size)), name);
+    }),
+  );
+});
+
 test('a large upload arrives whole, with its length when it was known and in chunks when not', async () => {
   const upstream = await startUpstream((req, res, body) => {
     const text = JSON.stringify({
@@ -272,11 +302,13 @@ test('an unasked 100 Continue is swallowed, whole or in pieces, with others, and
     none: [...answer.slice(0, 14), answer.slice(14), body],
   };
   for (const [slug, pieces] of Object.entries(parts)) {
-    const upstream = await rawUpstream(`continue-${slug}`, async (socket) => {
-      for (const piece of pieces) {
-        socket.write(piece, 'latin1');
-        await sleep(1);
-      }
+    const upstream = await rawUpstream(`continue-${slug}`, (socket) => {
+      const next = (i: number) => {
+        if (i === pieces.length) return;
+        socket.write(pieces[i] as string, 'latin1');
+        setTimeout(next, 1, i + 1);
+      };
+      next(0);
     });
     for (const n of [1, 2]) {
       const got = await ask(port, w.tenant.slug, `/continue-${slug}`, { key, ...(n === 2 && { method: 'POST', body: 'x' }) });

@@ -1,3 +1,4 @@
+import type { HeaderList } from '#server/platform/http-out/response-parser.ts';
 import type { Call } from './call.ts';
 import { PSEUDONYM } from './phases/detect-loop.ts';
 import { pushBlock } from './response-block.ts';
@@ -5,51 +6,59 @@ import { isHopByHop, nominatedBy } from './upstream-headers.ts';
 
 // What an upstream's head means for ours (interface rules 12 §11, §13).
 
-/** Names are lower-case; a name that came more than once has a list. */
-export type UpstreamHeaders = Record<string, string | string[] | undefined>;
-
 const BUFFERED_RESPONSE = 1024 * 1024;
 const EVENT_STREAM = 'text/event-stream';
 const ALWAYS_STREAMED = [EVENT_STREAM, 'application/x-ndjson', 'multipart/x-mixed-replace'];
 
 /** The upstream's headers without those of its connection and of our namespace, then the block. The call's figures must be in it. */
-export function answerHeaders(call: Call, headers: UpstreamHeaders): string[] {
+export function answerHeaders(call: Call, headers: HeaderList): string[] {
   const out: string[] = [];
-  const nominated = nominatedBy(one(headers.connection));
+  const nominated = nominatedBy(fieldOf(headers, 'connection'));
   let requestId = false;
   let rateLimit = false;
-  for (const name in headers) {
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i] as string;
     if (isHopByHop(name) || name.startsWith('x-svc-') || nominated?.includes(name)) continue;
     if (name === 'x-request-id') requestId = true;
     else if (name === 'x-ratelimit-limit' || name === 'x-ratelimit-remaining' || name === 'x-ratelimit-reset') rateLimit = true;
-    const value = headers[name];
-    if (typeof value === 'string') out.push(name, value);
-    else if (value) for (const item of value) out.push(name, item);
+    out.push(name, headers[i + 1] as string);
   }
   out.push('Via', `1.1 ${PSEUDONYM}`);
   pushBlock(call, out, null, { requestId, rateLimit });
   return out;
 }
 
-/** Whether the whole answer is awaited before the first byte goes on, so that its block can tell the complete time. */
-export function fitsInMemory(method: string, status: number, headers: UpstreamHeaders): boolean {
-  if (method === 'HEAD' || status === 204 || status === 304) return true;
-  if (ALWAYS_STREAMED.includes(mediaType(headers))) return false;
-  const length = one(headers['content-length']);
-  return length !== undefined && Number(length) <= BUFFERED_RESPONSE;
+/** The length of an answer that is awaited whole before its first byte goes on, so that its block can tell the complete time; -1: it streams. */
+export function bufferedLength(method: string, status: number, headers: HeaderList): number {
+  if (method === 'HEAD' || status === 204 || status === 304) return 0;
+  if (ALWAYS_STREAMED.includes(mediaType(headers))) return -1;
+  const length = Number(fieldOf(headers, 'content-length') ?? Number.NaN);
+  return length <= BUFFERED_RESPONSE ? length : -1;
 }
 
-/** No coding but chunked was asked for and none is undone here: its bytes would reach the caller without the header that names it. */
-export const hasForeignCoding = (headers: UpstreamHeaders): boolean =>
-  headers['transfer-encoding'] !== undefined && one(headers['transfer-encoding'])?.trim().toLowerCase() !== 'chunked';
-
 /** Such a stream may be silent for longer. */
-export const isEventStream = (headers: UpstreamHeaders): boolean => mediaType(headers) === EVENT_STREAM;
+export const isEventStream = (headers: HeaderList): boolean => mediaType(headers) === EVENT_STREAM;
 
-function mediaType(headers: UpstreamHeaders): string {
-  const value = one(headers['content-type']) ?? '';
+function mediaType(headers: HeaderList): string {
+  const value = fieldOf(headers, 'content-type') ?? '';
   const end = value.indexOf(';');
   return (end < 0 ? value : value.slice(0, end)).trim().toLowerCase();
 }
 
-const one = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value.join(', ') : value);
+/** A name that came more than once has its values joined. */
+export function fieldOf(headers: HeaderList, name: string): string | undefined {
+  let found: string | undefined;
+  for (let i = 0; i < headers.length; i += 2)
+    if (headers[i] === name) found = found === undefined ? headers[i + 1] : `${found}, ${headers[i + 1]}`;
+  return found;
+}
+
+/** The names, each once. */
+export function namesOf(headers: HeaderList): string[] {
+  const names: string[] = [];
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i] as string;
+    if (!names.includes(name)) names.push(name);
+  }
+  return names;
+}

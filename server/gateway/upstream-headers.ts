@@ -36,8 +36,6 @@ export function upstreamHeaders(call: Call, privateHeaders: ReadonlySet<string>)
   out.push('Via', `1.1 ${PSEUDONYM}`);
   if (config?.forwardClientIp) out.push('X-Forwarded-For', call.sourceAddress, 'X-Forwarded-Proto', 'https', 'X-Forwarded-Host', call.host);
   if (call.injectedHeaders) for (const part of call.injectedHeaders) out.push(part);
-  // Without it undici would send a stream of known length in chunks.
-  if (call.streamsBody && call.contentLength > 0) out.push('Content-Length', String(call.contentLength));
   return out;
 }
 

@@ -1,8 +1,7 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls';
-import { type FaultType, markReused, UpstreamFault } from './faults.ts';
+import { type FaultType, UpstreamFault } from './faults.ts';
 import { checkAddress } from './guard.ts';
-import { swallowInformational } from './informational.ts';
 import { canonicalAddress } from './networks.ts';
 import type { Lookup, PinnedAddress, Resolver } from './resolver.ts';
 
@@ -11,7 +10,17 @@ export type TlsMaterial = { ca?: string | undefined; cert?: string | undefined; 
 
 export type Endpoint = { scheme: 'https' | 'http'; host: string; port: number; tls?: TlsMaterial | undefined };
 
-export type Connect = () => Promise<Socket | TLSSocket>;
+/** Takes the bytes a socket reads. They are lent: the next read, of any socket, overwrites them. */
+export type Received = (bytes: Buffer) => void;
+
+/** Opens a socket that gives what it reads to `received`; without it the socket emits `data`. */
+export type Connect = (received?: Received) => Promise<Socket | TLSSocket>;
+
+/**
+ * What every unencrypted socket reads into: one read is dealt with before the next, and a buffer of its own for each would be taken and thrown
+ * away a hundred thousand times a second.
+ */
+const READ_BUFFER = Buffer.allocUnsafeSlow(64 * 1024);
 
 /**
  * Opens sockets to one endpoint: resolve and judge, connect to an address of that very answer, look at the peer address once more,
@@ -19,7 +28,7 @@ export type Connect = () => Promise<Socket | TLSSocket>;
  */
 export function createConnect(endpoint: Endpoint, resolver: Resolver, timeoutMs = 5_000): Connect {
   let context: SecureContext | undefined;
-  return async () => {
+  return async (received) => {
     const { scheme, host, port } = endpoint;
     const lookup = await resolver.lookup(host, port);
     if (!lookup.ok) throw connectFault(lookup.reason === 'blocked' ? 'upstream_not_allowed' : 'upstream_unreachable', lookup.message);
@@ -27,14 +36,17 @@ export function createConnect(endpoint: Endpoint, resolver: Resolver, timeoutMs 
       throw connectFault('upstream_not_allowed', `The host ${host} may only be called over https.`);
     if (scheme === 'https') context ??= secureContext(endpoint.tls);
 
-    const socket = await connectPinned(host, lookup.addresses, timeoutMs, (peer) => isPinned(peer, lookup, resolver));
-    const ready = context === undefined ? socket : await handshake(socket, host, context, timeoutMs);
-    const before = ready.bytesRead;
-    ready.on('error', (error) => {
-      if (ready.bytesRead > before) markReused(error);
-    });
-    swallowInformational(ready);
-    return ready;
+    const socket = await connectPinned(
+      host,
+      lookup.addresses,
+      timeoutMs,
+      (peer) => isPinned(peer, lookup, resolver),
+      scheme === 'http' ? received : undefined,
+    );
+    if (context === undefined) return socket;
+    const encrypted = await handshake(socket, host, context, timeoutMs);
+    if (received) encrypted.on('data', received);
+    return encrypted;
   };
 }
 
@@ -44,12 +56,13 @@ async function connectPinned(
   addresses: readonly PinnedAddress[],
   timeoutMs: number,
   allowed: (peer: string | undefined) => boolean,
+  received: Received | undefined,
 ): Promise<Socket> {
   const tries = addresses.slice(0, 2);
   let last: unknown;
   for (const target of tries) {
     try {
-      return await connectOne(target, timeoutMs / tries.length, allowed);
+      return await connectOne(target, timeoutMs / tries.length, allowed, received);
     } catch (error) {
       if (error instanceof UpstreamFault) throw error;
       last = error;
@@ -58,11 +71,17 @@ async function connectPinned(
   throw connectFault('upstream_unreachable', `The host ${host} could not be reached.`, last);
 }
 
-function connectOne(target: PinnedAddress, timeoutMs: number, allowed: (peer: string | undefined) => boolean): Promise<Socket> {
+function connectOne(
+  { address, port }: PinnedAddress,
+  timeoutMs: number,
+  allowed: (peer: string | undefined) => boolean,
+  received: Received | undefined,
+): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connectTcp({
-      host: target.address,
-      port: target.port,
+      host: address,
+      port,
+      ...(received && { onread: lent(received) }),
       autoSelectFamily: false,
       noDelay: true,
       keepAlive: true,
@@ -82,6 +101,15 @@ function connectOne(target: PinnedAddress, timeoutMs: number, allowed: (peer: st
     });
   });
 }
+
+/** Reads of one socket into the buffer of all, handed on by the slice. */
+export const lent = (received: Received) => ({
+  buffer: READ_BUFFER,
+  callback(bytes: number, buffer: Uint8Array) {
+    received((buffer as Buffer).subarray(0, bytes));
+    return true;
+  },
+});
 
 function isPinned(peer: string | undefined, lookup: Extract<Lookup, { ok: true }>, resolver: Resolver): boolean {
   const actual = peer === undefined ? undefined : canonicalAddress(peer);

@@ -27,39 +27,12 @@ export class UpstreamFault extends Error {
   }
 }
 
-/** Maps any error of a dispatch (socket, TLS, parser, timers) to a fault with a message that is fit for callers. */
-export function classifyFault(error: unknown, host: string): UpstreamFault {
+/** Maps an error of a socket or of TLS to a fault with a message that is fit for callers. */
+export function classifyFault(error: unknown, host: string, reused = false): UpstreamFault {
   if (error instanceof UpstreamFault) return error;
-  const { code = '', message = '', name = '' } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
-  const reused = wasReused(error);
+  const { code = '' } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
   const fault = (type: FaultType, sentence: string) => new UpstreamFault(type, sentence, { reused, cause: error });
-  if (
-    code === 'UND_ERR_ABORTED' ||
-    code === 'ABORT_ERR' ||
-    code === 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH' ||
-    code === 'ERR_STREAM_PREMATURE_CLOSE'
-  )
-    return fault('aborted', 'The call was given up before the upstream answered.');
-  if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT')
-    return fault('upstream_timeout', `The host ${host} did not answer in time.`);
-  if (PROTOCOL_CODES.has(code) || name === 'HTTPParserError' || (code === 'UND_ERR_SOCKET' && message.startsWith('bad ')))
-    return fault('upstream_protocol_error', `The host ${host} sent a malformed HTTP response.`);
   if (code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_') || code === 'EPROTO')
     return fault('upstream_tls_error', `The TLS connection with the host ${host} failed.`);
-  if (code === 'UND_ERR_INVALID_ARG' || code === 'UND_ERR_NOT_SUPPORTED')
-    return fault('internal_error', 'The upstream request could not be built.');
   return fault('upstream_unreachable', `The host ${host} could not be reached or closed the connection.`);
-}
-
-const PROTOCOL_CODES = new Set(['UND_ERR_HEADERS_OVERFLOW', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH']);
-
-const reusedErrors = new WeakSet<object>();
-
-/** Remembers that this error came from a socket that had already delivered a response. */
-export function markReused(error: object): void {
-  reusedErrors.add(error);
-}
-
-function wasReused(error: unknown): boolean {
-  return typeof error === 'object' && error !== null && reusedErrors.has(error);
 }

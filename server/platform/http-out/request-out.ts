@@ -1,8 +1,9 @@
-import type { Dispatcher } from 'undici';
 import type { TlsMaterial } from './connector.ts';
-import { classifyFault, UpstreamFault } from './faults.ts';
+import { UpstreamFault } from './faults.ts';
+import type { HeaderList } from './response-parser.ts';
 import type { EgressSettings } from './settings.ts';
 import { parseTarget } from './target-url.ts';
+import type { UpstreamCall } from './upstream-call.ts';
 import type { UpstreamPools } from './upstream-pool.ts';
 
 export type OutboundRequest = {
@@ -53,7 +54,7 @@ export function createRequestOut(pools: UpstreamPools, settings: EgressSettings)
       let bytes = 0;
       let status = 0;
       let headers: OutboundResponse['headers'] = {};
-      let control: Dispatcher.DispatchController | undefined;
+      let call: UpstreamCall | undefined;
       let settled = false;
       const settle = (act: () => void) => {
         if (settled) return;
@@ -64,7 +65,7 @@ export function createRequestOut(pools: UpstreamPools, settings: EgressSettings)
       };
       const fail = (fault: UpstreamFault) => {
         settle(() => reject(fault));
-        control?.abort(fault);
+        call?.abort();
       };
       const giveUp = () => fail(new UpstreamFault('aborted', 'The call was given up.'));
       const finish = (truncated: boolean) => settle(() => resolve({ status, headers, body: Buffer.concat(chunks), truncated }));
@@ -72,41 +73,44 @@ export function createRequestOut(pools: UpstreamPools, settings: EgressSettings)
       request.signal?.addEventListener('abort', giveUp, { once: true });
       if (request.signal?.aborted) return giveUp();
 
-      pools
-        .get({ tenant: request.tenant, space: request.space, scheme, host, port, tls: request.tls, identity: request.identity })
-        .dispatch(
-          {
-            path: (path || '/') + query,
-            method: request.method ?? 'GET',
-            headers: { 'accept-encoding': 'identity', ...request.headers, host: authority },
-            body: request.body ?? null,
+      const own = { 'accept-encoding': 'identity', ...request.headers, host: authority };
+      const { tenant, space, tls, identity, method = 'GET', body } = request;
+      call = pools.get({ tenant, space, scheme, host, port, tls, identity }).send(
+        {
+          path: (path || '/') + query,
+          method,
+          headers: Object.entries(own).flat(),
+          body: typeof body === 'string' ? Buffer.from(body) : body,
+        },
+        {
+          onHead(code, received) {
+            status = code;
+            headers = headersByName(received);
           },
-          {
-            onRequestStart(controller) {
-              control = controller;
-              if (settled) controller.abort(new UpstreamFault('aborted', 'The call was given up.'));
-            },
-            onResponseStart(_, code, received) {
-              status = code;
-              headers = received;
-            },
-            onResponseData(controller, chunk) {
-              const room = maxBytes - bytes;
-              bytes += chunk.length;
-              if (chunk.length <= room) {
-                chunks.push(chunk);
-                return;
-              }
-              const fault = new UpstreamFault('upstream_response_too_large', `The host ${host} sent more than ${maxBytes} bytes.`);
-              if (overflow === 'fail') return fail(fault);
-              chunks.push(chunk.subarray(0, room));
-              finish(true);
-              controller.abort(fault);
-            },
-            onResponseEnd: () => finish(false),
-            onResponseError: (_, error) => settle(() => reject(classifyFault(error, host))),
+          onData(lent) {
+            const room = maxBytes - bytes;
+            bytes += lent.length;
+            chunks.push(Buffer.from(lent.subarray(0, Math.max(0, room))));
+            if (lent.length <= room) return;
+            if (overflow === 'fail')
+              return fail(new UpstreamFault('upstream_response_too_large', `The host ${host} sent more than ${maxBytes} bytes.`));
+            finish(true);
+            call?.abort();
           },
-        );
+          onEnd: () => finish(false),
+          onFault: (fault) => settle(() => reject(fault)),
+        },
+      );
     });
   };
+}
+
+/** A name that came more than once has a list. */
+function headersByName(list: HeaderList): OutboundResponse['headers'] {
+  const found = new Map<string, string[]>();
+  for (let i = 0; i < list.length; i += 2) {
+    const name = list[i] as string;
+    found.set(name, [...(found.get(name) ?? []), list[i + 1] as string]);
+  }
+  return Object.fromEntries([...found].map(([name, values]) => [name, values.length === 1 ? (values[0] as string) : values]));
 }

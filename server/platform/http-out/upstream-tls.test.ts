@@ -101,8 +101,8 @@ test('a reset on a fresh TLS socket is not taken for a stale one', async () => {
   const pools = poolsOf();
   assert.equal((await call(pools, tlsKey(port))).body, 'ok');
   reset = true;
-  const stale = await call(pools, tlsKey(port), { method: 'POST', body: 'x' });
+  const stale = await call(pools, tlsKey(port), { method: 'POST', body: Buffer.from('x') });
   assert.deepEqual([stale.fault?.type, stale.fault?.reused], ['upstream_unreachable', true]);
-  const fresh = await call(pools, tlsKey(port), { method: 'POST', body: 'x' });
+  const fresh = await call(pools, tlsKey(port), { method: 'POST', body: Buffer.from('x') });
   assert.deepEqual([fresh.fault?.type, fresh.fault?.reused], ['upstream_unreachable', false]);
 });

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { type AddressInfo, createServer as createTcp, type Socket, type Server as TcpServer } from 'node:net';
 import { after } from 'node:test';
-import type { Dispatcher } from 'undici';
-import { classifyFault, type UpstreamFault } from './faults.ts';
+import type { UpstreamFault } from './faults.ts';
 import { createResolver, type ResolveFamily } from './resolver.ts';
 import { egressSettings } from './settings.ts';
+import type { UpstreamRequest } from './upstream-call.ts';
 import { createUpstreamPools, type PoolKey } from './upstream-pool.ts';
 
 // What the tests of this folder share: real servers on loopback, closed when the file is done, and one way to call them.
@@ -64,22 +64,21 @@ export const keyOf = (port: number, more: Partial<PoolKey> = {}): PoolKey => ({
 
 export type Outcome = { status?: number; body: string; fault?: UpstreamFault };
 
-/** One dispatch, collected; resolves on success and on failure, when the socket is free for the next call. */
-export function call(pools: ReturnType<typeof poolsOf>, key: PoolKey, options: Partial<Dispatcher.DispatchOptions> = {}): Promise<Outcome> {
+/** One request, collected; resolves on success and on failure, when the socket is free for the next. */
+export function call(pools: ReturnType<typeof poolsOf>, key: PoolKey, request: Partial<UpstreamRequest> = {}): Promise<Outcome> {
   return new Promise((resolve) => {
     const outcome: Outcome = { body: '' };
-    pools.get(key).dispatch(
-      { path: '/', method: 'GET', headers: ['host', key.host], ...options },
+    pools.get(key).send(
+      { path: '/', method: 'GET', headers: ['host', key.host], ...request },
       {
-        onRequestStart() {},
-        onResponseStart(_, status) {
+        onHead(status) {
           outcome.status = status;
         },
-        onResponseData(_, chunk) {
-          outcome.body += chunk.toString('latin1');
+        onData(bytes) {
+          outcome.body += bytes.toString('latin1');
         },
-        onResponseEnd: () => setTimeout(resolve, 5, outcome),
-        onResponseError: (_, error) => resolve({ ...outcome, fault: classifyFault(error, key.host) }),
+        onEnd: () => void setTimeout(resolve, 5, outcome),
+        onFault: (fault) => resolve({ ...outcome, fault }),
       },
     );
   });

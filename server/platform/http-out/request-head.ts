@@ -1,0 +1,31 @@
+import { UpstreamFault } from './faults.ts';
+import type { UpstreamRequest } from './upstream-call.ts';
+
+const METHOD = /^[A-Z]+$/;
+const TARGET = /^[\x21-\x7e\x80-\xff]+$/;
+const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+/** Methods whose missing body is told to the upstream as an empty one (RFC 9110 §8.6). */
+const EXPECT_BODY = new Set(['POST', 'PUT', 'PATCH']);
+
+/**
+ * The head of a request as it goes over the wire (RFC 9112 §3, §5), one latin-1 character a byte. The last line of defence against a value
+ * that would become a header or a request of its own: throws UpstreamFault `internal_error`.
+ */
+export function requestHead({ method, path, headers, body, upgrade }: UpstreamRequest): string {
+  if (!METHOD.test(method) || !TARGET.test(path)) throw unfit();
+  let head = `${method} ${path} HTTP/1.1\r\n`;
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i] as string;
+    const value = headers[i + 1] as string;
+    if (!NAME.test(name) || !VALUE.test(value)) throw unfit();
+    head += `${name}: ${value}\r\n`;
+  }
+  if (upgrade !== undefined) head += `Connection: Upgrade\r\nUpgrade: ${upgrade}\r\n`;
+  const length = body ? body.length : 0;
+  if (length === null) head += 'Transfer-Encoding: chunked\r\n';
+  else if (length > 0 || EXPECT_BODY.has(method)) head += `Content-Length: ${length}\r\n`;
+  return `${head}\r\n`;
+}
+
+const unfit = () => new UpstreamFault('internal_error', 'The upstream request could not be built.');
