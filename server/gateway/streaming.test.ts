@@ -123,18 +123,17 @@ test('every caller gets exactly its own bytes, whoever else is served meanwhile 
   });
   await makeRoute(w, 'own', upstream.url);
   await served(running, w);
-  const sizes = [1, 300, 16_384, 16_385, 65_536, 100_000, 1_048_576, 1_048_577, 3_000_000];
+  // The largest do not fit into the buffers of a connection, so that parts of them wait in ours.
+  const sizes = [1, 300, 16_384, 16_385, 65_536, 100_000, 1_048_576, 1_048_577, 24_000_000];
   const calls = [1, 2, 3].flatMap((round) =>
     sizes.flatMap((size) => ['length', 'chunks'].map((framing) => ({ name: `r${round}s${size}${framing}`, size, framing }))),
   );
   await Promise.all(
     calls.map(async ({ name, size, framing }, i) => {
       const res = await open(`/own/x-${name}-${size}-${framing}`);
+      if (i % 3 !== 0) await sleep(300);
       const chunks: Buffer[] = [];
-      for await (const chunk of res as AsyncIterable<Buffer>) {
-        chunks.push(chunk);
-        if (i % 3 === 0) await sleep(2);
-      }
+      for await (const chunk of res as AsyncIterable<Buffer>) chunks.push(chunk);
       assert.ok(Buffer.concat(chunks).equals(bodyOf(name, size)), name);
     }),
   );
