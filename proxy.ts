@@ -24,12 +24,22 @@ export function proxy(req: NextRequest) {
   const headers = new Headers(req.headers);
   headers.set('x-nonce', nonce);
   headers.set('content-security-policy', policy);
+  // Layouts do not know which page they stand around; set here whatever the caller sent.
+  headers.set('x-page', pageOf(req.nextUrl));
   const response = NextResponse.next({ request: { headers } });
   response.headers.set('content-security-policy', policy);
   response.headers.set('x-content-type-options', 'nosniff');
   response.headers.set('referrer-policy', 'same-origin');
   response.headers.set('permissions-policy', 'camera=(), microphone=(), geolocation=()');
   return response;
+}
+
+/** The path and query as the address bar has them: without what Next adds to fetch only a part of the page. */
+function pageOf({ pathname, searchParams }: NextRequest['nextUrl']): string {
+  const query = new URLSearchParams(searchParams);
+  query.delete('_rsc');
+  const text = query.toString();
+  return text ? `${pathname}?${text}` : pathname;
 }
 
 export const config = {

@@ -23,13 +23,22 @@ export async function DashboardFrame({
 }) {
   const [head, jar] = await Promise.all([headers(), cookies()]);
   const frame = await frameOf(head);
-  if (!frame) redirect('/signin');
+  // Back to this page afterwards: what was typed on it waits there.
+  if (!frame) redirect(`/signin?next=${encodeURIComponent(head.get('x-page') ?? '/')}`);
   const wanted = slug ?? frame.active;
   if (!wanted) redirect('/onboarding');
   const current = frame.workspaces.find((w) => w.slug === wanted);
   if (!current) notFound();
   const { csrf, secret_fields } = frame;
-  const scope = { slug: current.slug, space, csrf, secret_fields, role: current.role, ...addressesOf(current.slug, space) };
+  const scope = {
+    slug: current.slug,
+    space,
+    csrf,
+    secret_fields,
+    role: current.role,
+    person: frame.user.id,
+    ...addressesOf(current.slug, space),
+  };
   return (
     <DashboardData key={`${current.slug}/${space}`} scope={scope}>
       <PreferencesProvider initial={{ ...frame.preferences, date_format: frame.date_format }}>

@@ -30,10 +30,11 @@ export function EditForm({ apiKey, onDone }: { apiKey: Key; onDone: () => void }
     schema: Edited,
     defaultValues: valuesOf(apiKey),
   });
-  const { refusal, panel, refuse, clear, started } = useFormRefusal(form, {
+  const { refusal, panel, refuse, clear, started, forget } = useFormRefusal(form, {
     row: apiKey,
     values: valuesOf,
     labels: LABELS,
+    draft: { name: `api-keys/${apiKey.id}` },
     onNothingLeft: onDone,
   });
   const dirty = form.formState.isDirty;
@@ -42,6 +43,7 @@ export function EditForm({ apiKey, onDone }: { apiKey: Key; onDone: () => void }
     trpc.apiKeys.update.mutationOptions({
       onError: refuse,
       onSuccess: () => {
+        forget();
         void queryClient.invalidateQueries(trpc.apiKeys.pathFilter());
         notifyDone('Key changed; it applies to the next call');
         onDone();

@@ -77,15 +77,17 @@ function FormOf({ client, mine, onDone }: { client: Detail | undefined; mine: bo
     schema: ClientForm,
     defaultValues: valuesOf(client),
   });
-  const { refusal, panel, refuse, clear, started } = useFormRefusal(form, {
+  const { refusal, panel, refuse, clear, started, forget } = useFormRefusal(form, {
     row: client,
     values: valuesOf,
     labels: { ip_address: 'Address' },
     show: namedCollection(collections),
+    draft: { name: `clients/${client?.id ?? 'new'}` },
     onNothingLeft: onDone,
   });
   useUnsavedGuard(form.formState.isDirty);
   const saved = (name: string, verb: string) => {
+    forget();
     void queryClient.invalidateQueries(trpc.clients.pathFilter());
     void queryClient.invalidateQueries(trpc.account.pathFilter());
     notifyDone(`Client ${name} ${verb}`);

@@ -4,6 +4,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRouter } from 'next/navigation';
 import { useState } from 'react';
 import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
+import { notifyKept } from '#components/trpc/form-draft.tsx';
 import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
 import { usePath, useTRPC } from '#components/trpc/provider.tsx';
 import { useReadOnlyReason } from '#components/trpc/role.ts';
@@ -23,7 +24,7 @@ export function CollectionForm({ open, collection, onClose }: CollectionFormProp
   const readOnly = useReadOnlyReason();
   const [dirty, setDirty] = useState(false);
   const close = () => {
-    if (dirty && !window.confirm('Close and lose what you typed?')) return;
+    if (dirty) notifyKept();
     setDirty(false);
     onClose();
   };
@@ -76,15 +77,17 @@ function Fields({
     schema: CreateCollection,
     defaultValues: collection ? valuesOf(collection) : { name: '' },
   });
-  const { refusal, panel, refuse, clear, started } = useFormRefusal(form, {
+  const { refusal, panel, refuse, clear, started, forget } = useFormRefusal(form, {
     row: collection,
     values: valuesOf,
     labels: { color: 'Colour' },
+    draft: { name: `collections/${collection?.id ?? 'new'}` },
     onNothingLeft: onDone,
   });
   const create = useMutation(
     trpc.collections.create.mutationOptions({
       onSuccess: async (made) => {
+        forget();
         await Promise.all([cache.invalidateQueries(trpc.collections.pathFilter()), cache.invalidateQueries(trpc.account.pathFilter())]);
         onDone();
         router.push(path(`/collections/${made.id}`));
@@ -95,6 +98,7 @@ function Fields({
   const update = useMutation(
     trpc.collections.update.mutationOptions({
       onSuccess: async () => {
+        forget();
         notifyDone('Saved');
         await cache.invalidateQueries(trpc.collections.pathFilter());
         onDone();

@@ -45,14 +45,16 @@ export function VariableForm({ collectionId, variable, onDone }: VariableFormPro
     schema: VariableFields,
     defaultValues: variable ? valuesOf(variable) : { key: '', type: 'value', value: '', secret_id: null, description: '' },
   });
-  const { refusal, panel, refuse, clear, started } = useFormRefusal(form, {
+  const { refusal, panel, refuse, clear, started, forget } = useFormRefusal(form, {
     row: variable,
     values: valuesOf,
     labels: LABELS,
     show: (field, value) => (field === 'secret_id' ? secrets.data?.data.find((secret) => secret.id === value)?.name : undefined),
+    draft: { name: `collections/${collectionId}/variables/${variable?.id ?? 'new'}` },
     onNothingLeft: onDone,
   });
   const done = async () => {
+    forget();
     await cache.invalidateQueries(trpc.collections.pathFilter());
     notifyDone('Saved');
     onDone();

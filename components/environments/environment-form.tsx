@@ -4,6 +4,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { z } from 'zod';
 import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
+import { notifyKept } from '#components/trpc/form-draft.tsx';
 import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
 import { useTRPC } from '#components/trpc/provider.tsx';
 import { useReadOnlyReason } from '#components/trpc/role.ts';
@@ -35,7 +36,7 @@ export function EnvironmentForm({ open, environment, onClose }: EnvironmentFormP
   const readOnly = useReadOnlyReason();
   const [dirty, setDirty] = useState(false);
   const close = () => {
-    if (dirty && !window.confirm('Close and lose what you typed?')) return;
+    if (dirty) notifyKept();
     setDirty(false);
     onClose();
   };
@@ -89,13 +90,15 @@ function Fields({ environment, onDirty, onDone }: FieldsProps) {
     schema: CreateEnvironment,
     defaultValues: environment ? valuesOf(environment) : { name: '', color: COLORS[3], is_default: false },
   });
-  const { refusal, panel, refuse, clear, started } = useFormRefusal(form, {
+  const { refusal, panel, refuse, clear, started, forget } = useFormRefusal(form, {
     row: environment,
     values: valuesOf,
     labels: LABELS,
+    draft: { name: `environments/${environment?.id ?? 'new'}` },
     onNothingLeft: onDone,
   });
   const saved = async (row: { display_name: string }) => {
+    forget();
     notifyDone(environment ? 'Saved' : `${row.display_name} was made`);
     await Promise.all([cache.invalidateQueries(trpc.environments.pathFilter()), cache.invalidateQueries(trpc.account.pathFilter())]);
     if (environment) await cache.invalidateQueries(trpc.routes.pathFilter());

@@ -36,7 +36,8 @@ function versions(start: Start, now: Start, draft: Draft): [Values, Values, Valu
   return [base, localOf(now), { ...base, ...draft }];
 }
 
-const localOf = ({ config, isBase }: Start): Values => {
+/** What an environment says itself: null where it inherits. */
+export const localOf = ({ config, isBase }: Start): Values => {
   const { environment_name: _, overridden_fields, ...values } = config;
   return Object.fromEntries(
     Object.entries(values).map(([field, value]) => [field, isBase || overridden_fields.includes(field) ? value : null]),

@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { Controller } from 'react-hook-form';
 import type { z } from 'zod';
 import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
+import { notifyKept } from '#components/trpc/form-draft.tsx';
 import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
 import { useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { Button } from '#components/ui/button.tsx';
@@ -45,7 +46,7 @@ export function CreateRoute({ open, onOpenChange, collectionId }: CreateRoutePro
     if (open) setMade(undefined);
   }
   const close = (next: boolean) => {
-    if (!next && dirty && !made && !window.confirm('Close and lose what you typed?')) return;
+    if (!next && dirty && !made) notifyKept();
     onOpenChange(next);
   };
   return (
@@ -89,11 +90,14 @@ function RouteForm({ collectionId, onMade, onDirty }: RouteFormProps) {
     schema,
     defaultValues: { name: '', target_base_url: '', collection_id: collectionId ?? null, inject_headers_json: {}, requires_clients: false },
   });
-  const { refusal, panel, refuse, clear } = useFormRefusal(form);
+  const { refusal, panel, refuse, clear, forget } = useFormRefusal(form, {
+    draft: { name: `routes/new/${collectionId ?? ''}`, secret: ['inject_headers_json'] },
+  });
   useUnsavedGuard(form.formState.isDirty);
   const create = useMutation(
     trpc.routes.create.mutationOptions({
       onSuccess: (route) => {
+        forget();
         onMade({ route, warnings: route.warnings ?? [] });
         return Promise.all([cache.invalidateQueries(trpc.routes.pathFilter()), cache.invalidateQueries(trpc.account.pathFilter())]);
       },

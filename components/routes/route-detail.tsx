@@ -7,6 +7,7 @@ import { usePathname, useSearchParams } from 'next/navigation';
 import { parseAsString, parseAsStringLiteral, useQueryStates } from 'nuqs';
 import { Activity } from '#components/audit/activity.tsx';
 import { Crumbs } from '#components/shell/crumbs.tsx';
+import { DraftOffer } from '#components/trpc/form-draft.tsx';
 import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { MutationError, QueryError } from '#components/trpc/query-error.tsx';
 import { useReadOnlyReason } from '#components/trpc/role.ts';
@@ -113,7 +114,15 @@ function LoadedRoute({ route }: { route: RouteDetailData }) {
   const env = wanted ?? base?.environment_name ?? '';
   const config = route.environments.find((one) => one.environment_name === env);
   if (!base) throw new Error('a route has a base configuration');
-  const editor = useConfigEditor({ routeId: route.id, env, config: config ?? base, base, updated_at: route.updated_at, readOnly });
+  const editor = useConfigEditor({
+    routeId: route.id,
+    env,
+    config: config ?? base,
+    base,
+    updated_at: route.updated_at,
+    environments: route.environments,
+    readOnly,
+  });
   const colors = new Map(all.map((one) => [one.name, one.color]));
   useHotkeys([
     { keys: 'e', label: 'Edit the configuration', group: 'This page', run: () => void setPlace({ tab: 'config' }, { history: 'push' }) },
@@ -160,6 +169,9 @@ function LoadedRoute({ route }: { route: RouteDetailData }) {
           onSelect: () => void setPlace({ tab: one === 'overview' ? null : one }, { history: 'push' }),
         }))}
       />
+      {editor.left && (
+        <DraftOffer draft={editor.left.draft} labels={editor.left.labels} onRestore={editor.left.restore} onDiscard={editor.left.discard} />
+      )}
       {!config && tab !== 'requests' && tab !== 'activity' && tab !== 'settings' ? (
         <ServeHere route={route} env={env} readOnly={readOnly} />
       ) : (

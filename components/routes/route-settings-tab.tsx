@@ -49,15 +49,17 @@ function Identity({ route, readOnly }: { route: RouteDetailData; readOnly: strin
     schema: UpdateRoute,
     defaultValues: valuesOf(route),
   });
-  const { refusal, panel, refuse, clear, started } = useFormRefusal(form, {
+  const { refusal, panel, refuse, clear, started, forget } = useFormRefusal(form, {
     row: route,
     values: valuesOf,
+    draft: { name: `routes/${route.id}` },
     show: (field, value) =>
       field === 'collection_id' ? (collections.data?.data.find((c) => c.id === value)?.name ?? 'no collection') : undefined,
   });
   const update = useMutation(
     trpc.routes.update.mutationOptions({
       onSuccess: () => {
+        forget();
         notifyDone('Saved');
         return cache.invalidateQueries(trpc.routes.pathFilter());
       },

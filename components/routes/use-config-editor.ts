@@ -23,6 +23,7 @@ import {
   withValue,
 } from './config-draft.ts';
 import type { RouteDetailData } from './route-detail.tsx';
+import { useKeptConfig } from './use-kept-config.ts';
 
 export type ConfigEditor = {
   routeId: string;
@@ -48,6 +49,8 @@ export type ConfigEditor = {
   conflict: (ReturnType<typeof disagreement> & { save: (choices: Record<string, Choice>) => void; discard: () => void }) | undefined;
   warnings: readonly string[];
   dirtyEnvironments: readonly string[];
+  /** Changes left unsaved here before, offered back. */
+  left: ReturnType<typeof useKeptConfig>;
 };
 
 export type ConfigEditorInput = {
@@ -56,11 +59,13 @@ export type ConfigEditorInput = {
   config: Config;
   base: Config;
   updated_at: string;
+  /** All environments the route is served in. */
+  environments: readonly Config[];
   readOnly: string | undefined;
 };
 
 /** Unsaved changes of a route, one set for each environment, so that looking at another one loses nothing. */
-export function useConfigEditor({ routeId, env, config, base, updated_at, readOnly }: ConfigEditorInput): ConfigEditor {
+export function useConfigEditor({ routeId, env, config, base, updated_at, environments, readOnly }: ConfigEditorInput): ConfigEditor {
   const trpc = useTRPC();
   const cache = useQueryClient();
   const [drafts, setDrafts] = useState<Readonly<Record<string, Draft>>>({});
@@ -74,6 +79,13 @@ export function useConfigEditor({ routeId, env, config, base, updated_at, readOn
   const start = starts[env] ?? { config, isBase, updated_at };
   const dirtyEnvironments = Object.keys(drafts).filter((name) => Object.keys(drafts[name] ?? {}).length > 0);
   useUnsavedGuard(dirtyEnvironments.length > 0);
+  const left = useKeptConfig(routeId, drafts, starts, {
+    now: Object.fromEntries(environments.map((one) => [one.environment_name, { config: one, isBase: one === base, updated_at }])),
+    onRestore: (kept) => {
+      setDrafts({ ...drafts, ...kept.drafts });
+      setStarts({ ...starts, ...kept.starts });
+    },
+  });
 
   const replace = (next: Draft) => {
     setDrafts({ ...drafts, [env]: next });
@@ -162,6 +174,7 @@ export function useConfigEditor({ routeId, env, config, base, updated_at, readOn
     },
     warnings,
     dirtyEnvironments,
+    left: readOnly ? undefined : left,
   };
 }
 

@@ -52,16 +52,18 @@ export function SecretSettings({ secret }: { secret: z.output<typeof SecretDetai
     schema: Settings,
     defaultValues: valuesOf(secret),
   });
-  const { refusal, panel, refuse, clear, started } = useFormRefusal(form, {
+  const { refusal, panel, refuse, clear, started, forget } = useFormRefusal(form, {
     row: secret,
     values: valuesOf,
     show: namedCollection(collections),
+    draft: { name: `secrets/${secret.id}` },
   });
   useUnsavedGuard(form.formState.isDirty);
   const update = useMutation(
     trpc.secrets.update.mutationOptions({
       onError: refuse,
       onSuccess: () => {
+        forget();
         void queryClient.invalidateQueries(trpc.secrets.pathFilter());
         notifyDone('Settings saved');
       },

@@ -1,6 +1,7 @@
 'use client';
 
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect } from 'react';
+import { forgetDrafts } from '#components/trpc/drafts.ts';
 import { useScope } from '#components/trpc/provider.tsx';
 import { AppShell, type AppShellProps } from './app-shell.tsx';
 import { useLastSpace } from './last-space.ts';
@@ -13,10 +14,13 @@ export function Frame({
   ...props
 }: Omit<AppShellProps, 'onSignOut' | 'children'> & { lastSpace: AppShellProps['space']; children: ReactNode }) {
   const space = useLastSpace(props.space, props.partitioned ?? true, lastSpace);
-  const { csrf } = useScope();
+  const { csrf, person } = useScope();
+  // Somebody else's session ended in this tab without a sign-out: what they typed is not ours to find.
+  useEffect(() => forgetDrafts(person), [person]);
   const signOut = async () => {
     await fetch('/auth/logout', { method: 'POST', headers: { 'content-type': 'application/json', 'x-csrf-token': csrf }, body: '{}' });
     forgetRecents();
+    forgetDrafts();
     // A full load: nothing of the session may stay in memory.
     window.location.assign('/signin');
   };

@@ -23,6 +23,8 @@ export type Scope = {
   role: string;
   /** Names of the fields that no page may show again. */
   secret_fields: readonly string[];
+  /** Whose session it is: the id of the person. */
+  person: string;
 };
 
 const ScopeContext = createContext<Scope | null>(null);

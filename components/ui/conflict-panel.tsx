@@ -5,7 +5,7 @@ import { RadioGroup } from '@base-ui/react/radio-group';
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { Button } from './button.tsx';
 import { Callout } from './callout.tsx';
-import type { Choice, Difference } from './conflict.ts';
+import { type Choice, type Difference, inWords } from './conflict.ts';
 
 export type ConflictPanelProps = {
   differences: readonly Difference[];
@@ -98,11 +98,6 @@ function Version({ value, title, children }: { value: Choice; title: string; chi
     </label>
   );
 }
-
-const inWords = (field: string): string => {
-  const text = field.replace(/_(id|json|sec|ids)$/, '').replaceAll('_', ' ');
-  return text.charAt(0).toUpperCase() + text.slice(1);
-};
 
 const words = (value: unknown): string => {
   if (value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0)) return 'nothing';

@@ -36,3 +36,9 @@ export function resolved(base: Values, theirs: Values, mine: Values, choices: Re
   const kept = [...onlyMine(base, theirs, mine), ...Object.keys(choices).filter((field) => choices[field] === 'mine')];
   return { ...theirs, ...Object.fromEntries(kept.map((field) => [field, mine[field]])) };
 }
+
+/** The wire name of a field in words: `rate_limit_window_sec` is "Rate limit window". */
+export const inWords = (field: string): string => {
+  const text = field.replace(/_(id|json|sec|ids)$/, '').replaceAll('_', ' ');
+  return text.charAt(0).toUpperCase() + text.slice(1);
+};

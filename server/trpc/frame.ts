@@ -13,7 +13,7 @@ export async function frameOf(headers: Headers) {
   const preferences = preferencesOf(person.user.preferences);
   const workspaces = withinScope(await workspacesOf(db(), person.user.id), person.session);
   return {
-    user: { name: person.user.full_name || person.user.email, email: person.user.email },
+    user: { id: person.user.id, name: person.user.full_name || person.user.email, email: person.user.email },
     preferences,
     date_format: person.user.date_format,
     csrf: person.session.csrf_token,

@@ -1,0 +1,156 @@
+'use client';
+
+import { useEffect, useRef, useState } from 'react';
+import type { FieldValues } from 'react-hook-form';
+import { Button } from '#components/ui/button.tsx';
+import { Callout } from '#components/ui/callout.tsx';
+import { inWords, same } from '#components/ui/conflict.ts';
+import type { ZodForm } from '#components/ui/form.tsx';
+import { Time } from '#components/ui/time.tsx';
+import { notify } from '#components/ui/toaster.tsx';
+import { type Draft, type DraftPlace, draftAt, dropDraft, keepDraft } from './drafts.ts';
+import { useScope } from './provider.tsx';
+
+const PAUSE_MS = 400;
+
+/** Where drafts of this form are kept, for the person and the workspace of the page; `form` names the form and what it edits: `routes/{id}`. */
+export function useDraftPlace(form: string): DraftPlace {
+  const { person, slug, space } = useScope();
+  return { person, slug, space, form };
+}
+
+/**
+ * A draft that was left here, once the page is up; undefined before, and again when it was restored or discarded.
+ * One that says nothing the form does not show anyway (it was saved after all) is dropped.
+ */
+export function useLeftDraft(
+  place: DraftPlace | undefined,
+  shows: (field: string, value: unknown) => boolean,
+): [Draft | undefined, () => void] {
+  const [left, setLeft] = useState<Draft>();
+  const { form } = place ?? {};
+  // biome-ignore lint/correctness/useExhaustiveDependencies: person, workspace and space cannot change under a mounted form, and what it shows is asked once.
+  useEffect(() => {
+    const found = place && draftAt(place);
+    if (found && Object.entries(found.values).every(([field, value]) => shows(field, value))) dropDraft(place);
+    else setLeft(found);
+  }, [form]);
+  return [left, () => setLeft(undefined)];
+}
+
+export type FormDraft = {
+  /** Names the form and what it edits, e.g. `routes/{id}`. */
+  name: string;
+  /** Fields that are never stored, not even for this tab, besides those that the API marks as secret. */
+  secret?: readonly string[];
+};
+
+/**
+ * Keeps what is typed into a form for this tab until it is saved, and finds what was left there before.
+ * `version` is the version of the row that the form began with.
+ */
+export function useFormDraft<In extends FieldValues, Out extends FieldValues>(
+  form: ZodForm<In, Out>,
+  draft: FormDraft | undefined,
+  version: () => string | undefined,
+) {
+  const at = useDraftPlace(draft?.name ?? '');
+  const place = draft && at;
+  const { secret_fields } = useScope();
+  const [left, settle] = useLeftDraft(place, (field, value) => same(value, form.getValues()[field]));
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const saved = useRef(false);
+  const { isDirty } = form.formState;
+  const keep = () => {
+    clearTimeout(timer.current);
+    timer.current = undefined;
+    if (!place || saved.current) return;
+    const [base, now] = [(form.formState.defaultValues ?? {}) as Record<string, unknown>, form.getValues() as Record<string, unknown>];
+    const changed = Object.keys(now).filter((field) => !same(now[field], base[field]));
+    // What was left here and not decided on stays; what is typed meanwhile joins it.
+    const of = (values: Record<string, unknown>) => Object.fromEntries(changed.map((field) => [field, values[field] ?? null]));
+    const kept = { base: { ...left?.base, ...of(base) }, values: { ...left?.values, ...of(now) } };
+    keepDraft(place, { at: new Date().toISOString(), version: left?.version ?? version(), ...kept }, [...secret_fields, ...(draft?.secret ?? [])]);
+  };
+  const latest = useRef(keep);
+  useEffect(() => {
+    latest.current = keep;
+  });
+  useEffect(() => {
+    if (!place?.form) return;
+    const { unsubscribe } = form.watch((_, { name }) => {
+      // A change without a name is a reset: the row's own values, nothing anybody typed.
+      if (name === undefined) return;
+      saved.current = false;
+      clearTimeout(timer.current);
+      timer.current = setTimeout(() => latest.current(), PAUSE_MS);
+    });
+    const leave = () => timer.current !== undefined && latest.current();
+    window.addEventListener('pagehide', leave);
+    return () => {
+      unsubscribe();
+      window.removeEventListener('pagehide', leave);
+      leave();
+    };
+  }, [form.watch, place?.form]);
+  const forget = () => {
+    clearTimeout(timer.current);
+    timer.current = undefined;
+    if (place) dropDraft(place);
+  };
+  const wasDirty = useRef(false);
+  // Put back to what is stored, by hand or by a save: there is nothing left to keep.
+  useEffect(() => {
+    if (wasDirty.current && !isDirty && !left) forget();
+    wasDirty.current = isDirty;
+  });
+  return {
+    left,
+    settle,
+    /** Saved, or thrown away on purpose: nothing is offered back. */
+    drop: () => {
+      saved.current = true;
+      settle();
+      forget();
+    },
+  };
+}
+
+export type DraftOfferProps = {
+  draft: Draft;
+  /** How a field is called on this form; its wire name in words when absent. */
+  labels?: Readonly<Record<string, string>> | undefined;
+  onRestore: (draft: Draft) => void;
+  onDiscard: () => void;
+};
+
+/** What was left unsaved here, offered back. */
+export function DraftOffer({ draft, labels = {}, onRestore, onDiscard }: DraftOfferProps) {
+  const names = (fields: readonly string[]) => fields.map((field) => labels[field] ?? inWords(field)).join(', ');
+  return (
+    <Callout
+      title={
+        <>
+          You left unsaved changes <Time value={draft.at} />.
+        </>
+      }
+      actions={
+        <>
+          <Button size="sm" variant="primary" onClick={() => onRestore(draft)}>
+            Restore
+          </Button>
+          <Button size="sm" onClick={onDiscard}>
+            Discard
+          </Button>
+        </>
+      }
+    >
+      {names(Object.keys(draft.values))}.
+      {draft.left_out.length > 0 && ` Not kept, because it may hold a credential: ${names(draft.left_out)}.`}
+    </Callout>
+  );
+}
+
+/** Says, as a form closes over what was typed, that it is not lost. */
+export const notifyKept = (): void =>
+  notify('What you typed is kept in this tab', 'Open the form again to go on with it. Credentials are not kept.');

@@ -1,0 +1,135 @@
+import AxeBuilder from '@axe-core/playwright';
+import { expect, type Page, test } from '@playwright/test';
+import { operator, setting } from './running-system.ts';
+
+/** 70 §3.5: what was typed and not saved is offered back; what may be a credential never touches a storage. */
+const person = { email: 'drafts@example.com', password: 'seven pages torn in half' };
+const slug = 'drafts';
+const settings = `/${slug}/test/routes/echo?tab=settings`;
+const nameOf = (page: Page) => page.getByRole('textbox', { name: 'Name', exact: true });
+const offer = (page: Page) => page.getByText(/^You left unsaved changes/);
+const keptIn = (page: Page) => page.evaluate(() => JSON.stringify({ ...sessionStorage, ...localStorage }));
+
+test.beforeAll(async () => {
+  await operator(['create-tenant', '--slug', slug, '--plan', 'pro', '--owner-email', person.email, '--owner-password', person.password]);
+});
+
+async function signIn(page: Page) {
+  await page.goto(`${setting('E2E_ADMIN_URL')}/signin`);
+  await fillIn(page);
+  await page.waitForURL(`**/${slug}/**`);
+}
+
+async function fillIn(page: Page) {
+  await page.getByLabel('E-mail').fill(person.email);
+  await page.getByLabel('Password', { exact: true }).fill(person.password);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+}
+
+test.beforeEach(async ({ page }) => {
+  page.on('dialog', (dialog) => void dialog.accept());
+  await signIn(page);
+});
+
+test('a form that was left with a reload offers its text back, and a saved one offers nothing', async ({ page }) => {
+  await page.goto(settings);
+  await expect(nameOf(page)).not.toHaveValue('');
+  await nameOf(page).fill('Echo, half renamed');
+  await page.reload();
+  await expect(offer(page)).toBeVisible();
+  await expect(nameOf(page)).not.toHaveValue('Echo, half renamed');
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  expect(violations.map((v) => `${v.id}: ${v.nodes[0]?.target.join(' ')}`)).toEqual([]);
+  await page.getByRole('button', { name: 'Restore' }).click();
+  await expect(nameOf(page)).toHaveValue('Echo, half renamed');
+  await expect(offer(page)).toBeHidden();
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await expect(page.getByRole('heading', { level: 1, name: 'Echo, half renamed' })).toBeVisible();
+  expect(await keptIn(page)).not.toContain('draft:');
+  await page.reload();
+  await expect(nameOf(page)).toHaveValue('Echo, half renamed');
+  await expect(offer(page)).toHaveCount(0);
+});
+
+test('a draft outlives an ended session, is discarded on request, and is gone at sign-out', async ({ page }) => {
+  await page.goto(settings);
+  await expect(nameOf(page)).not.toHaveValue('');
+  const before = await nameOf(page).inputValue();
+  await nameOf(page).fill('Typed before the session ended');
+  await expect.poll(() => keptIn(page)).toContain('Typed before the session ended');
+  await page.context().clearCookies();
+  await page.goto(settings);
+  await page.waitForURL('**/signin?**');
+  await fillIn(page);
+  await page.waitForURL(`**${settings}`);
+  await expect(offer(page)).toBeVisible();
+  await page.getByRole('button', { name: 'Discard' }).click();
+  await expect(offer(page)).toBeHidden();
+  await expect(nameOf(page)).toHaveValue(before);
+  await page.reload();
+  await expect(nameOf(page)).toHaveValue(before);
+  await expect(offer(page)).toHaveCount(0);
+
+  await nameOf(page).fill('Typed before signing out');
+  await expect.poll(() => keptIn(page)).toContain('Typed before signing out');
+  await page.getByRole('button', { name: /^Your account/ }).click();
+  await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  await page.waitForURL('**/signin');
+  expect(await keptIn(page)).not.toContain('Typed before');
+});
+
+test('the configuration of a route comes back with its conflict, and headers are never stored', async ({ page }) => {
+  await page.goto(`/${slug}/test/routes/echo?tab=upstream`);
+  await page.getByLabel('Timeout').fill('12000');
+  await page.getByRole('link', { name: 'Config', exact: true }).click();
+  await page.getByRole('button', { name: 'Add header' }).click();
+  await page.getByLabel('Name of new header').fill('X-Plain-Name');
+  await page.getByLabel('Value of X-Plain-Name').fill('hunter2hunter2');
+  await expect(page.getByText('2 unsaved changes')).toBeVisible();
+  expect(await keptIn(page)).toContain('12000');
+  expect(await keptIn(page)).not.toContain('hunter2');
+
+  const other = await page.context().newPage();
+  await other.goto(`/${slug}/test/routes/echo?tab=upstream`);
+  await other.getByLabel('Timeout').fill('9000');
+  await other.getByRole('button', { name: 'Save', exact: true }).click();
+  await expect(other.getByText(/^Saved/).first()).toBeVisible();
+  expect(await keptIn(other), 'a draft belongs to its tab').not.toContain('12000');
+
+  await page.goto(`/${slug}/test/routes/echo`);
+  await expect(offer(page)).toBeVisible();
+  await expect(page.getByText(/Not kept, because it may hold a credential/)).toBeVisible();
+  await page.getByRole('button', { name: 'Restore' }).click();
+  await page.getByRole('link', { name: 'Upstream', exact: true }).click();
+  await expect(page.getByLabel('Timeout')).toHaveValue('12000');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  const panel = page.getByRole('region', { name: 'Somebody saved a change while you were editing' });
+  await expect(panel).toContainText('9000');
+  await panel.getByRole('button', { name: 'Save with these choices' }).click();
+  await expect(panel).toBeHidden();
+  await expect(page.getByLabel('Timeout')).toHaveValue('12000');
+  await expect.poll(() => keptIn(page)).not.toContain('draft:');
+});
+
+test('a sheet that is closed over what was typed keeps it; the value of a secret is kept nowhere', async ({ page }) => {
+  await page.goto(`/${slug}/test/environments`);
+  await page.getByRole('button', { name: 'New environment' }).first().click();
+  await page.getByRole('textbox', { name: 'Name in calls' }).fill('staging');
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'New environment' }).first().click();
+  await page.getByRole('button', { name: 'Restore' }).click();
+  await expect(page.getByRole('textbox', { name: 'Name in calls' })).toHaveValue('staging');
+  await page.getByRole('button', { name: 'Create environment' }).click();
+  await expect(page.getByRole('dialog')).toBeHidden();
+  expect(await keptIn(page)).not.toContain('draft:');
+
+  await page.goto(`/${slug}/test/secrets`);
+  await page.getByRole('button', { name: 'New secret' }).first().click();
+  await page.getByRole('textbox', { name: 'Name', exact: true }).fill('UPSTREAM_KEY');
+  await page
+    .getByLabel(/^Value/)
+    .first()
+    .fill('plain-looking-value-1234');
+  await page.waitForTimeout(600);
+  expect(await keptIn(page)).not.toContain('plain-looking');
+});
