@@ -70,7 +70,10 @@ export function useFormDraft<In extends FieldValues, Out extends FieldValues>(
     // What was left here and not decided on stays; what is typed meanwhile joins it.
     const of = (values: Record<string, unknown>) => Object.fromEntries(changed.map((field) => [field, values[field] ?? null]));
     const kept = { base: { ...left?.base, ...of(base) }, values: { ...left?.values, ...of(now) } };
-    keepDraft(place, { at: new Date().toISOString(), version: left?.version ?? version(), ...kept }, [...secret_fields, ...(draft?.secret ?? [])]);
+    keepDraft(place, { at: new Date().toISOString(), version: left?.version ?? version(), ...kept }, [
+      ...secret_fields,
+      ...(draft?.secret ?? []),
+    ]);
   };
   const latest = useRef(keep);
   useEffect(() => {
