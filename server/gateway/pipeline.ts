@@ -61,11 +61,16 @@ function forward(call: Call, plane: Plane) {
   new Exchange(call, plane, { refuse: (refusal) => refuse(call, plane, refusal), over: () => over(call, plane) }).start();
 }
 
-const asSent = (call: Call, plane: Plane): Sent => ({
-  url: `${call.upstream?.scheme}://${call.upstream?.authority}${call.upstreamPath}`,
-  headers: upstreamHeaders(call, plane.privateHeaders),
-  body: call.body,
-});
+function asSent(call: Call, plane: Plane): Sent {
+  const { shown } = call.trial ?? {};
+  const masked = shown ? { ...call, injectedHeaders: shown.headers, upstreamPath: shown.path, body: shown.body } : call;
+  return {
+    url: `${call.upstream?.scheme}://${call.upstream?.authority}${masked.upstreamPath}`,
+    headers: upstreamHeaders(masked, plane.privateHeaders),
+    body: masked.body,
+    masked: shown !== null && shown !== undefined,
+  };
+}
 
 /** Everything was done but sending it. */
 function endDry(call: Call, plane: Plane) {

@@ -9,7 +9,8 @@ import { fixedTarget } from '../snapshot/compile-route.ts';
 import type { CallConfig, CompiledTemplate } from '../snapshot/model.ts';
 import { injectBody, renderBody } from '../templates/body-inject.ts';
 import { SCAN_LIMIT, type Scan, scanBody, scannable, writeBody } from '../templates/body-scan.ts';
-import { renderHeader, renderText, replacePairs, type Values } from '../templates/render.ts';
+import { redactedMark } from '../templates/redaction.ts';
+import { formEncode, renderHeader, renderText, replacePairs, type Values } from '../templates/render.ts';
 import { newResolution, type Resolution, resolve } from '../templates/resolve.ts';
 
 type Result = Refused | undefined | Promise<Refused | undefined>;
@@ -70,7 +71,7 @@ function stream(call: Call): Refused | undefined {
 const tooLarge = (limit: string) => refused('payload_too_large', `The body may have at most ${limit}.`);
 
 function compose(call: Call, plane: Plane, config: CallConfig): Result {
-  const resolution = newResolution();
+  const resolution = newResolution(call.trial !== null);
   const rewritable = rewritesBody(call.method);
   const scan = call.body !== null && rewritable && config.bodyPlaceholders !== 'off' ? scanCaller(call) : undefined;
   if (scan && 'code' in scan) return scan;
@@ -154,10 +155,40 @@ function egressAllowed(call: Call): Refused | undefined {
 }
 
 function apply(call: Call, config: CallConfig, resolution: Resolution, scan: Scan | undefined): Refused | undefined {
-  const values = resolution.configuration;
+  const written = write(call, config, resolution, scan);
+  if ('code' in written) return written;
+  const { secrets, shown } = resolution;
+  if (shown && call.trial) {
+    call.trial.secrets = secrets;
+    // Written once more with marks for values: what the person sees is masked by where it comes from, and tells nothing of what they guess.
+    const masked = write(call, config, shown, scan);
+    if (!('code' in masked)) call.trial.shown = { ...masked, path: plainMarks(masked.path, secrets) };
+  }
+  call.injectedHeaders = written.headers;
+  call.upstreamPath = written.path;
+  call.body = written.body;
+  if (written.injected.length > 0) call.injected = written.injected;
+  if (secrets.size > 0) call.secretsUsed = [...secrets.keys()];
+  return undefined;
+}
+
+/** A mark in a query is read more easily than its percent-encoding. */
+const plainMarks = (path: string, secrets: ReadonlyMap<string, string>): string =>
+  [...secrets.keys()].reduce((text, name) => text.replaceAll(formEncode(redactedMark(name)), redactedMark(name)), path);
+
+type Written = { headers: string[] | null; path: string; body: Buffer | null; injected: string[] };
+
+/** The parts of the upstream's request that templates have a hand in. */
+function write(
+  call: Call,
+  config: CallConfig,
+  { configuration: values, caller }: Pick<Resolution, 'configuration' | 'caller'>,
+  scan: Scan | undefined,
+): Written | Refused {
   const injected: string[] = [];
+  let headers: string[] | null = null;
   if (config.headers.length > 0) {
-    const headers: string[] = [];
+    headers = [];
     for (const rule of config.headers) {
       if (rule.template === null) continue;
       const value = renderHeader({ ...rule, template: rule.template }, values);
@@ -165,7 +196,6 @@ function apply(call: Call, config: CallConfig, resolution: Resolution, scan: Sca
       headers.push(rule.name, value);
       injected.push(`header:${rule.lower}`);
     }
-    call.injectedHeaders = headers;
   }
   let query = call.query;
   if (config.query.length > 0) {
@@ -173,22 +203,18 @@ function apply(call: Call, config: CallConfig, resolution: Resolution, scan: Sca
     query = replacePairs(query ?? '', config.queryNames, pairs);
     for (const [name] of pairs) injected.push(`query:${name}`);
   }
-  if (query !== null && (query !== '' || call.query !== null)) call.upstreamPath = `${call.upstreamPath}?${query}`;
+  const path = query !== null && (query !== '' || call.query !== null) ? `${call.upstreamPath}?${query}` : call.upstreamPath;
+  let body = call.body;
   if (scan) {
-    call.body = writeBody(scan, resolution.caller);
+    body = writeBody(scan, caller);
     injected.push('body:placeholders');
   }
   if (config.body && rewritesBody(call.method)) {
-    const merged = injectBody(call.body, call.contentType, renderBody(config.body, config.bodyTemplates, values));
+    const merged = injectBody(body, call.contentType, renderBody(config.body, config.bodyTemplates, values));
     if ('code' in merged) return merged;
-    call.body = merged.body;
-    if (merged.contentType !== null) call.injectedHeaders = [...(call.injectedHeaders ?? []), 'Content-Type', merged.contentType];
+    body = merged.body;
+    if (merged.contentType !== null) headers = [...(headers ?? []), 'Content-Type', merged.contentType];
     injected.push('body');
   }
-  if (injected.length > 0) call.injected = injected;
-  if (resolution.secrets.size > 0) {
-    call.secretsUsed = [...resolution.secrets.keys()];
-    if (call.trial) call.trial.secrets = resolution.secrets;
-  }
-  return undefined;
+  return { headers, path, body, injected };
 }

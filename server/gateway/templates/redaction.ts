@@ -37,6 +37,9 @@ export const redactText = (text: string, secrets: ReadonlyMap<string, string>, s
 
 type Place = [from: number, to: number, name: string];
 
+/** What stands in a value's place. */
+export const redactedMark = (secret: string): string => `[redacted:secret:${secret}]`;
+
 const latin = (text: string): string => Buffer.from(text).toString('latin1');
 
 /** Of two values that overlap the longer one gives the name. */
@@ -68,7 +71,7 @@ function without(text: string, places: Place[]): string {
   let clean = '';
   let at = 0;
   for (const [from, to, name] of merged(places)) {
-    clean += text.slice(at, from) + latin(`[redacted:secret:${name}]`);
+    clean += text.slice(at, from) + latin(redactedMark(name));
     at = to;
   }
   return clean + text.slice(at);

@@ -6,6 +6,7 @@ import type { Call } from '../call.ts';
 import type { Plane } from '../plane.ts';
 import { type Refused, refused } from '../refusal.ts';
 import type { Secret } from '../snapshot/model.ts';
+import { redactedMark } from './redaction.ts';
 
 /** Who wrote the template: the configuration may use any secret, a caller's body only what the route's guard opens (interface rule 10 §7.4). */
 export type Author = 'configuration' | 'caller';
@@ -17,8 +18,16 @@ export type Resolution = {
   placeholders: number;
   /** Secret name -> value, for redaction. */
   readonly secrets: Map<string, string>;
+  /** What is shown of a trial in place of the values; null for every other call. */
+  readonly shown: { configuration: Map<string, string>; caller: Map<string, string> } | null;
 };
-export const newResolution = (): Resolution => ({ configuration: new Map(), caller: new Map(), placeholders: 0, secrets: new Map() });
+export const newResolution = (trial: boolean): Resolution => ({
+  configuration: new Map(),
+  caller: new Map(),
+  placeholders: 0,
+  secrets: new Map(),
+  shown: trial ? { configuration: new Map(), caller: new Map() } : null,
+});
 
 /** Resolves all references into the resolution, waiting only for a tenant key that is not in memory. The first that fails refuses the call. */
 export function resolve(
@@ -36,18 +45,37 @@ export function resolve(
     const reference = references[i] as Reference;
     const name = printReference(reference);
     if (values.has(name)) continue;
+    const keep = (value: string) => {
+      values.set(name, value);
+      into.shown?.[author].set(name, call.echo ? value : (markOf(call, reference) ?? value));
+    };
     const found = resolveOne(call, plane, reference, author, into);
     if (found instanceof Promise) {
       return found.then((value) => {
         if (typeof value !== 'string') return value;
-        values.set(name, value);
+        keep(value);
         return resolve(call, plane, references, author, into, i + 1);
       });
     }
     if (typeof found !== 'string') return found;
-    values.set(name, found);
+    keep(found);
   }
   return undefined;
+}
+
+/** What stands for the value of a secret, or undefined when the reference is to something else. */
+function markOf({ snapshot, route }: Call, reference: Reference): string | undefined {
+  const variable =
+    reference.kind === 'var' ? snapshot.variable(reference.collection, reference.key, route?.collectionId ?? null) : undefined;
+  const secret =
+    reference.kind === 'secret'
+      ? snapshot.secretByName(reference.name)
+      : reference.kind === 'secret_id'
+        ? snapshot.secretById(reference.id)
+        : variable && variable.type !== 'value'
+          ? snapshot.secretById(variable.secretId)
+          : undefined;
+  return secret && redactedMark(secret.name);
 }
 
 type Found = string | Refused;

@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { execute, perform } from '#server/api/perform.ts';
 import * as ops from '#server/domain/routes/operations.ts';
 import type { Ctx } from '#server/kernel/context.ts';
+import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
 import { deskSocket } from '#server/platform/gateway-desk.ts';
 import { testDatabase } from '#server/testing/database.ts';
@@ -127,6 +128,56 @@ test('values beyond ASCII, compressed and binary answers are masked, and what ca
   assert.equal(binary.body_encoding, 'base64');
   const bytes = Buffer.from(binary.body, 'base64');
   assert.ok(!bytes.includes(Buffer.from(VALUE)) && bytes.includes('[redacted:secret:WIDE]'));
+});
+
+test('a list of guesses comes back as it was written: what is masked tells nothing of a secret that may not be read', async () => {
+  const w = await workspace();
+  const upstream = await startUpstream();
+  await makeSecret(w, 'PIN', { production: '4711' });
+  await makeSecret(w, 'WORD', { production: 'dragonfly' });
+  const collection = await db().collections.create({
+    data: { id: newId(), tenant_id: w.tenant.id, sandbox: false, name: 'c', slug: 'c' },
+  });
+  const secret = await db().secrets.findFirstOrThrow({ where: { tenant_id: w.tenant.id, name: 'WORD' } });
+  const variable = (key: string, more: object) =>
+    db().collection_variables.create({
+      data: { id: newId(), tenant_id: w.tenant.id, sandbox: false, collection_id: collection.id, key, ...more } as never,
+    });
+  await variable('guess', { type: 'value', value: '4711' });
+  await variable('word', { type: 'secret', secret_id: secret.id });
+  const route = await makeRoute(
+    w,
+    'guessed',
+    upstream.url,
+    {
+      inject_headers_json: { 'X-Pin': 'pin {{secret:PIN}}', 'X-Var': '{{var:guess}} {{var:word}}' },
+      inject_query_json: { pin: '{{secret:PIN}}' },
+      inject_body_json: { pin: '{{secret:PIN}}' },
+    },
+    { collectionId: collection.id },
+  );
+  const { request } = await tried(w.member('editor'), {
+    id: route.slug,
+    method: 'POST',
+    dry_run: true,
+    path: '/4710/4711/dragonfly?q=4711',
+    headers: [
+      { name: 'Content-Type', value: 'application/json' },
+      { name: 'X-Guess', value: '4709 4710 4711 4712 dragonfly' },
+    ],
+    body: '{"guess":["4710","4711","dragonfly"],"asked":"{{secret:WORD}}"}',
+  });
+  const header = (wanted: string) => request.headers.find(({ name }: { name: string }) => name === wanted)?.value;
+  assert.equal(header('X-Guess'), '4709 4710 4711 4712 dragonfly');
+  assert.equal(header('X-Pin'), 'pin [redacted:secret:PIN]');
+  assert.equal(header('X-Var'), '4711 [redacted:secret:WORD]');
+  assert.equal(new URL(request.url).pathname, '/4710/4711/dragonfly');
+  assert.ok(request.url.endsWith('?q=4711&pin=[redacted:secret:PIN]'), request.url);
+  assert.deepEqual(JSON.parse(request.body), {
+    guess: ['4710', '4711', 'dragonfly'],
+    asked: '[redacted:secret:WORD]',
+    pin: '[redacted:secret:PIN]',
+  });
 });
 
 test('a dry run shows the request that would leave, sends nothing, counts nothing and leaves no call in the log', async () => {

@@ -10,6 +10,7 @@ import type { Trial } from './trial.ts';
 /** The call that a trial became; `fault` says why it became none. */
 export type Made = { call: Call | null; fault?: string };
 type Secrets = ReadonlyMap<string, string>;
+const NOTHING: Secrets = new Map();
 
 /** Everything the person is shown of a trial, every value of a secret masked, in the request as in whatever the upstream echoes (interface rule 10 §15.2). */
 export function reportOf(trial: Trial, { call, fault }: Made, received: Received | null): TrialReport {
@@ -17,13 +18,14 @@ export function reportOf(trial: Trial, { call, fault }: Made, received: Received
   const trace = call && traceOf(call);
   const total = call ? Math.max(0, call.latencyMs) : 0;
   const upstream = call && call.upstreamMs >= 0 ? call.upstreamMs : null;
+  // Values are marked where they were put in. Looking for them besides would tell who writes a list of guesses which one is right.
+  const unseen = sent?.masked ? NOTHING : secrets;
   return {
     request: sent && {
       method: call?.method ?? '',
-      // What was put in is masked whatever its length: this side shows nothing that the person did not write.
-      url: redactText(sent.url, secrets, 1),
-      headers: pairs(sent.headers).map(({ name, value }) => ({ name, value: redactText(value, secrets, 1) })),
-      ...shown(sent.body ?? Buffer.alloc(0), secrets, 1),
+      url: redactText(sent.url, unseen, 1),
+      headers: pairs(sent.headers).map(({ name, value }) => ({ name, value: redactText(value, unseen, 1) })),
+      ...shown(sent.body ?? Buffer.alloc(0), unseen, 1),
     },
     response: received && !trial.dry && call ? answered(received, secrets) : null,
     timings: { total_ms: total, upstream_ms: upstream, overhead_ms: Math.max(0, total - (upstream ?? 0)) },

@@ -6,8 +6,8 @@ export type Checks = {
   ip_allowlist: { required: boolean; met: boolean };
 };
 
-/** The request that goes to the upstream, as it leaves. */
-export type Sent = { url: string; headers: readonly string[]; body: Buffer | null };
+/** The request that goes to the upstream, as it leaves but for the marks in place of values. */
+export type Sent = { url: string; headers: readonly string[]; body: Buffer | null; masked: boolean };
 
 /**
  * A call that a person makes from the dashboard to try a route (interface rule 10 §15.2): the phases treat it as any other, but for who may call,
@@ -23,6 +23,8 @@ export class Trial {
   };
   /** Name -> value of every secret that was opened: for masking, and dropped with the trial. */
   secrets: ReadonlyMap<string, string> = new Map();
+  /** What templates wrote, with a mark for every value of a secret. */
+  shown: { headers: string[] | null; path: string; body: Buffer | null } | null = null;
   sent: Sent | null = null;
   refusal: Refused | null = null;
 
