@@ -5,7 +5,7 @@ import type { ReactNode } from 'react';
 import { newQueryClient } from '#components/trpc/query-client.ts';
 import { type ServedCall, ServedCalls } from '#components/trpc/served-calls.tsx';
 import { dashboardContext } from '#server/trpc/context.ts';
-import { shownInput } from '#server/trpc/procedures.ts';
+import { shownInput } from '#server/trpc/listed-operations.ts';
 import { type AppRouter, appRouter } from '#server/trpc/root.ts';
 
 export type SpacePage = {

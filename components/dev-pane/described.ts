@@ -1,5 +1,5 @@
 import type { RecordedCall } from '#components/trpc/recorder.ts';
-import { MASK, type Procedure } from '#server/domain/explorer/schema.ts';
+import { type ListedOperation, MASK } from '#server/domain/explorer/schema.ts';
 
 /** A noted call in terms of the API. */
 export type DescribedCall = {
@@ -19,8 +19,8 @@ export type DescribedCall = {
 /** Fields of an edit that only the dashboard sends: /v1 has no such check. */
 const DASHBOARD_ONLY = new Set(['expected_updated_at']);
 
-/** What a call was; undefined while the table of procedures is not there, or for a procedure it does not know. */
-export function described(call: RecordedCall, procedures: readonly Procedure[]): DescribedCall | undefined {
+/** What a call was; undefined while the list of operations is not there, or for a procedure it does not know. */
+export function described(call: RecordedCall, operations: readonly ListedOperation[]): DescribedCall | undefined {
   const { what } = call;
   if ('path' in what)
     return {
@@ -30,9 +30,9 @@ export function described(call: RecordedCall, procedures: readonly Procedure[]):
       body: what.body as Record<string, unknown> | undefined,
       public: what.public,
       status: call.status ?? 200,
-      ...(what.public ? { operation: operationAt(what.method, what.path, procedures) } : {}),
+      ...(what.public ? { operation: operationAt(what.method, what.path, operations) } : {}),
     };
-  const row = procedures.find(({ procedure }) => procedure === what.procedure);
+  const row = operations.find(({ procedure }) => procedure === what.procedure);
   if (!row) return undefined;
   const rest = { ...(typeof what.input === 'object' && what.input !== null ? (what.input as Record<string, unknown>) : {}) };
   const path = row.path.replace(/\{(\w+)\}/g, (_, name: string) => {
@@ -50,14 +50,14 @@ export function described(call: RecordedCall, procedures: readonly Procedure[]):
     body: isRead || left.length === 0 ? undefined : Object.fromEntries(left),
     public: row.public,
     status: call.status ?? row.status,
-    operation: row.operation,
+    operation: row.id,
     summary: row.summary,
   };
 }
 
-const operationAt = (method: string, path: string, procedures: readonly Procedure[]) =>
-  procedures.find((row) => row.public && row.method === method && new RegExp(`^${row.path.replace(/\{\w+\}/g, '[^/]+')}$`).test(path))
-    ?.operation;
+const operationAt = (method: string, path: string, operations: readonly ListedOperation[]) =>
+  operations.find((row) => row.public && row.method === method && new RegExp(`^${row.path.replace(/\{\w+\}/g, '[^/]+')}$`).test(path))
+    ?.id;
 
 /** Longer ones are left out of a link: browsers and proxies cut addresses. */
 const LONGEST_LINK = 4_000;

@@ -1,14 +1,13 @@
 'use client';
 
-import { useQuery } from '@tanstack/react-query';
 import { Eraser, X } from 'lucide-react';
 import { usePathname } from 'next/navigation';
 import { useRef, useState } from 'react';
+import { useListedOperations } from '#components/trpc/listed-operations.ts';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { forgetCalls, useRecordedCalls } from '#components/trpc/recorder.ts';
 import { IconButton } from '#components/ui/button.tsx';
 import { Segmented } from '#components/ui/tabs.tsx';
-import type { Procedure } from '#server/domain/explorer/schema.ts';
 import { CallDetails } from './call-details.tsx';
 import { CallLine } from './call-line.tsx';
 import { described } from './described.ts';
@@ -23,19 +22,11 @@ export function DevPane({ height, onHeight, onClose }: { height: number; onHeigh
   const [which, setWhich] = useState<Which>('page');
   const [chosen, setChosen] = useState<string>();
   const pane = useRef<HTMLElement>(null);
-  const procedures = useQuery({
-    queryKey: ['procedures'],
-    staleTime: Number.POSITIVE_INFINITY,
-    queryFn: async () => {
-      const response = await fetch('/admin/explorer/procedures', { headers: { accept: 'application/json' } });
-      if (!response.ok) throw new Error(`the list of calls answered ${response.status}`);
-      return (await response.json()) as Procedure[];
-    },
-  });
+  const operations = useListedOperations();
   const failed = calls.filter(({ error }) => error);
   const shown = { page: calls.filter(({ page }) => page === pathname), failed, all: calls }[which];
   const open = calls.find(({ key }) => key === chosen);
-  const table = procedures.data ?? [];
+  const table = operations.data ?? [];
   return (
     <section
       ref={pane}
@@ -65,9 +56,9 @@ export function DevPane({ height, onHeight, onClose }: { height: number; onHeigh
           <IconButton size="sm" label="Close the developer pane" keys="escape" icon={<X />} onClick={onClose} />
         </span>
       </header>
-      {procedures.error && !procedures.data ? (
+      {operations.error && !operations.data ? (
         <div className="overflow-y-auto p-4">
-          <QueryError query={procedures} what="What the calls are called in the API" />
+          <QueryError query={operations} what="What the calls are called in the API" />
         </div>
       ) : (
         <div className="min-h-0 flex-1 max-md:overflow-y-auto md:grid md:grid-cols-[minmax(0,2fr)_minmax(0,3fr)]">

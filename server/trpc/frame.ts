@@ -3,7 +3,7 @@ import { withinScope, workspacesOf } from '#server/domain/people/service.ts';
 import { apiUrl, proxyUrl } from '#server/domain/tenants/addresses.ts';
 import type { Space } from '#server/kernel/context.ts';
 import { db } from '#server/platform/db.ts';
-import { secretFieldNames } from './procedures.ts';
+import { secretFieldNames } from './listed-operations.ts';
 import { personOf } from './session.ts';
 
 /** What the frame of every signed-in page shows, or null when nobody is signed in. */

@@ -48,18 +48,21 @@ export const ExplorerCall = z.object({
 
 export const ExplorerHistory = z.object({ calls: z.array(ExplorerCall) });
 
-/** A procedure of the dashboard as the operation it carries out. `path` is below /v1 for public ones, else of the dashboard plane. */
-export const Procedure = z.object({
-  procedure: z.string(),
-  operation: z.string(),
+/** An operation as the dashboard lists it. `path` is below /v1 for public ones, else of the dashboard's own plane. */
+export const ListedOperation = z.object({
+  id: z.string(),
+  /** Its tRPC procedure; null for feeds and downloads. */
+  procedure: z.string().nullable(),
   method: z.string(),
   path: z.string(),
   summary: z.string(),
   public: z.boolean(),
+  /** Capabilities a caller must hold, all of them. */
+  needs: z.array(z.string()),
   /** Of its success. */
   status: z.int(),
 });
-export type Procedure = z.output<typeof Procedure>;
+export type ListedOperation = z.output<typeof ListedOperation>;
 
 // The browser masks what it shows by the rule that the server masks by.
 export { MASK, masked };

@@ -1,0 +1,16 @@
+'use client';
+
+import { useQuery } from '@tanstack/react-query';
+import type { ListedOperation } from '#server/domain/explorer/schema.ts';
+
+/** Everything that can be done here, with words and needed capabilities; fetched once a visit. */
+export const useListedOperations = () =>
+  useQuery({
+    queryKey: ['listed-operations'],
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: async () => {
+      const response = await fetch('/admin/operations', { headers: { accept: 'application/json' } });
+      if (!response.ok) throw new Error(`the list of operations answered ${response.status}`);
+      return (await response.json()) as ListedOperation[];
+    },
+  });

@@ -1,0 +1,48 @@
+import { operations } from '#server/api/operations.ts';
+import type { ListedOperation } from '#server/domain/explorer/schema.ts';
+import { asRefusal, Refusal } from '#server/kernel/errors.ts';
+import { newId } from '#server/kernel/ids.ts';
+import { successesOf } from '#server/kernel/operation.ts';
+import { masked } from '#server/kernel/sanitise.ts';
+import { secretFields } from '#server/kernel/secret-fields.ts';
+import { refused } from './dashboard.ts';
+import { appRouter } from './root.ts';
+import { personOf } from './session.ts';
+
+/**
+ * What can be done here, in words, by which call, and with which capabilities: the developer pane translates with it, and the page of roles says with
+ * it what a role may do. Read from the operation table, once a process.
+ */
+export function listedOperations(): readonly ListedOperation[] {
+  known ??= operations.map((op) => {
+    const [method, path] = op.http.split(' ') as [string, string];
+    const needs = Array.isArray(op.needs) ? [...op.needs] : [];
+    const [status = 200] = successesOf(op);
+    return { id: op.id, procedure: procedureOf(op.id), method, path, summary: op.summary, public: !path.startsWith('/admin/'), needs, status };
+  });
+  return known;
+}
+let known: readonly ListedOperation[] | undefined;
+
+const rows = Object.entries(appRouter._def.procedures as unknown as Record<string, { _def: { meta?: { operation?: string } } }>);
+const procedureOf = (id: string): string | null => rows.find(([, { _def }]) => _def.meta?.operation === id)?.[0] ?? null;
+
+/** Names of all fields that no form may show again. */
+export function secretFieldNames(): readonly string[] {
+  names ??= [...new Set(operations.flatMap((op) => [...secretFields(op.input)]))].sort();
+  return names;
+}
+let names: readonly string[] | undefined;
+
+/** An input as the developer pane may have it. */
+export const shownInput = (input: unknown): unknown => masked(input, new Set(secretFieldNames()));
+
+/** GET /admin/operations, for whoever is signed in. It changes with a release only. */
+export async function handleOperations(req: Request): Promise<Response> {
+  try {
+    if (!(await personOf(req.headers))) throw new Refusal('not_authenticated', 'Sign in to continue.');
+    return Response.json(listedOperations(), { headers: { 'cache-control': 'private, max-age=300', 'x-content-type-options': 'nosniff' } });
+  } catch (error) {
+    return refused(asRefusal(error), newId());
+  }
+}
