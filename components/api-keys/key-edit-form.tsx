@@ -4,7 +4,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { z } from 'zod';
 import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
 import { useTRPC } from '#components/trpc/provider.tsx';
-import { useReadOnlyReason } from '#components/trpc/role.ts';
+import { useForbidden } from '#components/trpc/role.ts';
 import { Button } from '#components/ui/button.tsx';
 import { Form, useUnsavedGuard, useZodForm } from '#components/ui/form.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
@@ -25,7 +25,7 @@ const LABELS = { role_ids: 'Roles', rate_limit_requests: 'Calls', rate_limit_win
 export function EditForm({ apiKey, onDone }: { apiKey: Key; onDone: () => void }) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
-  const readOnly = useReadOnlyReason();
+  const readOnly = useForbidden('api_key:update');
   const form = useZodForm({
     schema: Edited,
     defaultValues: valuesOf(apiKey),

@@ -8,7 +8,7 @@ import { type Traffic, useTraffic } from '#components/logs/use-traffic.ts';
 import { useLimit } from '#components/trpc/plan.tsx';
 import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
-import { useReadOnlyReason } from '#components/trpc/role.ts';
+import { useForbidden } from '#components/trpc/role.ts';
 import { Status } from '#components/ui/badge.tsx';
 import { Button } from '#components/ui/button.tsx';
 import { useColumns } from '#components/ui/columns.tsx';
@@ -90,7 +90,7 @@ export function KeyList() {
   const [revoking, setRevoking] = useState<Key>();
   const list = useQuery({ ...trpc.apiKeys.list.queryOptions(keyListInput(search)), placeholderData: keepPreviousData });
   const usage = useLimit('api_keys', 'keys');
-  const readOnly = useReadOnlyReason();
+  const readOnly = useForbidden('api_key:update');
   const { columns, choice } = useColumns('api_keys', all);
   const traffic = useTraffic(
     'api_key',

@@ -5,7 +5,7 @@ import Link from 'next/link';
 import { useState } from 'react';
 import { usePath, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
-import { useReadOnlyReason } from '#components/trpc/role.ts';
+import { useForbidden } from '#components/trpc/role.ts';
 import { Badge, Status } from '#components/ui/badge.tsx';
 import { Button } from '#components/ui/button.tsx';
 import { KeyValueList } from '#components/ui/key-value.tsx';
@@ -71,7 +71,7 @@ export function KeyPanel({ id, onClose, onRotated }: Props) {
 
 function KeyDetails({ apiKey, onRotated }: { apiKey: Key; onRotated: Props['onRotated'] }) {
   const path = usePath();
-  const readOnly = useReadOnlyReason();
+  const readOnly = useForbidden('api_key:update');
   const [asking, setAsking] = useState<'rotate' | 'revoke'>();
   const { state, label } = stateOf(apiKey);
   return (

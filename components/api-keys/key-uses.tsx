@@ -3,7 +3,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useTRPC } from '#components/trpc/provider.tsx';
 import { MutationError } from '#components/trpc/query-error.tsx';
-import { useReadOnlyReason } from '#components/trpc/role.ts';
+import { useForbidden } from '#components/trpc/role.ts';
 import { Badge } from '#components/ui/badge.tsx';
 import { Button } from '#components/ui/button.tsx';
 import { Time } from '#components/ui/time.tsx';
@@ -14,7 +14,7 @@ import { type Key, roleName } from './key-words.ts';
 export function KeyUses({ apiKey }: { apiKey: Key }) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
-  const readOnly = useReadOnlyReason();
+  const readOnly = useForbidden('api_key:update');
   const query = useQuery(trpc.apiKeys.uses.queryOptions({ id: apiKey.id }));
   const narrow = useMutation(
     trpc.apiKeys.update.mutationOptions({

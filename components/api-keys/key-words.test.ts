@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { capabilitiesByResource, halvesOf, limitInWords, stateOf } from './key-words.ts';
+import { halvesOf, limitInWords, stateOf } from './key-words.ts';
 
 test('a limit is said per its window', () => {
   assert.equal(limitInWords(600, 60), '600 per minute');
@@ -12,16 +12,6 @@ test('the halves of a key join to the key', () => {
   const key = 'tk_live_KpF9c2kCRVgn_22P78vWhqvTXRxlZfhVcIvSVnNDFnFVO70Hj8fS0mc3y30IVRcs';
   const { client_id, client_secret } = halvesOf(key, 'tk_live_KpF9c2kCRVgn');
   assert.equal(`${client_id}_${client_secret}`, key);
-});
-
-test('the preview of a role names what it may do and nothing it may not', () => {
-  const invoke = capabilitiesByResource(['00000000-0000-4000-8000-000000000101']);
-  assert.deepEqual(
-    invoke.map(({ resource }) => resource),
-    ['account', 'proxy', 'route'],
-  );
-  assert.deepEqual(capabilitiesByResource([]), []);
-  assert.deepEqual(capabilitiesByResource(['not-a-role']), []);
 });
 
 test('a key near its end, past it and revoked are told apart', () => {

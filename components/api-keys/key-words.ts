@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { ApiKey } from '#server/domain/api-keys/schema.ts';
-import { type Capability, KEY_ROLES, keyCapabilities } from '#server/domain/roles/schema.ts';
+import { KEY_ROLES } from '#server/domain/roles/schema.ts';
 
 export type Key = z.output<typeof ApiKey>;
 
@@ -25,16 +25,6 @@ export function stateOf(key: Pick<Key, 'active' | 'revoked_at' | 'expires_at'>, 
   }
   if (key.expires_at && Date.parse(key.expires_at) <= now) return { state: 'expired', label: 'Expired' };
   return { state: 'off', label: 'Revoked' };
-}
-
-/** What a set of roles lets a key do: `route` -> `list, read`, in the order of the catalogue. */
-export function capabilitiesByResource(roleIds: readonly string[]): { resource: string; actions: string[] }[] {
-  const grouped = new Map<string, string[]>();
-  for (const capability of keyCapabilities(roleIds)) {
-    const [resource = '', action = ''] = (capability satisfies Capability).split(':');
-    grouped.set(resource, [...(grouped.get(resource) ?? []), action]);
-  }
-  return [...grouped].map(([resource, actions]) => ({ resource, actions })).sort((a, b) => a.resource.localeCompare(b.resource));
 }
 
 /** The two halves of a key, for tools that ask for a client id and a secret. Joined again they are the key. */

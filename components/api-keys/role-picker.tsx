@@ -1,10 +1,12 @@
 'use client';
 
-import { Badge } from '#components/ui/badge.tsx';
+import Link from 'next/link';
+import { useState } from 'react';
+import { RoleActs } from '#components/roles/role-acts.tsx';
+import { useScope } from '#components/trpc/provider.tsx';
 import { Checkbox } from '#components/ui/choices.tsx';
 import { Field } from '#components/ui/field.tsx';
-import { KEY_ROLES } from '#server/domain/roles/schema.ts';
-import { capabilitiesByResource } from './key-words.ts';
+import { KEY_ROLES, keyCapabilities } from '#server/domain/roles/schema.ts';
 
 type Props = { value: readonly string[]; onChange: (value: string[]) => void; error?: string | undefined };
 
@@ -29,33 +31,31 @@ export function RolePicker({ value, onChange, error }: Props) {
   );
 }
 
-/** The capabilities behind a choice of roles, by what they act on. */
+/** What a choice of roles adds up to, in words. */
 export function RolePreview({ roles, open }: { roles: readonly string[]; open?: boolean }) {
-  const grouped = capabilitiesByResource(roles);
-  const count = grouped.reduce((sum, { actions }) => sum + actions.length, 0);
-  if (count === 0) return <p className="text-warn-ink text-xs">Without a role the key may do nothing.</p>;
+  const { slug } = useScope();
+  const [shown, setShown] = useState(open ?? false);
+  if (roles.length === 0) return <p className="text-warn-ink text-xs">Without a role the key may do nothing.</p>;
+  const held = keyCapabilities(roles);
   return (
-    <details open={open} className="rounded-lg border border-line-strong bg-subtle">
+    <details
+      open={shown}
+      onToggle={(event) => setShown(event.currentTarget.open)}
+      className="rounded-lg border border-line-strong bg-subtle"
+    >
       <summary className="cursor-pointer select-none rounded-lg px-3 py-2 text-ink-2 text-xs hover:text-ink">
-        May do {count} things on {grouped.length} kinds of resource
+        What {roles.length === 1 ? 'this role' : 'these roles together'} may and may not do
       </summary>
-      <dl
-        tabIndex={0} // a region that scrolls must be reachable from the keyboard
-        className="max-h-64 overflow-y-auto border-line-strong border-t px-3 py-2 text-xs"
+      <div
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable from the keyboard.
+        tabIndex={0}
+        className="max-h-72 overflow-y-auto border-line-strong border-t px-3 py-2"
       >
-        {grouped.map(({ resource, actions }) => (
-          <div key={resource} className="grid grid-cols-[8rem_1fr] items-baseline gap-2 py-0.5">
-            <dt className="truncate font-mono text-ink-2">{resource}</dt>
-            <dd className="flex flex-wrap gap-1">
-              {actions.map((action) => (
-                <Badge key={action} mono>
-                  {action}
-                </Badge>
-              ))}
-            </dd>
-          </div>
-        ))}
-      </dl>
+        {shown && <RoleActs grants={(capability) => (held.has(capability) ? 'yes' : 'no')} />}
+        <Link href={`/${slug}/settings/roles?role=${roles[0]}`} className="mt-2 block text-accent-ink text-xs underline underline-offset-2">
+          Compare all roles
+        </Link>
+      </div>
     </details>
   );
 }

@@ -4,9 +4,11 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { Download, ShieldCheck } from 'lucide-react';
 import { useState } from 'react';
 import type { z } from 'zod';
+import { ForbiddenNote } from '#components/roles/forbidden-note.tsx';
 import { useDownload } from '#components/trpc/download.ts';
-import { useScope, useTRPC } from '#components/trpc/provider.tsx';
+import { useTRPC } from '#components/trpc/provider.tsx';
 import { MutationError, QueryError } from '#components/trpc/query-error.tsx';
+import { useForbidden } from '#components/trpc/role.ts';
 import { Button } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
 import { columnsFor, DataTable } from '#components/ui/data-table.tsx';
@@ -44,14 +46,16 @@ const PAGE = 100;
 /** The entries that can never be altered or dropped unnoticed: the head, the check, and what one needs to check without us. */
 export function ChainView() {
   const trpc = useTRPC();
-  const { role } = useScope();
+  const forbidden = useForbidden('audit_log:read_details');
   const [after, setAfter] = useState<readonly string[]>([]);
   const from = after.at(-1);
-  const manager = role === 'owner' || role === 'admin';
-  const query = useQuery({ ...trpc.auditLogs.critical.queryOptions({ limit: PAGE, ...(from ? { after: from } : {}) }), enabled: manager });
+  const query = useQuery({
+    ...trpc.auditLogs.critical.queryOptions({ limit: PAGE, ...(from ? { after: from } : {}) }),
+    enabled: !forbidden,
+  });
   const verify = useMutation(trpc.auditLogs.verifyCritical.mutationOptions());
   const { busy, save } = useDownload();
-  if (!manager) return <Callout title="Only an Owner or Admin sees the critical chain">Ask one of them for what you need from it.</Callout>;
+  if (forbidden) return <ForbiddenNote capability="audit_log:read_details" what="The critical chain" />;
   if (query.isError) return <QueryError query={query} what="The critical chain" />;
   const { entries, head, checkpoint, next_after } = query.data ?? {};
   return (

@@ -5,8 +5,9 @@ import { Download } from 'lucide-react';
 import { useQueryStates } from 'nuqs';
 import { useDownload } from '#components/trpc/download.ts';
 import { useFeatureReason } from '#components/trpc/plan.tsx';
-import { useScope, useTRPC } from '#components/trpc/provider.tsx';
+import { useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
+import { useForbidden } from '#components/trpc/role.ts';
 import { Badge } from '#components/ui/badge.tsx';
 import { Button } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
@@ -61,7 +62,6 @@ const RANGES = [
 
 export function Timeline() {
   const trpc = useTRPC();
-  const { role } = useScope();
   const [search, setSearch] = useQueryStates(auditSearch);
   const filters = auditFilters(search);
   const pages = useEntries(filters);
@@ -84,7 +84,7 @@ export function Timeline() {
       request_id: null,
     });
   const { columns, choice } = useColumns('audit', all);
-  const mayExport = role === 'owner' || role === 'admin';
+  const forbidden = useForbidden('audit_log:export');
   const exportAs = (format: 'csv' | 'jsonl') =>
     void save(`/admin/audit-logs/export?${new URLSearchParams({ ...(filters as Record<string, string>), format }).toString()}`);
 
@@ -138,11 +138,7 @@ export function Timeline() {
         <ViewsMenu page="audit" columns={choice} />
         <Menu
           trigger={
-            <Button
-              icon={<Download />}
-              loading={busy}
-              disabledReason={mayExport ? exportReason : 'Only an Owner or Admin exports the audit log'}
-            >
+            <Button icon={<Download />} loading={busy} disabledReason={forbidden ?? exportReason}>
               Export
             </Button>
           }

@@ -8,7 +8,7 @@ import { useEnvironments } from '#components/secrets/places.ts';
 import { usePath, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { refusalOf } from '#components/trpc/refusal.ts';
-import { useReadOnlyReason } from '#components/trpc/role.ts';
+import { useForbidden } from '#components/trpc/role.ts';
 import { Badge } from '#components/ui/badge.tsx';
 import { LinkButton } from '#components/ui/button.tsx';
 import { Checkbox } from '#components/ui/choices.tsx';
@@ -25,7 +25,7 @@ const SHOWN = 100;
 export function AssignmentMatrix({ client }: { client: Detail }) {
   const trpc = useTRPC();
   const path = usePath();
-  const readOnly = useReadOnlyReason();
+  const readOnly = useForbidden('client:update');
   const [q, setQ] = useState('');
   const environments = useEnvironments();
   const input = { per_page: SHOWN, sort: 'name' as const, order: 'asc' as const, ...(q ? { q } : {}) };

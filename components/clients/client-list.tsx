@@ -9,7 +9,7 @@ import { useCollections } from '#components/secrets/places.ts';
 import { useLimit } from '#components/trpc/plan.tsx';
 import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
-import { useReadOnlyReason } from '#components/trpc/role.ts';
+import { useForbidden } from '#components/trpc/role.ts';
 import { Button } from '#components/ui/button.tsx';
 import { Switch } from '#components/ui/choices.tsx';
 import { useColumns } from '#components/ui/columns.tsx';
@@ -90,7 +90,7 @@ export function ClientList() {
   const list = useQuery({ ...trpc.clients.list.queryOptions(clientListInput(search)), placeholderData: keepPreviousData });
   const collections = useCollections();
   const usage = useLimit('clients', 'clients');
-  const readOnly = useReadOnlyReason();
+  const readOnly = useForbidden('client:update');
   const { mutate: enable } = useEnableClient();
   const all = useMemo(() => columnsOf(({ id }, enabled) => enable({ id, enabled }), readOnly), [enable, readOnly]);
   const { columns, choice } = useColumns('clients', all);

@@ -10,7 +10,7 @@ import { Crumbs } from '#components/shell/crumbs.tsx';
 import { usePath, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { refusalOf } from '#components/trpc/refusal.ts';
-import { useReadOnlyReason } from '#components/trpc/role.ts';
+import { useForbidden } from '#components/trpc/role.ts';
 import { Badge, Status } from '#components/ui/badge.tsx';
 import { Button, IconButton } from '#components/ui/button.tsx';
 import { CopyText } from '#components/ui/copy.tsx';
@@ -35,7 +35,7 @@ export function ClientView({ id }: { id: string }) {
   const queryClient = useQueryClient();
   const router = useRouter();
   const path = usePath();
-  const readOnly = useReadOnlyReason();
+  const readOnly = useForbidden('client:update');
   const [tab] = useQueryState('tab', parseAsStringLiteral(TABS).withDefault('overview'));
   const [open, setOpen] = useState<'edit' | 'delete'>();
   const query = useQuery(trpc.clients.get.queryOptions({ id }));

@@ -6,7 +6,7 @@ import { useState } from 'react';
 import { useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { refusalOf } from '#components/trpc/refusal.ts';
-import { useReadOnlyReason } from '#components/trpc/role.ts';
+import { useForbidden } from '#components/trpc/role.ts';
 import { Badge } from '#components/ui/badge.tsx';
 import { Button } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
@@ -66,7 +66,7 @@ const columns = [
 export function Credentials({ client }: { client: Detail }) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
-  const readOnly = useReadOnlyReason();
+  const readOnly = useForbidden('client:update');
   const { space } = useScope();
   const query = useQuery(trpc.clients.credentials.queryOptions({ id: client.id }));
   const [adding, setAdding] = useState(false);

@@ -10,7 +10,7 @@ import { Crumbs } from '#components/shell/crumbs.tsx';
 import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { refusalOf } from '#components/trpc/refusal.ts';
-import { useReadOnlyReason } from '#components/trpc/role.ts';
+import { useForbidden } from '#components/trpc/role.ts';
 import { Button, LinkButton } from '#components/ui/button.tsx';
 import { ConfirmDanger } from '#components/ui/confirm-danger.tsx';
 import { CopyText } from '#components/ui/copy.tsx';
@@ -29,7 +29,7 @@ export function CollectionDetail({ id }: { id: string }) {
   const trpc = useTRPC();
   const path = usePath();
   const pathname = usePathname();
-  const readOnly = useReadOnlyReason();
+  const readOnly = useForbidden('collection:update');
   const [tab, setTab] = useQueryState('tab', parseAsStringLiteral(TABS).withDefault('routes'));
   const [asking, setAsking] = useState<'edit' | 'delete'>();
   const collection = useQuery(trpc.collections.get.queryOptions({ id }));

@@ -7,7 +7,7 @@ import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
 import { notifyKept } from '#components/trpc/form-draft.tsx';
 import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
 import { usePath, useTRPC } from '#components/trpc/provider.tsx';
-import { useReadOnlyReason } from '#components/trpc/role.ts';
+import { useForbidden } from '#components/trpc/role.ts';
 import { Button } from '#components/ui/button.tsx';
 import { Field } from '#components/ui/field.tsx';
 import { Form, fieldError, useUnsavedGuard, useZodForm } from '#components/ui/form.tsx';
@@ -21,7 +21,7 @@ type Edited = { id: string; name: string; slug: string; description: string | nu
 export type CollectionFormProps = { open: boolean /** Absent makes a new one. */; collection: Edited | undefined; onClose: () => void };
 
 export function CollectionForm({ open, collection, onClose }: CollectionFormProps) {
-  const readOnly = useReadOnlyReason();
+  const readOnly = useForbidden('collection:update');
   const [dirty, setDirty] = useState(false);
   const close = () => {
     if (dirty) notifyKept();

@@ -8,7 +8,7 @@ import { parseAsBoolean, useQueryState, useQueryStates } from 'nuqs';
 import { useLimit } from '#components/trpc/plan.tsx';
 import { usePath, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
-import { useReadOnlyReason } from '#components/trpc/role.ts';
+import { useForbidden } from '#components/trpc/role.ts';
 import { Status } from '#components/ui/badge.tsx';
 import { Button } from '#components/ui/button.tsx';
 import { FilterBar } from '#components/ui/filter-bar.tsx';
@@ -26,7 +26,7 @@ type Outputs = inferRouterOutputs<AppRouter>['collections'];
 
 export function CollectionGrid() {
   const trpc = useTRPC();
-  const readOnly = useReadOnlyReason();
+  const readOnly = useForbidden('collection:update');
   const usage = useLimit('collections', 'collections');
   const [search, setSearch] = useQueryStates(collectionSearch);
   const [creating, setCreating] = useQueryState('create', parseAsBoolean.withDefault(false));

@@ -7,7 +7,7 @@ import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
 import { useTRPC } from '#components/trpc/provider.tsx';
 import { MutationError, QueryError } from '#components/trpc/query-error.tsx';
 import { staleOf } from '#components/trpc/refusal.ts';
-import { useReadOnlyReason } from '#components/trpc/role.ts';
+import { useForbidden } from '#components/trpc/role.ts';
 import { Button } from '#components/ui/button.tsx';
 import { Checkbox } from '#components/ui/choices.tsx';
 import { MultiCombobox } from '#components/ui/combobox.tsx';
@@ -66,7 +66,7 @@ type DefaultsFormProps = { collectionId: string; stored: Defaults; environments:
 function DefaultsForm({ collectionId, stored, environments }: DefaultsFormProps) {
   const trpc = useTRPC();
   const cache = useQueryClient();
-  const readOnly = useReadOnlyReason();
+  const readOnly = useForbidden('collection:update');
   const [edited, setEdited] = useState(stored);
   const clients = useQuery(trpc.clients.list.queryOptions({ per_page: 100 }));
   const [start, setStart] = useState(stored);

@@ -8,7 +8,7 @@ import { CreateRoute } from '#components/routes/create-route.tsx';
 import { hostOf } from '#components/routes/host.ts';
 import { usePath, useTRPC } from '#components/trpc/provider.tsx';
 import { MutationError, QueryError } from '#components/trpc/query-error.tsx';
-import { useReadOnlyReason } from '#components/trpc/role.ts';
+import { useForbidden } from '#components/trpc/role.ts';
 import { Status } from '#components/ui/badge.tsx';
 import { Button } from '#components/ui/button.tsx';
 import { Combobox } from '#components/ui/combobox.tsx';
@@ -28,7 +28,7 @@ export function RoutesTab({ collectionId, expects }: { collectionId: string; exp
   const trpc = useTRPC();
   const cache = useQueryClient();
   const path = usePath();
-  const readOnly = useReadOnlyReason();
+  const readOnly = useForbidden('collection:update');
   const [page, setPage] = useQueryState('page', parseAsInteger.withDefault(1));
   const [creating, setCreating] = useQueryState('create', parseAsBoolean.withDefault(false));
   const routes = useQuery(

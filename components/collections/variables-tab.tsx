@@ -7,7 +7,7 @@ import { useSecretNames } from '#components/routes/secret-picker.tsx';
 import { useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { refusalOf } from '#components/trpc/refusal.ts';
-import { useReadOnlyReason } from '#components/trpc/role.ts';
+import { useForbidden } from '#components/trpc/role.ts';
 import { Badge } from '#components/ui/badge.tsx';
 import { Button } from '#components/ui/button.tsx';
 import { CopyText } from '#components/ui/copy.tsx';
@@ -23,7 +23,7 @@ const column = columnsFor<Variable>();
 export function VariablesTab({ collectionId }: { collectionId: string }) {
   const trpc = useTRPC();
   const cache = useQueryClient();
-  const readOnly = useReadOnlyReason();
+  const readOnly = useForbidden('collection:update');
   const names = useSecretNames();
   const [editing, setEditing] = useState<Variable | 'new'>();
   const variables = useQuery(trpc.collections.variables.queryOptions({ id: collectionId }));

@@ -39,8 +39,7 @@ test('what no API key can do is told apart', () => {
 });
 
 test('every procedure of the dashboard has its line', () => {
-  for (const { procedure } of listedOperations())
-    if (procedure) assert.ok(described(call(procedure, {}), listedOperations()), procedure);
+  for (const { procedure } of listedOperations()) if (procedure) assert.ok(described(call(procedure, {}), listedOperations()), procedure);
 });
 
 test('nothing typed into a secret field reaches the pane, its code or its links', () => {
@@ -68,7 +67,10 @@ test('text that looks like a credential is masked wherever it was typed', () => 
 });
 
 test('a call opens in the explorer filled in, without what was masked, and never as an address too long to follow', () => {
-  const line = described(call('secrets.create', shown({ name: 'A', value: 'v' }, secretFieldNames()), { kind: 'mutation' }), listedOperations())!;
+  const line = described(
+    call('secrets.create', shown({ name: 'A', value: 'v' }, secretFieldNames()), { kind: 'mutation' }),
+    listedOperations(),
+  )!;
   const link = new URL(explorerLink(line)!, 'http://x.test');
   assert.equal(link.searchParams.get('op'), 'secrets.create');
   assert.deepEqual(JSON.parse(link.searchParams.get('call')!), { path: '/secrets', query: '', body: { name: 'A' } });

@@ -56,8 +56,7 @@ export function described(call: RecordedCall, operations: readonly ListedOperati
 }
 
 const operationAt = (method: string, path: string, operations: readonly ListedOperation[]) =>
-  operations.find((row) => row.public && row.method === method && new RegExp(`^${row.path.replace(/\{\w+\}/g, '[^/]+')}$`).test(path))
-    ?.id;
+  operations.find((row) => row.public && row.method === method && new RegExp(`^${row.path.replace(/\{\w+\}/g, '[^/]+')}$`).test(path))?.id;
 
 /** Longer ones are left out of a link: browsers and proxies cut addresses. */
 const LONGEST_LINK = 4_000;

@@ -7,7 +7,7 @@ import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
 import { notifyKept } from '#components/trpc/form-draft.tsx';
 import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
 import { useTRPC } from '#components/trpc/provider.tsx';
-import { useReadOnlyReason } from '#components/trpc/role.ts';
+import { useForbidden } from '#components/trpc/role.ts';
 import { Button } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
 import { Checkbox } from '#components/ui/choices.tsx';
@@ -33,7 +33,7 @@ export type EnvironmentFormProps = {
 };
 
 export function EnvironmentForm({ open, environment, onClose }: EnvironmentFormProps) {
-  const readOnly = useReadOnlyReason();
+  const readOnly = useForbidden('environment:update');
   const [dirty, setDirty] = useState(false);
   const close = () => {
     if (dirty) notifyKept();

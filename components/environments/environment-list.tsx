@@ -9,7 +9,7 @@ import { useLimit } from '#components/trpc/plan.tsx';
 import { usePath, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { refusalOf } from '#components/trpc/refusal.ts';
-import { useReadOnlyReason } from '#components/trpc/role.ts';
+import { useForbidden } from '#components/trpc/role.ts';
 import { Badge } from '#components/ui/badge.tsx';
 import { Button, LinkButton } from '#components/ui/button.tsx';
 import { CopyText } from '#components/ui/copy.tsx';
@@ -29,7 +29,7 @@ export function EnvironmentList() {
   const trpc = useTRPC();
   const cache = useQueryClient();
   const path = usePath();
-  const readOnly = useReadOnlyReason();
+  const readOnly = useForbidden('environment:update');
   const usage = useLimit('environments', 'environments');
   const [editing, setEditing] = useQueryState('edit', parseAsString);
   const [deleting, setDeleting] = useState<EnvironmentRow>();

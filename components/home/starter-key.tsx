@@ -7,7 +7,7 @@ import { useEffect, useRef, useState } from 'react';
 import type { z } from 'zod';
 import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { MutationError } from '#components/trpc/query-error.tsx';
-import { useReadOnlyReason } from '#components/trpc/role.ts';
+import { useForbidden } from '#components/trpc/role.ts';
 import { Button } from '#components/ui/button.tsx';
 import { textLink } from '#components/ui/layout.tsx';
 import type { StarterKeyAnswer } from '#server/domain/signup/schema.ts';
@@ -26,7 +26,7 @@ export function StarterKey({ apiKey, onKey }: StarterKeyProps) {
   const path = usePath();
   const cache = useQueryClient();
   const trpc = useTRPC();
-  const readOnly = useReadOnlyReason();
+  const readOnly = useForbidden('api_key:create');
   const [gone, setGone] = useState(false);
   const keys = useQuery(trpc.apiKeys.list.queryOptions({ per_page: 1 }));
   const roles = useQuery(trpc.roles.list.queryOptions({ subject_kind: 'api_key' }));

@@ -8,7 +8,7 @@ import { suggestedSecretName } from '#components/routes/credential-hints.ts';
 import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { MutationError } from '#components/trpc/query-error.tsx';
 import { refusalView } from '#components/trpc/refusal.ts';
-import { useReadOnlyReason } from '#components/trpc/role.ts';
+import { useForbidden } from '#components/trpc/role.ts';
 import { Button, LinkButton } from '#components/ui/button.tsx';
 import { RadioCards } from '#components/ui/choices.tsx';
 import { CodeBlock } from '#components/ui/code-block.tsx';
@@ -24,7 +24,7 @@ type Answers = { url: string; place: Place; name: string; value: string };
 export function UpstreamCard({ apiKey }: { apiKey: string | undefined }) {
   const trpc = useTRPC();
   const cache = useQueryClient();
-  const readOnly = useReadOnlyReason();
+  const readOnly = useForbidden('route:update');
   const [step, setStep] = useState<1 | 2>(1);
   const [answers, setAnswers] = useState<Answers>({ url: '', place: 'bearer', name: 'X-Api-Key', value: '' });
   const [problem, setProblem] = useState<string>();

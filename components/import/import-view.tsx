@@ -6,7 +6,7 @@ import { parseAsStringLiteral, useQueryState } from 'nuqs';
 import { type ChangeEvent, useRef, useState } from 'react';
 import { useTRPC } from '#components/trpc/provider.tsx';
 import { MutationError } from '#components/trpc/query-error.tsx';
-import { useReadOnlyReason } from '#components/trpc/role.ts';
+import { useForbidden } from '#components/trpc/role.ts';
 import { Button } from '#components/ui/button.tsx';
 import { Field } from '#components/ui/field.tsx';
 import { Textarea } from '#components/ui/input.tsx';
@@ -27,7 +27,7 @@ const examples: Record<Exclude<Kind, 'known'>, string> = {
 /** Paste what exists, look at what it would become, take what is wanted. Nothing is stored before the last step. */
 export function ImportView() {
   const trpc = useTRPC();
-  const readOnly = useReadOnlyReason();
+  const readOnly = useForbidden('route:create');
   const [kind, setKind] = useQueryState('kind', parseAsStringLiteral(['curl', 'openapi', 'known']).withDefault('curl'));
   const [text, setText] = useState('');
   const [proposal, setProposal] = useState<Proposal>();

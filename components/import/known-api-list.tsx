@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { ExternalLink } from 'lucide-react';
 import { useState } from 'react';
 import { useTRPC } from '#components/trpc/provider.tsx';
-import { useReadOnlyReason } from '#components/trpc/role.ts';
+import { useForbidden } from '#components/trpc/role.ts';
 import { Button } from '#components/ui/button.tsx';
 import { Input } from '#components/ui/input.tsx';
 import { textLink } from '#components/ui/layout.tsx';
@@ -14,7 +14,7 @@ import { KNOWN_APIS, proposalOf } from './known-apis.ts';
 /** APIs that are asked for often: choosing one leaves only its credential to be typed. */
 export function KnownApiList({ onChoose }: { onChoose: (proposal: Proposal) => void }) {
   const trpc = useTRPC();
-  const readOnly = useReadOnlyReason();
+  const readOnly = useForbidden('route:create');
   const [text, setText] = useState('');
   const routes = useQuery(trpc.routes.list.queryOptions({ per_page: 100, sort: 'name', order: 'asc' }));
   const secrets = useQuery(trpc.secrets.list.queryOptions({ per_page: 100 }));

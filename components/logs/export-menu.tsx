@@ -3,16 +3,15 @@
 import { Download } from 'lucide-react';
 import { useDownload } from '#components/trpc/download.ts';
 import { useFeatureReason } from '#components/trpc/plan.tsx';
-import { useScope } from '#components/trpc/provider.tsx';
+import { useForbidden } from '#components/trpc/role.ts';
 import { Button } from '#components/ui/button.tsx';
 import { Menu } from '#components/ui/dropdown-menu.tsx';
 
 /** The calls as they are filtered, as a file. */
 export function ExportMenu({ filters }: { filters: object }) {
-  const { role } = useScope();
   const { busy, save } = useDownload();
   const planReason = useFeatureReason('log_export');
-  const reason = role === 'owner' || role === 'admin' ? planReason : 'Only an Owner or Admin exports the request log';
+  const reason = useForbidden('log:export') ?? planReason;
   const saveAs = (format: 'csv' | 'ndjson') =>
     void save(`/admin/logs/export?${new URLSearchParams({ ...stringsOf(filters), format }).toString()}`);
   return (

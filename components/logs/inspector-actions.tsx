@@ -4,7 +4,7 @@ import { GitCompareArrows, RotateCcw, Rows3 } from 'lucide-react';
 import { useRouter } from 'next/navigation';
 import { curlOf } from '#components/shell/curl.ts';
 import { usePath, useScope } from '#components/trpc/provider.tsx';
-import { useReadOnlyReason } from '#components/trpc/role.ts';
+import { useForbidden } from '#components/trpc/role.ts';
 import { Button, LinkButton } from '#components/ui/button.tsx';
 import { CopyButton, useCopy } from '#components/ui/copy.tsx';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
@@ -19,7 +19,7 @@ export function InspectorActions({ detail, marks }: { detail: Detail; marks?: Ma
   const { log } = detail;
   const path = usePath();
   const router = useRouter();
-  const readOnly = useReadOnlyReason();
+  const readOnly = useForbidden('route:test');
   const curl = useCurl(detail);
   const [, copy] = useCopy();
   const again = replayHref(detail);

@@ -10,7 +10,7 @@ import { Crumbs } from '#components/shell/crumbs.tsx';
 import { DraftOffer } from '#components/trpc/form-draft.tsx';
 import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { MutationError, QueryError } from '#components/trpc/query-error.tsx';
-import { useReadOnlyReason } from '#components/trpc/role.ts';
+import { useForbidden } from '#components/trpc/role.ts';
 import { Badge } from '#components/ui/badge.tsx';
 import { Button, LinkButton } from '#components/ui/button.tsx';
 import { Switch } from '#components/ui/choices.tsx';
@@ -106,7 +106,7 @@ function LoadedRoute({ route }: { route: RouteDetailData }) {
   const trpc = useTRPC();
   const pathname = usePathname();
   const params = useSearchParams();
-  const readOnly = useReadOnlyReason();
+  const readOnly = useForbidden('route:update');
   const [{ tab, env: wanted }, setPlace] = useQueryStates({ tab: parseAsStringLiteral(TABS).withDefault('overview'), env: parseAsString });
   const environments = useQuery(trpc.environments.list.queryOptions({}));
   const all = environments.data?.data ?? [];

@@ -21,7 +21,7 @@ import { useLimit } from '#components/trpc/plan.tsx';
 import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { refusalOf } from '#components/trpc/refusal.ts';
-import { useNamesOnly, useReadOnlyReason } from '#components/trpc/role.ts';
+import { useForbidden, useNamesOnly } from '#components/trpc/role.ts';
 import { BulkBar } from '#components/ui/bulk-bar.tsx';
 import { Button, LinkButton } from '#components/ui/button.tsx';
 import { useColumns } from '#components/ui/columns.tsx';
@@ -47,7 +47,7 @@ export function RouteList() {
   const path = usePath();
   const router = useRouter();
   const { space } = useScope();
-  const readOnly = useReadOnlyReason();
+  const readOnly = useForbidden('route:update');
   const namesOnly = useNamesOnly();
   const [search, setSearch] = useQueryStates(routeSearch);
   const [creating, setCreating] = useQueryState('create', parseAsBoolean.withDefault(false));

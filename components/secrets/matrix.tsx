@@ -4,7 +4,7 @@ import { CalendarClock, CalendarX2, Check, Plus } from 'lucide-react';
 import Link from 'next/link';
 import { useState } from 'react';
 import { usePath } from '#components/trpc/provider.tsx';
-import { useReadOnlyReason } from '#components/trpc/role.ts';
+import { useForbidden } from '#components/trpc/role.ts';
 import { Button } from '#components/ui/button.tsx';
 import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
@@ -22,7 +22,7 @@ export function SecretMatrix({ rows, environments }: Props) {
   const [target, setTarget] = useState<SetValueTarget>();
   const path = usePath();
   const [now] = useState(() => Date.now());
-  const readOnly = useReadOnlyReason();
+  const readOnly = useForbidden('secret:update');
   if (!rows || !environments) return <Skeleton lines={8} label="Loading the matrix" />;
   return (
     <section

@@ -8,7 +8,7 @@ import { useTraffic } from '#components/logs/use-traffic.ts';
 import { useLimit } from '#components/trpc/plan.tsx';
 import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
-import { useReadOnlyReason } from '#components/trpc/role.ts';
+import { useForbidden } from '#components/trpc/role.ts';
 import { Button } from '#components/ui/button.tsx';
 import { useColumns } from '#components/ui/columns.tsx';
 import { DataTable } from '#components/ui/data-table.tsx';
@@ -37,7 +37,7 @@ export function SecretList() {
   const environments = useEnvironments();
   const collections = useCollections();
   const usage = useLimit('secrets', 'secrets');
-  const readOnly = useReadOnlyReason();
+  const readOnly = useForbidden('secret:update');
   const [selected, setSelected] = useState<Set<string>>(new Set());
   const all = useMemo(() => secretColumns(environments, (id) => collections?.find((c) => c.id === id)?.name), [environments, collections]);
   const { columns, choice } = useColumns('secrets', all);

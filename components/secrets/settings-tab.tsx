@@ -4,7 +4,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { z } from 'zod';
 import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
 import { useTRPC } from '#components/trpc/provider.tsx';
-import { useReadOnlyReason } from '#components/trpc/role.ts';
+import { useForbidden } from '#components/trpc/role.ts';
 import { Button } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
 import { Checkbox } from '#components/ui/choices.tsx';
@@ -46,7 +46,7 @@ export function SecretSettings({ secret }: { secret: z.output<typeof SecretDetai
   const trpc = useTRPC();
   const queryClient = useQueryClient();
   const collections = useCollections();
-  const readOnly = useReadOnlyReason();
+  const readOnly = useForbidden('secret:update');
   const usage = useQuery(trpc.secrets.usage.queryOptions({ id: secret.id }));
   const form = useZodForm({
     schema: Settings,

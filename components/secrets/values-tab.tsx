@@ -4,7 +4,7 @@ import { EyeOff, PenLine } from 'lucide-react';
 import { useState } from 'react';
 import type { z } from 'zod';
 import { useScope } from '#components/trpc/provider.tsx';
-import { useReadOnlyReason } from '#components/trpc/role.ts';
+import { useForbidden } from '#components/trpc/role.ts';
 import { Button } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
 import { columnsFor, DataTable } from '#components/ui/data-table.tsx';
@@ -77,7 +77,7 @@ const columns = [
 export function SecretValues({ secret }: { secret: Detail }) {
   const { role } = useScope();
   const environments = useEnvironments();
-  const readOnly = useReadOnlyReason();
+  const readOnly = useForbidden('secret:update');
   const [target, setTarget] = useState<SetValueTarget>();
   const [asking, setAsking] = useState<Asking>();
   const known = new Set(environments?.map(({ name }) => name));

@@ -4,9 +4,11 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { RotateCw } from 'lucide-react';
 import { useState } from 'react';
 import type { z } from 'zod';
+import { ForbiddenNote } from '#components/roles/forbidden-note.tsx';
 import { useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { refusalOf } from '#components/trpc/refusal.ts';
+import { useForbidden } from '#components/trpc/role.ts';
 import { Status } from '#components/ui/badge.tsx';
 import { Button } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
@@ -44,12 +46,12 @@ const POLL_MS = 2_000;
 export function KeysView() {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
-  const { slug, role } = useScope();
+  const { slug } = useScope();
+  const [unseen, unturned] = [useForbidden('kms:read'), useForbidden('kms:rotate')];
   const [asking, setAsking] = useState(false);
-  const manager = role === 'owner' || role === 'admin';
   const query = useQuery({
     ...trpc.tenantKeys.list.queryOptions({}),
-    enabled: manager,
+    enabled: !unseen,
     refetchInterval: ({ state }) => (state.data?.rewrap && state.data.rewrap.state !== 'completed' ? POLL_MS : false),
   });
   const rotate = useMutation(
@@ -69,17 +71,13 @@ export function KeysView() {
         title="Key management"
         description="Each secret is sealed under a key of this workspace alone. A new version re-seals everything without a pause."
         actions={
-          <Button
-            icon={<RotateCw />}
-            disabledReason={manager ? undefined : 'Only an Owner or Admin rotates the key'}
-            onClick={() => setAsking(true)}
-          >
+          <Button icon={<RotateCw />} disabledReason={unturned} onClick={() => setAsking(true)}>
             Rotate
           </Button>
         }
       />
-      {!manager ? (
-        <Callout title="Only an Owner or Admin sees the keys">Ask one of them for what you need to know.</Callout>
+      {unseen ? (
+        <ForbiddenNote capability="kms:read" what="The list of keys" />
       ) : query.isError ? (
         <QueryError query={query} what="The keys" />
       ) : (

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
 import { useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
+import { useForbidden } from '#components/trpc/role.ts';
 import { Badge } from '#components/ui/badge.tsx';
 import { Button, LinkButton } from '#components/ui/button.tsx';
 import { Field } from '#components/ui/field.tsx';
@@ -98,7 +99,6 @@ function NameCard({ account }: { account: { name: string; updated_at: string } }
   const trpc = useTRPC();
   const queryClient = useQueryClient();
   const router = useRouter();
-  const { role } = useScope();
   const form = useZodForm({ schema: Rename, defaultValues: valuesOf(account) });
   const { refusal, panel, refuse, clear, started } = useFormRefusal(form, { row: account, values: valuesOf });
   const dirty = form.formState.isDirty;
@@ -114,7 +114,7 @@ function NameCard({ account }: { account: { name: string; updated_at: string } }
       },
     }),
   );
-  const reason = role === 'owner' || role === 'admin' ? undefined : 'Only an Owner or Admin renames the workspace';
+  const reason = useForbidden('account:update');
   return (
     <SectionCard title="Name">
       <Form

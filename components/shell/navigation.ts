@@ -17,6 +17,7 @@ import {
   Signpost,
   SlidersHorizontal,
   UserRound,
+  UserRoundKey,
   Waypoints,
 } from 'lucide-react';
 import type { Space } from '#components/ui/test-band.tsx';
@@ -132,6 +133,14 @@ export const navigation: readonly NavGroup[] = [
     label: 'Settings',
     items: [
       { id: 'workspace', label: 'Workspace', icon: Settings2, scope: 'workspace', path: '/settings/workspace', keywords: ['name', 'slug'] },
+      {
+        id: 'roles',
+        label: 'Roles',
+        icon: UserRoundKey,
+        scope: 'workspace',
+        path: '/settings/roles',
+        keywords: ['permissions', 'scopes', 'owner', 'admin', 'editor', 'viewer', 'member'],
+      },
       { id: 'usage', label: 'Usage', icon: Gauge, scope: 'workspace', path: '/settings/usage', keywords: ['plan', 'limits', 'billing'] },
       {
         id: 'keys',

@@ -35,6 +35,9 @@ export function useScope(): Scope {
   return scope;
 }
 
+/** The same on pages that may stand outside, such as those of signing in. */
+export const useScopeIfAny = (): Scope | null => useContext(ScopeContext);
+
 /** `/acme/test/routes` from `/routes`. */
 export function usePath(): (path: string) => string {
   const { slug, space } = useScope();

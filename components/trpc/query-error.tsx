@@ -1,8 +1,10 @@
 'use client';
 
 import type { ReactNode } from 'react';
+import { LinkButton } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
 import { ErrorCard } from '#components/ui/states.tsx';
+import { useScopeIfAny } from './provider.tsx';
 import { nextStepOf, refusalOf } from './refusal.ts';
 
 type Asked = { error: unknown; isFetching?: boolean; refetch: () => unknown };
@@ -17,7 +19,7 @@ export function QueryError({ query, what, actions }: { query: Asked; what: strin
       requestId={refusal.request_id || undefined}
       onRetry={() => void query.refetch()}
       retrying={query.isFetching ?? false}
-      actions={actions}
+      actions={actions ?? <RolesLink code={refusal.code} />}
     />
   );
 }
@@ -27,8 +29,19 @@ export function MutationError({ error }: { error: unknown }) {
   if (!error) return null;
   const refusal = refusalOf(error);
   return (
-    <Callout tone="bad" title={refusal.message} requestId={refusal.request_id || undefined}>
+    <Callout tone="bad" title={refusal.message} requestId={refusal.request_id || undefined} actions={<RolesLink code={refusal.code} />}>
       {nextStepOf(refusal.code)}
     </Callout>
+  );
+}
+
+/** To what each role may do, when a role is why something was refused. */
+function RolesLink({ code }: { code: string }) {
+  const slug = useScopeIfAny()?.slug;
+  if (!slug || (code !== 'role_denied' && code !== 'forbidden')) return null;
+  return (
+    <LinkButton size="sm" href={`/${slug}/settings/roles`}>
+      What roles may do
+    </LinkButton>
   );
 }

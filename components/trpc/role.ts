@@ -1,13 +1,25 @@
 'use client';
 
+import { type Capability, type MemberRole, ROLE_MATRIX, rolesWith } from '#server/domain/roles/schema.ts';
 import { useScope } from './provider.tsx';
 
 /** True for members whose lists show what things are called, and nothing of how they are set. */
 export const useNamesOnly = (): boolean => useScope().role === 'member';
 
-/** Why this member may not change things here, for disabled controls; undefined when they may. The server judges again. */
-export function useReadOnlyReason(): string | undefined {
+/** Why this member may not do what needs a capability, for disabled controls; undefined when they may. The server judges again. */
+export function useForbidden(capability: Capability): string | undefined {
   const { role } = useScope();
-  if (role === 'owner' || role === 'admin' || role === 'editor') return undefined;
-  return `Your role, ${role}, may look but not change. An Owner or Admin can make you an Editor.`;
+  return forbiddenTo(role, capability);
 }
+
+/** From the matrix of roles: `Your role, Viewer, may not do this. Owner, Admin or Editor may; …`. */
+export function forbiddenTo(role: string, capability: Capability): string | undefined {
+  const cell = ROLE_MATRIX.get(capability)?.[role as MemberRole] ?? '-';
+  if (cell === 'y' || cell === 'o') return undefined;
+  const who = rolesWith(capability).map(roleWord);
+  return `Your role, ${roleWord(role)}, may not do this. ${listFormat.format(who)} may; an Owner or Admin can change your role.`;
+}
+
+const listFormat = new Intl.ListFormat('en', { type: 'disjunction' });
+/** `viewer` as people read it. */
+export const roleWord = (role: string): string => role.charAt(0).toUpperCase() + role.slice(1);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { noteUses } from '#server/domain/api-keys/uses.ts';
 import { denyingPolicy } from '#server/domain/policies/service.ts';
 import { isServableStatus } from '#server/domain/tenants/schema.ts';
-import { seesNamesOnly } from '#server/kernel/capabilities.ts';
+import { type Capability, rolesWith, seesNamesOnly } from '#server/kernel/capabilities.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
 import type { Expectation } from '#server/kernel/expectation.ts';
@@ -44,7 +44,7 @@ export async function allow(op: AnyOperation, ctx: Ctx): Promise<void> {
     );
   const needs = op.needs === 'any' ? [] : op.needs;
   for (const capability of needs) {
-    if (!ctx.actor.capabilities.has(capability)) throw missing(ctx, capability);
+    if (!ctx.actor.capabilities.has(capability)) throw missing(ctx, op, capability);
     const policy = await denyingPolicy(ctx, capability);
     if (policy) throw new Refusal(ctx.actor.type === 'member' ? 'role_denied' : 'forbidden', `denied by tenant policy ${policy.name}`);
   }
@@ -55,10 +55,13 @@ export async function allow(op: AnyOperation, ctx: Ctx): Promise<void> {
 const isServable = (ctx: Ctx) => ctx.subscription_status === undefined || isServableStatus(ctx.subscription_status);
 const STAYS_OPEN: ReadonlySet<string> = new Set(['api_keys.revoke']);
 
-const missing = (ctx: Ctx, capability: string) =>
-  ctx.actor.type === 'member'
-    ? new Refusal('role_denied', `Your role (${ctx.actor.role}) does not include ${capability}. Ask an Owner or Admin of the workspace.`)
-    : new Refusal('forbidden', `The credential lacks the capability ${capability}.`);
+/** Names what is missing and, to a person, the roles that have it: the next step is to ask for one of them. */
+function missing({ actor }: Ctx, op: AnyOperation, capability: Capability): Refusal {
+  if (actor.type !== 'member') return new Refusal('forbidden', `The credential lacks the capability ${capability}.`);
+  const roles = rolesWith(capability).map((role) => role[0]?.toUpperCase() + role.slice(1));
+  const who = roles.length === 0 ? 'No person may; a machine credential can.' : `${new Intl.ListFormat('en').format(roles)} may.`;
+  return new Refusal('role_denied', `Your role (${actor.role}) does not include ${capability}, which this needs: ${op.summary}. ${who}`);
+}
 
 /** Validation, the verb, and the output schema, in that order. */
 export async function execute<I extends z.ZodType, O extends z.ZodType>(

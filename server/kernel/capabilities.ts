@@ -81,6 +81,10 @@ export function memberCapabilities(role: MemberRole, flags: { reveal_secrets: bo
   return held;
 }
 
+/** Member roles that hold a capability at least for their own rows, widest first; none for what only reveals and machines do. */
+export const rolesWith = (capability: Capability): readonly MemberRole[] =>
+  MEMBER_ROLES.filter((role) => ['y', 'o'].includes(ROLE_MATRIX.get(capability)?.[role] ?? '-'));
+
 const holders = (role: MemberRole) => CAPABILITIES.filter((c) => ROLE_MATRIX.get(c)?.[role] === 'y');
 
 const invoke: Capability[] = ['proxy:invoke', 'route:list', 'route:read', 'account:read'];
@@ -134,7 +138,7 @@ export const KEY_ROLES: readonly KeyRole[] = [
   {
     id: '00000000-0000-4000-8000-000000000104',
     name: 'Key - Infrastructure',
-    description: 'Everything a machine may do, decrypting and minting included.',
+    description: 'Everything a machine may do.',
     is_default: false,
     capabilities: new Set(infrastructure),
   },
@@ -146,7 +150,7 @@ export const MEMBER_ROLE_ROWS: readonly { id: string; name: string; description:
   {
     id: '00000000-0000-4000-8000-000000000203',
     name: 'Editor',
-    description: 'Builds routes, secrets, clients, environments and workflows; no people, no billing.',
+    description: 'Builds routes, secrets, clients and environments; no people, no billing.',
   },
   { id: '00000000-0000-4000-8000-000000000204', name: 'Viewer', description: 'Reads configuration and metadata.' },
   {

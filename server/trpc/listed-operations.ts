@@ -18,7 +18,16 @@ export function listedOperations(): readonly ListedOperation[] {
     const [method, path] = op.http.split(' ') as [string, string];
     const needs = Array.isArray(op.needs) ? [...op.needs] : [];
     const [status = 200] = successesOf(op);
-    return { id: op.id, procedure: procedureOf(op.id), method, path, summary: op.summary, public: !path.startsWith('/admin/'), needs, status };
+    return {
+      id: op.id,
+      procedure: procedureOf(op.id),
+      method,
+      path,
+      summary: op.summary,
+      public: !path.startsWith('/admin/'),
+      needs,
+      status,
+    };
   });
   return known;
 }

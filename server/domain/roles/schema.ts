@@ -1,5 +1,15 @@
 import { z } from 'zod';
-import { type Capability, KEY_ROLES, keyCapabilities, scopeOf } from '#server/kernel/capabilities.ts';
+import {
+  type Capability,
+  KEY_ROLES,
+  keyCapabilities,
+  MEMBER_ROLE_ROWS,
+  MEMBER_ROLES,
+  type MemberRole,
+  ROLE_MATRIX,
+  rolesWith,
+  scopeOf,
+} from '#server/kernel/capabilities.ts';
 
 export const Role = z
   .object({
@@ -12,5 +22,5 @@ export const Role = z
   })
   .meta({ id: 'Role' });
 
-// The catalogue of key roles is data of the release, so that a page can show what a choice means before it is made (interface rule 24 §3).
-export { type Capability, KEY_ROLES, keyCapabilities, scopeOf };
+// The catalogue of roles is data of the release, so that a page can show what a choice means before it is made (interface rule 24 §3).
+export { type Capability, KEY_ROLES, keyCapabilities, MEMBER_ROLE_ROWS, MEMBER_ROLES, type MemberRole, ROLE_MATRIX, rolesWith, scopeOf };
