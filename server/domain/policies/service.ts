@@ -11,8 +11,11 @@ type Policy = {
 };
 
 /**
- * The tenant policy that denies a capability to this caller here, or null (interface rule 24 §6). Deny always wins. Policies limited to resources
- * are judged by the verb that knows the resource. Rules are kept for one second at most, so a change acts on the next request.
+ * The tenant policy that denies a capability to this caller here, or null (interface rule 24 §6). Deny always wins. Rules are kept for one second at
+ * most, so a change acts on the next request.
+ *
+ * No operation makes a policy yet. Before one does, two checks are missing and belong to it: a rule limited to resources (none is looked at here) in the
+ * verb that knows the resource, and a rule on `proxy:invoke` on the data plane, in gateway/phases/admit.ts, from rules compiled into the snapshot.
  */
 export async function denyingPolicy(ctx: Ctx, capability: Capability): Promise<Policy | null> {
   const [resource] = capability.split(':');

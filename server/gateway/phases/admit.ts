@@ -27,6 +27,7 @@ export function admit(call: Call, plane: Plane): Refused | undefined | Promise<R
   if (!tenant.servable) return refused('subscription_inactive', 'The subscription of this workspace is not active.');
   if (trial) return trial.dry ? undefined : tenantLimit(call, plane);
   const { key } = credential;
+  // Tenant policies that deny proxy:invoke (interface rule 24 §6) go here, once something can make one: see domain/policies/service.ts.
   if (key && !key.mayInvoke) return refused('forbidden', 'This credential may not call routes: it lacks proxy:invoke.');
   if (key?.allows && !key.allows(call.sourceAddress)) return refused('forbidden', 'This key may not be used from this address.');
   return tenantLimit(call, plane);
