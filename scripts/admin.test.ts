@@ -64,3 +64,44 @@ test('an unknown person or workspace is named back to the operator', () => {
   assert.match(admin(['create-session', '--email', 'nobody@example.com']).stderr, /no person with the address nobody@example\.com/);
   assert.match(admin(['suspend', '--slug', 'nobody']).stderr, /no workspace with the slug nobody/);
 });
+
+test('what would be ignored or cannot be is refused before anything is done, in one line on standard error', async () => {
+  const w = await workspace();
+  const { slug } = w.tenant;
+  const before = await db().audit_logs.count();
+  const cases: [RegExp, ...string[]][] = [
+    [/^There is no command toString\. The commands are:/, 'toString'],
+    [/^suspend takes flags only, and it is none\. Run/, 'suspend', 'it', '--slug', slug],
+    [/^list-tenants takes no --slug\. Run/, 'list-tenants', '--slug', slug],
+    [/^suspend needs --slug\. Run/, 'suspend'],
+    [/^set-limit needs --value\. Run/, 'set-limit', '--slug', slug, '--kind', 'routes', '--value', ''],
+    [/^Unknown option '--bogus'\. Run/, 'suspend', '--slug', slug, '--bogus'],
+    [/^Option '--value' argument is ambiguous\. Run/, 'set-limit', '--slug', slug, '--kind', 'routes', '--value', '-1'],
+    [/^--value must be a whole number/, 'set-limit', '--slug', slug, '--kind', 'routes', '--value=-1'],
+    [/^--value must be at most 2147483647/, 'set-limit', '--slug', slug, '--kind', 'routes', '--value', '99999999999'],
+    [/^set-plan needs --plan or --status/, 'set-plan', '--slug', slug],
+    [/^--owner-email must be an e-mail address/, 'create-tenant', '--slug', 'refused-1', '--owner-email', 'nobody'],
+    [/^--owner-password needs --owner-email/, 'create-tenant', '--slug', 'refused-1', '--owner-password', 'correct horse battery staple'],
+    [/^--region cannot be changed: .* is in us/, 'create-tenant', '--slug', slug, '--region', 'eu'],
+    [/^--name /, 'create-tenant', '--slug', 'refused-1', '--name', 'x'.repeat(121)],
+    [/^--name /, 'create-key', '--slug', slug, '--space', 'test', '--name', 'x'.repeat(101)],
+  ];
+  for (const [says, ...args] of cases) {
+    const { status, stdout, stderr } = admin(args);
+    assert.deepEqual([status, stdout], [1, ''], args.join(' '));
+    assert.match(stderr, says);
+    if (args[0] !== 'toString') assert.equal(stderr.trim().split('\n').length, 1, stderr);
+  }
+  assert.equal(await db().audit_logs.count(), before);
+  assert.equal(await db().tenants.findUnique({ where: { slug: 'refused-1' } }), null);
+});
+
+test('a key is not lost when the field that was to be printed has another name', async () => {
+  const w = await workspace();
+  const args = ['create-key', '--slug', w.tenant.slug, '--space', 'test'];
+  const slip = admin([...args, '--print', 'key']);
+  assert.equal(slip.status, 1);
+  assert.match(JSON.parse(slip.stdout).api_key, /^tk_test_/);
+  assert.match(slip.stderr, /no field key; it has .*api_key/);
+  assert.match(admin([...args, '--print', 'api_key']).stdout, /^tk_test_\w+\n$/);
+});

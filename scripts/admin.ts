@@ -7,23 +7,6 @@ import { generateClient, migrate } from './schema.ts';
 
 const text = { type: 'string' } as const;
 const flag = { type: 'boolean' } as const;
-const commands = {
-  'create-tenant': [
-    '--slug [--name --region --plan --status --owner-email --owner-password --no-starter]',
-    'makes a workspace, or brings it to this plan and status',
-  ],
-  'set-plan': ['--slug [--plan --status --deliberate]', 'moves a workspace to a plan or status'],
-  'set-limit': ['--slug --kind --value <n|unlimited|plan> [--reason]', 'overrides one plan limit'],
-  'create-key': ['--slug --space live|test [--role --name]', 'prints a new API key once'],
-  'create-session': ['--email [--mfa --i-understand]', 'prints a dashboard session token'],
-  suspend: ['--slug', 'pauses a workspace until resume'],
-  resume: ['--slug', 'ends a suspension'],
-  'list-tenants': ['', 'every workspace with plan, status and counts'],
-  'rotate-tenant-key': ['--slug', 'gives a workspace a new master key; its data is re-wrapped in the background'],
-  'rotate-root-key': ['', 'moves every tenant key from MASTER_KEY_PREVIOUS_B64 to the current root key'],
-  'verify-chains': ['', 'checks the critical audit chain of every workspace; exit code 1 when one does not hold'],
-} as const;
-
 const options = {
   slug: text,
   name: text,
@@ -45,12 +28,42 @@ const options = {
   print: text,
   help: flag,
 } as const;
+type Flag = keyof typeof options;
+/** `needs` must be given, `takes` may be; any other flag is refused, since it would be ignored. */
+type Command = { needs: readonly Flag[]; takes?: readonly Flag[]; does: string };
+const commands = {
+  'create-tenant': {
+    needs: ['slug'],
+    takes: ['name', 'region', 'plan', 'status', 'owner-email', 'owner-password', 'no-starter'],
+    does: 'makes a workspace, or brings it to this plan, status and owner',
+  },
+  'set-plan': { needs: ['slug'], takes: ['plan', 'status', 'deliberate'], does: 'moves a workspace to a plan or status' },
+  'set-limit': {
+    needs: ['slug', 'kind', 'value'],
+    takes: ['reason'],
+    does: 'overrides one plan limit; --value is a number, unlimited or plan',
+  },
+  'create-key': { needs: ['slug', 'space'], takes: ['role', 'name'], does: 'prints a new API key once; --space is live or test' },
+  'create-session': { needs: ['email'], takes: ['mfa', 'i-understand'], does: 'prints a dashboard session token' },
+  suspend: { needs: ['slug'], does: 'pauses a workspace until resume' },
+  resume: { needs: ['slug'], does: 'ends a suspension' },
+  'list-tenants': { needs: [], does: 'every workspace with plan, status and counts' },
+  'rotate-tenant-key': { needs: ['slug'], does: 'gives a workspace a new master key; its data is re-wrapped in the background' },
+  'rotate-root-key': { needs: [], does: 'moves every tenant key from MASTER_KEY_PREVIOUS_B64 to the current root key' },
+  'verify-chains': { needs: [], does: 'checks the critical audit chain of every workspace; exit code 1 when one does not hold' },
+} as const satisfies Record<string, Command>;
+
 const { values, positionals } = parsed();
 const command = positionals[0] as keyof typeof commands | undefined;
-if (!command || !(command in commands) || values.help) {
-  if (command && !(command in commands)) console.error(`There is no command ${command}. The commands are:\n`);
+if (!command || !Object.hasOwn(commands, command) || values.help) {
+  if (command && !Object.hasOwn(commands, command)) console.error(`There is no command ${command}. The commands are:\n`);
   console.error(usage());
   process.exit(command && !values.help ? 1 : 0);
+}
+const wrong = misuse(command, commands[command]);
+if (wrong) {
+  console.error(`${wrong}. Run npm run -s admin for the commands and their flags.`);
+  process.exit(1);
 }
 
 // Standard output belongs to the answer, whatever the service's own LOG_LEVEL is; what goes wrong is in the answer or on standard error.
@@ -122,36 +135,45 @@ function parsed() {
   try {
     return parseArgs({ args: process.argv.slice(2), allowPositionals: true, options });
   } catch (error) {
-    console.error(`${(error as Error).message.split('. ')[0]}. Run npm run -s admin for the commands and their flags.`);
+    console.error(`${(error as Error).message.split(/[.\n]/)[0]}. Run npm run -s admin for the commands and their flags.`);
     process.exit(1);
   }
 }
 
+/** What is given and would be ignored, or is missing. */
+function misuse(name: string, { needs, takes = [] }: Command): string | undefined {
+  if (positionals.length > 1) return `${name} takes flags only, and ${positionals[1]} is none`;
+  const given = Object.keys(values) as Flag[];
+  const idle = given.find((one) => ![...needs, ...takes, 'print', 'help'].includes(one));
+  if (idle) return `${name} takes no --${idle}`;
+  const missing = needs.find((one) => !values[one]);
+  return missing && `${name} needs --${missing}`;
+}
+
 function usage(): string {
-  const lines = Object.entries(commands).map(
-    ([name, [flags, what]]) => `${name.padEnd(18)} ${what}${flags ? `\n${' '.repeat(19)}${flags}` : ''}`,
-  );
+  const lines = Object.entries<Command>(commands).map(([name, { needs, takes = [], does }]) => {
+    const flags = [...needs.map((one) => `--${one}`), ...(takes.length > 0 ? [`[${takes.map((one) => `--${one}`).join(' ')}]`] : [])].join(
+      ' ',
+    );
+    return `${name.padEnd(18)} ${does}${flags ? `\n${' '.repeat(19)}${flags}` : ''}`;
+  });
   return `${lines.join('\n')}\n\nAny command: --print <field> prints one field of the answer as bare text.`;
 }
 
+/** The whole answer when it lacks the field that was asked for: what was made is shown once, and must not be lost to a slip. */
 function print(answer: unknown): void {
-  if (!values.print) {
-    console.log(JSON.stringify(answer, null, 1));
-    return;
-  }
   const fields = answer as Record<string, unknown>;
-  if (!Object.hasOwn(fields, values.print))
+  const field = values.print !== undefined && Object.hasOwn(fields, values.print) ? fields[values.print] : answer;
+  console.log(values.print !== undefined && typeof field === 'string' ? field : JSON.stringify(field, null, 1));
+  if (values.print !== undefined && field === answer)
     throw new Error(`The answer has no field ${values.print}; it has ${Object.keys(fields).join(', ')}.`);
-  const field = fields[values.print];
-  console.log(typeof field === 'string' ? field : JSON.stringify(field));
 }
 
 type TextFlag = 'slug' | 'name' | 'region' | 'plan' | 'status' | 'kind' | 'value' | 'reason' | 'space' | 'role' | 'email';
 
+/** Of a flag without which `misuse` lets no command run. */
 function need(name: TextFlag): string {
-  const value = values[name];
-  if (!value) throw new Error(`${command} needs --${name}`);
-  return value;
+  return values[name] ?? '';
 }
 
 function given<const K extends TextFlag>(...names: K[]): { [P in K]?: string } {

@@ -4,9 +4,9 @@ import path from 'node:path';
 import pg from 'pg';
 import { loadRootKeys, parseRootKey } from '../server/crypto/root-key.ts';
 import { type Env, EnvError, parseEnv, withoutEffect } from '../server/platform/env.ts';
+import { roleProblem } from './database-role.ts';
 import { openDatabase } from './open-database.ts';
 import { accepts, publicPorts, whyNotFree } from './ports.ts';
-import { lostInRestore } from './restored.ts';
 import { migrationState } from './schema.ts';
 
 // npm run doctor: what this installation stands on, one line a thing, with the next step where something is wrong. Changes nothing.
@@ -15,6 +15,9 @@ type Finding = { state: 'OK' | 'WARN' | 'FAIL'; says: string; next?: string };
 const ok = (says: string): Finding => ({ state: 'OK', says });
 const warn = (says: string, next: string): Finding => ({ state: 'WARN', says, next });
 const bad = (says: string, next: string): Finding => ({ state: 'FAIL', says, next });
+
+/** The oldest PostgreSQL that the service was run on. */
+const OLDEST = 15;
 
 let worst = 0;
 report('Node', nodeVersion());
@@ -111,11 +114,13 @@ async function database(env: Env, rootKeyId: string | undefined): Promise<void> 
         'Database',
         ok(`PostgreSQL ${rows[0]?.version}, ${rows[0]?.size}, answers in ${took.toFixed(1)} ms${env.DATABASE_URL ? '' : ', embedded'}`),
       );
+      if (Number.parseInt(rows[0]?.version ?? '', 10) < OLDEST)
+        report('Database', warn('this version has not been tried', `Use PostgreSQL ${OLDEST} or newer.`));
       report('Clock', clock(rows[0]?.now, took));
       report('Migrations', await migrations(used.url));
-      const lost = await lostInRestore(used.url);
-      if (lost) report('Restore', bad(lost, 'The service does not start before that.'));
-      if (rootKeyId) await fits(client, rootKeyId, env);
+      const problem = await roleProblem(used.url);
+      if (problem) report('Role', bad(problem, 'The service does not start before that.'));
+      await fits(client, rootKeyId, env);
     } finally {
       await client.end();
     }
@@ -152,8 +157,10 @@ async function migrations(url: string): Promise<Finding> {
     : ok('all applied');
 }
 
-/** Every tenant key is wrapped by the root key: a foreign one opens nothing. */
-async function fits(client: pg.Client, id: string, env: Env): Promise<void> {
+/** Every tenant key is wrapped by the root key: a foreign one, or none, opens nothing. */
+async function fits(client: pg.Client, id: string | undefined, env: Env): Promise<void> {
+  const { rows: made } = await client.query("select to_regclass('public.tenant_master_keys') as there");
+  if (made[0]?.there === null) return;
   const { rows } = await client.query<{ root_key_id: string }>(
     'select distinct root_key_id from tenant_master_keys where root_key_id is not null',
   );
@@ -163,10 +170,14 @@ async function fits(client: pg.Client, id: string, env: Env): Promise<void> {
   if (foreign.length > 0)
     report(
       'Root key',
-      bad(`the database was encrypted under ${foreign.join(', ')}, and this is ${id}`, 'Restore the key that belongs to this database.'),
+      bad(
+        `the database was encrypted under ${foreign.join(', ')}, and ${id ? `this is ${id}` : 'there is no key here'}`,
+        'Restore the key that belongs to this database; nothing in it can be decrypted without.',
+      ),
     );
   else if (previous && ids.includes(previous))
     report('Root key', warn(`rotation from ${previous} is not finished`, 'Keep MASTER_KEY_PREVIOUS_B64 until no row is left under it.'));
+  else if (previous) report('Root key', ok(`nothing is left under ${previous}: MASTER_KEY_PREVIOUS_B64 can go`));
 }
 
 async function ports(env: Env): Promise<Finding[]> {

@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
 import { hashOf, Problem, refresh, root, run } from './command.ts';
+import { roleProblem } from './database-role.ts';
 
 const generated = path.join(root, 'server/generated/prisma');
 const prisma = path.join(root, 'node_modules/prisma/build/index.js');
@@ -16,11 +17,13 @@ export async function generateClient(): Promise<void> {
 }
 
 /**
- * Applies what is missing of prisma/migrations, one transaction each, under an advisory lock, with Prisma's own bookkeeping table.
+ * Applies what is missing of prisma/migrations to a database that is whole, one transaction each, under an advisory lock, with Prisma's own bookkeeping table.
  * Not `prisma migrate deploy`: starting that tool costs a second, and a script half applied leaves a database to repair by hand.
  */
 export async function migrate(url: string): Promise<void> {
   const { missing } = await migrationState(url);
+  const problem = await roleProblem(withoutSchema(url));
+  if (problem) throw new Problem(problem);
   if (missing.length === 0) return;
   const client = await connectOrCreate(url);
   try {

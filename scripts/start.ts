@@ -10,7 +10,6 @@ import { buildWeb } from './build.ts';
 import { fail, Problem } from './command.ts';
 import { type Database, startDatabase } from './database.ts';
 import { accepts, publicPorts, whyNotFree } from './ports.ts';
-import { lostInRestore } from './restored.ts';
 import { keepRunning, type RoleProcess } from './role.ts';
 import { generateClient, migrate, migrationState } from './schema.ts';
 
@@ -39,8 +38,6 @@ try {
   await migrate(url);
   const { unknown } = await migrationState(url);
   if (unknown.length > 0) log.warn({ migrations: unknown }, 'the database was used by a newer version of this software');
-  const lost = await lostInRestore(url);
-  if (lost) throw new Problem(lost);
   await fittingRootKey(url); // before the build: a refusal should not take a minute
   if (env.SALLYPORT_ROLES.includes('web') && !dev && (await buildWeb())) log.info('the dashboard was built');
   startRoles(url);

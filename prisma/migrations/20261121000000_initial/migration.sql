@@ -1039,7 +1039,12 @@ ALTER TABLE rate_counters SET UNLOGGED;
 -- Row-level security: the second line behind own(ctx). The service enters the role for every tenant-scoped transaction.
 DO $$ BEGIN
   IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'sallyport_app') THEN CREATE ROLE sallyport_app NOLOGIN; END IF;
-  EXECUTE format('GRANT sallyport_app TO %I', current_user);
+  -- An operator may have made it and granted it without the right to grant it on.
+  BEGIN
+    EXECUTE format('GRANT sallyport_app TO %I', current_user);
+  EXCEPTION WHEN insufficient_privilege THEN
+    IF NOT pg_has_role(current_user, 'sallyport_app', 'member') THEN RAISE; END IF;
+  END;
 END $$;
 GRANT USAGE ON SCHEMA public TO sallyport_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO sallyport_app;

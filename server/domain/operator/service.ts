@@ -1,85 +1,26 @@
 import { insertKey } from '#server/domain/api-keys/service.ts';
 import { verifyAllChains } from '#server/domain/audit-logs/service.ts';
 import { rotateRootKey, rotateTenantKey } from '#server/domain/keys/service.ts';
-import {
-  acceptPassword,
-  addMembership,
-  canonicalEmail,
-  createSession,
-  createUser,
-  dropMailCodes,
-  revokeSessions,
-} from '#server/domain/people/service.ts';
+import { canonicalEmail, createSession } from '#server/domain/people/service.ts';
 import { LIMITS, type LimitKey, PLANS, type PlanName } from '#server/domain/plans/schema.ts';
-import { seedStarter } from '#server/domain/signup/service.ts';
 import { hostLabel, proxyUrl } from '#server/domain/tenants/addresses.ts';
-import { isUsableSlug, REGIONS } from '#server/domain/tenants/schema.ts';
-import { createTenant } from '#server/domain/tenants/service.ts';
 import { KEY_ROLES } from '#server/kernel/capabilities.ts';
-import type { Ctx, Space } from '#server/kernel/context.ts';
-import type { Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
-import { isUuid } from '#server/kernel/fields.ts';
-import { newId } from '#server/kernel/ids.ts';
-import { type AuditEntry, writeAudit } from '#server/kernel/mutate.ts';
+import { isUuid, label } from '#server/kernel/fields.ts';
 import { db } from '#server/platform/db.ts';
 import { env } from '#server/platform/env.ts';
+import { audit, bySlug, fitting, movePlan, oneOf, operatorCtx, refuse, STATUSES } from './acting.ts';
 
 /**
  * What the operator of a deployment may do from its own machine (interface rule 20 §7a): never reachable over HTTP, every act audited in the
  * workspace it touches with actor type operator. All of it works while the service runs.
  */
-const STATUSES = ['trialing', 'active', 'dunning', 'past_due', 'paused', 'cancelled'] as const;
-type Status = (typeof STATUSES)[number];
-
-/** Idempotent by slug: an existing workspace is brought to the given plan and status, and keeps the one that is not given. */
-export async function provisionTenant(input: {
-  slug: string;
-  name?: string;
-  region?: string;
-  plan?: string;
-  status?: string;
-  owner_email?: string;
-  owner_password?: string;
-  starter?: boolean;
-}) {
-  if (!isUsableSlug(input.slug)) throw refuse(`--slug ${input.slug} is not usable as a host label, or is reserved`);
-  const givenPlan = input.plan === undefined ? undefined : oneOf(PLANS, input.plan, '--plan');
-  const givenStatus = input.status === undefined ? undefined : oneOf(STATUSES, input.status, '--status');
-  const region = oneOf(REGIONS, input.region ?? 'us', '--region');
-  const email = input.owner_email === undefined ? undefined : canonicalEmail(input.owner_email);
-  const passwordHash = email && input.owner_password ? await acceptPassword(input.owner_password, email, 'password') : null;
-  return db().$transaction(async (tx) => {
-    const now = new Date();
-    const existing = await tx.tenants.findUnique({ where: { slug: input.slug } });
-    const plan = givenPlan ?? oneOf(PLANS, existing?.subscription_plan ?? env.DEFAULT_PLAN, '--plan');
-    const status = givenStatus ?? oneOf(STATUSES, existing?.subscription_status ?? 'active', '--status');
-    const tenant = existing ?? (await createTenant(tx, { name: input.name ?? input.slug, slug: input.slug, region, plan, status }, now));
-    if (!existing) {
-      await audit(tx, tenant.id, {
-        action: 'create',
-        resource_type: 'tenant',
-        resource_id: tenant.id,
-        name: tenant.name,
-        details: { plan, status },
-      });
-      if (input.starter !== false) await seedStarter(tx, tenant.id, now);
-    } else if (existing.subscription_plan !== plan || existing.subscription_status !== status)
-      await movePlan(tx, existing, plan, status, false);
-    if (email) await ensureOwner(tx, tenant.id, email, passwordHash, now);
-    return {
-      id: tenant.id,
-      slug: tenant.slug,
-      plan,
-      status,
-      created: !existing,
-      proxy_url: { live: proxyUrl(tenant.slug, 'live'), test: proxyUrl(tenant.slug, 'test') },
-    };
-  });
-}
+export { operatorCtx } from './acting.ts';
+export { provisionTenant } from './provisioning.ts';
 
 /** Moves a workspace to a plan or status. `deliberate` marks a downgrade the customer asked for: Enterprise connectors stop. */
 export function setPlan(input: { slug: string; plan?: string; status?: string; deliberate?: boolean }) {
+  if (input.plan === undefined && input.status === undefined) throw refuse('set-plan needs --plan or --status');
   return db().$transaction(async (tx) => {
     const tenant = await bySlug(tx, input.slug);
     const plan = oneOf(PLANS, input.plan ?? tenant.subscription_plan, '--plan');
@@ -93,8 +34,12 @@ export function setPlan(input: { slug: string; plan?: string; status?: string; d
 export const suspend = (input: { slug: string }) => setPauseByOperator(input.slug, true);
 export const resume = (input: { slug: string }) => setPauseByOperator(input.slug, false);
 
+/** What the column holds. */
+const MOST = 2_147_483_647;
+
 /** An override of one plan limit; null = unlimited, `remove` returns to the plan's number. */
 export function setLimit(input: { slug: string; kind: string; value: number | null; remove?: boolean; reason?: string }) {
+  if (input.value !== null && input.value > MOST) throw refuse(`--value must be at most ${MOST}, or unlimited`);
   return db().$transaction(async (tx) => {
     const tenant = await bySlug(tx, input.slug);
     const kind = oneOf(Object.keys(LIMITS) as LimitKey[], input.kind, '--kind');
@@ -117,11 +62,12 @@ export function createKey(input: { slug: string; space: string; role?: string; n
   const space = oneOf(['live', 'test'] as const, input.space, '--space');
   const role = KEY_ROLES.find((r) => r.name.toLowerCase() === (input.role ?? 'Key - Editor').toLowerCase());
   if (!role) throw refuse(`--role must be one of: ${KEY_ROLES.map((r) => r.name).join(', ')}`);
+  const name = input.name === undefined ? 'operator' : fitting(label(100), input.name, '--name');
   return db().$transaction(async (tx) => {
     const tenant = await bySlug(tx, input.slug);
     const ctx = operatorCtx(tenant.id, space);
     const key = await insertKey(tx, ctx, {
-      name: input.name ?? 'operator',
+      name,
       access: false,
       role_ids: [role.id],
       scopes: null,
@@ -216,31 +162,6 @@ export async function verifyChains() {
   return { checked, failed: failed.map((f) => ({ slug: tenants.find((t) => t.id === f.chain_id)?.slug ?? null, ...f })) };
 }
 
-async function movePlan(
-  tx: Tx,
-  tenant: { id: string; subscription_plan: string; subscription_status: string },
-  plan: PlanName,
-  status: Status,
-  deliberate: boolean,
-) {
-  await tx.tenants.update({
-    where: { id: tenant.id },
-    data: {
-      subscription_plan: plan,
-      subscription_status: status,
-      subscription_cancel_at: status === 'cancelled' ? new Date() : null,
-      pause_reason: status === 'paused' ? 'operator' : null,
-      enterprise_ended_by: tenant.subscription_plan === 'enterprise' && plan !== 'enterprise' && deliberate ? 'operator' : null,
-    },
-  });
-  await audit(tx, tenant.id, {
-    action: 'update',
-    resource_type: 'billing',
-    resource_id: tenant.id,
-    details: { from: { plan: tenant.subscription_plan, status: tenant.subscription_status }, to: { plan, status }, deliberate },
-  });
-}
-
 function setPauseByOperator(slug: string, paused: boolean) {
   return db().$transaction(async (tx) => {
     const tenant = await bySlug(tx, slug);
@@ -250,56 +171,4 @@ function setPauseByOperator(slug: string, paused: boolean) {
     await movePlan(tx, tenant, tenant.subscription_plan as PlanName, status, false);
     return { slug, status };
   });
-}
-
-async function ensureOwner(tx: Tx, tenantId: string, email: string, passwordHash: string | null, now: Date) {
-  const known = await tx.users.findUnique({ where: { email } });
-  const user = known ?? (await createUser(tx, { email, full_name: '', password_hash: passwordHash, email_verified: true, now }));
-  if (known && passwordHash) {
-    await tx.users.update({ where: { id: known.id }, data: { password_hash: passwordHash } });
-    // Whoever needed a new password may not be the only one signed in with the old one.
-    await revokeSessions(tx, known.id, now);
-    await dropMailCodes(tx, known.id, now);
-  }
-  const member = await tx.memberships.findFirst({ where: { tenant_id: tenantId, user_id: user.id, removed_at: null } });
-  if (member?.role === 'owner') return;
-  if (member) await tx.memberships.update({ where: { id: member.id }, data: { role: 'owner' } });
-  else await addMembership(tx, { tenant_id: tenantId, user_id: user.id, role: 'owner', source: 'invite', now });
-  await audit(tx, tenantId, {
-    action: member ? 'update' : 'create',
-    resource_type: 'member',
-    resource_id: user.id,
-    name: email,
-    details: { role: 'owner' },
-  });
-}
-
-async function bySlug(tx: Tx, slug: string) {
-  const tenant = await tx.tenants.findUnique({ where: { slug } });
-  if (!tenant) throw new Refusal('not_found', `There is no workspace with the slug ${slug}.`);
-  return tenant;
-}
-
-async function audit(tx: Tx, tenantId: string, entry: AuditEntry, space: Space = 'live') {
-  await writeAudit(tx, operatorCtx(tenantId, space), { ...entry, workspace_level: space === 'live' });
-}
-
-export const operatorCtx = (tenantId: string, space: Space): Ctx => ({
-  db: db(),
-  tenant_id: tenantId,
-  sandbox: space === 'test',
-  actor: { type: 'operator', id: null, label: 'operator', capabilities: new Set() },
-  plan: 'enterprise',
-  request_id: newId(),
-  ip: null,
-  user_agent: 'operator',
-  now: new Date(),
-  warnings: [],
-});
-
-const refuse = (message: string) => new Refusal('validation_error', message);
-
-function oneOf<const T extends readonly string[]>(allowed: T, value: string, flag: string): T[number] {
-  if (!allowed.includes(value)) throw refuse(`${flag} must be one of: ${allowed.join(', ')}`);
-  return value;
 }

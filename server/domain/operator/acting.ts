@@ -1,0 +1,76 @@
+import type { z } from 'zod';
+import type { PlanName } from '#server/domain/plans/schema.ts';
+import type { Ctx, Space } from '#server/kernel/context.ts';
+import type { Tx } from '#server/kernel/database.ts';
+import { Refusal } from '#server/kernel/errors.ts';
+import { newId } from '#server/kernel/ids.ts';
+import { type AuditEntry, writeAudit } from '#server/kernel/mutate.ts';
+import { db } from '#server/platform/db.ts';
+
+// What every act of the operator shares: the workspace by its slug, the words of a refusal, and the audit entry.
+
+export const STATUSES = ['trialing', 'active', 'dunning', 'past_due', 'paused', 'cancelled'] as const;
+export type Status = (typeof STATUSES)[number];
+
+export async function movePlan(
+  tx: Tx,
+  tenant: { id: string; subscription_plan: string; subscription_status: string },
+  plan: PlanName,
+  status: Status,
+  deliberate: boolean,
+) {
+  await tx.tenants.update({
+    where: { id: tenant.id },
+    data: {
+      subscription_plan: plan,
+      subscription_status: status,
+      subscription_cancel_at: status === 'cancelled' ? new Date() : null,
+      pause_reason: status === 'paused' ? 'operator' : null,
+      enterprise_ended_by: tenant.subscription_plan === 'enterprise' && plan !== 'enterprise' && deliberate ? 'operator' : null,
+    },
+  });
+  await audit(tx, tenant.id, {
+    action: 'update',
+    resource_type: 'billing',
+    resource_id: tenant.id,
+    details: { from: { plan: tenant.subscription_plan, status: tenant.subscription_status }, to: { plan, status }, deliberate },
+  });
+}
+
+/** @throws Refusal not_found */
+export async function bySlug(tx: Tx, slug: string) {
+  const tenant = await tx.tenants.findUnique({ where: { slug } });
+  if (!tenant) throw new Refusal('not_found', `There is no workspace with the slug ${slug}.`);
+  return tenant;
+}
+
+export async function audit(tx: Tx, tenantId: string, entry: AuditEntry, space: Space = 'live') {
+  await writeAudit(tx, operatorCtx(tenantId, space), { ...entry, workspace_level: space === 'live' });
+}
+
+export const operatorCtx = (tenantId: string, space: Space): Ctx => ({
+  db: db(),
+  tenant_id: tenantId,
+  sandbox: space === 'test',
+  actor: { type: 'operator', id: null, label: 'operator', capabilities: new Set() },
+  plan: 'enterprise',
+  request_id: newId(),
+  ip: null,
+  user_agent: 'operator',
+  now: new Date(),
+  warnings: [],
+});
+
+export const refuse = (message: string) => new Refusal('validation_error', message);
+
+export function oneOf<const T extends readonly string[]>(allowed: T, value: string, flag: string): T[number] {
+  if (!allowed.includes(value)) throw refuse(`${flag} must be one of: ${allowed.join(', ')}`);
+  return value;
+}
+
+/** As the wire's schema of a field has it. @throws Refusal naming the flag and what is wrong */
+export function fitting<T>(schema: z.ZodType<T>, value: string, flag: string): T {
+  const read = schema.safeParse(value);
+  if (!read.success) throw refuse(`${flag} ${read.error.issues[0]?.message.toLowerCase() ?? 'is not usable'}`);
+  return read.data;
+}
