@@ -77,14 +77,6 @@ test('what would be ignored or cannot be is refused before anything is done, in 
     [/^set-limit needs --value\. Run/, 'set-limit', '--slug', slug, '--kind', 'routes', '--value', ''],
     [/^Unknown option '--bogus'\. Run/, 'suspend', '--slug', slug, '--bogus'],
     [/^Option '--value' argument is ambiguous\. Run/, 'set-limit', '--slug', slug, '--kind', 'routes', '--value', '-1'],
-    [/^--value must be a whole number/, 'set-limit', '--slug', slug, '--kind', 'routes', '--value=-1'],
-    [/^--value must be at most 2147483647/, 'set-limit', '--slug', slug, '--kind', 'routes', '--value', '99999999999'],
-    [/^set-plan needs --plan or --status/, 'set-plan', '--slug', slug],
-    [/^--owner-email must be an e-mail address/, 'create-tenant', '--slug', 'refused-1', '--owner-email', 'nobody'],
-    [/^--owner-password needs --owner-email/, 'create-tenant', '--slug', 'refused-1', '--owner-password', 'correct horse battery staple'],
-    [/^--region cannot be changed: .* is in us/, 'create-tenant', '--slug', slug, '--region', 'eu'],
-    [/^--name /, 'create-tenant', '--slug', 'refused-1', '--name', 'x'.repeat(121)],
-    [/^--name /, 'create-key', '--slug', slug, '--space', 'test', '--name', 'x'.repeat(101)],
   ];
   for (const [says, ...args] of cases) {
     const { status, stdout, stderr } = admin(args);
@@ -93,7 +85,6 @@ test('what would be ignored or cannot be is refused before anything is done, in 
     if (args[0] !== 'toString') assert.equal(stderr.trim().split('\n').length, 1, stderr);
   }
   assert.equal(await db().audit_logs.count(), before);
-  assert.equal(await db().tenants.findUnique({ where: { slug: 'refused-1' } }), null);
 });
 
 test('a key is not lost when the field that was to be printed has another name', async () => {

@@ -74,6 +74,26 @@ test('unusable slugs, plans, roles and spaces are refused with what would do', a
   assert.throws(() => operator.createKey({ slug: 'fine', space: 'both' }), /live, test/);
 });
 
+test('what cannot be stored as asked is refused by its flag, and nothing is made', async () => {
+  await operator.provisionTenant({ slug: 'here' });
+  const before = await db().audit_logs.count();
+  const asked: [RegExp, () => unknown][] = [
+    [/^--owner-email must be an e-mail address/, () => operator.provisionTenant({ slug: 'not-here', owner_email: 'nobody' })],
+    [
+      /^--owner-password needs --owner-email/,
+      () => operator.provisionTenant({ slug: 'not-here', owner_password: 'correct horse battery' }),
+    ],
+    [/^--region cannot be changed: here is in us/, () => operator.provisionTenant({ slug: 'here', region: 'eu' })],
+    [/^--name /, () => operator.provisionTenant({ slug: 'not-here', name: 'x'.repeat(121) })],
+    [/^--name /, () => operator.createKey({ slug: 'here', space: 'test', name: 'x'.repeat(101) })],
+    [/^set-plan needs --plan or --status/, () => operator.setPlan({ slug: 'here' })],
+    [/^--value must be at most 2147483647/, () => operator.setLimit({ slug: 'here', kind: 'routes', value: 2 ** 31 })],
+  ];
+  for (const [message, act] of asked) await assert.rejects(async () => act(), { type: 'validation_error', message });
+  assert.equal(await db().audit_logs.count(), before);
+  assert.equal(await db().tenants.findUnique({ where: { slug: 'not-here' } }), null);
+});
+
 test('in a workspace whose subscription ended, members read and revoke keys but build nothing', async () => {
   const { perform } = await import('#server/api/perform.ts');
   const { made, operationById } = await import('#server/testing/samples.ts');
