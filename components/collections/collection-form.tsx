@@ -89,7 +89,7 @@ function Fields({
       onSuccess: async (made) => {
         forget();
         await Promise.all([cache.invalidateQueries(trpc.collections.pathFilter()), cache.invalidateQueries(trpc.account.pathFilter())]);
-        onDone();
+        // The sheet goes with its page: closing it here would write this page's address over the one we leave for.
         router.push(path(`/collections/${made.id}`));
       },
       onError: refuse,
