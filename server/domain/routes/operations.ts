@@ -173,7 +173,7 @@ export const test = operation({
   summary: 'Send a request through a route',
   http: 'POST /admin/routes/{id}/test',
   needs: ['route:test'],
-  refuses: ['not_found', 'dependency_unavailable'],
+  refuses: ['not_found', 'rate_limited', 'dependency_unavailable'],
   input: wire.TestRoute,
   output: wire.TestedRoute,
   run: (ctx, input) => testRoute(ctx, input),

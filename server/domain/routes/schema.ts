@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { environmentName } from '#server/domain/environments/schema.ts';
 import { atLeastOne, flag, label, pathId, time, uuid } from '#server/kernel/fields.ts';
 import { listQuery } from '#server/kernel/page.ts';
 import { baseFields, configAnswer, configAnswerMore, headerNameProblem, METHODS, overrideFields } from './config/schema.ts';
@@ -177,7 +178,7 @@ const wellFormed = (text: string) => text.isWellFormed();
 /** One request to send through a route. `path` may carry a query; `query` is added to it. */
 export const TestRoute = z.object({
   id: pathId(),
-  environment: z.string().min(1).max(63).optional(),
+  environment: environmentName().optional(),
   method: z
     .string()
     .transform((m) => m.toUpperCase())

@@ -180,6 +180,22 @@ test('a list of guesses comes back as it was written: what is masked tells nothi
   });
 });
 
+test('an environment that is no name is refused before anything is written, and no program calls by way of trials', async () => {
+  const w = await workspace();
+  const upstream = await startUpstream();
+  const route = await makeRoute(w, 'hands', upstream.url);
+  const editor = w.member('editor');
+  for (const environment of ['a\r\nX-Svc-Key: b', 'staging ☃', 'x\0'])
+    await assert.rejects(tried(editor, { id: route.id, environment }), { type: 'validation_error' });
+  assert.equal(await db().audit_logs.count({ where: { tenant_id: w.tenant.id } }), 0);
+  const now = new Date(Math.floor(Date.now() / 60_000) * 60_000); // one minute, however slow the machine
+  const once = (ctx: Ctx) => execute(ops.test, { ...ctx, now }, { id: route.id, method: 'GET', dry_run: true });
+  for (let i = 0; i < 60; i++) await once(editor);
+  await assert.rejects(once(editor), { type: 'rate_limited' });
+  await once(w.member('editor'));
+  assert.equal(await db().audit_logs.count({ where: { tenant_id: w.tenant.id } }), 61);
+});
+
 test('a dry run shows the request that would leave, sends nothing, counts nothing and leaves no call in the log', async () => {
   const w = await workspace();
   const upstream = await startUpstream();

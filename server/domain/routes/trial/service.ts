@@ -1,9 +1,10 @@
 import type { z } from 'zod';
 import { type Ctx, spaceOf } from '#server/kernel/context.ts';
-import { invalid } from '#server/kernel/errors.ts';
+import { invalid, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
 import { askGateway } from '#server/platform/gateway-desk.ts';
+import { windowCounter } from '#server/platform/windows.ts';
 import type { TestRoute } from '../schema.ts';
 import { routeByRef } from '../store.ts';
 import { type TrialOrder, TrialReport } from './schema.ts';
@@ -11,12 +12,13 @@ import { type TrialOrder, TrialReport } from './schema.ts';
 /**
  * Sends one request through the route as the acting person, by the gateway and with all it does to a call but asking who may call (interface rule 10 §15.2).
  * The entry in the audit log is written before anything is sent: nobody uses a credential without it.
- * @throws Refusal not_found, dependency_unavailable when no gateway runs beside this process
+ * @throws Refusal not_found, rate_limited, dependency_unavailable when no gateway runs beside this process
  */
 export async function testRoute(ctx: Ctx, input: z.output<typeof TestRoute>) {
   const { environment = null, method, dry_run } = input;
   const target = targetOf(input);
   const body = bodyOf(input); // may refuse, so before anything is written
+  await byHand(ctx);
   const request_id = newId();
   const route = await mutate(ctx, async (tx) => {
     const { id, name, slug } = await routeByRef(tx, ctx, input.id);
@@ -46,6 +48,22 @@ export async function testRoute(ctx: Ctx, input: z.output<typeof TestRoute>) {
     source_address: ctx.ip ?? '',
   };
   return { request_id, dry_run, ...TrialReport.parse(await askGateway(order)) };
+}
+
+/** Trials are not counted against the month, so what calls faster than hands do is no trial. */
+const PER_MINUTE = 60;
+
+async function byHand(ctx: Ctx): Promise<void> {
+  const minute = Math.floor(ctx.now.getTime() / 60_000);
+  const made = await windowCounter()(`trial:${ctx.tenant_id}:${ctx.actor.id}`, minute, 60);
+  if (made > PER_MINUTE)
+    throw new Refusal(
+      'rate_limited',
+      `You may try routes ${PER_MINUTE} times a minute. Calls of a program go through the route with a key.`,
+      {
+        retryAfter: 60 - (Math.floor(ctx.now.getTime() / 1000) % 60),
+      },
+    );
 }
 
 /** Path and query as they stand in a request line: what may not stand there is percent-encoded, what is encoded already stays. */
