@@ -3,6 +3,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Check, Lock } from 'lucide-react';
 import Link from 'next/link';
+import { useState } from 'react';
 import { usePlan } from '#components/trpc/plan.tsx';
 import { useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
@@ -12,8 +13,10 @@ import { KeyValueList } from '#components/ui/key-value.tsx';
 import { Page, PageHeader, SectionCard, Split, textLink } from '#components/ui/layout.tsx';
 import { Meter } from '#components/ui/meter.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
+import { DailyCalls } from '#components/usage/daily-calls.tsx';
+import { ForecastMeter } from '#components/usage/forecast-meter.tsx';
 import { COUNTED, type Feature, PLANS, planFeature } from '#server/domain/plans/schema.ts';
-import { daysKept, FEATURE_WORDS, FEATURES_HERE, forecastInWords, LIMIT_PAGES, LIMIT_WORDS } from './words.ts';
+import { daysKept, FEATURE_WORDS, FEATURES_HERE, LIMIT_PAGES, LIMIT_WORDS } from './words.ts';
 
 /** What is counted in this space; nothing stored yet counts as none. */
 const THINGS = new Set<string>([...COUNTED, 'members']);
@@ -24,6 +27,7 @@ export function UsageView() {
   const { slug } = useScope();
   const plan = usePlan();
   const usage = useQuery(trpc.account.usage.queryOptions({}));
+  const [now] = useState(() => Date.now());
   if (plan.isError)
     return (
       <Page>
@@ -89,19 +93,17 @@ export function UsageView() {
           </>
         }
       >
-        <SectionCard title={`Calls in ${month}`} description={forecastInWords(forecast.api_calls, api_calls.limit)}>
+        <SectionCard title={`Calls in ${month}`} description="From the first of the month, 00:00 UTC.">
           {api_calls.limit === null ? (
             <p className="figures">
               <b className="font-semibold text-xl">{api_calls.used.toLocaleString()}</b>{' '}
-              <span className="text-ink-2">calls, without a limit</span>
+              <span className="text-ink-2">
+                calls, without a limit.{' '}
+                {forecast.api_calls !== null && `About ${forecast.api_calls.toLocaleString()} by the end of the month.`}
+              </span>
             </p>
           ) : (
-            <Meter
-              value={api_calls.used}
-              max={api_calls.limit}
-              label="Live calls"
-              detail={`${api_calls.used.toLocaleString()} of ${api_calls.limit.toLocaleString()} (${api_calls.percentage} %)`}
-            />
+            <ForecastMeter {...api_calls} limit={api_calls.limit} forecast={forecast.api_calls} now={now} />
           )}
           <p className="mt-3 text-ink-2">
             {api_calls.limit !== null && (
@@ -110,9 +112,10 @@ export function UsageView() {
                 ends; nothing is billed beyond it.{' '}
               </>
             )}
-            Counted are Live calls that were let through, not refusals and not Test.
+            Counted are Live calls that were let through, not refusals, not the Test space and not the Test tab.
           </p>
         </SectionCard>
+        <DailyCalls year={billing_period.year} month={billing_period.month} />
         <SectionCard title="Things" description="A full limit refuses new ones and leaves those that are there alone.">
           <div className="grid gap-x-8 gap-y-4 sm:grid-cols-2">
             {counted.map(({ key, limit, used, overridden }) => (

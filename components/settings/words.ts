@@ -76,13 +76,3 @@ export const daysKept = (days: number | null): string =>
   days === null ? 'without an end' : days === 1 ? '1 day' : `${days.toLocaleString()} days`;
 
 export const REGIONS: Record<string, string> = { us: 'United States', eu: 'European Union', au: 'Australia' };
-
-/** "about 12 % of the limit", or when the month will be over before it is reached. */
-export function forecastInWords(forecast: number | null, limit: number | null): string {
-  if (forecast === null) return 'Too early in the month to tell.';
-  const expected = `At this pace about ${forecast.toLocaleString()} by the end of the month`;
-  if (limit === null) return `${expected}.`;
-  return forecast > limit
-    ? `${expected}, which is over the limit.`
-    : `${expected}, ${Math.round((forecast / limit) * 100)} % of the limit.`;
-}

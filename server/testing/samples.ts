@@ -198,6 +198,7 @@ export const samples: Record<string, Sample> = {
   'logs.stats': nothing,
   'logs.traffic': async (ctx) => ({ kind: 'secret', ids: [(await secretId(ctx)).id] }),
   'logs.days': nothing,
+  'logs.days_export': nothing,
   'logs.facets': nothing,
   'logs.failures': nothing,
   'logs.export': nothing,

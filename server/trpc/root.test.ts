@@ -20,6 +20,7 @@ const WITHOUT: Record<string, string> = {
   'logs.follow': 'a feed for shippers',
   'logs.get': 'the dashboard inspects more than the feed row (logs.inspect)',
   'logs.export': 'a download over plain HTTP',
+  'logs.days_export': 'a download over plain HTTP',
   'audit_logs.export': 'a download over plain HTTP',
   'audit_logs.export_critical': 'a download over plain HTTP',
 };

@@ -3,6 +3,7 @@ import { operation } from '#server/kernel/operation.ts';
 import { textOf } from '#server/kernel/streamed.ts';
 import { browseLogs, inspectLog } from './browse.ts';
 import { logDays } from './days.ts';
+import { exportDays } from './days-export.ts';
 import { exportLogs } from './export.ts';
 import { logFacets } from './facets.ts';
 import { logFailures } from './failures.ts';
@@ -10,6 +11,7 @@ import { proveLog } from './proof.ts';
 import {
   BrowsedLogs,
   BrowseLogs,
+  ExportDays,
   ExportLogs,
   FollowLogs,
   ListRouteLogs,
@@ -148,13 +150,25 @@ export const traffic = operation({
 
 export const days = operation({
   id: 'logs.days',
-  summary: 'Calls by day, and by route, key and environment',
+  summary: 'Calls by day, and by route, client, key and environment',
   http: 'GET /admin/logs/days',
   needs: ['log:list'],
   refuses: [],
   input: LogDaysQuery,
   output: LogDays,
   run: (ctx, input) => logDays(ctx, input),
+});
+
+export const daysExported = operation({
+  id: 'logs.days_export',
+  summary: 'Calls by day and route, client, key or environment, as a table',
+  http: 'GET /admin/logs/days/export',
+  needs: ['log:list'],
+  refuses: [],
+  input: ExportDays,
+  output: z.string(),
+  stream: exportDays,
+  run: async (ctx, input) => textOf(await exportDays(ctx, input)),
 });
 
 export const exported = operation({

@@ -302,8 +302,11 @@ export const LogTraffic = z
   })
   .meta({ id: 'LogTraffic' });
 
-/** Days in UTC, both included; without them the current month. */
-export const LogDaysQuery = z.object({ from: z.iso.date().optional(), to: z.iso.date().optional() });
+/** What the days of the calls can be split by. */
+export const SPLITS = ['route', 'client', 'api_key', 'environment'] as const;
+/** Days in UTC, both included; without them the current month. `by` asks for the days of the largest of a kind besides. */
+export const LogDaysQuery = z.object({ from: z.iso.date().optional(), to: z.iso.date().optional(), by: z.enum(SPLITS).optional() });
+export const ExportDays = z.object({ from: z.iso.date().optional(), to: z.iso.date().optional(), by: z.enum(SPLITS).default('route') });
 const dayFigures = { calls: z.number(), errors: z.number(), /** what the plan's counter took */ counted: z.number() };
 const share = z.object({ id: z.uuid().nullable(), name: z.string().nullable(), ...dayFigures });
 export const LogDays = z
@@ -312,8 +315,13 @@ export const LogDays = z
     to: z.string(),
     days: z.array(z.object({ day: z.string(), ...dayFigures })),
     routes: z.array(share),
+    clients: z.array(share),
     api_keys: z.array(share),
     environments: z.array(share),
+    /** the largest of the kind asked for with `by`, each with a figure for every day of `days` */
+    series: z.array(
+      z.object({ id: z.uuid().nullable(), name: z.string().nullable(), calls: z.array(z.number()), counted: z.array(z.number()) }),
+    ),
   })
   .meta({ id: 'LogDays' });
 

@@ -3,14 +3,16 @@ import test from 'node:test';
 import { insertRows } from '#server/gateway/log/insert.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { textOf } from '#server/kernel/streamed.ts';
 import { sql } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { made } from '#server/testing/samples.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { call } from './call.fixture.ts';
 import { logDays } from './days.ts';
+import { exportDays } from './days-export.ts';
 import { pruneRequestLogs } from './retention.ts';
-import { LogDays, LogDaysQuery, LogTraffic, LogTrafficQuery } from './schema.ts';
+import { ExportDays, LogDays, LogDaysQuery, LogTraffic, LogTrafficQuery } from './schema.ts';
 import { logTraffic } from './traffic.ts';
 
 await testDatabase();
@@ -95,6 +97,43 @@ test('the days of a month add up to what the plan counted: refusals and limits a
   assert.equal((await days(w.live)).from.slice(8), '01', 'the month at hand, unless asked otherwise');
   await assert.rejects(days(w.live, { from: '2026-04-01', to: '2026-03-01' }), { type: 'validation_error' });
   await assert.rejects(days(w.live, { from: '2020-01-01', to: '2026-03-01' }), { type: 'validation_error' });
+});
+
+test('a split tells the days of its largest, and its table every day, route or caller by line, harmless in a spreadsheet', async () => {
+  const w = await workspace();
+  const other = await workspace();
+  const routes = [];
+  for (const name of ['=cmd', 'b', 'c', 'd', 'e', 'f'])
+    routes.push(await made(w.live, 'routes.create', { name, target_base_url: 'http://127.0.0.1:9' }));
+  const client = newId();
+  await insertRows(sql(), [
+    ...routes.flatMap(({ id }, i) => Array.from({ length: 6 - i }, () => call(w.live, { ts: '2026-03-05T10:00:00.000Z', route_id: id }))),
+    call(w.live, { ts: '2026-03-07T10:00:00.000Z', route_id: routes[0]?.id, matched_client_id: client }),
+    call(other.live, { ts: '2026-03-07T10:00:00.000Z', route_id: routes[0]?.id }),
+  ]);
+  const march = { from: '2026-03-01', to: '2026-03-31' };
+  const split = await days(w.live, { ...march, by: 'route' });
+  assert.deepEqual(
+    split.series.map(({ name, counted }) => [name, counted[4], counted[6]]),
+    [
+      ['=cmd', 6, 1],
+      ['b', 5, 0],
+      ['c', 4, 0],
+      ['d', 3, 0],
+      ['e', 2, 0],
+    ],
+  );
+  assert.deepEqual(
+    split.clients.map(({ id, name, calls }) => [id, name, calls]),
+    [[client, null, 1]],
+  );
+  assert.deepEqual((await days(w.live, march)).series, []);
+  const table = (await textOf(await exportDays({ ...w.live, now: new Date() }, ExportDays.parse(march)))).trimEnd().split('\r\n');
+  assert.equal(table[0], 'day,route,route_id,calls,errors,counted');
+  assert.equal(table.length, 1 + 6 + 1);
+  assert.equal(table.at(-1), `2026-03-07,'=cmd,${routes[0]?.id},1,0,1`, 'of this workspace only');
+  const byClient = await textOf(await exportDays(w.live, ExportDays.parse({ ...march, by: 'client' })));
+  assert.match(byClient, new RegExp(`2026-03-07,,${client},1,0,1`));
 });
 
 test('days go after 400 days, and not before', async () => {

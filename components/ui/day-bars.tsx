@@ -1,0 +1,194 @@
+'use client';
+
+import { Table2 } from 'lucide-react';
+import { type CSSProperties, type KeyboardEvent, useState } from 'react';
+import { IconButton } from './button.tsx';
+import { cn } from './cn.ts';
+import { nice } from './scale.ts';
+
+export type DayBarsProps = {
+  /** Days in UTC as ISO dates, oldest first. */
+  days: readonly string[];
+  /** Bottom of the stack first; a figure for each day. At most six can be told apart. */
+  series: readonly { label: string; values: readonly number[] }[];
+  /** What is counted, in the plural: "calls". */
+  unit: string;
+  /** A day was clicked, or chosen with the arrow keys and Enter. */
+  onPick?: (day: string) => void;
+  height?: number;
+};
+
+/** Each series has a pattern of its own besides its colour, so that they are told apart without it. */
+const striped = (angle: number, ink: string, wide = 3) =>
+  `repeating-linear-gradient(${angle.toString()}deg, var(--${ink}) 0 ${wide.toString()}px, var(--surface) ${wide.toString()}px ${(wide + 2).toString()}px)`;
+const LOOKS: readonly CSSProperties[] = [
+  { background: 'var(--accent)' },
+  { background: striped(45, 'note') },
+  { background: striped(0, 'good', 2) },
+  { background: striped(135, 'warn') },
+  { background: striped(90, 'accent', 2) },
+  { background: 'var(--line-control)' },
+];
+const lookOf = (index: number, count: number): CSSProperties =>
+  (index === count - 1 && count > 1 ? LOOKS.at(-1) : LOOKS[index % LOOKS.length]) ?? {};
+
+/** Figures by day, stacked. Arrow keys walk the days and read them out, Enter opens one; the table button shows the same numbers as a table. */
+export function DayBars({ days, series, unit, onPick, height = 140 }: DayBarsProps) {
+  const [asTable, setAsTable] = useState(false);
+  const [at, setAt] = useState<number>();
+  const totals = days.map((_, i) => series.reduce((sum, { values }) => sum + (values[i] ?? 0), 0));
+  const top = nice(Math.max(1, ...totals));
+  const key = (event: KeyboardEvent) => {
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    const edge = { Home: 0, End: days.length - 1 }[event.key];
+    const day = at === undefined ? undefined : days[at];
+    if (step) setAt(Math.min(days.length - 1, Math.max(0, (at ?? (step === 1 ? -1 : days.length)) + step)));
+    else if (edge !== undefined) setAt(edge);
+    else if (event.key === 'Enter' && day !== undefined) onPick?.(day);
+    else return;
+    event.preventDefault();
+  };
+  const told = at === undefined ? undefined : { day: days[at], total: totals[at], index: at };
+  return (
+    <figure className="flex min-w-0 flex-col gap-2">
+      <figcaption className="flex flex-wrap items-center gap-x-4 gap-y-1 text-ink-2 text-xs">
+        {series.map(({ label, values }, index) => (
+          <span key={label} className="inline-flex min-w-0 items-center gap-1.5">
+            <span aria-hidden className="size-3 shrink-0 rounded-xs border border-line-strong" style={lookOf(index, series.length)} />
+            <span className="max-w-40 truncate">{label}</span>
+            <span className="figures text-ink-3">{values.reduce((a, b) => a + b, 0).toLocaleString()}</span>
+          </span>
+        ))}
+        <IconButton
+          size="sm"
+          label={asTable ? 'Show as chart' : 'Show as table'}
+          aria-pressed={asTable}
+          icon={<Table2 />}
+          onClick={() => setAsTable(!asTable)}
+          className="ml-auto size-6"
+        />
+      </figcaption>
+      {asTable ? (
+        <DayTable days={days} series={series} totals={totals} unit={unit} />
+      ) : (
+        <>
+          <p aria-live="polite" className="figures min-h-4.5 text-ink-2 text-xs">
+            {told?.day !== undefined && (
+              <>
+                <b className="font-semibold text-ink">{dayOf(told.day)}</b>: {counted(told.total ?? 0, unit)}
+                {series.length > 1 &&
+                  (told.total ?? 0) > 0 &&
+                  ` (${series
+                    .flatMap(({ label, values }) => (values[told.index] ? [`${label} ${(values[told.index] ?? 0).toLocaleString()}`] : []))
+                    .join(', ')})`}
+              </>
+            )}
+          </p>
+          <div className="flex gap-2">
+            <div
+              aria-hidden
+              className="figures flex w-9 shrink-0 flex-col justify-between text-right text-2xs text-ink-3"
+              style={{ height }}
+            >
+              <span>{short(top)}</span>
+              <span>{short(top / 2)}</span>
+              <span>0</span>
+            </div>
+            {/* biome-ignore lint/a11y/useSemanticElements: a fieldset would bring form semantics into a chart. */}
+            <div
+              role="group"
+              aria-label={`${unit} by day. Arrow keys walk the days${onPick ? ', Enter opens one' : ''}.`}
+              // biome-ignore lint/a11y/noNoninteractiveTabindex: the days are walked with the keyboard as well as pointed at.
+              tabIndex={0}
+              onKeyDown={key}
+              onPointerLeave={() => setAt(undefined)}
+              onBlur={() => setAt(undefined)}
+              className="flex min-w-0 flex-1 border-line-strong border-b bg-[linear-gradient(var(--line)_1px,transparent_1px)] bg-size-[100%_50%]"
+              style={{ height }}
+            >
+              {days.map((day, index) => (
+                // biome-ignore lint/a11y/noStaticElementInteractions lint/a11y/useKeyWithClickEvents: the keyboard's way is the group's.
+                <div
+                  key={day}
+                  onPointerEnter={() => setAt(index)}
+                  onClick={() => onPick?.(day)}
+                  className={cn(
+                    'flex h-full min-w-0 flex-1 flex-col-reverse px-px sm:px-0.5',
+                    onPick && 'cursor-pointer',
+                    index === at && 'bg-pressed/70',
+                  )}
+                >
+                  {series.map(({ label, values }, one) => {
+                    const value = values[index] ?? 0;
+                    return (
+                      value > 0 && (
+                        <span
+                          key={label}
+                          className="min-h-px w-full last:rounded-t-xs"
+                          style={{ ...lookOf(one, series.length), height: `${((value / top) * 100).toString()}%` }}
+                        />
+                      )
+                    );
+                  })}
+                </div>
+              ))}
+            </div>
+          </div>
+          <div aria-hidden className="figures flex justify-between pl-11 text-2xs text-ink-3">
+            {[...new Set([0, Math.floor((days.length - 1) / 2), days.length - 1])].map((index) => (
+              <span key={index}>{dayOf(days[index] ?? '')}</span>
+            ))}
+          </div>
+        </>
+      )}
+    </figure>
+  );
+}
+
+function DayTable({ days, series, totals, unit }: Pick<DayBarsProps, 'days' | 'series' | 'unit'> & { totals: readonly number[] }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable from the keyboard.
+    <div tabIndex={0} className="max-h-64 overflow-auto rounded-md border border-line-strong">
+      <table className="figures w-full text-right text-xs">
+        <caption className="sr-only">{unit} by day</caption>
+        <thead className="sticky top-0 bg-subtle text-ink-3">
+          <tr>
+            <th scope="col" className="px-2 py-1 text-left font-medium">
+              Day (UTC)
+            </th>
+            {series.map(({ label }) => (
+              <th key={label} scope="col" className="px-2 py-1 font-medium">
+                {label}
+              </th>
+            ))}
+            {series.length > 1 && (
+              <th scope="col" className="px-2 py-1 font-medium">
+                Total
+              </th>
+            )}
+          </tr>
+        </thead>
+        <tbody>
+          {days.map((day, index) => (
+            <tr key={day} className="border-line border-t">
+              <th scope="row" className="whitespace-nowrap px-2 py-1 text-left font-normal">
+                {dayOf(day)}
+              </th>
+              {series.map(({ label, values }) => (
+                <td key={label} className="px-2 py-1">
+                  {(values[index] ?? 0).toLocaleString()}
+                </td>
+              ))}
+              {series.length > 1 && <td className="px-2 py-1 font-medium">{(totals[index] ?? 0).toLocaleString()}</td>}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+const short = (value: number) => new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 }).format(value);
+const dayOf = (day: string) =>
+  day && new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' }).format(new Date(`${day}T00:00:00Z`));
+const counted = (n: number, unit: string): string => `${n.toLocaleString()} ${n === 1 ? unit.replace(/s$/, '') : unit}`;
