@@ -169,8 +169,8 @@ test('a wrong token, no token and a page of another site begin no session', asyn
   const form = { csrfToken, email: 'bea@example.test', password, json: 'true' };
   await call('POST', 'callback/password', { form: { ...form, csrfToken: 'wrong' }, cookie });
   await call('POST', 'callback/password', { form });
-  for (const headers of [{ origin: 'https://evil.test' }, { 'sec-fetch-site': 'cross-site' }, { origin: 'null' }])
-    assert.equal((await call('POST', 'callback/password', { form, cookie, headers: headers as Record<string, string> })).status, 403);
+  const foreign: Record<string, string>[] = [{ origin: 'https://evil.test' }, { 'sec-fetch-site': 'cross-site' }, { origin: 'null' }];
+  for (const headers of foreign) assert.equal((await call('POST', 'callback/password', { form, cookie, headers })).status, 403);
   assert.equal(await db().sessions.count(), before);
 });
 

@@ -73,8 +73,8 @@ async function asked(req: Request, { action, provider, method, query, body }: As
     },
     getHeader: (name) => (name.toLowerCase() === 'set-cookie' ? out.headers.getSetCookie() : (out.headers.get(name) ?? undefined)),
     end: () => {},
-    json: (value) => void (out.body = value),
-    send: (value) => void (out.body = value),
+    json: (value) => void Object.assign(out, { body: value }),
+    send: (value) => void Object.assign(out, { body: value }),
   };
   const nextauth = provider === undefined ? [action] : [action, provider];
   const request = {
