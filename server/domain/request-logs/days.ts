@@ -66,8 +66,9 @@ export function daysOf(ctx: Ctx, query: { from?: string | undefined; to?: string
   return { from, to };
 }
 
-/** What things of a kind are called today; one that is gone has no name. */
+/** What things of a kind are called today; one that is gone has no name, nor have keys for those who may not list keys. */
 export async function namesOf(tx: Tx, ctx: Ctx, kind: Split, ids: readonly string[]): Promise<Map<string, string>> {
+  if (kind === 'api_key' && !ctx.actor.capabilities.has('api_key:list')) return new Map();
   const asked = { where: { ...own(ctx), id: { in: [...ids] } }, select: { id: true, name: true } };
   const rows = await {
     route: () => tx.routes.findMany(asked),

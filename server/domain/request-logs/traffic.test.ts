@@ -11,8 +11,9 @@ import { workspace } from '#server/testing/workspace.ts';
 import { call } from './call.fixture.ts';
 import { logDays } from './days.ts';
 import { exportDays } from './days-export.ts';
+import { logFacets } from './facets.ts';
 import { pruneRequestLogs } from './retention.ts';
-import { ExportDays, LogDays, LogDaysQuery, LogTraffic, LogTrafficQuery } from './schema.ts';
+import { ExportDays, LogDays, LogDaysQuery, LogFacetsQuery, LogTraffic, LogTrafficQuery } from './schema.ts';
 import { logTraffic } from './traffic.ts';
 
 await testDatabase();
@@ -142,4 +143,18 @@ test('days go after 400 days, and not before', async () => {
   await pruneRequestLogs([], new Date());
   const { rows } = await sql().query('select distinct day from call_days where tenant_id = $1', [w.tenant.id]);
   assert.equal(rows.length, 1);
+});
+
+test('a Member, who sees the log but no keys, learns from no sum what keys are called', async () => {
+  const w = await workspace();
+  const key = await made(w.live, 'api_keys.create', { name: 'payroll-worker' });
+  await insertRows(sql(), [call(w.live, { api_key_id: key.id })]);
+  const told = async (ctx: Ctx) => {
+    const facet = (await logFacets({ ...ctx, now: new Date() }, LogFacetsQuery.parse({}))).api_key_id[0];
+    const share = (await days(ctx)).api_keys[0];
+    assert.deepEqual([facet?.value, share?.id], [key.id, key.id]);
+    return [facet?.name, share?.name];
+  };
+  assert.deepEqual(await told(w.member('member')), [null, null]);
+  assert.deepEqual(await told(w.member('viewer')), ['payroll-worker', 'payroll-worker']);
 });
