@@ -1,6 +1,7 @@
 import { bodyOf, mergedInput } from '#server/api/input.ts';
 import { matchDashboard } from '#server/api/operations.ts';
 import { perform, performRaw } from '#server/api/perform.ts';
+import { assertNotForeign } from '#server/auth/same-origin.ts';
 import { asRefusal, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { type Feed, successesOf } from '#server/kernel/operation.ts';
@@ -23,6 +24,8 @@ export async function handleDashboard(req: Request): Promise<Response> {
         headers: { allow: match.allow.join(', ') },
       });
     const { op, params } = match;
+    // A download is recorded under the person's name: no link on a foreign page may start one.
+    if (op.stream) assertNotForeign(req.headers);
     const ctx = await context.member({ space: false });
     const body = op.http.startsWith('GET ') ? new Uint8Array() : await bodyOf(req);
     if (op.stream) return raw(await performRaw(op, op.stream, ctx, mergedInput(op, req, params, body)), requestId);

@@ -7,6 +7,7 @@ import { db } from '#server/platform/db.ts';
 import { rootKeys } from '#server/platform/keys.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { workspace } from '#server/testing/workspace.ts';
+import { handleDashboard } from './dashboard.ts';
 import { handleTrpc, MOST_IN_BATCH } from './handle.ts';
 
 await testDatabase();
@@ -19,7 +20,7 @@ async function signedIn(role: 'owner' | 'viewer' = 'owner') {
     await addMembership(tx, { tenant_id: w.tenant.id, user_id: user.id, role, source: 'invite', now });
     return createSession(tx, { user_id: user.id, methods: ['code'], keep: false, ip: null, user_agent: null, now });
   });
-  const send = async (path: string, init: RequestInit = {}) => {
+  const sent = async (handle: (req: Request) => Promise<Response>, path: string, init: RequestInit = {}) => {
     const headers = new Headers({
       'x-sallyport-front': frontDoorToken(rootKeys().current),
       'x-sallyport-ip': '127.0.0.1',
@@ -29,10 +30,11 @@ async function signedIn(role: 'owner' | 'viewer' = 'owner') {
       ...(init.body ? { 'content-type': 'application/json' } : {}),
       ...(init.headers as Record<string, string>),
     });
-    const response = await handleTrpc(new Request(`http://admin.test/admin/trpc/${path}`, { ...init, headers }));
+    const response = await handle(new Request(`http://admin.test/admin/${path}`, { ...init, headers }));
     return { status: response.status, text: await response.text() };
   };
-  return { w, send };
+  const send = (path: string, init?: RequestInit) => sent(handleTrpc, `trpc/${path}`, init);
+  return { w, send, get: (path: string, headers: Record<string, string>) => sent(handleDashboard, path, { headers }) };
 }
 
 const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
@@ -72,4 +74,20 @@ test('nothing is changed by a GET or by what a form of another site can send, an
     '{"name":"p","target_base_url":"https://example.com","inject_body_json":{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}}';
   await send('routes.create', { method: 'POST', body });
   assert.equal(({} as { polluted?: number }).polluted, undefined);
+});
+
+test('no page of somebody else starts a download in a person’s name', async () => {
+  const { w, get } = await signedIn();
+  const exports = () => db().audit_logs.count({ where: { tenant_id: w.tenant.id, action: 'export' } });
+  for (const path of ['logs/export?format=csv', 'audit-logs/export?format=csv']) {
+    for (const site of ['cross-site', 'same-site']) {
+      const { status, text } = await get(path, { 'sec-fetch-site': site });
+      assert.deepEqual([status, JSON.parse(text).code], [403, 'csrf_failed'], `${path} from ${site}`);
+    }
+    assert.equal(await exports(), 0);
+    for (const site of ['same-origin', 'none'])
+      assert.equal((await get(path, { 'sec-fetch-site': site })).status, 200, `${path} from ${site}`);
+    assert.equal(await exports(), 2);
+    await db().$executeRaw`delete from audit_logs where tenant_id = ${w.tenant.id}::uuid and action = 'export'`;
+  }
 });
