@@ -45,7 +45,12 @@ test('who may not change what a page lists may not put a view of it before every
 
 test('a page one may not see has no views, whoever shared them', async () => {
   const w = await workspace();
-  await made(person(w, 'editor'), 'views.create', view({ page: 'secrets', shared: true }));
+  const { id } = await made(person(w, 'editor'), 'views.create', view({ page: 'secrets', shared: true }));
+  for (const [op, input] of [
+    ['views.update', { id, is_default: true }],
+    ['views.delete', { id }],
+  ] as const)
+    await assert.rejects(perform(operationById(op), person(w, 'member'), input), { type: 'not_found' });
   await assert.rejects(perform(operationById('views.list'), person(w, 'member'), { page: 'secrets' }), { type: 'role_denied' });
   await assert.rejects(perform(operationById('views.create'), person(w, 'member'), view({ page: 'secrets' })), { type: 'role_denied' });
   assert.deepEqual(await names(person(w, 'viewer'), 'secrets'), ['Switched off']);

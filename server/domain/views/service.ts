@@ -128,12 +128,12 @@ const entry = (action: string, row: Row) => ({
   details: { page: row.page, shared: row.shared },
 });
 
-/** A private view of somebody else does not exist for anybody. @throws Refusal not_found */
+/** A private view of somebody else does not exist for anybody, nor a shared one for who does not see its page. @throws Refusal not_found */
 async function viewById(tx: Tx, ctx: Ctx, id: string, personId: string): Promise<Row> {
   const row = isUuid(id)
     ? await tx.saved_views.findFirst({ where: { ...own(ctx), id, OR: [{ owner_id: personId }, { shared: true }] } })
     : null;
-  if (!row) throw notFound();
+  if (!row || !ctx.actor.capabilities.has(RIGHTS[row.page as Page].see)) throw notFound();
   return row;
 }
 
