@@ -10,7 +10,7 @@ import { RadioCards } from '#components/ui/choices.tsx';
 import { DateTimeInput } from '#components/ui/date-time-input.tsx';
 import { Field } from '#components/ui/field.tsx';
 import { Form, fieldError, useUnsavedGuard, useZodForm } from '#components/ui/form.tsx';
-import { Sheet } from '#components/ui/sheet.tsx';
+import { Sheet, SheetFooter } from '#components/ui/sheet.tsx';
 import { SpaceNote } from '#components/ui/test-band.tsx';
 import { KEY_ROLES } from '#server/domain/roles/schema.ts';
 import type { NewKey } from './created-card.tsx';
@@ -74,7 +74,7 @@ function CreateForm({ onClose, onCreated }: { onClose: () => void; onCreated: Pr
   };
   const type = form.watch('key_type');
   return (
-    <Form form={form} onSubmit={submit} refusal={refusal}>
+    <Form form={form} onSubmit={submit} refusal={refusal} className="grow">
       {panel}
       <ThreeQuestions
         onAdvice={({ role_ids, key_type }) => {
@@ -107,7 +107,7 @@ function CreateForm({ onClose, onCreated }: { onClose: () => void; onCreated: Pr
           </Field>
         )}
       </KeyFields>
-      <div className="flex flex-wrap items-center justify-between gap-3">
+      <SheetFooter>
         <SpaceNote space={space} />
         <div className="ml-auto flex gap-2">
           <Button onClick={onClose}>Cancel</Button>
@@ -115,7 +115,7 @@ function CreateForm({ onClose, onCreated }: { onClose: () => void; onCreated: Pr
             Create key
           </Button>
         </div>
-      </div>
+      </SheetFooter>
     </Form>
   );
 }

@@ -30,7 +30,7 @@ import { keyListInput, keySearch } from './list-search.ts';
 type Listed = Key & { traffic: Traffic | undefined };
 const column = columnsFor<Listed>();
 const all = [
-  column.accessor('name', { header: 'Name', meta: { sort: 'name' }, cell: ({ getValue }) => getValue() }),
+  column.accessor('name', { header: 'Name', meta: { sort: 'name', cap: '16rem' }, cell: ({ getValue }) => getValue() }),
   column.accessor('key_prefix', {
     header: 'Key',
     meta: { hideBelow: 'sm' },

@@ -15,7 +15,7 @@ import { Field } from '#components/ui/field.tsx';
 import { Form, fieldError, useUnsavedGuard, useZodForm } from '#components/ui/form.tsx';
 import { Input, Textarea } from '#components/ui/input.tsx';
 import { Select } from '#components/ui/select.tsx';
-import { Sheet } from '#components/ui/sheet.tsx';
+import { Sheet, SheetFooter } from '#components/ui/sheet.tsx';
 import { SpaceNote } from '#components/ui/test-band.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import { AddressNote, addressProblem } from './address-note.tsx';
@@ -132,7 +132,7 @@ function FormOf({ client, mine, onDone }: { client: Detail | undefined; mine: bo
     else create.mutate(input);
   };
   return (
-    <Form form={form} onSubmit={submit} refusal={refusal}>
+    <Form form={form} onSubmit={submit} refusal={refusal} className="grow">
       {panel}
       <Field label="Name" required error={fieldError(form, 'name')}>
         <Input placeholder="billing-worker" autoComplete="off" autoFocus={!client} {...form.register('name')} />
@@ -179,7 +179,7 @@ function FormOf({ client, mine, onDone }: { client: Detail | undefined; mine: bo
         path={client ? `/clients/${client.id}` : '/clients'}
         body={{ name: values.name || 'NAME', type: values.type, ip_address: values.ip_address || '203.0.113.7' }}
       />
-      <div className="flex flex-wrap items-center justify-between gap-3">
+      <SheetFooter>
         <SpaceNote space={space} />
         <div className="ml-auto flex gap-2">
           <Button onClick={onDone}>Cancel</Button>
@@ -193,7 +193,7 @@ function FormOf({ client, mine, onDone }: { client: Detail | undefined; mine: bo
             {client ? 'Save' : 'Create client'}
           </Button>
         </div>
-      </div>
+      </SheetFooter>
     </Form>
   );
 }

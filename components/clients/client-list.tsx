@@ -31,17 +31,17 @@ import { type ClientRow, credentialsInWords, TYPES } from './words.ts';
 type Listed = ClientRow & { traffic: Traffic | undefined };
 const column = columnsFor<Listed>();
 const columnsOf = (toggle: (row: ClientRow, enabled: boolean) => void, readOnly: string | undefined) => [
-  column.accessor('name', { header: 'Name', meta: { sort: 'name' }, cell: ({ getValue }) => getValue() }),
+  column.accessor('name', { header: 'Name', meta: { sort: 'name', cap: '16rem' }, cell: ({ getValue }) => getValue() }),
   column.accessor('type', { header: 'Type', meta: { sort: 'type', hideBelow: 'md' }, cell: ({ getValue }) => TYPES[getValue()] }),
   column.accessor('ip_address', {
     header: 'Address',
-    meta: { sort: 'ip_address' },
+    meta: { sort: 'ip_address', cap: '12rem' },
     cell: ({ getValue }) => <span className="font-mono text-ink-2 text-xs">{getValue()}</span>,
   }),
   column.accessor('credential_kinds', {
     header: 'Credentials',
     meta: { hideBelow: 'xl' },
-    cell: ({ getValue }) => credentialsInWords(getValue()),
+    cell: ({ getValue }) => <span className="whitespace-nowrap">{credentialsInWords(getValue())}</span>,
   }),
   column.accessor('assigned_route_count', {
     header: 'Routes',

@@ -105,7 +105,7 @@ export function RoutesTab({ collectionId, expects }: { collectionId: string; exp
 }
 
 const columns = [
-  column.accessor('name', { header: 'Name', cell: ({ getValue }) => getValue() }),
+  column.accessor('name', { header: 'Name', meta: { cap: '20rem' }, cell: ({ getValue }) => getValue() }),
   column.accessor('target_base_url', {
     header: 'Upstream',
     meta: { hideBelow: 'md', truncate: true, width: '30%' },

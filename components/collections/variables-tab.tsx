@@ -48,7 +48,11 @@ export function VariablesTab({ collectionId }: { collectionId: string }) {
       <DataTable
         caption="Variables"
         columns={[
-          column.accessor('key', { header: 'Key', cell: ({ getValue }) => <span className="font-mono text-xs">{getValue()}</span> }),
+          column.accessor('key', {
+            header: 'Key',
+            meta: { cap: '18rem' },
+            cell: ({ getValue }) => <span className="font-mono text-xs">{getValue()}</span>,
+          }),
           column.display({
             id: 'value',
             header: 'Value',
@@ -65,7 +69,7 @@ export function VariablesTab({ collectionId }: { collectionId: string }) {
           column.display({
             id: 'use',
             header: 'Write it as',
-            meta: { hideBelow: 'sm' },
+            meta: { hideBelow: 'sm', cap: '18rem' },
             cell: ({ row }) => <CopyText value={`{{var:${row.original.key}}}`} label="placeholder" className="relative z-10" />,
           }),
           column.accessor('description', {

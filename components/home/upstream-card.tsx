@@ -82,7 +82,7 @@ export function UpstreamCard({ apiKey }: { apiKey: string | undefined }) {
             label="Base URL of the API"
             required
             error={problem}
-            hint="Only https. Callers reach it under an address of this workspace."
+            hint="Its https address. Callers use an address of this workspace instead."
           >
             <Input
               mono
@@ -180,8 +180,9 @@ function Done({
 }
 
 const hostOf = (url: string) => URL.parse(url)?.hostname ?? '';
-/** `api.stripe.com` is known to people as `stripe`. */
+/** `api.stripe.com` is known to people as `stripe`; an address says nothing. */
 const nameOf = (url: string) => {
+  if (/^[\d.]+$|^\[/.test(hostOf(url))) return 'my-api';
   const labels = hostOf(url)
     .split('.')
     .filter((label) => !/^(?:www|api|gateway|rest|v\d+)$/.test(label));

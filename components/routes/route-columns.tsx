@@ -29,12 +29,12 @@ export function routeColumns({ colors, readOnly, namesOnly, figures, onEnable }:
   const columns = [
     column.accessor('name', {
       header: 'Name',
-      meta: { sort: 'name' },
+      meta: { sort: 'name', cap: '15rem' },
       cell: ({ row: { original: route } }) => <span className={route.enabled ? undefined : 'text-ink-3'}>{route.name}</span>,
     }),
     column.accessor('slug', {
       header: 'Slug',
-      meta: { hideBelow: 'xl' },
+      meta: { hideBelow: 'xl', cap: '9.5rem' },
       cell: ({ getValue }) => {
         const slug = getValue();
         return slug ? <CopyText value={slug} label="slug" className="relative z-10" /> : <span className="text-ink-3">none</span>;
@@ -42,7 +42,7 @@ export function routeColumns({ colors, readOnly, namesOnly, figures, onEnable }:
     }),
     column.accessor('target_base_url', {
       header: 'Upstream',
-      meta: { hideBelow: 'md', truncate: true, width: '22%' },
+      meta: { hideBelow: 'md', cap: '12rem' },
       cell: ({ getValue }) => <span className="font-mono text-ink-2 text-xs">{hostOf(getValue())}</span>,
     }),
     column.accessor('base_environment', {
@@ -57,7 +57,7 @@ export function routeColumns({ colors, readOnly, namesOnly, figures, onEnable }:
     }),
     column.accessor('rate_limit_requests', {
       header: 'Limit',
-      meta: { hideBelow: 'xl' },
+      meta: { hideBelow: '2xl' },
       cell: ({ row: { original: route } }) => limitOf(route) ?? <span className="text-ink-3">none</span>,
     }),
     column.display({
@@ -74,7 +74,7 @@ export function routeColumns({ colors, readOnly, namesOnly, figures, onEnable }:
     }),
     column.accessor('created_at', {
       header: 'Created',
-      meta: { hideBelow: 'xl', sort: 'created_at' },
+      meta: { hideBelow: '2xl', sort: 'created_at' },
       cell: ({ getValue }) => <Time value={getValue()} className="text-ink-3" />,
     }),
     column.accessor('enabled', {

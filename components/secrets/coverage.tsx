@@ -8,7 +8,7 @@ export function Coverage({ environments, set }: { environments: readonly Environ
   const missing = environments.filter((environment) => !set.includes(environment.name));
   return (
     <span
-      className="inline-flex items-center gap-2"
+      className="inline-flex items-center gap-2 whitespace-nowrap"
       title={missing.length ? `Missing in ${missing.map((e) => e.display_name).join(', ')}` : undefined}
     >
       <span aria-hidden className="flex items-center gap-1">

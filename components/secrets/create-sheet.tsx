@@ -13,7 +13,7 @@ import { Field } from '#components/ui/field.tsx';
 import { Form, fieldError, useUnsavedGuard, useZodForm } from '#components/ui/form.tsx';
 import { Input } from '#components/ui/input.tsx';
 import { Select } from '#components/ui/select.tsx';
-import { Sheet } from '#components/ui/sheet.tsx';
+import { Sheet, SheetFooter } from '#components/ui/sheet.tsx';
 import { SpaceNote } from '#components/ui/test-band.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import { secretName, secretValue } from '#server/domain/secrets/schema.ts';
@@ -97,7 +97,7 @@ function CreateForm({ onDone }: { onDone: () => void }) {
     });
   };
   return (
-    <Form form={form} onSubmit={submit} refusal={refusal}>
+    <Form form={form} onSubmit={submit} refusal={refusal} className="grow">
       {panel}
       <Field
         label="Name"
@@ -161,7 +161,7 @@ function CreateForm({ onDone }: { onDone: () => void }) {
         />
       )}
       <ApiEquivalent method="POST" path="/secrets" body={{ name: values.name || 'NAME', value: '…', environment }} />
-      <div className="flex flex-wrap items-center justify-between gap-3">
+      <SheetFooter>
         <SpaceNote space={space} />
         <div className="ml-auto flex gap-2">
           <Button onClick={onDone}>Cancel</Button>
@@ -169,7 +169,7 @@ function CreateForm({ onDone }: { onDone: () => void }) {
             Create secret
           </Button>
         </div>
-      </div>
+      </SheetFooter>
     </Form>
   );
 }

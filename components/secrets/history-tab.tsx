@@ -44,7 +44,7 @@ const columns = [
   }),
   column.accessor('written_by', {
     header: 'By',
-    meta: { hideBelow: 'sm', truncate: true },
+    meta: { hideBelow: 'sm', cap: '14rem' },
     cell: ({ getValue }) => getValue() ?? <span className="text-ink-3">—</span>,
   }),
   column.display({

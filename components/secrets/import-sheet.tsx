@@ -13,7 +13,7 @@ import { Callout } from '#components/ui/callout.tsx';
 import { Checkbox } from '#components/ui/choices.tsx';
 import { Field } from '#components/ui/field.tsx';
 import { Select } from '#components/ui/select.tsx';
-import { Sheet } from '#components/ui/sheet.tsx';
+import { Sheet, SheetFooter } from '#components/ui/sheet.tsx';
 import { SpaceNote } from '#components/ui/test-band.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import type { ImportedEnv } from '#server/domain/secrets/schema.ts';
@@ -68,7 +68,7 @@ function ImportForm({ onDone }: { onDone: () => void }) {
     store.reset();
   };
   return (
-    <div className="flex flex-col gap-5">
+    <div className="flex grow flex-col gap-5">
       <Field
         label="File"
         required
@@ -93,7 +93,7 @@ function ImportForm({ onDone }: { onDone: () => void }) {
         ) : (
           <MutationError error={store.error} />
         ))}
-      <div className="flex flex-wrap items-center justify-between gap-3">
+      <SheetFooter>
         <SpaceNote space={space} />
         <div className="ml-auto flex gap-2">
           <Button onClick={onDone}>Cancel</Button>
@@ -117,7 +117,7 @@ function ImportForm({ onDone }: { onDone: () => void }) {
             </Button>
           )}
         </div>
-      </div>
+      </SheetFooter>
     </div>
   );
 }

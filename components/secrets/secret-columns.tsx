@@ -31,7 +31,7 @@ const column = columnsFor<ListedSecret>();
 export const secretColumns = (environments: readonly EnvironmentLook[] | undefined, collectionName: (id: string) => string | undefined) => [
   column.accessor('name', {
     header: 'Name',
-    meta: { sort: 'name' },
+    meta: { sort: 'name', cap: '18rem' },
     cell: ({ row }) => <span className="font-mono text-xs">{row.original.name}</span>,
   }),
   column.accessor('secret_type', {
@@ -58,7 +58,11 @@ export const secretColumns = (environments: readonly EnvironmentLook[] | undefin
     header: 'Used by',
     meta: { hideBelow: 'md' },
     cell: ({ getValue }) =>
-      getValue() === 0 ? <span className="text-ink-3">nothing</span> : `${getValue()} ${getValue() === 1 ? 'place' : 'places'}`,
+      getValue() === 0 ? (
+        <span className="text-ink-3">nothing</span>
+      ) : (
+        <span className="whitespace-nowrap">{`${getValue()} ${getValue() === 1 ? 'place' : 'places'}`}</span>
+      ),
   }),
   column.display({
     id: 'used',

@@ -145,7 +145,7 @@ export function SecretSettings({ secret }: { secret: z.output<typeof SecretDetai
             <Textarea mono rows={2} {...form.register('allowed_hosts')} />
           </Field>
           <Field label="Remind me to change it" optional error={fieldError(form, 'rotate_every_days')}>
-            <Input inputMode="numeric" suffix="days after each change" className="max-w-64" {...form.register('rotate_every_days')} />
+            <Input inputMode="numeric" suffix="days after each change" className="max-w-72" {...form.register('rotate_every_days')} />
           </Field>
           <div>
             <Button

@@ -13,13 +13,15 @@ declare module '@tanstack/react-table' {
   interface ColumnMeta<TData extends RowData, TValue> {
     align?: 'left' | 'right';
     /** The column disappears on windows narrower than this; the details are one click away. */
-    hideBelow?: 'sm' | 'md' | 'lg' | 'xl';
+    hideBelow?: 'sm' | 'md' | 'lg' | 'xl' | '2xl';
     /** CSS width; without one the column takes what its content needs. */
     width?: string;
     /** The key the list endpoint sorts by; without one the header is plain text. */
     sort?: string;
     /** The cell's text is cut with an ellipsis instead of widening the table. */
     truncate?: boolean;
+    /** The cell grows with its text up to this CSS width, and cuts what is longer: one long name must not push the other columns out of sight. */
+    cap?: string;
   }
 }
 

@@ -32,7 +32,7 @@ export function Input({ prefix, suffix, icon, mono, size = 'md', className, ...r
   return (
     <span className={cn('field-surface flex w-full min-w-0 items-center', controlHeight[size], className)}>
       {icon && <span className="pl-2.5 text-ink-3 [&_svg]:size-4">{icon}</span>}
-      {prefix && <span className="select-none pl-2.5 text-ink-3">{prefix}</span>}
+      {prefix && <span className="shrink-0 select-none whitespace-nowrap pl-2.5 text-ink-3">{prefix}</span>}
       <input
         {...technical}
         {...rest}
@@ -44,7 +44,7 @@ export function Input({ prefix, suffix, icon, mono, size = 'md', className, ...r
           mono && 'font-mono',
         )}
       />
-      {suffix && <span className="flex items-center pr-2.5 text-ink-3">{suffix}</span>}
+      {suffix && <span className="flex shrink-0 items-center whitespace-nowrap pr-2.5 text-ink-3">{suffix}</span>}
     </span>
   );
 }

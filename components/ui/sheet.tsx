@@ -53,7 +53,8 @@ export function Sheet(props: SheetProps) {
           ref={popup}
           aria-modal={modal || undefined}
           // Beside a list the panel is read, not filled in: its first control must not swallow the keys that move on in the list.
-          initialFocus={modal ? undefined : popup}
+          // A form begins at its first field: on the close button, Enter would throw away what was meant, and its tooltip would cover the title.
+          initialFocus={modal ? () => popup.current?.querySelector<HTMLElement>(FIELD) ?? true : popup}
           style={{ maxWidth: `min(100vw, ${width.toString()}px)` }}
           className="fixed inset-y-0 right-0 z-50 flex w-full flex-col border-line-strong border-l bg-overlay text-ink shadow-overlay outline-none transition-[translate,opacity] duration-200 ease-out data-ending-style:translate-x-8 data-starting-style:translate-x-8 data-ending-style:opacity-0 data-starting-style:opacity-0"
         >
@@ -79,6 +80,15 @@ export function Sheet(props: SheetProps) {
     </Base.Root>
   );
 }
+
+const FIELD = 'input:not([type=hidden], [type=file], [tabindex="-1"], :disabled), textarea:not(:disabled)';
+
+/** The buttons of a form inside a sheet: at the bottom of the panel whatever the length of the form. The form needs `grow`. */
+export const SheetFooter = ({ children }: { children: ReactNode }) => (
+  <div className="sticky bottom-0 z-10 -mx-5 mt-auto -mb-4 flex flex-wrap items-center justify-between gap-3 border-line border-t bg-overlay px-5 py-3">
+    {children}
+  </div>
+);
 
 const LEAST = 360;
 const STEP = 40;

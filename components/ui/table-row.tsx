@@ -11,7 +11,13 @@ import { Menu, type MenuEntry } from './dropdown-menu.tsx';
 import type { Selection } from './table-keys.ts';
 
 /** Columns that leave narrow windows, as classes. */
-export const hidden = { sm: 'max-sm:hidden', md: 'max-md:hidden', lg: 'max-lg:hidden', xl: 'max-xl:hidden' } as const;
+export const hidden = {
+  sm: 'max-sm:hidden',
+  md: 'max-md:hidden',
+  lg: 'max-lg:hidden',
+  xl: 'max-xl:hidden',
+  '2xl': 'max-2xl:hidden',
+} as const;
 
 type BodyRowProps<T> = {
   row: Row<T>;
@@ -46,14 +52,26 @@ export function BodyRow<T>({ row, name, href, onOpen, isOpen, entries, selection
       )}
       {row.getVisibleCells().map((cell, index) => {
         const meta = cell.column.columnDef.meta;
-        const content = flexRender(cell.column.columnDef.cell, cell.getContext());
+        const rendered = flexRender(cell.column.columnDef.cell, cell.getContext());
+        // Above the stretched link, so that pointing at the text tells the whole of it.
+        const whole = meta?.cap ? cell.getValue() : undefined;
+        const content =
+          typeof whole === 'string' ? (
+            <span title={whole} className="relative z-10">
+              {rendered}
+            </span>
+          ) : (
+            rendered
+          );
         return (
           <td
             key={cell.id}
+            style={meta?.cap ? { maxWidth: `min(${meta.cap}, 56vw)` } : undefined}
             className={cn(
               bodyCell,
-              meta?.align === 'right' && 'figures text-right',
+              meta?.align === 'right' && 'figures whitespace-nowrap text-right',
               meta?.truncate && 'max-w-0 truncate',
+              meta?.cap && 'truncate',
               meta?.hideBelow && hidden[meta.hideBelow],
             )}
           >
