@@ -42,8 +42,11 @@ const all = [
     id: 'limit',
     header: 'Limit',
     meta: { hideBelow: 'xl' },
-    cell: ({ row }) =>
-      limitInWords(row.original.rate_limit_requests, row.original.rate_limit_window_sec) ?? <span className="text-ink-3">—</span>,
+    cell: ({ row }) => (
+      <span className="whitespace-nowrap">
+        {limitInWords(row.original.rate_limit_requests, row.original.rate_limit_window_sec) ?? <span className="text-ink-3">—</span>}
+      </span>
+    ),
   }),
   column.display({
     id: 'calls',

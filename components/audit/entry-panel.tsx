@@ -76,7 +76,7 @@ function EntryDetail({ id }: { id: string }) {
               : {}),
           },
           {
-            label: thingOf(entry.resource_type),
+            label: capital(thingOf(entry.resource_type)),
             value: page ? (
               <Link className={textLink} href={path(page)}>
                 Open it
@@ -129,3 +129,5 @@ function EntryDetail({ id }: { id: string }) {
     </>
   );
 }
+
+const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);

@@ -62,7 +62,7 @@ export function AssignmentMatrix({ client }: { client: Detail }) {
         aria-label="Routes by environment, scrolls sideways"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable from the keyboard.
         tabIndex={0}
-        className="overflow-x-auto rounded-lg border border-line-strong bg-surface"
+        className="relative overflow-x-auto rounded-lg border border-line-strong bg-surface"
       >
         <table className="w-full border-separate border-spacing-0">
           <caption className="sr-only">Where {client.name} may call</caption>
@@ -83,7 +83,11 @@ export function AssignmentMatrix({ client }: { client: Detail }) {
               <tr key={route.id} className="group/row">
                 <th scope="row" className={`${cell} sticky left-0 z-10 bg-surface text-left font-medium`}>
                   <span className="flex flex-wrap items-center gap-2">
-                    <Link href={path(`/routes/${route.id}?tab=security`)} className="rounded-xs hover:underline">
+                    <Link
+                      href={path(`/routes/${route.id}?tab=security`)}
+                      title={route.name}
+                      className="block max-w-[min(18rem,40vw)] truncate rounded-xs py-0.5 hover:underline"
+                    >
                       {route.name}
                     </Link>
                     {!route.requires_clients && (

@@ -36,6 +36,7 @@ export function CollectionDetail({ id }: { id: string }) {
   if (collection.error && !collection.data) {
     return (
       <Page>
+        <PageHeader title="Collection" back={{ href: path('/collections'), label: 'Collections' }} />
         <QueryError
           query={collection}
           what="The collection"

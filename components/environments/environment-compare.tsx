@@ -118,7 +118,7 @@ export function EnvironmentCompare() {
         </EmptyState>
       ) : (
         <>
-          <div className="overflow-x-auto rounded-lg border border-line-strong bg-surface">
+          <div className="relative overflow-x-auto rounded-lg border border-line-strong bg-surface">
             <table className="w-full min-w-160 border-separate border-spacing-0 text-left">
               <caption className="sr-only">
                 Routes in {left.display_name} and {right.display_name}
@@ -186,7 +186,7 @@ function RouteRows({ name, href, loaded, lines, missing }: RouteRowsProps) {
   }
   const head = (
     <th scope="rowgroup" rowSpan={Math.max(1, count)} className={cn(cell, 'font-medium')}>
-      <Link href={href} className="rounded-xs hover:underline">
+      <Link href={href} title={name} className="block max-w-[min(16rem,36vw)] truncate rounded-xs py-0.5 hover:underline">
         {name}
       </Link>
     </th>

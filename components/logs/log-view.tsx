@@ -78,7 +78,7 @@ export function LogView() {
     void facets.refetch();
   };
   useHotkeys([
-    { keys: 'l', label: 'Live on or off', group: 'Logs', run: () => setLive(!live) },
+    { keys: 'l', label: 'Live tail on or off', group: 'Logs', run: () => setLive(!live) },
     { keys: 'n', label: 'Show the calls that wait', group: 'Logs', run: tail.show },
     { keys: 'r', label: 'Refresh', group: 'Logs', run: refresh },
   ]);
@@ -199,10 +199,10 @@ function MarkedBar({ count, onClear }: { count: number; onClear: () => void }) {
 }
 
 function LiveLabel({ tail, on }: { tail: Held; on: boolean }) {
-  if (!on) return <>Live</>;
+  if (!on) return <>Live tail</>;
   return (
     <span className="figures flex items-center gap-1.5">
-      Live
+      Live tail
       <span role="status" className="text-ink-3 text-xs">
         {tail.state === 'connecting' && 'connecting…'}
         {tail.state === 'closed' && 'ended; reload the page to go on'}

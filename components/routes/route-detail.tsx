@@ -80,6 +80,7 @@ export function RouteDetail({ id }: { id: string }) {
   if (route.error && !route.data) {
     return (
       <Page>
+        <PageHeader title="Route" back={{ href: path('/routes'), label: 'Routes' }} />
         <QueryError
           query={route}
           what="The route"

@@ -116,7 +116,7 @@ export function UsageView() {
           </p>
         </SectionCard>
         <DailyCalls year={billing_period.year} month={billing_period.month} />
-        <SectionCard title="Things" description="A full limit refuses new ones and leaves those that are there alone.">
+        <SectionCard title="In this workspace" description="A full limit refuses new ones and leaves those that are there alone.">
           <div className="grid gap-x-8 gap-y-4 sm:grid-cols-2">
             {counted.map(({ key, limit, used, overridden }) => (
               <LimitRow

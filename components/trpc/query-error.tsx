@@ -1,9 +1,10 @@
 'use client';
 
+import { SearchX } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { LinkButton } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
-import { ErrorCard } from '#components/ui/states.tsx';
+import { EmptyState, ErrorCard } from '#components/ui/states.tsx';
 import { useScopeIfAny } from './provider.tsx';
 import { nextStepOf, refusalOf } from './refusal.ts';
 
@@ -12,6 +13,13 @@ type Asked = { error: unknown; isFetching?: boolean; refetch: () => unknown };
 /** Stands where the answer of a failed query would stand: cause, next step, request id, retry. */
 export function QueryError({ query, what, actions }: { query: Asked; what: string; actions?: ReactNode }) {
   const refusal = refusalOf(query.error);
+  // Asking again brings nothing back; and "this credential" is the API's word for a person.
+  if (refusal.code === 'not_found')
+    return (
+      <EmptyState icon={<SearchX />} title={`${what} does not exist here`} action={actions}>
+        It may have been deleted, it may live in the other space, or the address may be mistyped.
+      </EmptyState>
+    );
   return (
     <ErrorCard
       title={`${what} could not be loaded: ${refusal.message}`}

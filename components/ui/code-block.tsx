@@ -42,9 +42,14 @@ export type CodeBlockProps = {
 export function CodeBlock({ snippets, title, wrap, onCopied, className }: CodeBlockProps) {
   const [chosen, setChosen] = useState<string>(snippets[0].id);
   const snippet = snippets.find((one) => one.id === chosen) ?? snippets[0];
+  const bar = Boolean(title) || snippets.length > 1;
   return (
-    <figure className={cn('min-w-0 overflow-hidden rounded-lg border border-line-strong bg-surface', className)}>
-      <figcaption className="flex h-9 items-center gap-1 border-line border-b bg-subtle pr-1 pl-1">
+    <figure className={cn('relative min-w-0 overflow-hidden rounded-lg border border-line-strong bg-surface', className)}>
+      <figcaption
+        className={
+          bar ? 'flex h-9 items-center gap-1 border-line border-b bg-subtle pr-1 pl-1' : 'absolute top-1 right-1 rounded-sm bg-surface'
+        }
+      >
         {title && <span className="truncate px-2 text-ink-2 text-xs">{title}</span>}
         {snippets.length > 1 && (
           // biome-ignore lint/a11y/useSemanticElements: a fieldset would bring form semantics into a figure.
@@ -70,7 +75,11 @@ export function CodeBlock({ snippets, title, wrap, onCopied, className }: CodeBl
       <pre
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable from the keyboard.
         tabIndex={0}
-        className={cn('max-h-120 overflow-auto px-3 py-2.5 focus-visible:-outline-offset-2', wrap && 'whitespace-pre-wrap break-words')}
+        className={cn(
+          'max-h-120 overflow-auto px-3 py-2.5 focus-visible:-outline-offset-2',
+          !bar && 'pr-10',
+          wrap && 'whitespace-pre-wrap break-words',
+        )}
       >
         <Code code={snippet.code} language={snippet.language} />
       </pre>

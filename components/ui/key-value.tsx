@@ -29,7 +29,7 @@ export function KeyValueList({ items, columns = 1, className }: { items: readonl
                 label={typeof item.label === 'string' ? item.label : 'value'}
               />
             )}
-            {item.hint && <p className="text-ink-3 text-xs">{item.hint}</p>}
+            {item.hint && <p className="mt-0.5 text-ink-3 text-xs [&>a]:inline-block [&>a]:py-1">{item.hint}</p>}
           </dd>
         </div>
       ))}

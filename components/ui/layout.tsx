@@ -23,7 +23,7 @@ export function PageHeader({ title, description, badges, usage, actions, back, d
   return (
     <header className="flex flex-col gap-3">
       {back && (
-        <Link href={back.href} className="-mb-2 w-fit rounded-sm text-ink-3 text-xs hover:text-ink">
+        <Link href={back.href} className="-my-1 inline-flex min-h-6 w-fit items-center rounded-sm text-ink-3 text-xs hover:text-ink">
           ← {back.label}
         </Link>
       )}

@@ -78,7 +78,11 @@ export function TimeHistogram({ buckets, bucketMs, unit, onSelect, onPickSeries,
           />
         ))}
         <span aria-live="polite" className="figures ml-auto truncate text-ink-2">
-          {shown ? `${clockOf(shown.at, bucketMs, style)}: ${counted(totalOf(shown), unit)}` : `up to ${counted(top, unit)} per bar`}
+          {shown
+            ? `${clockOf(shown.at, bucketMs, style)}: ${counted(totalOf(shown), unit)}`
+            : present.length === 0
+              ? ''
+              : `up to ${counted(top, unit)} per bar`}
         </span>
         <IconButton
           size="sm"
