@@ -34,7 +34,7 @@ export function OperationTree({
       {shown.length === 0 && <p className="px-1 text-ink-3">No operation has these words.</p>}
       {[...Map.groupBy(shown, ({ tag }) => tag)].map(([tag, list]) => (
         <div key={tag}>
-          <h3 className="px-1 pb-1 font-medium text-ink-3 text-xs">{tag}</h3>
+          <h2 className="px-1 pb-1 font-medium text-ink-3 text-xs">{tag}</h2>
           <ul>
             {list.map((op) => (
               <li key={op.id}>

@@ -15,8 +15,7 @@ const column = columnsFor<Call>();
 export const routeCallColumns: Columns<Call> = [
   column.accessor('path', {
     header: 'Call',
-    // A truncated cell asks for no room of its own: without a share the longer columns would leave it none.
-    meta: { truncate: true, width: '34%' },
+    meta: { cap: '15rem' },
     cell: ({ row: { original: call } }) => (
       <span className="font-normal">
         <Method method={call.method ?? '—'} />

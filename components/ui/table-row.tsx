@@ -66,7 +66,7 @@ export function BodyRow<T>({ row, name, href, onOpen, isOpen, entries, selection
         return (
           <td
             key={cell.id}
-            style={meta?.cap ? { maxWidth: `min(${meta.cap}, 56vw)` } : undefined}
+            style={meta?.cap ? { maxWidth: `min(${meta.cap}, 44vw)` } : undefined}
             className={cn(
               bodyCell,
               meta?.align === 'right' && 'figures whitespace-nowrap text-right',

@@ -1,7 +1,7 @@
 'use client';
 
 import Link from 'next/link';
-import { type KeyboardEvent, type ReactNode, useId } from 'react';
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef } from 'react';
 import { cn } from './cn.ts';
 
 export type TabLink = {
@@ -14,8 +14,16 @@ export type TabLink = {
 
 /** Sections of one page, each with its own address. They are links, so that Back, new tab and sharing work. */
 export function TabLinks({ tabs, label }: { tabs: readonly TabLink[]; label: string }) {
+  const row = useRef<HTMLElement>(null);
+  const current = tabs.find((tab) => tab.active)?.href;
+  // On a phone the row scrolls sideways, and the section one is in must not be the one out of sight. Only the row moves, never the page.
+  useEffect(() => {
+    const link = current ? row.current?.querySelector<HTMLElement>('[aria-current]') : undefined;
+    if (row.current && link)
+      row.current.scrollLeft = link.offsetLeft - row.current.offsetLeft - (row.current.clientWidth - link.clientWidth) / 2;
+  }, [current]);
   return (
-    <nav aria-label={label} className="-mb-px flex gap-1 overflow-x-auto border-line border-b [scrollbar-width:none]">
+    <nav ref={row} aria-label={label} className="-mb-px flex gap-1 overflow-x-auto border-line border-b [scrollbar-width:none]">
       {tabs.map((tab) => (
         <Link
           key={tab.href}
