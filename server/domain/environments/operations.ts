@@ -2,8 +2,20 @@ import { z } from 'zod';
 import { Deleted } from '#server/kernel/fields.ts';
 import { operation } from '#server/kernel/operation.ts';
 import { wholeList } from '#server/kernel/page.ts';
-import { CreateEnvironment, Environment, EnvironmentRecord, EnvironmentRef, UpdateEnvironment } from './schema.ts';
+import { duplicateEnvironment } from './duplicate.ts';
+import {
+  CreateEnvironment,
+  DuplicatedEnvironment,
+  DuplicateEnvironment,
+  Environment,
+  EnvironmentImpact,
+  EnvironmentRecord,
+  EnvironmentRef,
+  EnvironmentUsage,
+  UpdateEnvironment,
+} from './schema.ts';
 import * as environments from './service.ts';
+import { impactOfEnvironment, usageOfEnvironments } from './usage.ts';
 
 export const list = operation({
   id: 'environments.list',
@@ -62,4 +74,39 @@ export const remove = operation({
   input: EnvironmentRef,
   output: Deleted,
   run: (ctx, input) => environments.deleteEnvironment(ctx, input),
+});
+
+export const duplicate = operation({
+  id: 'environments.duplicate',
+  summary: 'Duplicate an environment',
+  http: 'POST /admin/environments/{id}/duplicate',
+  needs: ['environment:create', 'route:update'],
+  refuses: ['not_found', 'plan_limit', 'conflict'],
+  input: DuplicateEnvironment,
+  output: DuplicatedEnvironment,
+  success: 201,
+  run: (ctx, input) => duplicateEnvironment(ctx, input),
+});
+
+export const usage = operation({
+  id: 'environments.usage',
+  summary: 'How much uses each environment',
+  http: 'GET /admin/environments/usage',
+  needs: ['environment:read'],
+  refuses: [],
+  input: z.object({}),
+  output: z.array(EnvironmentUsage),
+  list: 'whole',
+  run: async (ctx) => wholeList(await usageOfEnvironments(ctx)),
+});
+
+export const impact = operation({
+  id: 'environments.impact',
+  summary: 'What uses an environment',
+  http: 'GET /admin/environments/{id}/impact',
+  needs: ['environment:read', 'route:list', 'secret:read', 'client:read'],
+  refuses: ['not_found'],
+  input: EnvironmentRef,
+  output: EnvironmentImpact,
+  run: (ctx, input) => impactOfEnvironment(ctx, input),
 });

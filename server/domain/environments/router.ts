@@ -8,4 +8,7 @@ export const environmentsRouter = router({
   create: mutation(ops.create),
   update: mutation(ops.update),
   delete: mutation(ops.remove),
+  duplicate: mutation(ops.duplicate),
+  usage: query(ops.usage),
+  impact: query(ops.impact),
 });

@@ -95,7 +95,8 @@ export const firstEnvironment = (tx: Tx, tenantId: string, sandbox: boolean, now
     },
   });
 
-async function environmentById(tx: Tx, ctx: Ctx, id: string) {
+/** @throws Refusal not_found */
+export async function environmentById(tx: Tx, ctx: Ctx, id: string) {
   const row = isUuid(id) ? await tx.environments.findFirst({ where: { ...own(ctx), id } }) : null;
   if (!row) throw notFound();
   return row;
@@ -113,7 +114,7 @@ export async function lockedEnvironment(tx: Tx, ctx: Ctx, id: string) {
  * Changes of a space's environments run one after the other: which one is the default is judged and changed in one step. Taken before any row of
  * theirs is locked.
  */
-const inTurn = (tx: Tx, ctx: Ctx) =>
+export const inTurn = (tx: Tx, ctx: Ctx) =>
   tx.$executeRaw`select pg_advisory_xact_lock(hashtextextended(${`${ctx.tenant_id}:environments:${ctx.sandbox}`}, 0))`;
 
 const clearDefault = (tx: Tx, ctx: Ctx) =>
@@ -158,7 +159,8 @@ async function refuseWhileUsed(tx: Tx, ctx: Ctx, row: { id: string; name: string
     );
 }
 
-const titleOf = (name: string) =>
+/** `eu-west` is "Eu West". */
+export const titleOf = (name: string) =>
   name
     .split(/[-_]+/)
     .filter(Boolean)
