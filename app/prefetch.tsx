@@ -41,7 +41,8 @@ export async function Prefetch({
       const [path, asked] = (options.queryKey ?? []) as unknown as [string[]?, { input?: unknown }?];
       // What was refused here is asked again by the browser, which notes it.
       if (!path || queryClient.getQueryState(options.queryKey ?? [])?.status !== 'success') return [];
-      return [{ procedure: path.join('.'), input: shownInput(asked?.input), ms: Math.round(performance.now() - began), at: Date.now() }];
+      const procedure = path.join('.');
+      return [{ procedure, input: shownInput(procedure, asked?.input), ms: Math.round(performance.now() - began), at: Date.now() }];
     }),
   );
   return (

@@ -2,6 +2,7 @@
 
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { z } from 'zod';
+import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
 import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
 import { useFeatureReason } from '#components/trpc/plan.tsx';
 import { useScope, useTRPC } from '#components/trpc/provider.tsx';
@@ -64,15 +65,19 @@ function CreateForm({ onClose, onCreated }: { onClose: () => void; onCreated: Pr
   );
   const submit = (value: z.output<typeof NewApiKey>) => {
     clear();
+    create.mutate(inputOf(value));
+  };
+  const inputOf = (value: z.output<typeof NewApiKey>) => {
     const { rate_limit_requests, rate_limit_window_sec, ...input } = keyInput(value);
-    create.mutate({
+    return {
       ...input,
       ...(rate_limit_requests === null ? {} : { rate_limit_requests, rate_limit_window_sec }),
       ...(space === 'live' ? { key_type: value.key_type } : {}),
       ...(value.key_type === 'access_key' && value.expires_at ? { expires_at: value.expires_at } : {}),
-    });
+    };
   };
-  const type = form.watch('key_type');
+  const values = form.watch();
+  const type = values.key_type;
   return (
     <Form form={form} onSubmit={submit} refusal={refusal} className="grow">
       {panel}
@@ -107,6 +112,7 @@ function CreateForm({ onClose, onCreated }: { onClose: () => void; onCreated: Pr
           </Field>
         )}
       </KeyFields>
+      <ApiEquivalent method="POST" path="/api-keys" body={inputOf({ ...values, name: values.name || 'NAME' })} />
       <SheetFooter>
         <SpaceNote space={space} />
         <div className="ml-auto flex gap-2">

@@ -2,6 +2,7 @@
 
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { z } from 'zod';
+import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
 import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
 import { useTRPC } from '#components/trpc/provider.tsx';
 import { useForbidden } from '#components/trpc/role.ts';
@@ -61,6 +62,7 @@ export function EditForm({ apiKey, onDone }: { apiKey: Key; onDone: () => void }
     >
       {panel}
       <KeyFields form={form} />
+      <ApiEquivalent method="PATCH" path={`/api-keys/${apiKey.id}`} body={keyInput(form.watch())} />
       <div className="flex justify-end gap-2">
         <Button onClick={onDone}>Cancel</Button>
         <Button

@@ -3,6 +3,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTraffic } from '#components/logs/use-traffic.ts';
+import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
 import { useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { MutationError } from '#components/trpc/query-error.tsx';
 import { refusalOf } from '#components/trpc/refusal.ts';
@@ -28,6 +29,7 @@ export function RotateDialog({ apiKey, onClose, onRotated }: { apiKey: Key; onCl
   const trpc = useTRPC();
   const queryClient = useQueryClient();
   const [overlap, setOverlap] = useState('86400');
+  const input = { revoke_old_after_sec: overlap === 'keep' ? null : Number(overlap) };
   const rotate = useMutation(
     trpc.apiKeys.rotate.mutationOptions({
       gcTime: 0,
@@ -47,11 +49,7 @@ export function RotateDialog({ apiKey, onClose, onRotated }: { apiKey: Key; onCl
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button
-            variant="primary"
-            loading={rotate.isPending}
-            onClick={() => rotate.mutate({ id: apiKey.id, revoke_old_after_sec: overlap === 'keep' ? null : Number(overlap) })}
-          >
+          <Button variant="primary" loading={rotate.isPending} onClick={() => rotate.mutate({ id: apiKey.id, ...input })}>
             Make the new key
           </Button>
         </>
@@ -61,6 +59,7 @@ export function RotateDialog({ apiKey, onClose, onRotated }: { apiKey: Key; onCl
         <Select options={OVERLAPS} value={overlap} onValueChange={setOverlap} />
       </Field>
       <MutationError error={rotate.error} />
+      <ApiEquivalent method="POST" path={`/api-keys/${apiKey.id}/rotate`} body={input} />
     </Dialog>
   );
 }
@@ -117,6 +116,8 @@ export function RevokeDialog({ apiKey, open, onClose }: { apiKey: Key; open: boo
       busy={revoke.isPending}
       error={revoke.error ? refusalOf(revoke.error) : undefined}
       onConfirm={() => revoke.mutate({ id: apiKey.id })}
-    />
+    >
+      <ApiEquivalent method="DELETE" path={`/api-keys/${apiKey.id}`} />
+    </ConfirmDanger>
   );
 }

@@ -2,6 +2,7 @@
 
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
 import { useTRPC } from '#components/trpc/provider.tsx';
 import { MutationError } from '#components/trpc/query-error.tsx';
 import { Button } from '#components/ui/button.tsx';
@@ -37,6 +38,7 @@ function AddForm({ client, onDone }: { client: Detail; onDone: () => void }) {
       },
     }),
   );
+  const input = { kind: 'ip' as const, data: { value: address.trim() }, ...(label.trim() ? { label: label.trim() } : {}) };
   const problem = address.trim() ? addressProblem([address])?.replace(`${address}: `, '') : 'Type an address or range';
   return (
     <form
@@ -44,8 +46,7 @@ function AddForm({ client, onDone }: { client: Detail; onDone: () => void }) {
       onSubmit={(event) => {
         event.preventDefault();
         if (problem) return;
-        const named = label.trim() ? { label: label.trim() } : {};
-        create.mutate({ id: client.id, kind: 'ip', data: { value: address.trim() }, ...named });
+        create.mutate({ id: client.id, ...input });
       }}
     >
       <Field label="Address or range" required action={<CurrentAddress onAddress={setAddress} />} error={address ? problem : undefined}>
@@ -56,6 +57,7 @@ function AddForm({ client, onDone }: { client: Detail; onDone: () => void }) {
         <Input value={label} maxLength={100} onChange={(event) => setLabel(event.target.value)} />
       </Field>
       <MutationError error={create.error} />
+      <ApiEquivalent method="POST" path={`/clients/${client.id}/credentials`} body={input} />
       <div className="flex justify-end gap-2">
         <Button onClick={onDone}>Cancel</Button>
         <Button type="submit" variant="primary" loading={create.isPending} disabledReason={problem}>

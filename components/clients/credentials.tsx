@@ -3,6 +3,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
+import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
 import { useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { refusalOf } from '#components/trpc/refusal.ts';
@@ -158,7 +159,9 @@ export function Credentials({ client }: { client: Detail }) {
         busy={remove.isPending}
         error={remove.error ? refusalOf(remove.error) : undefined}
         onConfirm={() => deleting && remove.mutate({ id: client.id, credentialId: deleting.id })}
-      />
+      >
+        {deleting && <ApiEquivalent method="DELETE" path={`/clients/${client.id}/credentials/${deleting.id}`} />}
+      </ConfirmDanger>
     </>
   );
 }

@@ -1,6 +1,7 @@
 'use client';
 
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
 import { useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { refusalOf } from '#components/trpc/refusal.ts';
 import { ConfirmDanger } from '#components/ui/confirm-danger.tsx';
@@ -58,6 +59,8 @@ export function DeleteClient({ client, open, onClose, onDeleted }: Props) {
       busy={remove.isPending}
       error={remove.error ? refusalOf(remove.error) : undefined}
       onConfirm={() => remove.mutate({ id: client.id })}
-    />
+    >
+      <ApiEquivalent method="DELETE" path={`/clients/${client.id}`} />
+    </ConfirmDanger>
   );
 }

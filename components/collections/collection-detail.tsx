@@ -6,6 +6,7 @@ import { usePathname, useRouter } from 'next/navigation';
 import { parseAsStringLiteral, useQueryState } from 'nuqs';
 import { useState } from 'react';
 import { Activity } from '#components/audit/activity.tsx';
+import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
 import { Crumbs } from '#components/shell/crumbs.tsx';
 import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
@@ -142,6 +143,8 @@ function DeleteCollection({ collection, onClose }: { collection: Doomed | undefi
       onConfirm={() => collection && remove.mutate({ id: collection.id })}
       busy={remove.isPending}
       error={refused ? { message: refused.message, request_id: refused.request_id || undefined } : undefined}
-    />
+    >
+      {collection && <ApiEquivalent method="DELETE" path={`/collections/${collection.id}`} />}
+    </ConfirmDanger>
   );
 }

@@ -3,6 +3,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { inferRouterOutputs } from '@trpc/server';
 import { z } from 'zod';
+import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
 import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
 import { useTRPC } from '#components/trpc/provider.tsx';
 import { Button } from '#components/ui/button.tsx';
@@ -36,6 +37,12 @@ const valuesOf = ({ key, type, value, secret_id, description }: Variable) => ({
 });
 const LABELS = { type: 'What it holds', secret_id: 'Secret' };
 
+const bodyOf = ({ value, secret_id, description, ...rest }: z.output<typeof VariableFields>) => ({
+  ...rest,
+  ...(rest.type === 'secret' ? { secret_id } : { value }),
+  description: description || null,
+});
+
 /** Makes a variable of the collection, or changes `variable`. */
 export function VariableForm({ collectionId, variable, onDone }: VariableFormProps) {
   const trpc = useTRPC();
@@ -61,7 +68,8 @@ export function VariableForm({ collectionId, variable, onDone }: VariableFormPro
   };
   const create = useMutation(trpc.collections.createVariable.mutationOptions({ onSuccess: done, onError: refuse }));
   const update = useMutation(trpc.collections.updateVariable.mutationOptions({ onSuccess: done, onError: refuse }));
-  const { type, secret_id } = form.watch();
+  const typed = form.watch();
+  const { type, secret_id } = typed;
   const dirty = form.formState.isDirty;
   useUnsavedGuard(dirty);
   return (
@@ -71,7 +79,7 @@ export function VariableForm({ collectionId, variable, onDone }: VariableFormPro
       className="gap-4"
       onSubmit={async ({ value, secret_id: secret, description, ...rest }) => {
         clear();
-        const body = { ...rest, ...(rest.type === 'secret' ? { secret_id: secret } : { value }), description: description || null };
+        const body = bodyOf({ value, secret_id: secret, description, ...rest });
         const call = variable
           ? update.mutateAsync({ id: collectionId, variableId: variable.id, ...body, expected_updated_at: started() })
           : create.mutateAsync({ id: collectionId, ...body });
@@ -107,6 +115,11 @@ export function VariableForm({ collectionId, variable, onDone }: VariableFormPro
       <Field label="Description" optional error={fieldError(form, 'description')}>
         <Input {...form.register('description')} />
       </Field>
+      <ApiEquivalent
+        method={variable ? 'PATCH' : 'POST'}
+        path={variable ? `/collections/${collectionId}/variables/${variable.id}` : `/collections/${collectionId}/variables`}
+        body={bodyOf({ ...typed, key: typed.key || 'KEY' })}
+      />
       <div className="flex justify-end gap-2">
         <Button onClick={onDone}>Cancel</Button>
         <Button

@@ -54,7 +54,7 @@ test('nothing typed into a secret field reaches the pane, its code or its links'
     'routes.test': { id, method: 'GET', headers: [{ name: 'Authorization', value: canary }] },
   };
   for (const [procedure, input] of Object.entries(inputs)) {
-    const kept = call(procedure, shown(input, secretFieldNames()), { kind: 'mutation' });
+    const kept = call(procedure, shown(procedure, input, secretFieldNames()), { kind: 'mutation' });
     const line = described(kept, listedOperations())!;
     assert.ok(!`${JSON.stringify(kept)}${JSON.stringify(line)}${explorerLink(line)}`.includes(canary), procedure);
     assert.ok(JSON.stringify(input).includes(canary), 'the canary is in what was sent');
@@ -63,12 +63,12 @@ test('nothing typed into a secret field reaches the pane, its code or its links'
 
 test('text that looks like a credential is masked wherever it was typed', () => {
   const key = `tk_live_${'a'.repeat(12)}_${'B'.repeat(51)}`;
-  assert.ok(!JSON.stringify(shown({ description: `see ${key}`, q: key }, [])).includes('BBBB'));
+  assert.ok(!JSON.stringify(shown('search.query', { description: `see ${key}`, q: key }, {})).includes('BBBB'));
 });
 
 test('a call opens in the explorer filled in, without what was masked, and never as an address too long to follow', () => {
   const line = described(
-    call('secrets.create', shown({ name: 'A', value: 'v' }, secretFieldNames()), { kind: 'mutation' }),
+    call('secrets.create', shown('secrets.create', { name: 'A', value: 'v' }, secretFieldNames()), { kind: 'mutation' }),
     listedOperations(),
   )!;
   const link = new URL(explorerLink(line)!, 'http://x.test');
@@ -76,4 +76,13 @@ test('a call opens in the explorer filled in, without what was masked, and never
   assert.deepEqual(JSON.parse(link.searchParams.get('call')!), { path: '/secrets', query: '', body: { name: 'A' } });
   const long = explorerLink({ ...line, body: { description: 'x'.repeat(9_000) } })!;
   assert.ok(long.length < 200 && long.includes('op=secrets.create'));
+});
+
+test('what is no secret stays readable: addresses, plain variables, and placeholders that stand for a secret', () => {
+  const placed = { inject_headers_json: { Authorization: 'Bearer {{secret:STRIPE_KEY}}', 'X-Api-Key': '{{secret:KEY}}' } };
+  assert.deepEqual(shown('routes.putEnvironment', placed, secretFieldNames()), placed);
+  const typed = { inject_headers_json: { Authorization: 'Bearer {{secret:A}} and-a-literal' } };
+  assert.ok(!JSON.stringify(shown('routes.putEnvironment', typed, secretFieldNames())).includes('literal'));
+  const address = { id, kind: 'ip', data: { value: '203.0.113.0/24' } };
+  assert.deepEqual(shown('clients.createCredential', address, secretFieldNames()), address);
 });

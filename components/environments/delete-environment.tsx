@@ -2,6 +2,7 @@
 
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import Link from 'next/link';
+import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
 import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { refusalOf } from '#components/trpc/refusal.ts';
 import { ConfirmDanger } from '#components/ui/confirm-danger.tsx';
@@ -77,7 +78,9 @@ export function DeleteEnvironment({ environment, onClose }: { environment: Envir
       onConfirm={() => environment && remove.mutate({ id: environment.id })}
       busy={remove.isPending}
       error={refused ? { message: refused.message, request_id: refused.request_id || undefined } : undefined}
-    />
+    >
+      {environment && <ApiEquivalent method="DELETE" path={`/environments/${environment.id}`} />}
+    </ConfirmDanger>
   );
 }
 

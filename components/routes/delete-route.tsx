@@ -2,6 +2,7 @@
 
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { inferRouterOutputs } from '@trpc/server';
+import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
 import { useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { refusalOf } from '#components/trpc/refusal.ts';
 import { ConfirmDanger } from '#components/ui/confirm-danger.tsx';
@@ -58,7 +59,9 @@ export function DeleteRoute({ route, onClose, onDeleted }: DeleteRouteProps) {
       onConfirm={() => route && remove.mutate({ id: route.id })}
       busy={remove.isPending}
       error={refused ? { message: refused.message, request_id: refused.request_id || undefined } : undefined}
-    />
+    >
+      {route && <ApiEquivalent method="DELETE" path={`/routes/${route.id}`} />}
+    </ConfirmDanger>
   );
 }
 

@@ -183,7 +183,9 @@ function DangerZone({ route, env, readOnly }: { route: RouteDetailData; env: str
         onConfirm={() => stop.mutate({ id: route.id, env })}
         busy={stop.isPending}
         error={refused ? { message: refused.message, request_id: refused.request_id || undefined } : undefined}
-      />
+      >
+        <ApiEquivalent method="DELETE" path={`/routes/${route.id}/environments/${env}`} />
+      </ConfirmDanger>
       <DeleteRoute
         route={asking === 'route' ? route : undefined}
         onClose={() => setAsking(undefined)}

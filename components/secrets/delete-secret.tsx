@@ -3,6 +3,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRouter } from 'next/navigation';
 import { useState } from 'react';
+import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
 import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { refusalOf } from '#components/trpc/refusal.ts';
 import { Button } from '#components/ui/button.tsx';
@@ -72,7 +73,9 @@ export function DeleteSecret({
         blockedReason={users.length ? 'Take it out of what uses it first' : undefined}
         error={remove.error ? refusalOf(remove.error) : undefined}
         onConfirm={() => remove.mutate({ id: secret.id })}
-      />
+      >
+        <ApiEquivalent method="DELETE" path={`/secrets/${secret.id}`} />
+      </ConfirmDanger>
     </SectionCard>
   );
 }

@@ -2,6 +2,7 @@
 
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
 import { useTRPC } from '#components/trpc/provider.tsx';
 import { MutationError } from '#components/trpc/query-error.tsx';
 import { Button } from '#components/ui/button.tsx';
@@ -86,6 +87,7 @@ function ValueForm({ target, onClose }: { target: SetValueTarget; onClose: () =>
         <ValueInput value={value} onChange={setValue} />
       </Field>
       <MutationError error={put.error} />
+      <ApiEquivalent method="PUT" path={`/secrets/${target.secret.id}/value`} body={{ environment: target.environment.name, value: '…' }} />
       <div className="flex justify-end gap-2">
         <Button onClick={onClose}>Cancel</Button>
         <Button type="submit" variant="primary" keys="mod+enter" loading={put.isPending}>

@@ -2,6 +2,7 @@
 
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { z } from 'zod';
+import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
 import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
 import { useTRPC } from '#components/trpc/provider.tsx';
 import { useForbidden } from '#components/trpc/role.ts';
@@ -75,10 +76,11 @@ export function SecretSettings({ secret }: { secret: z.output<typeof SecretDetai
   const renamed = dirtyFields.name && values.name !== secret.name;
   const submit = (value: z.output<typeof Settings>) => {
     clear();
+    update.mutate({ id: secret.id, expected_updated_at: started(), ...changed(value) });
+  };
+  const changed = (value: z.output<typeof Settings>) => {
     const hosts = listOf(value.allowed_hosts);
-    update.mutate({
-      id: secret.id,
-      expected_updated_at: started(),
+    return {
       ...(dirtyFields.name ? { name: value.name } : {}),
       ...(dirtyFields.description ? { description: value.description || null } : {}),
       ...(dirtyFields.collection_id ? { collection_id: value.collection_id === NO_COLLECTION ? null : value.collection_id } : {}),
@@ -87,7 +89,7 @@ export function SecretSettings({ secret }: { secret: z.output<typeof SecretDetai
       ...(dirtyFields.strict_expiry_enforcement ? { strict_expiry_enforcement: value.strict_expiry_enforcement } : {}),
       ...(dirtyFields.allowed_hosts ? { allowed_hosts: hosts.length ? hosts : null } : {}),
       ...(dirtyFields.rotate_every_days ? { rotate_every_days: value.rotate_every_days ? Number(value.rotate_every_days) : null } : {}),
-    });
+    };
   };
   return (
     <>
@@ -147,6 +149,7 @@ export function SecretSettings({ secret }: { secret: z.output<typeof SecretDetai
           <Field label="Remind me to change it" optional error={fieldError(form, 'rotate_every_days')}>
             <Input inputMode="numeric" suffix="days after each change" className="max-w-72" {...form.register('rotate_every_days')} />
           </Field>
+          <ApiEquivalent method="PATCH" path={`/secrets/${secret.id}`} body={changed(values)} />
           <div>
             <Button
               type="submit"

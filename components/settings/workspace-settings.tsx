@@ -3,6 +3,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRouter } from 'next/navigation';
 import { z } from 'zod';
+import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
 import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
 import { useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
@@ -130,6 +131,7 @@ function NameCard({ account }: { account: { name: string; updated_at: string } }
         <Field label="Name" hideLabel required error={fieldError(form, 'name')} hint="Seen by members only; addresses do not change.">
           <Input {...form.register('name')} />
         </Field>
+        <ApiEquivalent method="PATCH" path="/account" body={{ name: form.watch('name') }} />
         <div>
           <Button
             type="submit"

@@ -11,7 +11,7 @@ export type ApiEquivalentProps = {
   body?: object;
 };
 
-/** "Do this with the API": the exact call a form makes, as a program of six languages. The key stays in the environment. */
+/** "Do this with the API": the exact call a form makes, as a program of six languages. The key stays in the environment; for a secret the form gives a mark. */
 export function ApiEquivalent({ method, path, body }: ApiEquivalentProps) {
   const { api_url } = useScope();
   const snippets = codeOf({ method, url: `${api_url}${path}`, headers: { Authorization: 'Bearer $SALLYPORT_KEY' }, body });

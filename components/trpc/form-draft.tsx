@@ -71,7 +71,7 @@ export function useFormDraft<In extends FieldValues, Out extends FieldValues>(
     const of = (values: Record<string, unknown>) => Object.fromEntries(changed.map((field) => [field, values[field] ?? null]));
     const kept = { base: { ...left?.base, ...of(base) }, values: { ...left?.values, ...of(now) } };
     keepDraft(place, { at: new Date().toISOString(), version: left?.version ?? version(), ...kept }, [
-      ...secret_fields,
+      ...Object.values(secret_fields).flat(),
       ...(draft?.secret ?? []),
     ]);
   };

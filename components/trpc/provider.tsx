@@ -5,6 +5,7 @@ import { createTRPCClient, httpBatchLink } from '@trpc/client';
 import { createTRPCContext } from '@trpc/tanstack-react-query';
 import { createContext, type ReactNode, useContext, useState } from 'react';
 import type { Space } from '#components/ui/test-band.tsx';
+import type { SecretFields } from '#server/domain/explorer/schema.ts';
 import type { AppRouter } from '#server/trpc/root.ts';
 import { newQueryClient } from './query-client.ts';
 import { recordingLink } from './recording-link.ts';
@@ -21,8 +22,8 @@ export type Scope = {
   api_url: string;
   proxy_url: string;
   role: string;
-  /** Names of the fields that no page may show again. */
-  secret_fields: readonly string[];
+  /** The fields that no page may show again. */
+  secret_fields: SecretFields;
   /** Whose session it is: the id of the person. */
   person: string;
 };

@@ -1,7 +1,7 @@
 'use client';
 
 import { useSyncExternalStore } from 'react';
-import { masked } from '#server/domain/explorer/schema.ts';
+import { masked, type SecretFields } from '#server/domain/explorer/schema.ts';
 
 /** A call that this tab made, as the developer pane shows it. What was typed into secret fields is gone before it gets here. */
 export type RecordedCall = {
@@ -54,5 +54,6 @@ function set(next: readonly RecordedCall[]): void {
 let counted = 0;
 export const nextKey = () => `call-${++counted}`;
 
-/** An input without what its fields mark as secret; files and other things that are no JSON are left out. */
-export const shown = (input: unknown, secretFields: readonly string[]): unknown => masked(input, new Set(secretFields));
+/** The input of a procedure without what its fields mark as secret. */
+export const shown = (procedure: string, input: unknown, secretFields: SecretFields): unknown =>
+  masked(input, new Set(secretFields[procedure]));

@@ -1,12 +1,13 @@
 import type { TRPCLink } from '@trpc/client';
 import { observable } from '@trpc/server/observable';
+import type { SecretFields } from '#server/domain/explorer/schema.ts';
 import type { AppRouter } from '#server/trpc/root.ts';
 import { nextKey, record, shown } from './recorder.ts';
 import { refusalOf } from './refusal.ts';
 
 /** Notes every call of the client for the developer pane, masked before anything is kept. Changes nothing about the call. */
 export const recordingLink =
-  ({ secret_fields }: { secret_fields: readonly string[] }): TRPCLink<AppRouter> =>
+  ({ secret_fields }: { secret_fields: SecretFields }): TRPCLink<AppRouter> =>
   () =>
   ({ op, next }) =>
     observable((observer) => {
@@ -14,7 +15,7 @@ export const recordingLink =
       const note = (more: { request_id: string; status?: number; error?: { code: string; message: string } }) =>
         record({
           key: nextKey(),
-          what: { procedure: op.path, input: shown(op.input, secret_fields) },
+          what: { procedure: op.path, input: shown(op.path, op.input, secret_fields) },
           kind: op.type === 'mutation' ? 'mutation' : 'query',
           ms: Math.round(performance.now() - began),
           at: Date.now(),

@@ -16,8 +16,9 @@ export function sanitiseDetails(details: Record<string, unknown>): { [key: strin
 export const MASK = '…';
 
 /**
- * A call's input as it may be shown and copied: what is marked as secret (`marked`: names of fields) or named like a credential becomes a mark, and
- * text shaped like a credential loses that part. Everything else stays as it is, uncut, so that the call can be made again.
+ * A call's input as it may be shown and copied: what its operation marks as secret (`marked`: names of fields) or is named like a credential becomes
+ * a mark, and text shaped like a credential loses that part. Everything else stays as it is, uncut, so that the call can be made again: a placeholder
+ * that stands for a secret is none.
  */
 export function masked(value: unknown, marked: ReadonlySet<string>): unknown {
   if (typeof value === 'string') return redactCredentials(value);
@@ -26,10 +27,15 @@ export function masked(value: unknown, marked: ReadonlySet<string>): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => [
       name,
-      isSaying(member) && (marked.has(name) || isNamedLikeCredential(name)) ? MASK : masked(member, marked),
+      isSaying(member) && (marked.has(name) || (name !== 'value' && isNamedLikeCredential(name) && !isPlaceholder(member)))
+        ? MASK
+        : masked(member, marked),
     ]),
   );
 }
+
+/** `Bearer {{secret:STRIPE_KEY}}` and the like, with nothing else in it. */
+const isPlaceholder = (value: unknown) => typeof value === 'string' && /^(?:[A-Za-z]{1,12} )?(?:\{\{[^{}]{1,200}\}\}:?)+$/.test(value);
 
 /** Nothing and a flag give no secret away; a number may be a PIN. */
 const isSaying = (value: unknown) => value !== null && value !== undefined && typeof value !== 'boolean';

@@ -1,5 +1,5 @@
 import { operations } from '#server/api/operations.ts';
-import type { ListedOperation } from '#server/domain/explorer/schema.ts';
+import type { ListedOperation, SecretFields } from '#server/domain/explorer/schema.ts';
 import { asRefusal, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { successesOf } from '#server/kernel/operation.ts';
@@ -36,15 +36,21 @@ let known: readonly ListedOperation[] | undefined;
 const rows = Object.entries(appRouter._def.procedures as unknown as Record<string, { _def: { meta?: { operation?: string } } }>);
 const procedureOf = (id: string): string | null => rows.find(([, { _def }]) => _def.meta?.operation === id)?.[0] ?? null;
 
-/** Names of all fields that no form may show again. */
-export function secretFieldNames(): readonly string[] {
-  names ??= [...new Set(operations.flatMap((op) => [...secretFields(op.input)]))].sort();
-  return names;
+/** What each procedure marks as secret in its input: no page may show it again. Those that mark nothing are left out. */
+export function secretFieldNames(): SecretFields {
+  marked ??= Object.fromEntries(
+    operations.flatMap((op) => {
+      const procedure = procedureOf(op.id);
+      const names = [...secretFields(op.input)].sort();
+      return procedure && names.length > 0 ? [[procedure, names]] : [];
+    }),
+  );
+  return marked;
 }
-let names: readonly string[] | undefined;
+let marked: SecretFields | undefined;
 
 /** An input as the developer pane may have it. */
-export const shownInput = (input: unknown): unknown => masked(input, new Set(secretFieldNames()));
+export const shownInput = (procedure: string, input: unknown): unknown => masked(input, new Set(secretFieldNames()[procedure]));
 
 /** GET /admin/operations, for whoever is signed in. It changes with a release only. */
 export async function handleOperations(req: Request): Promise<Response> {

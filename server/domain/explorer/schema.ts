@@ -64,5 +64,8 @@ export const ListedOperation = z.object({
 });
 export type ListedOperation = z.output<typeof ListedOperation>;
 
+/** From a procedure to the names of its fields that hold secrets. */
+export type SecretFields = Readonly<Record<string, readonly string[]>>;
+
 // The browser masks what it shows by the rule that the server masks by.
 export { MASK, masked };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { environmentName } from '#server/domain/environments/schema.ts';
-import { atLeastOne, flag, label, pathId, time, uuid } from '#server/kernel/fields.ts';
+import { atLeastOne, flag, label, pathId, secret, time, uuid } from '#server/kernel/fields.ts';
 import { listQuery } from '#server/kernel/page.ts';
 import { baseFields, configAnswer, configAnswerMore, headerNameProblem, METHODS, overrideFields } from './config/schema.ts';
 import { TrialReport } from './trial/schema.ts';
@@ -200,10 +200,13 @@ export const TestRoute = z.object({
           const problem = headerNameProblem(name);
           if (problem) ctx.addIssue({ code: 'custom', message: problem.replace('injected', 'sent here') });
         }),
-        value: z
-          .string()
-          .max(8 * 1024)
-          .regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'must hold only characters that a header can carry'),
+        // A credential more often than not.
+        value: secret(
+          z
+            .string()
+            .max(8 * 1024)
+            .regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'must hold only characters that a header can carry'),
+        ),
       }),
     )
     .max(50)
