@@ -41,10 +41,14 @@ const VARIABLE = /^(?:([A-Za-z0-9_-]{1,64})\.)?([A-Za-z0-9_]{1,64})$/;
 
 /**
  * Takes a text apart. `context: false` (a caller's body) leaves context names untouched as literal text. Never throws;
- * `message` continues a field name and quotes no more than 40 characters of the text.
+ * `message` continues a field name and quotes no more than 40 characters of the text. A text with more than `most` placeholders is not read to its end.
  */
-export function parseTemplate(text: string, { context = true }: { context?: boolean } = {}): Parsed {
+export function parseTemplate(
+  text: string,
+  { context = true, most = Number.POSITIVE_INFINITY }: { context?: boolean; most?: number } = {},
+): Parsed {
   const parts: Part[] = [];
+  let references = 0;
   let literalFrom = 0;
   const opening = new RegExp(OPENING);
   for (let match = opening.exec(text); match; match = opening.exec(text)) {
@@ -64,6 +68,7 @@ export function parseTemplate(text: string, { context = true }: { context?: bool
     }
     if (match.index > literalFrom) parts.push({ kind: 'literal', text: text.slice(literalFrom, match.index) });
     parts.push(reference);
+    if (++references > most) return { ok: false, at: match.index, message: `has more than ${most} placeholders` };
     literalFrom = opening.lastIndex = end;
   }
   if (literalFrom < text.length) parts.push({ kind: 'literal', text: text.slice(literalFrom) });

@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer';
-import { isLosslessNumber, parse, stringify } from 'lossless-json';
+import { isLosslessNumber, stringify } from 'lossless-json';
 import { type Refused, refused } from '../refusal.ts';
 import type { CompiledTemplate } from '../snapshot/model.ts';
-import { renderText, replacePairs, type Values } from './render.ts';
+import { planOf } from './json-bytes.ts';
+import { MOST_FIELDS, renderText, replacePairs, tooManyFields, type Values } from './render.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -22,9 +23,9 @@ export function injectBody(
   if (type === 'application/x-www-form-urlencoded') return injectForm(body, injected);
   if (type !== 'application/json' && !type.endsWith('+json'))
     return refused('unsupported_media_type', 'This route adds to the body, and can do so only for JSON and form bodies.');
-  const caller = parseObject(body);
-  if (caller === undefined) return refused('invalid_body', 'This route adds to the body, which must be a JSON object for that.');
-  return { body: Buffer.from(text(merge(caller, injected))), contentType: null };
+  const merged = isUtf8(body) ? merge(body, injected) : undefined;
+  if (merged === undefined) return refused('invalid_body', 'This route adds to the body, which must be a JSON object for that.');
+  return { body: Buffer.concat(merged), contentType: null };
 }
 
 /** The configured object with its string templates rendered. */
@@ -41,28 +42,38 @@ export function renderBody(injected: Json, templates: ReadonlyMap<string, Compil
   return templates.size === 0 ? injected : (render(injected) as Json);
 }
 
-function parseObject(body: Buffer): Json | undefined {
-  if (!isUtf8(body)) return undefined;
-  try {
-    const value = parse(body.toString('utf8'));
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined; // not JSON, or nested deeper than the stack
-  }
-}
-
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !isLosslessNumber(value);
 
-function merge(caller: Json, injected: Json): Json {
-  const merged = new Map<string, unknown>(Object.entries(caller));
-  for (const [key, value] of Object.entries(injected)) {
-    const before = merged.get(key);
-    merged.set(key, isObject(before) && isObject(value) ? merge(before, value) : value);
+/**
+ * The caller's object with the configured members put in, as pieces of bytes: what nobody changes is neither read nor written anew, so that numbers keep
+ * their digits and no body keeps the gateway busy. Undefined when it is no JSON object, or says something twice.
+ */
+function merge(caller: Buffer, injected: Json): Buffer[] | undefined {
+  const plan = planOf(caller);
+  if (!plan) return undefined;
+  const pieces: Buffer[] = [];
+  let at = 0;
+  const known = Object.entries(injected).flatMap(([name, value]) => {
+    const place = plan.members.get(name);
+    return place ? [{ ...place, value }] : [];
+  });
+  for (const { from, to, value } of known.sort((a, b) => a.from - b.from)) {
+    const before = caller.subarray(from, to);
+    const inner = isObject(value) && before[0] === OPEN_BRACE ? merge(before, value) : undefined;
+    if (!inner && isObject(value) && before[0] === OPEN_BRACE) return undefined;
+    pieces.push(caller.subarray(at, from), ...(inner ?? [Buffer.from(written(value))]));
+    at = to;
   }
-  return Object.fromEntries(merged);
+  const fresh = Object.entries(injected).filter(([name]) => !plan.members.has(name));
+  const members = fresh.map(([name, value]) => `${JSON.stringify(name)}:${written(value)}`).join(',');
+  pieces.push(caller.subarray(at, plan.close), Buffer.from(plan.members.size > 0 && members !== '' ? `,${members}` : members));
+  pieces.push(caller.subarray(plan.close));
+  return pieces;
 }
 
+const OPEN_BRACE = 0x7b;
+const written = (value: unknown): string => stringify(value) ?? 'null';
 const text = (value: Json): string => stringify(value) ?? '{}';
 
 function injectForm(body: Buffer, injected: Json): { body: Buffer; contentType: null } | Refused {
@@ -73,6 +84,7 @@ function injectForm(body: Buffer, injected: Json): { body: Buffer; contentType: 
       return refused('template_invalid', `The body member ${name} cannot stand in a form.`);
     else pairs.push([name, value === null ? '' : String(value)]);
   }
+  if (tooManyFields(body)) return refused('invalid_body', `The form has more than ${MOST_FIELDS} fields.`);
   const raw = body.toString('latin1');
   return { body: Buffer.from(replacePairs(raw, new Set(Object.keys(injected)), pairs), 'latin1'), contentType: null };
 }

@@ -1,6 +1,6 @@
-import { parseTemplate, printReference, type Reference, type Template } from '#server/domain/templates/grammar.ts';
+import { MAX_PLACEHOLDERS, parseTemplate, printReference, type Reference, type Template } from '#server/domain/templates/grammar.ts';
 import { type Refused, refused } from '../refusal.ts';
-import { formDecode, formEncode, type Values } from './render.ts';
+import { formDecode, formEncode, MOST_FIELDS, tooManyFields, type Values } from './render.ts';
 
 // Placeholders in a caller's body (interface rules 10 §7.4, 30 §7.2). The body is handled as Latin-1 text, one character a byte, so that
 // everything around a placeholder leaves byte for byte as it came: numbers, spacing, other encodings. Values go in as UTF-8.
@@ -30,6 +30,7 @@ export function scanBody(body: Buffer, kind: Scannable, contentType: string): Sc
   const mayHold =
     kind === 'form' ? body.includes('{{') || body.includes('%7B', 0, 'latin1') || body.includes('%7b', 0, 'latin1') : body.includes('{{');
   if (!mayHold) return undefined;
+  if (kind === 'form' && tooManyFields(body)) return refused('invalid_body', `The form has more than ${MOST_FIELDS} fields.`);
   const text = body.toString('latin1');
   const pieces = kind === 'form' ? formPieces(text) : kind === 'multipart' ? multipartPieces(text, contentType) : textPieces(text, kind);
   if (!Array.isArray(pieces)) return pieces;
@@ -53,7 +54,7 @@ const ENCODE = {
 };
 
 function textPieces(text: string, kind: 'json' | 'text' | 'xml'): Piece[] | Refused {
-  const parsed = parseTemplate(text, { context: false });
+  const parsed = parseTemplate(text, { context: false, most: MAX_PLACEHOLDERS });
   if (!parsed.ok) return refused('template_invalid', `The body ${parsed.message}.`);
   if (kind === 'json' && !insideStrings(parsed.template))
     return refused('template_invalid', 'A placeholder in a JSON body must stand inside a string.');
@@ -99,13 +100,17 @@ function formPieces(text: string): Piece[] | Refused {
   return pieces;
 }
 
+const MOST_SECTIONS = 10_000;
+
 /** RFC 2046 §5.1: only parts with a text content type (or none, which means text) are looked into. */
 function multipartPieces(text: string, contentType: string): Piece[] | Refused {
   const boundary = /;\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i.exec(contentType);
   const marker = `--${boundary?.[1] ?? boundary?.[2] ?? ''}`;
   if (marker === '--') return refused('invalid_body', 'The multipart body has no boundary.');
   const pieces: Piece[] = [];
-  for (const [i, section] of text.split(marker).entries()) {
+  const sections = text.split(marker, MOST_SECTIONS + 1);
+  if (sections.length > MOST_SECTIONS) return refused('invalid_body', `The multipart body has more than ${MOST_SECTIONS} parts.`);
+  for (const [i, section] of sections.entries()) {
     if (i > 0) pieces.push(marker);
     const blank = section.indexOf('\r\n\r\n');
     const type = blank < 0 ? 'none/none' : (/^content-type:[ \t]*([^\r\n]*)/im.exec(section.slice(0, blank))?.[1] ?? 'text/plain');

@@ -53,6 +53,14 @@ export function formDecode(text: string): string | undefined {
   }
 }
 
+/** A form of megabytes of ampersands would be a million fields to look at one by one, while every other call waits. */
+export const MOST_FIELDS = 50_000;
+export function tooManyFields(form: Uint8Array): boolean {
+  let fields = 1;
+  for (let i = 0; i < form.length; i++) if (form[i] === 0x26 && ++fields > MOST_FIELDS) return true;
+  return false;
+}
+
 /** The caller's pairs without those of the given names, byte for byte, with the new pairs behind them. */
 export function replacePairs(raw: string, names: ReadonlySet<string>, pairs: readonly (readonly [name: string, value: string])[]): string {
   const kept = raw.split('&').filter((pair) => {
