@@ -6,19 +6,21 @@ import Link from 'next/link';
 import { useSyncExternalStore } from 'react';
 import { isDemo } from '#components/routes/host.ts';
 import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
+import { useForbidden } from '#components/trpc/role.ts';
 import { Button, IconButton } from '#components/ui/button.tsx';
 import { cn } from '#components/ui/cn.ts';
 import { SectionCard } from '#components/ui/layout.tsx';
 
 type Step = { label: string; href: string; done: boolean };
 
-/** What is left of getting started. Each step finds out from the data whether it is done; the card goes when all are, or when it is closed. */
+/** What is left of getting started, for those who may do it. Each step finds out from the data whether it is done; the card goes when all are, or when it is closed. */
 export function Checklist() {
   const { slug, space } = useScope();
   const place = `sallyport:checklist:${slug}:${space}`;
   const [closed, setClosed] = useClosed(place);
-  const steps = useSteps(closed);
-  if (closed || !steps || steps.every((step) => step.done)) return null;
+  const idle = useForbidden('route:create') !== undefined;
+  const steps = useSteps(closed || idle);
+  if (closed || idle || !steps || steps.every((step) => step.done)) return null;
   const done = steps.filter((step) => step.done).length;
   return (
     <SectionCard
@@ -57,8 +59,9 @@ export function Checklist() {
 export function ChecklistRing() {
   const { slug, space } = useScope();
   const [closed, setClosed] = useClosed(`sallyport:checklist:${slug}:${space}`);
-  const steps = useSteps(!closed);
-  if (!closed || !steps || steps.every((step) => step.done)) return null;
+  const idle = useForbidden('route:create') !== undefined;
+  const steps = useSteps(!closed || idle);
+  if (!closed || idle || !steps || steps.every((step) => step.done)) return null;
   const done = steps.filter((step) => step.done).length;
   const around = 2 * Math.PI * 6;
   return (
@@ -124,7 +127,7 @@ function useSteps(closed: boolean): readonly Step[] | undefined {
     {
       label: space === 'test' ? 'Make the first call' : 'Make the first live call',
       href: path(space === 'test' ? '' : '/routes'),
-      done: calls.data.total > 0,
+      done: calls.data.first_day !== null,
     },
     { label: 'Create a route to your API', href: path('/routes?create=true'), done: own.length > 0 },
     {

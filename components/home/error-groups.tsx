@@ -32,7 +32,7 @@ export function ErrorGroups({ groups, hrefOf }: { groups: Groups; hrefOf: (filte
               <HttpStatus status={group.status_code} className="w-fit" />
               <span className="min-w-0">
                 <span className="flex min-w-0 items-center gap-2">
-                  <span className="truncate">{toldOf(group.error)?.why ?? 'the upstream answered with an error'}</span>
+                  <span className="line-clamp-2 sm:line-clamp-1">{toldOf(group.error)?.why ?? 'the upstream answered with an error'}</span>
                   {group.is_new && <Badge tone="warn">new</Badge>}
                 </span>
                 <span className="block truncate text-ink-3 text-xs">

@@ -18,7 +18,7 @@ export function Home() {
   const routes = useQuery(trpc.routes.list.queryOptions({ per_page: 1 }));
   // Decided once a visit: the page must not change under the person who has just made the first call.
   const [first, setFirst] = useState<boolean>();
-  if (first === undefined && calls.data) setFirst(calls.data.total === 0);
+  if (first === undefined && calls.data) setFirst(calls.data.first_day === null);
   if (calls.error && !calls.data) {
     return (
       <Page>

@@ -17,7 +17,7 @@ const DAYS_AHEAD = 30;
 const SHOWN = 8;
 
 /** What will break or has broken, each one press from where it is mended. Absent when there is nothing. */
-export function NeedsAttention({ routes }: { routes: readonly TopRoute[] }) {
+export function NeedsAttention({ routes, hrefOf }: { routes: readonly TopRoute[]; hrefOf: (filters: Record<string, string>) => string }) {
   const trpc = useTRPC();
   const path = usePath();
   const { slug } = useScope();
@@ -29,7 +29,7 @@ export function NeedsAttention({ routes }: { routes: readonly TopRoute[] }) {
     ...failingRoutes(routes).map((route) => ({
       key: `route ${route.route_id}`,
       icon: Waypoints,
-      href: path(`/logs?route_id=${route.route_id}&origin=service`),
+      href: hrefOf({ route_id: route.route_id ?? '', outcome: 'failed' }),
       text: (
         <>
           <b className="font-medium">{route.name}</b> fails: {route.errors.toLocaleString()} of {route.count.toLocaleString()} calls

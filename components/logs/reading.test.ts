@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { logFilters, noFilters, spanOf } from './list-search.ts';
 import { matchesLive } from './matching.ts';
-import { barsOf } from './series.ts';
+import { barsOf, errorsOf } from './series.ts';
 import { readQuery } from './typed-query.ts';
 import { type Log, summaryOf } from './words.ts';
 
@@ -92,15 +92,18 @@ test('what happened is said in words, and a refusal names its rule', () => {
 });
 
 test('bars without calls stand in the chart too', () => {
-  const bars = barsOf({
+  const stats = {
     from: '2026-01-01T00:00:30.000Z',
     to: '2026-01-01T00:03:00.000Z',
     step_seconds: 60,
-    series: [{ at: '2026-01-01T00:01:00.000Z', total: 3, c2xx: 2, c3xx: 0, c4xx: 0, c5xx: 1, other: 0 }],
-  });
+    series: [{ at: '2026-01-01T00:01:00.000Z', total: 3, c2xx: 2, c3xx: 0, c4xx: 0, c5xx: 1, other: 0, errors: 1 }],
+  };
+  const bars = barsOf(stats);
   assert.deepEqual(
     bars.map((bar) => bar.ok ?? 0),
-    [0, 2, 0, 0],
+    [0, 2, 0],
+    'none begins where the span ends',
   );
+  assert.deepEqual(errorsOf(stats), [0, 1, 0]);
   assert.equal(bars[1]?.server_error, 1);
 });

@@ -4,14 +4,20 @@ import type { LogStats } from '#server/domain/request-logs/schema.ts';
 
 type Stats = z.output<typeof LogStats>;
 
+/** Failed calls of each bar, the empty ones too. */
+export function errorsOf({ from, to, step_seconds, series }: Pick<Stats, 'from' | 'to' | 'step_seconds' | 'series'>): number[] {
+  const known = new Map(series.map((one) => [Date.parse(one.at), one.errors]));
+  return barsOf({ from, to, step_seconds, series }).map(({ at }) => known.get(Date.parse(at)) ?? 0);
+}
+
 /** The bars of the histogram with the empty ones filled in: the server names only times at which something happened. */
 export function barsOf({ from, to, step_seconds, series }: Pick<Stats, 'from' | 'to' | 'step_seconds' | 'series'>): Bucket[] {
   const step = step_seconds * 1_000;
   const first = Math.floor(Date.parse(from) / step) * step;
-  const last = Math.floor(Date.parse(to) / step) * step;
+  const end = Date.parse(to);
   const known = new Map(series.map((one) => [Math.floor(Date.parse(one.at) / step) * step, one]));
   const bars: Bucket[] = [];
-  for (let at = first; at <= last; at += step) {
+  for (let at = first; at < end; at += step) {
     const found = known.get(at);
     bars.push({
       at: new Date(at).toISOString(),

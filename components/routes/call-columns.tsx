@@ -48,7 +48,7 @@ export const routeCallColumns: Columns<Call> = [
     meta: { align: 'right', hideBelow: 'sm', width: '5.5rem' },
     cell: ({ getValue }) => {
       const ms = getValue();
-      return ms === null ? '—' : `${ms.toLocaleString()} ms`;
+      return ms === null ? '—' : `${ms.toLocaleString()}\u00a0ms`;
     },
   }),
   column.accessor('ts', {
@@ -68,5 +68,6 @@ export const callColumns: Columns<Call> = [
     meta: { truncate: true, width: '16%', hideBelow: 'sm' },
     cell: ({ getValue }) => getValue() ?? <span className="text-ink-3">none found</span>,
   }),
-  ...others,
+  // Between others on a page it has no room for what the log tells beside it.
+  ...others.filter((one) => !('accessorKey' in one && one.accessorKey === 'environment')),
 ];

@@ -8,7 +8,8 @@ import { Time } from '#components/ui/time.tsx';
 
 /** The newest audit entries as a short list: of everything, or about one thing. */
 export function RecentChanges({ resourceId, most = 5 }: { resourceId?: string; most?: number }) {
-  const pages = useEntries(resourceId ? { resource_id: resourceId } : {}, most);
+  // Of everything: what people, keys and jobs did. The log's own anchors come every quarter of an hour and would be all one sees.
+  const pages = useEntries(resourceId ? { resource_id: resourceId } : { store: 'general' }, most);
   if (pages.isError) return <QueryError query={pages} what="The changes" />;
   if (!pages.data) return <Skeleton lines={3} label="Loading changes" />;
   const entries = pages.data.pages.flatMap((page) => page.entries);

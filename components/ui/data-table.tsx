@@ -103,7 +103,7 @@ export function DataTable<T>(props: DataTableProps<T>) {
                 <SelectAll ids={ids} selection={selection} />
               </th>
             )}
-            {headers.map((header) => {
+            {headers.map((header, index) => {
               const meta = header.column.columnDef.meta;
               const label = flexRender(header.column.columnDef.header, header.getContext());
               const current = meta?.sort && sort?.sort === meta.sort ? sort.order : undefined;
@@ -113,7 +113,13 @@ export function DataTable<T>(props: DataTableProps<T>) {
                   scope="col"
                   style={{ width: meta?.width }}
                   aria-sort={current && (current === 'asc' ? 'ascending' : 'descending')}
-                  className={cn(headCell, meta?.align === 'right' && 'text-right', meta?.hideBelow && hidden[meta.hideBelow])}
+                  className={cn(
+                    headCell,
+                    meta?.align === 'right' && 'text-right',
+                    meta?.hideBelow && hidden[meta.hideBelow],
+                    // A share of a table of few columns: on a phone most are gone, and the first takes what they leave.
+                    index === 0 && meta?.width?.endsWith('%') && 'max-sm:w-full!',
+                  )}
                 >
                   {meta?.sort && onSort ? (
                     <SortButton label={label} order={current} onSort={(order) => onSort({ sort: meta.sort ?? '', order })} />

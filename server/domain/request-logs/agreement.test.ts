@@ -43,6 +43,7 @@ async function told(ctx: Ctx, route: string) {
     },
     errors: {
       home: stats.totals.errors,
+      trend: stats.series.reduce((sum, bar) => sum + bar.errors, 0),
       groups: failures.groups.reduce((sum, group) => sum + group.count, 0),
       route_list: figures?.errors,
       log: await browsed({ proxy_mode: 'route', outcome: 'failed' }),
@@ -114,6 +115,17 @@ test('a call of the Test tab stands in the log, marked, and in no figure of the 
     { value: 'route', count: 1 },
   ]);
   assert.deepEqual(Object.fromEntries(facets.outcome.map((one) => [one.value, one.count])), { ok: 2, failed: 1, refused: 1 });
+});
+
+test('a space was called or it was not, whatever the last day saw; a trial is no first call', async () => {
+  const w = await workspace();
+  const firstDay = async (ctx: Ctx) => (await browseLogs({ ...ctx, now: new Date() }, BrowseLogs.parse({ method: 'PUT' }))).first_day;
+  await insertRows(sql(), [call(w.live, { proxy_mode: 'test' })]);
+  assert.equal(await firstDay(w.live), null);
+  await insertRows(sql(), [call(w.live, { ts: '2026-03-05T10:00:00.000Z' })]);
+  await sql().query('delete from request_logs where tenant_id = $1', [w.tenant.id]);
+  assert.equal(await firstDay(w.live), '2026-03-05', 'though retention took the row');
+  assert.equal(await firstDay(w.test), null);
 });
 
 test('a route that was only tried has no figures at all', async () => {

@@ -5,7 +5,7 @@ import { read, type Tx } from '#server/kernel/database.ts';
 import { notFound } from '#server/kernel/errors.ts';
 import { clampPage } from '#server/kernel/page.ts';
 import { type BrowseLogs, type LogDetail, LogView, spanStart } from './schema.ts';
-import { browseRows, countUpTo, type LogFields, rowOf } from './store.ts';
+import { browseRows, countUpTo, firstDay, type LogFields, rowOf } from './store.ts';
 
 /** Beyond this a total is "more than": counting it would cost more than it tells. */
 const COUNTED = 10_000;
@@ -22,7 +22,15 @@ export async function browseLogs(ctx: Ctx, { page, per_page, sort, order, before
     const shown = rows.slice(0, limit);
     const last = shown.at(-1);
     const next = last && rows.length > limit ? `${sort === 'ts' ? last.ts.getTime() : (last.latency_ms ?? 0)}-${last.id}` : null;
-    return { logs: shown, page: effective, per_page: limit, total: Math.min(total, COUNTED), total_is_capped: total > COUNTED, next };
+    return {
+      logs: shown,
+      page: effective,
+      per_page: limit,
+      total: Math.min(total, COUNTED),
+      total_is_capped: total > COUNTED,
+      next,
+      first_day: await firstDay(tx, ctx),
+    };
   });
 }
 

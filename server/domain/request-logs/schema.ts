@@ -198,6 +198,8 @@ export const BrowsedLogs = z
     total: z.number(),
     total_is_capped: z.boolean(),
     next: z.string().nullable(),
+    /** the first day (UTC) of a call of this space that is still known of, however narrow the filters; null when there never was one */
+    first_day: z.string().nullable(),
   })
   .meta({ id: 'BrowsedLogs' });
 
@@ -247,7 +249,7 @@ export const LogStats = z
     from: time(),
     to: time(),
     step_seconds: z.number(),
-    series: z.array(z.object({ at: time(), ...counts })),
+    series: z.array(z.object({ at: time(), ...counts, errors: z.number() })),
     totals: z.object({
       ...counts,
       errors: z.number(),

@@ -36,8 +36,8 @@ export async function logStats(ctx: Ctx, query: z.output<typeof LogStatsQuery>) 
   const source = { rollups, where };
   return read(ctx, async (tx) => {
     const series = await tx.$queryRaw<
-      ({ at: Date } & Counts)[]
-    >`select to_timestamp(floor(extract(epoch from minute) / ${step}::int) * ${step}::int) as at, ${COUNTS} from ${rollups} where ${where} group by 1 having sum(count) > 0 order by 1`;
+      ({ at: Date; errors: number } & Counts)[]
+    >`select to_timestamp(floor(extract(epoch from minute) / ${step}::int) * ${step}::int) as at, ${COUNTS}, sum(errors)::float8 as errors from ${rollups} where ${where} group by 1 having sum(count) > 0 order by 1`;
     const [totals] = await tx.$queryRaw<
       (Counts & Record<'errors' | 'rate_limited' | 'bytes_in' | 'bytes_out' | 'trials', number>)[]
     >`select ${COUNTS},

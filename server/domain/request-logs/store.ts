@@ -179,6 +179,13 @@ export async function countUpTo(tx: Tx, ctx: Ctx, filters: LogFilters, most: num
   return row?.n ?? 0;
 }
 
+/** The first day of a call that is still counted: days outlive rows. Null for a space that was never called. */
+export async function firstDay(tx: Tx, ctx: Ctx): Promise<string | null> {
+  const [row] = await tx.$queryRaw<{ day: string | null }[]>`select min(day)::text as day from call_days
+    where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and kind = 'route'`;
+  return row?.day ?? null;
+}
+
 /** A page of one route, newest first, found from the oldest end when that is nearer; keys first: a deep page reads an index and not the rows it skips. */
 export function routeRows(
   tx: Tx,
