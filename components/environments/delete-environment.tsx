@@ -9,6 +9,7 @@ import { ConfirmDanger } from '#components/ui/confirm-danger.tsx';
 import { textLink } from '#components/ui/layout.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import type { EnvironmentRow } from './environment-form.tsx';
+import { words } from './use-usage.ts';
 
 /** What uses the environment is asked first: while anything does, it cannot go, and the dialog says what to change. */
 export function DeleteEnvironment({ environment, onClose }: { environment: EnvironmentRow | undefined; onClose: () => void }) {
@@ -18,8 +19,7 @@ export function DeleteEnvironment({ environment, onClose }: { environment: Envir
   const { space } = useScope();
   const enabled = environment !== undefined;
   const name = environment?.name ?? '';
-  const routes = useQuery(trpc.routes.list.queryOptions({ environment: name, per_page: 6 }, { enabled }));
-  const secrets = useQuery(trpc.secrets.list.queryOptions({ per_page: 100 }, { enabled }));
+  const impact = useQuery(trpc.environments.impact.queryOptions({ id: environment?.id ?? '' }, { enabled, gcTime: 0 }));
   const remove = useMutation(
     trpc.environments.delete.mutationOptions({
       onSuccess: async () => {
@@ -33,11 +33,9 @@ export function DeleteEnvironment({ environment, onClose }: { environment: Envir
     remove.reset();
     onClose();
   };
-  const holding = secrets.data?.data.filter((secret) => secret.environment_names.includes(name)) ?? [];
-  const serving = routes.data?.data ?? [];
-  const used = serving.length > 0 || holding.length > 0;
+  const found = impact.data;
+  const used = found !== undefined && found.routes + found.secrets > 0;
   const refused = remove.error && refusalOf(remove.error);
-  const asked = (routes.data || routes.error) && (secrets.data || secrets.error);
   return (
     <ConfirmDanger
       open={enabled}
@@ -47,32 +45,32 @@ export function DeleteEnvironment({ environment, onClose }: { environment: Envir
       resourceName={name}
       confirmLabel="Delete environment"
       consequences={
-        asked
-          ? used
-            ? [
-                ...(serving.length > 0
-                  ? [
-                      <Users
-                        key="routes"
-                        what="Routes serve it"
-                        total={routes.data?.meta.total ?? 0}
-                        items={serving.map((r) => ({ id: r.id, name: r.name, href: path(`/routes/${r.id}?env=${name}&tab=settings`) }))}
-                      />,
-                    ]
-                  : []),
-                ...(holding.length > 0
-                  ? [
-                      <Users
-                        key="secrets"
-                        what="Secrets hold a value for it"
-                        total={holding.length}
-                        items={holding.slice(0, 6).map((s) => ({ id: s.id, name: s.name, href: path(`/secrets/${s.id}`) }))}
-                      />,
-                    ]
-                  : []),
-              ]
-            : [`Calls that name ${name} are refused; nothing uses it now.`, 'Request logs keep its name.']
-          : undefined
+        impact.error
+          ? ['What uses it could not be asked. If anything still does, nothing is deleted and the answer names it.']
+          : found && [
+              ...(found.routes > 0
+                ? [
+                    <Users
+                      key="routes"
+                      what={`${words(found.routes, 'route')} ${found.routes === 1 ? 'serves' : 'serve'} it, ${found.overrides.toLocaleString()} with settings of ${found.routes === 1 ? 'its' : 'their'} own`}
+                      total={found.routes}
+                      items={found.some_routes.map((r) => ({ ...r, href: path(`/routes/${r.id}?env=${name}&tab=settings`) }))}
+                    />,
+                  ]
+                : []),
+              ...(found.secrets > 0
+                ? [
+                    <Users
+                      key="secrets"
+                      what={`${words(found.secrets, 'secret')} ${found.secrets === 1 ? 'holds' : 'hold'} a value for it`}
+                      total={found.secrets}
+                      items={found.some_secrets.map((s) => ({ ...s, href: path(`/secrets/${s.id}`) }))}
+                    />,
+                  ]
+                : []),
+              ...(found.clients > 0 ? [`${words(found.clients, 'client')} may call routes in it.`] : []),
+              ...(used ? [] : [`Calls that name ${name} are refused; nothing uses it now.`, 'Request logs keep its name.']),
+            ]
       }
       blockedReason={used ? 'Something still uses it' : undefined}
       onConfirm={() => environment && remove.mutate({ id: environment.id })}

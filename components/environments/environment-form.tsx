@@ -3,6 +3,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { z } from 'zod';
+import { useTraffic } from '#components/logs/use-traffic.ts';
 import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
 import { notifyKept } from '#components/trpc/form-draft.tsx';
 import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
@@ -19,6 +20,7 @@ import { Input, Textarea } from '#components/ui/input.tsx';
 import { Sheet } from '#components/ui/sheet.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import { CreateEnvironment, type Environment } from '#server/domain/environments/schema.ts';
+import { words } from './use-usage.ts';
 
 export type EnvironmentRow = z.output<typeof Environment>;
 
@@ -114,6 +116,8 @@ function Fields({ environment, onDirty, onDone }: FieldsProps) {
     setTold(dirty);
     queueMicrotask(() => onDirty(dirty));
   }
+  const traffic = useTraffic('environment', environment && [environment.id]);
+  const calls = environment && traffic(environment.id)?.calls_24h;
   const renamed = environment && values.name !== environment.name;
   return (
     <Form
@@ -140,6 +144,7 @@ function Fields({ environment, onDirty, onDone }: FieldsProps) {
       </Field>
       {renamed && (
         <Callout tone="warn" title={`Calls that name ${environment.name} are refused after this.`}>
+          {calls ? `${words(calls, 'call')} went there in the last 24 hours. ` : ''}
           Routes and secrets are renamed with it; callers must send the new name. Logs keep the old one.
         </Callout>
       )}

@@ -1,15 +1,16 @@
 'use client';
 
-import { useMutation, useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
-import { Columns2, Pencil, Plus, Star, Trash2 } from 'lucide-react';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Columns2, CopyPlus, Pencil, Plus, Star, Trash2 } from 'lucide-react';
 import Link from 'next/link';
 import { parseAsString, useQueryState } from 'nuqs';
 import { useState } from 'react';
+import { type Traffic, useTraffic } from '#components/logs/use-traffic.ts';
 import { useLimit } from '#components/trpc/plan.tsx';
 import { usePath, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { refusalOf } from '#components/trpc/refusal.ts';
-import { useForbidden } from '#components/trpc/role.ts';
+import { useForbidden, useNamesOnly } from '#components/trpc/role.ts';
 import { Badge } from '#components/ui/badge.tsx';
 import { Button, LinkButton } from '#components/ui/button.tsx';
 import { CopyText } from '#components/ui/copy.tsx';
@@ -20,9 +21,11 @@ import { Page, PageHeader } from '#components/ui/layout.tsx';
 import { Time } from '#components/ui/time.tsx';
 import { notifyDone, notifyFailed } from '#components/ui/toaster.tsx';
 import { DeleteEnvironment } from './delete-environment.tsx';
+import { DuplicateEnvironmentDialog } from './duplicate-environment.tsx';
 import { EnvironmentForm, type EnvironmentRow } from './environment-form.tsx';
+import { type Used, useUsage } from './use-usage.ts';
 
-type Row = EnvironmentRow & { routes: number | undefined; secrets: number | undefined };
+type Row = EnvironmentRow & { used: Used | undefined; traffic: Traffic | undefined };
 const column = columnsFor<Row>();
 
 export function EnvironmentList() {
@@ -33,8 +36,12 @@ export function EnvironmentList() {
   const usage = useLimit('environments', 'environments');
   const [editing, setEditing] = useQueryState('edit', parseAsString);
   const [deleting, setDeleting] = useState<EnvironmentRow>();
+  const [duplicating, setDuplicating] = useState<Row>();
   const environments = useQuery(trpc.environments.list.queryOptions({}));
-  const rows = useUse(environments.data?.data);
+  const names = useNamesOnly();
+  const used = useUsage(!names);
+  const traffic = useTraffic('environment', names ? undefined : environments.data?.data.map((one) => one.id));
+  const rows = environments.data?.data.map((one) => ({ ...one, used: used(one.id), traffic: traffic(one.id) }));
   const makeDefault = useMutation(
     trpc.environments.update.mutationOptions({
       onSuccess: (row) => {
@@ -67,7 +74,7 @@ export function EnvironmentList() {
       ) : (
         <DataTable
           caption="Environments"
-          columns={columns(path)}
+          columns={names ? nameColumns : columns(path)}
           rows={rows}
           rowId={(row) => row.id}
           rowName={(row) => row.display_name}
@@ -81,6 +88,7 @@ export function EnvironmentList() {
               disabledReason: readOnly ?? (row.is_default ? 'It is the default' : undefined),
               onSelect: () => makeDefault.mutate({ id: row.id, is_default: true }),
             },
+            { label: 'Duplicate…', icon: <CopyPlus />, disabledReason: readOnly, onSelect: () => setDuplicating(row) },
             'separator',
             {
               label: 'Delete…',
@@ -97,12 +105,13 @@ export function EnvironmentList() {
         environment={environments.data?.data.find((one) => one.id === editing)}
         onClose={() => void setEditing(null)}
       />
+      <DuplicateEnvironmentDialog environment={duplicating} onClose={() => setDuplicating(undefined)} />
       <DeleteEnvironment environment={deleting} onClose={() => setDeleting(undefined)} />
     </Page>
   );
 }
 
-const columns = (path: (to: string) => string) => [
+const nameColumns = [
   column.accessor('display_name', {
     header: 'Name',
     cell: ({ row: { original: row } }) => (
@@ -118,23 +127,27 @@ const columns = (path: (to: string) => string) => [
     meta: { hideBelow: 'sm' },
     cell: ({ getValue }) => <CopyText value={getValue()} label="name" className="relative z-10" />,
   }),
-  column.accessor('routes', {
+];
+
+const columns = (path: (to: string) => string) => [
+  ...nameColumns,
+  column.display({
+    id: 'routes',
     header: 'Routes',
     meta: { align: 'right', width: '6rem' },
     cell: ({ row: { original: row } }) =>
-      row.routes ? (
-        <Link href={path(`/routes?environment=${row.name}`)} className="relative z-10 underline-offset-2 hover:underline">
-          {row.routes}
+      row.used?.routes ? (
+        <Link href={path(`/routes?environment=${row.name}`)} className="figures relative z-10 underline-offset-2 hover:underline">
+          {row.used.routes.toLocaleString()}
         </Link>
       ) : (
-        (row.routes ?? '…')
+        (row.used?.routes ?? '…')
       ),
   }),
-  column.accessor('secrets', {
-    header: 'Secret values',
-    meta: { align: 'right', hideBelow: 'sm', width: '8rem' },
-    cell: ({ getValue }) => getValue() ?? '—',
-  }),
+  figure('overrides', 'With own settings', '9rem', (row) => row.used?.overrides),
+  figure('secrets', 'Secret values', '8rem', (row) => row.used?.secrets),
+  figure('clients', 'Clients', '6rem', (row) => row.used?.clients),
+  figure('calls', 'Calls, 24 h', '7rem', (row) => row.traffic?.calls_24h ?? undefined),
   column.accessor('created_at', {
     header: 'Created',
     meta: { hideBelow: 'lg' },
@@ -142,17 +155,10 @@ const columns = (path: (to: string) => string) => [
   }),
 ];
 
-/** How much uses each environment. Secrets are counted among the first hundred; with more of them the number would be wrong, so none is shown. */
-function useUse(environments: readonly EnvironmentRow[] | undefined): Row[] | undefined {
-  const trpc = useTRPC();
-  const routes = useQueries({
-    queries: (environments ?? []).map(({ name }) => trpc.routes.list.queryOptions({ environment: name, per_page: 1 })),
+const figure = (id: string, header: string, width: string, of: (row: Row) => number | undefined) =>
+  column.display({
+    id,
+    header,
+    meta: { align: 'right', hideBelow: id === 'secrets' ? 'sm' : 'lg', width },
+    cell: ({ row }) => <span className="figures">{of(row.original)?.toLocaleString() ?? '…'}</span>,
   });
-  const secrets = useQuery(trpc.secrets.list.queryOptions({ per_page: 100 }));
-  const countable = secrets.data && secrets.data.meta.total <= 100 ? secrets.data.data : undefined;
-  return environments?.map((one, index) => ({
-    ...one,
-    routes: routes[index]?.data?.meta.total,
-    secrets: countable?.filter((secret) => secret.environment_names.includes(one.name)).length,
-  }));
-}

@@ -1,0 +1,110 @@
+'use client';
+
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useRouter } from 'next/navigation';
+import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
+import { usePath, useTRPC } from '#components/trpc/provider.tsx';
+import { Button } from '#components/ui/button.tsx';
+import { Checkbox } from '#components/ui/choices.tsx';
+import { Dialog } from '#components/ui/dialog.tsx';
+import { Field } from '#components/ui/field.tsx';
+import { Form, fieldError, useZodForm } from '#components/ui/form.tsx';
+import { Input } from '#components/ui/input.tsx';
+import { notify, notifyDone } from '#components/ui/toaster.tsx';
+import { DuplicateEnvironment } from '#server/domain/environments/schema.ts';
+import type { EnvironmentRow } from './environment-form.tsx';
+import { type Used, words } from './use-usage.ts';
+
+const FORM = 'duplicate-environment';
+const Fields = DuplicateEnvironment.pick({ name: true, display_name: true, include_clients: true });
+
+type Props = { environment: (EnvironmentRow & { used: Used | undefined }) | undefined; onClose: () => void };
+
+/** Another environment in which every route does what it does in this one. */
+export function DuplicateEnvironmentDialog({ environment, onClose }: Props) {
+  return (
+    <Dialog
+      open={environment !== undefined}
+      onOpenChange={(open) => !open && onClose()}
+      title={`Duplicate ${environment?.display_name ?? ''}`}
+      size="md"
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button variant="primary" type="submit" form={FORM} keys="mod+enter">
+            Duplicate
+          </Button>
+        </>
+      }
+    >
+      {environment && <DuplicateForm key={environment.id} source={environment} onClose={onClose} />}
+    </Dialog>
+  );
+}
+
+function DuplicateForm({ source, onClose }: { source: NonNullable<Props['environment']>; onClose: () => void }) {
+  const trpc = useTRPC();
+  const cache = useQueryClient();
+  const router = useRouter();
+  const path = usePath();
+  const form = useZodForm({ schema: Fields, defaultValues: { name: '', include_clients: false } });
+  const { refusal, panel, refuse, clear } = useFormRefusal(form);
+  const duplicate = useMutation(
+    trpc.environments.duplicate.mutationOptions({
+      onError: refuse,
+      onSuccess: async ({ name, display_name, copied, warnings }) => {
+        notifyDone(`${display_name} was made: ${words(copied.routes, 'route')} ${copied.routes === 1 ? 'serves' : 'serve'} it`);
+        for (const warning of warnings ?? []) notify(warning);
+        await Promise.all(
+          [trpc.environments, trpc.routes, trpc.clients, trpc.account].map((family) => cache.invalidateQueries(family.pathFilter())),
+        );
+        onClose();
+        // What is left to do there is what the two do not have in common: values of secrets.
+        if (copied.routes > 0) router.push(path(`/environments/compare?a=${source.name}&b=${name}`));
+      },
+    }),
+  );
+  const { include_clients } = form.watch();
+  const { used } = source;
+  return (
+    <Form
+      id={FORM}
+      form={form}
+      refusal={refusal}
+      className="gap-4"
+      aria-busy={duplicate.isPending || undefined}
+      onSubmit={async (value) => {
+        clear();
+        await duplicate.mutateAsync({ id: source.id, ...value }).then(undefined, () => undefined);
+      }}
+    >
+      {panel}
+      <p className="text-ink-2">
+        {used ? words(used.routes, 'route') : 'Every route'} of {source.name} will answer in the copy at once, with the same targets,
+        headers, limits and pauses. Values of secrets are never copied
+        {used && used.secrets > 0 ? `: ${words(used.secrets, 'secret')} will need one` : ''}.
+      </p>
+      <Field
+        label="Name in calls"
+        required
+        error={fieldError(form, 'name')}
+        hint="Lower-case letters, digits, _ and -. Callers send it as X-Svc-Environment."
+      >
+        <Input mono autoFocus autoComplete="off" placeholder={`${source.name}-eu`} {...form.register('name')} />
+      </Field>
+      <Field label="Display name" optional error={fieldError(form, 'display_name')}>
+        <Input autoComplete="off" {...form.register('display_name', { setValueAs: (text: unknown) => text || undefined })} />
+      </Field>
+      <Checkbox
+        checked={include_clients ?? false}
+        onCheckedChange={(on) => form.setValue('include_clients', on, { shouldDirty: true })}
+        label="Assign the same clients"
+        description={
+          used && used.clients > 0
+            ? `${words(used.clients, 'client')} may then call the copy too. Without it, routes for clients only admit nobody there.`
+            : 'Nobody is assigned in it now.'
+        }
+      />
+    </Form>
+  );
+}
