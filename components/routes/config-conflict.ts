@@ -1,6 +1,6 @@
 import { type Choice, type Difference, differencesOf, onlyMine, resolved, same } from '#components/ui/conflict.ts';
 import type { Config, ConfigField, Draft } from './config-draft.ts';
-import type { RouteDetailData } from './route-detail.tsx';
+import type { RouteDetailData } from './route-data.ts';
 
 /** One environment of a route as it was when an edit of it began. */
 export type Start = { config: Config; isBase: boolean; updated_at: string };

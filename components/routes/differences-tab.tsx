@@ -7,7 +7,7 @@ import { Callout } from '#components/ui/callout.tsx';
 import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
 import { SectionCard } from '#components/ui/layout.tsx';
 import type { ConfigField } from './config-draft.ts';
-import type { RouteDetailData } from './route-detail.tsx';
+import type { RouteDetailData } from './route-data.ts';
 import { inWords, labelOf } from './setting-words.ts';
 import type { ConfigEditor } from './use-config-editor.ts';
 

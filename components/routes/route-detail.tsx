@@ -1,7 +1,6 @@
 'use client';
 
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import type { inferRouterOutputs } from '@trpc/server';
 import { Link2, Plus } from 'lucide-react';
 import { usePathname, useSearchParams } from 'next/navigation';
 import { parseAsString, parseAsStringLiteral, useQueryStates } from 'nuqs';
@@ -23,13 +22,13 @@ import { Skeleton } from '#components/ui/skeleton.tsx';
 import { EmptyState } from '#components/ui/states.tsx';
 import { TabLinks } from '#components/ui/tabs.tsx';
 import { DisabledReason } from '#components/ui/tooltip.tsx';
-import type { AppRouter } from '#server/trpc/root.ts';
 import { ConfigTab } from './config-tab.tsx';
 import { DifferencesTab } from './differences-tab.tsx';
 import { JsonTab } from './json-tab.tsx';
 import { LimitsTab } from './limits-tab.tsx';
 import { MethodsTab } from './methods-tab.tsx';
 import { RouteCalls } from './route-calls.tsx';
+import type { RouteDetailData } from './route-data.ts';
 import { RouteOverview } from './route-overview.tsx';
 import { RouteSettingsTab } from './route-settings-tab.tsx';
 import { SaveBar } from './save-bar.tsx';
@@ -38,8 +37,6 @@ import { TestTab } from './tester/test-tab.tsx';
 import { UpstreamTab } from './upstream-tab.tsx';
 import { type ConfigEditor, useConfigEditor } from './use-config-editor.ts';
 import { useEnableRoutes } from './use-enable-routes.ts';
-
-export type RouteDetailData = inferRouterOutputs<AppRouter>['routes']['get'];
 
 const TABS = [
   'overview',

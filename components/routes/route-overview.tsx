@@ -10,7 +10,7 @@ import type { Config } from './config-draft.ts';
 import { hostOf } from './host.ts';
 import { RecentChanges } from './recent-changes.tsx';
 import { RouteCalls } from './route-calls.tsx';
-import type { RouteDetailData } from './route-detail.tsx';
+import type { RouteDetailData } from './route-data.ts';
 
 export type RouteOverviewProps = { route: RouteDetailData; env: string; config: Config; colors: ReadonlyMap<string, string> };
 

@@ -19,7 +19,7 @@ import { Select } from '#components/ui/select.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import { UpdateRoute } from '#server/domain/routes/schema.ts';
 import { DeleteRoute } from './delete-route.tsx';
-import type { RouteDetailData } from './route-detail.tsx';
+import type { RouteDetailData } from './route-data.ts';
 
 /** A select takes an empty value for no choice at all, so none has a value of its own. */
 const NONE = 'none';

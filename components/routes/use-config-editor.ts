@@ -22,7 +22,7 @@ import {
   withoutOverride,
   withValue,
 } from './config-draft.ts';
-import type { RouteDetailData } from './route-detail.tsx';
+import type { RouteDetailData } from './route-data.ts';
 import { useKeptConfig } from './use-kept-config.ts';
 
 export type ConfigEditor = {

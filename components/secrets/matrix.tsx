@@ -10,7 +10,7 @@ import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { Time } from '#components/ui/time.tsx';
 import type { useEnvironments } from './places.ts';
-import type { SecretRow } from './secret-columns.tsx';
+import type { SecretRow } from './secret-row.ts';
 import { SecretState } from './secret-state.tsx';
 import { SetValueDialog, type SetValueTarget } from './set-value-dialog.tsx';
 import { cellOf } from './state-of.ts';

@@ -14,7 +14,7 @@ import { Menu } from '#components/ui/dropdown-menu.tsx';
 import { Field } from '#components/ui/field.tsx';
 import { Input } from '#components/ui/input.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
-import type { SecretRow } from './secret-columns.tsx';
+import type { SecretRow } from './secret-row.ts';
 
 type Props = {
   selected: ReadonlySet<string>;

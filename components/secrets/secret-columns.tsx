@@ -1,14 +1,11 @@
 import { Award, KeyRound, Link2 } from 'lucide-react';
-import type { z } from 'zod';
 import type { Traffic } from '#components/logs/use-traffic.ts';
 import { Badge } from '#components/ui/badge.tsx';
 import { columnsFor } from '#components/ui/data-table.tsx';
 import { Time } from '#components/ui/time.tsx';
-import type { Secret } from '#server/domain/secrets/schema.ts';
 import { Coverage, type EnvironmentLook } from './coverage.tsx';
+import type { SecretRow } from './secret-row.ts';
 import { SecretState } from './secret-state.tsx';
-
-export type SecretRow = z.output<typeof Secret>;
 
 const kinds = {
   string: { icon: KeyRound, label: 'String' },

@@ -1,6 +1,6 @@
 import { Badge, Status } from '#components/ui/badge.tsx';
 import { Time } from '#components/ui/time.tsx';
-import type { SecretRow } from './secret-columns.tsx';
+import type { SecretRow } from './secret-row.ts';
 import { healthOf } from './state-of.ts';
 
 /** Whether a secret serves its calls, and until when. Strict expiry stops injection, so it is said. */

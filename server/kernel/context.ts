@@ -1,6 +1,6 @@
 import type { Capability, MemberRole } from './capabilities.ts';
-import type { Db, Tx } from './database.ts';
 import type { Expectation } from './expectation.ts';
+import type { Db, Tx } from './tx.ts';
 
 export type Space = 'live' | 'test';
 export const spaceOf = (sandbox: boolean): Space => (sandbox ? 'test' : 'live');

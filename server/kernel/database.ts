@@ -1,10 +1,8 @@
-import type { Prisma, PrismaClient } from '#server/generated/prisma/client.ts';
 import type { Ctx } from './context.ts';
+import type { Db, Tx } from './tx.ts';
 
-/** The Prisma client as the domain sees it. */
-export type Db = PrismaClient;
-/** A transaction inside `read`, `mutate` or `system`. */
-export type Tx = Prisma.TransactionClient;
+// A context holds a client and a transaction, so their types stand before both.
+export type { Db, Tx };
 
 /**
  * Reads of one workspace and space. The transaction runs under the row-level-security role with this tenant and space set,

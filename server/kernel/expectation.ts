@@ -1,5 +1,5 @@
-import type { Tx } from './database.ts';
 import { Refusal } from './errors.ts';
+import type { Tx } from './tx.ts';
 
 /**
  * What an edit of the dashboard expects: the row is still as it was when the person began (interface rule 70 §3.5). `mutate` meets it

@@ -13,7 +13,7 @@ import { useHotkeys } from '#components/ui/hotkeys.ts';
 import { SectionCard } from '#components/ui/layout.tsx';
 import { refusedFields } from '#components/ui/refusal.ts';
 import { Skeleton } from '#components/ui/skeleton.tsx';
-import type { RouteDetailData } from '../route-detail.tsx';
+import type { RouteDetailData } from '../route-data.ts';
 import { replayOf } from './replay.ts';
 import { ReplayNote } from './replay-note.tsx';
 import { TrialForm } from './trial-form.tsx';
