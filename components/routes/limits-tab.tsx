@@ -5,8 +5,12 @@ import { SectionCard } from '#components/ui/layout.tsx';
 import { NumberInput, Setting } from './setting.tsx';
 import type { ConfigEditor } from './use-config-editor.ts';
 
+/** What a limit begins with, so that turning it on can be saved as it is. */
+const FIRST = { rate_limit_enabled: true, rate_limit_requests: 100, rate_limit_window_sec: 60 };
+
 export function LimitsTab({ editor }: { editor: ConfigEditor }) {
   const on = editor.value('rate_limit_enabled');
+  const numbered = editor.value('rate_limit_requests') !== null || editor.value('rate_limit_window_sec') !== null;
   return (
     <SectionCard
       title="Rate limit"
@@ -15,18 +19,28 @@ export function LimitsTab({ editor }: { editor: ConfigEditor }) {
       <div className="flex flex-col gap-5">
         <Setting editor={editor} field="rate_limit_enabled" label="Limit" group>
           {({ value, set, disabled }) => (
-            <Checkbox checked={value} onCheckedChange={set} disabled={disabled} label="Limit how often the route may be called" />
+            <Checkbox
+              checked={value}
+              onCheckedChange={(next) => (next && !numbered ? editor.replace({ ...editor.draft, ...FIRST }) : set(next))}
+              disabled={disabled}
+              label="Limit how often the route may be called"
+            />
           )}
         </Setting>
         <div className="grid gap-5 sm:grid-cols-3">
-          <Setting editor={editor} field="rate_limit_requests" label="Calls" hint={on ? undefined : 'Kept while the limit is off.'}>
+          <Setting
+            editor={editor}
+            field="rate_limit_requests"
+            label="Calls"
+            hint={on || !numbered ? undefined : 'Not counted while the limit is off.'}
+          >
             {({ value, set, disabled }) => (
-              <NumberInput value={value} onChange={set} disabled={disabled} min={1} max={1_000_000} placeholder="100" suffix="calls" />
+              <NumberInput value={value} onChange={set} disabled={disabled} min={1} max={1_000_000} suffix="calls" />
             )}
           </Setting>
           <Setting editor={editor} field="rate_limit_window_sec" label="Within">
             {({ value, set, disabled }) => (
-              <NumberInput value={value} onChange={set} disabled={disabled} min={1} max={86_400} placeholder="60" suffix="seconds" />
+              <NumberInput value={value} onChange={set} disabled={disabled} min={1} max={86_400} suffix="seconds" />
             )}
           </Setting>
           <Setting editor={editor} field="rate_limit_burst" label="Burst" hint="Short spikes up to this; empty means none.">

@@ -11,12 +11,8 @@ import { Field } from '#components/ui/field.tsx';
 import { Textarea } from '#components/ui/input.tsx';
 import { SectionCard, textLink } from '#components/ui/layout.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
-import { DisabledReason } from '#components/ui/tooltip.tsx';
 import { Setting } from './setting.tsx';
 import type { ConfigEditor } from './use-config-editor.ts';
-
-const NOT_YET =
-  'This release cannot check signatures of callers yet, so it refuses to switch them on: a route must never look protected and not be.';
 
 export function SecurityTab({ editor }: { editor: ConfigEditor }) {
   return (
@@ -28,7 +24,7 @@ export function SecurityTab({ editor }: { editor: ConfigEditor }) {
             field="requires_clients"
             label="Clients"
             group
-            hint={editor.isBase ? 'Changed here, it changes in every environment of the route.' : undefined}
+            hint={editor.isBase ? 'Holds in every environment of the route.' : undefined}
           >
             {({ value, set, disabled }) => (
               <Checkbox checked={value} onCheckedChange={set} disabled={disabled} label="Only assigned clients may call" />
@@ -45,7 +41,7 @@ export function SecurityTab({ editor }: { editor: ConfigEditor }) {
               <Textarea
                 mono
                 rows={3}
-                placeholder={'203.0.113.0/24\n2001:db8::/32'}
+                placeholder={'for example\n203.0.113.0/24\n2001:db8::/32'}
                 defaultValue={value.join('\n')}
                 key={disabled ? value.join() : editor.env}
                 disabled={disabled}
@@ -54,11 +50,6 @@ export function SecurityTab({ editor }: { editor: ConfigEditor }) {
             )}
           </Setting>
         </div>
-      </SectionCard>
-      <SectionCard title="Signed calls" description="Callers prove that they made a call and that nobody changed it on the way.">
-        <DisabledReason reason={NOT_YET}>
-          <Checkbox checked={false} onCheckedChange={() => undefined} disabled label="Require a signature" description={NOT_YET} />
-        </DisabledReason>
       </SectionCard>
     </>
   );
@@ -90,7 +81,7 @@ function AssignedClients({ editor }: { editor: ConfigEditor }) {
   const ids = set.isPending ? set.variables : stored.map((one) => one.client_id);
   const known = new Map(clients.data?.data.map((c) => [c.id, { value: c.id, label: c.name, detail: c.ip_address }]));
   for (const { client_id, name, ip_address } of stored) known.set(client_id, { value: client_id, label: name, detail: ip_address });
-  const nobody = editor.value('requires_clients') && ids.length === 0;
+  const required = editor.value('requires_clients');
   return (
     <div className="flex flex-col gap-2">
       <Field
@@ -113,7 +104,12 @@ function AssignedClients({ editor }: { editor: ConfigEditor }) {
           disabled={editor.readOnly !== undefined}
         />
       </Field>
-      {nobody && (
+      {!required && ids.length > 0 && (
+        <Callout tone="warn" title="Every caller with a key still gets through.">
+          Tick “Only assigned clients may call” above and save: until then assigned clients keep nobody out.
+        </Callout>
+      )}
+      {required && ids.length === 0 && (
         <Callout tone="warn" title={`Nobody can call this route in ${editor.env}.`}>
           Clients are required and none is assigned.
         </Callout>
