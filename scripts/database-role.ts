@@ -12,12 +12,13 @@ export async function roleProblem(url: string): Promise<string | undefined> {
   try {
     await client.connect();
     const { rows } = await client.query<Found>(`
-      select current_user as user, to_regclass('public.tenants') is not null as tables, me.rolsuper or me.rolcreaterole as makes, r.oid is not null as role,
-        coalesce(case when current_setting('server_version_num')::int >= 160000 then pg_has_role(me.oid, r.oid, 'SET')
-          else pg_has_role(me.oid, r.oid, 'MEMBER') end, false) as member,
+      select current_user as user, to_regclass('public.tenants') is not null as tables, r.oid is not null as role,
+        me.rolsuper or me.rolcreaterole and (r.oid is null or v.n < 160000 or pg_has_role(me.oid, r.oid, 'MEMBER WITH ADMIN OPTION')) as makes,
+        coalesce(case when v.n >= 160000 then pg_has_role(me.oid, r.oid, 'SET') else pg_has_role(me.oid, r.oid, 'MEMBER') end, false) as member,
         array(select c.relname::text from pg_class c where c.relnamespace = 'public'::regnamespace and c.relrowsecurity
           and not exists (select from pg_policy p where p.polrelid = c.oid) order by 1) as bare
-      from pg_roles me left join pg_roles r on r.rolname = 'sallyport_app' where me.rolname = current_user`);
+      from (select current_setting('server_version_num')::int as n) v, pg_roles me left join pg_roles r on r.rolname = 'sallyport_app'
+      where me.rolname = current_user`);
     return rows[0] && sentenceOf(rows[0]);
   } catch (error) {
     if ((error as { code?: string }).code === '3D000') return undefined; // a database that will be made

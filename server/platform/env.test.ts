@@ -108,9 +108,12 @@ test('production refuses test doubles and keys that stand in examples', () => {
   assert.equal(problemsOf({ NODE_ENV: 'production', SALLYPORT_MODE: 'development', SVC_TEST_MODE: '1' }).length, 0);
 });
 
-test('half of a pair of settings is refused', () => {
+test('a driver that is not there yet, and half of a pair of settings, are refused', () => {
   assert.match(problemsOf({ MASTER_KMS_PROVIDER: 'aws', MASTER_KMS_KEY_REF: 'x' })[0] ?? '', /not available in this release/);
-  assert.equal(problemsOf({ BILLING_DRIVER: 'stripe', STRIPE_SECRET_KEY: 'x' }).length, 1);
+  assert.match(
+    problemsOf({ BILLING_DRIVER: 'stripe', STRIPE_SECRET_KEY: 'x', STRIPE_WEBHOOK_SECRET: 'x' })[0] ?? '',
+    /not available in this release/,
+  );
   assert.equal(problemsOf({ SVC_EGRESS_TEST_HOSTS: 'api.example.com:443=127.0.0.1' }).length, 1);
 });
 
