@@ -47,9 +47,7 @@ function bodyFields(req: Request, body: Uint8Array): Record<string, unknown> {
 export function parseJsonObject(body: Uint8Array): Record<string, unknown> {
   let value: unknown;
   try {
-    value = JSON.parse(utf8.decode(body), (key, v) =>
-      key === '__proto__' || key === 'constructor' || key === 'prototype' ? undefined : v,
-    );
+    value = JSON.parse(utf8.decode(body));
   } catch {
     throw new Refusal('validation_error', 'The body is not valid JSON in UTF-8.');
   }
@@ -58,7 +56,10 @@ export function parseJsonObject(body: Uint8Array): Record<string, unknown> {
   return shallow(value) as Record<string, unknown>;
 }
 
-/** The value itself, unless it is nested so deep that walking it could exhaust the stack. @throws Refusal validation_error */
+/**
+ * The value itself without the names that reach prototypes, unless it is nested so deep that walking it could exhaust the stack. One walk over what the
+ * engine has parsed: a reviver takes fifty times as long, and anybody may send a megabyte. @throws Refusal validation_error
+ */
 export function shallow(value: unknown): unknown {
   if (deeperThan(value, DEPTH_LIMIT)) throw new Refusal('validation_error', `The body is nested deeper than ${DEPTH_LIMIT} levels.`);
   return value;
@@ -68,7 +69,17 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 function deeperThan(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
-  return levels === 0 || Object.values(value).some((v) => deeperThan(v, levels - 1));
+  if (levels === 0) return true;
+  if (Array.isArray(value)) {
+    for (const one of value) if (deeperThan(one, levels - 1)) return true;
+    return false;
+  }
+  const object = value as Record<string, unknown>;
+  for (const name of Object.keys(object)) {
+    if (name === '__proto__' || name === 'constructor' || name === 'prototype') delete object[name];
+    else if (deeperThan(object[name], levels - 1)) return true;
+  }
+  return false;
 }
 
 /** Fields that travel as headers on REST: marked `.meta({ 'x-header': 'If-Match' })`. */

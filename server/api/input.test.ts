@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { parseJsonObject } from './input.ts';
+
+const parsed = (text: string) => parseJsonObject(Buffer.from(text));
+
+test('names that reach prototypes are dropped wherever they stand, however they are written', () => {
+  const value = parsed('{"__proto__":{"a":1},"\\u005f_proto__":1,"ok":[{"constructor":1,"b":{"prototype":{"c":1},"d":null}}]}');
+  assert.deepEqual(Object.keys(value), ['ok']);
+  assert.equal(JSON.stringify(value), '{"ok":[{"b":{"d":null}}]}');
+  assert.equal(Object.getPrototypeOf(value), Object.prototype);
+});
+
+test('64 levels are read and 65 refused, in objects and in lists', () => {
+  const nested = (open: string, close: string, levels: number) => `{"a":${open.repeat(levels)}${close.repeat(levels)}}`;
+  for (const [open, close] of [
+    ['{"a":', '}'],
+    ['[', ']'],
+  ] as const) {
+    const inner = (levels: number) => nested(open, close, levels).replace(`${open}${close}`, open === '[' ? '[]' : '{"a":1}');
+    assert.ok(parsed(inner(63)));
+    assert.throws(() => parsed(inner(64)), { type: 'validation_error' });
+    assert.throws(() => parsed(inner(100_000)), { type: 'validation_error' });
+  }
+});
+
+test('the largest body anybody may send is read before it is noticed', () => {
+  const MIB = 1024 * 1024;
+  for (const text of [`{"a":[${'1,'.repeat(MIB / 2 - 10)}1]}`, `{"a":[${'{},'.repeat(MIB / 3 - 10)}1]}`]) {
+    const body = Buffer.from(text);
+    const began = process.cpuUsage();
+    parseJsonObject(body);
+    const { user, system } = process.cpuUsage(began);
+    assert.ok(user + system < 150_000, `${Math.round((user + system) / 1_000)} ms of the processor`);
+  }
+});
