@@ -174,6 +174,17 @@ test('the fourth sign-up of an hour from one network is refused with the seconds
   await backgroundSettled();
 });
 
+test('nobody has passwords hashed without end: from the twenty-first try of an hour on, a sign-up costs a look at a counter', async () => {
+  const b = browser();
+  const tries = (n: number) => Promise.all(Array.from({ length: n }, (_, i) => b.post('/auth/signup', person(`many-${i}`))));
+  await tries(20);
+  const began = process.cpuUsage();
+  const refused = await tries(20);
+  const { user, system } = process.cpuUsage(began);
+  for (const { status, body } of refused) assert.deepEqual([status, body.code], [429, 'rate_limited']);
+  assert.ok(user + system < 1_000_000, `${Math.round((user + system) / 1_000)} ms of the processor for twenty refusals`);
+});
+
 test('a fourth mail of a day to one address is silently not sent', async () => {
   for (let n = 0; n < 4; n++) assert.equal((await browser().post('/auth/signup', person('flood'))).status, 202);
   await backgroundSettled();

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { acceptPassword, auditCtx, begin, chosen, type SignedIn, workspacesOf } from '#server/domain/people/service.ts';
+import { acceptPassword, auditCtx, begin, chosen, network, type SignedIn, throttled, workspacesOf } from '#server/domain/people/service.ts';
 import { isServableStatus } from '#server/domain/tenants/schema.ts';
 import { changesOf } from '#server/kernel/changes.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
@@ -21,6 +21,8 @@ export async function signUpOnTheWeb(
   ctx: PersonCtx,
   { password, ...input }: WebInput,
 ): Promise<SignedIn | { status: 'check_mail'; message: string }> {
+  // A hash costs a tenth of a second and 64 MiB, and anybody may ask for one: counted before, wide enough for a few poor passwords.
+  await throttled([{ what: 'signup-hash-ip', subject: network(ctx.ip), limit: 20, window_sec: 3600 }], ctx.now, 'rate_limited');
   const password_hash = await acceptPassword(password, input.email, 'password');
   if (!mailLeaves()) {
     const signedIn = await firstAccount(ctx, input, password_hash);
