@@ -1,6 +1,10 @@
 import type { Proposal } from '#server/domain/import/schema.ts';
 
-/** An API as its makers document it: where it is, and where its credential goes. Data, so that adding one needs no code. */
+/**
+ * An API as its makers document it: where it is, and where its credential goes. Data, so that adding one needs no code.
+ * Each was compared with its maker's pages on 2026-11-21. What a route puts in wins over what callers send, so a version stands here only
+ * where the API answers none without.
+ */
 export type KnownApi = {
   name: string;
   about: string;
@@ -53,12 +57,8 @@ export const KNOWN_APIS: readonly KnownApi[] = [
     name: 'GitHub',
     about: 'Repositories, issues, actions',
     target_base_url: 'https://api.github.com',
-    headers: {
-      ...bearer('GITHUB_TOKEN'),
-      Accept: 'application/vnd.github+json',
-      'X-GitHub-Api-Version': '2022-11-28',
-      'User-Agent': 'sallyport',
-    },
+    // A call without a user agent is refused.
+    headers: { ...bearer('GITHUB_TOKEN'), 'User-Agent': 'sallyport' },
     secrets: [{ name: 'GITHUB_TOKEN', note: 'A fine-grained personal access token with the permissions callers need and no more.' }],
     try_path: '/rate_limit',
     docs: 'https://docs.github.com/en/rest/authentication/authenticating-to-the-rest-api',
@@ -69,7 +69,7 @@ export const KNOWN_APIS: readonly KnownApi[] = [
     target_base_url: 'https://gitlab.com/api/v4',
     headers: { 'PRIVATE-TOKEN': '{{secret:GITLAB_TOKEN}}' },
     secrets: [{ name: 'GITLAB_TOKEN', note: 'A project or group access token. For a GitLab of your own change the target URL.' }],
-    try_path: '/version',
+    try_path: '/metadata',
     docs: 'https://docs.gitlab.com/api/rest/authentication/',
   },
   {
@@ -77,7 +77,12 @@ export const KNOWN_APIS: readonly KnownApi[] = [
     about: 'Messages and channels',
     target_base_url: 'https://slack.com/api',
     headers: bearer('SLACK_BOT_TOKEN'),
-    secrets: [{ name: 'SLACK_BOT_TOKEN', note: 'A bot token that begins with xoxb-, from OAuth & Permissions of your app.' }],
+    secrets: [
+      {
+        name: 'SLACK_BOT_TOKEN',
+        note: 'A bot token that begins with xoxb-, from OAuth & Permissions of your app. A refused one answers 200 with "ok": false.',
+      },
+    ],
     try_path: '/auth.test',
     docs: 'https://docs.slack.dev/authentication/tokens',
   },
@@ -86,7 +91,12 @@ export const KNOWN_APIS: readonly KnownApi[] = [
     about: 'E-mail',
     target_base_url: 'https://api.sendgrid.com',
     headers: bearer('SENDGRID_API_KEY'),
-    secrets: [{ name: 'SENDGRID_API_KEY', note: 'A restricted key with the permission to send mail.' }],
+    secrets: [
+      {
+        name: 'SENDGRID_API_KEY',
+        note: 'A restricted key with the permission to send mail. For an account in the EU change the target URL to api.eu.sendgrid.com.',
+      },
+    ],
     try_path: '/v3/scopes',
     docs: 'https://www.twilio.com/docs/sendgrid/api-reference/how-to-use-the-sendgrid-v3-api/authentication',
   },
@@ -94,8 +104,14 @@ export const KNOWN_APIS: readonly KnownApi[] = [
     name: 'Resend',
     about: 'E-mail',
     target_base_url: 'https://api.resend.com',
-    headers: bearer('RESEND_API_KEY'),
-    secrets: [{ name: 'RESEND_API_KEY', note: 'A key with sending access, from API Keys.' }],
+    // A call without a user agent is refused.
+    headers: { ...bearer('RESEND_API_KEY'), 'User-Agent': 'sallyport' },
+    secrets: [
+      {
+        name: 'RESEND_API_KEY',
+        note: 'From API Keys. Sending access is enough to send mail; the first call below lists domains, which it may not, so it answers 401 then.',
+      },
+    ],
     try_path: '/domains',
     docs: 'https://resend.com/docs/api-reference/introduction',
   },
@@ -103,8 +119,13 @@ export const KNOWN_APIS: readonly KnownApi[] = [
     name: 'Notion',
     about: 'Pages and databases',
     target_base_url: 'https://api.notion.com',
-    headers: { ...bearer('NOTION_TOKEN'), 'Notion-Version': '2022-06-28' },
-    secrets: [{ name: 'NOTION_TOKEN', note: 'The secret of an internal integration; share the pages with it.' }],
+    headers: { ...bearer('NOTION_TOKEN'), 'Notion-Version': '2026-03-11' },
+    secrets: [
+      {
+        name: 'NOTION_TOKEN',
+        note: 'The token of an internal integration; share the pages with it. Callers written for another version need that one in Notion-Version.',
+      },
+    ],
     try_path: '/v1/users/me',
     docs: 'https://developers.notion.com/docs/authorization',
   },
@@ -113,7 +134,12 @@ export const KNOWN_APIS: readonly KnownApi[] = [
     about: 'DNS and zones',
     target_base_url: 'https://api.cloudflare.com/client/v4',
     headers: bearer('CLOUDFLARE_API_TOKEN'),
-    secrets: [{ name: 'CLOUDFLARE_API_TOKEN', note: 'A scoped API token, not the global key.' }],
+    secrets: [
+      {
+        name: 'CLOUDFLARE_API_TOKEN',
+        note: 'A scoped API token of a user, not the global key. One owned by an account works too, but not for the first call below.',
+      },
+    ],
     try_path: '/user/tokens/verify',
     docs: 'https://developers.cloudflare.com/fundamentals/api/get-started/create-token/',
   },
@@ -126,7 +152,7 @@ export const KNOWN_APIS: readonly KnownApi[] = [
       { name: 'DATADOG_API_KEY', note: 'From Organization Settings → API Keys. Elsewhere than in US1 change the target URL.' },
       { name: 'DATADOG_APP_KEY', note: 'A scoped application key, from Organization Settings → Application Keys.' },
     ],
-    try_path: '/api/v1/validate',
+    try_path: '/api/v2/validate_keys',
     docs: 'https://docs.datadoghq.com/api/latest/authentication/',
   },
   {
@@ -136,7 +162,7 @@ export const KNOWN_APIS: readonly KnownApi[] = [
     headers: {},
     query: { appid: '{{secret:OPENWEATHER_KEY}}' },
     secrets: [{ name: 'OPENWEATHER_KEY', note: 'From your account’s API keys; a new one takes some minutes to work.' }],
-    try_path: '/data/2.5/weather?q=London',
+    try_path: '/data/2.5/weather?lat=51.51&lon=-0.13',
     docs: 'https://openweathermap.org/appid',
   },
 ];
