@@ -1,6 +1,7 @@
 'use client';
 
 import { useState } from 'react';
+import { nextStepOf } from '#components/trpc/refusal.ts';
 import { Badge } from '#components/ui/badge.tsx';
 import { Callout } from '#components/ui/callout.tsx';
 import { CodeBlock } from '#components/ui/code-block.tsx';
@@ -35,7 +36,11 @@ export function AnswerView({ answer, op }: { answer: Answer; op: ApiOperation })
           />
         </span>
       </div>
-      {answer.status >= 400 && said && <Callout tone="warn" title={messageOf(answer.body)}>{`This status stands for ${said}.`}</Callout>}
+      {answer.status >= 400 && said && (
+        <Callout tone="warn" title={messageOf(answer.body)}>
+          {nextOf(answer.body) ?? `This status stands for ${said}.`}
+        </Callout>
+      )}
       {part === 'body' ? (
         <CodeBlock snippets={[{ id: 'body', label: 'Body', language: 'json', code: pretty(answer.body) }]} wrap />
       ) : (
@@ -68,3 +73,6 @@ function pretty(text: string): string {
 
 const messageOf = (text: string) =>
   (parsed(text) as { error?: { message?: string } } | undefined)?.error?.message ?? 'The call was refused.';
+
+/** What to do about it, where the pages know. */
+const nextOf = (text: string) => nextStepOf((parsed(text) as { error?: { type?: string } } | undefined)?.error?.type ?? '');

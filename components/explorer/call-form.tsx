@@ -6,7 +6,7 @@ import { codeOf } from '#components/shell/call-code.ts';
 import { useScope } from '#components/trpc/provider.tsx';
 import { MutationError } from '#components/trpc/query-error.tsx';
 import { Badge } from '#components/ui/badge.tsx';
-import { Button } from '#components/ui/button.tsx';
+import { Button, LinkButton } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
 import { CodeBlock } from '#components/ui/code-block.tsx';
 import { Dialog } from '#components/ui/dialog.tsx';
@@ -14,13 +14,14 @@ import { AnswerView } from './answer-view.tsx';
 import type { ApiOperation } from './document.ts';
 import { type Draft, preparedCall } from './draft.ts';
 import { Fields } from './fields.tsx';
+import { forbiddenCall } from './forbidden.ts';
 import { useSend } from './use-explorer.ts';
 
 export type CallFormProps = { op: ApiOperation; draft: Draft; onDraft: (draft: Draft) => void };
 
 /** One operation: what it takes, the call as code, and its answer. Mount it with the operation's id as key, so that no answer outlives its call. */
 export function CallForm({ op, draft, onDraft }: CallFormProps) {
-  const { api_url, space } = useScope();
+  const { api_url, space, slug, role } = useScope();
   const send = useSend();
   const [asking, setAsking] = useState(false);
   const call = preparedCall(op, draft);
@@ -31,7 +32,9 @@ export function CallForm({ op, draft, onDraft }: CallFormProps) {
     headers: { ...(op.machineOnly ? {} : { Authorization: 'Bearer $SALLYPORT_KEY' }), ...call.headers },
     body: call.body && withoutSecrets(op, call.body),
   });
-  const reason = op.machineOnly ?? call.problem ?? (call.missing.length > 0 ? `Fill in ${call.missing.join(', ')}` : undefined);
+  const forbidden = op.machineOnly ? undefined : forbiddenCall(role, op);
+  const reason =
+    op.machineOnly ?? forbidden ?? call.problem ?? (call.missing.length > 0 ? `Fill in ${call.missing.join(', ')}` : undefined);
   const go = (confirmed: boolean) => {
     setAsking(false);
     send.mutate({ ...call, method: op.method, confirmed });
@@ -51,6 +54,18 @@ export function CallForm({ op, draft, onDraft }: CallFormProps) {
         </p>
       </header>
       {op.machineOnly && <Callout title="This cannot be tried here">{op.machineOnly}</Callout>}
+      {forbidden && (
+        <Callout
+          title="You can read this call, not send it"
+          actions={
+            <LinkButton size="sm" href={`/${slug}/settings/roles`}>
+              What roles may do
+            </LinkButton>
+          }
+        >
+          {forbidden} The code below runs with a key that has the permission.
+        </Callout>
+      )}
       <form
         className="flex min-w-0 flex-col gap-4"
         onSubmit={(event) => {

@@ -1,3 +1,5 @@
+import type { Capability } from '#server/domain/roles/schema.ts';
+
 /** What the explorer reads of a JSON Schema of our OpenAPI document. */
 export type Schema = {
   $ref?: string;
@@ -27,7 +29,7 @@ type Described = {
   responses: Record<string, { description: string }>;
   security: unknown[];
   'x-scopes'?: string[];
-  'x-capabilities'?: string[];
+  'x-capabilities'?: Capability[];
   'x-machine-only'?: boolean;
 };
 export type ApiDocument = {
@@ -49,6 +51,8 @@ export type ApiOperation = {
   inHeader: ApiField[];
   inBody: ApiField[];
   scopes: readonly string[];
+  /** Capabilities the caller must hold, all of them. */
+  needs: readonly Capability[];
   /** Why a person cannot make this call here; undefined when they can. */
   machineOnly: string | undefined;
   responses: readonly [status: string, description: string][];
@@ -85,6 +89,7 @@ function describe(document: ApiDocument, path: string, method: Method, op: Descr
       .map(([name, schema]) => ({ name, required: body?.required?.includes(name) ?? false, schema: resolved(document, schema) }))
       .sort((a, b) => Number(b.required) - Number(a.required)),
     scopes: op['x-scopes'] ?? [],
+    needs: op['x-capabilities'] ?? [],
     machineOnly: op['x-machine-only']
       ? 'No token of a person may do this: it hands out plaintext or signs. Use a machine credential; the code below is ready for one.'
       : op.security.length === 0

@@ -1,5 +1,6 @@
 'use client';
 
+import { type ReactNode, useState } from 'react';
 import { Field } from '#components/ui/field.tsx';
 import { Input, Textarea } from '#components/ui/input.tsx';
 import { SecretInput } from '#components/ui/secret-input.tsx';
@@ -21,17 +22,44 @@ export function Fields({ op, draft, onDraft }: { op: ApiOperation; draft: Draft;
     op[list].length === 0 ? null : (
       <fieldset key={place} className="flex min-w-0 flex-col gap-3">
         <legend className="mb-2 font-medium text-ink-3 text-xs">{title}</legend>
-        {op[list].map((field) => (
-          <OneField
-            key={field.name}
-            field={field}
-            path={op.path}
-            value={draft[place][field.name] ?? ''}
-            onValue={(text) => onDraft({ ...draft, [place]: { ...draft[place], [field.name]: text } })}
-          />
-        ))}
+        <Folded
+          fields={op[list]}
+          isFilled={(name) => Boolean(draft[place][name])}
+          render={(field) => (
+            <OneField
+              key={field.name}
+              field={field}
+              path={op.path}
+              value={draft[place][field.name] ?? ''}
+              onValue={(text) => onDraft({ ...draft, [place]: { ...draft[place], [field.name]: text } })}
+            />
+          )}
+        />
       </fieldset>
     ),
+  );
+}
+
+/** More optional fields than this are folded away, but for those that hold something. */
+const IN_VIEW = 6;
+
+type FoldedProps = { fields: readonly ApiField[]; isFilled: (name: string) => boolean; render: (field: ApiField) => ReactNode };
+
+function Folded({ fields, isFilled, render }: FoldedProps) {
+  // Decided once: a field must not leave its place while it is typed in.
+  const [first] = useState(() => new Set(fields.filter(({ name, required }) => required || isFilled(name)).map(({ name }) => name)));
+  const rest = fields.filter(({ name }) => !first.has(name));
+  if (rest.length <= IN_VIEW) return fields.map(render);
+  return (
+    <>
+      {fields.filter(({ name }) => first.has(name)).map(render)}
+      <details className="rounded-lg border border-line-strong">
+        <summary className="flex h-9 cursor-pointer select-none items-center rounded-lg px-3 text-ink-2 text-xs hover:text-ink">
+          {rest.length} optional fields
+        </summary>
+        <div className="flex flex-col gap-3 border-line-strong border-t p-3">{rest.map(render)}</div>
+      </details>
+    </>
   );
 }
 
@@ -59,6 +87,7 @@ function OneField({ field: { name, required, schema }, path, value, onValue }: O
           ]}
           value={value}
           onValueChange={onValue}
+          placeholder="Not sent"
         />
       ) : kind === 'secret' ? (
         <SecretInput value={value} onChange={(event) => onValue(event.target.value)} />

@@ -1,10 +1,12 @@
 'use client';
 
-import { Search } from 'lucide-react';
+import { Lock, Search } from 'lucide-react';
 import { useState } from 'react';
+import { useScope } from '#components/trpc/provider.tsx';
 import { cn } from '#components/ui/cn.ts';
 import { Input } from '#components/ui/input.tsx';
 import type { ApiOperation } from './document.ts';
+import { forbiddenCall } from './forbidden.ts';
 
 /** The operations by family, narrowed by what is typed. */
 export function OperationTree({
@@ -16,6 +18,7 @@ export function OperationTree({
   chosen: string;
   onChoose: (id: string) => void;
 }) {
+  const { role } = useScope();
   const [query, setQuery] = useState('');
   const wanted = query.toLowerCase().split(/\s+/).filter(Boolean);
   const shown = operations.filter((op) => {
@@ -51,6 +54,12 @@ export function OperationTree({
                   <span className="min-w-0 flex-1 truncate" title={op.path}>
                     {op.summary}
                   </span>
+                  {forbiddenCall(role, op) && (
+                    <>
+                      <Lock aria-hidden className="size-3 shrink-0 self-center text-ink-3" />
+                      <span className="sr-only">, not with your role</span>
+                    </>
+                  )}
                 </button>
               </li>
             ))}

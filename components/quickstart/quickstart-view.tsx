@@ -7,7 +7,8 @@ import { addressings } from '#components/routes/call-snippets.ts';
 import { codeOf } from '#components/shell/call-code.ts';
 import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
-import { LinkButton } from '#components/ui/button.tsx';
+import { useForbidden } from '#components/trpc/role.ts';
+import { Button, LinkButton } from '#components/ui/button.tsx';
 import { CodeBlock } from '#components/ui/code-block.tsx';
 import { CopyText } from '#components/ui/copy.tsx';
 import { Field } from '#components/ui/field.tsx';
@@ -22,6 +23,7 @@ export function QuickstartView() {
   const { api_url, proxy_url, space } = useScope();
   const trpc = useTRPC();
   const path = usePath();
+  const [noKey, noRoute] = [useForbidden('api_key:create'), useForbidden('route:create')];
   const routes = useQuery(trpc.routes.list.queryOptions({ enabled: true, per_page: 50, sort: 'created_at', order: 'asc' }));
   const [picked, setPicked] = useState<string>();
   const route = routes.data?.data.find(({ id }) => id === picked) ?? routes.data?.data[0];
@@ -33,9 +35,15 @@ export function QuickstartView() {
         title="1. Put a key into the environment"
         description={`A ${name} key works in ${name} only. The code reads it from ${KEY.variable}, so that it stands in no file.`}
         actions={
-          <LinkButton size="sm" href={path('/api-keys?open=new')} icon={<KeyRound />}>
-            Create a key
-          </LinkButton>
+          noKey ? (
+            <Button size="sm" icon={<KeyRound />} disabledReason={noKey}>
+              Create a key
+            </Button>
+          ) : (
+            <LinkButton size="sm" href={path('/api-keys?open=new')} icon={<KeyRound />}>
+              Create a key
+            </LinkButton>
+          )
         }
       >
         <CodeBlock snippets={[{ id: 'key', label: 'Shell', language: 'bash', code: `export ${KEY.variable}='tk_${space}_…'` }]} />
@@ -51,9 +59,11 @@ export function QuickstartView() {
         ) : !route ? (
           <p className="flex flex-wrap items-center gap-3 text-ink-2">
             {name} has no enabled route yet.
-            <LinkButton size="sm" href={path('/routes?create=true')}>
-              Create a route
-            </LinkButton>
+            {noRoute ?? (
+              <LinkButton size="sm" href={path('/routes?create=true')}>
+                Create a route
+              </LinkButton>
+            )}
           </p>
         ) : (
           <div className="flex min-w-0 flex-col gap-3">

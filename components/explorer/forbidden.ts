@@ -1,0 +1,6 @@
+import { forbiddenTo } from '#components/trpc/role.ts';
+import type { ApiOperation } from './document.ts';
+
+/** Why a person with this role cannot make the call; undefined when they can. */
+export const forbiddenCall = (role: string, { needs }: Pick<ApiOperation, 'needs'>): string | undefined =>
+  needs.flatMap((capability) => forbiddenTo(role, capability) ?? [])[0];
