@@ -23,6 +23,7 @@ const options = {
   space: text,
   role: text,
   email: text,
+  password: text,
   mfa: flag,
   'i-understand': flag,
   print: text,
@@ -36,6 +37,11 @@ const commands = {
     needs: ['slug'],
     takes: ['name', 'region', 'plan', 'status', 'owner-email', 'owner-password', 'no-starter'],
     does: 'makes a workspace, or brings it to this plan, status and owner',
+  },
+  'set-member': {
+    needs: ['slug', 'email', 'role'],
+    takes: ['name', 'password'],
+    does: 'gives a person a role (owner, admin, editor, viewer, member), or takes it away (none)',
   },
   'set-plan': { needs: ['slug'], takes: ['plan', 'status', 'deliberate'], does: 'moves a workspace to a plan or status' },
   'set-limit': {
@@ -102,6 +108,8 @@ async function run(name: keyof typeof commands): Promise<unknown> {
         ...(values['owner-email'] ? { owner_email: values['owner-email'] } : {}),
         ...(values['owner-password'] ? { owner_password: values['owner-password'] } : {}),
       });
+    case 'set-member':
+      return operator.setMember({ slug: need('slug'), email: need('email'), role: need('role'), ...given('name', 'password') });
     case 'set-plan':
       return operator.setPlan({ slug: need('slug'), ...given('plan', 'status'), deliberate: values.deliberate ?? false });
     case 'set-limit': {
@@ -169,7 +177,7 @@ function print(answer: unknown): void {
     throw new Error(`The answer has no field ${values.print}; it has ${Object.keys(fields).join(', ')}.`);
 }
 
-type TextFlag = 'slug' | 'name' | 'region' | 'plan' | 'status' | 'kind' | 'value' | 'reason' | 'space' | 'role' | 'email';
+type TextFlag = 'slug' | 'name' | 'region' | 'plan' | 'status' | 'kind' | 'value' | 'reason' | 'space' | 'role' | 'email' | 'password';
 
 /** Of a flag without which `misuse` lets no command run. */
 function need(name: TextFlag): string {

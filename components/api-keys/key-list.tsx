@@ -172,7 +172,7 @@ export function KeyList() {
         />
       )}
       <CreateKeySheet
-        open={search.open === 'new'}
+        open={search.open === 'new' && !readOnly}
         onOpenChange={(open) => void setSearch({ open: open ? 'new' : null })}
         onCreated={(key) => {
           void setSearch({ open: null });

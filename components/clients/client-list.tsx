@@ -226,7 +226,7 @@ export function ClientList() {
         />
       )}
       <ClientSheet
-        open={search.open !== null}
+        open={search.open !== null && !readOnly}
         mine={search.open === 'mine'}
         onOpenChange={(open) => void setSearch({ open: open ? 'new' : null })}
       />

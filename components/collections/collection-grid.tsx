@@ -86,7 +86,7 @@ export function CollectionGrid() {
           onPage={(page) => void setSearch({ page })}
         />
       )}
-      <CollectionForm open={creating} collection={undefined} onClose={() => void setCreating(null)} />
+      <CollectionForm open={creating && !readOnly} collection={undefined} onClose={() => void setCreating(null)} />
     </Page>
   );
 }

@@ -99,7 +99,7 @@ export function RoutesTab({ collectionId, expects }: { collectionId: string; exp
           onPage={(next) => void setPage(next)}
         />
       )}
-      <CreateRoute open={creating} onOpenChange={(open) => void setCreating(open || null)} collectionId={collectionId} />
+      <CreateRoute open={creating && !readOnly} onOpenChange={(open) => void setCreating(open || null)} collectionId={collectionId} />
     </div>
   );
 }

@@ -9,7 +9,11 @@ import { RoleActs } from './role-acts.tsx';
 import { KEY_ROLE_LIST, MEMBER_ROLE_LIST, type RoleRow, whoMay } from './role-words.ts';
 
 const LISTS = [
-  { title: 'Of people', hint: 'One role in each workspace.', rows: MEMBER_ROLE_LIST },
+  {
+    title: 'Of people',
+    hint: 'One role in each workspace. In this release the operator of the installation adds people: npm run -s admin -- set-member.',
+    rows: MEMBER_ROLE_LIST,
+  },
   { title: 'Of API keys', hint: 'A key may have several; they add up.', rows: KEY_ROLE_LIST },
 ] as const;
 

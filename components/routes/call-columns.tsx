@@ -35,7 +35,7 @@ export const routeCallColumns: Columns<Call> = [
   }),
   column.accessor('error', {
     header: 'Refused because',
-    meta: { hideBelow: 'md', truncate: true, width: '24%' },
+    meta: { hideBelow: 'md', cap: '11rem' },
     cell: ({ getValue }) => <span className="text-ink-2">{getValue()?.replaceAll('_', ' ')}</span>,
   }),
   column.accessor('environment', {
@@ -65,7 +65,7 @@ export const callColumns: Columns<Call> = [
   ...(first ? [first] : []),
   column.accessor('route_name', {
     header: 'Route',
-    meta: { truncate: true, width: '16%', hideBelow: 'sm' },
+    meta: { cap: '8rem', hideBelow: 'sm' },
     cell: ({ getValue }) => getValue() ?? <span className="text-ink-3">none found</span>,
   }),
   // Between others on a page it has no room for what the log tells beside it.

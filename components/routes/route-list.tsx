@@ -195,7 +195,7 @@ export function RouteList() {
         </Button>
         <IntoCollection ids={selected} onDone={() => setSelected(new Set())} />
       </BulkBar>
-      <CreateRoute open={creating} onOpenChange={(open) => void setCreating(open || null)} />
+      <CreateRoute open={creating && !readOnly} onOpenChange={(open) => void setCreating(open || null)} />
       <DeleteRoute route={deleting} onClose={() => setDeleting(undefined)} />
     </Page>
   );

@@ -167,8 +167,8 @@ export function SecretList() {
         />
       )}
       <SecretBulkBar selected={selected} onClear={() => setSelected(new Set())} rows={rows ?? []} collections={collections ?? []} />
-      <CreateSecretSheet open={search.open === 'new'} onOpenChange={(open) => openPanel(open ? 'new' : null)} />
-      <ImportEnvSheet open={search.open === 'env'} onOpenChange={(open) => openPanel(open ? 'env' : null)} />
+      <CreateSecretSheet open={search.open === 'new' && !readOnly} onOpenChange={(open) => openPanel(open ? 'new' : null)} />
+      <ImportEnvSheet open={search.open === 'env' && !readOnly} onOpenChange={(open) => openPanel(open ? 'env' : null)} />
     </Page>
   );
 }

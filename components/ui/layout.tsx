@@ -69,7 +69,10 @@ export const textLink = 'rounded-xs text-accent-ink underline decoration-accent-
 
 /** The body of a page: one column with even gaps, at most 1,440 px wide. */
 export const Page = ({ children, className }: { children: ReactNode; className?: string }) => (
-  <div className={cn('mx-auto flex w-full max-w-360 flex-col gap-5 px-4 py-5 sm:px-6 sm:py-6 lg:px-8', className)}>{children}</div>
+  <div className="mx-auto w-full max-w-360 px-4 py-5 sm:px-6 sm:py-6 lg:px-8">
+    {/* A narrower page keeps the left edge of the others: titles must not jump sideways from page to page. */}
+    <div className={cn('flex w-full flex-col gap-5', className)}>{children}</div>
+  </div>
 );
 
 /** Main column and a narrower one beside it from the `lg` breakpoint on; below, the side follows the main column. */

@@ -1,15 +1,15 @@
 import { email as emailAddress } from '#server/domain/people/schema.ts';
-import { acceptPassword, addMembership, canonicalEmail, createUser, dropMailCodes, revokeSessions } from '#server/domain/people/service.ts';
+import { acceptPassword, canonicalEmail } from '#server/domain/people/service.ts';
 import { PLANS } from '#server/domain/plans/schema.ts';
 import { seedStarter } from '#server/domain/signup/service.ts';
 import { proxyUrl } from '#server/domain/tenants/addresses.ts';
 import { isUsableSlug, REGIONS } from '#server/domain/tenants/schema.ts';
 import { createTenant } from '#server/domain/tenants/service.ts';
-import type { Tx } from '#server/kernel/database.ts';
 import { label } from '#server/kernel/fields.ts';
 import { db } from '#server/platform/db.ts';
 import { env } from '#server/platform/env.ts';
 import { audit, fitting, movePlan, oneOf, refuse, STATUSES } from './acting.ts';
+import { ensureMember } from './members.ts';
 
 /** Idempotent by slug: an existing workspace is brought to the given plan and status, and keeps its name, region and what is not given. */
 export async function provisionTenant(input: {
@@ -49,7 +49,7 @@ export async function provisionTenant(input: {
       if (input.starter !== false) await seedStarter(tx, tenant.id, now);
     } else if (existing.subscription_plan !== plan || existing.subscription_status !== status)
       await movePlan(tx, existing, plan, status, false);
-    if (email) await ensureOwner(tx, tenant.id, email, passwordHash, now);
+    if (email) await ensureMember(tx, tenant.id, { email, role: 'owner', passwordHash, now });
     return {
       id: tenant.id,
       slug: tenant.slug,
@@ -58,27 +58,5 @@ export async function provisionTenant(input: {
       created: !existing,
       proxy_url: { live: proxyUrl(tenant.slug, 'live'), test: proxyUrl(tenant.slug, 'test') },
     };
-  });
-}
-
-async function ensureOwner(tx: Tx, tenantId: string, email: string, passwordHash: string | null, now: Date) {
-  const known = await tx.users.findUnique({ where: { email } });
-  const user = known ?? (await createUser(tx, { email, full_name: '', password_hash: passwordHash, email_verified: true, now }));
-  if (known && passwordHash) {
-    await tx.users.update({ where: { id: known.id }, data: { password_hash: passwordHash } });
-    // Whoever needed a new password may not be the only one signed in with the old one.
-    await revokeSessions(tx, known.id, now);
-    await dropMailCodes(tx, known.id, now);
-  }
-  const member = await tx.memberships.findFirst({ where: { tenant_id: tenantId, user_id: user.id, removed_at: null } });
-  if (member?.role === 'owner') return;
-  if (member) await tx.memberships.update({ where: { id: member.id }, data: { role: 'owner' } });
-  else await addMembership(tx, { tenant_id: tenantId, user_id: user.id, role: 'owner', source: 'invite', now });
-  await audit(tx, tenantId, {
-    action: member ? 'update' : 'create',
-    resource_type: 'member',
-    resource_id: user.id,
-    name: email,
-    details: { role: 'owner' },
   });
 }

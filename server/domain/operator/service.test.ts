@@ -23,6 +23,34 @@ test('create-tenant is idempotent by slug and brings plan and status along', asy
   assert.ok(entries.every((e) => e.actor_type === 'operator'));
 });
 
+test('set-member gives, changes and takes away a role, each time in the audit log, and never leaves a workspace without an Owner', async () => {
+  const { id } = await operator.provisionTenant({ slug: 'team', owner_email: 'first@example.com' });
+  const set = (email: string, role: string) => operator.setMember({ slug: 'team', email, role });
+  assert.equal((await operator.setMember({ slug: 'team', email: 'Vi@Example.com', role: 'viewer', name: 'Vi' })).from, null);
+  const { id: vi } = await db().users.findUniqueOrThrow({ where: { email: 'vi@example.com' } });
+  const members = () => db().memberships.findMany({ where: { tenant_id: id, removed_at: null, user_id: vi } });
+  assert.deepEqual((await set('vi@example.com', 'editor')).from, 'viewer');
+  assert.deepEqual(
+    (await members()).map(({ role }) => role),
+    ['editor'],
+  );
+
+  for (const role of ['member', 'none'])
+    await assert.rejects(set('first@example.com', role), { type: 'validation_error', message: /only Owner of team/ });
+  await assert.rejects(set('stranger@example.com', 'none'), { message: /is no member of team/ });
+  await assert.rejects(set('vi@example.com', 'god'), { message: /--role must be one of/ });
+
+  await set('vi@example.com', 'owner');
+  // Both at once: whichever comes second is the last Owner and stays.
+  const both = await Promise.allSettled([set('first@example.com', 'none'), set('vi@example.com', 'none')]);
+  assert.deepEqual(both.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected']);
+  const entries = await db().audit_logs.findMany({ where: { tenant_id: id, resource_type: 'member' }, orderBy: { id: 'asc' } });
+  assert.deepEqual(
+    entries.map(({ action }) => action),
+    ['create', 'create', 'update', 'update', 'delete'],
+  );
+});
+
 test('create-tenant without a plan or status leaves those of an existing workspace alone', async () => {
   await operator.provisionTenant({ slug: 'lapsed', plan: 'starter', status: 'past_due' });
   const again = await operator.provisionTenant({ slug: 'lapsed', owner_email: 'lee@example.com' });

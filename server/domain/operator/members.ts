@@ -1,0 +1,69 @@
+import { email as emailAddress } from '#server/domain/people/schema.ts';
+import { acceptPassword, addMembership, canonicalEmail, createUser, dropMailCodes, revokeSessions } from '#server/domain/people/service.ts';
+import { MEMBER_ROLES, type MemberRole } from '#server/kernel/capabilities.ts';
+import type { Tx } from '#server/kernel/database.ts';
+import { label } from '#server/kernel/fields.ts';
+import { db } from '#server/platform/db.ts';
+import { audit, bySlug, fitting, oneOf, refuse } from './acting.ts';
+
+/**
+ * Gives a person a role in a workspace, or ends the membership (`none`); somebody unknown gets an account. Without a password they sign in with
+ * a mailed code. @throws Refusal validation_error when the workspace would be left without an Owner
+ */
+export async function setMember(input: { slug: string; email: string; role: string; name?: string; password?: string }) {
+  const role = oneOf([...MEMBER_ROLES, 'none'] as const, input.role, '--role');
+  const email = canonicalEmail(fitting(emailAddress(), input.email, '--email'));
+  const full_name = input.name === undefined ? undefined : fitting(label(120), input.name, '--name');
+  if (role === 'none' && (full_name ?? input.password) !== undefined) throw refuse('--role none takes no --name and no --password');
+  const passwordHash = input.password ? await acceptPassword(input.password, email, 'password') : null;
+  return db().$transaction(async (tx) => {
+    const tenant = await bySlug(tx, input.slug);
+    // Two commands at once must not each take away what they see as one of two Owners.
+    await tx.$executeRaw`select 1 from tenants where id = ${tenant.id}::uuid for update`;
+    const from = await roleOf(tx, tenant.id, email);
+    if (role === 'none' && !from) throw refuse(`--email ${email} is no member of ${input.slug}`);
+    if (from === 'owner' && role !== 'owner' && (await otherOwners(tx, tenant.id, email)) === 0)
+      throw refuse(`--email ${email} is the only Owner of ${input.slug}: make somebody else one first`);
+    if (role === 'none') await endMembership(tx, tenant.id, email, from);
+    else await ensureMember(tx, tenant.id, { email, role, full_name, passwordHash, now: new Date() });
+    return { slug: tenant.slug, email, role, from };
+  });
+}
+
+/** The person and the membership, each made when missing; a password given replaces the one there was, and ends what was signed in with it. */
+export async function ensureMember(
+  tx: Tx,
+  tenantId: string,
+  input: { email: string; role: MemberRole; full_name?: string | undefined; passwordHash: string | null; now: Date },
+) {
+  const { email, role, full_name, passwordHash, now } = input;
+  const known = await tx.users.findUnique({ where: { email } });
+  const user =
+    known ?? (await createUser(tx, { email, full_name: full_name ?? '', password_hash: passwordHash, email_verified: true, now }));
+  if (known && passwordHash) {
+    await tx.users.update({ where: { id: known.id }, data: { password_hash: passwordHash } });
+    // Whoever needed a new password may not be the only one signed in with the old one.
+    await revokeSessions(tx, known.id, now);
+    await dropMailCodes(tx, known.id, now);
+  }
+  const member = await tx.memberships.findFirst({ where: { tenant_id: tenantId, user_id: user.id, removed_at: null } });
+  if (member?.role === role) return;
+  if (member) await tx.memberships.update({ where: { id: member.id }, data: { role } });
+  else await addMembership(tx, { tenant_id: tenantId, user_id: user.id, role, source: 'invite', now });
+  const details = member ? { from: member.role, role } : { role };
+  await audit(tx, tenantId, { action: member ? 'update' : 'create', resource_type: 'member', resource_id: user.id, name: email, details });
+}
+
+const current = (tenantId: string, email: string) => ({ tenant_id: tenantId, removed_at: null, user: { email } });
+
+const roleOf = async (tx: Tx, tenantId: string, email: string): Promise<string | null> =>
+  (await tx.memberships.findFirst({ where: current(tenantId, email) }))?.role ?? null;
+
+const otherOwners = (tx: Tx, tenantId: string, email: string) =>
+  tx.memberships.count({ where: { tenant_id: tenantId, removed_at: null, role: 'owner', user: { email: { not: email } } } });
+
+async function endMembership(tx: Tx, tenantId: string, email: string, role: string | null) {
+  const member = await tx.memberships.findFirstOrThrow({ where: current(tenantId, email) });
+  await tx.memberships.update({ where: { id: member.id }, data: { removed_at: new Date() } });
+  await audit(tx, tenantId, { action: 'delete', resource_type: 'member', resource_id: member.user_id, name: email, details: { role } });
+}
