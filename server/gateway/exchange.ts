@@ -179,6 +179,8 @@ export class Exchange implements UpstreamHandler {
 
   /** The bytes are lent: what is written is a copy. */
   #write(bytes: Buffer): boolean {
+    // An upstream may cut its answer into crumbs, which must not hold a slab each.
+    if (bytes.length <= ONE_WRITE) return this.#call.res.write(Buffer.from(bytes));
     const slab = takeSlab(bytes.length);
     const copy = slab.subarray(0, bytes.length);
     copy.set(bytes);

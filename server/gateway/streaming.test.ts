@@ -424,3 +424,24 @@ test('two calls of different workspaces on one connection do not mix', async () 
   );
   assert.match(both.body, /invalid_api_key/);
 });
+
+test('an upstream that answers in crumbs takes no more memory than it sends', async () => {
+  const crumbs = 60_000;
+  await rawUpstream('crumbs', (socket) => {
+    socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
+    setTimeout(() => socket.end(`${'1\r\nx\r\n'.repeat(crumbs)}0\r\n\r\n`), 20);
+  });
+  await open('/crumbs').then((res) => res.resume()); // what is made once is made now
+  await sleep(200);
+  let most = 0;
+  const before = process.memoryUsage().arrayBuffers;
+  const watch = setInterval(() => {
+    most = Math.max(most, process.memoryUsage().arrayBuffers - before);
+  }, 1);
+  const res = await open('/crumbs');
+  res.pause(); // and a caller that does not read
+  await sleep(300);
+  clearInterval(watch);
+  res.destroy();
+  assert.ok(most < 64 * 1024 * 1024, `${Math.round(most / 1024 / 1024)} MB for ${crumbs} bytes`);
+});
