@@ -1,22 +1,22 @@
 'use client';
 
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { Download, ShieldCheck } from 'lucide-react';
 import { useState } from 'react';
 import type { z } from 'zod';
 import { ForbiddenNote } from '#components/roles/forbidden-note.tsx';
 import { useDownload } from '#components/trpc/download.ts';
 import { useTRPC } from '#components/trpc/provider.tsx';
-import { MutationError, QueryError } from '#components/trpc/query-error.tsx';
+import { QueryError } from '#components/trpc/query-error.tsx';
 import { useForbidden } from '#components/trpc/role.ts';
 import { Button } from '#components/ui/button.tsx';
-import { Callout } from '#components/ui/callout.tsx';
 import { columnsFor, DataTable } from '#components/ui/data-table.tsx';
 import { KeyValueList } from '#components/ui/key-value.tsx';
 import { SectionCard, Split } from '#components/ui/layout.tsx';
 import { EmptyState } from '#components/ui/states.tsx';
 import { Time } from '#components/ui/time.tsx';
-import type { CriticalRow, CriticalVerdict } from '#server/domain/audit-logs/schema.ts';
+import type { CriticalRow } from '#server/domain/audit-logs/schema.ts';
+import { VerifyCard } from './verify-card.tsx';
 import { thingOf, verbOf } from './words.ts';
 
 type Row = z.output<typeof CriticalRow>;
@@ -53,7 +53,6 @@ export function ChainView() {
     ...trpc.auditLogs.critical.queryOptions({ limit: PAGE, ...(from ? { after: from } : {}) }),
     enabled: !forbidden,
   });
-  const verify = useMutation(trpc.auditLogs.verifyCritical.mutationOptions());
   const { busy, save } = useDownload();
   if (forbidden) return <ForbiddenNote capability="audit_log:read_details" what="The critical chain" />;
   if (query.isError) return <QueryError query={query} what="The critical chain" />;
@@ -76,23 +75,7 @@ export function ChainView() {
               <p className="text-ink-2">The chain is empty.</p>
             )}
           </SectionCard>
-          <SectionCard
-            title="Verify"
-            description="Recomputes every hash, each link to the one before, and the signed checkpoints."
-            footer={
-              <Button variant="primary" icon={<ShieldCheck />} loading={verify.isPending} onClick={() => verify.mutate({})}>
-                Verify now
-              </Button>
-            }
-          >
-            {verify.data ? (
-              <Verdict verdict={verify.data} />
-            ) : verify.error ? (
-              <MutationError error={verify.error} />
-            ) : (
-              <p className="text-ink-3">Not verified in this visit.</p>
-            )}
-          </SectionCard>
+          <VerifyCard last={Number(head?.sequence_number ?? 0)} />
           <SectionCard
             title="Check it without us"
             description="Download the chain with the bytes that were hashed, and a small program that needs nothing of ours."
@@ -132,30 +115,5 @@ export function ChainView() {
         </div>
       )}
     </Split>
-  );
-}
-
-const FAILURES = {
-  hash_mismatch: 'its contents do not give its hash: it was altered',
-  prev_mismatch: 'it does not continue the entry before it',
-  gap: 'an entry before it is missing',
-} as const;
-
-function Verdict({ verdict }: { verdict: z.output<typeof CriticalVerdict> }) {
-  const count = verdict.checked.toLocaleString();
-  if (verdict.checked === 0 && verdict.valid) return <Callout title="There is nothing to verify yet" />;
-  if (verdict.valid)
-    return (
-      <Callout tone="good" title={`All ${count} entries are as they were written`}>
-        From no. {verdict.first} to no. {verdict.last}.
-      </Callout>
-    );
-  return (
-    <Callout tone="bad" title={`The chain is broken${verdict.failure ? ` at no. ${verdict.failure.sequence_number}` : ''}`}>
-      {verdict.failure
-        ? `Of ${count} checked entries this one fails: ${FAILURES[verdict.failure.kind]}.`
-        : 'A signed checkpoint does not match.'}{' '}
-      Keep a copy of the export and call your operator.
-    </Callout>
   );
 }

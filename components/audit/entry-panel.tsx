@@ -96,7 +96,32 @@ function EntryDetail({ id }: { id: string }) {
                 }
               : {}),
           },
-          { label: 'Address', value: entry.ip_address, ...(entry.ip_address ? { copy: entry.ip_address } : {}) },
+          {
+            label: 'Address',
+            value: entry.ip_address,
+            ...(entry.ip_address
+              ? {
+                  copy: entry.ip_address,
+                  hint: (
+                    <Link className={textLink} href={path(`/audit?ip=${encodeURIComponent(entry.ip_address)}`)}>
+                      Everything from this address
+                    </Link>
+                  ),
+                }
+              : {}),
+          },
+          ...(typeof entry.details.call_request_id === 'string' && entry.sandbox === (space === 'test')
+            ? [
+                {
+                  label: 'Call',
+                  value: (
+                    <Link className={textLink} href={path(`/logs?peek=${entry.details.call_request_id}`)}>
+                      Open it in the log
+                    </Link>
+                  ),
+                },
+              ]
+            : []),
           { label: 'Program', value: entry.user_agent },
           { label: 'Request', value: entry.request_id, ...(entry.request_id ? { copy: entry.request_id } : {}) },
         ]}

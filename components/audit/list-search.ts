@@ -29,7 +29,7 @@ export type AuditSearch = {
   request_id: string | null;
 };
 
-const isTime = (text: string | null): text is string => text !== null && !Number.isNaN(Date.parse(text));
+export const isTime = (text: string | null): text is string => text !== null && !Number.isNaN(Date.parse(text));
 
 /** The filters of an address as the endpoints take them; equal on the server and in the browser. */
 export const auditFilters = ({ q, action, resource_type, resource_id, actor, ip, store, from, to, request_id }: AuditSearch) => ({

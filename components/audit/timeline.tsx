@@ -1,8 +1,9 @@
 'use client';
 
 import { useQuery } from '@tanstack/react-query';
-import { Download } from 'lucide-react';
+import { Clock, Download } from 'lucide-react';
 import { useQueryStates } from 'nuqs';
+import { useState } from 'react';
 import { useDownload } from '#components/trpc/download.ts';
 import { useFeatureReason } from '#components/trpc/plan.tsx';
 import { useTRPC } from '#components/trpc/provider.tsx';
@@ -16,13 +17,15 @@ import { columnsFor, DataTable } from '#components/ui/data-table.tsx';
 import { Menu, type MenuEntry } from '#components/ui/dropdown-menu.tsx';
 import { type ActiveFilter, FilterBar } from '#components/ui/filter-bar.tsx';
 import { LoadMore } from '#components/ui/pagination.tsx';
+import { SpanDialog, SpanText } from '#components/ui/span-dialog.tsx';
 import { NoResults } from '#components/ui/states.tsx';
 import { Time } from '#components/ui/time.tsx';
 import { momentText, type TimeStyle, useTimeStyle } from '#components/ui/time-style.ts';
 import { ViewsMenu } from '#components/views/views-menu.tsx';
+import { spanStart } from '#server/domain/request-logs/schema.ts';
 import { RetentionNote } from './activity.tsx';
 import { EntryPanel } from './entry-panel.tsx';
-import { type AuditSearch, auditFilters, auditSearch } from './list-search.ts';
+import { type AuditSearch, auditFilters, auditSearch, isTime } from './list-search.ts';
 import { Sentence } from './sentence.tsx';
 import { useEntries } from './use-entries.ts';
 import { type Entry, lineOf, thingOf, verbOf } from './words.ts';
@@ -60,9 +63,15 @@ const RANGES = [
   { label: 'Last 30 days', hours: 24 * 30 },
 ];
 
+const STORES = {
+  critical: { label: 'Critical entries only', detail: 'Kept for good, chained' },
+  general: { label: 'Without critical entries', detail: 'Leaves out the anchors of the request log too' },
+} as const;
+
 export function Timeline() {
   const trpc = useTRPC();
   const [search, setSearch] = useQueryStates(auditSearch);
+  const [asking, setAsking] = useState(false);
   const filters = auditFilters(search);
   const pages = useEntries(filters);
   const facets = useQuery(trpc.auditLogs.facets.queryOptions(filters));
@@ -89,12 +98,6 @@ export function Timeline() {
     void save(`/admin/audit-logs/export?${new URLSearchParams({ ...(filters as Record<string, string>), format }).toString()}`);
 
   const choices: MenuEntry[] = [
-    { heading: 'When' },
-    ...RANGES.map(({ label, hours }) => ({
-      label,
-      onSelect: () => void setSearch({ from: new Date(Date.now() - hours * 3_600_000).toISOString(), to: null }),
-    })),
-    'separator',
     { heading: 'What happened' },
     ...(facets.data?.actions ?? []).slice(0, 10).map(({ value, count }) => ({
       label: verbOf(value),
@@ -119,11 +122,12 @@ export function Timeline() {
       onSelect: () => void setSearch({ actor: value }),
     })),
     'separator',
-    {
-      label: 'Critical entries only',
-      checked: search.store === 'critical',
-      onSelect: () => void setSearch({ store: search.store === 'critical' ? null : 'critical' }),
-    },
+    ...(['critical', 'general'] as const).map((store) => ({
+      label: STORES[store].label,
+      detail: STORES[store].detail,
+      checked: search.store === store,
+      onSelect: () => void setSearch({ store: search.store === store ? null : store }),
+    })),
   ];
   return (
     <>
@@ -138,6 +142,20 @@ export function Timeline() {
         <ViewsMenu page="audit" columns={choice} />
         <Menu
           trigger={
+            <Button icon={<Clock />}>{search.from || search.to ? <SpanText from={search.from} to={search.to} /> : 'All of time'}</Button>
+          }
+          entries={[
+            { label: 'All of time', checked: !search.from && !search.to, onSelect: () => void setSearch({ from: null, to: null }) },
+            ...RANGES.map(({ label, hours }) => ({
+              label,
+              onSelect: () => void setSearch({ from: spanStart(Date.now(), hours * 3_600_000).toISOString(), to: null }),
+            })),
+            'separator',
+            { label: 'From … until …', onSelect: () => setAsking(true) },
+          ]}
+        />
+        <Menu
+          trigger={
             <Button icon={<Download />} loading={busy} disabledReason={forbidden ?? exportReason}>
               Export
             </Button>
@@ -148,6 +166,12 @@ export function Timeline() {
           ]}
         />
       </FilterBar>
+      <SpanDialog
+        open={asking}
+        onOpenChange={setAsking}
+        span={{ from: search.from, to: search.to }}
+        onSpan={(span) => void setSearch(span)}
+      />
       {rows?.[0]?.details_redacted && (
         <Callout title="You see that something happened, not its details">
           Owners and Admins of this workspace see what exactly was changed.
@@ -203,8 +227,8 @@ function activeFilters(
   });
   const moment = (text: string) => momentText(new Date(text), style);
   return [
-    ...(search.from ? [one('from', `From ${moment(search.from)}`)] : []),
-    ...(search.to ? [one('to', `Until ${moment(search.to)}`)] : []),
+    ...(isTime(search.from) ? [one('from', `From ${moment(search.from)}`)] : []),
+    ...(isTime(search.to) ? [one('to', `Until ${moment(search.to)}`)] : []),
     ...(search.action ? [one('action', verbOf(search.action))] : []),
     ...(search.resource_type ? [one('resource_type', thingOf(search.resource_type))] : []),
     ...(search.resource_id ? [one('resource_id', `About ${search.resource_id.slice(0, 8)}`)] : []),
@@ -213,6 +237,6 @@ function activeFilters(
       : []),
     ...(search.ip ? [one('ip', `From ${search.ip}`)] : []),
     ...(search.request_id ? [one('request_id', `Of request ${search.request_id.slice(0, 8)}`)] : []),
-    ...(search.store ? [one('store', search.store === 'critical' ? 'Critical only' : 'General only')] : []),
+    ...(search.store ? [one('store', STORES[search.store].label)] : []),
   ];
 }

@@ -68,7 +68,8 @@ export function sentenceOf(entry: Entry): { actor: string; verb: string; thing: 
     return { actor: actorOf(entry), verb: verbOf(entry.action), thing: '', name: undefined };
   // A secret rotates when somebody gives it a new value; people do not call that rotating.
   const verb = entry.resource_type === 'secret' && entry.action === 'rotate' ? 'set a new value of' : verbOf(entry.action);
-  return { actor: actorOf(entry), verb, thing: thingOf(entry.resource_type), name: nameOf(entry) };
+  const tried = entry.resource_type === 'route' && entry.action === 'execute';
+  return { actor: actorOf(entry), verb: tried ? 'tried' : verb, thing: thingOf(entry.resource_type), name: nameOf(entry) };
 }
 
 /** The same as one line, for titles and screen readers. */

@@ -1,0 +1,126 @@
+'use client';
+
+import { useMutation } from '@tanstack/react-query';
+import { ShieldCheck } from 'lucide-react';
+import { useEffect, useRef, useState } from 'react';
+import { useTRPCClient } from '#components/trpc/provider.tsx';
+import { MutationError } from '#components/trpc/query-error.tsx';
+import { Button } from '#components/ui/button.tsx';
+import { Callout } from '#components/ui/callout.tsx';
+import { SectionCard } from '#components/ui/layout.tsx';
+import { Time } from '#components/ui/time.tsx';
+import { type Verdict, verifyInParts } from './verify-in-parts.ts';
+
+/** Verifies the whole chain, tells how far it is, and ends in a plain verdict. */
+export function VerifyCard({ last }: { last: number }) {
+  const client = useTRPCClient();
+  const [checked, setChecked] = useState(0);
+  const stopped = useRef(false);
+  const verify = useMutation({
+    mutationFn: async () => {
+      stopped.current = false;
+      setChecked(0);
+      const verdict = await verifyInParts({
+        last,
+        ask: (range) => client.auditLogs.verifyCritical.mutate(range),
+        onProgress: setChecked,
+        stopped: () => stopped.current,
+      });
+      return verdict && { verdict, at: new Date().toISOString() };
+    },
+  });
+  useEffect(
+    () => () => {
+      stopped.current = true;
+    },
+    [],
+  );
+  return (
+    <SectionCard
+      title="Verify"
+      description="Recomputes every hash, each link to the one before, and the signed checkpoints."
+      footer={
+        verify.isPending ? (
+          <Button
+            onClick={() => {
+              stopped.current = true;
+            }}
+          >
+            Stop
+          </Button>
+        ) : (
+          <Button variant="primary" icon={<ShieldCheck />} onClick={() => verify.mutate()}>
+            {verify.data ? 'Verify again' : 'Verify now'}
+          </Button>
+        )
+      }
+    >
+      <div aria-live="polite">
+        {verify.isPending ? (
+          <Progress checked={checked} of={Math.max(last, checked)} />
+        ) : verify.error ? (
+          <MutationError error={verify.error} />
+        ) : verify.data ? (
+          <div className="flex flex-col gap-2">
+            <Told verdict={verify.data.verdict} />
+            <p className="text-ink-3 text-xs">
+              Verified <Time value={verify.data.at} />.
+            </p>
+          </div>
+        ) : (
+          <p className="text-ink-3">
+            {verify.isSuccess ? `Stopped after ${checked.toLocaleString()} entries.` : 'Not verified in this visit.'}
+          </p>
+        )}
+      </div>
+    </SectionCard>
+  );
+}
+
+function Progress({ checked, of }: { checked: number; of: number }) {
+  const text = `${checked.toLocaleString()} of ${of.toLocaleString()} entries`;
+  return (
+    <div className="flex flex-col gap-1.5">
+      <div
+        role="progressbar"
+        aria-label="Verifying the chain"
+        aria-valuenow={checked}
+        aria-valuemin={0}
+        aria-valuemax={of}
+        aria-valuetext={text}
+        className="h-1.5 overflow-hidden rounded-full bg-pressed"
+      >
+        <div className="h-full rounded-full bg-accent" style={{ width: `${((checked / Math.max(1, of)) * 100).toString()}%` }} />
+      </div>
+      <span className="figures text-ink-2 text-xs">{text}</span>
+    </div>
+  );
+}
+
+const FAILURES = {
+  hash_mismatch: 'Its contents do not give its hash: it was altered.',
+  prev_mismatch: 'It does not continue the entry before it.',
+  gap: 'At least one entry is missing there.',
+} as const;
+
+function Told({ verdict }: { verdict: Verdict }) {
+  const count = verdict.checked.toLocaleString();
+  if (verdict.checked === 0 && verdict.valid) return <Callout title="There is nothing to verify yet" />;
+  if (verdict.valid)
+    return (
+      <Callout
+        tone="good"
+        title={verdict.checked === 1 ? 'The entry is as it was written' : `All ${count} entries are as they were written`}
+      >
+        From no. {verdict.first} to no. {verdict.last}.
+      </Callout>
+    );
+  return (
+    <Callout tone="bad" title={`The chain is broken${verdict.failure ? ` at no. ${verdict.failure.sequence_number}` : ''}`}>
+      {verdict.failure
+        ? `${count} entries were checked until then. ${FAILURES[verdict.failure.kind]}`
+        : 'A signed checkpoint does not match.'}{' '}
+      Keep a copy of the export and call your operator.
+    </Callout>
+  );
+}
