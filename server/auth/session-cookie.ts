@@ -1,5 +1,6 @@
 import { decode, encode, type JWT, type JWTDecodeParams } from 'next-auth/jwt';
 import { nextAuthSecret } from '#server/crypto/derive.ts';
+import { DASHBOARD_COOKIES } from '#server/kernel/dashboard-cookies.ts';
 import { env } from '#server/platform/env.ts';
 import { rootKeys } from '#server/platform/keys.ts';
 
@@ -10,8 +11,8 @@ import { rootKeys } from '#server/platform/keys.ts';
 const secure = (): boolean => env.PUBLIC_ADMIN_URL.startsWith('https:');
 /** The prefix makes browsers refuse the cookie from anywhere but this host over TLS. */
 const cookieName = (name: string): string => (secure() ? `__Host-${name}` : name);
-export const sessionCookieName = (): string => cookieName('svc_session');
-const signupCookieName = () => cookieName('svc_signup');
+export const sessionCookieName = (): string => cookieName(DASHBOARD_COOKIES.session);
+const signupCookieName = () => cookieName(DASHBOARD_COOKIES.signup);
 
 export const authSecret = (): string => env.NEXTAUTH_SECRET ?? nextAuthSecret(rootKeys().current);
 
@@ -74,7 +75,7 @@ export const signupCookie = (signup: { handle: string; expires_at: Date }, now: 
 export const clearSignupCookie = (): string => setCookie(signupCookieName(), '', 0);
 
 /** Tells a browser that signed in before from a new one; it opens nothing. */
-const deviceCookieName = () => cookieName('svc_device');
+const deviceCookieName = () => cookieName(DASHBOARD_COOKIES.device);
 export const deviceOf = (headers: Headers): string | null => cookieOf(headers, deviceCookieName()) ?? null;
 export const deviceCookie = (device: { token: string; expires_at: Date }, now: Date): string =>
   setCookie(deviceCookieName(), device.token, Math.floor((device.expires_at.getTime() - now.getTime()) / 1000));

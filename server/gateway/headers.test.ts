@@ -152,6 +152,22 @@ test('the answer comes back verbatim but for connection headers, and an upstream
   assert.equal(sent['x-forwarded-host'], `${w.tenant.slug}.localhost:${port}`);
 });
 
+test('no upstream is given the cookies of the dashboard, nor gives any, where a browser takes both for one host', async () => {
+  const mirror = await startUpstream((req, res) =>
+    res
+      .writeHead(200, { 'set-cookie': ['svc_session=fixed; Path=/', '__Host-svc_device=x; Secure', 'theirs=1'] })
+      .end(req.headers.cookie ?? 'none'),
+  );
+  await makeRoute(w, 'cookies', mirror.url);
+  await served(running, w);
+  const got = async (cookie: string) => ask(port, w.tenant.slug, '/cookies', { key, headers: { cookie } });
+  const answer = await got('a=1; svc_session=eyJ.secret; __Host-svc_session=s;svc_signup=x; b="svc_device=2"; svc_sessions=3');
+  assert.equal(answer.body, 'a=1; b="svc_device=2"; svc_sessions=3');
+  assert.deepEqual(answer.headers['set-cookie'], ['theirs=1']);
+  assert.equal((await got('svc_session=eyJ.secret; svc_device=d')).body, 'none');
+  assert.equal((await got('a=1;b=2;  c=3')).body, 'a=1;b=2;  c=3', 'others byte for byte');
+});
+
 test('a query parameter cannot add a line to an injected header', async () => {
   const before = upstream.seen.length;
   const answer = await ask(port, w.tenant.slug, '/limited?from=a%0d%0aX-Evil:%201', { key });

@@ -1,3 +1,4 @@
+import { isDashboardCookie } from '#server/kernel/dashboard-cookies.ts';
 import type { HeaderList } from '#server/platform/http-out/response-parser.ts';
 import type { Call } from './call.ts';
 import { PSEUDONYM } from './phases/detect-loop.ts';
@@ -19,6 +20,8 @@ export function answerHeaders(call: Call, headers: HeaderList): string[] {
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i] as string;
     if (isHopByHop(name) || name.startsWith('x-svc-') || nominated?.includes(name)) continue;
+    // Nor may it sign the person's browser in or out of the dashboard on the same host.
+    if (name === 'set-cookie' && isDashboardCookie(headers[i + 1] as string)) continue;
     if (name === 'x-request-id') requestId = true;
     else if (name === 'x-ratelimit-limit' || name === 'x-ratelimit-remaining' || name === 'x-ratelimit-reset') rateLimit = true;
     out.push(name, headers[i + 1] as string);

@@ -1,3 +1,4 @@
+import { withoutDashboardCookies } from '#server/kernel/dashboard-cookies.ts';
 import type { Call } from './call.ts';
 import { PSEUDONYM } from './phases/detect-loop.ts';
 
@@ -16,7 +17,10 @@ const HOP_BY_HOP = new Set([
 /** Of the request, besides: what we decide ourselves, and what tells third parties where callers are. */
 const OWN = new Set(['host', 'content-length', 'expect', 'forwarded', 'x-real-ip', 'cf-connecting-ip', 'true-client-ip', ...HOP_BY_HOP]);
 
-/** The flat header list of the upstream request, in the caller's order, with the injected headers last. */
+/**
+ * The flat header list of the upstream request, in the caller's order, with the injected headers last. A browser knows no ports: where routes are mounted
+ * under paths of the host that serves the dashboard, it sends the dashboard's cookies along, and an upstream would be signed in as the person.
+ */
 export function upstreamHeaders(call: Call, privateHeaders: ReadonlySet<string>): string[] {
   const { names, config } = call;
   const raw = call.req.rawHeaders;
@@ -30,7 +34,8 @@ export function upstreamHeaders(call: Call, privateHeaders: ReadonlySet<string>)
     if (replaces && replaced.has(name)) continue;
     if (nominated?.includes(name) || privateHeaders.has(name)) continue;
     if ((name === 'authorization' && call.stripAuthorization) || (name === 'x-api-key' && call.stripApiKey)) continue;
-    out.push(raw[i * 2] as string, raw[i * 2 + 1] as string);
+    const value = name === 'cookie' ? withoutDashboardCookies(raw[i * 2 + 1] as string) : (raw[i * 2 + 1] as string);
+    if (value !== undefined) out.push(raw[i * 2] as string, value);
   }
   if (!call.traceparent) out.push('traceparent', traceparent(call.requestId));
   out.push('Via', `1.1 ${PSEUDONYM}`);
