@@ -17,7 +17,7 @@ export const list = operation({
   input: wire.ListCollections,
   output: z.array(wire.Collection),
   list: 'paged',
-  names: ['id', 'name', 'slug', 'color', 'icon', 'created_at'],
+  names: ['id', 'name', 'slug', 'color', 'icon', 'expected_environments', 'created_at'],
   run: (ctx, input) => collections.listCollections(ctx, input),
 });
 
