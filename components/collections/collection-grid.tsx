@@ -8,7 +8,7 @@ import { parseAsBoolean, useQueryState, useQueryStates } from 'nuqs';
 import { useLimit } from '#components/trpc/plan.tsx';
 import { usePath, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
-import { useForbidden } from '#components/trpc/role.ts';
+import { useForbidden, useNamesOnly } from '#components/trpc/role.ts';
 import { Status } from '#components/ui/badge.tsx';
 import { Button } from '#components/ui/button.tsx';
 import { FilterBar } from '#components/ui/filter-bar.tsx';
@@ -33,9 +33,11 @@ export function CollectionGrid() {
   const collections = useQuery(trpc.collections.list.queryOptions(collectionListInput(search), { placeholderData: keepPreviousData }));
   const shown = collections.data?.data ?? [];
   // Counts and drift of the cards in view; the client sends them as one request.
-  const details = useQueries({ queries: shown.map(({ id }) => trpc.collections.get.queryOptions({ id })) });
+  const namesOnly = useNamesOnly();
+  const known = namesOnly ? [] : shown;
+  const details = useQueries({ queries: known.map(({ id }) => trpc.collections.get.queryOptions({ id })) });
   const syncs = useQueries({
-    queries: shown.map(({ id, expected_environments }) =>
+    queries: known.map(({ id, expected_environments }) =>
       trpc.collections.syncStatus.queryOptions({ id }, { enabled: expected_environments.length > 0 }),
     ),
   });
@@ -72,7 +74,14 @@ export function CollectionGrid() {
         <ul className="grid gap-3 sm:grid-cols-2 xl:grid-cols-3">
           {shown.map((collection, index) => (
             <li key={collection.id}>
-              <Card collection={collection} detail={details[index]?.data} sync={syncs[index]?.data?.data} />
+              {namesOnly ? (
+                <p className="flex items-center gap-2 rounded-lg border border-line-strong bg-surface p-4 font-semibold text-base">
+                  <CollectionMark color={collection.color ?? null} />
+                  <span className="truncate">{collection.name}</span>
+                </p>
+              ) : (
+                <Card collection={collection} detail={details[index]?.data} sync={syncs[index]?.data?.data} />
+              )}
             </li>
           ))}
         </ul>

@@ -20,6 +20,13 @@ export function QueryError({ query, what, actions }: { query: Asked; what: strin
         It may have been deleted, it may live in the other space, or the address may be mistyped.
       </EmptyState>
     );
+  // Nothing broke, and asking again changes nothing.
+  if (refusal.code === 'role_denied' || refusal.code === 'forbidden')
+    return (
+      <Callout title="Your role may not see this" actions={actions ?? <RolesLink code={refusal.code} />}>
+        {refusal.message}
+      </Callout>
+    );
   return (
     <ErrorCard
       title={`${what} could not be loaded: ${refusal.message}`}
