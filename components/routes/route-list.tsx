@@ -133,7 +133,7 @@ export function RouteList() {
           rows={routes.data?.data}
           rowId={(route) => route.id}
           rowName={(route) => route.name}
-          {...(namesOnly ? {} : { rowHref: (route) => path(`/routes/${route.id}`) })}
+          rowHref={namesOnly ? undefined : (route) => path(`/routes/${route.id}`)}
           refreshing={routes.isPlaceholderData}
           sort={search}
           onSort={({ sort, order }) => void setSearch({ sort: sort as typeof search.sort, order, page: null })}

@@ -16,42 +16,40 @@ import type { ConfigEditor } from './use-config-editor.ts';
 
 export function SecurityTab({ editor }: { editor: ConfigEditor }) {
   return (
-    <>
-      <SectionCard title="Who may call" description="A valid key of this space is always needed. These rules come on top.">
-        <div className="flex flex-col gap-6">
-          <Setting
-            editor={editor}
-            field="requires_clients"
-            label="Clients"
-            group
-            hint={editor.isBase ? 'Holds in every environment of the route.' : undefined}
-          >
-            {({ value, set, disabled }) => (
-              <Checkbox checked={value} onCheckedChange={set} disabled={disabled} label="Only assigned clients may call" />
-            )}
-          </Setting>
-          <AssignedClients key={editor.env} editor={editor} />
-          <Setting
-            editor={editor}
-            field="ip_allowlist"
-            label="Source addresses"
-            hint="One address or CIDR range a line, at most 100. Empty: any address. Others are refused with 403."
-          >
-            {({ value, set, disabled }) => (
-              <Textarea
-                mono
-                rows={3}
-                placeholder={'for example\n203.0.113.0/24\n2001:db8::/32'}
-                defaultValue={value.join('\n')}
-                key={disabled ? value.join() : editor.env}
-                disabled={disabled}
-                onChange={(event) => set(event.target.value.split(/[\s,]+/).filter(Boolean))}
-              />
-            )}
-          </Setting>
-        </div>
-      </SectionCard>
-    </>
+    <SectionCard title="Who may call" description="A valid key of this space is always needed. These rules come on top.">
+      <div className="flex flex-col gap-6">
+        <Setting
+          editor={editor}
+          field="requires_clients"
+          label="Clients"
+          group
+          hint={editor.isBase ? 'Holds in every environment of the route.' : undefined}
+        >
+          {({ value, set, disabled }) => (
+            <Checkbox checked={value} onCheckedChange={set} disabled={disabled} label="Only assigned clients may call" />
+          )}
+        </Setting>
+        <AssignedClients key={editor.env} editor={editor} />
+        <Setting
+          editor={editor}
+          field="ip_allowlist"
+          label="Source addresses"
+          hint="One address or CIDR range a line, at most 100. Empty: any address. Others are refused with 403."
+        >
+          {({ value, set, disabled }) => (
+            <Textarea
+              mono
+              rows={3}
+              placeholder={'for example\n203.0.113.0/24\n2001:db8::/32'}
+              defaultValue={value.join('\n')}
+              key={disabled ? value.join() : editor.env}
+              disabled={disabled}
+              onChange={(event) => set(event.target.value.split(/[\s,]+/).filter(Boolean))}
+            />
+          )}
+        </Setting>
+      </div>
+    </SectionCard>
   );
 }
 
