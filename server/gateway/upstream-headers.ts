@@ -32,7 +32,7 @@ export function upstreamHeaders(call: Call, privateHeaders: ReadonlySet<string>)
     const name = names[i] as string;
     if (OWN.has(name) || name.startsWith('x-svc-') || name.startsWith('x-forwarded-')) continue;
     if (replaces && replaced.has(name)) continue;
-    if (nominated?.includes(name) || privateHeaders.has(name)) continue;
+    if (nominated?.has(name) || privateHeaders.has(name)) continue;
     if ((name === 'authorization' && call.stripAuthorization) || (name === 'x-api-key' && call.stripApiKey)) continue;
     const value = name === 'cookie' ? withoutDashboardCookies(raw[i * 2 + 1] as string) : (raw[i * 2 + 1] as string);
     if (value !== undefined) out.push(raw[i * 2] as string, value);
@@ -45,9 +45,9 @@ export function upstreamHeaders(call: Call, privateHeaders: ReadonlySet<string>)
 }
 
 /** Names an upstream's Connection header nominates, lower-case; null when there is none besides the usual. */
-export function nominatedBy(connection: string | null | undefined): string[] | null {
+export function nominatedBy(connection: string | null | undefined): ReadonlySet<string> | null {
   if (!connection || connection === 'keep-alive' || connection === 'close') return null;
-  return connection.split(',').map((token) => token.trim().toLowerCase());
+  return new Set(connection.split(',').map((token) => token.trim().toLowerCase()));
 }
 
 export const isHopByHop = (name: string): boolean => HOP_BY_HOP.has(name);
