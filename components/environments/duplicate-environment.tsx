@@ -12,16 +12,21 @@ import { Form, fieldError, useZodForm } from '#components/ui/form.tsx';
 import { Input } from '#components/ui/input.tsx';
 import { notify, notifyDone } from '#components/ui/toaster.tsx';
 import { DuplicateEnvironment } from '#server/domain/environments/schema.ts';
-import type { EnvironmentRow } from './environment-form.tsx';
+import { COLORS, type EnvironmentRow } from './environment-form.tsx';
 import { type Used, words } from './use-usage.ts';
 
 const FORM = 'duplicate-environment';
 const Fields = DuplicateEnvironment.pick({ name: true, display_name: true, include_clients: true });
 
-type Props = { environment: (EnvironmentRow & { used: Used | undefined }) | undefined; onClose: () => void };
+type Props = {
+  environment: (EnvironmentRow & { used: Used | undefined }) | undefined;
+  /** Colours of all environments: the copy gets one of its own. */
+  colors: readonly string[];
+  onClose: () => void;
+};
 
 /** Another environment in which every route does what it does in this one. */
-export function DuplicateEnvironmentDialog({ environment, onClose }: Props) {
+export function DuplicateEnvironmentDialog({ environment, colors, onClose }: Props) {
   return (
     <Dialog
       open={environment !== undefined}
@@ -37,12 +42,16 @@ export function DuplicateEnvironmentDialog({ environment, onClose }: Props) {
         </>
       }
     >
-      {environment && <DuplicateForm key={environment.id} source={environment} onClose={onClose} />}
+      {environment && (
+        <DuplicateForm key={environment.id} source={environment} color={COLORS.find((one) => !colors.includes(one))} onClose={onClose} />
+      )}
     </Dialog>
   );
 }
 
-function DuplicateForm({ source, onClose }: { source: NonNullable<Props['environment']>; onClose: () => void }) {
+type FormProps = { source: NonNullable<Props['environment']>; color: string | undefined; onClose: () => void };
+
+function DuplicateForm({ source, color, onClose }: FormProps) {
   const trpc = useTRPC();
   const cache = useQueryClient();
   const router = useRouter();
@@ -75,7 +84,7 @@ function DuplicateForm({ source, onClose }: { source: NonNullable<Props['environ
       aria-busy={duplicate.isPending || undefined}
       onSubmit={async (value) => {
         clear();
-        await duplicate.mutateAsync({ id: source.id, ...value }).then(undefined, () => undefined);
+        await duplicate.mutateAsync({ id: source.id, ...value, ...(color ? { color } : {}) }).then(undefined, () => undefined);
       }}
     >
       {panel}

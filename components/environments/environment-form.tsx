@@ -26,7 +26,7 @@ export type EnvironmentRow = z.output<typeof Environment>;
 
 const FORM = 'environment-form';
 /** Told apart by people with the common colour weaknesses; the name always stands beside the dot. */
-const COLORS = ['#22c55e', '#f59e0b', '#ef4444', '#6366f1', '#06b6d4', '#ec4899', '#84cc16', '#64748b'];
+export const COLORS = ['#22c55e', '#f59e0b', '#ef4444', '#6366f1', '#06b6d4', '#ec4899', '#84cc16', '#64748b'];
 
 export type EnvironmentFormProps = {
   open: boolean /** Absent makes a new one. */;

@@ -105,7 +105,11 @@ export function EnvironmentList() {
         environment={environments.data?.data.find((one) => one.id === editing)}
         onClose={() => void setEditing(null)}
       />
-      <DuplicateEnvironmentDialog environment={duplicating} onClose={() => setDuplicating(undefined)} />
+      <DuplicateEnvironmentDialog
+        environment={duplicating}
+        colors={(environments.data?.data ?? []).map((one) => one.color)}
+        onClose={() => setDuplicating(undefined)}
+      />
       <DeleteEnvironment environment={deleting} onClose={() => setDeleting(undefined)} />
     </Page>
   );

@@ -8,6 +8,7 @@ import { useTRPC } from '#components/trpc/provider.tsx';
 import { MutationError } from '#components/trpc/query-error.tsx';
 import { useForbidden } from '#components/trpc/role.ts';
 import { Button } from '#components/ui/button.tsx';
+import { Callout } from '#components/ui/callout.tsx';
 import { Field } from '#components/ui/field.tsx';
 import { Textarea } from '#components/ui/input.tsx';
 import { Page, PageHeader, SectionCard } from '#components/ui/layout.tsx';
@@ -58,6 +59,7 @@ export function ImportView() {
         title="Import"
         description="A call that works today, or the description of an API, becomes routes with the credentials taken out and sealed."
       />
+      {readOnly && <Callout title="You can look at what can be imported.">{readOnly}</Callout>}
       {made ? (
         <Imported made={made} onAgain={startOver} />
       ) : proposal ? (

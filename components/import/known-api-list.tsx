@@ -33,7 +33,7 @@ export function KnownApiList({ onChoose }: { onChoose: (proposal: Proposal) => v
         className="max-w-80"
       />
       {shown.length === 0 && <p className="text-ink-3">No template of that name. Paste a curl command instead, or make a route by hand.</p>}
-      <ul className="grid gap-2 sm:grid-cols-2">
+      <ul className="grid grid-cols-1 gap-2 sm:grid-cols-2">
         {shown.map((api) => (
           <li key={api.name} className="flex items-center gap-3 rounded-lg border border-line-strong bg-surface p-3">
             <div className="min-w-0 flex-1">

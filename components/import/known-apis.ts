@@ -109,7 +109,7 @@ export const KNOWN_APIS: readonly KnownApi[] = [
     secrets: [
       {
         name: 'RESEND_API_KEY',
-        note: 'From API Keys. Sending access is enough to send mail; the first call below lists domains, which it may not, so it answers 401 then.',
+        note: 'From API Keys. One with sending access alone sends mail, but the first call offered here lists domains and answers 401 then.',
       },
     ],
     try_path: '/domains',
@@ -137,7 +137,7 @@ export const KNOWN_APIS: readonly KnownApi[] = [
     secrets: [
       {
         name: 'CLOUDFLARE_API_TOKEN',
-        note: 'A scoped API token of a user, not the global key. One owned by an account works too, but not for the first call below.',
+        note: 'A scoped API token of a user, not the global key. One owned by an account works too, but not for the first call offered here.',
       },
     ],
     try_path: '/user/tokens/verify',

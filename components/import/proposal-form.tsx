@@ -138,14 +138,15 @@ export function ProposalForm({ proposal, onBack, onMade }: ProposalFormProps) {
       <MutationError error={apply.error} />
       <div className="sticky bottom-0 flex flex-wrap items-center gap-2 border-line border-t bg-canvas py-3">
         <Button icon={<ArrowLeft />} onClick={onBack}>
-          Back to the text
+          Back
         </Button>
-        <p className="ml-auto text-ink-2">
+        <p className="ml-auto text-ink-2 max-lg:order-first max-lg:w-full">
           {empty.length > 0 && `${empty.length.toString()} without a value yet. `}All or nothing: if one is refused, none is made.
         </p>
         <Button
           type="submit"
           variant="primary"
+          className="max-lg:ml-auto"
           loading={apply.isPending}
           disabledReason={count === 0 ? 'Choose at least one route' : undefined}
         >

@@ -32,8 +32,8 @@ export function DifferencesTab({ route, editor, colors, onEnvironment }: Differe
       {fields.length === 0 ? (
         <p className="text-ink-3">Nothing differs: everything comes from {editor.baseName}.</p>
       ) : (
-        <div className="overflow-x-auto">
-          <table className="w-full min-w-140 text-left">
+        <div className="relative overflow-x-auto">
+          <table className="w-full text-left max-sm:table-fixed sm:min-w-140">
             <caption className="sr-only">Settings of {editor.env} that differ from the base</caption>
             <thead className="text-ink-3 text-xs">
               <tr>
@@ -46,7 +46,7 @@ export function DifferencesTab({ route, editor, colors, onEnvironment }: Differe
                 <th scope="col" className="py-1.5 pr-4 font-medium">
                   {editor.env}
                 </th>
-                <th scope="col">
+                <th scope="col" className="max-sm:hidden">
                   <span className="sr-only">Action</span>
                 </th>
               </tr>
@@ -62,18 +62,12 @@ export function DifferencesTab({ route, editor, colors, onEnvironment }: Differe
                       {equal && !reverted && <Badge>same value</Badge>}
                     </th>
                     <td className="py-2 pr-4 font-mono text-ink-2 text-xs [overflow-wrap:anywhere]">{inWords(base[field])}</td>
-                    <td className="py-2 pr-4 font-mono text-xs [overflow-wrap:anywhere]">{inWords(editor.value(field))}</td>
-                    <td className="py-1 text-right">
-                      <Button
-                        size="sm"
-                        variant="ghost"
-                        icon={<CornerUpLeft />}
-                        aria-label={`Revert to ${editor.baseName}: ${labelOf(field)}`}
-                        disabledReason={editor.readOnly ?? (reverted ? 'It goes back when you save' : undefined)}
-                        onClick={() => editor.revert(field)}
-                      >
-                        Revert
-                      </Button>
+                    <td className="py-2 pr-4 font-mono text-xs [overflow-wrap:anywhere]">
+                      {inWords(editor.value(field))}
+                      <Revert editor={editor} field={field} className="mt-1 -ml-2 flex sm:hidden" />
+                    </td>
+                    <td className="py-1 text-right max-sm:hidden">
+                      <Revert editor={editor} field={field} />
                     </td>
                   </tr>
                 );
@@ -83,6 +77,22 @@ export function DifferencesTab({ route, editor, colors, onEnvironment }: Differe
         </div>
       )}
     </SectionCard>
+  );
+}
+
+function Revert({ editor, field, className }: { editor: ConfigEditor; field: ConfigField; className?: string }) {
+  return (
+    <Button
+      size="sm"
+      variant="ghost"
+      icon={<CornerUpLeft />}
+      aria-label={`Revert to ${editor.baseName}: ${labelOf(field)}`}
+      disabledReason={editor.readOnly ?? (editor.draft[field] === null ? 'It goes back when you save' : undefined)}
+      onClick={() => editor.revert(field)}
+      {...(className ? { className } : {})}
+    >
+      Revert
+    </Button>
   );
 }
 
@@ -106,10 +116,10 @@ function Overview({ route, colors, onEnvironment }: Omit<DifferencesTabProps, 'e
           return (
             <li key={name} className="flex flex-wrap items-center gap-3 border-line border-b py-2 last:border-b-0">
               <EnvironmentDot name={name} color={colors.get(name) ?? ''} />
-              <span className="min-w-0 flex-1 text-ink-2">
+              <span className="min-w-0 flex-1 text-ink-2 max-sm:order-last max-sm:basis-full">
                 {fields.length === 0 ? 'nothing' : fields.map((field) => labelOf(field)).join(', ')}
               </span>
-              <Button size="sm" onClick={() => onEnvironment(name)}>
+              <Button size="sm" className="max-sm:ml-auto" onClick={() => onEnvironment(name)}>
                 Compare {name}
               </Button>
             </li>

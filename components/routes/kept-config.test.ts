@@ -25,7 +25,7 @@ test('changes kept for a tab come back as they were, in every environment', () =
   assert.deepEqual(kept.base, { 'staging.timeout_ms': 5_000, 'staging.retry_attempts': null, 'production.timeout_ms': 5_000 });
   const back = restored({ ...kept, at: '', left_out: [] }, starts);
   assert.deepEqual(back, { drafts: { staging: draft, production: { timeout_ms: 1 } }, starts });
-  assert.equal(keptLabels({ ...kept, at: '', left_out: [] })['staging.timeout_ms'], 'Timeout ms (staging)');
+  assert.equal(keptLabels({ ...kept, at: '', left_out: [] })['staging.timeout_ms'], 'Timeout (ms) in staging');
 });
 
 test('what somebody saved between leaving and restoring is a conflict, and only that', () => {

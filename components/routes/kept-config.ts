@@ -1,7 +1,7 @@
 import type { Draft as Kept } from '#components/trpc/drafts.ts';
-import { inWords } from '#components/ui/conflict.ts';
 import { localOf, type Start } from './config-conflict.ts';
 import type { Config, ConfigField, Draft } from './config-draft.ts';
+import { labelOf } from './setting-words.ts';
 
 type Drafts = Readonly<Record<string, Draft>>;
 type Starts = Readonly<Record<string, Start>>;
@@ -50,12 +50,12 @@ function startedFrom(start: Start, field: ConfigField, was: unknown): Start {
   return { ...start, config: { ...start.config, ...(inherited ? {} : { [field]: was }), overridden_fields } as Config };
 }
 
-/** How the fields of a draft are called: `Timeout ms (production)`. */
+/** How the fields of a draft are called: `Timeout (ms) in production`. */
 export const keptLabels = ({ values, left_out }: Kept): Record<string, string> =>
   Object.fromEntries(
     [...Object.keys(values), ...left_out].map((name) => {
       const [env, field] = placeOf(name);
-      return [name, `${inWords(field)} (${env})`];
+      return [name, `${labelOf(field)} in ${env}`];
     }),
   );
 

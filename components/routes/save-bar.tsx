@@ -6,6 +6,7 @@ import { Button } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
 import { ConflictPanel } from '#components/ui/conflict-panel.tsx';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
+import { inWords, labelOf } from './setting-words.ts';
 import type { ConfigEditor } from './use-config-editor.ts';
 
 /** What is not saved yet, what the API would be sent, and the two ways out. It stays in view while anything is unsaved. */
@@ -26,7 +27,10 @@ export function SaveBar({ editor }: { editor: ConfigEditor }) {
         <ConflictPanel
           differences={editor.conflict.differences}
           kept={editor.conflict.kept}
-          show={(_, value) => (value === null && !editor.isBase ? 'as the base' : undefined)}
+          labels={Object.fromEntries(
+            [...editor.conflict.differences.map(({ field }) => field), ...editor.conflict.kept].map((field) => [field, labelOf(field)]),
+          )}
+          show={(_, value) => (value === null && !editor.isBase ? 'as the base' : inWords(value))}
           onSave={editor.conflict.save}
           onDiscard={editor.conflict.discard}
           busy={editor.saving}

@@ -148,7 +148,7 @@ export function DraftOffer({ draft, labels = {}, onRestore, onDiscard }: DraftOf
         </>
       }
     >
-      {names(Object.keys(draft.values))}.
+      Changed: {names(Object.keys(draft.values))}.
       {draft.left_out.length > 0 && ` Not kept, because it may hold a credential: ${names(draft.left_out)}.`}
     </Callout>
   );

@@ -9,6 +9,7 @@ import { useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { MutationError, QueryError } from '#components/trpc/query-error.tsx';
 import { refusalView } from '#components/trpc/refusal.ts';
 import { Button } from '#components/ui/button.tsx';
+import { Callout } from '#components/ui/callout.tsx';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
 import { SectionCard } from '#components/ui/layout.tsx';
 import { refusedFields } from '#components/ui/refusal.ts';
@@ -27,8 +28,12 @@ export function TestTab(props: Props) {
   const trpc = useTRPC();
   const [id] = useQueryState('call', parseAsString);
   const call = useQuery(
-    trpc.requestLogs.inspect.queryOptions({ request_id: id ?? '' }, { enabled: id !== null, staleTime: Number.POSITIVE_INFINITY }),
+    trpc.requestLogs.inspect.queryOptions(
+      { request_id: id ?? '' },
+      { enabled: id !== null && !props.readOnly, staleTime: Number.POSITIVE_INFINITY },
+    ),
   );
+  if (props.readOnly) return <Callout title="A test is a call with this route’s credentials.">{props.readOnly}</Callout>;
   if (id === null) return <Tester {...props} />;
   if (call.isPending) return <Skeleton lines={6} label="Loading the call to try again" />;
   if (call.isError)
@@ -41,7 +46,7 @@ export function TestTab(props: Props) {
   return <Tester key={id} {...props} call={call.data} />;
 }
 
-function Tester({ route, env, readOnly, unsaved, call }: Props & { call?: Detail }) {
+function Tester({ route, env, unsaved, call }: Omit<Props, 'readOnly'> & { call?: Detail }) {
   const { space } = useScope();
   const [replay] = useState(() => call && replayOf(call));
   const [trial, setTrial] = useState<Trial>(replay?.trial ?? firstTrial);
@@ -49,7 +54,7 @@ function Tester({ route, env, readOnly, unsaved, call }: Props & { call?: Detail
   const refusal = error && refusalView(error);
   const problems = refusal ? byField(refusedFields(refusal, (name) => name in firstTrial)) : {};
   const go = (dry: boolean) => send(trial, dry, replay?.blank);
-  useHotkeys([{ keys: 'mod+enter', label: 'Send', group: 'Test', everywhere: true, run: () => readOnly || pending || go(false) }]);
+  useHotkeys([{ keys: 'mod+enter', label: 'Send', group: 'Test', everywhere: true, run: () => pending || go(false) }]);
   return (
     <div className="flex flex-col gap-4">
       <SectionCard
@@ -62,17 +67,10 @@ function Tester({ route, env, readOnly, unsaved, call }: Props & { call?: Detail
         footer={
           <div className="flex flex-wrap items-center justify-end gap-2">
             {unsaved && <p className="mr-auto text-ink-2">Unsaved changes are not part of it: save them first.</p>}
-            <Button icon={<FlaskConical />} loading={pending === 'dry'} disabledReason={readOnly} onClick={() => go(true)}>
+            <Button icon={<FlaskConical />} loading={pending === 'dry'} onClick={() => go(true)}>
               Dry run
             </Button>
-            <Button
-              variant="primary"
-              icon={<Send />}
-              keys="mod+enter"
-              loading={pending === 'real'}
-              disabledReason={readOnly}
-              onClick={() => go(false)}
-            >
+            <Button variant="primary" icon={<Send />} keys="mod+enter" loading={pending === 'real'} onClick={() => go(false)}>
               Send
             </Button>
           </div>

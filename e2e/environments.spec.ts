@@ -1,0 +1,43 @@
+import AxeBuilder from '@axe-core/playwright';
+import { expect, test } from '@playwright/test';
+import { operator, setting } from './running-system.ts';
+
+/** 11 §9: an environment is duplicated with what every route does there, and cannot go while anything uses it. */
+const person = { email: 'stages@example.com', password: 'nine rungs on the ladder' };
+const slug = 'stages';
+
+test.beforeAll(async () => {
+  await operator(['create-tenant', '--slug', slug, '--plan', 'pro', '--owner-email', person.email, '--owner-password', person.password]);
+});
+
+test('an environment is duplicated, compared and refused to go while a route serves it', async ({ page }) => {
+  await page.goto(`${setting('E2E_ADMIN_URL')}/signin`);
+  await page.getByLabel('E-mail').fill(person.email);
+  await page.getByLabel('Password', { exact: true }).fill(person.password);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await page.waitForURL(`**/${slug}/**`);
+  await page.goto(`/${slug}/test/environments`);
+  const choose = async (row: RegExp, item: string) => {
+    await page
+      .getByRole('row', { name: row })
+      .getByRole('button', { name: /actions/i })
+      .click();
+    await page.getByRole('menuitem', { name: item }).click();
+  };
+  await choose(/Production/, 'Duplicate…');
+  await page.getByRole('textbox', { name: 'Name in calls' }).fill('eu-west');
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  expect(violations.map((v) => `${v.id}: ${v.nodes[0]?.target.join(' ')}`)).toEqual([]);
+  await page.getByRole('button', { name: 'Duplicate', exact: true }).click();
+  await page.waitForURL(/compare\?a=production&b=eu-west/);
+  await page.goto(`/${slug}/test/routes/echo?env=eu-west&tab=differences`);
+  await expect(page.getByText('Nothing differs: everything comes from production.')).toBeVisible();
+
+  await page.goto(`/${slug}/test/environments`);
+  const copy = page.getByRole('row', { name: /Eu West/ });
+  await expect(copy.getByRole('link', { name: '1', exact: true })).toBeVisible();
+  await choose(/Eu West/, 'Delete…');
+  const dialog = page.getByRole('alertdialog').or(page.getByRole('dialog'));
+  await expect(dialog).toContainText('1 route serves it, 0 with settings of its own');
+  await expect(dialog.getByRole('button', { name: 'Delete environment' })).toHaveAttribute('aria-disabled', 'true');
+});
