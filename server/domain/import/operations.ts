@@ -7,7 +7,7 @@ export const propose = operation({
   summary: 'Turn a curl command or an OpenAPI description into proposed routes and secrets',
   http: 'POST /admin/import/propose',
   needs: ['route:create'],
-  refuses: [],
+  refuses: ['rate_limited'],
   input: wire.Propose,
   output: wire.Proposal,
   shown_once: true,

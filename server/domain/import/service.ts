@@ -4,16 +4,19 @@ import * as routes from '#server/domain/routes/service.ts';
 import { insertSecret } from '#server/domain/secrets/service.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read } from '#server/kernel/database.ts';
-import { invalid } from '#server/kernel/errors.ts';
+import { invalid, Refusal } from '#server/kernel/errors.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
 import { nothingTaken, type Taken } from './credentials.ts';
 import { type Proposed, proposeFromCurl } from './from-curl.ts';
 import { openApiProposer } from './from-openapi.ts';
 import type { Apply, Proposal, Propose } from './schema.ts';
 
-/** What the text would become, under names that are free in this space. Writes nothing. @throws Refusal validation_error */
+/**
+ * What the text would become, under names that are free in this space. Writes nothing.
+ * @throws Refusal validation_error; rate_limited for a minute after a text that took as long as only a made-up one does
+ */
 export async function propose(ctx: Ctx, { kind, text }: z.output<typeof Propose>): Promise<Proposal> {
-  const from = kind === 'curl' ? (taken: Taken) => proposeFromCurl(text, taken) : openApiProposer(text);
+  const from = readInTurn(ctx.tenant_id, () => (kind === 'curl' ? (taken: Taken) => proposeFromCurl(text, taken) : openApiProposer(text)));
   let proposal = accepted(from(nothingTaken));
   for (let round = 0, taken = nothingTaken; round < 5; round++) {
     const found = await takenBy(ctx, proposal);
@@ -41,6 +44,25 @@ export async function apply(ctx: Ctx, input: z.output<typeof Apply>) {
       ...rest,
     );
   });
+}
+
+const SLOW_MS = 1_500;
+const PAUSE_MS = 60_000;
+const paused = new Map<string, number>();
+
+/** Reading a text holds up everybody on this process, for two seconds at most: whoever has one such text may have ten. */
+function readInTurn<T>(tenantId: string, read: () => T): T {
+  const began = performance.now();
+  const wait = (paused.get(tenantId) ?? 0) - began;
+  if (wait > 0)
+    throw new Refusal('rate_limited', 'The last text took too long to read. Wait a minute, or paste a smaller part of the description.', {
+      retryAfter: Math.ceil(wait / 1_000),
+    });
+  const result = read();
+  const ended = performance.now();
+  if (paused.size > 1_000) paused.clear();
+  if (ended - began > SLOW_MS) paused.set(tenantId, ended + PAUSE_MS);
+  return result;
 }
 
 function accepted(proposed: Proposed): Proposal {
