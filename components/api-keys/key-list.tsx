@@ -51,7 +51,7 @@ const all = [
   column.display({
     id: 'calls',
     header: 'Calls 30 d',
-    meta: { align: 'right', hideBelow: 'md' },
+    meta: { align: 'right', hideBelow: 'lg' },
     cell: ({ row }) => <span className="figures">{row.original.traffic?.calls_30d.toLocaleString() ?? '…'}</span>,
   }),
   column.accessor('last_used_at', {

@@ -32,7 +32,7 @@ type Listed = ClientRow & { traffic: Traffic | undefined };
 const column = columnsFor<Listed>();
 const columnsOf = (toggle: (row: ClientRow, enabled: boolean) => void, readOnly: string | undefined) => [
   column.accessor('name', { header: 'Name', meta: { sort: 'name', cap: '16rem' }, cell: ({ getValue }) => getValue() }),
-  column.accessor('type', { header: 'Type', meta: { sort: 'type', hideBelow: 'md' }, cell: ({ getValue }) => TYPES[getValue()] }),
+  column.accessor('type', { header: 'Type', meta: { sort: 'type', hideBelow: 'lg' }, cell: ({ getValue }) => TYPES[getValue()] }),
   column.accessor('ip_address', {
     header: 'Address',
     meta: { sort: 'ip_address', cap: '12rem' },
