@@ -122,19 +122,22 @@ function useSteps(closed: boolean): readonly Step[] | undefined {
   const clients = useQuery(trpc.clients.list.queryOptions({ per_page: 1 }, { enabled }));
   if (!routes.data || !secrets.data || !calls.data || !keys.data || !clients.data) return undefined;
   const own = routes.data.data.filter((route) => !isDemo(route.target_base_url));
+  const called = calls.data.first_day !== null;
   return [
-    ...(space === 'live' ? [{ label: 'Create a live key', href: path('/api-keys'), done: keys.data.meta.total > 0 }] : []),
-    {
-      label: space === 'test' ? 'Make the first call' : 'Make the first live call',
-      href: path(space === 'test' ? '' : '/routes'),
-      done: calls.data.first_day !== null,
-    },
+    // Test comes with a demonstration to call; in Live a call needs a route, a credential and a key first.
+    ...(space === 'test' ? [{ label: 'Make the first call', href: path(''), done: called }] : []),
     { label: 'Create a route to your API', href: path('/routes?create=true'), done: own.length > 0 },
     {
       label: 'Store its credential as a secret and bind it',
       href: path('/secrets'),
       done: secrets.data.data.some((secret) => !secret.tags.includes('sample') && secret.reference_count > 0),
     },
+    ...(space === 'live'
+      ? [
+          { label: 'Create a live key', href: path('/api-keys?open=new'), done: keys.data.meta.total > 0 },
+          { label: 'Make the first live call', href: path('/routes'), done: called },
+        ]
+      : []),
     {
       label: 'Restrict who may call',
       href: path('/clients'),

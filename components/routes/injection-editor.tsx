@@ -99,8 +99,9 @@ function LineEditor({ line, kind, noun, environment, routeName, disabled, error,
     setAside(undefined);
   };
   return (
-    <div className="flex flex-col gap-1.5">
-      <div className="flex flex-wrap items-start gap-1.5 sm:flex-nowrap">
+    <div className="@container flex flex-col gap-1.5">
+      {/* Where there is little room, as in the panel of a new route, the value has a line of its own: it is what people read and paste. */}
+      <div className="flex flex-wrap items-start gap-1.5 @2xl:flex-nowrap">
         <Input
           mono
           aria-label={`Name of ${named}`}
@@ -110,7 +111,7 @@ function LineEditor({ line, kind, noun, environment, routeName, disabled, error,
           value={line.name}
           disabled={disabled}
           onChange={(event) => onEdit({ name: event.target.value })}
-          className="sm:w-52"
+          className="min-w-28 flex-1 @2xl:w-52 @2xl:flex-none"
         />
         {kind === 'header' && (
           <Select
@@ -126,7 +127,9 @@ function LineEditor({ line, kind, noun, environment, routeName, disabled, error,
           />
         )}
         {line.value === null ? (
-          <p className="flex h-8 flex-1 items-center text-ink-3">The caller’s header is not forwarded.</p>
+          <p className="order-last flex h-8 basis-full items-center text-ink-3 @2xl:order-none @2xl:flex-1 @2xl:basis-auto">
+            The caller’s header is not forwarded.
+          </p>
         ) : (
           <Input
             ref={field}
@@ -136,7 +139,7 @@ function LineEditor({ line, kind, noun, environment, routeName, disabled, error,
             value={line.value}
             disabled={disabled}
             onChange={(event) => onEdit({ value: event.target.value })}
-            className="min-w-40 flex-1"
+            className="order-last basis-full @2xl:order-none @2xl:flex-1 @2xl:basis-auto"
           />
         )}
         {!disabled && (
@@ -157,7 +160,16 @@ function LineEditor({ line, kind, noun, environment, routeName, disabled, error,
         {error}
       </p>
       <SecretChips template={line.value ?? ''} />
-      {aside === 'pick' && <SecretPicker environment={environment} onPick={insert} />}
+      {aside === 'pick' && (
+        <div className="flex items-start gap-1.5">
+          <div className="min-w-0 flex-1">
+            <SecretPicker environment={environment} onPick={insert} />
+          </div>
+          <Button icon={<Plus />} onClick={() => setAside('move')}>
+            New secret
+          </Button>
+        </div>
+      )}
       {suspicious && aside !== 'move' && !disabled && (
         <Callout
           tone="warn"
@@ -174,11 +186,14 @@ function LineEditor({ line, kind, noun, environment, routeName, disabled, error,
       {aside === 'move' && line.value !== null && (
         <StoreSecret
           suggestedName={suggestedSecretName(routeName, line.name)}
-          value={splitScheme(line.value).credential}
+          value={line.value.includes('{{') ? '' : splitScheme(line.value).credential}
           environment={environment}
           onCancel={() => setAside(undefined)}
           onStored={({ id }) => {
-            onEdit({ value: `${splitScheme(line.value ?? '').scheme}{{secret_id:${id}}}` });
+            // Nothing typed yet: most APIs want a token of their Authorization header introduced.
+            const scheme =
+              line.value === '' && line.name.toLowerCase() === 'authorization' ? 'Bearer ' : splitScheme(line.value ?? '').scheme;
+            onEdit({ value: `${scheme}{{secret_id:${id}}}` });
             setAside(undefined);
           }}
         />

@@ -41,7 +41,7 @@ export function StoreSecret({ suggestedName, value: given = '', environment, onS
       <p id={heading} className="font-medium text-sm">
         {given ? 'Move this value to a secret' : 'New secret'}
         <span className="block font-normal text-ink-3 text-xs">
-          Encrypted at once; no page or API answer shows it again without a reveal.
+          Encrypted at once; no page and no API answer shows it again.
         </span>
       </p>
       <div className="grid gap-3 sm:grid-cols-2">

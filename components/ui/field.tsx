@@ -42,7 +42,7 @@ export function Field({ label, hint, error, required, optional, action, group, h
   return (
     <FieldContext value={wiring}>
       <Wrapper className={cn('flex min-w-0 flex-col gap-1.5', className)} aria-describedby={group ? describedBy : undefined}>
-        <div className={cn('flex items-end justify-between gap-2', hideLabel && 'sr-only')}>
+        <div className={cn('flex min-h-5.5 items-end justify-between gap-2', hideLabel && 'sr-only')}>
           {group ? (
             <legend id={labelId} className="float-left font-medium text-ink text-sm">
               {name}
