@@ -40,9 +40,7 @@ export function StoreSecret({ suggestedName, value: given = '', environment, onS
     <fieldset aria-labelledby={heading} className="flex flex-col gap-3 rounded-lg border border-line-strong bg-subtle p-3">
       <p id={heading} className="font-medium text-sm">
         {given ? 'Move this value to a secret' : 'New secret'}
-        <span className="block font-normal text-ink-3 text-xs">
-          Encrypted at once; no page and no API answer shows it again.
-        </span>
+        <span className="block font-normal text-ink-3 text-xs">Encrypted at once; no page and no API answer shows it again.</span>
       </p>
       <div className="grid gap-3 sm:grid-cols-2">
         <Field label="Name">

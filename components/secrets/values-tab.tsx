@@ -1,6 +1,6 @@
 'use client';
 
-import { EyeOff, PenLine } from 'lucide-react';
+import { PenLine } from 'lucide-react';
 import { useState } from 'react';
 import type { z } from 'zod';
 import { useScope } from '#components/trpc/provider.tsx';
@@ -20,8 +20,6 @@ import { type Asking, ConfirmValue, ExpiryDialog } from './value-dialogs.tsx';
 type Detail = z.output<typeof SecretDetail>;
 type Environment = NonNullable<ReturnType<typeof useEnvironments>>[number];
 type Row = { environment: Pick<Environment, 'name' | 'display_name' | 'color'>; value: Detail['environments'][number] | undefined };
-
-const NO_REVEAL = 'Values cannot be shown in this release. Set a new one if you no longer know it.';
 
 const column = columnsFor<Row & { set: () => void; readOnly: string | undefined; strict: boolean; expires_at: string | null }>();
 const columns = [
@@ -96,7 +94,6 @@ export function SecretValues({ secret }: { secret: Detail }) {
   const entries = (row: Row): MenuEntry[] =>
     row.value
       ? [
-          { label: 'Reveal value', icon: <EyeOff />, disabledReason: NO_REVEAL },
           'separator',
           { label: 'Expiry here…', disabledReason: readOnly, onSelect: () => ask('expiry', row) },
           {
@@ -131,7 +128,9 @@ export function SecretValues({ secret }: { secret: Detail }) {
         actions={entries}
         skeletonRows={3}
       />
-      <Callout title="Values can be written, not read back">Routes receive them at the moment of a call. {NO_REVEAL}</Callout>
+      <Callout title="Values can be written, not read back">
+        Routes receive them at the moment of a call. Set a new value if you no longer know one.
+      </Callout>
       <SetValueDialog target={target} onClose={() => setTarget(undefined)} />
       {asking?.what === 'expiry' && <ExpiryDialog secret={secret} value={asking.value} onClose={() => setAsking(undefined)} />}
       <ConfirmValue asking={asking} secret={secret} onClose={() => setAsking(undefined)} />
