@@ -80,7 +80,7 @@ export function CollectionGrid() {
                   <span className="truncate">{collection.name}</span>
                 </p>
               ) : (
-                <Card collection={collection} detail={details[index]?.data} sync={syncs[index]?.data?.data} />
+                <Card collection={collection} detail={namesOnly ? null : details[index]?.data} sync={syncs[index]?.data?.data} />
               )}
             </li>
           ))}
@@ -102,7 +102,8 @@ export function CollectionGrid() {
 
 type CardProps = {
   collection: Outputs['list']['data'][number];
-  detail: Outputs['get'] | undefined;
+  /** Null to members who see names only. */
+  detail: Outputs['get'] | null | undefined;
   sync: Outputs['syncStatus']['data'] | undefined;
 };
 
@@ -133,7 +134,7 @@ function Card({ collection, detail, sync }: CardProps) {
             <span>{counted(detail.variable_count, 'variable')}</span>
           </>
         ) : (
-          'counting…'
+          detail === undefined && 'counting…'
         )}
       </span>
     </Link>

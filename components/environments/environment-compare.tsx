@@ -47,7 +47,8 @@ export function EnvironmentCompare() {
     (secrets.data?.data ?? []).flatMap((secret) => [[secret.id, secret] as const, [secret.shortcode_name.toLowerCase(), secret] as const]),
   );
 
-  const failed = [environments, routes].find((query) => query.error && !query.data);
+  // The configurations are asked for in one request: where one is refused, all are, and there is nothing to compare.
+  const failed = [environments, routes, ...configs].find((query) => query.error && !query.data);
   const options = list.map((one) => ({
     value: one.name,
     label: one.display_name,
