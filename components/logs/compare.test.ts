@@ -52,6 +52,11 @@ test('two calls that are alike differ in nothing, whatever the clock made of the
   assert.equal(differencesIn(compareCalls(call(), call({ latency_ms: 21, upstream_ms: 19 }))), 0);
 });
 
+test('a phase too short to be noted on one side is no difference; an upstream that was asked only once is', () => {
+  assert.equal(differencesIn(compareCalls(call(), call({ latency_ms: 19, upstream_ms: 18 }))), 0);
+  assert.equal(pair(call({ upstream_ms: 1, latency_ms: 2 }), call({ upstream_ms: null, latency_ms: 1 }), 'Upstream')?.differs, true);
+});
+
 test('status, phases, headers and sizes that differ are marked, with how much', () => {
   const other = call({
     status_code: 502,

@@ -88,7 +88,9 @@ export const differencesIn = (comparison: Comparison): number =>
 function phasePairs(a: Detail, b: Detail): Pair[] {
   const [left, right] = [a, b].map(({ log }) => phasesOf(log, traceOf(log.trace)));
   const time = (label: string, x: number | null, y: number | null): Pair => {
-    const apart = x === null || y === null ? x !== y : Math.abs(x - y) > Math.max(2, Math.max(x, y) / 5);
+    const [left, right] = [x ?? 0, y ?? 0]; // a phase that was not reached, or too short to be noted, took no time
+    const apart =
+      Math.abs(left - right) > Math.max(2, Math.max(left, right) / 5) || (label === 'Upstream' && (x === null) !== (y === null));
     const by = apart && x !== null && y !== null ? `${y > x ? '+' : '−'}${ms(Math.abs(y - x))}` : undefined;
     const pair = { label, a: x === null ? null : ms(x), b: y === null ? null : ms(y), differs: apart };
     return by === undefined ? pair : { ...pair, by };
