@@ -71,6 +71,9 @@ export function RevokeDialog({ apiKey, open, onClose }: { apiKey: Key; open: boo
   // What would stop: asked for when the dialog opens.
   const month = useTraffic('api_key', open ? [apiKey.id] : undefined)(apiKey.id);
   const today = useQuery(trpc.requestLogs.stats.queryOptions({ api_key_id: apiKey.id }, { enabled: open }));
+  // The row in the list may be older than the last call: nobody revokes a key that works because it "was never used".
+  const latest = useQuery(trpc.apiKeys.get.queryOptions({ id: apiKey.id }, { enabled: open, staleTime: 0 }));
+  const used = latest.isFetching ? undefined : latest.data;
   const busiest = today.data?.top_routes.flatMap((route) => route.name ?? []).slice(0, 3) ?? [];
   const revoke = useMutation(
     trpc.apiKeys.revoke.mutationOptions({
@@ -100,13 +103,19 @@ export function RevokeDialog({ apiKey, open, onClose }: { apiKey: Key; open: boo
               }. Whatever makes them stops working.`,
             ]
           : []),
-        apiKey.last_used_at ? (
+        used?.last_used_at ? (
           <>
-            It was last used <Time value={apiKey.last_used_at} />
-            {apiKey.last_used_ip && ` from ${apiKey.last_used_ip}`}.
+            It was last used <Time value={used.last_used_at} />
+            {used.last_used_ip && ` from ${used.last_used_ip}`}.
           </>
+        ) : used && today.data ? (
+          today.data.totals.total === 0 ? (
+            'It was never used.'
+          ) : (
+            'It was used in the last 24 hours.'
+          )
         ) : (
-          'It was never used.'
+          'When it was last used is being looked up.'
         ),
         'Its past calls stay in the logs under its name.',
       ]}

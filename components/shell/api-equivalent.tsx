@@ -18,7 +18,7 @@ export function ApiEquivalent({ method, path, body }: ApiEquivalentProps) {
   return (
     <details className="group/api rounded-lg border border-line-strong bg-subtle">
       <summary className="flex h-9 cursor-pointer select-none items-center gap-2 rounded-lg px-3 text-ink-2 text-xs hover:text-ink">
-        <Terminal aria-hidden className="size-3.5" /> API equivalent
+        <Terminal aria-hidden className="size-3.5 shrink-0" /> <span className="shrink-0">API equivalent</span>
         <span className="ml-auto truncate font-mono text-ink-3">
           {method} {path}
         </span>

@@ -39,7 +39,8 @@ export function Dialog({
   return (
     <Base.Root open={open} onOpenChange={(next) => (next || dismissible) && onOpenChange(next)} disablePointerDismissal={!dismissible}>
       <Base.Portal>
-        <Base.Backdrop className={scrim} />
+        {/* Over an open panel, too: what it asks about must not look like a part of the panel. */}
+        <Base.Backdrop forceRender className={scrim} />
         <Base.Viewport className="fixed inset-0 z-50 flex items-end justify-center overflow-y-auto sm:items-center sm:p-6">
           <Base.Popup
             ref={popup}

@@ -23,7 +23,9 @@ export function Pagination({ page, perPage, total, onPage, onPerPage, sizes = [2
   return (
     <nav aria-label={`Pages of ${noun}`} className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 text-ink-2 text-xs">
       <p aria-live="polite" className="figures">
-        {count.format(from)}–{count.format(Math.min(page * perPage, total))} of {count.format(total)} {noun}
+        {total === 1
+          ? '1 of 1'
+          : `${count.format(from)}–${count.format(Math.min(page * perPage, total))} of ${count.format(total)} ${noun}`}
       </p>
       <div className="flex items-center gap-2">
         {onPerPage && (
