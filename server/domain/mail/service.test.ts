@@ -86,3 +86,20 @@ async function smtpServer() {
   state.close = () => void server.close();
   return state;
 }
+
+test('nobody sends a letter of their own under our name by signing up with somebody’s address', () => {
+  for (const workspace of [
+    'Your invoice: https://evil.example/pay',
+    'www.evil.example',
+    'evil.example',
+    'Pay at evil。example/now',
+    'write to me@evil.example',
+    'Your account was locked. Call the number of our support line at once',
+  ]) {
+    const { text, html } = render(signUpLink(workspace, 'https://admin.test/auth/magic?token=abc'));
+    assert.ok(!`${text}${html}`.includes(workspace) && !/evil/.test(text), workspace);
+    assert.match(text, /https:\/\/admin\.test\/auth\/magic\?token=abc/);
+  }
+  for (const workspace of ['Acme', 'Müller & Söhne', 'Team 4, Berlin'])
+    assert.ok(render(signUpLink(workspace, 'https://admin.test/')).text.includes(`"${workspace}"`), workspace);
+});

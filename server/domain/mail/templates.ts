@@ -50,11 +50,18 @@ export const signUpLink = (workspace: string, url: string): Letter => ({
   subject: 'Confirm your e-mail address',
   greeting: 'Welcome to Sallyport.',
   paragraphs: [
-    `Confirm that this address is yours, and the workspace "${workspace}" is created with a working demo route, a sample secret and a test key.`,
+    `Confirm that this address is yours, and ${named(workspace)} is created with a working demo route, a sample secret and a test key.`,
   ],
   button: { label: 'Confirm and open the workspace', url },
   footer: `The link works once and for 24 hours. ${IGNORE}`,
 });
+
+/**
+ * Anybody may sign up with anybody's address: a name that mail programs would turn into a link, or that could pass for a message, is a stranger's letter
+ * under our name, and is left out.
+ */
+const named = (workspace: string): string =>
+  workspace.length > 40 || /[/@:]|www\.|[a-z0-9]\.[a-z]{2}/i.test(workspace) ? 'your workspace' : `the workspace "${workspace}"`;
 
 export const knownAddressLink = (url: string): Letter => ({
   subject: 'Sign in to Sallyport',
