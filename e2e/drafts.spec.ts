@@ -104,7 +104,7 @@ test('the configuration of a route comes back with its conflict, and headers are
   await expect(page.getByLabel('Timeout')).toHaveValue('12000');
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   const panel = page.getByRole('region', { name: 'Somebody saved a change while you were editing' });
-  await expect(panel).toContainText('9000');
+  await expect(panel).toContainText('9,000');
   await panel.getByRole('button', { name: 'Save with these choices' }).click();
   await expect(panel).toBeHidden();
   await expect(page.getByLabel('Timeout')).toHaveValue('12000');
@@ -132,4 +132,31 @@ test('a sheet that is closed over what was typed keeps it; the value of a secret
     .fill('plain-looking-value-1234');
   await page.waitForTimeout(600);
   expect(await keptIn(page)).not.toContain('plain-looking');
+});
+
+test('the defaults of a collection come back after a wrong turn', async ({ page }) => {
+  await page.goto(`/${slug}/test/collections`);
+  await page.getByRole('button', { name: 'New collection' }).first().click();
+  await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Shared');
+  await page.getByRole('button', { name: 'Create collection' }).click();
+  await page.waitForURL(/collections\/[0-9a-f-]{36}/);
+  await page.goto(`${page.url().split('?')[0]}?tab=environments`);
+  const base = page.getByLabel(/base url/i).first();
+  await page.getByRole('checkbox').first().click();
+  await base.fill('https://shared.example.com');
+  await page
+    .getByRole('main')
+    .getByRole('link', { name: /^Variables/ })
+    .click();
+  await expect(base).toHaveCount(0);
+  await page
+    .getByRole('main')
+    .getByRole('link', { name: /^Environments/ })
+    .click();
+  await expect(offer(page)).toBeVisible();
+  await page.getByRole('button', { name: 'Restore' }).click();
+  await expect(base).toHaveValue('https://shared.example.com');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await expect(page.getByText(/^Saved/).first()).toBeVisible();
+  await expect.poll(() => keptIn(page)).not.toContain('draft:');
 });

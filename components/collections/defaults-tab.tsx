@@ -4,6 +4,8 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { inferRouterOutputs } from '@trpc/server';
 import { useState } from 'react';
 import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
+import { type Draft, dropDraft } from '#components/trpc/drafts.ts';
+import { DraftOffer, useDraftPlace, useKeptChanges, useLeftDraft } from '#components/trpc/form-draft.tsx';
 import { useTRPC } from '#components/trpc/provider.tsx';
 import { MutationError, QueryError } from '#components/trpc/query-error.tsx';
 import { staleOf } from '#components/trpc/refusal.ts';
@@ -61,6 +63,13 @@ const fromEnvironments = ({ [EXPECTED]: expected, ...entries }: Record<string, u
   }),
 });
 
+/** The entries that differ, in both versions. */
+function changedFrom(base: Record<string, unknown>, mine: Record<string, unknown>) {
+  const fields = [...new Set([...Object.keys(base), ...Object.keys(mine)])].filter((field) => !same(base[field], mine[field]));
+  const of = (values: Record<string, unknown>) => Object.fromEntries(fields.map((field) => [field, values[field] ?? null]));
+  return { base: of(base), values: of(mine) };
+}
+
 type DefaultsFormProps = { collectionId: string; stored: Defaults; environments: Outputs['environments']['list']['data'] };
 
 function DefaultsForm({ collectionId, stored, environments }: DefaultsFormProps) {
@@ -78,6 +87,16 @@ function DefaultsForm({ collectionId, stored, environments }: DefaultsFormProps)
     setStart(stored);
     setEdited(stored);
   }
+  const place = useDraftPlace(`collections/${collectionId}/defaults`);
+  const [left, settle] = useLeftDraft(place, (field, value) => same(byEnvironment(stored)[field], value));
+  useKeptChanges(place, { version: start.updated_at, ...changedFrom(byEnvironment(start), byEnvironment(edited)) }, left);
+  const restore = ({ version, base, values }: Draft): void => {
+    const of = (part: Record<string, unknown>) =>
+      fromEnvironments({ ...byEnvironment(stored), ...part }, { ...stored, updated_at: version ?? stored.updated_at });
+    setStart(of(base));
+    setEdited(of(values));
+    settle();
+  };
   const put = useMutation(
     trpc.collections.putDefaults.mutationOptions({
       onSuccess: async () => {
@@ -142,6 +161,16 @@ function DefaultsForm({ collectionId, stored, environments }: DefaultsFormProps)
       }
     >
       <div className="flex flex-col gap-4">
+        {left && (
+          <DraftOffer
+            draft={left}
+            onRestore={restore}
+            onDiscard={() => {
+              dropDraft(place);
+              settle();
+            }}
+          />
+        )}
         {now ? (
           <ConflictPanel
             differences={differencesOf(byEnvironment(start), byEnvironment(now), byEnvironment(edited))}

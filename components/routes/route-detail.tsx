@@ -160,7 +160,7 @@ function LoadedRoute({ route }: { route: RouteDetailData }) {
       </RouteHeader>
       <TabLinks
         label="Sections of the route"
-        tabs={TABS.filter((one) => one !== 'test' || !readOnly).map((one) => ({
+        tabs={TABS.map((one) => ({
           href: hrefOf(one),
           label: labels[one],
           active: one === tab,

@@ -1,8 +1,7 @@
 'use client';
 
-import { useEffect, useRef } from 'react';
-import { dropDraft, type Draft as Kept, keepDraft } from '#components/trpc/drafts.ts';
-import { useDraftPlace, useLeftDraft } from '#components/trpc/form-draft.tsx';
+import { dropDraft, type Draft as Kept } from '#components/trpc/drafts.ts';
+import { useDraftPlace, useKeptChanges, useLeftDraft } from '#components/trpc/form-draft.tsx';
 import { same } from '#components/ui/conflict.ts';
 import { localOf, type Start } from './config-conflict.ts';
 import type { Draft } from './config-draft.ts';
@@ -24,25 +23,8 @@ export function useKeptConfig(
     const start = now[env];
     return start === undefined || same(localOf(start)[field], value);
   });
-  const had = useRef(false);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: written when what is unsaved changes, not when the page renders again.
-  useEffect(() => {
-    const { secret, ...kept } = keptOf(drafts, starts);
-    if (Object.keys(kept.values).length > 0)
-      keepDraft(
-        place,
-        {
-          at: new Date().toISOString(),
-          version: left?.version ?? kept.version,
-          // What was left here and not decided on stays; what is changed meanwhile joins it.
-          base: { ...left?.base, ...kept.base },
-          values: { ...left?.values, ...kept.values },
-        },
-        secret,
-      );
-    else if (had.current && !left) dropDraft(place);
-    had.current = Object.keys(kept.values).length > 0;
-  }, [drafts]);
+  const { secret, ...changes } = keptOf(drafts, starts);
+  useKeptChanges(place, changes, left, secret);
   return (
     left && {
       draft: left,

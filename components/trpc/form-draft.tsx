@@ -38,6 +38,32 @@ export function useLeftDraft(
   return [left, () => setLeft(undefined)];
 }
 
+/** Every field that the API marks as secret, of whichever call. */
+const useSecretNames = (): string[] => Object.values(useScope().secret_fields).flat();
+
+type Changes = Pick<Draft, 'version' | 'base' | 'values'>;
+
+/** Keeps changes that no form holds, as they are at each render; none drops the draft. What was `left` and not decided on stays with them. */
+export function useKeptChanges(place: DraftPlace, changes: Changes, left: Draft | undefined, secret?: readonly string[]): void {
+  const secret_fields = useSecretNames();
+  const had = useRef(false);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: written when the changes are others, not when the page renders again.
+  useEffect(() => {
+    const some = Object.keys(changes.values).length > 0;
+    if (some) keepDraft(place, withLeft(left, changes), [...secret_fields, ...(secret ?? [])]);
+    else if (had.current && !left) dropDraft(place);
+    had.current = some;
+  }, [JSON.stringify(changes)]);
+}
+
+/** What was left here and not decided on stays; what is typed meanwhile joins it. */
+const withLeft = (left: Draft | undefined, { version, base, values }: Changes) => ({
+  at: new Date().toISOString(),
+  version: left?.version ?? version,
+  base: { ...left?.base, ...base },
+  values: { ...left?.values, ...values },
+});
+
 export type FormDraft = {
   /** Names the form and what it edits, e.g. `routes/{id}`. */
   name: string;
@@ -56,7 +82,7 @@ export function useFormDraft<In extends FieldValues, Out extends FieldValues>(
 ) {
   const at = useDraftPlace(draft?.name ?? '');
   const place = draft && at;
-  const { secret_fields } = useScope();
+  const secret_fields = useSecretNames();
   const [left, settle] = useLeftDraft(place, (field, value) => same(value, form.getValues()[field]));
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const saved = useRef(false);
@@ -67,13 +93,8 @@ export function useFormDraft<In extends FieldValues, Out extends FieldValues>(
     if (!place || saved.current) return;
     const [base, now] = [(form.formState.defaultValues ?? {}) as Record<string, unknown>, form.getValues() as Record<string, unknown>];
     const changed = Object.keys(now).filter((field) => !same(now[field], base[field]));
-    // What was left here and not decided on stays; what is typed meanwhile joins it.
     const of = (values: Record<string, unknown>) => Object.fromEntries(changed.map((field) => [field, values[field] ?? null]));
-    const kept = { base: { ...left?.base, ...of(base) }, values: { ...left?.values, ...of(now) } };
-    keepDraft(place, { at: new Date().toISOString(), version: left?.version ?? version(), ...kept }, [
-      ...Object.values(secret_fields).flat(),
-      ...(draft?.secret ?? []),
-    ]);
+    keepDraft(place, withLeft(left, { version: version(), base: of(base), values: of(now) }), [...secret_fields, ...(draft?.secret ?? [])]);
   };
   const latest = useRef(keep);
   useEffect(() => {
