@@ -10,3 +10,10 @@ test('no cell of an export is a formula to a spreadsheet, and every cell stays o
   }
   assert.equal(csvLine(['a,b', 'say "hi"', 'two\nlines', -5, null, true, 'x=1']), '"a,b","say ""hi""","two\nlines",-5,,true,x=1\r\n');
 });
+
+test('no text starts a formula behind a semicolon either, at which spreadsheets of half of Europe part their cells', () => {
+  assert.equal(csvLine(["/x;=cmd|'/C calc'!A0;y"]), "/x;'=cmd|'/C calc'!A0;y\r\n");
+  assert.equal(csvLine(['a;+1;-2;@x\t=3']), "a;'+1;'-2;'@x\t'=3\r\n");
+  assert.equal(csvLine(['a\n=1']), '"a\n\'=1"\r\n');
+  assert.equal(csvLine(['Mozilla/5.0 (compatible; bot; +https://example.com)']), 'Mozilla/5.0 (compatible; bot; +https://example.com)\r\n');
+});

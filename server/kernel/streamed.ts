@@ -41,6 +41,7 @@ export const csvLine = (cells: readonly (string | number | boolean | null | unde
 function csvCell(value: string | number | boolean | null | undefined): string {
   if (value === null || value === undefined) return '';
   if (typeof value !== 'string') return String(value);
-  const safe = /^[=+\-@\t\r\n＝＋－＠]/.test(value) ? `'${value}` : value;
+  // Where lists are written with commas in numbers a spreadsheet parts its cells at semicolons, quoted or not: what follows one may begin a cell.
+  const safe = (/^[=+\-@\t\r\n＝＋－＠]/.test(value) ? `'${value}` : value).replace(/([;\t\r\n])(?=[=+\-@＝＋－＠])/g, "$1'");
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
