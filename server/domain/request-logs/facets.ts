@@ -1,7 +1,8 @@
 import type { z } from 'zod';
 import { Prisma } from '#server/generated/prisma/client.ts';
-import { type Ctx, own } from '#server/kernel/context.ts';
+import type { Ctx } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
+import { namesOf } from './days.ts';
 import { type LogFacets, type LogFacetsQuery, spanStart } from './schema.ts';
 import { type LogFilters, matching, OUTCOME } from './store.ts';
 
@@ -44,16 +45,13 @@ export function logFacets(ctx: Ctx, query: z.output<typeof LogFacetsQuery>): Pro
     }
     const of = (dimension: Dimension) => facets.get(dimension) ?? [];
     const named = async (dimension: 'route_id' | 'client_id' | 'api_key_id') => {
-      // What keys are called is for those who may list keys; which of them called stands in every line of the log.
-      if (dimension === 'api_key_id' && !ctx.actor.capabilities.has('api_key:list'))
-        return of(dimension).map((one) => ({ ...one, name: null }));
-      const asked = { where: { ...own(ctx), id: { in: of(dimension).map((one) => one.value) } }, select: { id: true, name: true } };
-      const found = await (dimension === 'route_id'
-        ? tx.routes.findMany(asked)
-        : dimension === 'client_id'
-          ? tx.clients.findMany(asked)
-          : tx.api_keys.findMany(asked));
-      return of(dimension).map((one) => ({ ...one, name: found.find((row) => row.id === one.value)?.name ?? null }));
+      const names = await namesOf(
+        tx,
+        ctx,
+        KINDS[dimension],
+        of(dimension).map((one) => one.value),
+      );
+      return of(dimension).map((one) => ({ ...one, name: names.get(one.value) ?? null }));
     };
     return {
       total,
@@ -71,6 +69,8 @@ export function logFacets(ctx: Ctx, query: z.output<typeof LogFacetsQuery>): Pro
     };
   });
 }
+
+const KINDS = { route_id: 'route', client_id: 'client', api_key_id: 'api_key' } as const;
 
 type Facet = { value: string; count: number }[];
 

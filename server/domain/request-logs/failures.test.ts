@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { insertRows } from '#server/gateway/log/insert.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { sql } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { made } from '#server/testing/samples.ts';
 import { workspace } from '#server/testing/workspace.ts';
+import { call } from './call.fixture.ts';
+import { logDays } from './days.ts';
 import { logFacets } from './facets.ts';
 import { logFailures } from './failures.ts';
 import { insert, row } from './rows.fixture.ts';
-import { LogFacets, LogFacetsQuery, LogFailures, LogFailuresQuery } from './schema.ts';
+import { LogDaysQuery, LogFacets, LogFacetsQuery, LogFailures, LogFailuresQuery } from './schema.ts';
 
 await testDatabase();
 const HOUR = 3_600_000;
@@ -78,4 +81,18 @@ test('facets count what each filter would leave, under the filters already chose
   const { status_class } = await facets(w.live, { status: 502 });
   assert.deepEqual(status_class.map((f) => f.value).sort(), ['2xx', '4xx', '5xx'], 'what else could be chosen stays in sight');
   assert.equal((await facets(w.test)).total, 1);
+});
+
+test('what a key is called is told to those who may list keys; a Member filters by it without its name', async () => {
+  const w = await workspace();
+  const key = await made(w.live, 'api_keys.create', { name: 'worker' });
+  await insertRows(sql(), [call(w.live, { api_key_id: key.id })]);
+  assert.deepEqual((await facets(w.member('viewer'))).api_key_id, [{ value: key.id, name: 'worker', count: 1 }]);
+  const member = w.member('member');
+  assert.deepEqual((await facets(member)).api_key_id, [{ value: key.id, name: null, count: 1 }]);
+  const { api_keys } = await logDays({ ...member, now: new Date() }, LogDaysQuery.parse({}));
+  assert.deepEqual(
+    api_keys.map(({ id, name }) => [id, name]),
+    [[key.id, null]],
+  );
 });
