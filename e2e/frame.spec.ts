@@ -1,0 +1,86 @@
+import AxeBuilder from '@axe-core/playwright';
+import { expect, type Page, test } from '@playwright/test';
+import { operator } from './running-system.ts';
+
+/** The frame by keyboard and on a phone: skip link, palette, shortcuts, focus that comes back, and the page of roles (70 §3.3, §12). */
+const person = { email: 'frames@example.com', password: 'oak around a small window' };
+const slug = 'framers';
+
+async function signIn(page: Page) {
+  await page.goto('/signin');
+  await page.getByLabel('E-mail').fill(person.email);
+  await page.getByLabel('Password', { exact: true }).fill(person.password);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await page.waitForURL(`**/${slug}/**`);
+}
+
+const accessible = async (page: Page) => {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  expect(violations.map((v) => `${v.id}: ${v.nodes[0]?.target.join(' ')}`)).toEqual([]);
+};
+
+test('by keyboard alone: past the navigation, to a page by its name, to the sheet of keys, and back to where one was', async ({ page }) => {
+  test.setTimeout(90_000);
+  await operator(['create-tenant', '--slug', slug, '--plan', 'pro', '--owner-email', person.email, '--owner-password', person.password]);
+  await signIn(page);
+  await page.goto(`/${slug}/test/secrets`);
+  await expect(page.getByRole('button', { name: 'New secret' }).first()).toBeVisible();
+  await page.keyboard.press('Tab');
+  await expect(page.getByRole('link', { name: 'Skip to content' })).toBeFocused();
+  await page.keyboard.press('Enter');
+  await expect(page.locator('#content')).toBeFocused();
+
+  const start = page.getByRole('button', { name: 'New secret' }).first();
+  const palette = page.getByRole('dialog', { name: 'Command palette' });
+  await start.focus();
+  await page.keyboard.press('Control+k');
+  await expect(palette).toBeVisible();
+  await page.keyboard.press('Escape');
+  await expect(start).toBeFocused();
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('dialog')).toBeVisible();
+  await page.keyboard.press('Escape');
+  await expect(page.getByRole('dialog')).toBeHidden();
+  await expect(start).toBeFocused();
+  await page.keyboard.press('?');
+  await expect(page.getByRole('dialog', { name: 'Keyboard shortcuts' })).toBeVisible();
+  await page.keyboard.press('Escape');
+  await expect(start).toBeFocused();
+
+  await page.keyboard.press('Control+k');
+  await page.getByPlaceholder(/Search or jump/).fill('roles');
+  await expect(palette.getByRole('option', { name: 'Roles' })).toBeVisible();
+  await page.keyboard.press('Enter');
+  await page.waitForURL(`**/${slug}/settings/roles`);
+  await page.getByRole('button', { name: 'Viewer' }).click();
+  await expect(page).toHaveURL(/role=viewer/);
+  await expect(page.getByText('Create a route', { exact: false }).first()).toBeVisible();
+  await expect(page.getByText('(Owner, Admin, or Editor may)').first()).toBeVisible();
+  // What this release does not have is not promised.
+  await expect(page.locator('main')).not.toContainText(/webhook|workflow|vault|passkey/i);
+  await accessible(page);
+});
+
+test('on a phone the pages are a drawer that takes and gives back the focus, and no page is wider than the screen', async ({ page }) => {
+  test.setTimeout(90_000);
+  await page.setViewportSize({ width: 360, height: 740 });
+  await signIn(page);
+  for (const path of ['test', 'test/explorer', 'test/quickstart', 'settings/roles', 'test/api-keys?open=new']) {
+    await page.goto(`/${slug}/${path}`);
+    await expect(page.getByRole('button', { name: 'Pages' })).toBeVisible();
+    const wider = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+    expect(wider, path).toBeLessThanOrEqual(0);
+  }
+  await page.goto(`/${slug}/test/explorer`);
+  const opener = page.getByRole('button', { name: 'Pages' });
+  await opener.click();
+  const drawer = page.getByRole('dialog', { name: 'Pages' });
+  await expect(drawer).toBeVisible();
+  await page.keyboard.press('Escape');
+  await expect(drawer).toBeHidden();
+  await expect(opener).toBeFocused();
+  await opener.click();
+  await drawer.getByRole('link', { name: 'Quickstart' }).click();
+  await page.waitForURL('**/quickstart');
+  await expect(drawer).toBeHidden();
+});
