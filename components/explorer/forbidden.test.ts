@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { forbiddenTo } from '#components/trpc/role.ts';
+import { forbiddenTo } from '#components/roles/forbidden-to.ts';
 import { operations } from '#server/api/operations.ts';
 import { type Capability, MEMBER_ROLES, memberCapabilities } from '#server/kernel/capabilities.ts';
 import { forbiddenCall } from './forbidden.ts';

@@ -1,0 +1,14 @@
+import { type Capability, type MemberRole, ROLE_MATRIX, rolesWith } from '#server/domain/roles/schema.ts';
+
+/** Why a role may not do what needs a capability, with the roles that may, from the matrix; undefined when it may. */
+export function forbiddenTo(role: string, capability: Capability): string | undefined {
+  const cell = ROLE_MATRIX.get(capability)?.[role as MemberRole] ?? '-';
+  if (cell === 'y' || cell === 'o') return undefined;
+  const who = rolesWith(capability).map(roleWord);
+  const able = who.length > 0 ? `${listFormat.format(who)} may; an Owner or Admin can change your role.` : 'Only a machine credential may.';
+  return `Your role, ${roleWord(role)}, may not do this. ${able}`;
+}
+
+const listFormat = new Intl.ListFormat('en', { type: 'disjunction' });
+/** `viewer` as people read it. */
+const roleWord = (role: string): string => role.charAt(0).toUpperCase() + role.slice(1);
