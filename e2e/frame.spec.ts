@@ -67,7 +67,7 @@ test('on a phone the pages are a drawer that takes and gives back the focus, and
   await signIn(page);
   for (const path of ['test', 'test/explorer', 'test/quickstart', 'settings/roles', 'test/api-keys?open=new']) {
     await page.goto(`/${slug}/${path}`);
-    await expect(page.getByRole('button', { name: 'Pages' })).toBeVisible();
+    await expect(page.getByRole('heading').first()).toBeVisible();
     const wider = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
     expect(wider, path).toBeLessThanOrEqual(0);
   }

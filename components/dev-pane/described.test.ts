@@ -3,7 +3,7 @@ import test from 'node:test';
 import type { RecordedCall } from '#components/trpc/recorder.ts';
 import { shown } from '#components/trpc/recorder.ts';
 import { listedOperations, secretFieldNames } from '#server/trpc/listed-operations.ts';
-import { described, explorerLink } from './described.ts';
+import { described, explorerLink, ofPage } from './described.ts';
 
 const call = (procedure: string, input: unknown, more: Partial<RecordedCall> = {}): RecordedCall => ({
   key: 'k',
@@ -85,4 +85,15 @@ test('what is no secret stays readable: addresses, plain variables, and placehol
   assert.ok(!JSON.stringify(shown('routes.putEnvironment', typed, secretFieldNames())).includes('literal'));
   const address = { id, kind: 'ip', data: { value: '203.0.113.0/24' } };
   assert.deepEqual(shown('clients.createCredential', address, secretFieldNames()), address);
+});
+
+test('the change that led to a page is among its calls, older ones and reads of other pages are not', () => {
+  const at = (time: number, page: string, kind: 'query' | 'mutation' = 'query') =>
+    call('routes.list', {}, { key: `${time}`, at: time, page, kind });
+  const calls = [at(60_000, '/b'), at(59_000, '/a'), at(58_000, '/a', 'mutation'), at(20_000, '/a', 'mutation'), at(1_000, '/c')];
+  assert.deepEqual(
+    ofPage(calls, '/b').map(({ key }) => key),
+    ['60000', '58000'],
+  );
+  assert.deepEqual(ofPage(calls, '/nowhere'), []);
 });

@@ -73,3 +73,12 @@ function withoutMasks(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).flatMap(([name, one]) => (one === MASK ? [] : [[name, withoutMasks(one)]])));
 }
+
+const LED_HERE_MS = 10_000;
+
+/** The calls of a page, and the changes it came after: a form that made something goes on to what it made. */
+export function ofPage(calls: readonly RecordedCall[], path: string): readonly RecordedCall[] {
+  const own = calls.filter(({ page }) => page === path).map(({ at }) => at);
+  const ledHere = (at: number) => own.some((mine) => mine >= at && mine - at < LED_HERE_MS);
+  return calls.filter(({ page, kind, at }) => page === path || (kind === 'mutation' && ledHere(at)));
+}

@@ -10,7 +10,7 @@ import { IconButton } from '#components/ui/button.tsx';
 import { Segmented } from '#components/ui/tabs.tsx';
 import { CallDetails } from './call-details.tsx';
 import { CallLine } from './call-line.tsx';
-import { described } from './described.ts';
+import { described, ofPage } from './described.ts';
 import { PaneEdge } from './pane-edge.tsx';
 
 type Which = 'page' | 'failed' | 'all';
@@ -24,7 +24,7 @@ export function DevPane({ height, onHeight, onClose }: { height: number; onHeigh
   const pane = useRef<HTMLElement>(null);
   const operations = useListedOperations();
   const failed = calls.filter(({ error }) => error);
-  const shown = { page: calls.filter(({ page }) => page === pathname), failed, all: calls }[which];
+  const shown = { page: ofPage(calls, pathname), failed, all: calls }[which];
   const open = calls.find(({ key }) => key === chosen);
   const table = operations.data ?? [];
   return (
