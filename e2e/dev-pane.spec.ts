@@ -37,7 +37,7 @@ test('the pane shows the calls of a page as the API has them, keeps its place, l
   const made = pane.getByRole('button', { name: /POST \/secrets/ });
   await made.click();
   await expect(pane.getByRole('link', { name: 'Open in the explorer' })).toBeVisible();
-  await expect(pane.getByText('PANE_SECRET').first()).toBeVisible();
+  await expect(pane.getByText('PANE_SECRET').last()).toBeVisible();
   for (const language of ['Node', 'Python', 'curl']) {
     await pane.getByRole('button', { name: language, exact: true }).click();
     expect(await page.content()).not.toContain(canary);

@@ -85,7 +85,8 @@ const FIELD = 'input:not([type=hidden], [type=file], [tabindex="-1"], :disabled)
 
 /** The buttons of a form inside a sheet: at the bottom of the panel whatever the length of the form. The form needs `grow`. */
 export const SheetFooter = ({ children }: { children: ReactNode }) => (
-  <div className="sticky bottom-0 z-10 -mx-5 mt-auto -mb-4 flex flex-wrap items-center justify-between gap-3 border-line border-t bg-overlay px-5 py-3">
+  // What sticks, sticks inside the panel's padding: pulled down by it, or fields show through below the buttons.
+  <div className="-bottom-4 sticky z-10 -mx-5 mt-auto -mb-4 flex flex-wrap items-center justify-between gap-3 border-line border-t bg-overlay px-5 py-3">
     {children}
   </div>
 );
