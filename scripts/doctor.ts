@@ -47,6 +47,13 @@ function readEnv(): Env {
   try {
     const parsed = parseEnv(process.env);
     report('Settings', ok(`${parsed.NODE_ENV}, roles ${parsed.SALLYPORT_ROLES.join(' ')}`));
+    if (parsed.NODE_ENV !== 'production' && parsed.PROXY_BASE_HOST !== 'localhost')
+      report(
+        'Settings',
+        warn(`${parsed.PROXY_BASE_HOST} is served in ${parsed.NODE_ENV} mode`, 'Set NODE_ENV=production where others can reach it.'),
+      );
+    if (parsed.SVC_GATEWAYS > 1 && !parsed.REDIS_URL)
+      report('Settings', warn(`${parsed.SVC_GATEWAYS} gateways count their limits in PostgreSQL`, 'Set REDIS_URL: it is faster.'));
     for (const name of withoutEffect(process.env))
       report('Settings', warn(`${name} has no effect in this release`, 'Unset it, or do not count on what it will do later.'));
     return parsed;
