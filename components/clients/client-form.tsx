@@ -82,7 +82,8 @@ function FormOf({ client, mine, onDone }: { client: Detail | undefined; mine: bo
     values: valuesOf,
     labels: { ip_address: 'Address' },
     show: namedCollection(collections),
-    draft: { name: `clients/${client?.id ?? 'new'}` },
+    // An address that was filled in by itself is nothing anybody left behind.
+    ...(mine ? {} : { draft: { name: `clients/${client?.id ?? 'new'}` } }),
     onNothingLeft: onDone,
   });
   useUnsavedGuard(form.formState.isDirty);
