@@ -55,7 +55,7 @@ export function DayBars({ days, series, unit, onPick, height = 140 }: DayBarsPro
         {series.map(({ label, values }, index) => (
           <span key={label} className="inline-flex min-w-0 items-center gap-1.5">
             <span aria-hidden className="size-3 shrink-0 rounded-xs border border-line-strong" style={lookOf(index, series.length)} />
-            <span className="max-w-40 truncate">{label}</span>
+            <span className="max-w-56 truncate">{label}</span>
             <span className="figures text-ink-3">{values.reduce((a, b) => a + b, 0).toLocaleString()}</span>
           </span>
         ))}

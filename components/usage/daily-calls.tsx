@@ -87,7 +87,7 @@ export function DailyCalls({ year, month }: { year: number; month: number }) {
           />
           <DayBars
             days={days.data.days.map(({ day }) => day)}
-            series={stacked(days.data, words.none)}
+            series={stacked(days.data, { none: words.none, more: words.shares(days.data).length > days.data.series.length })}
             unit="calls"
             onPick={(day) => router.push(logs({ from: `${day}T00:00:00.000Z`, to: `${day}T23:59:59.999Z` }))}
           />

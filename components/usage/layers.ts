@@ -4,13 +4,19 @@ import type { LogDays } from '#server/domain/request-logs/schema.ts';
 type Days = z.output<typeof LogDays>;
 
 /** The largest of the split, each a layer, and the rest of each day on top; the layers of a day add up to what was counted on it. */
-export function stacked({ days, series }: Pick<Days, 'days' | 'series'>, none: string) {
+export function stacked({ days, series }: Pick<Days, 'days' | 'series'>, { none, more }: { none: string; more: boolean }) {
   const rest = days.map(({ counted }, i) => counted - series.reduce((sum, one) => sum + (one.counted[i] ?? 0), 0));
   const layers = series
     .filter(({ counted }) => counted.some((n) => n > 0))
     .map(({ id, name, counted }) => ({ label: name ?? (id ? `deleted, ${id.slice(0, 8)}` : 'no route found'), values: counted }));
   if (layers.length > 0 && rest.every((n) => n <= 0)) return layers;
-  return [...layers, { label: layers.length === 0 ? 'counted calls' : none ? `others, or ${none}` : 'others', values: rest }];
+  return [
+    ...layers,
+    {
+      label: layers.length === 0 ? 'counted calls' : more && none ? `others, or ${none}` : more ? 'others' : none || 'others',
+      values: rest,
+    },
+  ];
 }
 
 /** A share in whole percent; one that is there but smaller says so. */
