@@ -45,6 +45,12 @@ export function useEnableRoutes() {
           undoes ? undefined : { run: () => change.mutate({ ids: done, enabled: !enabled, name, undoes: true }) },
         );
       }
+      // Not left to the list's next answer: when that is refused as well, a switch would go on telling what is not so.
+      const refused = new Set(failures.map((failure) => failure.id));
+      cache.setQueriesData<RouteList>(
+        lists,
+        (old) => old && { ...old, data: old.data.map((r) => (refused.has(r.id) ? { ...r, enabled: !enabled } : r)) },
+      );
       const first = failures[0] && refusalOf(failures[0].error);
       if (first)
         notifyFailed(

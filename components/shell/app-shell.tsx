@@ -16,6 +16,7 @@ import type { Place } from './navigation.ts';
 import { OfflineBar } from './offline-bar.tsx';
 import { Rail } from './rail.tsx';
 import { RAIL_COOKIE } from './rail-cookie.ts';
+import { SessionBar } from './session-bar.tsx';
 import { SpaceSwitch } from './space-switch.tsx';
 import { HelpMenu, type Person, PersonMenu, ThemeMenu, type Workspace, WorkspaceSwitcher } from './top-bar-menus.tsx';
 
@@ -114,6 +115,7 @@ export function AppShell(props: AppShellProps) {
           <div className="flex min-w-0 flex-1 flex-col">
             <header className={cn('sticky top-0 z-30 border-line border-b bg-canvas', test && 'pt-[3px]')}>
               <OfflineBar />
+              <SessionBar />
               <div className="flex h-(--topbar-height) items-center gap-1.5 px-3 sm:gap-2 lg:px-5">
                 <IconButton label="Pages" icon={<MenuIcon />} onClick={() => setDrawer(true)} className="lg:hidden" />
                 <WorkspaceSwitcher workspaces={workspaces} current={current} space={space} createHref={createWorkspaceHref} />

@@ -9,6 +9,7 @@ import type { SecretFields } from '#server/domain/explorer/schema.ts';
 import type { AppRouter } from '#server/trpc/root.ts';
 import { newQueryClient } from './query-client.ts';
 import { recordingLink } from './recording-link.ts';
+import { sessionLink } from './session-link.ts';
 
 const { TRPCProvider, useTRPC, useTRPCClient } = createTRPCContext<AppRouter>();
 
@@ -55,6 +56,7 @@ export function DashboardData({ scope, children }: { scope: Scope; children: Rea
     createTRPCClient<AppRouter>({
       links: [
         recordingLink(scope),
+        sessionLink,
         httpBatchLink({
           url: '/admin/trpc',
           maxURLLength: 4_000,
