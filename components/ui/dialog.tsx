@@ -40,7 +40,7 @@ export function Dialog({
     <Base.Root open={open} onOpenChange={(next) => (next || dismissible) && onOpenChange(next)} disablePointerDismissal={!dismissible}>
       <Base.Portal>
         {/* Over an open panel, too: what it asks about must not look like a part of the panel. */}
-        <Base.Backdrop forceRender className={scrim} />
+        <Base.Backdrop forceRender className={cn(scrim, 'z-50')} />
         <Base.Viewport className="fixed inset-0 z-50 flex items-end justify-center overflow-y-auto sm:items-center sm:p-6">
           <Base.Popup
             ref={popup}
