@@ -137,6 +137,8 @@ test('every page of the navigation opens in both spaces without a console error,
     '/logs',
     '/audit',
     '/api-keys',
+    '/explorer',
+    '/quickstart',
   ];
   const paths = [
     ...pages.map((p) => `/analytical-engines/test${p}`),
