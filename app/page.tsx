@@ -2,12 +2,12 @@ import { cookies, headers } from 'next/headers';
 import { redirect } from 'next/navigation';
 import { landingPath } from '#components/shell/landing.ts';
 import { readSpace, SPACE_COOKIE } from '#components/shell/space-cookie.ts';
-import { frameOf } from '#server/trpc/frame.ts';
+import { entrance, frameOf } from '#server/trpc/frame.ts';
 
-/** The front door of the dashboard: to the page, space and workspace the person prefers or used last, or to the making of one, or to sign-in. */
+/** The front door of the dashboard: to the page, space and workspace the person prefers or used last, or to the making of one, or to where one signs in or up. */
 export default async function Front() {
   const frame = await frameOf(await headers());
-  if (!frame) redirect('/signin');
+  if (!frame) redirect(await entrance());
   const slug = frame.home ?? frame.active;
   if (!slug) redirect('/onboarding');
   const { home_space, home_page } = frame.preferences;

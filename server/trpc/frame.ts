@@ -1,5 +1,5 @@
 import { preferencesOf } from '#server/domain/people/schema.ts';
-import { withinScope, workspacesOf } from '#server/domain/people/service.ts';
+import { nobodyYet, withinScope, workspacesOf } from '#server/domain/people/service.ts';
 import { apiUrl, proxyUrl } from '#server/domain/tenants/addresses.ts';
 import type { Space } from '#server/kernel/context.ts';
 import { db } from '#server/platform/db.ts';
@@ -24,6 +24,9 @@ export async function frameOf(headers: Headers) {
     active: workspaces.find((w) => w.id === person.session.active_tenant_id)?.slug ?? workspaces[0]?.slug ?? null,
   };
 }
+
+/** Where somebody without a session begins: on a fresh installation there is nobody to be welcomed back. */
+export const entrance = async (): Promise<'/signin' | '/signup'> => ((await nobodyYet(db())) ? '/signup' : '/signin');
 
 /** The addresses a workspace's snippets are made of. */
 export const addressesOf = (slug: string, space: Space) => ({ api_url: apiUrl(space), proxy_url: proxyUrl(slug, space) });

@@ -25,6 +25,9 @@ export const createUser = (tx: Tx, input: NewUser) =>
 export const accountByEmail = (tx: Db | Tx, email: string) =>
   tx.users.findUnique({ where: { email }, select: { id: true, email: true, full_name: true, password_hash: true, disabled_at: true } });
 
+/** Whether nobody has signed up yet: a fresh installation. */
+export const nobodyYet = async (tx: Db | Tx): Promise<boolean> => (await tx.users.findFirst({ select: { id: true } })) === null;
+
 export async function personById(tx: Db | Tx, id: string): Promise<Person | null> {
   const row = await tx.users.findFirst({
     where: { id, disabled_at: null },
