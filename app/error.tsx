@@ -1,25 +1,8 @@
 'use client';
 
-import { ErrorPage } from '#components/shell/error-page.tsx';
-import { Button, LinkButton } from '#components/ui/button.tsx';
+import { PageFailed, type PageFailedProps } from '#components/shell/page-failed.tsx';
 
-export default function ErrorBoundary({ error, reset }: { error: Error & { digest?: string }; reset: () => void }) {
-  return (
-    <ErrorPage
-      inset
-      code="500"
-      title="This page could not be shown"
-      digest={error.digest}
-      actions={
-        <>
-          <Button variant="primary" onClick={reset}>
-            Try again
-          </Button>
-          <LinkButton href="/">Go to your workspace</LinkButton>
-        </>
-      }
-    >
-      Something failed on our side. Nothing you did was lost; proxied calls are not affected by the dashboard.
-    </ErrorPage>
-  );
+/** What failed outside every frame, or a frame itself. */
+export default function ErrorBoundary(props: PageFailedProps) {
+  return <PageFailed {...props} />;
 }
