@@ -29,12 +29,12 @@ export function routeColumns({ colors, readOnly, namesOnly, figures, onEnable }:
   const columns = [
     column.accessor('name', {
       header: 'Name',
-      meta: { sort: 'name', cap: '15rem' },
+      meta: { sort: 'name', cap: '14rem' },
       cell: ({ row: { original: route } }) => <span className={route.enabled ? undefined : 'text-ink-3'}>{route.name}</span>,
     }),
     column.accessor('slug', {
       header: 'Slug',
-      meta: { hideBelow: 'xl', cap: '9.5rem' },
+      meta: { hideBelow: 'xl', cap: '8rem' },
       cell: ({ getValue }) => {
         const slug = getValue();
         return slug ? <CopyText value={slug} label="slug" className="relative z-10" /> : <span className="text-ink-3">none</span>;
@@ -42,7 +42,7 @@ export function routeColumns({ colors, readOnly, namesOnly, figures, onEnable }:
     }),
     column.accessor('target_base_url', {
       header: 'Upstream',
-      meta: { hideBelow: 'md', cap: '12rem' },
+      meta: { hideBelow: 'md', cap: '10.5rem' },
       cell: ({ getValue }) => <span className="font-mono text-ink-2 text-xs">{hostOf(getValue())}</span>,
     }),
     column.accessor('base_environment', {

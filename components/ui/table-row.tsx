@@ -53,11 +53,11 @@ export function BodyRow<T>({ row, name, href, onOpen, isOpen, entries, selection
       {row.getVisibleCells().map((cell, index) => {
         const meta = cell.column.columnDef.meta;
         const rendered = flexRender(cell.column.columnDef.cell, cell.getContext());
-        // Above the stretched link, so that pointing at the text tells the whole of it.
+        // Above the stretched link, so that pointing at the text tells the whole of it; no wider than its cell, or it would lie over the next one.
         const whole = meta?.cap ? cell.getValue() : undefined;
         const content =
           typeof whole === 'string' ? (
-            <span title={whole} className="relative z-10">
+            <span title={whole} className="relative z-10 block truncate">
               {rendered}
             </span>
           ) : (
@@ -104,7 +104,7 @@ const bodyCell = 'h-(--row-height) border-line border-b px-3 py-(--cell-pad) ali
 /** The link or button of the first cell reaches over the whole row, so that the row can be clicked, middle-clicked and tabbed to once. */
 function Opener({ href, onOpen, children }: { href: string | undefined; onOpen: (() => void) | undefined; children: ReactNode }) {
   const stretched =
-    'rounded-xs text-left font-medium outline-none after:absolute after:inset-0 focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-focus';
+    'max-w-full rounded-xs text-left align-middle font-medium outline-none after:absolute after:inset-0 focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-focus';
   if (href !== undefined) {
     return (
       <Link href={href} data-opener className={stretched}>
