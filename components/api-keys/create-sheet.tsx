@@ -8,17 +8,17 @@ import { useFeatureReason } from '#components/trpc/plan.tsx';
 import { useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { Button } from '#components/ui/button.tsx';
 import { RadioCards } from '#components/ui/choices.tsx';
-import { DateTimeInput } from '#components/ui/date-time-input.tsx';
 import { Field } from '#components/ui/field.tsx';
-import { Form, fieldError, useUnsavedGuard, useZodForm } from '#components/ui/form.tsx';
+import { Form, useUnsavedGuard, useZodForm } from '#components/ui/form.tsx';
 import { Sheet, SheetFooter } from '#components/ui/sheet.tsx';
 import { SpaceNote } from '#components/ui/test-band.tsx';
 import { KEY_ROLES } from '#server/domain/roles/schema.ts';
+import { AccessKeyFields, accessKeyFields } from './access-key-fields.tsx';
 import type { NewKey } from './created-card.tsx';
 import { KeyFields, keyFields, keyInput } from './key-fields.tsx';
 import { ThreeQuestions } from './three-questions.tsx';
 
-const NewApiKey = z.object({ ...keyFields, key_type: z.enum(['standard', 'access_key']), expires_at: z.string().nullable() });
+const NewApiKey = z.object({ ...keyFields, ...accessKeyFields, key_type: z.enum(['standard', 'access_key']) });
 
 type Props = { open: boolean; onOpenChange: (open: boolean) => void; onCreated: (key: NewKey) => void };
 
@@ -46,6 +46,7 @@ function CreateForm({ onClose, onCreated }: { onClose: () => void; onCreated: Pr
       ip_allowlist: '',
       key_type: 'standard',
       expires_at: null,
+      scopes: [],
     },
   });
   const { refusal, panel, refuse, clear } = useFormRefusal(form);
@@ -74,6 +75,7 @@ function CreateForm({ onClose, onCreated }: { onClose: () => void; onCreated: Pr
       ...(rate_limit_requests === null ? {} : { rate_limit_requests, rate_limit_window_sec }),
       ...(space === 'live' ? { key_type: value.key_type } : {}),
       ...(value.key_type === 'access_key' && value.expires_at ? { expires_at: value.expires_at } : {}),
+      ...(value.key_type === 'access_key' && value.scopes.length > 0 ? { scopes: value.scopes } : {}),
     };
   };
   const values = form.watch();
@@ -106,11 +108,7 @@ function CreateForm({ onClose, onCreated }: { onClose: () => void; onCreated: Pr
             />
           </Field>
         )}
-        {type === 'access_key' && (
-          <Field label="Expires" optional error={fieldError(form, 'expires_at')} hint="Between one hour and five years from now.">
-            <DateTimeInput value={form.watch('expires_at')} onChange={(at) => form.setValue('expires_at', at)} />
-          </Field>
-        )}
+        {type === 'access_key' && <AccessKeyFields form={form} />}
       </KeyFields>
       <ApiEquivalent method="POST" path="/api-keys" body={inputOf({ ...values, name: values.name || 'NAME' })} />
       <SheetFooter>

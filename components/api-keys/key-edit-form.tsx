@@ -9,10 +9,11 @@ import { useForbidden } from '#components/trpc/role.ts';
 import { Button } from '#components/ui/button.tsx';
 import { Form, useUnsavedGuard, useZodForm } from '#components/ui/form.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
+import { AccessKeyFields, accessKeyFields } from './access-key-fields.tsx';
 import { KeyFields, keyFields, keyInput } from './key-fields.tsx';
 import type { Key } from './key-words.ts';
 
-const Edited = z.object(keyFields);
+const Edited = z.object({ ...keyFields, ...accessKeyFields });
 
 const valuesOf = (key: Key) => ({
   name: key.name,
@@ -20,15 +21,26 @@ const valuesOf = (key: Key) => ({
   rate_limit_requests: key.rate_limit_requests?.toString() ?? '',
   rate_limit_window_sec: (key.rate_limit_window_sec ?? 60).toString(),
   ip_allowlist: key.ip_allowlist.join('\n'),
+  expires_at: key.expires_at,
+  scopes: [...(key.scopes ?? [])],
 });
-const LABELS = { role_ids: 'Roles', rate_limit_requests: 'Calls', rate_limit_window_sec: 'Seconds', ip_allowlist: 'Addresses' };
+const LABELS = {
+  role_ids: 'Roles',
+  rate_limit_requests: 'Calls',
+  rate_limit_window_sec: 'Seconds',
+  ip_allowlist: 'Addresses',
+  expires_at: 'Expires',
+  scopes: 'Scopes',
+};
 
 export function EditForm({ apiKey, onDone }: { apiKey: Key; onDone: () => void }) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
   const readOnly = useForbidden('api_key:update');
+  const access = apiKey.key_type === 'access_key';
+  const narrowed = apiKey.scopes !== null;
   const form = useZodForm({
-    schema: Edited,
+    schema: narrowed ? Edited.refine(({ scopes }) => scopes.length > 0, { path: ['scopes'], error: 'at least one is needed' }) : Edited,
     defaultValues: valuesOf(apiKey),
   });
   const { refusal, panel, refuse, clear, started, forget } = useFormRefusal(form, {
@@ -37,6 +49,12 @@ export function EditForm({ apiKey, onDone }: { apiKey: Key; onDone: () => void }
     labels: LABELS,
     draft: { name: `api-keys/${apiKey.id}` },
     onNothingLeft: onDone,
+  });
+  const inputOf = (value: z.output<typeof Edited>) => ({
+    ...keyInput(value),
+    // An end that is near may stand, but not be set again.
+    ...(access && value.expires_at !== apiKey.expires_at ? { expires_at: value.expires_at } : {}),
+    ...(access && (narrowed || value.scopes.length > 0) ? { scopes: value.scopes } : {}),
   });
   const dirty = form.formState.isDirty;
   useUnsavedGuard(dirty);
@@ -57,12 +75,12 @@ export function EditForm({ apiKey, onDone }: { apiKey: Key; onDone: () => void }
       refusal={refusal}
       onSubmit={(value) => {
         clear();
-        update.mutate({ id: apiKey.id, ...keyInput(value), expected_updated_at: started() });
+        update.mutate({ id: apiKey.id, ...inputOf(value), expected_updated_at: started() });
       }}
     >
       {panel}
-      <KeyFields form={form} />
-      <ApiEquivalent method="PATCH" path={`/api-keys/${apiKey.id}`} body={keyInput(form.watch())} />
+      <KeyFields form={form}>{access && <AccessKeyFields form={form} narrowed={narrowed} />}</KeyFields>
+      <ApiEquivalent method="PATCH" path={`/api-keys/${apiKey.id}`} body={inputOf(form.watch())} />
       <div className="flex justify-end gap-2">
         <Button onClick={onDone}>Cancel</Button>
         <Button

@@ -8,6 +8,7 @@ import {
   type MemberRole,
   ROLE_MATRIX,
   rolesWith,
+  scopeCapabilities,
   scopeOf,
 } from '#server/kernel/capabilities.ts';
 
@@ -23,4 +24,15 @@ export const Role = z
   .meta({ id: 'Role' });
 
 // The catalogue of roles is data of the release, so that a page can show what a choice means before it is made (interface rule 24 §3).
-export { type Capability, KEY_ROLES, keyCapabilities, MEMBER_ROLE_ROWS, MEMBER_ROLES, type MemberRole, ROLE_MATRIX, rolesWith, scopeOf };
+export {
+  type Capability,
+  KEY_ROLES,
+  keyCapabilities,
+  MEMBER_ROLE_ROWS,
+  MEMBER_ROLES,
+  type MemberRole,
+  ROLE_MATRIX,
+  rolesWith,
+  scopeCapabilities,
+  scopeOf,
+};
