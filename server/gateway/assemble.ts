@@ -129,6 +129,7 @@ export async function assemble(): Promise<Assembly> {
     },
     async close(drainMs) {
       clearInterval(usageTimer);
+      web.endStreams();
       await Promise.all([gateway.close(drainMs), desk.close()]);
       web.close();
       await Promise.race([pools.close(), new Promise((resolve) => setTimeout(resolve, 1_000).unref())]);

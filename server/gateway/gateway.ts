@@ -58,10 +58,15 @@ export function createGateway(options: GatewayOptions): Gateway {
             server.closeIdleConnections();
           }),
       );
+      // A connection whose last call began before the end was in sight becomes idle without having heard of it.
+      const sweep = setInterval(() => {
+        for (const server of servers) server.closeIdleConnections();
+      }, 100);
       const late = setTimeout(() => {
         for (const server of servers) server.closeAllConnections();
       }, ms);
       await Promise.all(all);
+      clearInterval(sweep);
       clearTimeout(late);
     },
   };

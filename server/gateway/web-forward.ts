@@ -20,6 +20,8 @@ export type WebHead = { status: number; headers: readonly string[] };
 export type WebForward = {
   /** Streams a request to the web process and its answer back, both ways with back-pressure. */
   forward(req: IncomingMessage, res: ServerResponse, how: WebRequest): void;
+  /** Ends the event streams that are open: they have no end of their own, and whoever reads them comes back. */
+  endStreams(): void;
   close(): void;
 };
 
@@ -39,6 +41,7 @@ export function createWebForward({
   headTimeoutMs = 120_000,
   bodyIdleMs = 30_000,
 }: WebForwardOptions): WebForward {
+  const streams = new Set<() => void>();
   const agent = new Agent({ keepAlive: true, maxSockets, maxFreeSockets: 64, scheduling: 'lifo' });
 
   function forward(req: IncomingMessage, res: ServerResponse, how: WebRequest): void {
@@ -78,7 +81,7 @@ export function createWebForward({
       web.on('response', (answer) => {
         answered = true;
         clearTimeout(late);
-        relay(answer, res, how).catch(() => {
+        relay(answer, res, how, streams).catch(() => {
           answer.destroy();
           fail('broken');
         });
@@ -88,7 +91,13 @@ export function createWebForward({
     }
   }
 
-  return { forward, close: () => agent.destroy() };
+  return {
+    forward,
+    endStreams() {
+      for (const end of streams) end();
+    },
+    close: () => agent.destroy(),
+  };
 }
 
 const NOT_CONNECTED = new Set(['ENOENT', 'ECONNREFUSED', 'EACCES', 'EAGAIN', 'ENOTSOCK']);
@@ -135,7 +144,7 @@ function sendBody(req: IncomingMessage, web: ClientRequest, limit: number, idleM
 }
 
 /** The caller sees the end of the answer only if web ended it: a broken stream is destroyed, not closed politely. */
-async function relay(answer: IncomingMessage, res: ServerResponse, how: WebRequest): Promise<void> {
+async function relay(answer: IncomingMessage, res: ServerResponse, how: WebRequest, streams: Set<() => void>): Promise<void> {
   answer.on('error', () => res.destroy());
   const head = await how.onHead({ status: answer.statusCode ?? 502, headers: answer.rawHeaders });
   if (res.destroyed || res.headersSent) {
@@ -152,4 +161,13 @@ async function relay(answer: IncomingMessage, res: ServerResponse, how: WebReque
   if (answer.headers['content-length'] === undefined) res.flushHeaders();
   answer.on('aborted', () => res.destroy());
   answer.pipe(res);
+  if (!answer.headers['content-type']?.startsWith('text/event-stream')) return;
+  const end = () => {
+    answer.unpipe(res);
+    answer.removeAllListeners('aborted');
+    res.end();
+    answer.destroy();
+  };
+  streams.add(end);
+  res.once('close', () => streams.delete(end));
 }

@@ -67,7 +67,7 @@ async function edge({ web = nextLike, door = {}, forward = {} }: Setup = {}) {
   }
   const ask = (plane: string, line: string, headers = '', body = '') =>
     exchange(ports[plane] as number, `${line} HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n${body}`, 80);
-  return { ask, seen, ports };
+  return { ask, seen, ports, client };
 }
 const REQUEST_ID = '01890000-0000-7000-8000-000000000001';
 
@@ -488,4 +488,27 @@ test('an answer keeps its own request id (a replay carries the original one), HE
   assert.equal((await ask('api', 'HEAD /v1/routes')).body, '');
   assert.equal((await ask('api', 'GET /v1/routes?status=204')).status, 204);
   assert.equal((await ask('api', 'GET /openapi.json?status=304')).status, 304);
+});
+
+test('an open live view ends when the gateway stops, whole and at once', async () => {
+  let told = () => {};
+  const gone = new Promise<void>((resolve) => {
+    told = resolve;
+  });
+  const { ports, client } = await edge({
+    web: (_, res) => {
+      res.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: one\n\n');
+      res.on('close', told);
+    },
+  });
+  const socket = connect(ports.admin as number, '127.0.0.1');
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk;
+    if (text.includes('data: one')) client.endStreams();
+  });
+  socket.write('GET /admin/logs/tail HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
+  await new Promise((resolve) => socket.once('end', resolve));
+  assert.match(text, /data: one\n\n\r\n0\r\n\r\n$/, 'the end of the message came before the end of the connection');
+  await gone;
 });
