@@ -37,6 +37,8 @@ try {
   process.env.TEST_PG_TEMPLATE = template;
   process.env.DATA_DIR = path.join(database.directory, 'app');
   fs.mkdirSync(process.env.DATA_DIR);
+  // Every test file is a process: what one has compiled, the others need not compile again.
+  process.env.NODE_COMPILE_CACHE = path.join(database.directory, 'compiled');
   add(await runNodeTests(nodeFiles, { verbose: !all, name: name ? new RegExp(name) : undefined }));
   if (journeys.length > 0 && !name) {
     const { runJourneys } = await import('./journeys.ts');
