@@ -8,8 +8,13 @@ export default defineConfig({
   testDir: 'e2e',
   testMatch: /.*\.(spec|test)\.ts$/,
   outputDir: 'test-results',
+  // Two files at a time, once the first person of the installation has signed up.
   fullyParallel: false,
-  workers: 1,
+  workers: 2,
+  projects: [
+    { name: 'first call', testMatch: /01-.*\.spec\.ts$/ },
+    { name: 'journeys', testIgnore: /01-.*\.spec\.ts$/, dependencies: ['first call'] },
+  ],
   forbidOnly: Boolean(process.env.CI),
   timeout: 60_000,
   expect: { timeout: 10_000 },

@@ -27,7 +27,9 @@ export async function runJourneys(files: readonly string[], database: TestDataba
   const system = await startSystem(settings, path.join(database.directory, 'journeys.log'));
   try {
     const playwright = path.join(root, 'node_modules/@playwright/test/cli.js');
-    const { output } = await run(process.execPath, [playwright, 'test', '--reporter=json', ...files], {
+    // Only a run of everything has to wait for the first person of the installation.
+    const alone = files.some((file) => path.basename(file).startsWith('01-')) ? [] : ['--no-deps'];
+    const { output } = await run(process.execPath, [playwright, 'test', '--reporter=json', ...alone, ...files], {
       env: {
         ...settings,
         FORCE_COLOR: '0',
