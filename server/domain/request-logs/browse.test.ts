@@ -10,6 +10,7 @@ import { db, sql } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { keyActor, workspace } from '#server/testing/workspace.ts';
 import { browseLogs, inspectLog } from './browse.ts';
+import { call } from './call.fixture.ts';
 import { exportLogs } from './export.ts';
 import { insert, row } from './rows.fixture.ts';
 import { BrowsedLogs, BrowseLogs, ExportLogs, ListRouteLogs, LogDetail, LogStats, LogStatsQuery, RouteLog } from './schema.ts';
@@ -29,47 +30,9 @@ async function route(ctx: Ctx, slug: string) {
   });
 }
 
-/** What the gateway hands to its writer. */
-const written = (tenantId: string, over: Partial<LogRow>): LogRow => ({
-  request_id: newId(),
-  tenant_id: tenantId,
-  route_id: null,
-  matched_client_id: null,
-  identification_method: null,
-  method: 'GET',
-  status_code: 200,
-  src_ip: '203.0.113.7',
-  environment: 'production',
-  sandbox: false,
-  ts: new Date(Date.now() - HOUR).toISOString(),
-  path: '/x',
-  latency_ms: 20,
-  upstream_host: 'up.example',
-  error: null,
-  rate_limited: false,
-  proxy_mode: 'route',
-  client_origin: 'direct',
-  origin: 'upstream',
-  upstream_status: 200,
-  upstream_ms: 15,
-  attempts: 1,
-  request_bytes: 10,
-  response_bytes: 20,
-  slug: null,
-  route_name: null,
-  client_name: null,
-  user_agent: null,
-  signature_valid: null,
-  api_key_id: null,
-  user_id: null,
-  secrets_used: [],
-  warnings: [],
-  error_detail: null,
-  node_id: 'n',
-  injected: [],
-  trace: null as never,
-  ...over,
-});
+/** What the gateway hands to its writer, an hour ago. */
+const written = (ctx: Ctx, over: Partial<LogRow>): LogRow =>
+  call(ctx, { ts: new Date(Date.now() - HOUR).toISOString(), trace: null as never, ...over });
 
 test('every filter of the table finds its rows and no others', async () => {
   const w = await workspace();
@@ -141,7 +104,7 @@ test('pages by keyset neither repeat nor miss a row, by time and by latency, tie
 test('a call is inspected with its key, its route and what was done to the route around it', async () => {
   const w = await workspace();
   const [r, key] = [await route(w.live, 'payments'), await w.key()];
-  const call = written(w.tenant.id, {
+  const call = written(w.live, {
     route_id: r.id,
     api_key_id: key.row.id,
     secrets_used: ['stripe'],
@@ -168,7 +131,7 @@ test("a route's list finds it by id or slug and its total is the true count, wit
   const w = await workspace();
   const r = await route(w.live, 'orders');
   const rows = Array.from({ length: 30 }, (_, i) =>
-    written(w.tenant.id, { route_id: r.id, ts: new Date(Date.now() - i * 40_000).toISOString(), status_code: i % 5 ? 200 : 500 }),
+    written(w.live, { route_id: r.id, ts: new Date(Date.now() - i * 40_000).toISOString(), status_code: i % 5 ? 200 : 500 }),
   );
   await insertRows(sql(), rows);
   await insertRows(sql(), rows.slice(0, 10));
@@ -191,10 +154,8 @@ test('figures add up: series, classes, percentiles, top routes and error codes',
   const r = await route(w.live, 'top');
   const at = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
   await insertRows(sql(), [
-    ...Array.from({ length: 90 }, () => written(w.tenant.id, { route_id: r.id, ts: at(10), latency_ms: 20 })),
-    ...Array.from({ length: 10 }, () =>
-      written(w.tenant.id, { ts: at(70), latency_ms: 2000, status_code: 502, error: 'upstream_unreachable' }),
-    ),
+    ...Array.from({ length: 90 }, () => written(w.live, { route_id: r.id, ts: at(10), latency_ms: 20 })),
+    ...Array.from({ length: 10 }, () => written(w.live, { ts: at(70), latency_ms: 2000, status_code: 502, error: 'upstream_unreachable' })),
   ]);
   const stats = LogStats.parse(await logStats({ ...w.live, now: new Date() }, LogStatsQuery.parse({})));
   assert.deepEqual(
@@ -230,14 +191,14 @@ test('a key and a client have figures of their own, of this space only, and a ba
   const r = await route(w.live, 'callers');
   const [key, client, stranger] = [newId(), newId(), newId()];
   const ts = new Date(Date.now() - 10 * 60_000).toISOString();
-  const call = (over: Partial<LogRow>) => written(w.tenant.id, { ts, route_id: r.id, ...over });
+  const call = (over: Partial<LogRow>) => written(w.live, { ts, route_id: r.id, ...over });
   const rows = [
     ...Array.from({ length: 6 }, () => call({ api_key_id: key, matched_client_id: client })),
     ...Array.from({ length: 3 }, () => call({ api_key_id: key, status_code: 429, error: 'rate_limit_exceeded', rate_limited: true })),
     call({ api_key_id: key, sandbox: true }),
     call({ api_key_id: stranger, status_code: 502, error: 'upstream_unreachable' }),
     call({}),
-    written(other.tenant.id, { ts, api_key_id: key }),
+    written(other.live, { ts, api_key_id: key }),
   ];
   await insertRows(sql(), rows);
   await insertRows(sql(), rows.slice(0, 4));
