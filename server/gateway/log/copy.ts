@@ -2,29 +2,32 @@ import type { PoolClient, Submittable } from 'pg';
 
 // PostgreSQL's COPY, which takes a row at half the cost of any INSERT: most of an INSERT of many rows is taking its JSON or arrays apart.
 
-/** A column's value: `json` for objects, `array` for lists of texts, `plain` for everything whose text PostgreSQL reads by itself. */
-export type CopyColumn = 'plain' | 'array' | 'json';
+/** A column's value: `json` for objects, `array` for lists of texts. */
+export type CopyColumn = 'text' | 'number' | 'boolean' | 'array' | 'json';
+export type CopyColumns<R extends object> = readonly (readonly [name: keyof R & string, kind: CopyColumn])[];
 
-/** Copies rows into a table, inside the client's transaction. Rejects with the database's error; then none of the rows is there. */
-export function copyRows<R extends object>(
-  client: PoolClient,
-  table: string,
-  columns: Readonly<Record<keyof R & string, CopyColumn>>,
-  rows: readonly R[],
-): Promise<void> {
-  const list = Object.entries(columns) as [keyof R & string, CopyColumn][];
-  let text = '';
-  for (const row of rows) {
-    for (let i = 0; i < list.length; i++) {
-      const [name, kind] = list[i] as [keyof R & string, CopyColumn];
-      text += (i === 0 ? '' : '\t') + field(row[name], kind);
-    }
-    text += '\n';
-  }
-  const names = list.map(([name]) => name).join(', ');
+/** Copies lines made by `copyLine` into a table, inside the client's transaction. Rejects with the database's error; then none of the rows is there. */
+export function copyIn<R extends object>(client: PoolClient, table: string, columns: CopyColumns<R>, lines: Buffer): Promise<void> {
+  const names = columns.map(([name]) => name).join(', ');
   return new Promise((resolve, reject) => {
-    client.query(new CopyIn(`copy ${table} (${names}) from stdin`, Buffer.from(text), (error) => (error ? reject(error) : resolve())));
+    client.query(new CopyIn(`copy ${table} (${names}) from stdin`, lines, (error) => (error ? reject(error) : resolve())));
   });
+}
+
+/** A row in COPY's text format, with its line end. */
+export function copyLine<R extends object>(columns: CopyColumns<R>, row: R): string {
+  let line = '';
+  for (let i = 0; i < columns.length; i++) {
+    const [name, kind] = columns[i] as CopyColumns<R>[number];
+    line += (i === 0 ? '' : '\t') + field(row[name], kind);
+  }
+  return `${line}\n`;
+}
+
+/** The row a line was made of; what was undefined is null. */
+export function readCopyLine<R extends object>(columns: CopyColumns<R>, line: string): R {
+  const fields = line.split('\t');
+  return Object.fromEntries(columns.map(([name, kind], i) => [name, fieldValue(fields[i] as string, kind)])) as R;
 }
 
 /** A field in COPY's text format: `\N` for null, a backslash before what would end or change it. */
@@ -36,14 +39,33 @@ function field(value: unknown, kind: CopyColumn): string {
   return String(value);
 }
 
+function fieldValue(field: string, kind: CopyColumn): unknown {
+  if (field === '\\N') return null;
+  const text = field.replace(/\\(.)/g, (_, c: string) => UNESCAPES[c] ?? c);
+  switch (kind) {
+    case 'number':
+      return Number(text);
+    case 'boolean':
+      return text === 'true';
+    case 'json':
+      return JSON.parse(text);
+    case 'array':
+      return Array.from(text.matchAll(ELEMENT), ([, element = '']) => element.replace(/\\(.)/gs, '$1'));
+    default:
+      return text;
+  }
+}
+
 const escaped = (text: string): string => (SPECIAL.test(text) ? text.replace(EVERY_SPECIAL, (c) => ESCAPES[c] as string) : text);
 const SPECIAL = /[\\\t\n\r]/;
 const EVERY_SPECIAL = /[\\\t\n\r]/g;
 const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
+const UNESCAPES: Readonly<Record<string, string>> = { t: '\t', n: '\n', r: '\r' };
 
 /** An array literal with every element quoted, so that none is taken for NULL or for structure. */
 const arrayOf = (items: readonly string[]): string =>
   items.length === 0 ? '{}' : `{${items.map((item) => `"${item.replace(/["\\]/g, '\\$&')}"`).join(',')}}`;
+const ELEMENT = /"((?:[^"\\]|\\.)*)"/gs;
 
 /** What the driver's connection offers beyond its published types. */
 type CopyConnection = { query(text: string): void; sendCopyFromChunk(chunk: Buffer): void; endCopyFrom(): void };

@@ -1,13 +1,11 @@
 import type { PoolClient } from 'pg';
-import type { LogRow } from './row.ts';
-import { type Tally, tally } from './tally.ts';
+import type { Tally } from './tally.ts';
 
 // Counts that are kept because summing rows would be too slow: minutes of routes, minutes of callers, and days of everything that takes
 // part in a call. Each statement adds to what is there, in the order of its key, always, so that two writers never wait in a circle.
 
 /** Adds a batch to all counts, inside the client's transaction. */
-export async function writeRollups(client: PoolClient, rows: readonly LogRow[]): Promise<void> {
-  const tallies = tally(rows);
+export async function writeRollups(client: PoolClient, tallies: readonly Tally[]): Promise<void> {
   await client.query({ name: 'log-rollup', text: MINUTES, values: [JSON.stringify(minutes(tallies.map((calls) => ({ calls }))))] });
   const byCaller = tallies.flatMap((calls) => callersOf(calls).map((caller_id) => ({ calls, caller_id })));
   if (byCaller.length > 0)

@@ -5,18 +5,22 @@ import type { LogRow } from './row.ts';
 /** Calls that are alike in everything anybody counts by, added up. */
 export type Tally = ReturnType<typeof newTally>;
 
+export type Tallies = { add(row: LogRow): void; all(): Tally[] };
+
 /**
- * What a batch adds up to, in one pass: every count of calls is then summed from these few instead of from the rows. Neighbours in a batch
- * are mostly alike, so a row is first held against the tally of the row before it, and a key is only made when it differs.
+ * What rows add up to: every count of calls is then summed from these few instead of from the rows. Neighbours are mostly alike, so a row
+ * is first held against the tally of the row before it, and a key is only made when it differs.
  */
-export function tally(rows: readonly LogRow[]): Tally[] {
+export function newTallies(): Tallies {
   const tallies = new Map<string, Tally>();
   let last: Tally | undefined;
-  for (const row of rows) {
-    if (!last || !alike(last, row)) last = tallyOf(tallies, row);
-    add(last, row);
-  }
-  return [...tallies.values()];
+  return {
+    add(row) {
+      if (!last || !alike(last, row)) last = tallyOf(tallies, row);
+      add(last, row);
+    },
+    all: () => [...tallies.values()],
+  };
 }
 
 function alike(tally: Tally, row: LogRow): boolean {

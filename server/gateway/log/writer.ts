@@ -2,7 +2,8 @@ import type { Pool } from 'pg';
 import { log } from '#server/platform/log.ts';
 import type { Call } from '../call.ts';
 import { networkOf } from '../client-address.ts';
-import { insertRows } from './insert.ts';
+import { batchOf, type LogBatch, newBatch } from './batch.ts';
+import { insertBatch, insertRows } from './insert.ts';
 import { type LogRow, logRow } from './row.ts';
 import type { Spill } from './spill.ts';
 import type { UsageStamps } from './usage-stamps.ts';
@@ -36,20 +37,23 @@ const MAX_NETWORKS = 10_000;
  */
 export function createLogWriter(options: LogWriterOptions): LogWriter {
   const { pool, spill, stamps, nodeId, maxQueue = 10_000, maxBatch = 500, everyMs = 250 } = options;
-  let queue: LogRow[] = [];
+  let open = newBatch(maxBatch);
+  /** Full, the oldest first. While it is written the first stays here. */
+  const full: LogBatch[] = [];
+  let queued = 0;
   let writing: Promise<void> | undefined;
   let retryAt = 0;
   const flood = floodGate();
   const timer = setInterval(() => void flush(), everyMs);
   timer.unref();
 
-  const write = async (rows: LogRow[]) => {
+  const write = async (batch: LogBatch) => {
     try {
-      await insertRows(pool, rows);
+      await insertBatch(pool, batch);
     } catch (error) {
-      if (!isDataFault(error) || rows.length === 1) throw error;
+      if (!isDataFault(error) || batch.size === 1) throw error;
       // One row the database will not take must not hold back its neighbours.
-      for (const row of rows) {
+      for (const row of batch.rows()) {
         await insertRows(pool, [row]).catch((cause: unknown) => {
           if (!isDataFault(cause)) throw cause;
           log.error({ err: cause, request_id: row.request_id }, 'a request log row was refused by the database');
@@ -58,18 +62,43 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
     }
   };
 
+  /** Closes the batch that is being filled. */
+  function seal(): void {
+    if (open.size === 0) return;
+    full.push(open);
+    open = newBatch(maxBatch);
+  }
+
+  function add(row: LogRow): void {
+    open.add(row);
+    queued++;
+    if (open.size >= maxBatch) seal();
+  }
+
+  /** Moves batches to the disk until no more than `most` rows are queued, but not the one that is being written. */
+  function spillDown(most: number): void {
+    seal();
+    const beingWritten = writing === undefined ? 0 : 1;
+    while (queued > most && full.length > beingWritten) {
+      const [batch] = full.splice(beingWritten, 1) as [LogBatch];
+      queued -= batch.size;
+      spill.push(batch.rows());
+    }
+  }
+
   async function flushOnce(): Promise<void> {
     if (Date.now() < retryAt) return;
     try {
-      while (queue.length > 0) {
-        const batch = queue.slice(0, maxBatch);
+      seal();
+      for (let batch = full[0]; batch; batch = full[0]) {
         await write(batch);
-        queue = queue.slice(batch.length);
+        full.shift();
+        queued -= batch.size;
       }
-      if (spill.holds) await spill.drain(write);
+      if (spill.holds) await spill.drain((rows) => write(batchOf(rows)));
       await stamps.flush();
     } catch (error) {
-      if (retryAt === 0) log.warn({ err: error, queued: queue.length }, 'request logs cannot be written; they are kept here meanwhile');
+      if (retryAt === 0) log.warn({ err: error, queued }, 'request logs cannot be written; they are kept here meanwhile');
       retryAt = Date.now() + RETRY_MS;
       return;
     }
@@ -87,21 +116,16 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
   return {
     record(call) {
       try {
-        if (!call.admitted && !flood.lets(call, (row) => queue.push({ ...row, node_id: nodeId }))) return;
-        const row = logRow(call, nodeId);
-        queue.push(row);
+        if (!call.admitted && !flood.lets(call, (row) => add({ ...row, node_id: nodeId }))) return;
+        add(logRow(call, nodeId));
         if (call.admitted) stamps.note(call);
       } catch (error) {
         log.error({ err: error, request_id: call.requestId }, 'a call could not be logged');
         return;
       }
-      if (queue.length >= maxQueue && writing === undefined) {
-        spill.push(queue);
-        queue = [];
-      } else if (queue.length >= maxQueue * 2) {
-        // A write is under way and holds the front of the queue.
-        spill.push(queue.splice(maxBatch));
-      } else if (queue.length === maxBatch) void flush();
+      // A write that is under way may just be slow.
+      if (queued >= (writing === undefined ? maxQueue : maxQueue * 2)) spillDown(maxQueue);
+      else if (full.length === 1 && open.size === 0) void flush();
     },
     flush,
     async close() {
@@ -109,11 +133,10 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
       await writing;
       retryAt = 0;
       await flushOnce();
-      if (queue.length > 0) spill.push(queue);
-      queue = [];
+      spillDown(0);
     },
     get queued() {
-      return queue.length;
+      return queued;
     },
   };
 }
