@@ -28,7 +28,7 @@ export function limit(call: Call, plane: Plane): Refused | undefined | Promise<R
   const judge = (verdicts: readonly Verdict[]) => {
     const refusal = judgeRoute(call, verdicts.slice(0, rules.length));
     if (refusal && !ceiling && counted) {
-      plane.monthly.release(tenant.id);
+      plane.monthly.release(tenant.id, call.receivedAt);
       if (call.monthly) call.monthly = { limit: call.monthly.limit, remaining: call.monthly.remaining + 1 };
     }
     return refusal ?? ceiling;
