@@ -81,11 +81,11 @@ const opaqueBody = /^[0-9A-Za-z_-]{42}[AEIMQUYcgkosw048]$/;
  * that is not exactly one of the forms (a wrong checksum included) is `malformed`, so one credential has one spelling.
  */
 export function classifyCredential(text: string): Credential {
-  // The longest form is 72 characters; a longer text is not worth a regular expression.
-  if (text.length > 72) return malformed;
+  // A longer text is not worth a regular expression.
+  if (text.length > LONGEST_KEY) return malformed;
   if (text.startsWith('tk_')) return classifyApiKey(text);
   if (text.startsWith('AKE'))
-    return accessKey.test(text) && checksumHolds(text) ? { kind: 'access_key', key_id: text.slice(0, 19) } : malformed;
+    return accessKey.test(text) && checksumHolds(text) ? { kind: 'access_key', key_id: keyIdOf(text) } : malformed;
   if (text.startsWith('svcp_')) return classifyAiToken(text);
   if (text.startsWith('wkt_')) return gatewayToken.test(text) ? { kind: 'gateway_token' } : malformed;
   for (const [family, form] of familyList) {
@@ -104,7 +104,7 @@ const familyList = Object.entries(families) as [TokenFamily, Body & { prefix: st
 
 function classifyApiKey(text: string): Credential {
   if (!apiKey.test(text) || !checksumHolds(text)) return malformed;
-  const key_id = text.slice(0, 20);
+  const key_id = keyIdOf(text);
   return text.startsWith('tk_live_')
     ? { kind: 'api_key', key_id, space: 'live', key_type: 'standard' }
     : { kind: 'api_key', key_id, space: 'test', key_type: 'test' };
@@ -114,6 +114,12 @@ function classifyAiToken(text: string): Credential {
   if (!aiToken.test(text) || !checksumHolds(text)) return malformed;
   return { kind: 'ai_token', space: text.startsWith('svcp_live_') ? 'live' : 'test' };
 }
+
+/** Length of an API key, the longest credential. */
+export const LONGEST_KEY = 72;
+
+/** The public part of a text that is taken for an API key or access key. Only the digest tells whether it is one. */
+export const keyIdOf = (text: string): string => text.slice(0, text.startsWith('AKE') ? 19 : 20);
 
 /** Whether the text is a well-formed unprefixed link token. */
 export function isMailToken(text: string): boolean {

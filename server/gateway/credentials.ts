@@ -1,4 +1,4 @@
-import { classifyCredential, digest, digestEquals } from '#server/crypto/tokens.ts';
+import { digest, digestEquals, keyIdOf, LONGEST_KEY } from '#server/crypto/tokens.ts';
 import { BAD_CREDENTIAL, type Credential, NO_CREDENTIAL } from './call.ts';
 import type { SpaceSnapshot } from './snapshot/model.ts';
 
@@ -38,10 +38,10 @@ const NOBODY = Buffer.alloc(32);
  */
 export function verify(text: string | null, snapshot: SpaceSnapshot, otherSpace: SpaceSnapshot, now: number): Credential {
   if (text === null) return NO_CREDENTIAL;
-  const form = classifyCredential(text);
-  if (form.kind !== 'api_key' && form.kind !== 'access_key') return BAD_CREDENTIAL;
-  const here = snapshot.key(form.key_id);
-  const key = here ?? otherSpace.key(form.key_id);
+  if (text.length > LONGEST_KEY) return BAD_CREDENTIAL;
+  const keyId = keyIdOf(text);
+  const here = snapshot.key(keyId);
+  const key = here ?? otherSpace.key(keyId);
   const matches = digestEquals(digest(text), key?.digest ?? NOBODY);
   if (!key || !matches || key.endsAt <= now) return BAD_CREDENTIAL;
   return here ? { state: 'valid', key } : { state: 'wrong_space', key };

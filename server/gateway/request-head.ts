@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { lowerName } from '#server/platform/header-name.ts';
 
 // What node:http lets through although two readers could understand it differently. Everything here is judged before a host is
 // looked at, so no plane ever sees such a request.
@@ -58,7 +59,7 @@ export function inspectHead(req: IncomingMessage): Head | HeadRefusal {
   let seen = '\n';
   for (let i = 0; i < raw.length; i += 2) {
     const value = raw[i + 1] as string;
-    const name = (raw[i] as string).toLowerCase();
+    const name = lowerName(raw[i] as string);
     bytes += name.length + value.length + 4;
     if (!SINGLE.has(name) && !name.startsWith('x-svc-')) continue;
     if (seen.includes(`\n${name}\n`)) return malformed(`The header ${name} may be sent once only.`);

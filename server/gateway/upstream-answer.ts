@@ -61,7 +61,10 @@ const MOST_NAMES = 200;
 
 /** The names, each once, the first of them. */
 export function namesOf(headers: HeaderList): string[] {
-  const names = new Set<string>();
-  for (let i = 0; i < headers.length && names.size < MOST_NAMES; i += 2) names.add(headers[i] as string);
-  return [...names];
+  const names: string[] = [];
+  for (let i = 0; i < headers.length && names.length < MOST_NAMES; i += 2) {
+    const name = headers[i] as string;
+    if (!names.includes(name)) names.push(name);
+  }
+  return names;
 }

@@ -54,6 +54,6 @@ export const isHopByHop = (name: string): boolean => HOP_BY_HOP.has(name);
 
 /** W3C trace context made of the request id, which is unique and mostly random: nothing new needs to be drawn. */
 function traceparent(requestId: string): string {
-  const hex = requestId.replaceAll('-', '');
-  return `00-${hex}-${hex.slice(16)}-01`;
+  const end = requestId.slice(19, 23) + requestId.slice(24);
+  return `00-${requestId.slice(0, 8)}${requestId.slice(9, 13)}${requestId.slice(14, 18)}${end}-${end}-01`;
 }

@@ -1,3 +1,4 @@
+import { lowerName } from '#server/platform/header-name.ts';
 import type { Call } from '../call.ts';
 import { ALL_METHODS, isAccepted } from '../methods.ts';
 import { type Refused, refused } from '../refusal.ts';
@@ -61,7 +62,7 @@ function readHeaders(call: Call): void {
   const raw = call.req.rawHeaders;
   const names = new Array<string>(raw.length / 2);
   for (let i = 0; i < names.length; i++) {
-    const name = (raw[i * 2] as string).toLowerCase();
+    const name = lowerName(raw[i * 2] as string);
     names[i] = name;
     readHeader(call, name, raw[i * 2 + 1] as string);
   }

@@ -1,9 +1,9 @@
+import { lowerName } from '../header-name.ts';
 import { UpstreamFault } from './faults.ts';
 import type { UpstreamRequest } from './upstream-call.ts';
 
 const METHOD = /^[A-Z]+$/;
 const TARGET = /^[\x21-\x7e\x80-\xff]+$/;
-const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 /** Methods whose missing body is told to the upstream as an empty one (RFC 9110 §8.6). */
 const EXPECT_BODY = new Set(['POST', 'PUT', 'PATCH']);
@@ -18,7 +18,7 @@ export function requestHead({ method, path, headers, body, upgrade }: UpstreamRe
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i] as string;
     const value = headers[i + 1] as string;
-    if (!NAME.test(name) || !VALUE.test(value)) throw unfit();
+    if (lowerName(name) === '' || !VALUE.test(value)) throw unfit();
     head += `${name}: ${value}\r\n`;
   }
   if (upgrade !== undefined) head += `Connection: Upgrade\r\nUpgrade: ${upgrade}\r\n`;

@@ -1,3 +1,5 @@
+import { lowerName } from '../header-name.ts';
+
 /** Names and values in turn, in the order they came; names in lower case. */
 export type HeaderList = readonly string[];
 
@@ -16,7 +18,6 @@ const MAX_HEAD_BYTES = 64 * 1024;
 const MAX_LINE = 4 * 1024;
 const START = 'HTTP/1.';
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: ([\t\x20-\x7e\x80-\xff]*))?$/;
-const NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const LENGTH = /^\d{1,15}$/;
 const CHUNK_SIZE = /^([0-9a-f]{1,13})[ \t]*(?:;[\t\x20-\x7e\x80-\xff]*)?\r\n$/i;
@@ -171,9 +172,9 @@ export class ResponseParser {
       if (end < 0) end = text.length;
       const colon = text.indexOf(':', from);
       if (colon < 0 || colon > end) throw new MalformedResponse('a header has no colon');
-      const name = text.slice(from, colon).toLowerCase();
+      const name = lowerName(text.slice(from, colon));
       const value = trimmed(text, colon + 1, end);
-      if (!NAME.test(name) || !VALUE.test(value)) throw new MalformedResponse('a header has characters that may not be there');
+      if (name === '' || !VALUE.test(value)) throw new MalformedResponse('a header has characters that may not be there');
       headers.push(name, value);
       if (name === 'connection') connection = connection === '' ? value : `${connection},${value}`;
       else if (name === 'keep-alive') keepAliveHint = value;

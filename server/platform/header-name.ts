@@ -1,0 +1,17 @@
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const MOST = 2_000;
+const LONGEST = 64;
+const known = new Map<string, string>();
+
+/**
+ * A field name in lower case; '' when it is no token (RFC 9110 §5.1). The same name is the same string every time, so that finding it in a
+ * set later neither hashes nor compares its letters. Remembers a bounded number of names, whoever sends them.
+ */
+export function lowerName(name: string): string {
+  const found = known.get(name);
+  if (found !== undefined) return found;
+  if (!TOKEN.test(name)) return '';
+  const lower = name.toLowerCase();
+  if (known.size < MOST && name.length <= LONGEST) known.set(name, known.get(lower) ?? lower);
+  return lower;
+}
