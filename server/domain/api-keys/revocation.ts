@@ -1,12 +1,12 @@
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { audited, mutate, unchanged } from '#server/kernel/mutate.ts';
-import { keyByRef } from './store.ts';
+import { lockedKey } from './store.ts';
 
 /** Permanent; a second call answers the same and writes nothing. A key never revokes itself. */
 export function revokeApiKey(ctx: Ctx, input: { id: string }) {
   return mutate(ctx, async (tx) => {
-    const row = await keyByRef(tx, ctx, input.id);
+    const row = await lockedKey(tx, ctx, input.id);
     const { actor } = ctx;
     if (actor.type === 'api_key' && actor.id === row.id)
       throw new Refusal('validation_error', 'A key cannot revoke itself. Use another credential.');

@@ -216,6 +216,36 @@ test('members move in bulk, all or none', async () => {
   assert.deepEqual([detail.secret_count, detail.route_count], [1, 1]);
 });
 
+test('a moved secret or client tells of it in its own trail: from where, to where, and once', async () => {
+  const w = await workspace();
+  const [from, to] = await Promise.all(['from', 'to'].map((name) => call(ops.create, w.live, { name })));
+  const [s, already, k] = await Promise.all([
+    secret(w.live, 'S', { collection_id: from.id }),
+    secret(w.live, 'T', { collection_id: to.id }),
+    client(w.live, 'K'),
+  ]);
+  await call(ops.moveMembers, w.live, { id: to.id, type: 'secret', ids: [s.id, already.id] });
+  await call(ops.moveMembers, w.live, { id: to.id, type: 'client', ids: [k.id] });
+  const entries = await db().audit_logs.findMany({
+    where: { tenant_id: w.tenant.id, resource_id: { in: [s.id, already.id, k.id] } },
+    orderBy: { seq: 'asc' },
+  });
+  const change = (a: string | null) => [{ field: 'collection_id', from: a, to: to.id }];
+  assert.deepEqual(
+    entries.map((e) => [
+      e.action,
+      e.resource_type,
+      e.resource_id,
+      (e.details as { name: string }).name,
+      (e.details as { changes: object }).changes,
+    ]),
+    [
+      ['update', 'secret', s.id, 'S', change(from.id)],
+      ['update', 'client', k.id, 'K', change(null)],
+    ],
+  );
+});
+
 test('moving members also needs the right to change each kind of member', async () => {
   const w = await workspace();
   const { id } = await call(ops.create, w.live, { name: 'c' });

@@ -31,6 +31,7 @@ export function duplicateEnvironment(ctx: Ctx, { id, include_clients, ...input }
           id: newId(),
           display_name: input.display_name ?? titleOf(input.name),
           created_at: ctx.now,
+          updated_at: ctx.now,
         },
       })
       .catch(onUnique('An environment with this name exists.'));

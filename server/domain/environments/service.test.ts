@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { putDefaults } from '#server/domain/collections/defaults/service.ts';
+import { createCollection, getCollection } from '#server/domain/collections/service.ts';
 import { putRouteEnvironment } from '#server/domain/routes/environments/service.ts';
 import { createRoute } from '#server/domain/routes/service.ts';
 import { db } from '#server/platform/db.ts';
@@ -97,6 +99,39 @@ test('an environment of the other space or of another workspace does not exist',
     await assert.rejects(environments.updateEnvironment(ctx, { id: mine!.id, color: '#000000' }), { type: 'not_found' });
     await assert.rejects(environments.deleteEnvironment(ctx, { id: mine!.id }), { type: 'not_found' });
   }
+});
+
+test('a deleted environment is expected by no collection any more, and the trail says by which it was', async () => {
+  const w = await workspace();
+  const { id } = await environments.createEnvironment(w.live, { name: 'old' });
+  const pay = await createCollection(w.live, { name: 'Pay' });
+  const other = await createCollection(w.live, { name: 'Other' });
+  const both = ['production', 'old'];
+  const where = (name: string) => ({ environment_name: name, base_url: null, default_client_ids: [] });
+  await putDefaults(w.live, { id: pay.id, expected_environments: both, environments: both.map(where) });
+  await putDefaults(w.live, { id: other.id, expected_environments: ['production'], environments: [] });
+  const before = await getCollection(w.live, { id: other.id });
+  await environments.deleteEnvironment(w.live, { id });
+  assert.deepEqual((await getCollection(w.live, { id: pay.id })).expected_environments, ['production']);
+  const left = await db().collection_environment_defaults.findMany({ where: { tenant_id: w.tenant.id } });
+  assert.deepEqual(
+    left.map((row) => row.environment_name),
+    ['production'],
+  );
+  assert.deepEqual((await getCollection(w.live, { id: other.id })).updated_at, before.updated_at);
+  const [entry] = await db().audit_logs.findMany({ where: { tenant_id: w.tenant.id, action: 'delete' } });
+  assert.deepEqual((entry!.details as { expected_by?: unknown }).expected_by, ['Pay']);
+  // Saved again as it reads, the collection is accepted.
+  await putDefaults(w.live, { id: pay.id, expected_environments: ['production'], environments: [where('production')] });
+});
+
+test('an edit that began while another environment was the default does not take the mark back unseen', async () => {
+  const w = await workspace();
+  const later = { ...w.live, now: new Date(Date.now() + 1_000) };
+  const [production] = await environments.listEnvironments(w.live);
+  await environments.createEnvironment(later, { name: 'new', is_default: true });
+  const after = await environments.getEnvironment(w.live, { id: production!.id });
+  assert.deepEqual([after.is_default, after.updated_at], [false, later.now]);
 });
 
 test('a taken name is a conflict; the same name in the other space is not', async () => {

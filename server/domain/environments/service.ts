@@ -23,7 +23,14 @@ export function createEnvironment(ctx: Ctx, input: z.output<typeof CreateEnviron
     if (input.is_default) await clearDefault(tx, ctx);
     const row = await tx.environments
       .create({
-        data: { ...own(ctx), ...input, id: newId(), display_name: input.display_name ?? titleOf(input.name), created_at: ctx.now },
+        data: {
+          ...own(ctx),
+          ...input,
+          id: newId(),
+          display_name: input.display_name ?? titleOf(input.name),
+          created_at: ctx.now,
+          updated_at: ctx.now,
+        },
       })
       .catch(onUnique('An environment with this name exists.'));
     return audited(row, { action: 'create', resource_type: 'environment', resource_id: row.id, name: row.name });
@@ -60,8 +67,18 @@ export function deleteEnvironment(ctx: Ctx, input: { id: string }) {
     if (row.is_default)
       throw new Refusal('validation_error', 'The default environment cannot be deleted. Make another one the default first.');
     await refuseWhileUsed(tx, ctx, row);
+    const expected_by = await forgetEverywhere(tx, ctx, row.name);
     await tx.environments.delete({ where: { id: row.id, ...own(ctx) } });
-    return audited({ deleted: true as const }, { action: 'delete', resource_type: 'environment', resource_id: row.id, name: row.name });
+    return audited(
+      { deleted: true as const },
+      {
+        action: 'delete',
+        resource_type: 'environment',
+        resource_id: row.id,
+        name: row.name,
+        ...(expected_by.length > 0 ? { details: { expected_by } } : {}),
+      },
+    );
   });
 }
 
@@ -118,7 +135,7 @@ export const inTurn = (tx: Tx, ctx: Ctx) =>
   tx.$executeRaw`select pg_advisory_xact_lock(hashtextextended(${`${ctx.tenant_id}:environments:${ctx.sandbox}`}, 0))`;
 
 const clearDefault = (tx: Tx, ctx: Ctx) =>
-  tx.environments.updateMany({ where: { ...own(ctx), is_default: true }, data: { is_default: false } });
+  tx.environments.updateMany({ where: { ...own(ctx), is_default: true }, data: { is_default: false, updated_at: ctx.now } });
 
 /** The name is a foreign key by text in several places; all follow in the same transaction. */
 async function renameEverywhere(tx: Tx, ctx: Ctx, from: string, to: string) {
@@ -128,6 +145,15 @@ async function renameEverywhere(tx: Tx, ctx: Ctx, from: string, to: string) {
   await tx.secrets.updateMany({ where: { ...own(ctx), base_environment: from }, data: { base_environment: to } });
   await tx.collection_environment_defaults.updateMany({ where: { ...own(ctx), environment_name: from }, data: { environment_name: to } });
   await tx.$executeRaw`update collections set expected_environments = array_replace(expected_environments, ${from}, ${to}) where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and ${from} = any(expected_environments)`;
+}
+
+/** A collection that went on expecting it could not be saved again, and would take up the next environment of that name. @returns their names */
+async function forgetEverywhere(tx: Tx, ctx: Ctx, name: string): Promise<string[]> {
+  await tx.collection_environment_defaults.deleteMany({ where: { ...own(ctx), environment_name: name } });
+  const rows = await tx.$queryRaw<{ name: string }[]>`
+    update collections set expected_environments = array_remove(expected_environments, ${name}), updated_at = ${ctx.now}
+    where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and ${name} = any(expected_environments) returning name`;
+  return rows.map((row) => row.name).sort();
 }
 
 async function refuseWhileUsed(tx: Tx, ctx: Ctx, row: { id: string; name: string }) {

@@ -270,8 +270,8 @@ test('Owner and Admin put the previous value back as a new version, within 24 ho
 
 test('what was superseded 24 hours ago is wiped, what is current or younger is kept', async () => {
   const w = await workspace();
-  const { id } = await create(w.live, { name: 'wiped', value: 'one' });
   const day = 24 * 3_600_000;
+  const { id } = await create({ ...w.live, now: new Date(Date.now() - 3 * day) }, { name: 'wiped', value: 'one' });
   await secrets.putValue({ ...w.live, now: new Date(Date.now() - 2 * day) }, PutValue.parse({ id, value: 'two' }));
   await secrets.putValue(w.live, PutValue.parse({ id, value: 'three' }));
   assert.ok((await secrets.wipeSuperseded(db(), new Date(), 1)) >= 1);

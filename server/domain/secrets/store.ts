@@ -3,6 +3,7 @@ import type { Prisma } from '#server/generated/prisma/client.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { notFound } from '#server/kernel/errors.ts';
+import { pass } from '#server/kernel/expectation.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import { type Filter, inOrder, listIds } from '#server/kernel/listing.ts';
 import { referenceCounts } from './references.ts';
@@ -46,7 +47,9 @@ export async function lockedSecret(tx: Tx, ctx: Ctx, id: string, lock: { for: 'c
   if (lock.for === 'delete')
     await tx.$queryRaw`select 1 from secrets where id = ${id}::uuid and tenant_id = ${ctx.tenant_id}::uuid for update`;
   else await tx.$queryRaw`select 1 from secrets where id = ${id}::uuid and tenant_id = ${ctx.tenant_id}::uuid for no key update`;
-  return secretById(tx, ctx, id);
+  const row = await secretById(tx, ctx, id);
+  pass(ctx, row);
+  return row;
 }
 
 /** Rows with what the wire adds to them: environments holding a value, and when the reminder is due. */

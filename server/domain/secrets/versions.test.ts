@@ -56,6 +56,28 @@ test('the history of a value tells when, by whom and how long it can be put back
   await assert.rejects(secretVersions((await workspace()).live, { id }), { type: 'not_found' });
 });
 
+test('values written at once stand in the history in the order of their versions, each with its own writer', async () => {
+  const w = await workspace();
+  const { id } = await made(w.live, 'secrets.create', { name: 'BUSY', value: 'v' });
+  const now = new Date();
+  // The earliest instant is written last, and several share one.
+  const writers = await Promise.all(
+    [0, 0, 0, -5, -50].map(async (ms, i) => {
+      const actor = { ...w.live.actor, label: `writer ${i}` };
+      const ctx = { ...w.live, actor, now: new Date(now.getTime() + ms) } as typeof w.live;
+      const { value_version } = await made(ctx, 'secrets.put_value', { id, value: `v${i}` });
+      return [value_version, actor.label] as const;
+    }),
+  );
+  const { versions } = SecretVersions.parse(await secretVersions(w.member('owner'), { id }));
+  assert.deepEqual(
+    versions.map((v) => v.value_version),
+    [6, 5, 4, 3, 2, 1],
+  );
+  assert.equal(versions[0]?.current, true);
+  for (const [version, label] of writers) assert.equal(versions.find((v) => v.value_version === version)?.written_by, label);
+});
+
 test('the list tells how many places refer to each secret and which version each environment holds', async () => {
   const w = await workspace();
   const used = await made(w.live, 'secrets.create', { name: 'USED', value: 'v' });

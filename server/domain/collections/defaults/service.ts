@@ -3,7 +3,7 @@ import * as routes from '#server/domain/routes/membership/service.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
-import { audited, mutate } from '#server/kernel/mutate.ts';
+import { type AuditEntry, audited, mutate } from '#server/kernel/mutate.ts';
 import type { PutEnvironmentDefaults } from '../schema.ts';
 import { collectionById } from '../service.ts';
 
@@ -74,12 +74,31 @@ export async function moveMembers(ctx: Ctx, input: { id: string; type: 'route' |
   });
 }
 
-async function assign(tx: Tx, ctx: Ctx, collection_id: string, type: 'secret' | 'client', ids: string[]): Promise<[]> {
-  const change = { where: { ...own(ctx), id: { in: ids } }, data: { collection_id, updated_at: ctx.now } };
-  const { count } = type === 'secret' ? await tx.secrets.updateMany(change) : await tx.clients.updateMany(change);
-  if (count !== ids.length) throw new Refusal('validation_error', `ids: names a ${type} that is not in this space`);
-  return [];
+async function assign(tx: Tx, ctx: Ctx, collection_id: string, type: 'secret' | 'client', ids: string[]): Promise<AuditEntry[]> {
+  const rows = await heldMembers(tx, ctx, type, ids);
+  if (rows.length !== ids.length) throw new Refusal('validation_error', `ids: names a ${type} that is not in this space`);
+  const moved = rows.filter((row) => row.collection_id !== collection_id);
+  const change = { where: { ...own(ctx), id: { in: moved.map((row) => row.id) } }, data: { collection_id, updated_at: ctx.now } };
+  if (type === 'secret') await tx.secrets.updateMany(change);
+  else await tx.clients.updateMany(change);
+  return moved.map((row) => ({
+    action: 'update',
+    resource_type: type,
+    resource_id: row.id,
+    name: row.name,
+    changes: [{ field: 'collection_id', from: row.collection_id, to: collection_id }],
+  }));
 }
+
+type Member = { id: string; name: string; collection_id: string | null };
+
+/** In order of id, as every change of several rows takes them. */
+const heldMembers = (tx: Tx, ctx: Ctx, type: 'secret' | 'client', ids: string[]): Promise<Member[]> =>
+  type === 'secret'
+    ? tx.$queryRaw`select id::text, name, collection_id::text from secrets
+        where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and id = any(${ids}::uuid[]) order by id for no key update`
+    : tx.$queryRaw`select id::text, name, collection_id::text from clients
+        where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and id = any(${ids}::uuid[]) order by id for no key update`;
 
 async function defaultsAnswer(tx: Tx, ctx: Ctx, collection: { id: string; expected_environments: string[]; updated_at: Date }) {
   const environments = await tx.collection_environment_defaults.findMany({
