@@ -1,12 +1,11 @@
-import { redactCredentials } from '#server/kernel/credential-patterns.ts';
 import { scrub } from '#server/platform/log.ts';
 import type { Call } from '../call.ts';
 import { isoInstant } from '../instant.ts';
+import { loggedPath } from './logged-path.ts';
 
 /** A row of request_logs before the database gave it an id; names are the columns. */
 export type LogRow = ReturnType<typeof logRow>;
 
-const MAX_PATH = 2048;
 const MAX_USER_AGENT = 256;
 /** What an environment can be called. What a caller asks for need not exist: other text is no name, could be a credential in the wrong header, and is not kept. */
 const ENVIRONMENT = /^[a-z0-9_-]{1,63}$/;
@@ -31,7 +30,7 @@ export function logRow(call: Call, nodeId: string) {
     environment: opaque || !ENVIRONMENT.test(call.environmentName) ? null : call.environmentName,
     sandbox: snapshot.sandbox,
     ts: isoInstant(call.receivedAt),
-    path: loggedPath(call),
+    path: loggedPath(call.forwardPath, call.query),
     latency_ms: call.latencyMs < 0 ? Math.round(performance.now() - call.began) : call.latencyMs,
     upstream_host: call.upstream?.authority ?? null,
     error: call.error,
@@ -78,26 +77,4 @@ export function traceOf(call: Call) {
       ...(monthly && { monthly }),
     },
   };
-}
-
-/** The forward path and query as the caller sent them, with everything that looks like a credential masked (interface rule 13 §6.3). */
-function loggedPath(call: Call): string {
-  const path = call.query === null ? call.forwardPath : `${call.forwardPath}?${call.query}`;
-  return redactCredentials(maskCards(path.slice(0, MAX_PATH * 2))).slice(0, MAX_PATH);
-}
-
-/** Digit runs that are card numbers by Luhn keep their first six and last four digits. */
-function maskCards(text: string): string {
-  return /\d{13}/.test(text)
-    ? text.replace(/\d{13,19}/g, (run) => (isCard(run) ? `${run.slice(0, 6)}${'*'.repeat(run.length - 10)}${run.slice(-4)}` : run))
-    : text;
-}
-
-function isCard(digits: string): boolean {
-  let sum = 0;
-  for (let i = 0; i < digits.length; i++) {
-    const digit = Number(digits[digits.length - 1 - i]);
-    sum += i % 2 === 0 ? digit : digit > 4 ? digit * 2 - 9 : digit * 2;
-  }
-  return sum % 10 === 0;
 }
