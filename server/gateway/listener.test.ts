@@ -198,3 +198,48 @@ test('only websocket handshakes reach the upgrade handler; other Upgrade values 
   const without = await edge();
   assert.equal((await exchange(without.port, `GET / HTTP/1.1\r\n${H}Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n`)).status, 200);
 });
+
+test('who never reads its answer is hung up on; who reads slowly, or waits long for an answer, is not', async () => {
+  const body = Buffer.alloc(24 * 1024 * 1024, 'a');
+  const ended: string[] = [];
+  const server = createListener({
+    stalledMs: 200,
+    onRequest(req, res) {
+      const name = req.url ?? '';
+      res.on('close', () => ended.push(name));
+      if (name.startsWith('/quiet')) {
+        res.writeHead(200).write('first');
+        setTimeout(() => res.end(' last'), 1_000);
+      } else res.end(body);
+    },
+  });
+  const port = await listen(server);
+  const ask = (name: string) => {
+    const socket = connect({ port, host: '127.0.0.1' });
+    let bytes = 0;
+    socket.on('error', () => undefined);
+    socket.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+    });
+    socket.write(`GET ${name} HTTP/1.1\r\n${H}\r\n`);
+    return { socket, bytes: () => bytes };
+  };
+  const deaf = Array.from({ length: 3 }, (_, i) => ask(`/deaf${i}`));
+  for (const { socket } of deaf) socket.pause();
+  const slow = ask('/slow');
+  const sips = setInterval(() => (slow.socket.isPaused() ? slow.socket.resume() : slow.socket.pause()), 20);
+  // Its second request finds the connection as the first one left it.
+  const quiet = ask('/quiet1');
+  setTimeout(() => quiet.socket.write(`GET /quiet2 HTTP/1.1\r\n${H}\r\n`), 1_050);
+  await new Promise((resolve) => setTimeout(resolve, 2_500));
+  clearInterval(sips);
+  assert.ok(slow.bytes() > 0 && !slow.socket.destroyed, 'who reads slowly');
+  slow.socket.destroy();
+  assert.deepEqual(ended.filter((name) => name.startsWith('/deaf')).sort(), ['/deaf0', '/deaf1', '/deaf2']);
+  assert.deepEqual(
+    ended.filter((name) => name.startsWith('/quiet')),
+    ['/quiet1', '/quiet2'],
+  );
+  assert.ok(quiet.bytes() > 200 && !quiet.socket.destroyed, 'who waits');
+  quiet.socket.destroy();
+});

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse, S
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { uuidV7 } from '#server/crypto/random.ts';
+import { endStalledCallers } from './stalled-callers.ts';
 
 export { type Head, type HeadRefusal, inspectHead } from './request-head.ts';
 
@@ -14,6 +15,8 @@ export type ListenerOptions = {
   /** First byte of a request to its last (body total, interface rule 12 §17). */
   requestTimeoutMs?: number | undefined;
   keepAliveTimeoutMs?: number | undefined;
+  /** How long a caller may take nothing of an answer that waits for it. */
+  stalledMs?: number | undefined;
   maxConnections?: number | undefined;
   newRequestId?: (() => string) | undefined;
 };
@@ -48,6 +51,7 @@ export function createListener(options: ListenerOptions): Server {
     open.set(req.socket, res);
     onRequest(req, res);
   };
+  endStalledCallers(server, options.stalledMs ?? 30_000, (socket) => open.get(socket));
   server.on('request', take);
   server.on('checkContinue', take);
   server.on('checkExpectation', (req: IncomingMessage, res: ServerResponse) => {
