@@ -114,7 +114,9 @@ function callerGone(call: Call, plane: Plane): void {
 function over(call: Call, plane: Plane): void {
   if (call.finished) return;
   call.finished = true;
-  leave(call, plane);
+  // What the caller does not take stays in our memory: until then the call is running.
+  if (call.inFlight && call.res.writableLength > 0 && !call.res.destroyed) call.res.once('close', () => leave(call, plane));
+  else leave(call, plane);
   call.body = null;
   if (!call.req.complete && !call.res.destroyed) discardBody(call.req);
   // What was never sent is not a call, and must not be counted as one.

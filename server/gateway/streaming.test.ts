@@ -445,3 +445,21 @@ test('an upstream that answers in crumbs takes no more memory than it sends', as
   res.destroy();
   assert.ok(most < 64 * 1024 * 1024, `${Math.round(most / 1024 / 1024)} MB for ${crumbs} bytes`);
 });
+
+test('an answer that its caller does not read counts as running, so that nobody fills memory with them', async () => {
+  const size = 1024 * 1024;
+  const upstream = await startUpstream((_, res) => res.writeHead(200, { 'content-length': size }).end(Buffer.alloc(size)));
+  await makeRoute(w, 'unread', upstream.url);
+  await served(running, w);
+  const asked = 20; // more than the buffers of a connection hold
+  const socket = connect(port, '127.0.0.1');
+  socket.on('error', () => {});
+  socket.pause();
+  socket.write(`GET /unread HTTP/1.1\r\nHost: ${host}\r\nX-Svc-Key: ${key}\r\n\r\n`.repeat(asked));
+  await until(() => upstream.seen.length === asked);
+  await sleep(200);
+  const held = running.plane.inFlight.get(w.tenant.id) ?? 0;
+  assert.ok(held > 5 && held <= asked, `${held} of ${asked} count although nothing is read`);
+  socket.destroy();
+  await until(() => running.plane.inFlight.get(w.tenant.id) === undefined);
+});
