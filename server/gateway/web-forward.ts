@@ -2,13 +2,15 @@ import { Agent, type ClientRequest, type IncomingMessage, request, type ServerRe
 import { acceptBody } from './listener.ts';
 
 /** Why the web process gave no answer. `unavailable` is certain: nothing was executed. */
-export type WebFailure = 'unavailable' | 'broken' | 'too_large' | 'slow_body';
+export type WebFailure = 'unavailable' | 'broken' | 'too_large' | 'slow_body' | 'crowded';
 
 export type WebRequest = {
   target: string;
   /** Flat list of names and values; decides the framing, so it must keep the caller's Content-Length or Transfer-Encoding. */
   headers: string[];
   bodyLimit: number;
+  /** Whom the place at the web process is counted for. */
+  source: string;
   /** Sees the answer's head before the caller does, and returns what to relay; a `body` replaces web's. */
   onHead(head: WebHead): Promise<WebHead & { body?: string | undefined }>;
   /** Called at most once, and only while nothing was sent to the caller. */
@@ -29,6 +31,8 @@ export type WebForwardOptions = {
   /** The web process's unix socket. */
   socketPath: string;
   maxSockets?: number | undefined;
+  /** Of them one source's: who leaves answers unread or bodies unsent keeps nobody else out. */
+  maxPerAddress?: number | undefined;
   /** From the last byte sent to the answer's head. */
   headTimeoutMs?: number | undefined;
   /** Silence inside a request body (interface rule 12 §17). */
@@ -37,11 +41,13 @@ export type WebForwardOptions = {
 
 export function createWebForward({
   socketPath,
-  maxSockets = 512,
+  maxSockets = 2_048,
+  maxPerAddress = 512,
   headTimeoutMs = 120_000,
   bodyIdleMs = 30_000,
 }: WebForwardOptions): WebForward {
   const streams = new Set<() => void>();
+  const places = new Map<string, number>();
   const agent = new Agent({ keepAlive: true, maxSockets, maxFreeSockets: 64, scheduling: 'lifo' });
 
   function forward(req: IncomingMessage, res: ServerResponse, how: WebRequest): void {
@@ -49,6 +55,10 @@ export function createWebForward({
     const hasBody = req.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
     if (Number(length ?? 0) > how.bodyLimit) {
       how.onFailure('too_large');
+      return;
+    }
+    if (!take(how.source, res)) {
+      how.onFailure('crowded');
       return;
     }
     let failed = false;
@@ -74,8 +84,8 @@ export function createWebForward({
       web.on('error', (error: NodeJS.ErrnoException) => {
         clearTimeout(late);
         if (answered || failed || res.destroyed) return;
-        // A kept-alive socket that web closed meanwhile: nothing was read, and without a body nothing is lost.
-        if (mayRetry && web.reusedSocket && !hasBody && error.code === 'ECONNRESET') return send(false);
+        // A kept-alive socket that web closed meanwhile. Whether it had made a change nobody can tell, so only what changes nothing is asked again.
+        if (mayRetry && web.reusedSocket && !hasBody && isSafe(req) && error.code === 'ECONNRESET') return send(false);
         fail(NOT_CONNECTED.has(error.code ?? '') || isSafe(req) ? 'unavailable' : 'broken');
       });
       web.on('response', (answer) => {
@@ -89,6 +99,19 @@ export function createWebForward({
       if (hasBody) sendBody(req, web, how.bodyLimit, bodyIdleMs, fail);
       else web.end();
     }
+  }
+
+  /** A place until the caller has its answer, or is gone. */
+  function take(source: string, res: ServerResponse): boolean {
+    const taken = places.get(source) ?? 0;
+    if (taken >= maxPerAddress) return false;
+    places.set(source, taken + 1);
+    res.once('close', () => {
+      const left = (places.get(source) ?? 1) - 1;
+      if (left > 0) places.set(source, left);
+      else places.delete(source);
+    });
+    return true;
   }
 
   return {

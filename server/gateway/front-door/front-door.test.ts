@@ -409,6 +409,51 @@ test('a kept-alive socket that web has closed meanwhile does not fail a call wit
   assert.equal(seen.length, 5);
 });
 
+test('a change without a body is never sent twice: web may have made it before it died', async () => {
+  const made: string[] = [];
+  const { ask } = await edge({
+    web(req, res) {
+      if (req.method === 'GET') return void res.setHeader('content-type', 'application/json').end('{}');
+      made.push(req.method ?? '');
+      req.socket.destroy();
+    },
+  });
+  for (const method of ['POST', 'DELETE', 'PUT', 'PATCH']) {
+    assert.equal((await ask('api', 'GET /v1/routes')).status, 200); // leaves a connection that is used again
+    const change = await ask('api', `${method} /v1/routes/x/rotate`);
+    assert.deepEqual([change.status, envelope(change.body).error.type], [500, 'internal_error'], method);
+  }
+  assert.deepEqual(made, ['POST', 'DELETE', 'PUT', 'PATCH']);
+});
+
+test('one address cannot take every place at the web process, whatever its callers leave unread or unsent', async () => {
+  const { ask, ports } = await edge({
+    forward: { maxSockets: 3, maxPerAddress: 2 },
+    web(req, res) {
+      if (req.url?.includes('endless')) res.writeHead(200, { 'content-type': 'application/json' }).write('{');
+      else req.resume().on('end', () => res.setHeader('content-type', 'application/json').end('{}'));
+    },
+  });
+  const from = (localAddress: string, text: string) => {
+    const socket = connect({ port: ports.api as number, host: '127.0.0.1', localAddress });
+    socket.on('error', () => undefined).write(text);
+    return socket;
+  };
+  const unread = from('127.0.0.1', 'GET /v1/endless HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  const unsent = from('127.0.0.1', 'POST /v1/routes HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{');
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  const third = await ask('api', 'GET /v1/routes');
+  assert.deepEqual([third.status, envelope(third.body).error.type, third.headers['retry-after']], [429, 'rate_limit_exceeded', '1']);
+  const other = from('127.0.0.2', 'GET /v1/routes HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
+  let answer = '';
+  for await (const bytes of other) answer += bytes;
+  assert.match(answer, /^HTTP\/1\.1 200 /);
+  unread.destroy();
+  unsent.destroy();
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  assert.equal((await ask('api', 'GET /v1/routes')).status, 200, 'and it has its places back');
+});
+
 test('an answer that breaks off is broken off for the caller too', async () => {
   const { ask } = await edge({
     web(_, res) {

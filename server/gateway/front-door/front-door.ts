@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Network } from '#server/platform/http-out/networks.ts';
-import { type RequestOrigin, requestOrigin } from '../client-address.ts';
+import { networkOf, type RequestOrigin, requestOrigin } from '../client-address.ts';
 import type { Head } from '../request-head.ts';
 import type { WebFailure, WebForward, WebHead } from '../web-forward.ts';
 import { changedBy, headersForWeb, headersFromWeb, standardHeaders } from './headers.ts';
@@ -60,6 +60,7 @@ export function createFrontDoor(options: FrontDoorOptions): FrontDoor {
         target: verdict.target,
         headers: headersForWeb(req.rawHeaders, surface, { token, match, origin, requestId }),
         bodyLimit: verdict.bodyLimit,
+        source: networkOf(origin.address),
         async onHead(answer) {
           await settleChanges(answer.headers);
           const fill = { 'x-request-id': requestId, ...standard };
@@ -83,6 +84,12 @@ const FAILURES: Readonly<Record<WebFailure, Omit<Refused, 'surface'>>> = {
   },
   broken: { status: 500, type: 'internal_error', message: 'The service failed while it worked on this request.' },
   too_large: { status: 413, type: 'payload_too_large', message: 'The request body is too large.' },
+  crowded: {
+    status: 429,
+    type: 'rate_limit_exceeded',
+    message: 'Too many requests of your address are running at once. Try again in a moment.',
+    headers: { 'retry-after': '1' },
+  },
   slow_body: { status: 408, type: 'invalid_request', message: 'The request body was not sent in time.', headers: { connection: 'close' } },
 };
 
