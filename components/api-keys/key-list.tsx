@@ -24,8 +24,9 @@ import { CreateKeySheet } from './create-sheet.tsx';
 import { CreatedCard, type NewKey } from './created-card.tsx';
 import { RevokeDialog } from './key-endings.tsx';
 import { KeyPanel, Roles } from './key-panel.tsx';
-import { type Key, limitInWords, stateOf, TYPES } from './key-words.ts';
+import { endOf, type Key, limitInWords, stateOf, TYPES } from './key-words.ts';
 import { keyListInput, keySearch } from './list-search.ts';
+import { useRevocable } from './use-revocable.ts';
 
 type Listed = Key & { traffic: Traffic | undefined };
 const column = columnsFor<Listed>();
@@ -67,7 +68,7 @@ const all = [
   column.accessor('expires_at', {
     header: 'Expires',
     meta: { hideBelow: 'xl' },
-    cell: ({ getValue }) => <Time value={getValue()} format="date" empty="never" />,
+    cell: ({ row }) => <Time value={endOf(row.original)} format="date" empty="never" />,
   }),
   column.accessor('created_by', {
     header: 'Made by',
@@ -94,6 +95,7 @@ export function KeyList() {
   const list = useQuery({ ...trpc.apiKeys.list.queryOptions(keyListInput(search)), placeholderData: keepPreviousData });
   const usage = useLimit('api_keys', 'keys');
   const readOnly = useForbidden('api_key:update');
+  const irrevocable = useRevocable();
   const { columns, choice } = useColumns('api_keys', all);
   const traffic = useTraffic(
     'api_key',
@@ -142,7 +144,7 @@ export function KeyList() {
                   { label: 'Details', onSelect: () => void setSearch({ peek: row.id }) },
                   { label: 'Calls', href: path(`/logs?api_key_id=${row.id}&range=30d`) },
                   'separator',
-                  { label: 'Revoke…', danger: true, disabledReason: readOnly, onSelect: () => setRevoking(row) },
+                  { label: 'Revoke…', danger: true, disabledReason: irrevocable(row), onSelect: () => setRevoking(row) },
                 ]
               : [{ label: 'Details', onSelect: () => void setSearch({ peek: row.id }) }]
           }

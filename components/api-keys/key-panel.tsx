@@ -21,6 +21,7 @@ import { KeyTraffic } from './key-traffic.tsx';
 import { KeyUses } from './key-uses.tsx';
 import { type Key, limitInWords, roleName, stateOf, TYPES } from './key-words.ts';
 import { RolePreview } from './role-picker.tsx';
+import { useRevocable } from './use-revocable.ts';
 
 type Props = { id: string | null; onClose: () => void; onRotated: (key: NewKey) => void };
 
@@ -72,6 +73,7 @@ export function KeyPanel({ id, onClose, onRotated }: Props) {
 function KeyDetails({ apiKey, onRotated }: { apiKey: Key; onRotated: Props['onRotated'] }) {
   const path = usePath();
   const readOnly = useForbidden('api_key:update');
+  const irrevocable = useRevocable();
   const [asking, setAsking] = useState<'rotate' | 'revoke'>();
   const { state, label } = stateOf(apiKey);
   return (
@@ -96,6 +98,9 @@ function KeyDetails({ apiKey, onRotated }: { apiKey: Key; onRotated: Props['onRo
               'from anywhere'
             ),
           },
+          ...(apiKey.active && apiKey.revoke_at
+            ? [{ label: 'Works until', value: <Time value={apiKey.revoke_at} format="datetime" />, hint: 'Another key takes its place.' }]
+            : []),
           { label: 'Expires', value: <Time value={apiKey.expires_at} format="datetime" empty="never" /> },
           {
             label: 'Last used',
@@ -107,6 +112,7 @@ function KeyDetails({ apiKey, onRotated }: { apiKey: Key; onRotated: Props['onRo
             value: <Time value={apiKey.created_at} />,
             ...(apiKey.created_by ? { hint: `by ${apiKey.created_by.label}` } : {}),
           },
+          ...(apiKey.replaces_key_id ? [{ label: 'Replaces', value: apiKey.replaces_key_id, copy: apiKey.replaces_key_id }] : []),
         ]}
       />
       <KeyTraffic id={apiKey.id} />
@@ -125,7 +131,7 @@ function KeyDetails({ apiKey, onRotated }: { apiKey: Key; onRotated: Props['onRo
           <Button disabledReason={readOnly} onClick={() => setAsking('rotate')}>
             Rotate
           </Button>
-          <Button variant="danger-quiet" disabledReason={readOnly} onClick={() => setAsking('revoke')}>
+          <Button variant="danger-quiet" disabledReason={irrevocable(apiKey)} onClick={() => setAsking('revoke')}>
             Revoke
           </Button>
         </div>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { halvesOf, limitInWords, stateOf } from './key-words.ts';
+import { endOf, halvesOf, limitInWords, stateOf } from './key-words.ts';
 
 test('a limit is said per its window', () => {
   assert.equal(limitInWords(600, 60), '600 per minute');
@@ -16,8 +16,10 @@ test('the halves of a key join to the key', () => {
 
 test('a key near its end, past it and revoked are told apart', () => {
   const now = Date.parse('2026-01-01T00:00:00Z');
-  const key = { active: true, revoked_at: null, expires_at: '2026-01-05T00:00:00Z' };
+  const key = { active: true, revoked_at: null, revoke_at: null, expires_at: '2026-01-05T00:00:00Z' };
   assert.equal(stateOf(key, now).label, 'Expires soon');
   assert.equal(stateOf({ ...key, active: false, expires_at: '2025-12-31T00:00:00Z' }, now).label, 'Expired');
-  assert.equal(stateOf({ active: false, revoked_at: '2025-12-31T00:00:00Z', expires_at: null }, now).label, 'Revoked');
+  assert.equal(stateOf({ active: false, revoked_at: '2025-12-31T00:00:00Z', revoke_at: null, expires_at: null }, now).label, 'Revoked');
+  const replaced = { ...key, revoke_at: '2026-01-02T00:00:00Z' };
+  assert.deepEqual([stateOf(replaced, now).label, endOf(replaced), endOf(key)], ['Replaced', replaced.revoke_at, key.expires_at]);
 });

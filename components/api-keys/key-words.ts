@@ -18,7 +18,12 @@ export function limitInWords(requests: number | null, seconds: number | null): s
 
 export type State = { state: 'ok' | 'off' | 'expired' | 'warning'; label: string };
 
-export function stateOf(key: Pick<Key, 'active' | 'revoked_at' | 'expires_at'>, now = Date.now()): State {
+/** When the key stops working by itself: at its end, or when the time of overlap with its replacement is over. */
+export const endOf = ({ expires_at, revoke_at }: Pick<Key, 'expires_at' | 'revoke_at'>): string | null =>
+  [expires_at, revoke_at].filter((at) => at !== null).sort((a, b) => Date.parse(a) - Date.parse(b))[0] ?? null;
+
+export function stateOf(key: Pick<Key, 'active' | 'revoked_at' | 'revoke_at' | 'expires_at'>, now = Date.now()): State {
+  if (key.active && key.revoke_at) return { state: 'warning', label: 'Replaced' };
   if (key.active) {
     const days = key.expires_at ? (Date.parse(key.expires_at) - now) / 86_400_000 : Number.POSITIVE_INFINITY;
     return days <= 14 ? { state: 'warning', label: 'Expires soon' } : { state: 'ok', label: 'Active' };

@@ -147,6 +147,18 @@ test('a sign-in is one audit entry per workspace, failures one per account in fi
   assert.equal((await b.get('/auth/me')).status, 401);
 });
 
+test('guessing at a mailed code is in the trail of the account it was for, like guessing at a password', async () => {
+  const w = await workspace();
+  const p = await person({ tenant_id: w.tenant.id });
+  for (const email of [p.email, p.email, 'stranger@example.com']) await browser().post('/auth/magic/verify', { email, code: '000000' });
+  await backgroundSettled();
+  const entries = await db().audit_logs.findMany({ where: { tenant_id: w.tenant.id } });
+  assert.deepEqual(
+    entries.map((e) => [e.action, e.resource_type, e.actor_label, (e.details as { method?: string }).method]),
+    [['login_failed', 'session', p.email, 'code']],
+  );
+});
+
 test("a change by cookie needs our origin and the session's CSRF token; a Bearer token needs neither", async () => {
   const b = await signedIn(await person());
   const patch = (headers: Sent) => b.call('PATCH', '/auth/me', { full_name: 'Mallory' }, headers);
@@ -425,6 +437,13 @@ test('onboarding makes the one own workspace, and later only names it', async ()
   assert.deepEqual([made[0]?.slug, made[0]?.region, made[0]?.role], ['analytical-engines', 'eu', 'owner']);
   assert.equal(await db().routes.count({ where: { tenant_id: made[0]?.id ?? '', slug: 'echo', sandbox: true } }), 1);
   assert.equal((await b.post('/auth/complete-onboarding', { ...body, tenant_slug: 'elsewhere' })).body.code, 'invalid');
+  await b.post('/auth/complete-onboarding', { ...body, full_name: 'Ada L' });
+  const renamed = await db().audit_logs.findMany({
+    where: { tenant_id: made[0]?.id ?? '', action: 'update', resource_type: 'user' },
+    orderBy: { seq: 'asc' },
+  });
+  const changes = renamed.map((e) => (e.details as { changes?: object }).changes);
+  assert.deepEqual(changes.at(-1), [{ field: 'full_name', from: 'Ada', to: 'Ada L' }]);
   const scoped = await signedIn(p, { scope_tenant: guest.tenant.slug });
   assert.equal((await scoped.post('/auth/complete-onboarding', body)).body.code, 'session_scope_mismatch');
   assert.equal((await b.post('/auth/starter-key', { tenant_id: guest.tenant.id })).body.code, 'role_denied');

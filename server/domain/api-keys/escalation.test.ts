@@ -7,6 +7,7 @@ import { db } from '#server/platform/db.ts';
 import { call } from '#server/testing/calls.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { type Workspace, workspace } from '#server/testing/workspace.ts';
+import { ApiKey } from './schema.ts';
 import * as keys from './service.ts';
 
 await testDatabase();
@@ -73,6 +74,30 @@ test('a second rotation never postpones the end that the first one set', async (
   await keys.rotateApiKey(w.live, { id: old.row.id, revoke_old_after_sec: 2_592_000 });
   const second = await db().api_keys.findUniqueOrThrow({ where: { id: old.row.id } });
   assert.deepEqual(second.revoke_at, first.revoke_at);
+});
+
+test('a replaced key says until when it works, and the new one which it replaces', async () => {
+  const w = await workspace();
+  const old = await w.key('live', 'Key - Editor');
+  const told = async (id: string) => {
+    const { revoke_at, revoked_at, replaces_key_id, active } = ApiKey.parse(
+      JSON.parse(JSON.stringify(await keys.getApiKey(w.live, { id }))),
+    );
+    return { revoke_at, revoked_at, replaces_key_id, active };
+  };
+  const fresh = await keys.rotateApiKey(w.live, { id: old.row.id, revoke_old_after_sec: 600 });
+  const end = new Date(w.live.now.getTime() + 600_000).toISOString();
+  assert.deepEqual(await told(old.row.id), { revoke_at: end, revoked_at: null, replaces_key_id: null, active: true });
+  assert.deepEqual(await told(fresh.id), { revoke_at: null, revoked_at: null, replaces_key_id: old.row.key_id, active: true });
+  const row = await db().api_keys.findUniqueOrThrow({ where: { id: old.row.id } });
+  assert.deepEqual(row.updated_at, w.live.now, 'an edit that began before sees that the key changed');
+});
+
+test('of revocations at once one is written down', async () => {
+  const w = await workspace();
+  const { row } = await w.key('live', 'Key - Editor');
+  await Promise.all(Array.from({ length: 6 }, () => keys.revokeApiKey({ ...w.live }, { id: row.id })));
+  assert.equal(await db().audit_logs.count({ where: { tenant_id: w.tenant.id, action: 'revoke', resource_id: row.id } }), 1);
 });
 
 test('rotating a key takes what the key can do, not what its roles could', async () => {

@@ -42,7 +42,10 @@ export async function rotateApiKey(ctx: Ctx, input: z.output<typeof RotateApiKey
     if (input.revoke_old_after_sec)
       await tx.api_keys.update({
         where: { id: current.id, ...own(ctx) },
-        data: { revoke_at: earlier(current.revoke_at, new Date(ctx.now.getTime() + input.revoke_old_after_sec * 1000)) },
+        data: {
+          revoke_at: earlier(current.revoke_at, new Date(ctx.now.getTime() + input.revoke_old_after_sec * 1000)),
+          updated_at: ctx.now,
+        },
       });
     told = await tellOfNewKey(tx, ctx, created);
     return audited(

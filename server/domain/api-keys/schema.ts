@@ -21,6 +21,10 @@ export const ApiKey = z
     scopes: z.array(z.string()).nullable(),
     expires_at: time().nullable(),
     ip_allowlist: z.array(z.string()),
+    /** When a key that was replaced stops working by itself; null without such an end. */
+    revoke_at: time().nullable(),
+    /** The key_id of the key that this one was made for. */
+    replaces_key_id: z.string().nullable(),
     revoked_at: time().nullable(),
     revoked_by: z.uuid().nullable(),
     created_by: z

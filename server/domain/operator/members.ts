@@ -1,5 +1,13 @@
 import { email as emailAddress } from '#server/domain/people/schema.ts';
-import { acceptPassword, addMembership, canonicalEmail, createUser, dropMailCodes, revokeSessions } from '#server/domain/people/service.ts';
+import {
+  acceptPassword,
+  addMembership,
+  canonicalEmail,
+  createUser,
+  dropMailCodes,
+  revokeSessions,
+  tenantIdsOf,
+} from '#server/domain/people/service.ts';
 import { MEMBER_ROLES, type MemberRole } from '#server/kernel/capabilities.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { label } from '#server/kernel/fields.ts';
@@ -45,7 +53,11 @@ export async function ensureMember(
     // Whoever needed a new password may not be the only one signed in with the old one.
     await revokeSessions(tx, known.id, now);
     await dropMailCodes(tx, known.id, now);
+    const concerned = new Set([tenantId, ...(await tenantIdsOf(tx, known.id))]);
+    const password = { action: 'update', resource_type: 'user', resource_id: known.id, name: email, details: { field: 'password' } };
+    for (const id of concerned) await audit(tx, id, password);
   }
+  if (!known) await audit(tx, tenantId, { action: 'create', resource_type: 'user', resource_id: user.id, name: email });
   const member = await tx.memberships.findFirst({ where: { tenant_id: tenantId, user_id: user.id, removed_at: null } });
   if (member?.role === role) return;
   if (member) await tx.memberships.update({ where: { id: member.id }, data: { role } });

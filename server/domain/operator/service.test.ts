@@ -51,6 +51,29 @@ test('set-member gives, changes and takes away a role, each time in the audit lo
   );
 });
 
+test('a password that the operator gives somebody is in the trail of every workspace of theirs, and so is a new account', async () => {
+  const password = 'correct horse battery staple';
+  const [a, b] = [await operator.provisionTenant({ slug: 'pw-a' }), await operator.provisionTenant({ slug: 'pw-b' })];
+  for (const slug of ['pw-a', 'pw-b']) await operator.setMember({ slug, email: 'pat@example.com', role: 'viewer' });
+  const trail = async (tenant_id: string) =>
+    (await db().audit_logs.findMany({ where: { tenant_id, resource_type: 'user' }, orderBy: { seq: 'asc' } })).map((e) => [
+      e.action,
+      e.actor_type,
+      (e.details as { name: string }).name,
+      (e.details as { field?: string }).field,
+    ]);
+  assert.deepEqual(await trail(a.id), [['create', 'operator', 'pat@example.com', undefined]]);
+  // The role stays as it is; the password is a change all the same.
+  await operator.setMember({ slug: 'pw-b', email: 'pat@example.com', role: 'viewer', password });
+  const changed = ['update', 'operator', 'pat@example.com', 'password'];
+  assert.deepEqual((await trail(a.id)).slice(1), [changed]);
+  assert.deepEqual(await trail(b.id), [changed]);
+  assert.doesNotMatch(
+    JSON.stringify(await db().audit_logs.findMany({ where: { tenant_id: b.id }, select: { details: true } })),
+    /correct horse/,
+  );
+});
+
 test('create-tenant without a plan or status leaves those of an existing workspace alone', async () => {
   await operator.provisionTenant({ slug: 'lapsed', plan: 'starter', status: 'past_due' });
   const again = await operator.provisionTenant({ slug: 'lapsed', owner_email: 'lee@example.com' });

@@ -69,7 +69,13 @@ export async function signInByCode(ctx: PersonCtx, input: { email: string; code:
   const forgive = await throttled([{ what: 'code-ip', subject: network(ctx.ip), limit: 50, window_sec: 900 }], ctx.now, 'rate_limited');
   // In a transaction of its own: a failed try must stay counted.
   const found = await ctx.db.$transaction((tx) => useCode(tx, 'sign_in', input.email, input.code, ctx.now));
-  if (!found) throw new Refusal('mfa_code_invalid', 'The code is wrong or has expired. Ask for a new one.');
+  if (!found) {
+    inBackground('failed sign-in', async () => {
+      const account = await accountByEmail(ctx.db, input.email);
+      if (account) await recordFailure(ctx, account, 'code');
+    });
+    throw new Refusal('mfa_code_invalid', 'The code is wrong or has expired. Ask for a new one.');
+  }
   await forgive();
   return finish(ctx, found.user_id, 'code', input, verified(found.user_id, ctx.now));
 }

@@ -1,5 +1,16 @@
 import type { z } from 'zod';
-import { acceptPassword, auditCtx, begin, chosen, network, type SignedIn, throttled, workspacesOf } from '#server/domain/people/service.ts';
+import {
+  acceptPassword,
+  auditCtx,
+  auditPerson,
+  begin,
+  chosen,
+  network,
+  type SignedIn,
+  tenantIdsOf,
+  throttled,
+  workspacesOf,
+} from '#server/domain/people/service.ts';
 import { isServableStatus } from '#server/domain/tenants/schema.ts';
 import { changesOf } from '#server/kernel/changes.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
@@ -101,7 +112,17 @@ export async function completeOnboarding(ctx: SignedInCtx, input: z.output<typeo
     if (owned && wanted.tenant_slug && wanted.tenant_slug !== owned.slug)
       throw invalid('tenant_slug', 'an existing workspace changes its address in the settings');
     if (owned && wanted.region && wanted.region !== owned.region) throw invalid('region', 'cannot be changed');
-    await tx.users.update({ where: { id: ctx.user.id }, data: { full_name } });
+    if (full_name !== ctx.user.full_name) {
+      await tx.users.update({ where: { id: ctx.user.id }, data: { full_name, updated_at: ctx.now } });
+      await auditPerson(tx, ctx, owner, await tenantIdsOf(tx, ctx.user.id), {
+        action: 'update',
+        resource_type: 'user',
+        resource_id: ctx.user.id,
+        name: ctx.user.email,
+        details: { field: 'profile', via: 'onboarding' },
+        changes: changesOf(ctx.user, { full_name }, ['full_name']),
+      });
+    }
     if (!owned) {
       const tenant = await createWorkspace(tx, ctx, owner, wanted, 'onboarding');
       await tx.sessions.update({ where: { id: ctx.session.id }, data: { active_tenant_id: tenant.id } });
