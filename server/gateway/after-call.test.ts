@@ -220,6 +220,41 @@ test('with the database away rows go to disk, and every one of them is in the ta
   assert.equal(readdirSync(folder).length, 0);
 });
 
+test('batches that follow each other in the same memory bring every row as it was, however long, and what the database refuses takes no neighbour along', async () => {
+  const w = await workspace();
+  await served(running, w);
+  const pool = new pg.Pool(connection());
+  const writer = createLogWriter({
+    pool,
+    spill: createSpill(path.join(directory, 'unused')),
+    stamps: usageStamps(pool),
+    nodeId: 'n',
+    maxBatch: 10,
+    everyMs: 5,
+  });
+  const texts = Array.from({ length: 95 }, (_, i) => `/${i}/${['ä€😀', '\t\n\\N', 'x'.repeat(2_000), '', '\\.'][i % 5]}`);
+  const refused = 42;
+  for (const [i, forwardPath] of texts.entries()) {
+    writer.record({
+      ...fakeCall(running),
+      receivedAt: Date.now(),
+      requestId: `0190a0a0-0000-7000-9000-${String(i).padStart(12, '0')}`,
+      forwardPath: i === refused ? '/nul\0' : forwardPath,
+      names: [`x-${i}`],
+      snapshot: running.plane.snapshots.byId(w.tenant.id)?.live,
+    } as never);
+    // Batches fill while others are on their way.
+    if (i % 7 === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  await writer.close();
+  await pool.end();
+  const rows = await db().request_logs.findMany({ where: { tenant_id: w.tenant.id }, orderBy: { request_id: 'asc' } });
+  assert.deepEqual(
+    rows.map(({ path, trace }) => [path, (trace as { request_headers: string[] }).request_headers]),
+    texts.flatMap((text, i) => (i === refused ? [] : [[text, [`x-${i}`]]])),
+  );
+});
+
 function fakeCall({ plane }: typeof running) {
   return {
     admitted: true,

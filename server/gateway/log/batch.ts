@@ -1,5 +1,5 @@
 import { COLUMNS } from './columns.ts';
-import { copyLine, readCopyLine } from './copy.ts';
+import { copyLine, MESSAGE_HEAD, readCopyLine } from './copy.ts';
 import type { LogRow } from './row.ts';
 import { newTallies } from './tally.ts';
 
@@ -11,10 +11,14 @@ export type LogBatch = ReturnType<typeof newBatch>;
 
 const ROW_BYTES = 1024;
 
-export function newBatch(capacity: number) {
+/** Memory in which that many rows have room mostly. */
+export const memoryFor = (rows: number): Buffer => Buffer.allocUnsafeSlow(rows * ROW_BYTES + MESSAGE_HEAD);
+
+/** An empty batch, which owns the memory it is given. */
+export function newBatch(memory: Buffer) {
   const tallies = newTallies();
-  let bytes: Buffer = Buffer.allocUnsafeSlow(capacity * ROW_BYTES);
-  let used = 0;
+  let bytes = memory;
+  let used = MESSAGE_HEAD;
   let size = 0;
 
   return {
@@ -29,20 +33,29 @@ export function newBatch(capacity: number) {
     get size() {
       return size;
     },
-    /** Of all rows, each with its line end. */
-    lines: (): Buffer => bytes.subarray(0, used),
+    /** All rows, each with its line end, behind the room for the head of the message that carries them. */
+    message: (): Buffer => bytes.subarray(0, used),
     tallies: tallies.all,
     /** The rows one by one, for the disk and for a database that has some of them. */
     rows: (): LogRow[] =>
       bytes
-        .toString('utf8', 0, used)
+        .toString('utf8', MESSAGE_HEAD, used)
         .split('\n', size)
         .map((line) => readCopyLine<LogRow>(COLUMNS, line)),
+    /** The end of the batch: its memory, for another one. Only for who knows that nothing of it is still being sent. */
+    release(): Buffer {
+      const memory = bytes;
+      bytes = NOTHING;
+      used = 0;
+      return memory;
+    },
   };
 }
 
+const NOTHING = Buffer.alloc(0);
+
 export function batchOf(rows: readonly LogRow[]): LogBatch {
-  const batch = newBatch(rows.length);
+  const batch = newBatch(memoryFor(rows.length));
   for (const row of rows) batch.add(row);
   return batch;
 }

@@ -49,5 +49,6 @@ function kindOf(type: (typeof TYPES)[keyof typeof TYPES]): CopyColumn {
   if (type === 'jsonb') return 'json';
   if (type === 'text[]') return 'array';
   if (type === 'boolean') return 'boolean';
+  if (type === 'uuid' || type === 'timestamptz') return 'word';
   return type === 'int' || type === 'bigint' ? 'number' : 'text';
 }

@@ -3,7 +3,7 @@ import test from 'node:test';
 import pg from 'pg';
 import { connection } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
-import { type CopyColumns, copyIn, copyLine, readCopyLine } from './copy.ts';
+import { type CopyColumns, copyIn, copyLine, MESSAGE_HEAD, readCopyLine } from './copy.ts';
 
 await testDatabase();
 
@@ -16,7 +16,7 @@ const columns: CopyColumns<Thing> = [
   ['flag', 'boolean'],
 ];
 const copyRows = (client: pg.PoolClient, table: string, rows: readonly Thing[]) =>
-  copyIn(client, table, columns, Buffer.from(rows.map((row) => copyLine(columns, row)).join('')));
+  copyIn(client, table, columns, Buffer.from(' '.repeat(MESSAGE_HEAD) + rows.map((row) => copyLine(columns, row)).join('')));
 
 const hostile = [
   '',

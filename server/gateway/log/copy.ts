@@ -1,16 +1,25 @@
+import type { Writable } from 'node:stream';
 import type { PoolClient, Submittable } from 'pg';
 
 // PostgreSQL's COPY, which takes a row at half the cost of any INSERT: most of an INSERT of many rows is taking its JSON or arrays apart.
 
-/** A column's value: `json` for objects, `array` for lists of texts. */
-export type CopyColumn = 'text' | 'number' | 'boolean' | 'array' | 'json';
+/** A column's value: `word` for text that can hold nothing COPY or JSON would read otherwise, `json` for objects, `array` for lists of texts. */
+export type CopyColumn = 'word' | 'text' | 'number' | 'boolean' | 'array' | 'json';
 export type CopyColumns<R extends object> = readonly (readonly [name: keyof R & string, kind: CopyColumn])[];
 
-/** Copies lines made by `copyLine` into a table, inside the client's transaction. Rejects with the database's error; then none of the rows is there. */
-export function copyIn<R extends object>(client: PoolClient, table: string, columns: CopyColumns<R>, lines: Buffer): Promise<void> {
+/** Bytes the message that carries the lines has before them: its kind and its length (PostgreSQL protocol, CopyData). */
+export const MESSAGE_HEAD = 5;
+
+/**
+ * Copies lines made by `copyLine` into a table, inside the client's transaction. Rejects with the database's error; then none of the rows is
+ * there. `message` has room for its head before the lines; it is sent as it is, and nobody reads it any more when the promise is fulfilled.
+ */
+export function copyIn<R extends object>(client: PoolClient, table: string, columns: CopyColumns<R>, message: Buffer): Promise<void> {
   const names = columns.map(([name]) => name).join(', ');
+  message.write('d', 0, 'latin1');
+  message.writeInt32BE(message.length - 1, 1);
   return new Promise((resolve, reject) => {
-    client.query(new CopyIn(`copy ${table} (${names}) from stdin`, lines, (error) => (error ? reject(error) : resolve())));
+    client.query(new CopyIn(`copy ${table} (${names}) from stdin`, message, (error) => (error ? reject(error) : resolve())));
   });
 }
 
@@ -33,7 +42,7 @@ export function readCopyLine<R extends object>(columns: CopyColumns<R>, line: st
 /** A field in COPY's text format: `\N` for null, a backslash before what would end or change it. */
 function field(value: unknown, kind: CopyColumn): string {
   if (value === null || value === undefined) return '\\N';
-  if (typeof value === 'string') return escaped(value);
+  if (typeof value === 'string') return kind === 'word' ? value : escaped(value);
   if (kind === 'json') return escaped(JSON.stringify(value));
   if (kind === 'array') return escaped(arrayOf(value as readonly string[]));
   return String(value);
@@ -68,18 +77,18 @@ const arrayOf = (items: readonly string[]): string =>
 const ELEMENT = /"((?:[^"\\]|\\.)*)"/gs;
 
 /** What the driver's connection offers beyond its published types. */
-type CopyConnection = { query(text: string): void; sendCopyFromChunk(chunk: Buffer): void; endCopyFrom(): void };
+type CopyConnection = { query(text: string): void; stream: Writable; endCopyFrom(): void };
 
 /** The driver's interface for statements of other kinds; it puts its own timeout around `callback`. */
 class CopyIn implements Submittable {
   callback: (error: Error | null) => void;
   readonly #text: string;
-  readonly #data: Buffer;
+  readonly #message: Buffer;
   #failed = false;
 
-  constructor(text: string, data: Buffer, callback: (error: Error | null) => void) {
+  constructor(text: string, message: Buffer, callback: (error: Error | null) => void) {
     this.#text = text;
-    this.#data = data;
+    this.#message = message;
     this.callback = callback;
   }
 
@@ -88,7 +97,8 @@ class CopyIn implements Submittable {
   }
 
   handleCopyInResponse(connection: unknown): void {
-    (connection as CopyConnection).sendCopyFromChunk(this.#data);
+    // The driver's own way of sending a chunk copies it into memory that grows until it fits.
+    (connection as CopyConnection).stream.write(this.#message);
     (connection as CopyConnection).endCopyFrom();
   }
 

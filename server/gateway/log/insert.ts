@@ -42,7 +42,7 @@ async function inTransaction(client: PoolClient, work: () => Promise<readonly Ta
 }
 
 async function copyAll(client: PoolClient, batch: LogBatch): Promise<readonly Tally[]> {
-  await copyIn(client, 'request_logs', COLUMNS, batch.lines());
+  await copyIn(client, 'request_logs', COLUMNS, batch.message());
   return batch.tallies();
 }
 

@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { log } from '#server/platform/log.ts';
 import type { Call } from '../call.ts';
 import { networkOf } from '../client-address.ts';
-import { batchOf, type LogBatch, newBatch } from './batch.ts';
+import { batchOf, type LogBatch, memoryFor, newBatch } from './batch.ts';
 import { insertBatch, insertRows } from './insert.ts';
 import { type LogRow, logRow } from './row.ts';
 import type { Spill } from './spill.ts';
@@ -30,6 +30,7 @@ export type LogWriterOptions = {
 const RETRY_MS = 2_000;
 const UNAUTHENTICATED_PER_MINUTE = 60;
 const MAX_NETWORKS = 10_000;
+const MOST_SPARE = 4;
 
 /**
  * The request log's way to the database (interface rule 13 §10): queued in memory, written in batches, on disk when the database is away
@@ -37,7 +38,9 @@ const MAX_NETWORKS = 10_000;
  */
 export function createLogWriter(options: LogWriterOptions): LogWriter {
   const { pool, spill, stamps, nodeId, maxQueue = 10_000, maxBatch = 500, everyMs = 250 } = options;
-  let open = newBatch(maxBatch);
+  /** Memory of batches that are written: fresh memory for each is what wakes the collector. */
+  const spare: Buffer[] = [];
+  let open = newBatch(memoryFor(maxBatch));
   /** Full, the oldest first. While it is written the first stays here. */
   const full: LogBatch[] = [];
   let queued = 0;
@@ -50,6 +53,8 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
   const write = async (batch: LogBatch) => {
     try {
       await insertBatch(pool, batch);
+      // The connection has answered to what was sent after the batch.
+      if (spare.length < MOST_SPARE) spare.push(batch.release());
     } catch (error) {
       if (!isDataFault(error) || batch.size === 1) throw error;
       // One row the database will not take must not hold back its neighbours.
@@ -66,7 +71,7 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
   function seal(): void {
     if (open.size === 0) return;
     full.push(open);
-    open = newBatch(maxBatch);
+    open = newBatch(spare.pop() ?? memoryFor(maxBatch));
   }
 
   function add(row: LogRow): void {
