@@ -26,7 +26,7 @@ export function ourAuthorization(value: string): string | undefined {
 // One of our own forms behind any scheme, or behind none: no credential of such a header counts, and no upstream may read it.
 const OURS_MISPLACED = /^(?:\S*\s+)?(?:tk_(?:live|test)_|svc_(?:live|test)_|AKE[A-Z2-7]{16}:)/;
 
-/** Whether an Authorization value carries a credential of ours, however it is presented: it is never forwarded (interface rule 12 §5.1). */
+/** Whether a value of Authorization or x-api-key carries a credential of ours, however it is presented: it is never forwarded (interface rule 12 §5.1). */
 export const holdsOurs = (value: string): boolean => OURS_MISPLACED.test(value);
 
 // Compared when nobody has the key id, so that an unknown key costs what a wrong one costs.

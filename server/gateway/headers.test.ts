@@ -110,7 +110,7 @@ test('foreign Authorization and x-api-key belong to the upstream', async () => {
   assert.equal(headers.traceparent, '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01');
 });
 
-test('a key of ours that was put into Authorization in any other way is no credential, and no upstream reads it', async () => {
+test('a credential of ours that was put into Authorization or x-api-key in any other way is none, and no upstream reads it', async () => {
   for (const authorization of [
     key,
     `Token ${key}`,
@@ -123,6 +123,12 @@ test('a key of ours that was put into Authorization in any other way is no crede
     assert.equal(alone.status, 401, authorization);
     assert.equal((await ask(port, w.tenant.slug, '/all', { key, headers: { authorization } })).status, 418);
     assert.equal(upstream.seen.at(-1)?.headers.authorization, undefined, authorization);
+  }
+  // Only keys count in x-api-key; a token of ours there was meant for us all the same.
+  for (const misplaced of [`svc_live_${'a'.repeat(49)}`, `svc_test_${'a'.repeat(49)}`, `Bearer ${key}`]) {
+    assert.equal((await ask(port, w.tenant.slug, '/all', { headers: { 'x-api-key': misplaced } })).status, 401, misplaced);
+    assert.equal((await ask(port, w.tenant.slug, '/all', { key, headers: { 'x-api-key': misplaced } })).status, 418);
+    assert.equal(upstream.seen.at(-1)?.headers['x-api-key'], undefined, misplaced);
   }
 });
 

@@ -9,7 +9,7 @@ export function authenticate(call: Call): undefined {
   const authorization = call.authorization === null ? undefined : ourAuthorization(call.authorization);
   const apiKey = call.apiKeyHeader !== null && isOurKey(call.apiKeyHeader) ? call.apiKeyHeader.trim() : undefined;
   call.stripAuthorization = authorization !== undefined || (call.authorization !== null && holdsOurs(call.authorization));
-  call.stripApiKey = apiKey !== undefined;
+  call.stripApiKey = apiKey !== undefined || (call.apiKeyHeader !== null && holdsOurs(call.apiKeyHeader));
   if (call.presentedKey === null && call.agentPair) {
     call.credential = BAD_CREDENTIAL; // no agent sessions are issued, so none can be good
     return;
