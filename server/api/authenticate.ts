@@ -77,7 +77,8 @@ export async function authenticate(headers: Headers, edge: Edge): Promise<Authen
 
 /** The one credential of a request (interface rule 01 §9). */
 function presented(headers: Headers): string {
-  const authorization = headers.get('authorization');
+  // An empty header carries no credential, so it says nothing against the other one either.
+  const authorization = headers.get('authorization') || null;
   const key = headers.get('x-api-key');
   const bearer = authorization === null ? null : /^Bearer +(\S+)$/i.exec(authorization.trim())?.[1];
   if (authorization !== null && !bearer && !key) throw invalidKey();

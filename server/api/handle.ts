@@ -54,6 +54,7 @@ async function answer(call: Call, who: typeof authenticate): Promise<Wire> {
   if (!match) throw new Refusal('not_found', 'There is no such path on this API.');
   if ('allow' in match)
     throw new Refusal('method_not_allowed', `This path answers ${match.allow.join(', ')}.`, { headers: { allow: match.allow.join(', ') } });
+  if (edge.fault) throw new Refusal(edge.fault, 'The request is too large.');
   const { op, params } = match;
   const body = await bodyOf(req);
   call.version = resolveVersion(req.headers.get('service-version'));

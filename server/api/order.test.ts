@@ -99,6 +99,26 @@ test('the order of checks: of two adjacent faults in one request the earlier one
   }
 });
 
+test('a request that the front door found too large is refused for it once its path and method are known, whoever sent it', async () => {
+  const { handle } = await import('./handle.ts');
+  const ask = async (method: string, path: string, fault: 'headers_too_large' | 'payload_too_large') => {
+    const edge = { space: 'live', ip: null, request_id: crypto.randomUUID(), user_agent: null, fault } as const;
+    const answer = await handle(new Request(`http://api.test/v1${path}`, { method }), edge);
+    return [answer.status, ((await answer.json()) as { error: { type: string } }).error.type];
+  };
+  for (const [fault, status] of [
+    ['headers_too_large', 431],
+    ['payload_too_large', 413],
+  ] as const) {
+    assert.deepEqual(await ask('POST', '/nothing', fault), [404, 'not_found']);
+    assert.deepEqual(await ask('PUT', '/environments', fault), [405, 'method_not_allowed']);
+    for (const op of operations.filter((o) => !o.http.includes(' /admin/') && !o.http.includes(' /auth/'))) {
+      const [method, path] = op.http.split(' ') as [string, string];
+      assert.deepEqual(await ask(method, path.replace(/\{\w+\}/g, 'x'), fault), [status, fault], op.id);
+    }
+  }
+});
+
 test('every answer carries one request id in header and body, and failures have exactly three members', async () => {
   const w = await workspace();
   const { text: key } = await w.key('live');
@@ -169,6 +189,16 @@ test('two different credentials are refused, the same one twice is fine, and non
     const both = await call('GET', '/environments', { headers: { authorization, 'x-api-key': a.text } });
     assert.deepEqual([both.status, both.body.error.type], [400, 'invalid_request'], authorization);
   }
+});
+
+test('a header without a value carries no credential', async () => {
+  const w = await workspace();
+  const { text: key } = await w.key('live');
+  const empty: Record<string, string>[] = [{ authorization: '' }, { 'x-api-key': '' }, { authorization: '  ', 'x-api-key': '' }];
+  for (const headers of empty)
+    assert.equal((await call('GET', '/environments', { headers })).body.error.type, 'authentication_required', JSON.stringify(headers));
+  assert.equal((await call('GET', '/environments', { headers: { authorization: '', 'x-api-key': key } })).status, 200);
+  assert.equal((await call('GET', '/environments', { key, headers: { 'x-api-key': '' } })).status, 200);
 });
 
 test('a path that names nothing is 404 at any length, and never 400 or 500', async () => {

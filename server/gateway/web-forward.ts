@@ -1,5 +1,5 @@
 import { Agent, type ClientRequest, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import { acceptBody } from './listener.ts';
+import { acceptBody, discardBody } from './listener.ts';
 
 /** Why the web process gave no answer. `unavailable` is certain: nothing was executed. */
 export type WebFailure = 'unavailable' | 'broken' | 'too_large' | 'slow_body' | 'crowded';
@@ -8,7 +8,8 @@ export type WebRequest = {
   target: string;
   /** Flat list of names and values; decides the framing, so it must keep the caller's Content-Length or Transfer-Encoding. */
   headers: string[];
-  bodyLimit: number;
+  /** `unread`: web is asked without the caller's body, which is read off after the answer. */
+  bodyLimit: number | 'unread';
   /** Whom the place at the web process is counted for. */
   source: string;
   /** Sees the answer's head before the caller does, and returns what to relay; a `body` replaces web's. */
@@ -52,8 +53,10 @@ export function createWebForward({
 
   function forward(req: IncomingMessage, res: ServerResponse, how: WebRequest): void {
     const length = req.headers['content-length'];
-    const hasBody = req.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
-    if (Number(length ?? 0) > how.bodyLimit) {
+    const unread = how.bodyLimit === 'unread';
+    const limit = how.bodyLimit === 'unread' ? 0 : how.bodyLimit;
+    const hasBody = !unread && (req.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0'));
+    if (!unread && Number(length ?? 0) > limit) {
       how.onFailure('too_large');
       return;
     }
@@ -91,12 +94,15 @@ export function createWebForward({
       web.on('response', (answer) => {
         answered = true;
         clearTimeout(late);
-        relay(answer, res, how, streams).catch(() => {
-          answer.destroy();
-          fail('broken');
-        });
+        relay(answer, res, how, streams).then(
+          () => (unread ? discardBody(req) : undefined),
+          () => {
+            answer.destroy();
+            fail('broken');
+          },
+        );
       });
-      if (hasBody) sendBody(req, web, how.bodyLimit, bodyIdleMs, fail);
+      if (hasBody) sendBody(req, web, limit, bodyIdleMs, fail);
       else web.end();
     }
   }

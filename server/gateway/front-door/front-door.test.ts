@@ -132,7 +132,11 @@ test('on the API planes every odd request gets our envelope, id and version, and
     if (/ \/v1\//.test(line)) assert.equal(answer.headers['service-version'], '2026-08-05', line);
     if (status === 405) assert.match(answer.headers.allow ?? '', /GET, HEAD, POST/);
   }
-  assert.equal(seen.length, 0);
+  // Only of what is too large is web asked whether there is such a path, and not given it.
+  assert.deepEqual(
+    seen.map((request) => request.headers['x-sallyport-fault']),
+    ['headers_too_large'],
+  );
 });
 
 test("the framework's own answers that still get through are replaced by ours", async () => {
@@ -334,7 +338,7 @@ test('bodies above the cap of their path are refused with 413, announced or not,
         bytes += chunk.length;
       });
       req.on('end', () => {
-        ended.push(bytes);
+        if (bytes > 0) ended.push(bytes);
         res.setHeader('content-type', 'application/json').end('{}');
       });
       req.on('error', () => undefined);
@@ -368,6 +372,41 @@ test('bodies above the cap of their path are refused with 413, announced or not,
   );
   assert.equal(told.status, 413);
   assert.equal(envelope(told.body).error.type, 'payload_too_large');
+});
+
+test('of a request that is too large web gets to know the line alone, and only its word that there is no such path or method is told instead', async () => {
+  const { ask, seen } = await edge({
+    web: (req, res) =>
+      void res
+        .writeHead(req.url === '/v1/nothing' ? 404 : req.method === 'PUT' ? 405 : 200, { 'content-type': 'application/json', allow: 'GET' })
+        .end('{"from":"web"}'),
+  });
+  const wide = `X-A: ${'a'.repeat(17_000)}\r\nX-Sallyport-Fault: none\r\nAuthorization: Bearer k\r\n`;
+  const long = `Content-Length: ${1024 * 1024 + 1}\r\nContent-Type: application/json\r\nAuthorization: Bearer k\r\n`;
+  for (const [headers, fault, status] of [
+    [wide, 'headers_too_large', 431],
+    [long, 'payload_too_large', 413],
+  ] as const) {
+    for (const [line, told] of [
+      ['POST /v1/nothing', 404],
+      ['PUT /v1/routes', 405],
+      ['POST /v1/routes', status],
+      ['DELETE /v1/routes/x', status],
+    ] as const) {
+      const answer = await ask('api', line, headers, headers === long ? 'a'.repeat(70_000) : '');
+      assert.deepEqual([answer.status, answer.headers['service-version']], [told, '2026-08-05'], `${line} ${fault}`);
+      assert.equal(answer.body.includes('from'), told !== status, line);
+      if (told === status) assert.equal(envelope(answer.body).error.type, fault);
+      const asked = seen.at(-1);
+      assert.equal(asked?.headers['x-sallyport-fault'], fault);
+      assert.deepEqual(
+        [asked?.headers['content-length'], asked?.headers.authorization, asked?.headers['x-a']],
+        ['0', undefined, undefined],
+      );
+    }
+  }
+  const { ask: alone } = await edge({ web: 'down' });
+  assert.equal((await alone('api', 'POST /v1/nothing', long)).status, 413, 'without web the size is all there is to tell');
 });
 
 test('a body that stops coming is answered 408 and let go', async () => {

@@ -5,7 +5,7 @@ import type { Head } from '../request-head.ts';
 import type { WebFailure, WebForward, WebHead } from '../web-forward.ts';
 import { changedBy, headersForWeb, headersFromWeb, standardHeaders } from './headers.ts';
 import { type Refused, refusalBody, writeRefusal } from './refusal.ts';
-import { type ForwardablePlane, frontDoor, type Surface } from './surface.ts';
+import { type ForwardablePlane, type FrontPass, type FrontRefusal, frontDoor, type Surface } from './surface.ts';
 
 export type FrontDoorOptions = {
   web: WebForward;
@@ -54,26 +54,50 @@ export function createFrontDoor(options: FrontDoorOptions): FrontDoor {
       const { surface } = verdict;
       const standard = standardHeaders(surface, origin.proto, serviceVersion, pathOf(match.target));
       const refuse = (refused: Omit<Refused, 'surface'>) => writeRefusal(req, res, { surface, ...refused }, requestId, standard);
+      const facts = { token, match, origin, requestId };
+      const fill = { 'x-request-id': requestId, ...standard };
+      const told = ({ status, ...refused }: Omit<Refused, 'surface'>) => {
+        const { type, text } = refusalBody({ surface, status, ...refused }, requestId);
+        const headers = { ...fill, 'cache-control': 'no-store', 'content-type': type, 'content-length': String(Buffer.byteLength(text)) };
+        return { status, headers: Object.entries(headers).flat(), body: text };
+      };
+      const relayed = (answer: WebHead) => {
+        const own = frameworkAnswer(answer, surface, match.target);
+        return own ? told(own) : { status: answer.status, headers: headersFromWeb(answer.headers, surface, fill) };
+      };
+      const excess = excessOf(req, verdict);
+      // Whether there is such a path, and such a method on it, comes before its size (01 §2), and only web knows it: it is asked about the bare line.
+      if (excess)
+        return web.forward(req, res, {
+          target: match.target,
+          headers: [...headersForWeb([], surface, facts), 'content-length', '0', 'x-sallyport-fault', excess.type],
+          bodyLimit: 'unread',
+          source: networkOf(origin.address),
+          onHead: async (answer) => (answer.status === 404 || answer.status === 405 ? relayed(answer) : told(excess)),
+          onFailure: () => refuse(excess),
+        });
       if (!verdict.ok) return refuse(verdict);
 
       web.forward(req, res, {
         target: verdict.target,
-        headers: headersForWeb(req.rawHeaders, surface, { token, match, origin, requestId }),
+        headers: headersForWeb(req.rawHeaders, surface, facts),
         bodyLimit: verdict.bodyLimit,
         source: networkOf(origin.address),
         async onHead(answer) {
           await settleChanges(answer.headers);
-          const fill = { 'x-request-id': requestId, ...standard };
-          const own = frameworkAnswer(answer, surface, match.target);
-          if (own === undefined) return { status: answer.status, headers: headersFromWeb(answer.headers, surface, fill) };
-          const { type, text } = refusalBody({ surface, ...own }, requestId);
-          const headers = { ...fill, 'cache-control': 'no-store', 'content-type': type, 'content-length': String(Buffer.byteLength(text)) };
-          return { status: own.status, headers: Object.entries(headers).flat(), body: text };
+          return relayed(answer);
         },
         onFailure: (failure) => refuse(FAILURES[failure]),
       });
     },
   };
+}
+
+/** What makes a request of the Management API too large to be read; undefined when nothing does that was announced. */
+function excessOf(req: IncomingMessage, verdict: FrontPass | FrontRefusal): Omit<Refused, 'surface'> | undefined {
+  if (verdict.surface !== 'management') return undefined;
+  if (!verdict.ok) return verdict.status === 431 ? verdict : undefined;
+  return Number(req.headers['content-length'] ?? 0) > verdict.bodyLimit ? FAILURES.too_large : undefined;
 }
 
 const FAILURES: Readonly<Record<WebFailure, Omit<Refused, 'surface'>>> = {
