@@ -19,7 +19,8 @@ const { default: next } = await import('next');
 const app = next({ dev, hostname: 'localhost' });
 await app.prepare();
 const handle = app.getRequestHandler();
-const server = http.createServer((req, res) => {
+// The gateway has judged how much a caller may send, and adds a few headers of its own: here nothing may be refused by size, in words that are not ours.
+const server = http.createServer({ maxHeaderSize: 96 * 1024 }, (req, res) => {
   if (req.url === '/__alive') res.end('alive');
   else void handle(req, res).catch((error: unknown) => broken(res, error));
 });
