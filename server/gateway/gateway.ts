@@ -200,6 +200,13 @@ function refuseHead(
     const call = newCall({ req, res, requestId, snapshot, otherSpace, target, sourceAddress, host });
     return refuse(call, options.plane, refused(fault.type, fault.message));
   }
+  if (
+    match.plane === 'api' ||
+    match.plane === 'admin' ||
+    match.plane === 'hooks' ||
+    (match.plane === 'tenant' && isOtherPlane(match.target))
+  )
+    return options.frontDoor.refuse(req, res, { match, requestId }, fault);
   bare(req, res, fault.status, { error: { type: fault.type, message: fault.message, request_id: requestId } }, requestId);
 }
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Network } from '#server/platform/http-out/networks.ts';
 import { networkOf, type RequestOrigin, requestOrigin } from '../client-address.ts';
-import type { Head } from '../request-head.ts';
+import type { Head, HeadRefusal } from '../request-head.ts';
 import type { WebFailure, WebForward, WebHead } from '../web-forward.ts';
 import { changedBy, headersForWeb, headersFromWeb, standardHeaders } from './headers.ts';
 import { type Refused, refusalBody, writeRefusal } from './refusal.ts';
@@ -31,6 +31,8 @@ export type FrontDoorCall = {
 export type FrontDoor = {
   /** Refuses or forwards one request of a plane that is not data plane. Answers exactly once, never throws. */
   serve(req: IncomingMessage, res: ServerResponse, call: FrontDoorCall): void;
+  /** Answers a request whose head is at fault, in the shape of the surface it was for. */
+  refuse(req: IncomingMessage, res: ServerResponse, call: Omit<FrontDoorCall, 'head'>, fault: HeadRefusal): void;
 };
 
 export function createFrontDoor(options: FrontDoorOptions): FrontDoor {
@@ -89,6 +91,18 @@ export function createFrontDoor(options: FrontDoorOptions): FrontDoor {
         },
         onFailure: (failure) => refuse(FAILURES[failure]),
       });
+    },
+    refuse(req, res, { match, requestId, origin = requestOrigin(req, trustedProxies) }, fault) {
+      const { surface: asked } = frontDoor(match, req.method ?? '', 0);
+      // No browser sends such a head by itself, so nobody waits for a page.
+      const surface = asked === 'pages' ? 'public' : asked;
+      writeRefusal(
+        req,
+        res,
+        { surface, ...fault },
+        requestId,
+        standardHeaders(surface, origin.proto, serviceVersion, pathOf(match.target)),
+      );
     },
   };
 }
