@@ -69,14 +69,19 @@ export class BodyRelay implements BodySource {
     req.on('end', this.#onEnd);
     req.on('close', this.#onClose);
     req.on('error', this.#onClose);
-    this.#idle = setTimeout(() => this.#fail(new BodyStalled('the caller stopped sending')), this.#idleMs);
+    this.#awaitCaller();
     req.resume();
   }
 
   resume(): void {
     if (this.#sink === null) return;
-    this.#idle?.refresh();
+    this.#awaitCaller();
     this.#req.resume();
+  }
+
+  #awaitCaller(): void {
+    clearTimeout(this.#idle);
+    this.#idle = setTimeout(() => this.#fail(new BodyStalled('the caller stopped sending')), this.#idleMs);
   }
 
   /** Lets go of the request, paused where it is. */
