@@ -161,7 +161,17 @@ test('the answer comes back verbatim but for connection headers, and an upstream
 test('no upstream is given the cookies of the dashboard, nor gives any, where a browser takes both for one host', async () => {
   const mirror = await startUpstream((req, res) =>
     res
-      .writeHead(200, { 'set-cookie': ['svc_session=fixed; Path=/', '__Host-svc_device=x; Secure', 'theirs=1'] })
+      .writeHead(200, {
+        // One without a name is sent back as its value alone: `svc_session=fixed`.
+        'set-cookie': [
+          'svc_session=fixed; Path=/',
+          '__Host-svc_device=x; Secure',
+          'theirs=1',
+          '=svc_session=fixed',
+          ' = svc_signup=x; Path=/',
+        ],
+        'clear-site-data': req.url?.endsWith('cache') ? '"cache"' : '"cache", "Cookies"',
+      })
       .end(req.headers.cookie ?? 'none'),
   );
   await makeRoute(w, 'cookies', mirror.url);
@@ -170,6 +180,9 @@ test('no upstream is given the cookies of the dashboard, nor gives any, where a 
   const answer = await got('a=1; svc_session=eyJ.secret; __Host-svc_session=s;svc_signup=x; b="svc_device=2"; svc_sessions=3');
   assert.equal(answer.body, 'a=1; b="svc_device=2"; svc_sessions=3');
   assert.deepEqual(answer.headers['set-cookie'], ['theirs=1']);
+  assert.equal(answer.headers['clear-site-data'], undefined, 'it would sign the person out');
+  const harmless = await ask(port, w.tenant.slug, '/cookies/cache', { key });
+  assert.equal(harmless.headers['clear-site-data'], '"cache"');
   assert.equal((await got('svc_session=eyJ.secret; svc_device=d')).body, 'none');
   assert.equal((await got('a=1;b=2;  c=3')).body, 'a=1;b=2;  c=3', 'others byte for byte');
 });

@@ -22,6 +22,8 @@ export function answerHeaders(call: Call, headers: HeaderList): string[] {
     if (isHopByHop(name) || name.startsWith('x-svc-') || nominated?.has(name)) continue;
     // Nor may it sign the person's browser in or out of the dashboard on the same host.
     if (name === 'set-cookie' && isDashboardCookie(headers[i + 1] as string)) continue;
+    // It counts for the whole site, and so for the dashboard beside the workspaces' hosts.
+    if (name === 'clear-site-data' && /"(?:cookies|\*)"/i.test(headers[i + 1] as string)) continue;
     if (name === 'x-request-id') requestId = true;
     else if (name === 'x-ratelimit-limit' || name === 'x-ratelimit-remaining' || name === 'x-ratelimit-reset') rateLimit = true;
     out.push(name, headers[i + 1] as string);

@@ -3,8 +3,14 @@ export const DASHBOARD_COOKIES = { session: 'svc_session', signup: 'svc_signup',
 
 const OURS = /^(?:__Host-)?(?:svc_session|svc_signup|svc_device)$/;
 
-/** Whether a cookie pair (`name=value`, with or without attributes) is one of them. */
-export const isDashboardCookie = (pair: string): boolean => OURS.test(pair.split('=', 1)[0]?.trim() ?? '');
+/** Whether a cookie pair (`name=value`, with or without attributes) is one of them. Browsers keep `=name=value` without a name and send `name=value`. */
+export const isDashboardCookie = (pair: string): boolean =>
+  OURS.test(
+    pair
+      .replace(/^[\s=]+/, '')
+      .split('=', 1)[0]
+      ?.trim() ?? '',
+  );
 
 /** A Cookie header without them; undefined when nothing is left. */
 export function withoutDashboardCookies(header: string): string | undefined {
