@@ -16,11 +16,13 @@ export type Received = (bytes: Buffer) => void;
 /** Opens a socket that gives what it reads to `received`; without it the socket emits `data`. */
 export type Connect = (received?: Received) => Promise<Socket | TLSSocket>;
 
+/** Of one read, at most. */
+export const READ_BYTES = 64 * 1024;
 /**
  * What every unencrypted socket reads into: one read is dealt with before the next, and a buffer of its own for each would be taken and thrown
  * away a hundred thousand times a second.
  */
-const READ_BUFFER = Buffer.allocUnsafeSlow(64 * 1024);
+const READ_BUFFER = Buffer.allocUnsafeSlow(READ_BYTES);
 
 /**
  * Opens sockets to one endpoint: resolve and judge, connect to an address of that very answer, look at the peer address once more,

@@ -202,8 +202,11 @@ export class ResponseParser {
       if (!this.#upgrade) throw new MalformedResponse('the upstream changed to a protocol nobody asked for');
       this.keepAlive = false;
       this.#state = 'done';
-    } else if (this.#method === 'HEAD' || status === 204 || status === 304) this.#state = 'done';
-    else if (coding !== undefined) {
+    } else if (this.#method === 'HEAD' || status === 204 || status === 304) {
+      // Some send a body all the same, often a moment later: it would be read as the answer to the next request (RFC 9112 §11.2).
+      if (this.#method === 'HEAD' || coding !== undefined || (status === 204 && Number(length ?? 0) > 0)) this.keepAlive = false;
+      this.#state = 'done';
+    } else if (coding !== undefined) {
       this.#headBytes = 0;
       this.#line = '';
       this.#state = 'chunk size';

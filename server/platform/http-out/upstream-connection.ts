@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { Connect } from './connector.ts';
+import { type Connect, READ_BYTES } from './connector.ts';
 import { classifyFault, UpstreamFault } from './faults.ts';
 import { requestHead } from './request-head.ts';
 import { type HeaderList, MalformedResponse, type ResponseEvents, ResponseParser } from './response-parser.ts';
@@ -29,6 +29,7 @@ export class UpstreamConnection implements Carrier, ResponseEvents, BodySink {
   /** Bytes that are left of a body of known length; null: it goes in chunks. */
   #bodyLeft: number | null = 0;
   #paused = false;
+  #encrypted = false;
   #error: Error | undefined;
   bornAt = 0;
   /** When the connection must not be used any more unless it serves a call, on performance.now()'s clock. */
@@ -43,6 +44,7 @@ export class UpstreamConnection implements Carrier, ResponseEvents, BodySink {
   async open(connect: Connect, lend = true): Promise<void> {
     const socket = await connect(lend ? (bytes) => this.#received(bytes) : undefined);
     this.#socket = socket;
+    this.#encrypted = 'encrypted' in socket;
     this.bornAt = performance.now();
     this.usableUntil = Number.POSITIVE_INFINITY;
     if (!lend) socket.on('data', (bytes: Buffer) => this.#received(bytes));
@@ -145,7 +147,7 @@ export class UpstreamConnection implements Carrier, ResponseEvents, BodySink {
         const used = this.#parser.push(bytes);
         if (!this.#parser.done || this.#call === null) return;
         if (this.#upgraded) this.#handOver(this.#upgraded, bytes.subarray(used));
-        else this.#complete(used === bytes.length);
+        else this.#complete(used === bytes.length, this.#encrypted || bytes.length === READ_BYTES);
       });
   }
 
@@ -160,7 +162,8 @@ export class UpstreamConnection implements Carrier, ResponseEvents, BodySink {
     }
   }
 
-  #complete(clean: boolean): void {
+  /** `maybeMore`: what the upstream has sent may not have been read to its end. */
+  #complete(clean: boolean, maybeMore: boolean): void {
     const call = this.#call as UpstreamCall;
     const { keepAlive, idleMs } = this.#parser;
     call.handler.onEnd();
@@ -172,7 +175,9 @@ export class UpstreamConnection implements Carrier, ResponseEvents, BodySink {
     else {
       if (this.#paused) this.resume();
       this.usableUntil = performance.now() + idleMs - IDLE_MARGIN_MS;
-      this.#owner.freed(this);
+      if (!maybeMore) this.#owner.freed(this);
+      // It is read before this, and closes the connection: nobody asked for it.
+      else setImmediate(() => this.alive && this.#owner.freed(this));
     }
   }
 
@@ -209,7 +214,7 @@ export class UpstreamConnection implements Carrier, ResponseEvents, BodySink {
   }
 
   #ended(): void {
-    if (this.#call !== null && this.#parser.close()) this.#guarded(() => this.#complete(false));
+    if (this.#call !== null && this.#parser.close()) this.#guarded(() => this.#complete(false, false));
   }
 
   #closed(): void {

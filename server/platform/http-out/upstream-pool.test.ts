@@ -54,6 +54,26 @@ test('bytes after the end of a response never become the next response', async (
   }
 });
 
+test('a body where there can be none, sent late, never becomes the answer to the next call', async () => {
+  for (const [method, head] of [
+    ['HEAD', '200 OK\r\nContent-Length: 45'],
+    ['DELETE', '204 No Content\r\nContent-Length: 45'],
+  ] as const) {
+    const server = createTcp((socket) => {
+      socket.on('error', () => undefined);
+      socket.on('data', (bytes: Buffer) => {
+        const own = () => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nown');
+        if (!bytes.includes(`${method} /`)) return void setTimeout(own, 40);
+        socket.write(`HTTP/1.1 ${head}\r\n\r\n`);
+        setTimeout(() => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison'), 15);
+      });
+    });
+    const [pools, key] = [poolsOf({ connections: 1 }), keyOf(await listen(server))];
+    const both = await Promise.all([call(pools, key, { method }), call(pools, key)]);
+    assert.deepEqual([both[0].body, both[1].body], ['', 'own'], method);
+  }
+});
+
 test('a closed port and a name without address are unreachable in the connect phase, an inside address is not allowed', async () => {
   const server = createTcp();
   const port = await listen(server);

@@ -106,3 +106,22 @@ test('a reset on a fresh TLS socket is not taken for a stale one', async () => {
   const fresh = await call(pools, tlsKey(port), { method: 'POST', body: Buffer.from('x') });
   assert.deepEqual([fresh.fault?.type, fresh.fault?.reused], ['upstream_unreachable', false]);
 });
+
+test('what comes behind an answer never becomes the next one, also in a record of its own', async () => {
+  const head = 'HTTP/1.1 200 OK\r\nContent-Length: 16300\r\nX-Fill: ';
+  // A record carries 16 KiB: the answer is the first, and all of what is behind it the second.
+  const answer = `${head}${'x'.repeat(16_384 - head.length - 4 - 16_300)}\r\n\r\n${'a'.repeat(16_300)}`;
+  assert.equal(answer.length, 16_384);
+  let n = 0;
+  const server = createTls(await leaf('api.example.com'), (socket) => {
+    socket.on('error', () => undefined);
+    socket.on('data', () => {
+      if (n++ === 0) socket.write(`${answer}HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison`);
+      else setTimeout(() => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nown'), 30);
+    });
+  });
+  server.on('tlsClientError', () => undefined);
+  const [pools, key] = [poolsOf({ connections: 1 }), tlsKey(await listen(server))];
+  const [first, second] = await Promise.all([call(pools, key), call(pools, key)]);
+  assert.deepEqual([first.body.length, second.body], [16_300, 'own']);
+});
