@@ -246,6 +246,35 @@ test('the body limit and the header limit of the Management API hold, announced 
   const headers = await exchange(port.api, `GET /v1/environments HTTP/1.1\r\nHost: ${host}\r\n${auth}X-A: ${'a'.repeat(17_000)}\r\n\r\n`);
   expect([headers.status, JSON.parse(headers.body).error.type]).toEqual([431, 'headers_too_large']);
   for (const answer of [announced, chunked, waiting, fits, headers]) expectOurs(answer, String(answer.status));
+  const unknown = await exchange(port.api, [`${head.replace('/environments', '/nothing')}Content-Length: ${big.length}\r\n\r\n`, big], 300);
+  expect([unknown.status, JSON.parse(unknown.body).error.type], 'a path that is not there is told before its size').toEqual([
+    404,
+    'not_found',
+  ]);
+});
+
+test('what is let in by its size is served, up to the last byte: nothing behind the gateway has a smaller limit', async () => {
+  const { host, auth } = planes()[0] as ReturnType<typeof planes>[number];
+  // What a field costs is its name, its value and four bytes; `Connection: close` and the rest of these are 16 KiB together.
+  const fields = `Host: ${host}\r\n${auth}Connection: close\r\n`;
+  const filled = (bytes: number) => `${fields}X-A: ${'a'.repeat(bytes - fields.length - 7)}\r\n`;
+  const target = (bytes: number) => `/v1/routes?per_page=1&unknown=${'a'.repeat(bytes - 30)}`;
+  for (const [url, headers, status] of [
+    ['/v1/routes', filled(16 * 1024), 200],
+    ['/v1/routes', filled(16 * 1024 + 1), 431],
+    [target(16 * 1024), fields, 200],
+    [target(16 * 1024 + 1), fields, 414],
+    [target(16 * 1024), filled(16 * 1024), 200],
+  ] as const) {
+    const answer = await exchange(port.api, `GET ${url} HTTP/1.1\r\n${headers}\r\n`, 2_000);
+    expect([answer.status, answer.headers['service-version']], `${url.length} + ${headers.length}: ${answer.body.slice(0, 100)}`).toEqual([
+      status,
+      '2026-08-05',
+    ]);
+  }
+  const cookies = `Cookie: a=${'b'.repeat(30_000)}\r\nConnection: close\r\n`;
+  const page = await exchange(port.admin, `GET /signin HTTP/1.1\r\nHost: localhost:${port.admin}\r\n${cookies}\r\n`, 3_000);
+  expect(page.status, 'a browser with a full jar of cookies').toBe(200);
 });
 
 test('a proxied path reaches the upstream below its base or is refused, however it is spelled', async () => {
