@@ -7,11 +7,11 @@ import { useListedOperations } from '#components/trpc/listed-operations.ts';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { forgetCalls, useRecordedCalls } from '#components/trpc/recorder.ts';
 import { IconButton } from '#components/ui/button.tsx';
+import { Edge } from '#components/ui/edge.tsx';
 import { Segmented } from '#components/ui/tabs.tsx';
 import { CallDetails } from './call-details.tsx';
 import { CallLine } from './call-line.tsx';
 import { described, ofPage } from './described.ts';
-import { PaneEdge } from './pane-edge.tsx';
 
 type Which = 'page' | 'failed' | 'all';
 
@@ -37,7 +37,7 @@ export function DevPane({ height, onHeight, onClose }: { height: number; onHeigh
       }}
       className="sticky bottom-0 z-20 flex max-h-[80dvh] min-w-0 flex-col border-line-strong border-t bg-canvas"
     >
-      <PaneEdge height={height} onHeight={onHeight} />
+      <Edge side="top" label="Height of the developer pane" size={height} onSize={onHeight} least={160} most={0.8} />
       <header className="flex min-w-0 flex-wrap items-center gap-2 border-line border-b px-3 py-1.5 lg:px-5">
         <h2 className="font-medium text-sm max-sm:sr-only">Developer</h2>
         <Segmented

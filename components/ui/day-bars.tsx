@@ -1,8 +1,7 @@
 'use client';
 
-import { Table2 } from 'lucide-react';
 import { type CSSProperties, type KeyboardEvent, useState } from 'react';
-import { IconButton } from './button.tsx';
+import { AsTableButton, ChartTable, counted } from './chart-parts.tsx';
 import { cn } from './cn.ts';
 import { nice } from './scale.ts';
 
@@ -59,17 +58,19 @@ export function DayBars({ days, series, unit, onPick, height = 140 }: DayBarsPro
             <span className="figures text-ink-3">{values.reduce((a, b) => a + b, 0).toLocaleString()}</span>
           </span>
         ))}
-        <IconButton
-          size="sm"
-          label={asTable ? 'Show as chart' : 'Show as table'}
-          aria-pressed={asTable}
-          icon={<Table2 />}
-          onClick={() => setAsTable(!asTable)}
-          className="ml-auto size-6"
-        />
+        <AsTableButton pressed={asTable} onChange={setAsTable} className="ml-auto size-6" />
       </figcaption>
       {asTable ? (
-        <DayTable days={days} series={series} totals={totals} unit={unit} />
+        <ChartTable
+          caption={`${unit} by day`}
+          corner="Day (UTC)"
+          columns={[...series.map(({ label }) => label), ...(series.length > 1 ? ['Total'] : [])]}
+          rows={days.map((day, index) => ({
+            key: day,
+            name: dayOf(day),
+            values: [...series.map(({ values }) => values[index] ?? 0), totals[index] ?? 0],
+          }))}
+        />
       ) : (
         <>
           <p aria-live="polite" className="figures min-h-4.5 text-ink-2 text-xs">
@@ -145,50 +146,6 @@ export function DayBars({ days, series, unit, onPick, height = 140 }: DayBarsPro
   );
 }
 
-function DayTable({ days, series, totals, unit }: Pick<DayBarsProps, 'days' | 'series' | 'unit'> & { totals: readonly number[] }) {
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable from the keyboard.
-    <div tabIndex={0} className="max-h-64 overflow-auto rounded-md border border-line-strong">
-      <table className="figures w-full text-right text-xs">
-        <caption className="sr-only">{unit} by day</caption>
-        <thead className="sticky top-0 bg-subtle text-ink-3">
-          <tr>
-            <th scope="col" className="px-2 py-1 text-left font-medium">
-              Day (UTC)
-            </th>
-            {series.map(({ label }) => (
-              <th key={label} scope="col" className="px-2 py-1 font-medium">
-                {label}
-              </th>
-            ))}
-            {series.length > 1 && (
-              <th scope="col" className="px-2 py-1 font-medium">
-                Total
-              </th>
-            )}
-          </tr>
-        </thead>
-        <tbody>
-          {days.map((day, index) => (
-            <tr key={day} className="border-line border-t">
-              <th scope="row" className="whitespace-nowrap px-2 py-1 text-left font-normal">
-                {dayOf(day)}
-              </th>
-              {series.map(({ label, values }) => (
-                <td key={label} className="px-2 py-1">
-                  {(values[index] ?? 0).toLocaleString()}
-                </td>
-              ))}
-              {series.length > 1 && <td className="px-2 py-1 font-medium">{(totals[index] ?? 0).toLocaleString()}</td>}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
-
 const short = (value: number) => new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 }).format(value);
 const dayOf = (day: string) =>
   day && new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' }).format(new Date(`${day}T00:00:00Z`));
-const counted = (n: number, unit: string): string => `${n.toLocaleString()} ${n === 1 ? unit.replace(/s$/, '') : unit}`;

@@ -2,10 +2,10 @@
 
 import { Dialog as Base } from '@base-ui/react/dialog';
 import { X } from 'lucide-react';
-import { type KeyboardEvent, type PointerEvent, type ReactNode, useRef, useState } from 'react';
+import { type ReactNode, useRef, useState } from 'react';
 import { IconButton } from './button.tsx';
-import { cn } from './cn.ts';
 import { scrim } from './dialog.tsx';
+import { Edge } from './edge.tsx';
 import { LayerHost } from './layer-host.ts';
 
 const widths = { sm: 420, md: 560, lg: 760 } as const;
@@ -59,7 +59,7 @@ export function Sheet(props: SheetProps) {
           className="fixed inset-y-0 right-0 z-50 flex w-full flex-col border-line-strong border-l bg-overlay text-ink shadow-overlay outline-none transition-[translate,opacity] duration-200 ease-out data-ending-style:translate-x-8 data-starting-style:translate-x-8 data-ending-style:opacity-0 data-starting-style:opacity-0"
         >
           <LayerHost value={popup}>
-            {resizable && <ResizeEdge width={width} onWidth={setWidth} />}
+            {resizable && <Edge side="left" label="Width of the panel" size={width} onSize={setWidth} least={360} most={0.92} />}
             <div className="flex items-start gap-2 border-line border-b px-5 py-3">
               <div className="min-w-0 flex-1">
                 <Base.Title className="truncate font-semibold text-lg">{title}</Base.Title>
@@ -90,35 +90,3 @@ export const SheetFooter = ({ children }: { children: ReactNode }) => (
     {children}
   </div>
 );
-
-const LEAST = 360;
-const STEP = 40;
-
-function ResizeEdge({ width, onWidth }: { width: number; onWidth: (width: number) => void }) {
-  const set = (next: number) => onWidth(Math.min(Math.max(next, LEAST), Math.round(window.innerWidth * 0.92)));
-  const drag = (event: PointerEvent<HTMLDivElement>) => {
-    if (event.currentTarget.hasPointerCapture(event.pointerId)) set(window.innerWidth - event.clientX);
-  };
-  const key = (event: KeyboardEvent) => {
-    if (event.key === 'ArrowLeft') set(width + STEP);
-    if (event.key === 'ArrowRight') set(width - STEP);
-  };
-  return (
-    // biome-ignore lint/a11y/useSemanticElements: an <hr> cannot take focus or a value; this is the window splitter pattern.
-    <div
-      role="separator"
-      aria-label="Width of the panel"
-      aria-orientation="vertical"
-      aria-valuenow={width}
-      aria-valuemin={LEAST}
-      tabIndex={0}
-      onPointerDown={(event) => event.currentTarget.setPointerCapture(event.pointerId)}
-      onPointerMove={drag}
-      onKeyDown={key}
-      className={cn(
-        'absolute inset-y-0 -left-1 z-10 w-2 cursor-col-resize touch-none max-sm:hidden',
-        'after:absolute after:inset-y-0 after:left-1 after:w-px hover:after:w-0.5 hover:after:bg-focus',
-      )}
-    />
-  );
-}

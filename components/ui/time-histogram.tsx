@@ -1,13 +1,12 @@
 'use client';
 
-import { Table2 } from 'lucide-react';
 import { type KeyboardEvent, type PointerEvent, useRef, useState } from 'react';
-import { IconButton } from './button.tsx';
+import { AsTableButton, ChartTable, counted } from './chart-parts.tsx';
 import { cn } from './cn.ts';
-import { type Bucket, BucketTable, clockOf, order, type Series, series } from './time-buckets.tsx';
+import { type Bucket, clockOf, order, type Series, series } from './time-buckets.ts';
 import { useTimeStyle } from './time-style.ts';
 
-export type { Bucket, Series } from './time-buckets.tsx';
+export type { Bucket, Series } from './time-buckets.ts';
 
 export type TimeHistogramProps = {
   buckets: readonly Bucket[];
@@ -84,17 +83,19 @@ export function TimeHistogram({ buckets, bucketMs, unit, onSelect, onPickSeries,
               ? ''
               : `up to ${counted(top, unit)} per bar`}
         </span>
-        <IconButton
-          size="sm"
-          label={asTable ? 'Show as chart' : 'Show as table'}
-          aria-pressed={asTable}
-          icon={<Table2 />}
-          onClick={() => setAsTable(!asTable)}
-          className="size-6"
-        />
+        <AsTableButton pressed={asTable} onChange={setAsTable} className="size-6" />
       </figcaption>
       {asTable ? (
-        <BucketTable buckets={buckets} present={present} bucketMs={bucketMs} unit={unit} />
+        <ChartTable
+          caption={`${unit} over time`}
+          corner="From"
+          columns={present.map((name) => series[name].label)}
+          rows={buckets.map((bucket) => ({
+            key: bucket.at,
+            name: clockOf(bucket.at, bucketMs, style),
+            values: present.map((name) => bucket[name] ?? 0),
+          }))}
+        />
       ) : (
         <>
           {/* biome-ignore lint/a11y/useSemanticElements: a fieldset would bring form semantics into a chart. */}
@@ -190,6 +191,3 @@ function axis(buckets: readonly Bucket[]): string[] {
   const picks = [0, Math.floor(buckets.length / 2), buckets.length - 1];
   return [...new Set(picks)].flatMap((index) => buckets[index]?.at ?? []);
 }
-
-/** `unit` is a plural; one of it loses the s. */
-const counted = (n: number, unit: string): string => `${n.toLocaleString()} ${n === 1 ? unit.replace(/s$/, '') : unit}`;
