@@ -13,22 +13,12 @@ const VERBS: Record<string, string> = {
   rotate: 'rotated',
   restore: 'put back the previous value of',
   execute: 'ran',
-  cancel: 'cancelled',
-  accept: 'accepted',
-  dismiss: 'dismissed',
-  invite: 'invited',
   login: 'signed in',
   logout: 'signed out',
   login_failed: 'failed to sign in',
   export: 'exported',
-  promote: 'promoted',
   reset: 'reset',
-  transfer: 'transferred',
-  'plaintext.reveal': 'revealed',
-  'byok.kms.onboard': 'brought in an own key for',
   'byok.kms.rotate': 'rotated',
-  'byok.kms.unseal': 'unsealed',
-  'byok.kms.revoke': 'sealed',
   'request_log.anchor': 'anchored',
 };
 
@@ -37,12 +27,9 @@ const THINGS: Record<string, string> = {
   environment_config: 'environment configuration',
   tenant: 'workspace',
   tenant_master_key: 'workspace key',
-  tenant_kms_config: 'key service',
   session: 'session',
   request_log: 'request log',
   audit_log: 'audit log',
-  mfa_credential: 'second factor',
-  oauth_client: 'OAuth client',
 };
 
 /** `environment_config` as people say it. */

@@ -69,7 +69,7 @@ export function NeedsAttention({ routes, hrefOf }: { routes: readonly TopRoute[]
       href: `/${slug}/settings/usage`,
       text: (
         <>
-          {LIMIT_WORDS[key]}: {used.toLocaleString()} of {limit.toLocaleString()} {used >= limit ? 'used up' : 'used'}
+          {LIMIT_WORDS[key] ?? key}: {used.toLocaleString()} of {limit.toLocaleString()} {used >= limit ? 'used up' : 'used'}
         </>
       ),
     })),

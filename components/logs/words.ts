@@ -46,12 +46,7 @@ export const MODE_WORDS = { route: 'Calls of programs', test: 'Test tab' } as co
 
 const METHODS: Record<string, string> = {
   ip: 'by its address',
-  mtls_thumbprint: 'by its certificate',
-  signature_hmac: 'by its signature',
-  signature_ed25519: 'by its signature',
   api_key: 'by the key it sent',
-  oauth_token: 'by its token',
-  agent: 'through an agent',
   dashboard_user: 'from this dashboard',
 };
 export const matchedHow = (method: string | null | undefined): string | undefined => (method ? (METHODS[method] ?? method) : undefined);

@@ -15,11 +15,8 @@ import { Meter } from '#components/ui/meter.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { DailyCalls } from '#components/usage/daily-calls.tsx';
 import { ForecastMeter } from '#components/usage/forecast-meter.tsx';
-import { COUNTED, type Feature, PLANS, planFeature } from '#server/domain/plans/schema.ts';
-import { daysKept, FEATURE_WORDS, FEATURES_HERE, LIMIT_PAGES, LIMIT_WORDS } from './words.ts';
-
-/** What is counted in this space; nothing stored yet counts as none. */
-const THINGS = new Set<string>([...COUNTED, 'members']);
+import { type Feature, PLANS, planFeature } from '#server/domain/plans/schema.ts';
+import { daysKept, FEATURE_WORDS, LIMIT_PAGES, LIMIT_WORDS } from './words.ts';
 
 /** Every limit with what is used of it, what the plan includes, and what happens at the end of a limit. */
 export function UsageView() {
@@ -51,7 +48,10 @@ export function UsageView() {
     );
   const { limits, features } = plan.data;
   const { api_calls, forecast, billing_period } = usage.data;
-  const counted = limits.filter((limit) => THINGS.has(limit.key) || (limit.used !== null && limit.key !== 'api_calls'));
+  const counted = limits.flatMap(({ key, ...limit }) => {
+    const name = LIMIT_WORDS[key];
+    return name && key !== 'api_calls' ? [{ key, name, ...limit }] : [];
+  });
   const month = new Intl.DateTimeFormat(undefined, { month: 'long', year: 'numeric', timeZone: 'UTC' }).format(
     Date.UTC(billing_period.year, billing_period.month - 1, 1),
   );
@@ -82,11 +82,10 @@ export function UsageView() {
             </SectionCard>
             <SectionCard title="Included" flush>
               <ul className="divide-y divide-line">
-                {features
-                  .filter(({ key }) => FEATURES_HERE.has(key))
-                  .map(({ key, included }) => (
-                    <FeatureRow key={key} feature={key as Feature} included={included} />
-                  ))}
+                {features.map(({ key, included }) => {
+                  const name = FEATURE_WORDS[key as Feature];
+                  return name && <FeatureRow key={key} feature={key as Feature} name={name} included={included} />;
+                })}
               </ul>
             </SectionCard>
             <Callout title="To change the plan, ask your operator">Checkout and invoices are not part of this release.</Callout>
@@ -118,10 +117,10 @@ export function UsageView() {
         <DailyCalls year={billing_period.year} month={billing_period.month} />
         <SectionCard title="In this workspace" description="A full limit refuses new ones and leaves those that are there alone.">
           <div className="grid gap-x-8 gap-y-4 sm:grid-cols-2">
-            {counted.map(({ key, limit, used, overridden }) => (
+            {counted.map(({ key, name, limit, used, overridden }) => (
               <LimitRow
                 key={key}
-                name={LIMIT_WORDS[key]}
+                name={name}
                 page={LIMIT_PAGES[key] && `/${slug}/live${LIMIT_PAGES[key]}`}
                 used={used ?? 0}
                 limit={limit}
@@ -168,7 +167,7 @@ function LimitRow({
   );
 }
 
-function FeatureRow({ feature, included }: { feature: Feature; included: boolean }) {
+function FeatureRow({ feature, name, included }: { feature: Feature; name: string; included: boolean }) {
   const from = PLANS.find((plan) => planFeature(plan, feature));
   return (
     <li className="flex items-center gap-2 px-4 py-2">
@@ -177,7 +176,7 @@ function FeatureRow({ feature, included }: { feature: Feature; included: boolean
       ) : (
         <Lock aria-hidden className="size-4 shrink-0 text-ink-3" />
       )}
-      <span className={included ? '' : 'text-ink-2'}>{FEATURE_WORDS[feature]}</span>
+      <span className={included ? '' : 'text-ink-2'}>{name}</span>
       <span className="ml-auto text-ink-3 text-xs">{included ? 'included' : `from ${from}`}</span>
     </li>
   );
