@@ -8,6 +8,7 @@ import { MutationError } from '#components/trpc/query-error.tsx';
 import { Button } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
 import { SectionCard } from '#components/ui/layout.tsx';
+import { Progress } from '#components/ui/progress.tsx';
 import { Time } from '#components/ui/time.tsx';
 import { type Verdict, verifyInParts } from './verify-in-parts.ts';
 
@@ -57,7 +58,7 @@ export function VerifyCard({ last }: { last: number }) {
     >
       <div aria-live="polite">
         {verify.isPending ? (
-          <Progress checked={checked} of={Math.max(last, checked)} />
+          <Verified checked={checked} of={Math.max(last, checked)} />
         ) : verify.error ? (
           <MutationError error={verify.error} />
         ) : verify.data ? (
@@ -77,21 +78,11 @@ export function VerifyCard({ last }: { last: number }) {
   );
 }
 
-function Progress({ checked, of }: { checked: number; of: number }) {
+function Verified({ checked, of }: { checked: number; of: number }) {
   const text = `${checked.toLocaleString()} of ${of.toLocaleString()} entries`;
   return (
     <div className="flex flex-col gap-1.5">
-      <div
-        role="progressbar"
-        aria-label="Verifying the chain"
-        aria-valuenow={checked}
-        aria-valuemin={0}
-        aria-valuemax={of}
-        aria-valuetext={text}
-        className="h-1.5 overflow-hidden rounded-full bg-pressed"
-      >
-        <div className="h-full rounded-full bg-accent" style={{ width: `${((checked / Math.max(1, of)) * 100).toString()}%` }} />
-      </div>
+      <Progress label="Verifying the chain" done={checked} of={of} text={text} />
       <span className="figures text-ink-2 text-xs">{text}</span>
     </div>
   );

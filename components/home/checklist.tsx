@@ -10,6 +10,7 @@ import { useForbidden } from '#components/trpc/role.ts';
 import { Button, IconButton } from '#components/ui/button.tsx';
 import { cn } from '#components/ui/cn.ts';
 import { SectionCard } from '#components/ui/layout.tsx';
+import { Progress } from '#components/ui/progress.tsx';
 
 type Step = { label: string; href: string; done: boolean };
 
@@ -28,7 +29,7 @@ export function Checklist() {
       actions={<IconButton size="sm" label="Close the list" icon={<X />} onClick={() => setClosed(true)} />}
     >
       <div className="flex flex-col gap-3">
-        <Progress done={done} of={steps.length} />
+        <Share done={done} of={steps.length} />
         <ol className="flex flex-col gap-1">
           {steps.map((step) => (
             <li key={step.label}>
@@ -87,21 +88,11 @@ export function ChecklistRing() {
   );
 }
 
-function Progress({ done, of }: { done: number; of: number }) {
+function Share({ done, of }: { done: number; of: number }) {
   const text = `${done.toString()} of ${of.toString()} done`;
   return (
     <div className="flex items-center gap-3">
-      <div
-        role="progressbar"
-        aria-label="Getting started"
-        aria-valuenow={done}
-        aria-valuemin={0}
-        aria-valuemax={of}
-        aria-valuetext={text}
-        className="h-1.5 flex-1 overflow-hidden rounded-full bg-pressed"
-      >
-        <div className="h-full rounded-full bg-accent" style={{ width: `${((done / of) * 100).toString()}%` }} />
-      </div>
+      <Progress label="Getting started" done={done} of={of} text={text} className="flex-1" />
       <span aria-hidden className="figures text-ink-3 text-xs">
         {text}
       </span>

@@ -85,7 +85,7 @@ function LiveRow({ live, call, more }: { live: Tail['state']; call: Tail['rows']
         {!call && (
           <span aria-hidden className="relative flex size-2.5">
             {live === 'open' && <span className="absolute inset-0 animate-ping rounded-full bg-accent opacity-60 motion-reduce:hidden" />}
-            <span className={cn('size-2.5 rounded-full', live === 'open' ? 'bg-accent' : 'bg-warn')} />
+            <span className={cn('keep-fill size-2.5 rounded-full', live === 'open' ? 'bg-accent' : 'bg-warn')} />
           </span>
         )}
         {call

@@ -4,9 +4,14 @@ import { type Capability, type MemberRole, ROLE_MATRIX, rolesWith } from '#serve
 export function forbiddenTo(role: string, capability: Capability): string | undefined {
   const cell = ROLE_MATRIX.get(capability)?.[role as MemberRole] ?? '-';
   if (cell === 'y' || cell === 'o') return undefined;
+  const step = rolesWith(capability).length > 0 ? '; whoever runs this installation can change your role.' : '.';
+  return `Your role, ${roleWord(role)}, may not do this. ${mayDo(capability)}${step}`;
+}
+
+/** "Owner, Admin, or Editor may". */
+export function mayDo(capability: Capability): string {
   const who = rolesWith(capability).map(roleWord);
-  const able = who.length > 0 ? `${listFormat.format(who)} may; an Owner or Admin can change your role.` : 'Only a machine credential may.';
-  return `Your role, ${roleWord(role)}, may not do this. ${able}`;
+  return who.length > 0 ? `${listFormat.format(who)} may` : 'Only a machine credential may';
 }
 
 const listFormat = new Intl.ListFormat('en', { type: 'disjunction' });

@@ -8,7 +8,7 @@ import type { Figures } from './use-figures.ts';
 
 /** Calls of a route in the last day with their course, hour by hour. */
 export function CallsCell({ figures, id }: { figures: Figures; id: string }) {
-  if (figures === undefined) return <span aria-hidden className="block h-3.5 w-24 animate-shimmer rounded-xs bg-pressed" />;
+  if (figures === undefined) return <span aria-hidden className="keep-fill block h-3.5 w-24 animate-shimmer rounded-xs bg-pressed" />;
   const figure = figures?.get(id);
   if (!figure) return <span className="text-ink-3">—</span>;
   return (

@@ -1,59 +1,61 @@
 'use client';
 
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import Link from 'next/link';
 import { usePath, useTRPC, useTRPCClient } from '#components/trpc/provider.tsx';
 import { MutationError, QueryError } from '#components/trpc/query-error.tsx';
+import { LinkButton } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
 import { Checkbox } from '#components/ui/choices.tsx';
 import { MultiCombobox } from '#components/ui/combobox.tsx';
 import { Field } from '#components/ui/field.tsx';
 import { Textarea } from '#components/ui/input.tsx';
-import { SectionCard, textLink } from '#components/ui/layout.tsx';
+import { SectionCard } from '#components/ui/layout.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { Setting } from './setting.tsx';
 import type { ConfigEditor } from './use-config-editor.ts';
 
 export function SecurityTab({ editor }: { editor: ConfigEditor }) {
   return (
-    <SectionCard title="Who may call" description="A valid key of this space is always needed. These rules come on top.">
-      <div className="flex flex-col gap-6">
-        <Setting
-          editor={editor}
-          field="requires_clients"
-          label="Clients"
-          group
-          hint={editor.isBase ? 'Holds in every environment of the route.' : undefined}
-        >
-          {({ value, set, disabled }) => (
-            <Checkbox checked={value} onCheckedChange={set} disabled={disabled} label="Only assigned clients may call" />
-          )}
-        </Setting>
-        <AssignedClients key={editor.env} editor={editor} />
-        <Setting
-          editor={editor}
-          field="ip_allowlist"
-          label="Source addresses"
-          hint="One address or CIDR range a line, at most 100. Empty: any address. Others are refused with 403."
-        >
-          {({ value, set, disabled }) => (
-            <Textarea
-              mono
-              rows={3}
-              placeholder={'for example\n203.0.113.0/24\n2001:db8::/32'}
-              defaultValue={value.join('\n')}
-              key={disabled ? value.join() : editor.env}
-              disabled={disabled}
-              onChange={(event) => set(event.target.value.split(/[\s,]+/).filter(Boolean))}
-            />
-          )}
-        </Setting>
-      </div>
-    </SectionCard>
+    <>
+      <SectionCard title="Who may call" description="A valid key of this space is always needed. These rules come on top, once saved.">
+        <div className="flex flex-col gap-6">
+          <Setting
+            editor={editor}
+            field="requires_clients"
+            label="Clients"
+            group
+            hint={editor.isBase ? 'Holds in every environment of the route.' : undefined}
+          >
+            {({ value, set, disabled }) => (
+              <Checkbox checked={value} onCheckedChange={set} disabled={disabled} label="Only assigned clients may call" />
+            )}
+          </Setting>
+          <Setting
+            editor={editor}
+            field="ip_allowlist"
+            label="Source addresses"
+            hint="One address or CIDR range a line, at most 100. Empty: any address. Others are refused with 403."
+          >
+            {({ value, set, disabled }) => (
+              <Textarea
+                mono
+                rows={3}
+                placeholder={'for example\n203.0.113.0/24\n2001:db8::/32'}
+                defaultValue={value.join('\n')}
+                key={disabled ? value.join() : editor.env}
+                disabled={disabled}
+                onChange={(event) => set(event.target.value.split(/[\s,]+/).filter(Boolean))}
+              />
+            )}
+          </Setting>
+        </div>
+      </SectionCard>
+      <AssignedClients key={editor.env} editor={editor} />
+    </>
   );
 }
 
-/** Assignments are saved at once: they belong to the client as much as to the route. */
+/** In a card of its own, since assignments are saved at once: they belong to the client as much as to the route. */
 function AssignedClients({ editor }: { editor: ConfigEditor }) {
   const trpc = useTRPC();
   const client = useTRPCClient();
@@ -74,45 +76,53 @@ function AssignedClients({ editor }: { editor: ConfigEditor }) {
     onSettled: () =>
       Promise.all([cache.invalidateQueries(trpc.routes.clients.queryFilter(place)), cache.invalidateQueries(trpc.clients.pathFilter())]),
   });
-  if (assigned.error) return <QueryError query={assigned} what="The assigned clients" />;
-  if (!assigned.data) return <Skeleton lines={1} label="Loading assigned clients" />;
   const ids = set.isPending ? set.variables : stored.map((one) => one.client_id);
   const known = new Map(clients.data?.data.map((c) => [c.id, { value: c.id, label: c.name, detail: c.ip_address }]));
   for (const { client_id, name, ip_address } of stored) known.set(client_id, { value: client_id, label: name, detail: ip_address });
-  const required = editor.value('requires_clients');
+  // What is stored, not what is ticked above and waits to be saved, decides who gets through.
+  const required = editor.config.requires_clients;
   return (
-    <div className="flex flex-col gap-2">
-      <Field
-        label={`Clients assigned in ${editor.env}`}
-        hint={
-          <>
-            Saved as you choose.{' '}
-            <Link href={path('/clients')} className={textLink}>
-              Manage clients
-            </Link>
-          </>
-        }
-      >
-        <MultiCombobox
-          options={[...known.values()]}
-          values={ids}
-          onValuesChange={(wanted) => set.mutate(wanted)}
-          placeholder="Add a client…"
-          emptyText="No client of that name."
-          disabled={editor.readOnly !== undefined}
-        />
-      </Field>
-      {!required && ids.length > 0 && (
-        <Callout tone="warn" title="Every caller with a key still gets through.">
-          Tick “Only assigned clients may call” above and save: until then assigned clients keep nobody out.
-        </Callout>
+    <SectionCard
+      title={`Clients assigned in ${editor.env}`}
+      description="Each choice here is saved at once and holds from the next call on; it does not wait for Save."
+      actions={
+        <LinkButton size="sm" variant="ghost" href={path('/clients')}>
+          Manage clients
+        </LinkButton>
+      }
+    >
+      {assigned.error ? (
+        <QueryError query={assigned} what="The assigned clients" />
+      ) : assigned.data ? (
+        <div className="flex flex-col gap-2">
+          <Field label={`Clients assigned in ${editor.env}`} hideLabel>
+            <MultiCombobox
+              options={[...known.values()]}
+              values={ids}
+              onValuesChange={(wanted) => set.mutate(wanted)}
+              placeholder="Add a client…"
+              emptyText="No client of that name."
+              disabled={editor.readOnly !== undefined}
+            />
+          </Field>
+          <p role="status" className="min-h-4.5 text-ink-3 text-xs">
+            {set.isPending ? 'Saving…' : set.isSuccess ? 'Saved.' : ''}
+          </p>
+          {!required && ids.length > 0 && (
+            <Callout tone="warn" title="Every caller with a key still gets through.">
+              Tick “Only assigned clients may call” above and save: until then assigned clients keep nobody out.
+            </Callout>
+          )}
+          {required && ids.length === 0 && (
+            <Callout tone="warn" title={`Nobody can call this route in ${editor.env}.`}>
+              Clients are required and none is assigned.
+            </Callout>
+          )}
+          <MutationError error={set.error} />
+        </div>
+      ) : (
+        <Skeleton lines={1} label="Loading assigned clients" />
       )}
-      {required && ids.length === 0 && (
-        <Callout tone="warn" title={`Nobody can call this route in ${editor.env}.`}>
-          Clients are required and none is assigned.
-        </Callout>
-      )}
-      <MutationError error={set.error} />
-    </div>
+    </SectionCard>
   );
 }

@@ -1,14 +1,10 @@
 'use client';
 
 import { Checkbox } from '#components/ui/choices.tsx';
-import { Field } from '#components/ui/field.tsx';
 import { SectionCard } from '#components/ui/layout.tsx';
 import { Select } from '#components/ui/select.tsx';
-import { DisabledReason } from '#components/ui/tooltip.tsx';
 import { NumberInput, Setting } from './setting.tsx';
 import type { ConfigEditor } from './use-config-editor.ts';
-
-const NOT_YET = 'This release cannot present client certificates to an upstream yet, so it refuses the setting.';
 
 export function UpstreamTab({ editor }: { editor: ConfigEditor }) {
   return (
@@ -80,66 +76,6 @@ export function UpstreamTab({ editor }: { editor: ConfigEditor }) {
               />
             )}
           </Setting>
-          <Setting
-            editor={editor}
-            field="log_payloads"
-            label="Keep request and response bodies"
-            hint="This release stores no bodies; the choice is kept for one that does."
-          >
-            {({ value, set, disabled }) => (
-              <Select
-                options={[
-                  { value: 'default', label: 'As the workspace does' },
-                  { value: 'all', label: 'All calls' },
-                  { value: 'errors', label: 'Failed calls only' },
-                  { value: 'off', label: 'Never' },
-                ]}
-                value={value ?? 'default'}
-                onValueChange={(choice) => set(choice === 'default' ? null : choice)}
-                disabled={disabled}
-                className="max-w-72"
-              />
-            )}
-          </Setting>
-          <Setting editor={editor} field="intercept_enabled" label="Interception" group>
-            {({ value, set, disabled }) => (
-              <Checkbox
-                checked={value}
-                onCheckedChange={set}
-                disabled={disabled}
-                label="Offer the route to SDKs that reroute calls by themselves"
-                description="Kept with the route; this release publishes no manifest yet."
-              />
-            )}
-          </Setting>
-        </div>
-      </SectionCard>
-      <SectionCard title="Certificates">
-        <div className="grid gap-5 sm:grid-cols-2">
-          <Field label="Client certificate (mTLS)" hint={NOT_YET}>
-            <DisabledReason reason={NOT_YET}>
-              <Select
-                label="Client certificate"
-                options={[]}
-                value={null}
-                onValueChange={() => undefined}
-                placeholder="Not available"
-                disabled
-              />
-            </DisabledReason>
-          </Field>
-          <Field label="Certificate authority of the upstream" hint="Public authorities are trusted. Checking cannot be switched off.">
-            <DisabledReason reason={NOT_YET}>
-              <Select
-                label="Certificate authority"
-                options={[]}
-                value={null}
-                onValueChange={() => undefined}
-                placeholder="Public authorities"
-                disabled
-              />
-            </DisabledReason>
-          </Field>
         </div>
       </SectionCard>
     </>

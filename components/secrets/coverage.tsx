@@ -17,7 +17,10 @@ export function Coverage({ environments, set }: { environments: readonly Environ
           return (
             <span
               key={environment.name}
-              className={cn('size-2.5 rounded-full border', held ? 'border-ink/25' : 'border-line-control border-dashed bg-transparent')}
+              className={cn(
+                'keep-fill size-2.5 rounded-full border',
+                held ? 'border-ink/25' : 'border-line-control border-dashed bg-transparent',
+              )}
               style={held && /^#[0-9a-f]{6}$/i.test(environment.color) ? { backgroundColor: environment.color } : undefined}
             />
           );

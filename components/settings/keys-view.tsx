@@ -4,7 +4,6 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { RotateCw } from 'lucide-react';
 import { useState } from 'react';
 import type { z } from 'zod';
-import { ForbiddenNote } from '#components/roles/forbidden-note.tsx';
 import { useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { refusalOf } from '#components/trpc/refusal.ts';
@@ -15,6 +14,7 @@ import { Callout } from '#components/ui/callout.tsx';
 import { ConfirmDanger } from '#components/ui/confirm-danger.tsx';
 import { columnsFor, DataTable } from '#components/ui/data-table.tsx';
 import { Page, PageHeader, SectionCard } from '#components/ui/layout.tsx';
+import { Progress } from '#components/ui/progress.tsx';
 import { Time } from '#components/ui/time.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import type { TenantKey } from '#server/domain/keys/schema.ts';
@@ -47,11 +47,10 @@ export function KeysView() {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
   const { slug } = useScope();
-  const [unseen, unturned] = [useForbidden('kms:read'), useForbidden('kms:rotate')];
+  const unturned = useForbidden('kms:rotate');
   const [asking, setAsking] = useState(false);
   const query = useQuery({
     ...trpc.tenantKeys.list.queryOptions({}),
-    enabled: !unseen,
     refetchInterval: ({ state }) => (state.data?.rewrap && state.data.rewrap.state !== 'completed' ? POLL_MS : false),
   });
   const rotate = useMutation(
@@ -76,9 +75,7 @@ export function KeysView() {
           </Button>
         }
       />
-      {unseen ? (
-        <ForbiddenNote capability="kms:read" what="The list of keys" />
-      ) : query.isError ? (
+      {query.isError ? (
         <QueryError query={query} what="The keys" />
       ) : (
         <>
@@ -87,7 +84,7 @@ export function KeysView() {
               title={`Re-sealing from version ${rewrap.from_version} to ${rewrap.to_version}`}
               description="Calls go on meanwhile; both versions open what they sealed."
             >
-              <Progress done={rewrap.rows_done} total={rewrap.rows_total} waiting={rewrap.state === 'waiting'} />
+              <Resealed done={rewrap.rows_done} total={rewrap.rows_total} waiting={rewrap.state === 'waiting'} />
             </SectionCard>
           )}
           <DataTable
@@ -127,23 +124,12 @@ export function KeysView() {
   );
 }
 
-function Progress({ done, total, waiting }: { done: number; total: number; waiting: boolean }) {
-  const share = total === 0 ? 100 : Math.min(100, (done / total) * 100);
+function Resealed({ done, total, waiting }: { done: number; total: number; waiting: boolean }) {
   const text = waiting ? 'Waiting for its turn' : `${done.toLocaleString()} of ${total.toLocaleString()} values`;
   return (
     <div className="flex flex-col gap-1.5">
       <p className="figures text-ink-2 text-xs">{text}</p>
-      <div
-        role="progressbar"
-        aria-label="Re-sealing"
-        aria-valuenow={Math.round(share)}
-        aria-valuemin={0}
-        aria-valuemax={100}
-        aria-valuetext={text}
-        className="h-1.5 overflow-hidden rounded-full bg-pressed"
-      >
-        <div className="h-full rounded-full bg-accent transition-[width]" style={{ width: `${share}%` }} />
-      </div>
+      <Progress label="Re-sealing" done={done} of={total} text={text} />
     </div>
   );
 }

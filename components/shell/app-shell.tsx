@@ -14,6 +14,7 @@ import { Breadcrumb, CrumbProvider } from './crumbs.tsx';
 import { useBuiltInGroups, useFrameKeys } from './frame-commands.tsx';
 import type { Place } from './navigation.ts';
 import { OfflineBar } from './offline-bar.tsx';
+import { PageGate } from './page-gate.tsx';
 import { Rail } from './rail.tsx';
 import { RAIL_COOKIE } from './rail-cookie.ts';
 import { SessionBar } from './session-bar.tsx';
@@ -146,7 +147,7 @@ export function AppShell(props: AppShellProps) {
             </header>
             {banner}
             <main id="content" tabIndex={-1} className="flex min-w-0 flex-1 flex-col outline-none">
-              {children}
+              <PageGate place={place}>{children}</PageGate>
             </main>
             {pane.open && (
               <Suspense fallback={null}>

@@ -5,16 +5,19 @@ import { useRouter } from 'next/navigation';
 import { useKeptAppearance } from '#components/theme/preferences-provider.tsx';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
 import type { Space } from '#components/ui/test-band.tsx';
-import { hrefInSpace, hrefOf, navigation, type Place, personal } from './navigation.ts';
+import { hrefInSpace, hrefOf, type Place, personal } from './navigation.ts';
 import type { PaletteGroup } from './palette.tsx';
 import { themes, type Workspace } from './top-bar-menus.tsx';
+import { useNavigation } from './use-navigation.ts';
 
 type FrameActs = { openPalette: () => void; openShortcuts: () => void; toggleRail: () => void; togglePane: () => void };
 
 /** The keys of the frame. They give way to a page that uses the same key. */
 export function useFrameKeys(place: Place, act: FrameActs): void {
   const router = useRouter();
-  const items = navigation.flatMap((group) => group.items).filter((item) => item.keys);
+  const items = useNavigation()
+    .flatMap((group) => group.items)
+    .filter((item) => item.keys);
   const toSpace = (space: Space) => router.push(hrefInSpace(window.location.pathname, place, space));
   useHotkeys([
     { keys: 'mod+k', label: 'Search and commands', group: 'Everywhere', everywhere: true, run: act.openPalette },
@@ -34,7 +37,8 @@ export function useBuiltInGroups(place: Place, workspaces: readonly Workspace[])
   const router = useRouter();
   const { setTheme } = useKeptAppearance();
   const other: Space = place.space === 'live' ? 'test' : 'live';
-  const pages = [...navigation.flatMap((group) => group.items), ...personal];
+  const seen = useNavigation().flatMap((group) => group.items);
+  const pages = [...seen, ...personal.map((item) => ({ ...item, locked: undefined }))];
   return [
     {
       heading: 'Go to',
@@ -42,6 +46,7 @@ export function useBuiltInGroups(place: Place, workspaces: readonly Workspace[])
         id: `go-${item.id}`,
         label: item.label,
         icon: <item.icon />,
+        detail: item.locked,
         keys: item.keys,
         keywords: item.keywords,
         run: () => router.push(hrefOf(item, place)),

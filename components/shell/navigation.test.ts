@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { activeItem, hrefInSpace, hrefOf, navigation, personal } from './navigation.ts';
+import { activeItem, hrefInSpace, hrefOf, isHidden, navigation, neededFor, personal } from './navigation.ts';
 
 const place = { slug: 'acme', space: 'live' } as const;
 
@@ -27,4 +27,22 @@ test('no two items share an address or a key', () => {
   const keys = items.flatMap((item) => item.keys ?? []);
   assert.equal(new Set(hrefs).size, hrefs.length);
   assert.equal(new Set(keys).size, keys.length);
+});
+
+test('what a page needs holds for the pages below it too, where lists of names lead to what must be read', () => {
+  const needed = (pathname: string) => neededFor(pathname, place)?.capability;
+  assert.equal(needed('/acme/live/routes'), 'route:list');
+  assert.equal(needed('/acme/live/routes/6b7c'), 'route:read');
+  assert.equal(needed('/acme/live/secrets/6b7c'), 'secret:read');
+  assert.equal(needed('/acme/live/environments/compare'), 'environment:read');
+  assert.equal(needed('/acme/settings/keys'), 'kms:read');
+  assert.equal(needed('/acme/live'), undefined);
+  assert.equal(needed('/me/profile'), undefined);
+});
+
+test('only a Viewer is spared a locked page, and only one that is for reading', () => {
+  assert.equal(isHidden({ needs: 'kms:read' }, 'viewer'), true);
+  assert.equal(isHidden({ needs: 'route:create' }, 'viewer'), false);
+  for (const role of ['member', 'editor']) assert.equal(isHidden({ needs: 'kms:read' }, role), false);
+  assert.equal(isHidden({}, 'viewer'), false);
 });

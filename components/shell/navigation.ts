@@ -21,6 +21,7 @@ import {
   Waypoints,
 } from 'lucide-react';
 import type { Space } from '#components/ui/test-band.tsx';
+import type { Capability } from '#server/domain/roles/schema.ts';
 
 /** Where an item's path hangs: under `/{slug}/{live|test}`, under `/{slug}`, or at the top. */
 export type NavScope = 'space' | 'workspace' | 'person';
@@ -32,6 +33,9 @@ export type NavItem = {
   path: string;
   keys?: string;
   keywords?: readonly string[];
+  /** What one must hold to open the page; `below` for the pages under it, where that is more. */
+  needs?: Capability;
+  below?: Capability;
 };
 export type NavGroup = { id: string; label?: string; items: readonly NavItem[] };
 
@@ -48,16 +52,28 @@ export const navigation: readonly NavGroup[] = [
         icon: Waypoints,
         scope: 'space',
         path: '/routes',
+        needs: 'route:list',
+        below: 'route:read',
         keys: 'g r',
         keywords: ['api', 'proxy', 'upstream'],
       },
-      { id: 'collections', label: 'Collections', icon: Layers, scope: 'space', path: '/collections', keywords: ['group'] },
+      {
+        id: 'collections',
+        label: 'Collections',
+        icon: Layers,
+        scope: 'space',
+        path: '/collections',
+        needs: 'collection:list',
+        below: 'collection:read',
+        keywords: ['group'],
+      },
       {
         id: 'clients',
         label: 'Clients',
         icon: Network,
         scope: 'space',
         path: '/clients',
+        needs: 'client:read',
         keys: 'g c',
         keywords: ['ip', 'callers', 'allow list'],
       },
@@ -67,9 +83,19 @@ export const navigation: readonly NavGroup[] = [
         icon: Boxes,
         scope: 'space',
         path: '/environments',
+        needs: 'environment:list',
+        below: 'environment:read',
         keywords: ['staging', 'production'],
       },
-      { id: 'import', label: 'Import', icon: Import, scope: 'space', path: '/import', keywords: ['openapi', 'postman', 'curl'] },
+      {
+        id: 'import',
+        label: 'Import',
+        icon: Import,
+        scope: 'space',
+        path: '/import',
+        needs: 'route:create',
+        keywords: ['openapi', 'postman', 'curl'],
+      },
     ],
   },
   {
@@ -82,6 +108,7 @@ export const navigation: readonly NavGroup[] = [
         icon: LockKeyhole,
         scope: 'space',
         path: '/secrets',
+        needs: 'secret:read',
         keys: 'g s',
         keywords: ['credentials', 'tokens', 'certificates'],
       },
@@ -97,17 +124,35 @@ export const navigation: readonly NavGroup[] = [
         icon: ScrollText,
         scope: 'space',
         path: '/logs',
+        needs: 'log:list',
         keys: 'g l',
         keywords: ['requests', 'calls', 'errors'],
       },
-      { id: 'audit', label: 'Audit', icon: Signpost, scope: 'space', path: '/audit', keys: 'g a', keywords: ['history', 'changes'] },
+      {
+        id: 'audit',
+        label: 'Audit',
+        icon: Signpost,
+        scope: 'space',
+        path: '/audit',
+        needs: 'audit_log:list',
+        keys: 'g a',
+        keywords: ['history', 'changes'],
+      },
     ],
   },
   {
     id: 'developers',
     label: 'Developers',
     items: [
-      { id: 'api-keys', label: 'API keys', icon: KeyRound, scope: 'space', path: '/api-keys', keywords: ['token', 'credential'] },
+      {
+        id: 'api-keys',
+        label: 'API keys',
+        icon: KeyRound,
+        scope: 'space',
+        path: '/api-keys',
+        needs: 'api_key:list',
+        keywords: ['token', 'credential'],
+      },
       {
         id: 'explorer',
         label: 'API explorer',
@@ -132,7 +177,15 @@ export const navigation: readonly NavGroup[] = [
     id: 'settings',
     label: 'Settings',
     items: [
-      { id: 'workspace', label: 'Workspace', icon: Settings2, scope: 'workspace', path: '/settings/workspace', keywords: ['name', 'slug'] },
+      {
+        id: 'workspace',
+        label: 'Workspace',
+        icon: Settings2,
+        scope: 'workspace',
+        path: '/settings/workspace',
+        needs: 'account:read',
+        keywords: ['name', 'slug'],
+      },
       {
         id: 'roles',
         label: 'Roles',
@@ -141,13 +194,22 @@ export const navigation: readonly NavGroup[] = [
         path: '/settings/roles',
         keywords: ['permissions', 'scopes', 'owner', 'admin', 'editor', 'viewer', 'member'],
       },
-      { id: 'usage', label: 'Usage', icon: Gauge, scope: 'workspace', path: '/settings/usage', keywords: ['plan', 'limits', 'billing'] },
+      {
+        id: 'usage',
+        label: 'Usage',
+        icon: Gauge,
+        scope: 'workspace',
+        path: '/settings/usage',
+        needs: 'account:read',
+        keywords: ['plan', 'limits', 'billing'],
+      },
       {
         id: 'keys',
         label: 'Key management',
         icon: ShieldCheck,
         scope: 'workspace',
         path: '/settings/keys',
+        needs: 'kms:read',
         keywords: ['rotate', 'kms', 'encryption'],
       },
     ],
@@ -192,6 +254,17 @@ export function activeItem(pathname: string, place: Place): NavItem | undefined 
     return pathname === href || (item.path !== '' && pathname.startsWith(`${href}/`));
   });
 }
+
+/** What of an open address one must hold, and by what name; undefined when everybody may open it. */
+export function neededFor(pathname: string, place: Place): { item: NavItem; capability: Capability } | undefined {
+  const item = activeItem(pathname, place);
+  const capability = item && (pathname === hrefOf(item, place) ? item.needs : (item.below ?? item.needs));
+  return item && capability && { item, capability };
+}
+
+/** A Viewer, who may only read, is not shown what they may not even read; everybody else sees what there is, locked (70 §3.2). */
+export const isHidden = ({ needs }: Pick<NavItem, 'needs'>, role: string): boolean =>
+  role === 'viewer' && needs !== undefined && /:(?:read|list)$/.test(needs);
 
 /**
  * The same page in the other partition. Ids live in one partition only, so a detail page leads to its list there;

@@ -1,14 +1,15 @@
 'use client';
 
-import { PanelLeft } from 'lucide-react';
+import { Lock, PanelLeft } from 'lucide-react';
 import Link from 'next/link';
 import { usePathname } from 'next/navigation';
-import type { ReactNode } from 'react';
+import { type ReactNode, useId } from 'react';
 import { IconButton } from '#components/ui/button.tsx';
 import { cn } from '#components/ui/cn.ts';
 import { Tooltip } from '#components/ui/tooltip.tsx';
 import { Mark, Wordmark } from './mark.tsx';
-import { activeItem, hrefOf, type NavItem, navigation, type Place } from './navigation.ts';
+import { activeItem, hrefOf, type NavItem, type Place } from './navigation.ts';
+import { useNavigation } from './use-navigation.ts';
 
 export type RailProps = {
   place: Place;
@@ -22,6 +23,7 @@ export type RailProps = {
 /** The groups of pages. Collapsed, it shows icons whose names stand in tooltips and for screen readers. */
 export function Rail({ place, collapsed, onToggle, onNavigate, foot }: RailProps) {
   const active = activeItem(usePathname(), place);
+  const groups = useNavigation();
   return (
     <div className="flex h-full flex-col">
       <div className={cn('flex h-(--topbar-height) shrink-0 items-center', collapsed ? 'justify-center' : 'justify-between pr-2 pl-4')}>
@@ -44,7 +46,7 @@ export function Rail({ place, collapsed, onToggle, onNavigate, foot }: RailProps
         aria-label="Pages"
         className={cn('flex min-h-0 flex-1 flex-col gap-4 overflow-y-auto pt-1 pb-4 [scrollbar-width:thin]', collapsed ? 'px-2' : 'px-3')}
       >
-        {navigation.map((group) => (
+        {groups.map((group) => (
           <div key={group.id} className="flex flex-col gap-px">
             {group.label &&
               (collapsed ? (
@@ -60,6 +62,7 @@ export function Rail({ place, collapsed, onToggle, onNavigate, foot }: RailProps
                 active={item === active}
                 collapsed={collapsed}
                 onNavigate={onNavigate}
+                locked={item.locked}
               />
             ))}
           </div>
@@ -83,30 +86,48 @@ export function Rail({ place, collapsed, onToggle, onNavigate, foot }: RailProps
   );
 }
 
-type RailLinkProps = { item: NavItem; href: string; active: boolean; collapsed: boolean; onNavigate: (() => void) | undefined };
+type RailLinkProps = {
+  item: NavItem;
+  href: string;
+  active: boolean;
+  collapsed: boolean;
+  onNavigate: (() => void) | undefined;
+  /** Who may open it, when the person's role may not. The page says the same at length. */
+  locked: string | undefined;
+};
 
-function RailLink({ item, href, active, collapsed, onNavigate }: RailLinkProps) {
+function RailLink({ item, href, active, collapsed, onNavigate, locked }: RailLinkProps) {
   const Icon = item.icon;
+  const id = useId();
   const link = (
     <Link
       href={href}
       onClick={onNavigate}
       aria-current={active ? 'page' : undefined}
+      aria-describedby={locked ? id : undefined}
       className={cn(
         'flex h-8 items-center gap-2.5 rounded-md text-sm transition-colors max-lg:h-9',
         collapsed ? 'justify-center' : 'px-2',
-        active ? 'bg-pressed/80 font-medium text-ink' : 'text-ink-2 hover:bg-subtle hover:text-ink',
+        active ? 'bg-pressed/80 font-medium text-ink' : 'hover:bg-subtle hover:text-ink',
+        !active && (locked ? 'text-ink-3' : 'text-ink-2'),
       )}
     >
       <Icon aria-hidden className={cn('size-4 shrink-0', active ? 'text-accent-ink' : 'text-ink-3')} strokeWidth={1.75} />
       <span className={cn('truncate', collapsed && 'sr-only')}>{item.label}</span>
+      {locked && !collapsed && <Lock aria-hidden className="ml-auto size-3.5 shrink-0 text-ink-3" strokeWidth={1.75} />}
     </Link>
   );
-  return collapsed ? (
-    <Tooltip content={item.label} side="right">
-      {link}
-    </Tooltip>
-  ) : (
-    link
+  if (!collapsed && !locked) return link;
+  return (
+    <>
+      <Tooltip content={[collapsed && item.label, locked].filter(Boolean).join(': ')} side="right">
+        {link}
+      </Tooltip>
+      {locked && (
+        <span id={id} className="sr-only">
+          Locked: {locked}
+        </span>
+      )}
+    </>
   );
 }

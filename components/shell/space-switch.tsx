@@ -41,7 +41,7 @@ export function SpaceSwitch({ place, partitioned }: { place: Place; partitioned:
             >
               <span
                 aria-hidden
-                className={cn('size-1.5 rounded-full', space === 'live' ? 'bg-good' : 'bg-test', !current && 'opacity-50')}
+                className={cn('keep-fill size-1.5 rounded-full', space === 'live' ? 'bg-good' : 'bg-test', !current && 'opacity-50')}
               />
               {label}
             </Link>

@@ -47,7 +47,10 @@ export function Combobox({ value, onValueChange, ...shared }: ComboboxProps) {
           placeholder={placeholder}
           className="h-full min-w-0 flex-1 bg-transparent pl-2.5 outline-none placeholder:text-ink-3"
         />
-        <Base.Clear aria-label="Clear" className="inline-flex size-6 items-center justify-center rounded-sm text-ink-3 hover:text-ink">
+        <Base.Clear
+          aria-label="Clear"
+          className="inline-flex size-6 shrink-0 items-center justify-center rounded-sm text-ink-3 hover:text-ink"
+        >
           <X aria-hidden className="size-3.5" />
         </Base.Clear>
         <Base.Trigger
@@ -87,9 +90,9 @@ export function MultiCombobox({ values, onValuesChange, ...shared }: MultiCombob
             <Base.Chip
               key={option.value}
               aria-label={option.label}
-              className="inline-flex h-6 items-center gap-0.5 rounded-sm border border-line-strong bg-subtle pl-1.5 text-xs data-highlighted:border-accent-line data-highlighted:bg-accent-soft"
+              className="inline-flex h-6 max-w-full items-center gap-0.5 rounded-sm border border-line-strong bg-subtle pl-1.5 text-xs data-highlighted:border-accent-line data-highlighted:bg-accent-soft"
             >
-              {option.label}
+              <span className="truncate">{option.label}</span>
               <Base.ChipRemove
                 aria-label={`Remove ${option.label}`}
                 className="inline-flex size-6 items-center justify-center rounded-sm text-ink-3 hover:text-ink"

@@ -98,7 +98,7 @@ function Consequences({ lines }: { lines: readonly ReactNode[] | undefined }) {
     <ul className="flex flex-col gap-1.5 text-ink-2">
       {lines.map((line, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the list is computed once and never reordered.
-        <li key={index} className="flex gap-2 before:mt-2 before:size-1 before:shrink-0 before:rounded-full before:bg-bad">
+        <li key={index} className="flex gap-2 before:mt-2 before:size-1 before:keep-fill before:shrink-0 before:rounded-full before:bg-bad">
           <span className="min-w-0">{line}</span>
         </li>
       ))}

@@ -130,7 +130,7 @@ export function DataTable<T>(props: DataTableProps<T>) {
               );
             })}
             {actions && (
-              <th className={cn(headCell, 'w-10')}>
+              <th className={cn(headCell, 'right-0 w-10')}>
                 <span className="sr-only">Actions</span>
               </th>
             )}
@@ -156,7 +156,7 @@ export function DataTable<T>(props: DataTableProps<T>) {
                 <tr key={index} aria-hidden>
                   <td colSpan={span} className="h-(--row-height) border-line border-b px-3">
                     <span
-                      className="block h-3.5 animate-shimmer rounded-xs bg-pressed"
+                      className="keep-fill block h-3.5 animate-shimmer rounded-xs bg-pressed"
                       style={{ width: `${(82 - ((index * 13) % 34)).toString()}%` }}
                     />
                   </td>

@@ -53,7 +53,11 @@ export function DayBars({ days, series, unit, onPick, height = 140 }: DayBarsPro
       <figcaption className="flex flex-wrap items-center gap-x-4 gap-y-1 text-ink-2 text-xs">
         {series.map(({ label, values }, index) => (
           <span key={label} className="inline-flex min-w-0 items-center gap-1.5">
-            <span aria-hidden className="size-3 shrink-0 rounded-xs border border-line-strong" style={lookOf(index, series.length)} />
+            <span
+              aria-hidden
+              className="keep-fill size-3 shrink-0 rounded-xs border border-line-strong"
+              style={lookOf(index, series.length)}
+            />
             <span className="max-w-56 truncate">{label}</span>
             <span className="figures text-ink-3">{values.reduce((a, b) => a + b, 0).toLocaleString()}</span>
           </span>
@@ -125,7 +129,7 @@ export function DayBars({ days, series, unit, onPick, height = 140 }: DayBarsPro
                       value > 0 && (
                         <span
                           key={label}
-                          className="min-h-px w-full last:rounded-t-xs"
+                          className="keep-fill min-h-px w-full last:rounded-t-xs"
                           style={{ ...lookOf(one, series.length), height: `${((value / top) * 100).toString()}%` }}
                         />
                       )

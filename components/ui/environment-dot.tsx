@@ -13,7 +13,11 @@ export function EnvironmentDot({ name, color, bare, className }: EnvironmentDotP
   const safe = /^#[0-9a-f]{6}$/i.test(color) ? color : undefined;
   return (
     <span title={bare ? name : undefined} className={cn('inline-flex min-w-0 max-w-full items-center gap-1.5', className)}>
-      <span aria-hidden className="size-2.5 shrink-0 rounded-full border border-ink/25 bg-accent" style={{ backgroundColor: safe }} />
+      <span
+        aria-hidden
+        className="keep-fill size-2.5 shrink-0 rounded-full border border-ink/25 bg-accent"
+        style={{ backgroundColor: safe }}
+      />
       <span className={bare ? 'sr-only' : 'truncate'}>{name}</span>
     </span>
   );

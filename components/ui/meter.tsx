@@ -1,4 +1,5 @@
 import { cn } from './cn.ts';
+import { Progress } from './progress.tsx';
 
 export type MeterProps = {
   value: number;
@@ -25,21 +26,7 @@ export function Meter({ value, max, label, detail, bare, className }: MeterProps
           <span className="figures text-ink-3">{[detail ?? percent, words].filter(Boolean).join(', ')}</span>
         </div>
       )}
-      {/* biome-ignore lint/a11y/useSemanticElements: browsers paint <meter> in colours of their own. */}
-      <div
-        role="meter"
-        aria-label={label}
-        aria-valuenow={value}
-        aria-valuemin={0}
-        aria-valuemax={max}
-        aria-valuetext={[percent, words].filter(Boolean).join(', ')}
-        className="h-1.5 overflow-hidden rounded-full bg-pressed"
-      >
-        <div
-          className={cn('h-full rounded-full', tone)}
-          style={{ width: `${Math.min(100, Math.max(share > 0 ? 2 : 0, share * 100)).toString()}%` }}
-        />
-      </div>
+      <Progress role="meter" label={label} done={value} of={max} text={[percent, words].filter(Boolean).join(', ')} tone={tone} />
     </div>
   );
 }

@@ -23,13 +23,13 @@ export function PhaseBar({ phases, stoppedAt }: PhaseBarProps) {
       <figcaption className="figures flex flex-wrap gap-x-4 text-xs">
         <span className="font-medium text-ink">{exact(total)} in total</span>
         <span className="flex items-center gap-1.5 text-ink-2">
-          <span aria-hidden className="size-2 rounded-xs bg-accent" /> {exact(inside)} inside us
+          <span aria-hidden className="keep-fill size-2 rounded-xs bg-accent" /> {exact(inside)} inside us
         </span>
         <span className="flex items-center gap-1.5 text-ink-2">
-          <span aria-hidden className="size-2 rounded-xs bg-line-control" /> {exact(total - inside)} upstream
+          <span aria-hidden className="keep-fill size-2 rounded-xs bg-line-control" /> {exact(total - inside)} upstream
         </span>
       </figcaption>
-      <div aria-hidden className="flex h-2.5 gap-px overflow-hidden rounded-sm bg-pressed">
+      <div aria-hidden className="keep-fill flex h-2.5 gap-px overflow-hidden rounded-sm bg-pressed">
         {phases.map((phase) => (
           <span
             key={phase.name}
@@ -47,7 +47,7 @@ export function PhaseBar({ phases, stoppedAt }: PhaseBarProps) {
               {phase.name}
               {phase.name === stoppedAt && ' · stopped here'}
             </span>
-            <span aria-hidden className="relative h-1 rounded-full bg-subtle">
+            <span aria-hidden className="keep-fill relative h-1 rounded-full bg-subtle">
               <span
                 className={cn('absolute inset-y-0 min-w-0.5 rounded-full', phase.where === 'inside' ? 'bg-accent' : 'bg-line-control')}
                 style={{ left: `${offset(phases, phase, total).toString()}%`, width: `${((phase.ms / (total || 1)) * 100).toString()}%` }}

@@ -10,7 +10,11 @@ export function Skeleton({ lines = 1, label, className }: { lines?: number; labe
           // biome-ignore lint/suspicious/noArrayIndexKey: the bars are all alike.
           key={index}
           aria-hidden
-          className={cn('block h-3.5 animate-shimmer rounded-xs bg-pressed', index > 0 && index === lines - 1 && 'w-3/5', className)}
+          className={cn(
+            'keep-fill block h-3.5 animate-shimmer rounded-xs bg-pressed',
+            index > 0 && index === lines - 1 && 'w-3/5',
+            className,
+          )}
         />
       ))}
     </div>

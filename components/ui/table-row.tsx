@@ -38,6 +38,7 @@ export function BodyRow<T>({ row, name, href, onOpen, isOpen, entries, selection
       data-row={row.id}
       tabIndex={-1}
       aria-selected={selection ? selected : undefined}
+      aria-current={isOpen || undefined}
       className={cn(
         'group/row relative scroll-mt-10 focus-visible:-outline-offset-2',
         (href ?? onOpen) && 'hover:bg-subtle/70',
@@ -86,7 +87,16 @@ export function BodyRow<T>({ row, name, href, onOpen, isOpen, entries, selection
         );
       })}
       {entries && (
-        <td className={cn(bodyCell, 'relative z-10 w-10 pr-1.5 text-right')}>
+        <td
+          // Where the table is wider than the window its columns scroll under this one, so it is opaque and tinted as its row.
+          className={cn(
+            bodyCell,
+            'sticky right-0 z-10 w-10 bg-surface pr-1.5 text-right',
+            (href ?? onOpen) && 'group-hover/row:bg-subtle',
+            isOpen && 'bg-subtle',
+            selected && 'bg-accent-soft group-hover/row:bg-accent-soft',
+          )}
+        >
           {entries.length > 0 && (
             <Menu
               entries={entries}

@@ -4,7 +4,7 @@ import { Badge } from './badge.tsx';
 export type Space = 'live' | 'test';
 
 /** Three pixels of amber along the top edge of everything in Test. */
-export const TestBand = () => <div aria-hidden className="h-[3px] shrink-0 bg-test" />;
+export const TestBand = () => <div aria-hidden className="keep-fill h-[3px] shrink-0 bg-test" />;
 
 /** Says in words what the band says in colour. */
 export const TestChip = ({ className }: { className?: string }) => (

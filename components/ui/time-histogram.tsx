@@ -140,7 +140,7 @@ export function TimeHistogram({ buckets, bucketMs, unit, onSelect, onPickSeries,
                     value > 0 && (
                       <span
                         key={name}
-                        className={cn('min-h-px w-full first:rounded-none last:rounded-t-xs', series[name].fill)}
+                        className={cn('keep-fill min-h-px w-full first:rounded-none last:rounded-t-xs', series[name].fill)}
                         style={{ height: `${((value / top) * 100).toString()}%` }}
                       />
                     )
@@ -173,7 +173,7 @@ function Legend({
 }) {
   const inner = (
     <>
-      <span aria-hidden className={cn('size-2 rounded-xs', series[name].fill, muted && 'saturate-50')} />
+      <span aria-hidden className={cn('keep-fill size-2 rounded-xs', series[name].fill, muted && 'saturate-50')} />
       {series[name].label} <span className="figures">{total}</span>
     </>
   );

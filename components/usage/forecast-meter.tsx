@@ -33,7 +33,7 @@ export function ForecastMeter({ used, limit, forecast, percentage, now }: Props)
         aria-valuemin={0}
         aria-valuemax={limit}
         aria-valuetext={`${used.toLocaleString()} of ${limit.toLocaleString()}${forecast === null ? '' : `, about ${forecast.toLocaleString()} expected`}`}
-        className="relative h-3 overflow-hidden rounded-full bg-pressed"
+        className="keep-fill relative h-3 overflow-hidden rounded-full bg-pressed"
       >
         {forecast !== null && (
           <span
@@ -49,13 +49,13 @@ export function ForecastMeter({ used, limit, forecast, percentage, now }: Props)
       </div>
       <p className="flex flex-wrap gap-x-4 gap-y-1 text-ink-2 text-xs">
         <span className="inline-flex items-center gap-1.5">
-          <span aria-hidden className={cn('size-2.5 rounded-xs', tone)} /> used
+          <span aria-hidden className={cn('keep-fill size-2.5 rounded-xs', tone)} /> used
         </span>
         {forecast !== null && (
           <span className="figures inline-flex items-center gap-1.5">
             <span
               aria-hidden
-              className="size-2.5 rounded-xs bg-pressed"
+              className="keep-fill size-2.5 rounded-xs bg-pressed"
               style={{ backgroundImage: 'repeating-linear-gradient(45deg, var(--line-control) 0 2px, transparent 2px 4px)' }}
             />
             about {forecast.toLocaleString()} by the end of the month, {percent(forecast, limit)} of the plan

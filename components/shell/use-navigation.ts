@@ -1,0 +1,22 @@
+'use client';
+
+import { forbiddenTo, mayDo } from '#components/roles/forbidden-to.ts';
+import { useScope } from '#components/trpc/provider.tsx';
+import { isHidden, type NavGroup, type NavItem, navigation } from './navigation.ts';
+
+/** Who may open the page, when the person's role may not. */
+export type SeenItem = NavItem & { locked: string | undefined };
+
+/** The pages as this person's role sees them: what it may not open is locked with the roles that may, or not shown at all. */
+export function useNavigation(): readonly (Omit<NavGroup, 'items'> & { items: readonly SeenItem[] })[] {
+  const { role } = useScope();
+  return navigation
+    .map(({ items, ...group }) => ({
+      ...group,
+      items: items.flatMap((item) => {
+        const locked = item.needs && forbiddenTo(role, item.needs) ? `only ${mayDo(item.needs)}` : undefined;
+        return locked && isHidden(item, role) ? [] : [{ ...item, locked }];
+      }),
+    }))
+    .filter(({ items }) => items.length > 0);
+}
