@@ -7,7 +7,7 @@ import { Controller } from 'react-hook-form';
 import { Button } from '#components/ui/button.tsx';
 import { Checkbox } from '#components/ui/choices.tsx';
 import { Field } from '#components/ui/field.tsx';
-import { applyRefusal, Form, fieldError, useZodForm } from '#components/ui/form.tsx';
+import { applyRefusal, Form, fieldError, insistOn, useZodForm } from '#components/ui/form.tsx';
 import { Input } from '#components/ui/input.tsx';
 import type { RefusalView } from '#components/ui/refusal.ts';
 import { Login } from '#server/domain/people/schema.ts';
@@ -32,7 +32,7 @@ export function SignInForm({ next, email }: { next: string | null; email: string
     setRefusal(applyRefusal(form, answer.refusal));
   };
   const mailCode = async () => {
-    if (!(await form.trigger('email', { shouldFocus: true }))) return;
+    if (!(await insistOn(form, 'email'))) return;
     setSending(true);
     const { email, keep } = form.getValues();
     const answer = await callAuth('/auth/magic/start', { email });

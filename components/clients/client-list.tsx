@@ -31,11 +31,20 @@ import { type ClientRow, credentialsInWords, TYPES } from './words.ts';
 type Listed = ClientRow & { traffic: Traffic | undefined };
 const column = columnsFor<Listed>();
 const columnsOf = (toggle: (row: ClientRow, enabled: boolean) => void, readOnly: string | undefined) => [
-  column.accessor('name', { header: 'Name', meta: { sort: 'name', cap: '16rem' }, cell: ({ getValue }) => getValue() }),
+  column.accessor('name', {
+    header: 'Name',
+    meta: { sort: 'name', cap: '16rem' },
+    cell: ({ row, getValue }) => (
+      <>
+        {getValue()}
+        <span className="block truncate font-mono font-normal text-ink-2 text-xs sm:hidden">{row.original.ip_address}</span>
+      </>
+    ),
+  }),
   column.accessor('type', { header: 'Type', meta: { sort: 'type', hideBelow: 'lg' }, cell: ({ getValue }) => TYPES[getValue()] }),
   column.accessor('ip_address', {
     header: 'Address',
-    meta: { sort: 'ip_address', cap: '12rem' },
+    meta: { sort: 'ip_address', cap: '12rem', hideBelow: 'sm' },
     cell: ({ getValue }) => <span className="font-mono text-ink-2 text-xs">{getValue()}</span>,
   }),
   column.accessor('credential_kinds', {

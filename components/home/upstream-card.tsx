@@ -2,7 +2,7 @@
 
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { ArrowRight, Check } from 'lucide-react';
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { addressings, callSnippets } from '#components/routes/call-snippets.ts';
 import { suggestedSecretName } from '#components/routes/credential-hints.ts';
 import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
@@ -59,90 +59,107 @@ export function UpstreamCard({ apiKey }: { apiKey: string | undefined }) {
     apply.mutate(requestOf(answers, environment));
   };
   const route = apply.data?.routes[0];
+  const card = useFocusOnChange(`${step.toString()} ${route?.id ?? ''}`);
   if (route)
     return (
-      <Done
-        route={route}
-        apiKey={apiKey}
-        onAgain={() => {
-          apply.reset();
-          setStep(1);
-          change({ url: '' });
-        }}
-      />
+      <div ref={card}>
+        <Done
+          route={route}
+          apiKey={apiKey}
+          onAgain={() => {
+            apply.reset();
+            setStep(1);
+            change({ url: '' });
+          }}
+        />
+      </div>
     );
   return (
-    <SectionCard
-      title="Point it at your upstream"
-      description={`Step ${step.toString()} of 2: ${step === 1 ? 'where your API is' : 'where its credential goes'}`}
-    >
-      <form onSubmit={next} noValidate className="flex flex-col gap-4">
-        {step === 1 ? (
-          <Field
-            label="Base URL of the API"
-            required
-            error={problem}
-            hint="Its https address. Callers use an address of this workspace instead."
-          >
-            <Input
-              mono
-              placeholder="https://api.example.com/v1"
-              value={answers.url}
-              onChange={(event) => change({ url: event.target.value })}
-            />
-          </Field>
-        ) : (
-          <>
-            <Field label="How does it want its credential?" group>
-              <RadioCards
-                columns={2}
-                options={[
-                  { value: 'bearer', title: 'Bearer token', description: 'Authorization: Bearer …' },
-                  { value: 'header', title: 'A header of its own', description: 'such as X-Api-Key' },
-                  { value: 'query', title: 'A query parameter', description: 'such as ?api_key=…' },
-                  { value: 'none', title: 'It needs none', description: 'or I add it later' },
-                ]}
-                value={answers.place}
-                onValueChange={(place) => change({ place, name: place === 'query' ? 'api_key' : 'X-Api-Key' })}
+    <div ref={card}>
+      <SectionCard
+        title="Point it at your upstream"
+        description={`Step ${step.toString()} of 2: ${step === 1 ? 'where your API is' : 'where its credential goes'}`}
+      >
+        <form onSubmit={next} noValidate className="flex flex-col gap-4">
+          {step === 1 ? (
+            <Field
+              label="Base URL of the API"
+              required
+              error={problem}
+              hint="Its https address. Callers use an address of this workspace instead."
+            >
+              <Input
+                mono
+                placeholder="https://api.example.com/v1"
+                value={answers.url}
+                onChange={(event) => change({ url: event.target.value })}
               />
             </Field>
-            {(answers.place === 'header' || answers.place === 'query') && (
-              <Field label={answers.place === 'header' ? 'Name of the header' : 'Name of the parameter'} required>
-                <Input mono value={answers.name} onChange={(event) => change({ name: event.target.value })} />
+          ) : (
+            <>
+              <Field label="How does it want its credential?" group>
+                <RadioCards
+                  columns={2}
+                  options={[
+                    { value: 'bearer', title: 'Bearer token', description: 'Authorization: Bearer …' },
+                    { value: 'header', title: 'A header of its own', description: 'such as X-Api-Key' },
+                    { value: 'query', title: 'A query parameter', description: 'such as ?api_key=…' },
+                    { value: 'none', title: 'It needs none', description: 'or I add it later' },
+                  ]}
+                  value={answers.place}
+                  onValueChange={(place) => change({ place, name: place === 'query' ? 'api_key' : 'X-Api-Key' })}
+                />
               </Field>
-            )}
-            {answers.place !== 'none' && (
-              <Field label="The credential" required hint={`Encrypted as the secret ${secretNameOf(answers)}. Callers never see it.`}>
-                <SecretInput value={answers.value} onChange={(event) => change({ value: event.target.value })} />
-              </Field>
-            )}
-          </>
-        )}
-        {step === 2 && <MutationError error={apply.error} />}
-        <div className="flex justify-end gap-2">
-          {step === 2 && <Button onClick={() => setStep(1)}>Back</Button>}
-          <Button
-            type="submit"
-            variant="primary"
-            loading={apply.isPending}
-            disabledReason={
-              readOnly ??
-              (step === 1
-                ? answers.url
-                  ? undefined
-                  : 'Type the URL first'
-                : answers.place !== 'none' && !answers.value
-                  ? 'Paste the credential first'
-                  : undefined)
-            }
-            icon={step === 1 ? <ArrowRight /> : undefined}
-          >
-            {step === 1 ? 'Next' : 'Create the route'}
-          </Button>
-        </div>
-      </form>
-    </SectionCard>
+              {(answers.place === 'header' || answers.place === 'query') && (
+                <Field label={answers.place === 'header' ? 'Name of the header' : 'Name of the parameter'} required>
+                  <Input mono value={answers.name} onChange={(event) => change({ name: event.target.value })} />
+                </Field>
+              )}
+              {answers.place !== 'none' && (
+                <Field label="The credential" required hint={`Encrypted as the secret ${secretNameOf(answers)}. Callers never see it.`}>
+                  <SecretInput value={answers.value} onChange={(event) => change({ value: event.target.value })} />
+                </Field>
+              )}
+            </>
+          )}
+          {step === 2 && <MutationError error={apply.error} />}
+          <div className="flex justify-end gap-2">
+            {step === 2 && <Button onClick={() => setStep(1)}>Back</Button>}
+            <Button
+              type="submit"
+              variant="primary"
+              loading={apply.isPending}
+              disabledReason={
+                readOnly ??
+                (step === 1
+                  ? answers.url
+                    ? undefined
+                    : 'Type the URL first'
+                  : answers.place !== 'none' && !answers.value
+                    ? 'Paste the credential first'
+                    : undefined)
+              }
+              icon={step === 1 ? <ArrowRight /> : undefined}
+            >
+              {step === 1 ? 'Next' : 'Create the route'}
+            </Button>
+          </div>
+        </form>
+      </SectionCard>
+    </div>
   );
+}
+
+/** What was pressed goes with its step: the keyboard goes on at the first control of the next one, not at the top of the page. */
+function useFocusOnChange(key: string) {
+  const box = useRef<HTMLDivElement>(null);
+  const seen = useRef(key);
+  useEffect(() => {
+    if (seen.current === key) return;
+    seen.current = key;
+    box.current?.querySelector<HTMLElement>('[role="radio"][tabindex="0"], input, button')?.focus();
+  }, [key]);
+  return box;
 }
 
 function Done({

@@ -18,7 +18,7 @@ import { type RefusalView, refusedFields } from './refusal.ts';
 
 export type ZodForm<In extends FieldValues, Out extends FieldValues = In> = UseFormReturn<In, unknown, Out>;
 
-/** A form over a family's schema: validates on blur, then on every change of a field that was wrong. */
+/** A form over a family's schema: validates on blur of what was typed into, then on every change of a field that was wrong. */
 export function useZodForm<S extends z.ZodType<FieldValues, FieldValues>>(
   options: { schema: S; defaultValues: DefaultValues<z.input<S>> } & Omit<
     UseFormProps<z.input<S>, unknown, z.output<S>>,
@@ -99,12 +99,27 @@ function FormRefusal({ refusal }: { refusal: RefusalView }) {
   );
 }
 
-/** The message of a field's error, by path; for the `error` of `Field`. */
+/**
+ * The message of a field's error, by path; for the `error` of `Field`. A field that was only passed through has not been answered wrongly:
+ * its message waits for something typed or for the submit, and does not push away what the pointer was on its way to.
+ */
 export function fieldError<In extends FieldValues, Out extends FieldValues>(
   form: ZodForm<In, Out>,
   path: FieldPath<In>,
 ): string | undefined {
-  return form.getFieldState(path, form.formState).error?.message;
+  const { error, isDirty } = form.getFieldState(path, form.formState);
+  return isDirty || form.formState.isSubmitted || error?.type === 'server' ? error?.message : undefined;
+}
+
+/** Asks for one field before the form is submitted: shows what is wrong with it and goes there. True when it is well. */
+export async function insistOn<In extends FieldValues, Out extends FieldValues>(
+  form: ZodForm<In, Out>,
+  path: FieldPath<In>,
+): Promise<boolean> {
+  if (await form.trigger(path)) return true;
+  const { error } = form.getFieldState(path);
+  form.setError(path, { type: 'server', message: error?.message ?? 'is needed' }, { shouldFocus: true });
+  return false;
 }
 
 /** Asks before the tab is closed or reloaded while something is unsaved. In-app links ask through the sheet or dialog that holds the form. */
