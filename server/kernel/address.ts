@@ -56,6 +56,23 @@ export function compileRanges(list: readonly string[]): (ip: string) => boolean 
   return (ip) => find(ip).length > 0;
 }
 
+/** Whether every one of the ranges lies in one of the covering ones. An empty list stands for every address, which no list covers. */
+export function rangesCover(covering: readonly string[], ranges: readonly string[]): boolean {
+  const outer = covering.map(parseRange);
+  const covered = (text: string) => {
+    const inner = parseRange(text);
+    return outer.some(
+      (one) =>
+        !('problem' in one) &&
+        !('problem' in inner) &&
+        one.family === inner.family &&
+        one.bits <= inner.bits &&
+        inner.first >> BigInt(WIDTH[one.family] - one.bits) === one.first >> BigInt(WIDTH[one.family] - one.bits),
+    );
+  };
+  return ranges.length > 0 && ranges.every(covered);
+}
+
 /**
  * A table from ranges to values: the values of every range that holds the address, longest prefix first, ties in the order given
  * (interface rule 11 §3.1). One look-up per distinct prefix length, so ten thousand ranges cost what a few do.

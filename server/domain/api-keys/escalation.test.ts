@@ -155,3 +155,52 @@ test("at the plan's limit a key is still replaced when the old one goes at once,
   assert.ok(shown.body.data.revoked_at && shown.body.data.revoked_by === all[1]!.row.id);
   assert.equal(await db().api_keys.count({ where: { tenant_id: w.tenant.id, active: true } }), 5);
 });
+
+test('a key with an end, an address list or a limit gives neither itself nor another key more than that', async () => {
+  const w = await workspace();
+  const end = new Date(Date.now() + 30 * 24 * 3_600_000);
+  const later = new Date(end.getTime() + 3_600_000).toISOString();
+  const bounds = { expires_at: end, ip_allowlist: ['127.0.0.0/8'], rate_limit_requests: 100, rate_limit_window_sec: 60 };
+  const caller = await w.key('live', 'Key - Editor', { ...bounds, key_type: 'access_key' });
+  const equal = await w.key('live', 'Key - Editor', { key_type: 'access_key' });
+  const escalates = async (method: string, path: string, body: object) => {
+    const answer = await call(method, path, { key: caller.text, body });
+    assert.equal(answer.body.error?.type, 'privilege_escalation', `${method} ${path} ${JSON.stringify(body)}`);
+  };
+  for (const { row } of [caller, equal])
+    for (const change of [
+      { expires_at: null },
+      { expires_at: later },
+      { ip_allowlist: [] },
+      { ip_allowlist: ['127.0.0.1', '203.0.113.9'] },
+      { ip_allowlist: ['126.0.0.0/7'] },
+      { rate_limit_requests: null },
+      { rate_limit_requests: 101 },
+      { rate_limit_requests: 100, rate_limit_window_sec: 59 },
+    ])
+      await escalates('PATCH', `/api-keys/${row.id}`, change);
+  await escalates('POST', '/api-keys', { name: 'never ends' });
+  await escalates('POST', '/api-keys', { name: 'ends later', key_type: 'access_key', expires_at: later });
+  await escalates('POST', '/api-keys', { name: 'from anywhere', key_type: 'access_key', ip_allowlist: [] });
+  await escalates('POST', `/api-keys/${equal.row.id}/rotate`, {});
+
+  const heir = await call('POST', '/api-keys', { key: caller.text, body: { name: 'heir', key_type: 'access_key' } });
+  assert.equal(heir.status, 201);
+  const made = await db().api_keys.findUniqueOrThrow({ where: { id: heir.body.data.id } });
+  assert.deepEqual({ ...bounds }, Object.fromEntries(Object.keys(bounds).map((name) => [name, made[name as keyof typeof made]])));
+  const narrower = { ip_allowlist: ['127.0.0.1'], rate_limit_requests: 90 };
+  assert.equal((await call('PATCH', `/api-keys/${caller.row.id}`, { key: caller.text, body: narrower })).status, 200);
+  assert.equal((await call('POST', `/api-keys/${caller.row.id}/rotate`, { key: caller.text, body: {} })).status, 201);
+});
+
+test('a key that is being replaced makes no key that outlives it: who stole it has until then', async () => {
+  const w = await workspace();
+  const stolen = await w.key('live', 'Key - Editor', { revoke_at: new Date(Date.now() + 600_000) });
+  for (const [method, path] of [
+    ['POST', '/api-keys'],
+    ['POST', `/api-keys/${stolen.row.id}/rotate`],
+  ] as const) {
+    const answer = await call(method, path, { key: stolen.text, body: path.endsWith('rotate') ? {} : { name: 'heir' } });
+    assert.equal(answer.body.error?.type, 'privilege_escalation', path);
+  }
+});

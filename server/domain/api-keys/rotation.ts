@@ -3,6 +3,7 @@ import { requireFeature, withinPlan } from '#server/domain/plans/service.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
+import { callersBounds, withinBounds } from './bounds.ts';
 import { coveredGrants } from './grants.ts';
 import { insertKey, recentSignIn } from './minting.ts';
 import { tellOfNewKey } from './notices.ts';
@@ -22,6 +23,7 @@ export async function rotateApiKey(ctx: Ctx, input: z.output<typeof RotateApiKey
     if (hasEnded(current, ctx.now)) throw new Refusal('conflict', 'The key is revoked already or has expired.');
     if (current.key_type === 'access_key') requireFeature(ctx, 'access_key');
     await coveredGrants(ctx, current.role_ids, current.scoped ? current.scopes : null);
+    withinBounds(await callersBounds(tx, ctx), current);
     if (input.revoke_old_after_sec === 0)
       await tx.api_keys.update({
         where: { id: current.id, ...own(ctx) },

@@ -5,6 +5,7 @@ import { type Ctx, own } from '#server/kernel/context.ts';
 import { read } from '#server/kernel/database.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
+import { callersBounds, withinBounds } from './bounds.ts';
 import { coveredGrants, coveredRoles, coveredScopes, inheritedRoles } from './grants.ts';
 import { insertKey, recentSignIn } from './minting.ts';
 import { tellOfNewKey } from './notices.ts';
@@ -35,15 +36,16 @@ export async function createApiKey(ctx: Ctx, input: z.output<typeof CreateApiKey
   let told = () => {};
   const made = await mutate(ctx, async (tx) => {
     await withinPlan(tx, ctx, 'api_keys');
-    const created = await insertKey(tx, ctx, {
-      name: input.name,
-      access,
-      role_ids,
-      scopes,
-      expires_at: input.expires_at ? expiry(ctx, input.expires_at) : null,
-      ip_allowlist: addressList(ctx, input.ip_allowlist ?? []),
-      ...limits(input, null),
-    });
+    // What is not said is the calling key's own, where there is one.
+    const bounds = await callersBounds(tx, ctx);
+    const inherited = access ? (bounds?.expires_at ?? null) : null;
+    const settings = {
+      expires_at: input.expires_at ? expiry(ctx, input.expires_at) : inherited,
+      ip_allowlist: input.ip_allowlist ? addressList(ctx, input.ip_allowlist) : (bounds?.ip_allowlist ?? []),
+      ...limits(input, input.rate_limit_requests === undefined ? bounds : null),
+    };
+    withinBounds(bounds, settings);
+    const created = await insertKey(tx, ctx, { name: input.name, access, role_ids, scopes, ...settings });
     told = await tellOfNewKey(tx, ctx, created);
     return audited(created, {
       action: 'create',
@@ -78,6 +80,7 @@ export async function updateApiKey(ctx: Ctx, { id, ...input }: z.output<typeof U
       ...(scopes === undefined ? {} : { scopes, scoped: true }),
       ...(input.expires_at === undefined ? {} : { expires_at: input.expires_at === null ? null : expiry(ctx, input.expires_at) }),
     };
+    withinBounds(await callersBounds(tx, ctx), data);
     const granted = { ...before, ...data };
     await coveredGrants(ctx, granted.role_ids, granted.scoped ? granted.scopes : null);
     const moved = 'expires_at' in data ? { expiry_told: null } : {};

@@ -9,7 +9,7 @@ const FIVE_YEARS = 5 * 365 * 24 * HOUR;
 /** A window without requests means nothing; requests alone mean per minute (interface rule 01 §8). */
 export function limits(
   input: { rate_limit_requests?: number | null | undefined; rate_limit_window_sec?: number | null | undefined },
-  stored: KeyRow | null,
+  stored: Pick<KeyRow, 'rate_limit_requests' | 'rate_limit_window_sec'> | null,
 ) {
   const requests = input.rate_limit_requests === undefined ? (stored?.rate_limit_requests ?? null) : input.rate_limit_requests;
   const window = input.rate_limit_window_sec === undefined ? (stored?.rate_limit_window_sec ?? null) : input.rate_limit_window_sec;
