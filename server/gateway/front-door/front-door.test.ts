@@ -76,6 +76,9 @@ function nextLike(req: IncomingMessage, res: ServerResponse): void {
   const url = req.url ?? '';
   const own = (status: number, type: string, body: string, more = {}) =>
     res.writeHead(status, { 'content-type': type, 'x-powered-by': 'Next.js', ...more }).end(body);
+  if (req.method === 'OPTIONS' && !/^\/(?:v1|auth|admin)/.test(url)) return void res.writeHead(400).end();
+  if (url.startsWith('/admin/trpc') && req.method === 'PUT') return void res.writeHead(405).end();
+  if (url === '/openapi.json' && req.method !== 'GET' && req.method !== 'HEAD') return void own(500, 'text/plain', 'Internal Server Error');
   if (req.method === 'TRACE') return void own(500, 'text/plain', 'Internal Server Error');
   if (url.includes('//') || (url !== '/' && url.split('?')[0]?.endsWith('/')))
     return void own(308, 'text/plain', url, { location: url.replace(/\/+/g, '/') });
@@ -164,6 +167,46 @@ test("the framework's own answers that still get through are replaced by ours", 
     assert.doesNotMatch(answer.body, /html|Next/, line);
   }
   assert.equal((await ask('api', 'GET /v1/routes', 'RSC: 1\r\n')).status, 200);
+  // What has no handler at all gets an empty 400 from it when it is asked for its options.
+  for (const target of ['/oauth/unknown', '/wg/x', '/pub/x', '/.well-known/x', '/elements/v1/x']) {
+    const answer = await ask('api', `OPTIONS ${target}`);
+    assert.equal(answer.status, 404, target);
+    assert.match(answer.headers['content-type'] ?? '', /^application\/json/, target);
+  }
+});
+
+test('a page and a document are read and nothing else, and whoever tries is told how', async () => {
+  const { ask, seen } = await edge();
+  for (const [plane, target, allow] of [
+    ['admin', '/signin', 'GET, HEAD'],
+    ['admin', '/acme/live/routes', 'GET, HEAD'],
+    ['admin', '/openapi.json', 'GET, HEAD'],
+    ['api', '/openapi.json', 'GET, HEAD'],
+    ['admin', '/admin/trpc/routes.list', 'GET, HEAD, POST, OPTIONS'],
+    ['admin', '/auth/trpc/auth.me', 'GET, HEAD, POST, OPTIONS'],
+  ] as const)
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
+      const before = seen.length;
+      const answer = await ask(plane, `${method} ${target}`, 'Content-Length: 0\r\n');
+      const taken = allow.includes(method);
+      assert.deepEqual([answer.status, answer.headers.allow], taken ? [200, undefined] : [405, allow], `${method} ${target}`);
+      assert.equal(seen.length - before, taken ? 1 : 0, `${method} ${target}`);
+      if (!taken) assert.ok(answer.body.length > 0 && answer.headers['x-request-id'], `${method} ${target}`);
+    }
+  assert.equal(
+    (await ask('admin', 'POST /__nextjs_original-stack-frames', 'Content-Length: 0\r\n')).status,
+    200,
+    'tools of the framework in development',
+  );
+});
+
+test('an answer that differs by encoding says so, and no word of the framework stands beside it', async () => {
+  const { ask } = await edge({
+    web: (_, res) =>
+      void res.writeHead(200, { 'content-type': 'application/json', vary: 'rsc, next-router-state-tree, Accept-Encoding' }).end('{}'),
+  });
+  assert.equal((await ask('api', 'GET /openapi.json')).headers.vary, 'Accept-Encoding');
+  assert.equal((await ask('admin', 'GET /signin')).headers.vary, 'rsc, next-router-state-tree, Accept-Encoding');
 });
 
 test('framework, proxy and front-door headers of the caller never arrive; ours do, once', async () => {

@@ -64,7 +64,7 @@ export function createFrontDoor(options: FrontDoorOptions): FrontDoor {
         return { status, headers: Object.entries(headers).flat(), body: text };
       };
       const relayed = (answer: WebHead) => {
-        const own = frameworkAnswer(answer, surface, match.target);
+        const own = frameworkAnswer(answer, surface, match.target, req.method === 'OPTIONS');
         return own ? told(own) : { status: answer.status, headers: headersFromWeb(answer.headers, surface, fill) };
       };
       const excess = excessOf(req, verdict);
@@ -135,10 +135,17 @@ const FAILURES: Readonly<Record<WebFailure, Omit<Refused, 'surface'>>> = {
  * An answer that the framework gave by itself: on surfaces that speak JSON our own code never redirects and never sends an error
  * as text or HTML. It is replaced by one in the surface's shape.
  */
-function frameworkAnswer({ status, headers }: WebHead, surface: Surface, target: string): Omit<Refused, 'surface'> | undefined {
+function frameworkAnswer(
+  { status, headers }: WebHead,
+  surface: Surface,
+  target: string,
+  options: boolean,
+): Omit<Refused, 'surface'> | undefined {
   if (status < 300 || status === 304) return undefined;
   const at = headers.findIndex((name, i) => i % 2 === 0 && name.toLowerCase() === 'content-type');
   const type = at === -1 ? '' : (headers[at + 1] as string).toLowerCase();
+  // It has no handler for such a path, and no other word for it.
+  const unrouted = options && status === 400 && type === '' && surface !== 'pages';
   const isText = type.startsWith('text/') || (type === '' && status >= 500); // a crash before any handler has no body at all
   const strict = surface === 'management' || surface === 'hooks' || surface === 'scim';
   const foreign = strict
@@ -149,8 +156,8 @@ function frameworkAnswer({ status, headers }: WebHead, surface: Surface, target:
         (surface === 'oauth' || surface === 'public') &&
         isText &&
         ((status >= 400 && type.startsWith('text/plain')) || status === 404 || status === 405 || status >= 500);
-  if (!foreign) return undefined;
-  if (status < 400 || status === 404) return { status: 404, type: 'not_found', message: 'There is no such path here.' };
+  if (!foreign && !unrouted) return undefined;
+  if (status < 400 || status === 404 || unrouted) return { status: 404, type: 'not_found', message: 'There is no such path here.' };
   if (status === 405) return { status, type: 'method_not_allowed', message: 'This path does not answer that method.' };
   if (status === 413) return { status, type: 'payload_too_large', message: 'The request body is too large.' };
   if (status < 500) return { status: 400, type: 'invalid_request', message: 'The request could not be understood.' };

@@ -115,13 +115,23 @@ export function headersFromWeb(raw: readonly string[], surface: Surface, standar
     const name = (raw[i] as string).toLowerCase();
     if (HOP_BY_HOP.has(name) || name === 'x-powered-by' || name.startsWith('x-sallyport-') || name.startsWith('x-middleware-')) continue;
     // The framework's own headers say nothing to a caller of an API.
-    if (surface !== 'pages' && (name === 'vary' || name.startsWith('x-nextjs-') || name.startsWith('x-next-'))) continue;
+    if (surface !== 'pages' && (name.startsWith('x-nextjs-') || name.startsWith('x-next-'))) continue;
+    const value = name === 'vary' && surface !== 'pages' ? variesBy(raw[i + 1] as string) : (raw[i + 1] as string);
+    if (name === 'vary' && value === '') continue;
     said.add(name);
-    out.push(raw[i] as string, raw[i + 1] as string);
+    out.push(raw[i] as string, value);
   }
   for (const [name, value] of Object.entries(standard)) if (!said.has(name)) out.push(name, value);
   return out;
 }
+
+/** Without the headers that only the router of the pages reads. */
+const variesBy = (value: string): string =>
+  value
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => !/^(?:rsc|next-.*)$/i.test(name))
+    .join(', ');
 
 /** The values of `x-sallyport-changed`: `tenant_id:live` or `tenant_id:test`, one per workspace and space that was changed. */
 export function changedBy(raw: readonly string[]): string[] {

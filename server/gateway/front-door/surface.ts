@@ -44,6 +44,9 @@ export function frontDoor(match: ForwardablePlane, method: string, headerBytes: 
     // Built from its segments, so that the answer can only ever point into this origin.
     return refuse(308, 'moved', 'The page has moved.', { location: `/${path.split('/').filter(Boolean).join('/')}${query}` });
   }
+  const allowed = methodsOf(surface, path);
+  if (!allowed.some((known) => known === method))
+    return refuse(405, 'method_not_allowed', `This path answers ${allowed.join(', ')}.`, { allow: allowed.join(', ') });
   if (surface === 'management' && headerBytes > MAX_MANAGEMENT_HEADERS)
     return refuse(431, 'headers_too_large', 'The header block is longer than 16 KiB.');
   return {
@@ -52,6 +55,13 @@ export function frontDoor(match: ForwardablePlane, method: string, headerBytes: 
     target: match.plane === 'hooks' ? `/hooks${match.target}` : match.target,
     bodyLimit: bodyLimit(surface, path),
   };
+}
+
+/** Asked for anything else the framework would send the page as for a GET, or fail. Its own tools, in development, post below these two prefixes. */
+function methodsOf(surface: Surface, path: string): readonly string[] {
+  if (within('/admin/trpc', path) || within('/auth/trpc', path)) return ['GET', 'HEAD', 'POST', 'OPTIONS'];
+  const page = surface === 'pages' && !path.startsWith('/_next/') && !path.startsWith('/__nextjs');
+  return page || path === '/openapi.json' ? ['GET', 'HEAD'] : METHODS;
 }
 
 /** 01 §2 step 3. */
