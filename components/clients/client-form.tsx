@@ -20,6 +20,7 @@ import { SpaceNote } from '#components/ui/test-band.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import { AddressNote, addressProblem } from './address-note.tsx';
 import { currentAddress } from './current-address.ts';
+import { notesOf, notesText } from './notes.ts';
 import type { Detail } from './words.ts';
 
 const ClientForm = z.object({
@@ -30,6 +31,7 @@ const ClientForm = z.object({
     if (problem) context.addIssue({ code: 'custom', message: problem });
   }),
   description: z.string().max(500),
+  ip_notes: z.string().refine((text) => notesOf(text) !== undefined, 'must be a JSON object such as {"office": "Bern"}'),
   collection_id: z.string(),
   enabled: z.boolean(),
 });
@@ -62,6 +64,7 @@ const valuesOf = (client: Detail | undefined) => ({
   type: client?.type ?? ('server' as const),
   ip_address: client?.ip_address ?? '',
   description: client?.description ?? '',
+  ip_notes: notesText(client?.ip_notes),
   collection_id: client?.collection_id ?? NO_COLLECTION,
   enabled: client?.enabled ?? true,
 });
@@ -80,7 +83,7 @@ function FormOf({ client, mine, onDone }: { client: Detail | undefined; mine: bo
   const { refusal, panel, refuse, clear, started, forget } = useFormRefusal(form, {
     row: client,
     values: valuesOf,
-    labels: { ip_address: 'Address' },
+    labels: { ip_address: 'Address', ip_notes: 'Notes' },
     show: namedCollection(collections),
     // An address that was filled in by itself is nothing anybody left behind.
     ...(mine ? {} : { draft: { name: `clients/${client?.id ?? 'new'}` } }),
@@ -126,6 +129,7 @@ function FormOf({ client, mine, onDone }: { client: Detail | undefined; mine: bo
       type: value.type,
       ip_address: value.ip_address.trim(),
       description: value.description || null,
+      ip_notes: notesOf(value.ip_notes) ?? {},
       collection_id: value.collection_id === NO_COLLECTION ? null : value.collection_id,
       enabled: value.enabled,
     };
@@ -168,6 +172,14 @@ function FormOf({ client, mine, onDone }: { client: Detail | undefined; mine: bo
       </Field>
       <Field label="Description" optional error={fieldError(form, 'description')}>
         <Textarea rows={2} {...form.register('description')} />
+      </Field>
+      <Field
+        label="Notes"
+        optional
+        error={fieldError(form, 'ip_notes')}
+        hint="Facts about the address for people and programs, as a JSON object. Nothing is decided by them."
+      >
+        <Textarea mono rows={3} spellCheck={false} placeholder='{"office": "Bern", "provider": "…"}' {...form.register('ip_notes')} />
       </Field>
       <Checkbox
         checked={values.enabled}

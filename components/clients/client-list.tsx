@@ -30,7 +30,11 @@ import { type ClientRow, credentialsInWords, TYPES } from './words.ts';
 
 type Listed = ClientRow & { traffic: Traffic | undefined };
 const column = columnsFor<Listed>();
-const columnsOf = (toggle: (row: ClientRow, enabled: boolean) => void, readOnly: string | undefined) => [
+const columnsOf = (
+  toggle: (row: ClientRow, enabled: boolean) => void,
+  readOnly: string | undefined,
+  collectionName: (id: string) => string | undefined,
+) => [
   column.accessor('name', {
     header: 'Name',
     meta: { sort: 'name', cap: '16rem' },
@@ -51,6 +55,14 @@ const columnsOf = (toggle: (row: ClientRow, enabled: boolean) => void, readOnly:
     header: 'Credentials',
     meta: { hideBelow: 'xl' },
     cell: ({ getValue }) => <span className="whitespace-nowrap">{credentialsInWords(getValue())}</span>,
+  }),
+  column.accessor('collection_id', {
+    header: 'Collection',
+    meta: { hideBelow: 'xl', truncate: true, width: '10rem' },
+    cell: ({ getValue }) => {
+      const id = getValue();
+      return id ? (collectionName(id) ?? '…') : <span className="text-ink-3">—</span>;
+    },
   }),
   column.accessor('assigned_route_count', {
     header: 'Routes',
@@ -101,7 +113,15 @@ export function ClientList() {
   const usage = useLimit('clients', 'clients');
   const readOnly = useForbidden('client:update');
   const { mutate: enable } = useEnableClient();
-  const all = useMemo(() => columnsOf(({ id }, enabled) => enable({ id, enabled }), readOnly), [enable, readOnly]);
+  const all = useMemo(
+    () =>
+      columnsOf(
+        ({ id }, enabled) => enable({ id, enabled }),
+        readOnly,
+        (id) => collections?.find((one) => one.id === id)?.name,
+      ),
+    [enable, readOnly, collections],
+  );
   const { columns, choice } = useColumns('clients', all);
   const openNew = () => void setSearch({ open: 'new' });
   const openMine = () => void setSearch({ open: 'mine' });

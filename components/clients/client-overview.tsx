@@ -19,6 +19,7 @@ import { Time } from '#components/ui/time.tsx';
 import { TimeHistogram } from '#components/ui/time-histogram.tsx';
 import { AddressNote } from './address-note.tsx';
 import { ClientHealth } from './health.tsx';
+import { noteInWords } from './notes.ts';
 import { credentialsInWords, type Detail, TYPES } from './words.ts';
 
 const RANGES = ['24h', '7d'] as const;
@@ -32,6 +33,7 @@ export function ClientOverview({ client }: { client: Detail }) {
   const [now] = useState(() => Date.now());
   const { current } = periodsOf(range, now);
   const stats = useQuery(trpc.requestLogs.stats.queryOptions({ client_id: client.id, ...current }, { placeholderData: keepPreviousData }));
+  const notes = Object.entries(client.ip_notes);
   const totals = stats.data?.totals;
   const share = totals && totals.total > 0 ? totals.errors / totals.total : 0;
   const logs = (more: Record<string, string> = {}) =>
@@ -54,6 +56,11 @@ export function ClientOverview({ client }: { client: Detail }) {
               ]}
             />
           </SectionCard>
+          {notes.length > 0 && (
+            <SectionCard title="Notes">
+              <KeyValueList items={notes.map(([label, value]) => ({ label, value: noteInWords(value) }))} />
+            </SectionCard>
+          )}
         </>
       }
     >

@@ -21,10 +21,19 @@ import { TabLinks } from '#components/ui/tabs.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import { CollectionForm } from './collection-form.tsx';
 import { DefaultsTab } from './defaults-tab.tsx';
+import { ClientsTab, SecretsTab } from './members-tab.tsx';
 import { RoutesTab } from './routes-tab.tsx';
 import { VariablesTab } from './variables-tab.tsx';
 
-const TABS = ['routes', 'variables', 'environments', 'activity'] as const;
+const TABS = ['routes', 'secrets', 'clients', 'variables', 'environments', 'activity'] as const;
+const LABELS = {
+  routes: 'Routes',
+  secrets: 'Secrets',
+  clients: 'Clients',
+  variables: 'Variables',
+  environments: 'Environments',
+  activity: 'Activity',
+} as const;
 
 export function CollectionDetail({ id }: { id: string }) {
   const trpc = useTRPC();
@@ -32,6 +41,7 @@ export function CollectionDetail({ id }: { id: string }) {
   const pathname = usePathname();
   const readOnly = useForbidden('collection:update');
   const [tab, setTab] = useQueryState('tab', parseAsStringLiteral(TABS).withDefault('routes'));
+  const [, setPage] = useQueryState('page');
   const [asking, setAsking] = useState<'edit' | 'delete'>();
   const collection = useQuery(trpc.collections.get.queryOptions({ id }));
   if (collection.error && !collection.data) {
@@ -57,9 +67,15 @@ export function CollectionDetail({ id }: { id: string }) {
       </Page>
     );
   }
-  const { name, slug, description, route_count, variable_count, expected_environments } = collection.data;
-  const labels = { routes: 'Routes', variables: 'Variables', environments: 'Environments', activity: 'Activity' };
-  const counts = { routes: route_count, variables: variable_count, environments: expected_environments.length, activity: undefined };
+  const { name, slug, description, expected_environments, ...rest } = collection.data;
+  const counts = {
+    routes: rest.route_count,
+    secrets: rest.secret_count,
+    clients: rest.client_count,
+    variables: rest.variable_count,
+    environments: expected_environments.length,
+    activity: undefined,
+  };
   return (
     <Page>
       <Crumbs crumbs={[{ label: name }]} />
@@ -83,13 +99,18 @@ export function CollectionDetail({ id }: { id: string }) {
         label="Sections of the collection"
         tabs={TABS.map((one) => ({
           href: one === 'routes' ? pathname : `${pathname}?tab=${one}`,
-          label: labels[one],
+          label: LABELS[one],
           active: one === tab,
           count: counts[one],
-          onSelect: () => void setTab(one === 'routes' ? null : one, { history: 'push' }),
+          onSelect: () => {
+            void setPage(null);
+            void setTab(one === 'routes' ? null : one, { history: 'push' });
+          },
         }))}
       />
       {tab === 'routes' && <RoutesTab collectionId={collection.data.id} expects={expected_environments.length > 0} />}
+      {tab === 'secrets' && <SecretsTab collectionId={collection.data.id} />}
+      {tab === 'clients' && <ClientsTab collectionId={collection.data.id} />}
       {tab === 'variables' && <VariablesTab collectionId={collection.data.id} />}
       {tab === 'environments' && <DefaultsTab collectionId={collection.data.id} />}
       {tab === 'activity' && <Activity resource_id={collection.data.id} />}

@@ -9,15 +9,25 @@ import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
 import { usePath, useTRPC } from '#components/trpc/provider.tsx';
 import { useForbidden } from '#components/trpc/role.ts';
 import { Button } from '#components/ui/button.tsx';
+import { cn } from '#components/ui/cn.ts';
 import { Field } from '#components/ui/field.tsx';
 import { Form, fieldError, useUnsavedGuard, useZodForm } from '#components/ui/form.tsx';
 import { Input, Textarea } from '#components/ui/input.tsx';
 import { Sheet } from '#components/ui/sheet.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import { CreateCollection, collectionSlugFrom } from '#server/domain/collections/schema.ts';
+import { SIGNS } from './collection-mark.tsx';
 
 const FORM = 'collection-form';
-type Edited = { id: string; name: string; slug: string; description: string | null; color: string | null; updated_at: string };
+type Edited = {
+  id: string;
+  name: string;
+  slug: string;
+  description: string | null;
+  color: string | null;
+  icon: string | null;
+  updated_at: string;
+};
 export type CollectionFormProps = { open: boolean /** Absent makes a new one. */; collection: Edited | undefined; onClose: () => void };
 
 export function CollectionForm({ open, collection, onClose }: CollectionFormProps) {
@@ -58,7 +68,7 @@ export function CollectionForm({ open, collection, onClose }: CollectionFormProp
   );
 }
 
-const valuesOf = ({ name, slug, description, color }: Edited) => ({ name, slug, description, color });
+const valuesOf = ({ name, slug, description, color, icon }: Edited) => ({ name, slug, description, color, icon });
 
 function Fields({
   collection,
@@ -80,7 +90,7 @@ function Fields({
   const { refusal, panel, refuse, clear, started, forget } = useFormRefusal(form, {
     row: collection,
     values: valuesOf,
-    labels: { color: 'Colour' },
+    labels: { color: 'Colour', icon: 'Sign' },
     draft: { name: `collections/${collection?.id ?? 'new'}` },
     onNothingLeft: onDone,
   });
@@ -134,18 +144,19 @@ function Fields({
       </Field>
       <Field
         label="Slug"
-        optional
+        optional={!collection}
         error={fieldError(form, 'slug')}
         hint={
           <>
             Variables are written{' '}
             <span className="font-mono">{`{{var:${values.slug || (values.name ? collectionSlugFrom(values.name) : 'payments')}.key}}`}</span>{' '}
-            outside the collection.
+            outside the collection.{collection && ' It is written once, since templates name it.'}
           </>
         }
       >
         <Input
           mono
+          readOnly={collection !== undefined}
           placeholder={values.name ? collectionSlugFrom(values.name) : 'taken from the name'}
           {...form.register('slug', { setValueAs: (text: unknown) => text || undefined })}
         />
@@ -156,11 +167,37 @@ function Fields({
       <Field label="Colour" optional error={fieldError(form, 'color')} hint="Such as #6366f1.">
         <Input mono placeholder="#6366f1" {...form.register('color', { setValueAs: (text: unknown) => text || null })} className="w-32" />
       </Field>
+      <Field label="Sign" group error={fieldError(form, 'icon')}>
+        <SignChoice value={values.icon ?? null} onChange={(icon) => form.setValue('icon', icon, { shouldDirty: true })} />
+      </Field>
       <ApiEquivalent
         method={collection ? 'PATCH' : 'POST'}
         path={collection ? `/collections/${collection.id}` : '/collections'}
         body={Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined && value !== '' && value !== null))}
       />
     </Form>
+  );
+}
+
+function SignChoice({ value, onChange }: { value: string | null; onChange: (icon: string | null) => void }) {
+  return (
+    <div className="flex flex-wrap gap-1.5">
+      {Object.entries(SIGNS).map(([name, { label, icon: Sign }]) => (
+        <button
+          key={name}
+          type="button"
+          aria-label={label}
+          title={label}
+          aria-pressed={value === name}
+          onClick={() => onChange(value === name ? null : name)}
+          className={cn(
+            'inline-flex size-8 items-center justify-center rounded-md border text-ink-2',
+            value === name ? 'border-accent-line bg-accent-soft text-accent-ink' : 'border-line-strong hover:border-line-control',
+          )}
+        >
+          <Sign aria-hidden className="size-4" />
+        </button>
+      ))}
+    </div>
   );
 }

@@ -76,7 +76,7 @@ export function CollectionGrid() {
             <li key={collection.id}>
               {namesOnly ? (
                 <p className="flex items-center gap-2 rounded-lg border border-line-strong bg-surface p-4 font-semibold text-base">
-                  <CollectionMark color={collection.color ?? null} />
+                  <CollectionMark color={collection.color ?? null} icon={collection.icon ?? null} />
                   <span className="truncate">{collection.name}</span>
                 </p>
               ) : (
@@ -116,7 +116,7 @@ function Card({ collection, detail, sync }: CardProps) {
       className="flex h-full flex-col gap-2 rounded-lg border border-line-strong bg-surface p-4 transition-colors hover:border-line-control"
     >
       <span className="flex items-center gap-2">
-        <CollectionMark color={collection.color} />
+        <CollectionMark color={collection.color} icon={collection.icon} />
         <span className="truncate font-semibold text-base">{collection.name}</span>
         {sync && sync.length > 0 && (
           <span className="ml-auto text-xs">

@@ -1,9 +1,10 @@
 'use client';
 
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
 import type { inferRouterOutputs } from '@trpc/server';
 import { Plus, RefreshCw } from 'lucide-react';
 import { parseAsBoolean, parseAsInteger, useQueryState } from 'nuqs';
+import { useState } from 'react';
 import { CreateRoute } from '#components/routes/create-route.tsx';
 import { hostOf } from '#components/routes/host.ts';
 import { usePath, useTRPC } from '#components/trpc/provider.tsx';
@@ -11,12 +12,12 @@ import { MutationError, QueryError } from '#components/trpc/query-error.tsx';
 import { useForbidden } from '#components/trpc/role.ts';
 import { Status } from '#components/ui/badge.tsx';
 import { Button } from '#components/ui/button.tsx';
-import { Combobox } from '#components/ui/combobox.tsx';
 import { columnsFor, DataTable } from '#components/ui/data-table.tsx';
 import { Pagination } from '#components/ui/pagination.tsx';
 import { EmptyState } from '#components/ui/states.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import type { AppRouter } from '#server/trpc/root.ts';
+import { AddMember, takeOut, useMembersChanged } from './members.tsx';
 
 type Outputs = inferRouterOutputs<AppRouter>;
 type Sync = Outputs['collections']['syncStatus']['data'][number];
@@ -26,7 +27,6 @@ const column = columnsFor<Row>();
 /** The member routes, and which of them lag behind what the collection expects. */
 export function RoutesTab({ collectionId, expects }: { collectionId: string; expects: boolean }) {
   const trpc = useTRPC();
-  const cache = useQueryClient();
   const path = usePath();
   const readOnly = useForbidden('collection:update');
   const [page, setPage] = useQueryState('page', parseAsInteger.withDefault(1));
@@ -38,8 +38,12 @@ export function RoutesTab({ collectionId, expects }: { collectionId: string; exp
     ),
   );
   const sync = useQuery(trpc.collections.syncStatus.queryOptions({ id: collectionId }, { enabled: expects }));
-  const refresh = () =>
-    Promise.all([cache.invalidateQueries(trpc.collections.pathFilter()), cache.invalidateQueries(trpc.routes.pathFilter())]);
+  const refresh = useMembersChanged();
+  const [q, setQ] = useState('');
+  const found = useQuery(
+    trpc.routes.list.queryOptions({ per_page: 50, sort: 'name', order: 'asc', ...(q ? { q } : {}) }, { placeholderData: keepPreviousData }),
+  );
+  const update = useMutation(trpc.routes.update.mutationOptions({ onSuccess: refresh }));
   const reset = useMutation(
     trpc.collections.resetRoute.mutationOptions({
       onSuccess: async () => {
@@ -53,12 +57,12 @@ export function RoutesTab({ collectionId, expects }: { collectionId: string; exp
   return (
     <div className="flex flex-col gap-4">
       <div className="flex flex-wrap items-start gap-2">
-        <AddRoute collectionId={collectionId} readOnly={readOnly} onAdded={refresh} />
+        <AddMember {...{ collectionId, readOnly }} type="route" found={found.data?.data} loading={found.isFetching} onQuery={setQ} />
         <Button icon={<Plus />} disabledReason={readOnly} onClick={() => void setCreating(true)} className="ml-auto">
           New route here
         </Button>
       </div>
-      <MutationError error={reset.error} />
+      <MutationError error={reset.error ?? update.error} />
       <DataTable
         caption="Routes of the collection"
         columns={columns}
@@ -76,6 +80,7 @@ export function RoutesTab({ collectionId, expects }: { collectionId: string; exp
             disabledReason: readOnly ?? (row.sync && !row.sync.in_sync ? undefined : 'It is in step'),
             onSelect: () => reset.mutate({ id: collectionId, routeId: row.id }),
           },
+          takeOut(row.name, readOnly, () => update.mutateAsync({ id: row.id, collection_id: null })),
         ]}
         empty={
           <EmptyState
@@ -140,37 +145,3 @@ const inWords = ({ environment, kind, actual }: Sync['drift'][number]) =>
     : kind === 'base_url'
       ? `${environment} goes to ${hostOf(actual)}`
       : `a client is missing in ${environment}`;
-
-function AddRoute({
-  collectionId,
-  readOnly,
-  onAdded,
-}: {
-  collectionId: string;
-  readOnly: string | undefined;
-  onAdded: () => Promise<unknown>;
-}) {
-  const trpc = useTRPC();
-  const routes = useQuery(trpc.routes.list.queryOptions({ per_page: 100, sort: 'name', order: 'asc' }));
-  const move = useMutation(trpc.collections.moveMembers.mutationOptions({ onSuccess: onAdded }));
-  const others = routes.data?.data.filter((route) => route.collection_id !== collectionId) ?? [];
-  return (
-    <div className="w-full sm:w-80">
-      <Combobox
-        key={others.length}
-        label="Add a route"
-        placeholder="Add a route…"
-        emptyText="No other route of that name."
-        disabled={readOnly !== undefined || move.isPending}
-        options={others.map((route) => ({
-          value: route.id,
-          label: route.name,
-          ...(route.collection_id ? { detail: 'moves here from another collection' } : {}),
-        }))}
-        value={null}
-        onValueChange={(id) => id && move.mutate({ id: collectionId, type: 'route', ids: [id] })}
-      />
-      <MutationError error={move.error} />
-    </div>
-  );
-}

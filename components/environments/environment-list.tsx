@@ -1,7 +1,7 @@
 'use client';
 
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { Columns2, CopyPlus, Pencil, Plus, Star, Trash2 } from 'lucide-react';
+import { Columns2, CopyPlus, History, Pencil, Plus, ScrollText, Star, Trash2 } from 'lucide-react';
 import Link from 'next/link';
 import { parseAsString, useQueryState } from 'nuqs';
 import { useState } from 'react';
@@ -88,6 +88,8 @@ export function EnvironmentList() {
               disabledReason: readOnly ?? (row.is_default ? 'It is the default' : undefined),
               onSelect: () => makeDefault.mutate({ id: row.id, is_default: true }),
             },
+            { label: 'Calls', icon: <ScrollText />, href: path(`/logs?environment=${row.name}`) },
+            { label: 'Activity', icon: <History />, href: path(`/audit?resource_type=environment&resource_id=${row.id}`) },
             { label: 'Duplicate…', icon: <CopyPlus />, disabledReason: readOnly, onSelect: () => setDuplicating(row) },
             'separator',
             {

@@ -1,0 +1,166 @@
+'use client';
+
+import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
+import { parseAsInteger, useQueryState } from 'nuqs';
+import { type ReactNode, useState } from 'react';
+import type { ClientRow } from '#components/clients/words.ts';
+import { Coverage } from '#components/secrets/coverage.tsx';
+import { useEnvironments } from '#components/secrets/places.ts';
+import type { SecretRow } from '#components/secrets/secret-row.ts';
+import { SecretState } from '#components/secrets/secret-state.tsx';
+import { usePath, useTRPC } from '#components/trpc/provider.tsx';
+import { MutationError, QueryError } from '#components/trpc/query-error.tsx';
+import { useForbidden } from '#components/trpc/role.ts';
+import { Status } from '#components/ui/badge.tsx';
+import { columnsFor, DataTable } from '#components/ui/data-table.tsx';
+import { Pagination } from '#components/ui/pagination.tsx';
+import { EmptyState } from '#components/ui/states.tsx';
+import { Time } from '#components/ui/time.tsx';
+import { AddMember, takeOut, useMembersChanged } from './members.tsx';
+
+const usePageNumber = () => useQueryState('page', parseAsInteger.withDefault(1));
+const PER_PAGE = 20;
+
+/** The secrets of a collection. */
+export function SecretsTab({ collectionId }: { collectionId: string }) {
+  const trpc = useTRPC();
+  const path = usePath();
+  const changed = useMembersChanged();
+  const readOnly = useForbidden('secret:update');
+  const environments = useEnvironments();
+  const [page, setPage] = usePageNumber();
+  const [q, setQ] = useState('');
+  const members = useQuery(
+    trpc.secrets.list.queryOptions({ collection_id: collectionId, page, per_page: PER_PAGE }, { placeholderData: keepPreviousData }),
+  );
+  const found = useQuery(trpc.secrets.list.queryOptions({ per_page: 50, ...(q ? { q } : {}) }, { placeholderData: keepPreviousData }));
+  const update = useMutation(trpc.secrets.update.mutationOptions({ onSuccess: changed }));
+  if (members.error && !members.data) return <QueryError query={members} what="The secrets of the collection" />;
+  const column = columnsFor<SecretRow>();
+  return (
+    <Members
+      adding={
+        <AddMember {...{ collectionId, readOnly }} type="secret" found={found.data?.data} loading={found.isFetching} onQuery={setQ} />
+      }
+      error={update.error}
+      page={members.data?.meta}
+      noun="secrets"
+      onPage={(next) => void setPage(next)}
+    >
+      <DataTable
+        caption="Secrets of the collection"
+        columns={[
+          column.accessor('name', { header: 'Name', cell: ({ getValue }) => <span className="font-mono text-xs">{getValue()}</span> }),
+          column.accessor('environment_names', {
+            header: 'Values',
+            cell: ({ getValue }) => <Coverage environments={environments} set={getValue()} />,
+          }),
+          column.display({
+            id: 'state',
+            header: 'State',
+            meta: { hideBelow: 'sm' },
+            cell: ({ row }) => <SecretState secret={row.original} />,
+          }),
+        ]}
+        rows={members.data?.data}
+        rowId={(row) => row.id}
+        rowName={(row) => row.name}
+        rowHref={(row) => path(`/secrets/${row.id}`)}
+        skeletonRows={3}
+        refreshing={members.isPlaceholderData}
+        actions={(row) => [takeOut(row.name, readOnly, () => update.mutateAsync({ id: row.id, collection_id: null }))]}
+        empty={
+          <EmptyState title="No secrets in it yet">
+            Add the credentials its routes use. What callers send through those routes may name only secrets of the same collection, unless
+            a route says otherwise.
+          </EmptyState>
+        }
+      />
+    </Members>
+  );
+}
+
+/** The clients of a collection. */
+export function ClientsTab({ collectionId }: { collectionId: string }) {
+  const trpc = useTRPC();
+  const path = usePath();
+  const changed = useMembersChanged();
+  const readOnly = useForbidden('client:update');
+  const [page, setPage] = usePageNumber();
+  const [q, setQ] = useState('');
+  const asked = { sort: 'name', order: 'asc' } as const;
+  const members = useQuery(
+    trpc.clients.list.queryOptions(
+      { ...asked, collection_id: collectionId, page, per_page: PER_PAGE },
+      { placeholderData: keepPreviousData },
+    ),
+  );
+  const found = useQuery(
+    trpc.clients.list.queryOptions({ ...asked, per_page: 50, ...(q ? { q } : {}) }, { placeholderData: keepPreviousData }),
+  );
+  const update = useMutation(trpc.clients.update.mutationOptions({ onSuccess: changed }));
+  if (members.error && !members.data) return <QueryError query={members} what="The clients of the collection" />;
+  const column = columnsFor<ClientRow>();
+  return (
+    <Members
+      adding={
+        <AddMember {...{ collectionId, readOnly }} type="client" found={found.data?.data} loading={found.isFetching} onQuery={setQ} />
+      }
+      error={update.error}
+      page={members.data?.meta}
+      noun="clients"
+      onPage={(next) => void setPage(next)}
+    >
+      <DataTable
+        caption="Clients of the collection"
+        columns={[
+          column.accessor('name', { header: 'Name', meta: { cap: '16rem' }, cell: ({ getValue }) => getValue() }),
+          column.accessor('ip_address', {
+            header: 'Address',
+            cell: ({ getValue }) => <span className="font-mono text-xs">{getValue()}</span>,
+          }),
+          column.accessor('last_matched_at', {
+            header: 'Last seen',
+            meta: { hideBelow: 'md' },
+            cell: ({ getValue }) => <Time value={getValue()} empty="never" />,
+          }),
+          column.accessor('enabled', {
+            header: 'State',
+            meta: { hideBelow: 'sm' },
+            cell: ({ getValue }) => <Status state={getValue() ? 'ok' : 'off'}>{getValue() ? 'on' : 'off'}</Status>,
+          }),
+        ]}
+        rows={members.data?.data}
+        rowId={(row) => row.id}
+        rowName={(row) => row.name}
+        rowHref={(row) => path(`/clients/${row.id}`)}
+        skeletonRows={3}
+        refreshing={members.isPlaceholderData}
+        actions={(row) => [takeOut(row.name, readOnly, () => update.mutateAsync({ id: row.id, collection_id: null }))]}
+        empty={
+          <EmptyState title="No clients in it yet">
+            Membership is for order only. Which clients the routes of the collection admit is set under Environments and on each route.
+          </EmptyState>
+        }
+      />
+    </Members>
+  );
+}
+
+type MembersProps = {
+  adding: ReactNode;
+  children: ReactNode;
+  error: Parameters<typeof MutationError>[0]['error'];
+  page: { page: number; per_page: number; total: number; total_pages: number } | undefined;
+  noun: string;
+  onPage: (page: number) => void;
+};
+
+const Members = ({ adding, children, error, page, noun, onPage }: MembersProps) => (
+  <div className="flex flex-col gap-4">
+    {adding}
+    <MutationError error={error} />
+    {children}
+    {page && page.total_pages > 1 && <Pagination noun={noun} page={page.page} perPage={page.per_page} total={page.total} onPage={onPage} />}
+  </div>
+);

@@ -1,0 +1,67 @@
+import AxeBuilder from '@axe-core/playwright';
+import { expect, type Page, test } from '@playwright/test';
+import { json, operator, setting } from './running-system.ts';
+
+/** 70 §9: the members of a collection are taken in and out on its page, and what a client is noted for has its place. */
+const person = { email: 'shelves@example.com', password: 'eleven books on one shelf' };
+const slug = 'shelves';
+
+test.beforeAll(async () => {
+  await operator(['create-tenant', '--slug', slug, '--plan', 'pro', '--owner-email', person.email, '--owner-password', person.password]);
+});
+
+const clean = async (page: Page) => {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  expect(violations.map((v) => `${v.id}: ${v.nodes[0]?.target.join(' ')}`)).toEqual([]);
+};
+
+test('a collection takes secrets and clients in and gives them back', async ({ page }) => {
+  const key = (await operator(['create-key', '--slug', slug, '--space', 'test'])).api_key ?? '';
+  const make = async (path: string, body: object) =>
+    (await json(`${setting('E2E_SANDBOX_API_URL')}/v1${path}`, { key, body })).body.data as { id: string };
+  const { id } = await make('/collections', { name: 'Payments' });
+  await make('/secrets', { name: 'PAY_KEY', value: 'a value of some length' });
+  const client = await make('/clients', { name: 'till', ip_address: '203.0.113.7' });
+
+  await page.goto(`${setting('E2E_ADMIN_URL')}/signin`);
+  await page.getByLabel('E-mail').fill(person.email);
+  await page.getByLabel('Password', { exact: true }).fill(person.password);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await page.waitForURL(`**/${slug}/**`);
+
+  await page.goto(`/${slug}/test/collections/${id}`);
+  for (const [tab, add, name] of [
+    ['Secrets', 'Add a secret', 'PAY_KEY'],
+    ['Clients', 'Add a client', 'till'],
+  ] as const) {
+    await page
+      .getByRole('link', { name: new RegExp(`^${tab}`) })
+      .last()
+      .click();
+    await page.getByRole('combobox', { name: add }).fill(name.slice(0, 3));
+    await page.getByRole('option', { name }).click();
+    const row = page.getByRole('row', { name: new RegExp(name) });
+    await expect(row).toBeVisible();
+    await clean(page);
+    await row.getByRole('button', { name: /actions/i }).click();
+    await page.getByRole('menuitem', { name: 'Take out of the collection' }).click();
+    await expect(page.getByText(`No ${tab.toLowerCase()} in it yet`)).toBeVisible();
+  }
+  await page.getByRole('button', { name: 'Edit' }).click();
+  await expect(page.getByRole('textbox', { name: 'Slug' })).not.toBeEditable();
+  await page.getByRole('button', { name: 'Payments', exact: true }).click();
+  await clean(page);
+  await page.getByRole('button', { name: /^Save/ }).click();
+  await expect(page.getByText('Saved', { exact: true })).toBeVisible();
+  expect((await json(`${setting('E2E_SANDBOX_API_URL')}/v1/collections/${id}`, { key })).body.data.icon).toBe('credit-card');
+
+  await page.goto(`/${slug}/test/clients/${client.id}`);
+  await page.getByRole('button', { name: 'Edit' }).click();
+  const notes = page.getByRole('textbox', { name: 'Notes' });
+  await notes.fill('{"office":');
+  await page.getByRole('button', { name: /^Save/ }).click();
+  await expect(page.getByText(/must be a JSON object/i)).toBeVisible();
+  await notes.fill('{"office": "Bern"}');
+  await page.getByRole('button', { name: /^Save/ }).click();
+  await expect(page.getByRole('definition').filter({ hasText: 'Bern' })).toBeVisible();
+});
