@@ -195,8 +195,12 @@ test('a query parameter cannot add a line to an injected header', async () => {
 });
 
 test('a call that came through a gateway before is a loop', async () => {
-  const answer = await ask(port, w.tenant.slug, '/all', { key, headers: { via: '1.1 cache, 1.1 svc-gateway' } });
-  assert.deepEqual([answer.status, answer.headers['x-svc-error']], [508, 'loop_detected']);
+  for (const via of ['1.1 cache, 1.1 svc-gateway', '1.1 SVC-Gateway', 'HTTP/1.1  svc-gateway (x), 1.0 b', '1.1 svc-gateway:443,1.1 b']) {
+    const answer = await ask(port, w.tenant.slug, '/all', { key, headers: { via } });
+    assert.deepEqual([answer.status, answer.headers['x-svc-error']], [508, 'loop_detected'], via);
+  }
+  for (const via of ['1.1 my-svc-gateway', '1.1 svc-gateway-2', '1.1 svc-gateway.example.com'])
+    assert.equal((await ask(port, w.tenant.slug, '/all', { key, headers: { via } })).status, 418, `${via} is somebody else`);
 });
 
 test('bytes of header values pass both ways as they are, and names that every object has are names like others', async () => {

@@ -3,13 +3,15 @@ import { type Refused, refused } from '../refusal.ts';
 
 /** Our name in Via (RFC 9110 §7.6.3). */
 export const PSEUDONYM = 'svc-gateway';
+/** As a whole: other gateways may have it in their names. */
+const NAMED = new RegExp(`(?:^|,)\\s*\\S+\\s+${PSEUDONYM}(?::\\d+)?(?=[\\s,(]|$)`, 'i');
 
 /**
  * Step 9: a call that came through a gateway already is going round in a circle. A route that demands a signature is refused as well:
  * nothing verifies signatures here yet, and sending the call without would be worse than not sending it.
  */
 export function detectLoop(call: Call): Refused | undefined {
-  if (call.via?.toLowerCase().includes(PSEUDONYM)) return refused('loop_detected', 'The call has passed through this service before.');
+  if (call.via !== null && NAMED.test(call.via)) return refused('loop_detected', 'The call has passed through this service before.');
   if (call.config?.requiresSignature)
     return refused(
       'route_misconfigured',
