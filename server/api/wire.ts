@@ -1,7 +1,6 @@
 import type { Refusal } from '#server/kernel/errors.ts';
 import { type AnyOperation, type Feed, successesOf } from '#server/kernel/operation.ts';
 import type { Page } from '#server/kernel/page.ts';
-import { encoded, isCompressible } from './encoding.ts';
 
 /** An answer before it becomes a Response: what idempotency stores is exactly this. */
 export type Wire = { status: number; body: string; headers: Record<string, string> };
@@ -35,21 +34,15 @@ export function json(status: number, body: unknown): Wire {
   return { status, body: JSON.stringify(body), headers: { 'content-type': JSON_TYPE } };
 }
 
-/** An answer with the headers that every one of the API planes carries (interface rule 01 §4), compressed as `reader` takes it; null reads the head alone. */
-export async function respond(wire: Wire, requestId: string, reader: { accept: string | null } | null): Promise<Response> {
+/** Headers every answer of the API planes carries (interface rule 01 §4). */
+export function respond(wire: Wire, requestId: string, head: boolean): Response {
   const headers = new Headers({
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
     'referrer-policy': 'no-referrer',
     'x-request-id': requestId,
-    ...(isCompressible(wire.body) ? { vary: 'Accept-Encoding' } : {}),
     ...wire.headers,
   });
-  if (reader === null) {
-    headers.set('content-length', String(Buffer.byteLength(wire.body)));
-    return new Response(null, { status: wire.status, headers });
-  }
-  const { body, encoding } = await encoded(wire.body, reader.accept);
-  if (encoding !== null) headers.set('content-encoding', encoding);
-  return new Response(wire.status === 204 ? null : body, { status: wire.status, headers });
+  if (head) headers.set('content-length', String(Buffer.byteLength(wire.body)));
+  return new Response(head || wire.status === 204 ? null : wire.body, { status: wire.status, headers });
 }
