@@ -107,6 +107,19 @@ test('what a caller writes for an environment is kept only if one could be calle
     assert.deepEqual(await asked(text), ['environment_not_configured', null], text);
 });
 
+test('names of headers are kept, but not thirty thousand characters of one: rows wait in memory by the thousand', async () => {
+  const w = await workspace();
+  const echoed = await startUpstream((_, res) => res.writeHead(200, { [`x-${'b'.repeat(10_000)}`]: '1', 'content-length': 0 }).end());
+  await makeRoute(w, 'r', echoed.url);
+  const { text: key } = await w.key();
+  await served(running, w);
+  const row = await rowOf(await ask(port, w.tenant.slug, '/r', { key, headers: { [`x-${'a'.repeat(10_000)}`]: '1', 'x-short': '1' } }));
+  const { request_headers, response_headers } = row.trace as { request_headers: string[]; response_headers: string[] };
+  assert.ok(request_headers.includes('x-short') && request_headers.some((name) => name.startsWith('x-aaaa')));
+  assert.ok(response_headers.some((name) => name.startsWith('x-bbbb')));
+  for (const name of [...request_headers, ...response_headers]) assert.ok(name.length <= 128, `${name.length} characters`);
+});
+
 test('strangers fill no more than sixty rows a minute', async () => {
   const w = await workspace();
   await served(running, w);

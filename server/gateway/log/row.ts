@@ -60,6 +60,10 @@ export function logRow(call: Call, nodeId: string) {
   };
 }
 
+/** Of a header's name as much as tells it from the others. */
+const MAX_NAME = 128;
+const shortened = (name: string): string => (name.length > MAX_NAME ? name.slice(0, MAX_NAME) : name);
+
 export function traceOf(call: Call) {
   const laps = call.laps;
   const phases: Record<string, number> = {};
@@ -69,8 +73,8 @@ export function traceOf(call: Call) {
   return {
     phases_ms: phases,
     latency_phase: call.phase,
-    request_headers: call.names,
-    response_headers: call.responseHeaders ?? [],
+    request_headers: call.names.map(shortened),
+    response_headers: call.responseHeaders?.map(shortened) ?? [],
     limits: {
       ...(routeVerdict && { route: { limit: routeVerdict.limit, remaining: routeVerdict.remaining } }),
       ...(tenantVerdict && { tenant: { limit: tenantVerdict.limit, remaining: tenantVerdict.remaining } }),
