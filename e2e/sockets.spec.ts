@@ -277,6 +277,20 @@ test('what is let in by its size is served, up to the last byte: nothing behind 
   expect(page.status, 'a browser with a full jar of cookies').toBe(200);
 });
 
+test('a long answer of the API arrives compressed and opens, and one that need not be is left alone', async () => {
+  const url = `${setting('E2E_API_URL')}/v1/routes/orders`;
+  const ask = (accept: string, path = url) => fetch(path, { headers: { authorization: `Bearer ${key}`, 'accept-encoding': accept } });
+  const plain = await ask('identity');
+  const text = await plain.text();
+  expect([plain.headers.get('content-encoding'), text.length > 1_024]).toEqual([null, true]);
+  for (const coding of ['gzip', 'br']) {
+    const answer = await ask(coding);
+    expect([answer.headers.get('content-encoding'), answer.headers.get('vary')]).toEqual([coding, 'Accept-Encoding']);
+    expect((await answer.json()).data).toEqual(JSON.parse(text).data);
+  }
+  expect((await ask('gzip', `${setting('E2E_API_URL')}/v1/environments`)).headers.get('content-encoding')).toBe(null);
+});
+
 test('a proxied path reaches the upstream below its base or is refused, however it is spelled', async () => {
   const host = `${slug}.localhost:${port.proxy}`;
   const paths = [

@@ -33,10 +33,10 @@ export async function handle(
     if (refusal.status >= 500) log.error({ err: refusal.cause ?? refusal, request_id: edge.request_id }, 'a management call failed');
     wire = failure(refusal, edge.request_id);
   }
-  const response = respond(
+  const response = await respond(
     { ...wire, headers: { 'service-version': call.version, ...call.headers, ...wire.headers } },
     edge.request_id,
-    req.method === 'HEAD',
+    req.method === 'HEAD' ? null : { accept: req.headers.get('accept-encoding') },
   );
   // The gateway waits until its snapshot has the change before it relays this answer: a change is visible on the next call.
   if (call.changed) response.headers.set('x-sallyport-changed', call.changed);

@@ -1,6 +1,7 @@
 import type { Refusal } from '#server/kernel/errors.ts';
 import { type AnyOperation, type Feed, successesOf } from '#server/kernel/operation.ts';
 import type { Page } from '#server/kernel/page.ts';
+import { encoded, isCompressible } from './encoding.ts';
 
 /** An answer before it becomes a Response: what idempotency stores is exactly this. */
 export type Wire = { status: number; body: string; headers: Record<string, string> };
@@ -34,15 +35,22 @@ export function json(status: number, body: unknown): Wire {
   return { status, body: JSON.stringify(body), headers: { 'content-type': JSON_TYPE } };
 }
 
-/** Headers every answer of the API planes carries (interface rule 01 §4). */
-export function respond(wire: Wire, requestId: string, head: boolean): Response {
+/** An answer with the headers that every one of the API planes carries (interface rule 01 §4), compressed as `reader` takes it; null reads the head alone. */
+export async function respond(wire: Wire, requestId: string, reader: { accept: string | null } | null): Promise<Response> {
   const headers = new Headers({
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
     'referrer-policy': 'no-referrer',
     'x-request-id': requestId,
+    ...(isCompressible(wire.body) ? { vary: 'Accept-Encoding' } : {}),
     ...wire.headers,
   });
-  if (head) headers.set('content-length', String(Buffer.byteLength(wire.body)));
-  return new Response(head || wire.status === 204 ? null : wire.body, { status: wire.status, headers });
+  if (reader === null) {
+    headers.set('content-length', String(Buffer.byteLength(wire.body)));
+    return new Response(null, { status: wire.status, headers });
+  }
+  const { body, encoding } = await encoded(wire.body, reader.accept);
+  // The framework takes Content-Encoding for that of a body it decoded, and drops it: the front door puts it back.
+  if (encoding !== null) headers.set('x-sallyport-encoding', encoding);
+  return new Response(wire.status === 204 ? null : body, { status: wire.status, headers });
 }

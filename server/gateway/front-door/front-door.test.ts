@@ -200,6 +200,15 @@ test('a page and a document are read and nothing else, and whoever tries is told
   );
 });
 
+test('how web encoded an answer is told to the caller in the header the framework would have dropped', async () => {
+  const { ask } = await edge({
+    web: (_, res) =>
+      void res.writeHead(200, { 'content-type': 'application/json', 'x-sallyport-encoding': 'gzip', 'content-length': 2 }).end('zz'),
+  });
+  const { headers } = await ask('api', 'GET /v1/routes');
+  assert.deepEqual([headers['content-encoding'], headers['x-sallyport-encoding']], ['gzip', undefined]);
+});
+
 test('an answer that differs by encoding says so, and no word of the framework stands beside it', async () => {
   const { ask } = await edge({
     web: (_, res) =>

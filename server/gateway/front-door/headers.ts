@@ -113,6 +113,7 @@ export function headersFromWeb(raw: readonly string[], surface: Surface, standar
   const said = new Set<string>();
   for (let i = 0; i < raw.length; i += 2) {
     const name = (raw[i] as string).toLowerCase();
+    if (name === 'x-sallyport-encoding') out.push('content-encoding', raw[i + 1] as string);
     if (HOP_BY_HOP.has(name) || name === 'x-powered-by' || name.startsWith('x-sallyport-') || name.startsWith('x-middleware-')) continue;
     // The framework's own headers say nothing to a caller of an API.
     if (surface !== 'pages' && (name.startsWith('x-nextjs-') || name.startsWith('x-next-'))) continue;
