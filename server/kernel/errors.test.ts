@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { asRefusal, Refusal } from './errors.ts';
+import { asRefusal, ERROR_STATUS, Refusal } from './errors.ts';
 
 test('a lost database is dependency_unavailable with Retry-After, however deep and in whose words it is reported', () => {
   const coded = (code: string, message = 'x') => Object.assign(new Error(message), { code });
@@ -36,4 +36,27 @@ test('any other fault is internal_error and says nothing of its cause', () => {
   }
   const own = new Refusal('conflict', 'taken');
   assert.equal(asRefusal(own), own);
+});
+
+test('every type of the Management API has the status it always had (interface rule 01 §5.1); change this only to add', () => {
+  const catalogue: Record<number, (keyof typeof ERROR_STATUS)[]> = {
+    400: ['validation_error', 'invalid_request', 'invalid_definition', 'invalid_api_version', 'invalid_idempotency_key', 'invalid_type'],
+    401: ['authentication_required', 'invalid_api_key'],
+    402: ['plan_feature', 'plan_limit'],
+    403: ['wrong_key_type', 'subscription_inactive', 'forbidden', 'use_oauth', 'privilege_escalation'],
+    404: ['not_found'],
+    405: ['method_not_allowed'],
+    409: ['conflict', 'in_use', 'request_in_progress', 'claim_already_collected'],
+    413: ['payload_too_large'],
+    414: ['uri_too_long'],
+    415: ['unsupported_media_type'],
+    422: ['idempotency_key_reuse'],
+    429: ['rate_limit_exceeded'],
+    431: ['headers_too_large'],
+    500: ['internal_error'],
+    503: ['dependency_unavailable', 'tenant_sealed', 'audit_unavailable'],
+  };
+  for (const [status, types] of Object.entries(catalogue)) for (const type of types) assert.equal(ERROR_STATUS[type], Number(status), type);
+  const only = Object.entries(ERROR_STATUS).filter(([, status]) => status === 422);
+  assert.deepEqual(only, [['idempotency_key_reuse', 422]], 'input that fails validation is always 400');
 });

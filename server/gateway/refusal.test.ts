@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { phases } from './pipeline.ts';
+import { REFUSAL_CODES, type RefusalCode, refused, statusOf, typeOf } from './refusal.ts';
+
+// Promises to callers: a code keeps its status and its type for ever, and of two faults the same one answers. Change these tables only to add.
+
+const CATALOGUE: Readonly<Record<number, readonly string[]>> = {
+  400: ['invalid_request', 'invalid_path', 'route_required', 'invalid_body'],
+  401: [
+    'authentication_required',
+    'invalid_api_key',
+    'invalid_dpop_proof',
+    'signature_required',
+    'signature_invalid',
+    'signature_expired',
+    'signature_replayed',
+  ],
+  402: ['plan_limit'],
+  403: [
+    'wrong_key_type',
+    'forbidden',
+    'subscription_inactive',
+    'client_not_authorized',
+    'ip_not_allowed',
+    'secret_host_not_allowed',
+    'upstream_not_allowed',
+    'egress_denied',
+  ],
+  404: ['tenant_not_found', 'route_not_found', 'environment_not_configured', 'environment_disabled'],
+  405: ['method_not_allowed'],
+  413: ['payload_too_large'],
+  414: ['uri_too_long'],
+  415: ['unsupported_media_type'],
+  424: [
+    'secret_not_found',
+    'secret_environment_missing',
+    'secret_expired',
+    'secret_type_not_injectable',
+    'oauth2_not_connected',
+    'share_revoked',
+    'share_not_accepted',
+    'secret_invalid_for_header',
+    'template_invalid',
+    'route_misconfigured',
+    'field_action_failed',
+  ],
+  429: [
+    'route_rate_limit_exceeded',
+    'client_rate_limit_exceeded',
+    'tenant_rate_limit_exceeded',
+    'auth_throttled',
+    'concurrency_limit_exceeded',
+  ],
+  431: ['headers_too_large'],
+  500: ['internal_error', 'secret_decrypt_failed'],
+  502: [
+    'upstream_unreachable',
+    'upstream_tls_error',
+    'upstream_protocol_error',
+    'oauth2_token_unavailable',
+    'upstream_response_too_large',
+    'response_action_failed',
+  ],
+  503: ['tenant_sealed', 'dependency_unavailable'],
+  504: ['upstream_timeout'],
+  508: ['loop_detected'],
+};
+
+test('every refusal of the route plane has the status and the type it always had (interface rule 12 §14)', () => {
+  const listed = Object.entries(CATALOGUE).flatMap(([status, codes]) => codes.map((code) => [code, Number(status)] as const));
+  assert.deepEqual([...REFUSAL_CODES].sort(), listed.map(([code]) => code).sort());
+  for (const [code, status] of listed) {
+    assert.equal(statusOf(code as RefusalCode), status, code);
+    assert.equal(typeOf(code as RefusalCode), status === 429 ? 'rate_limit_exceeded' : code, code);
+  }
+});
+
+test('who is sent away for a while is told for how long, in whole seconds from one on', () => {
+  const waits = Object.fromEntries(
+    REFUSAL_CODES.map((code) => [code, refused(code, 'x').retryAfter]).filter(([, wait]) => wait !== undefined),
+  );
+  assert.deepEqual(waits, { concurrency_limit_exceeded: 1, tenant_sealed: 30, dependency_unavailable: 5 });
+});
+
+test('the phases of a call stand in the normative order (interface rule 12 §18)', () => {
+  assert.deepEqual(
+    phases.map((phase) => phase.name),
+    ['inspect', 'authenticate', 'findRoute', 'matchClient', 'admit', 'restrict', 'detectLoop', 'limit', 'rewrite'],
+  );
+});
