@@ -68,6 +68,8 @@ test('connection headers, our namespace, forwarding headers and credentials stop
     'Trailer: X-T',
     'Proxy-Authorization: Basic x',
     'Proxy-Connection: keep-alive',
+    'Proxy-Features: x',
+    'Proxy: http://127.0.0.1:1',
     'Upgrade: h2c',
     'Forwarded: for=1.2.3.4',
     'X-Forwarded-For: 1.2.3.4',

@@ -14,8 +14,21 @@ const HOP_BY_HOP = new Set([
   'transfer-encoding',
   'upgrade',
 ]);
-/** Of the request, besides: what we decide ourselves, and what tells third parties where callers are. */
-const OWN = new Set(['host', 'content-length', 'expect', 'forwarded', 'x-real-ip', 'cf-connecting-ip', 'true-client-ip', ...HOP_BY_HOP]);
+/**
+ * Of the request, besides: what we decide ourselves, what tells third parties where callers are, and `Proxy`, which many an upstream's own library takes for
+ * the proxy it shall call others by.
+ */
+const OWN = new Set([
+  'host',
+  'content-length',
+  'expect',
+  'forwarded',
+  'x-real-ip',
+  'cf-connecting-ip',
+  'true-client-ip',
+  'proxy',
+  ...HOP_BY_HOP,
+]);
 
 /**
  * The flat header list of the upstream request, in the caller's order, with the injected headers last. A browser knows no ports: where routes are mounted
@@ -30,7 +43,7 @@ export function upstreamHeaders(call: Call, privateHeaders: ReadonlySet<string>)
   const replaces = replaced !== undefined && replaced.size > 0;
   for (let i = 0; i < names.length; i++) {
     const name = names[i] as string;
-    if (OWN.has(name) || name.startsWith('x-svc-') || name.startsWith('x-forwarded-')) continue;
+    if (OWN.has(name) || name.startsWith('x-svc-') || name.startsWith('x-forwarded-') || name.startsWith('proxy-')) continue;
     if (replaces && replaced.has(name)) continue;
     if (nominated?.has(name) || privateHeaders.has(name)) continue;
     if ((name === 'authorization' && call.stripAuthorization) || (name === 'x-api-key' && call.stripApiKey)) continue;
