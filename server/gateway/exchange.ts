@@ -1,3 +1,4 @@
+import { freeBytes } from '#server/platform/free-bytes.ts';
 import { classifyFault, UpstreamFault } from '#server/platform/http-out/faults.ts';
 import type { OriginPool } from '#server/platform/http-out/origin-pool.ts';
 import type { HeaderList } from '#server/platform/http-out/response-parser.ts';
@@ -316,7 +317,14 @@ export class Exchange implements UpstreamHandler {
     // An upstream may answer before it has the whole body: what is left of it is not for it any more.
     this.#relay?.stop();
     this.#call.responseBytes = this.#received;
+    this.#freeBody();
     this.#outcome.over();
+  }
+
+  /** Of several attempts one may have ended in the middle of sending it, and a trial shows it. */
+  #freeBody(): void {
+    const { body, attempts, trial } = this.#call;
+    if (body && attempts === 1 && !trial && this.#sent?.bodySent) freeBytes(body);
   }
 
   /** Adds the time since the last dispatch to what was spent waiting for the upstream. */

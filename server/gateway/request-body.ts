@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { freeBytes } from '#server/platform/free-bytes.ts';
 import type { BodySink, BodySource } from '#server/platform/http-out/upstream-call.ts';
 
 /** A body of the caller: whole, or its first part when it is longer than the limit, or the reason there is none. */
@@ -25,9 +26,9 @@ export function readBody(req: IncomingMessage, limit: number, idleMs = IDLE_MS):
       timer.refresh();
       if (bytes <= limit) return;
       req.pause();
-      settle({ state: 'longer', body: Buffer.concat(chunks, bytes) });
+      settle({ state: 'longer', body: joined(chunks, bytes) });
     };
-    const onEnd = () => settle({ state: 'whole', body: chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, bytes) });
+    const onEnd = () => settle({ state: 'whole', body: chunks.length === 1 ? (chunks[0] as Buffer) : joined(chunks, bytes) });
     const onClose = () => settle({ state: 'gone', body: null });
     const timer = setTimeout(() => settle({ state: 'stalled', body: null }), idleMs);
     req.on('data', onData);
@@ -35,6 +36,12 @@ export function readBody(req: IncomingMessage, limit: number, idleMs = IDLE_MS):
     req.on('close', onClose);
     req.on('error', onClose);
   });
+}
+
+function joined(chunks: readonly Buffer[], bytes: number): Buffer {
+  const whole = Buffer.concat(chunks, bytes);
+  for (const chunk of chunks) freeBytes(chunk);
+  return whole;
 }
 
 export class BodyTooLarge extends Error {

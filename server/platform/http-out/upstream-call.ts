@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { UpstreamFault } from './faults.ts';
 import type { HeaderList } from './response-parser.ts';
 
-/** Where a body goes: `write` says false when it should wait for `resume`. */
+/** Where a body goes: `write` takes the bytes for its own, and says false when the next should wait for `resume`. */
 export type BodySink = { write(bytes: Buffer): boolean; end(): void };
 /** A body that comes bit by bit. `start` is called once, when there is a connection. */
 export type BodySource = { start(sink: BodySink): void; resume(): void };
@@ -39,6 +39,8 @@ export class UpstreamCall {
   readonly handler: UpstreamHandler;
   /** null when the call is over. */
   carrier: Carrier | null;
+  /** Nothing is on its way any more with the bytes of a body that was given whole. False also when they were copied. */
+  bodySent = false;
 
   constructor(request: UpstreamRequest, handler: UpstreamHandler, carrier: Carrier) {
     this.request = request;

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { freeBytes } from '../free-bytes.ts';
 import { type Connect, READ_BYTES } from './connector.ts';
 import { classifyFault, UpstreamFault } from './faults.ts';
 import { requestHead } from './request-head.ts';
@@ -82,7 +83,9 @@ export class UpstreamConnection implements Carrier, ResponseEvents, BodySink {
       else {
         socket.cork();
         socket.write(head, 'latin1');
-        socket.write(body);
+        socket.write(body, (error) => {
+          if (!error) call.bodySent = true;
+        });
         socket.uncork();
       }
       return;
@@ -105,11 +108,11 @@ export class UpstreamConnection implements Carrier, ResponseEvents, BodySink {
         this.#fail(new UpstreamFault('aborted', 'The body is longer than it said.'));
         return true;
       }
-      return socket.write(bytes);
+      return socket.write(bytes, (error) => free(bytes, error));
     }
     socket.cork();
     socket.write(`${bytes.length.toString(16)}\r\n`, 'latin1');
-    socket.write(bytes);
+    socket.write(bytes, (error) => free(bytes, error));
     const more = socket.write('\r\n', 'latin1');
     socket.uncork();
     return more;
@@ -233,4 +236,9 @@ export class UpstreamConnection implements Carrier, ResponseEvents, BodySink {
     call.carrier = null;
     call.handler.onFault(fault);
   }
+}
+
+/** A write that failed may still hold its bytes. */
+function free(bytes: Buffer, error: Error | null | undefined): void {
+  if (!error) freeBytes(bytes);
 }
