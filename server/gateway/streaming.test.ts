@@ -200,7 +200,8 @@ test('every upstream gets exactly the body that was meant for it, on the second 
   await Promise.all(
     calls.map(async ({ name, kind, size, type }) => {
       const body = bodyOf(name, size);
-      const framing = type === 'chunked' ? { 'transfer-encoding': 'chunked', 'content-length': [] } : { 'content-type': type };
+      const framing: Record<string, string | string[]> =
+        type === 'chunked' ? { 'transfer-encoding': 'chunked', 'content-length': [] } : { 'content-type': type };
       const answer = await ask(port, w.tenant.slug, `/uploads/x-${name}`, { method: 'PUT', key, body, headers: framing });
       // What streams cannot be sent twice.
       const repeatable = type !== 'chunked' && size <= 1_048_576;
