@@ -111,11 +111,13 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
     retryAt = 0;
   }
 
-  function flush(): Promise<void> {
+  /** A write that is under way does not take what came after its beginning: that is the next one's. */
+  async function flush(): Promise<void> {
+    await writing;
     writing ??= flushOnce().finally(() => {
       writing = undefined;
     });
-    return writing;
+    await writing;
   }
 
   return {
@@ -137,7 +139,7 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
       clearInterval(timer);
       await writing;
       retryAt = 0;
-      await flushOnce();
+      await flush();
       spillDown(0);
     },
     get queued() {
