@@ -138,6 +138,58 @@ test('the database store is exact under fifty parallel calls of two nodes, all o
   b.close();
 });
 
+const sliding = (windowMs: number): Rule => ({ key: 'changed', limit: 2, windowMs, burst: null });
+
+test('a limit whose window is made longer or shorter counts in the new one, and is not stuck in the old', () => {
+  for (const [before, after] of [
+    [1_000, 60_000],
+    [60_000, 1_000],
+    [1_000, 86_400_000],
+  ] as const) {
+    const counters = memoryCounters();
+    for (let i = 0; i < 3; i++) take(counters, sliding(before), fresh);
+    const changed = [0, 1, 2].map((i) => take(counters, sliding(after), fresh + i));
+    assert.deepEqual(
+      changed.map((v) => v.admitted),
+      [true, true, false],
+      `${before} to ${after}`,
+    );
+    assert.ok((changed[2]?.retryAfter ?? 0) <= (2 * after) / 1_000, 'and tells a time at which it is true');
+    assert.equal(take(counters, sliding(after), fresh + 2 * after).admitted, true);
+    counters.close();
+  }
+});
+
+test('a clock that was ahead and was set right does not close a limit for as long as it was ahead', () => {
+  const counters = memoryCounters();
+  const HOUR = 3_600_000;
+  const bucket = { key: 'b', limit: 60, windowMs: 60_000, burst: 60 };
+  for (let i = 0; i < 60; i++) take(counters, bucket, fresh + HOUR);
+  for (let i = 0; i < 2; i++) take(counters, sliding(60_000), fresh + HOUR);
+  assert.equal(take(counters, bucket, fresh).admitted, false, 'what was spent is spent');
+  assert.equal(take(counters, bucket, fresh + 1_000).admitted, true, 'and comes back from now on');
+  assert.equal(take(counters, sliding(60_000), fresh).admitted, true);
+  // Set back by a moment, over the edge of a window, it opens nothing.
+  for (let i = 0; i < 2; i++) take(counters, { ...sliding(60_000), key: 'edge' }, fresh + 60_000);
+  assert.equal(take(counters, { ...sliding(60_000), key: 'edge' }, fresh + 59_999).admitted, false);
+  counters.close();
+});
+
+test('the database store takes another window, or another kind of limit, for what it is', async () => {
+  const counters = postgresCounters();
+  const answers = async (rule: Rule) => {
+    const verdicts = [];
+    for (let i = 0; i < 3; i++) verdicts.push((await counters.take([rule]))[0]);
+    assert.ok((verdicts[2]?.retryAfter ?? 0) <= (2 * rule.windowMs) / 1_000);
+    return verdicts.map((v) => v?.admitted);
+  };
+  assert.deepEqual(await answers(sliding(3_600_000)), [true, true, false]);
+  assert.deepEqual(await answers(sliding(86_400_000)), [true, true, false], 'a longer window');
+  assert.deepEqual(await answers({ ...sliding(86_400_000), burst: 2 }), [true, true, false], 'a bucket');
+  assert.deepEqual(await answers(sliding(86_400_000)), [true, true, false], 'and a window again');
+  counters.close();
+});
+
 test('entries that no longer matter are dropped', () => {
   const counters = memoryCounters();
   for (let i = 0; i < 100; i++) take(counters, { key: `k${i}`, limit: 1, windowMs: 1000, burst: null }, fresh);

@@ -21,9 +21,10 @@ export type Bucket = { tokens: number; at: number };
 /** The window as it stands at `now`, without counting. */
 export function windowAt(rule: Rule, now: number, held: Window | undefined): Window {
   const index = Math.floor(now / rule.windowMs);
-  if (held === undefined || index > held.index + 1) return { index, previous: 0, current: 0 };
+  // Numbers that lie apart are of windows of another length, or of a clock that was wrong: counted on, they would close the limit until they come true.
+  if (held === undefined || Math.abs(index - held.index) > 1) return { index, previous: 0, current: 0 };
   if (index === held.index + 1) return { index, previous: held.current, current: 0 };
-  // A clock that was set back must not open a fresh window.
+  // A clock that was set back by a moment must not open a fresh window.
   return held;
 }
 
@@ -63,11 +64,15 @@ function secondsUntilAdmitted(rule: Rule, now: number, window: Window): number {
   return low;
 }
 
+/** Calls of one moment may be counted in another order than they came; a clock that is off by more was set right. */
+const SET_BACK_MS = 1_000;
+
 export function bucketAt(rule: Rule, now: number, held: Bucket | undefined): Bucket {
   const capacity = rule.burst ?? rule.limit;
   if (held === undefined) return { tokens: capacity, at: now };
-  const at = Math.max(now, held.at);
-  return { tokens: Math.min(capacity, held.tokens + (at - held.at) * (rule.limit / rule.windowMs)), at };
+  // What was spent by a clock that was ahead stays spent, and comes back from now on.
+  const at = held.at - now > SET_BACK_MS ? now : Math.max(now, held.at);
+  return { tokens: Math.min(capacity, held.tokens + Math.max(0, at - held.at) * (rule.limit / rule.windowMs)), at };
 }
 
 /** Refilling in parts must not lose the token that arithmetic leaves a hair short of whole. */

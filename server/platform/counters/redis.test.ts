@@ -56,6 +56,16 @@ test('a bucket in Redis gives its burst once to both, and refills', { skip }, as
   assert.ok(await admits(a, rule), 'three tokens came back');
 });
 
+test('Redis takes another window, or another kind of limit, for what it is', { skip }, async () => {
+  const counters = await open((await startRedis()).url);
+  const sliding = (windowMs: number): Rule => ({ key: 'changed', limit: 2, windowMs, burst: null });
+  const answers = async (rule: Rule) => [await admits(counters, rule), await admits(counters, rule), await admits(counters, rule)];
+  assert.deepEqual(await answers(sliding(HOUR)), [true, true, false]);
+  assert.deepEqual(await answers(sliding(24 * HOUR)), [true, true, false], 'a longer window');
+  assert.deepEqual(await answers({ ...sliding(24 * HOUR), burst: 2 }), [true, true, false], 'a bucket');
+  assert.deepEqual(await answers(sliding(24 * HOUR)), [true, true, false], 'and a window again');
+});
+
 test('a rule that admits nobody is refused without counting the rules beside it', { skip }, async () => {
   const counters = await open((await startRedis()).url);
   const never = { key: 'never', limit: 0, windowMs: 1_000, burst: null };

@@ -14,12 +14,13 @@ for i, key in ipairs(KEYS) do
   local a, b, at, ok = tonumber(held[1]), tonumber(held[2]), tonumber(held[3]), false
   if burst > 0 then
     if a == nil then a, at = burst, now end
-    if now > at then a = math.min(burst, a + (now - at) * limit / window); at = now end
+    if now > at then a = math.min(burst, a + (now - at) * limit / window) end
+    if now > at or at - now > 1000 then at = now end
     b = 0
     ok = a >= 1 - 1e-9
   else
     local index = math.floor(now / window)
-    if at == nil or index > at + 1 then a, b, at = 0, 0, index
+    if at == nil or math.abs(index - at) > 1 then a, b, at = 0, 0, index
     elseif index == at + 1 then a, b, at = b, 0, index end
     local elapsed = math.min(math.max(now - at * window, 0), window)
     ok = math.floor(a * (window - elapsed) / window) + b < limit
