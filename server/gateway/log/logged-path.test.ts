@@ -51,6 +51,14 @@ test('a query parameter that is named like a credential shows its name and not i
       '%61pi_key',
       'card%5Bcvc%5D',
       'user[password]',
+      'pwd',
+      'db_pwd',
+      'jwt',
+      'bearer',
+      'sid',
+      'session',
+      'session_id',
+      'JSESSIONID',
     ],
   ])
     assert.equal(loggedPath('/x', `a=1&${name}=hunter2&b=2`), `/x?a=1&${name}=[redacted]&b=2`, name);
@@ -62,7 +70,7 @@ test('card numbers keep six and four digits, plain or encoded, and everything el
   for (const [path, query] of [
     ['', null],
     ['/', ''],
-    ['/a%2Fb//c/', 'q=%zz&&=&x&y==%20+&monkey=1&pinned=2&author=me&page=2&tokens=3&id=4242424242424241'],
+    ['/a%2Fb//c/', 'q=%zz&&=&x&y==%20+&monkey=1&pinned=2&side=4&sessions=5&resid=6&author=me&page=2&tokens=3&id=4242424242424241'],
     ['/%E6%97%A5', 'q={{secret:NAME}}&t=%2B&secret=&password'],
   ] as const)
     assert.equal(loggedPath(path, query), query === null ? path : `${path}?${query}`);

@@ -13,10 +13,10 @@ export function loggedPath(path: string, query: string | null): string {
 }
 
 /** Whether a query has to be looked at pair by pair; most have not. */
-const SUSPECT = /[%+]|pass|secret|token|key|auth|cred|sig|cvv|cvc|pin|ssn|otp/i;
+const SUSPECT = /[%+]|pass|pwd|secret|token|jwt|bearer|session|sid|key|auth|cred|sig|cvv|cvc|pin|ssn|otp/i;
 /** Names of members that hold credentials, and what APIs call them in a query. Short ones count as a whole word only: `pin` is one, `pinned` is none. */
 const NAMED =
-  /(?:^|[^a-z])(?:pin|ssn|otp|key|auth|sig)$|(?:password|passwd|passphrase|secret|token|api.?key|access.?key|private.?key|secret.?key|authorization|signature|credential|cvv|cvc)$/;
+  /(?:^|[^a-z])(?:pin|ssn|otp|sid|key|auth|sig)$|(?:password|passwd|passphrase|pwd|jwt|bearer|session(?:.?id)?|secret|token|api.?key|access.?key|private.?key|secret.?key|authorization|signature|credential|cvv|cvc)$/;
 
 function shownPair(pair: string): string {
   const equals = pair.indexOf('=');
