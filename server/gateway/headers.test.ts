@@ -160,6 +160,29 @@ test('the answer comes back verbatim but for connection headers, and an upstream
   assert.equal(sent['x-forwarded-host'], `${w.tenant.slug}.localhost:${port}`);
 });
 
+test('no upstream sets a cookie beyond its own host: it would reach the other workspaces and the dashboard', async () => {
+  const wide = [
+    'a=1; Domain=localhost',
+    'b=2; path=/; DOMAIN = .LocalHost ; Secure',
+    `c=3; Domain=${w.tenant.slug}.localhost; Domain=localhost`,
+  ];
+  const own = ['d=4; Path=/', `e=5; Domain=${w.tenant.slug}.localhost`, 'f="; Domain=localhost2"', 'g=7; Domain=upstream.example'];
+  const upstream = await startUpstream((_, res) => res.writeHead(200, { 'set-cookie': [...wide, ...own] }).end());
+  await makeRoute(w, 'wide', upstream.url);
+  await served(running, w);
+  assert.deepEqual((await ask(port, w.tenant.slug, '/wide', { key })).headers['set-cookie'], own);
+});
+
+test('an answer that can have no body goes on without the length of one: who reads it otherwise would take the next answer for it', async () => {
+  const server = createServer((socket) =>
+    socket.on('error', () => {}).on('data', () => socket.write('HTTP/1.1 204 No Content\r\nX-A: 1\r\nContent-Length: 5\r\n\r\n')),
+  );
+  await makeRoute(w, 'empty', `http://127.0.0.1:${await listen(server)}`);
+  await served(running, w);
+  const { status, headers } = await ask(port, w.tenant.slug, '/empty', { key });
+  assert.deepEqual([status, headers['x-a'], headers['content-length']], [204, '1', undefined]);
+});
+
 test('no upstream is given the cookies of the dashboard, nor gives any, where a browser takes both for one host', async () => {
   const mirror = await startUpstream((req, res) =>
     res

@@ -20,10 +20,7 @@ export function answerHeaders(call: Call, headers: HeaderList): string[] {
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i] as string;
     if (isHopByHop(name) || name.startsWith('x-svc-') || nominated?.has(name)) continue;
-    // Nor may it sign the person's browser in or out of the dashboard on the same host.
-    if (name === 'set-cookie' && isDashboardCookie(headers[i + 1] as string)) continue;
-    // It counts for the whole site, and so for the dashboard beside the workspaces' hosts.
-    if (name === 'clear-site-data' && /"(?:cookies|\*)"/i.test(headers[i + 1] as string)) continue;
+    if (GUARDED.has(name) && isHarmful(name, headers[i + 1] as string, call)) continue;
     if (name === 'x-request-id') requestId = true;
     else if (name === 'x-ratelimit-limit' || name === 'x-ratelimit-remaining' || name === 'x-ratelimit-reset') rateLimit = true;
     out.push(name, headers[i + 1] as string);
@@ -31,6 +28,22 @@ export function answerHeaders(call: Call, headers: HeaderList): string[] {
   out.push('Via', `1.1 ${PSEUDONYM}`);
   pushBlock(call, out, null, { requestId, rateLimit });
   return out;
+}
+
+const GUARDED = new Set(['set-cookie', 'clear-site-data', 'content-length']);
+
+/** What reaches further than this workspace's host, or is read by some as the beginning of a body that does not come. */
+function isHarmful(name: string, value: string, { upstreamStatus, host }: Call): boolean {
+  // RFC 9110 §8.6.
+  if (name === 'content-length') return upstreamStatus === 204;
+  // It counts for the whole site: the other workspaces' hosts, and the dashboard beside them.
+  if (name === 'clear-site-data') return /"(?:cookies|\*)"/i.test(value);
+  // Nor may an upstream sign the person's browser in or out of the dashboard on the same host.
+  if (isDashboardCookie(value)) return true;
+  const own = host.replace(/:\d+$/, '').toLowerCase();
+  for (const [, domain = ''] of value.matchAll(/;\s*domain\s*=\s*\.?([^;]*)/gi))
+    if (own.endsWith(`.${domain.trim().toLowerCase()}`)) return true;
+  return false;
 }
 
 /** The length of an answer that is awaited whole before its first byte goes on, so that its block can tell the complete time; -1: it streams. */
