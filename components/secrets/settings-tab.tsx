@@ -18,6 +18,7 @@ import { Select } from '#components/ui/select.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import { type SecretDetail, secretName } from '#server/domain/secrets/schema.ts';
 import { DeleteSecret } from './delete-secret.tsx';
+import { NameById } from './name-by-id.tsx';
 import { collectionOptions, NO_COLLECTION, namedCollection, useCollections } from './places.ts';
 import { listOf, shortcodeByName } from './words.ts';
 
@@ -112,6 +113,7 @@ export function SecretSettings({ secret }: { secret: z.output<typeof SecretDetai
             >
               <code className="font-mono text-xs">{shortcodeByName(secret.name)}</code> stops resolving at once. Placeholders with the id
               keep working.
+              {byName !== undefined && byName > 0 && <NameById secret={secret} references={usage.data?.references ?? []} />}
             </Callout>
           )}
           <Field label="Description" optional error={fieldError(form, 'description')}>

@@ -6,11 +6,13 @@ import Link from 'next/link';
 import { usePath, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { Badge } from '#components/ui/badge.tsx';
+import { Callout } from '#components/ui/callout.tsx';
 import { columnsFor, DataTable } from '#components/ui/data-table.tsx';
 import { textLink } from '#components/ui/layout.tsx';
 import { Stat } from '#components/ui/stat.tsx';
 import { EmptyState } from '#components/ui/states.tsx';
 import { Time } from '#components/ui/time.tsx';
+import { NameById } from './name-by-id.tsx';
 
 type Reference = {
   kind: string;
@@ -64,6 +66,11 @@ export function SecretUsageTab({ id }: { id: string }) {
         <Stat label="Last used" value={usage ? <Time value={usage.last_used_at} empty="never" /> : '…'} />
         <Stat label="Places that refer to it" value={usage ? usage.references.length.toLocaleString() : '…'} />
       </div>
+      {usage?.references.some((one) => one.by === 'name') && (
+        <Callout tone="warn" title="Some places name it by its name: a rename would break them">
+          <NameById secret={{ id }} references={usage.references} />
+        </Callout>
+      )}
       <DataTable
         columns={columns}
         rows={usage?.references.map((reference) => ({

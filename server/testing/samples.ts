@@ -123,6 +123,12 @@ export const samples: Record<string, Sample> = {
   'routes.duplicate': routeId,
   'explorer.history': nothing,
   'search.query': async () => ({ q: 'anything' }),
+  'routes.secret_by_id': async (ctx) => {
+    const input = await secret(ctx);
+    const { id } = await made(ctx, 'secrets.create', input);
+    await made(ctx, 'routes.create', { ...(await route(ctx)), inject_headers_json: { 'X-Key': `{{secret:${input.name}}}` } });
+    return { id };
+  },
   'routes.impact': routeId,
   'routes.test': async (ctx) => ({ ...(await routeId(ctx)), method: 'GET', dry_run: true }),
   'routes.overview': async (ctx) => ({ ids: String((await routeId(ctx)).id) }),

@@ -8,6 +8,7 @@ import * as environments from './environments/service.ts';
 import { impactOfRoute } from './impact.ts';
 import { overviewRoutes } from './overview.ts';
 import * as wire from './schema.ts';
+import { nameSecretById } from './secret-ids.ts';
 import * as routes from './service.ts';
 import { lockRoute } from './store.ts';
 import { testRoute } from './trial/service.ts';
@@ -177,4 +178,15 @@ export const test = operation({
   input: wire.TestRoute,
   output: wire.TestedRoute,
   run: (ctx, input) => testRoute(ctx, input),
+});
+
+export const secretById = operation({
+  id: 'routes.secret_by_id',
+  summary: 'Let all routes name a secret by its id instead of its name',
+  http: 'POST /admin/secrets/{id}/references-by-id',
+  needs: ['secret:read', 'route:update'],
+  refuses: ['not_found'],
+  input: wire.RouteRef,
+  output: wire.RewrittenRoutes,
+  run: (ctx, input) => nameSecretById(ctx, input),
 });

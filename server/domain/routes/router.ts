@@ -17,4 +17,5 @@ export const routesRouter = router({
   overview: query(ops.overview),
   impact: query(ops.impact),
   setClients: mutation(ops.setClients),
+  secretById: mutation(ops.secretById),
 });

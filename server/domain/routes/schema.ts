@@ -174,6 +174,9 @@ export const RouteImpact = z
   })
   .meta({ id: 'RouteImpact' });
 
+/** Routes whose templates were rewritten. */
+export const RewrittenRoutes = z.object({ routes: z.array(z.object({ id: z.uuid(), name: z.string() })) }).meta({ id: 'RewrittenRoutes' });
+
 const wellFormed = (text: string) => text.isWellFormed();
 /** One request to send through a route. `path` may carry a query; `query` is added to it. */
 export const TestRoute = z.object({

@@ -16,6 +16,7 @@ import { findPage, lockedSecret, secretById, withEnvironments } from './store.ts
 import { referencesTo } from './usage.ts';
 import { type SealedNewValue, sealNewValue, wipeValues, writeValue } from './values.ts';
 
+export { lockedSecret } from './store.ts';
 export { whenSealed, wipeSuperseded } from './values.ts';
 
 export const listSecrets = (ctx: Ctx, query: z.output<typeof ListSecrets>) =>
