@@ -18,7 +18,8 @@ export async function meter(
   const reset = (window + 1) * limit.window_sec;
   let used: number;
   try {
-    used = await count(`key:${limit.id}`, window, limit.window_sec);
+    // One refusal is counted; the others are not held against the key when its limit is raised.
+    used = await count(`key:${limit.id}`, window, limit.window_sec, limit.requests + 1);
   } catch (error) {
     log.warn({ err: error }, 'the counter store does not answer; a key limit was not applied');
     return { headers: {}, refusal: null };

@@ -244,6 +244,19 @@ test('a key limit counts in fixed windows and says so in three headers', async (
   assert.equal((await meter(limit, new Date(1_767_225_660_000), count)).refusal, null, 'the next window starts anew');
 });
 
+test('what a key limit refused is not held against the key when the limit is raised', async () => {
+  const { meter } = await import('./meter.ts');
+  const { memoryCounter, postgresCounter } = await import('#server/platform/windows.ts');
+  const at = new Date(1_767_225_605_000);
+  for (const count of [memoryCounter(), postgresCounter]) {
+    const asked = (requests: number) => meter({ id: 'raised', requests, window_sec: 60 }, at, count);
+    for (let i = 0; i < 20; i++) await asked(3);
+    assert.equal((await asked(10)).headers['x-ratelimit-remaining'], '5', 'three were served and one refusal counts');
+    for (let i = 0; i < 5; i++) await asked(2);
+    assert.equal((await asked(10)).headers['x-ratelimit-remaining'], '4', 'a lower limit forgets nothing');
+  }
+});
+
 test('HEAD answers as GET without a body, OPTIONS grants nothing to browsers', async () => {
   const w = await workspace();
   const { text: key } = await w.key('live');

@@ -3,8 +3,11 @@ import { env } from './env.ts';
 import { log } from './log.ts';
 import { openRedis } from './redis.ts';
 
-/** Counts one more event in a window and answers the count so far. @throws when the store does not answer; the caller decides open or closed */
-export type WindowCounter = (key: string, window: number, windowSec: number) => Promise<number>;
+/**
+ * Counts one more event in a window and answers the count so far, which `most` keeps from growing beyond itself. @throws when the store does not answer; the
+ * caller decides open or closed
+ */
+export type WindowCounter = (key: string, window: number, windowSec: number, most?: number) => Promise<number>;
 
 /**
  * Fixed-window counters of the control plane: key limits, sign-in and sign-up throttles (interface rule 01 §16.1). Process memory when one web
@@ -19,10 +22,11 @@ let counter: WindowCounter | undefined;
 export function memoryCounter(): WindowCounter {
   const counts = new Map<string, { window: number; n: number; until: number }>();
   let sweepAt = 0;
-  return async (key, window, windowSec) => {
+  return async (key, window, windowSec, most = Number.POSITIVE_INFINITY) => {
     const until = (window + 1) * windowSec;
     const entry = counts.get(key);
-    const n = entry?.window === window ? entry.n + 1 : 1;
+    const before = entry?.window === window ? entry.n : 0;
+    const n = Math.max(before, Math.min(before + 1, most));
     counts.set(key, { window, n, until });
     const now = Date.now() / 1000;
     if (counts.size > 10_000 && now > sweepAt) {
@@ -33,14 +37,18 @@ export function memoryCounter(): WindowCounter {
   };
 }
 
-const postgresCounter: WindowCounter = async (key, window, windowSec) => {
+export const postgresCounter: WindowCounter = async (key, window, windowSec, most = MOST_PG) => {
   const { rows } = await sql().query<{ n: number }>({
     name: 'window-count',
-    text: `insert into rate_counters (key, "window", n, expires_at) values ($1, $2, 1, to_timestamp($3)) on conflict (key, "window") do update set n = rate_counters.n + 1 returning n`,
-    values: [key, window, (window + 1) * windowSec],
+    text: `insert into rate_counters (key, "window", n, expires_at) values ($1, $2, 1, to_timestamp($3)) on conflict (key, "window") do update
+      set n = greatest(rate_counters.n, least(rate_counters.n + 1, $4)) returning n`,
+    values: [key, window, (window + 1) * windowSec, most],
   });
   return rows[0]?.n ?? 1;
 };
+
+/** Nothing counts so far. */
+const MOST_PG = 2_147_483_647;
 
 /** Fixed windows in Redis. `count` rejects with a lost connection (503 unless the caller decides otherwise) when the store does not answer. */
 export function redisWindows(url: string): { count: WindowCounter; close(): void } {
@@ -51,10 +59,11 @@ export function redisWindows(url: string): { count: WindowCounter; close(): void
   };
   const client = openRedis(url, lost);
   return {
-    async count(key, window, windowSec) {
+    async count(key, window, windowSec, most = Number.POSITIVE_INFINITY) {
       const name = `sallyport:window:${key}:${window}`;
       try {
-        const results = await (await client)
+        const redis = await client;
+        const results = await redis
           .multi()
           .incr(name)
           .expire(name, windowSec + 1)
@@ -62,6 +71,7 @@ export function redisWindows(url: string): { count: WindowCounter; close(): void
         const [error, n] = results?.[0] ?? [new Error('the counter store answered nothing')];
         if (error) throw error;
         away = false;
+        if (Number(n) > most) await redis.decr(name);
         return Number(n);
       } catch (error) {
         lost(error);
