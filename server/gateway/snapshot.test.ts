@@ -109,6 +109,21 @@ test('a call sees one version of the configuration whole, while it changes under
   for (const s of seen) assert.equal(s.url, `/v${s.headers['x-version']}`);
 });
 
+test('an exception that an operator made for a time ends at its time, without anything being announced', async () => {
+  const w = await workspace({ plan: 'free' });
+  const expires_at = new Date(Date.now() + 400);
+  for (const [kind, value] of [
+    ['tenant_rps', 77],
+    ['api_calls', null],
+  ] as const)
+    await db().tenant_limit_overrides.create({ data: { tenant_id: w.tenant.id, kind, value, expires_at } });
+  await served(running, w);
+  const tenant = () => running.plane.snapshots.byId(w.tenant.id)?.live.tenant;
+  assert.deepEqual([tenant()?.rps, tenant()?.monthlyCalls], [77, null]);
+  await sleep(Math.max(0, expires_at.getTime() - Date.now()) + 20);
+  assert.deepEqual([tenant()?.rps, tenant()?.monthlyCalls], [10, 10_000]);
+});
+
 test('a missed announcement is found by the poll', async () => {
   const w = await workspace();
   await served(running, w);

@@ -64,11 +64,9 @@ export function compileSpace(rows: SpaceRows, egress: EgressSettings): SpaceSnap
 
 const NOBODY: readonly ClientMatch[] = [];
 
-function compileTenant(row: TenantRow, now = Date.now()): Tenant {
-  const limit = (key: LimitKey): number | null => {
-    const own = row.overrides.find((o) => o.kind === key && (o.expires_at === null || o.expires_at > now));
-    return own ? own.value : key in LIMITS ? planLimit(row.subscription_plan, key) : null;
-  };
+function compileTenant(row: TenantRow): Tenant {
+  const rps = limitOf(row, 'tenant_rps');
+  const monthlyCalls = limitOf(row, 'api_calls');
   return {
     id: row.id,
     slug: row.slug,
@@ -76,9 +74,22 @@ function compileTenant(row: TenantRow, now = Date.now()): Tenant {
     status: row.subscription_status,
     servable: SERVABLE.has(row.subscription_status),
     settings: settingsOf(row.settings),
-    rps: limit('tenant_rps'),
-    monthlyCalls: limit('api_calls'),
+    get rps() {
+      return rps();
+    },
+    get monthlyCalls() {
+      return monthlyCalls();
+    },
   };
+}
+
+/** A limit as it is when it is asked for: an operator's exception may end while nothing is written that would bring a new picture. */
+function limitOf(row: TenantRow, key: LimitKey): () => number | null {
+  const plan = key in LIMITS ? planLimit(row.subscription_plan, key) : null;
+  const own = row.overrides.find((o) => o.kind === key);
+  if (!own) return () => plan;
+  const { value, expires_at } = own;
+  return () => (expires_at === null || expires_at > Date.now() ? value : plan);
 }
 
 function compileKey(row: ApiKeyRow): ApiKey {
