@@ -74,10 +74,10 @@ export function fieldOf(headers: HeaderList, name: string): string | undefined {
 /** More names than this are of no use to who reads the log. */
 const MOST_NAMES = 200;
 
-/** The names, each once, the first of them. */
+/** The names of the first fields, each once. */
 export function namesOf(headers: HeaderList): string[] {
   const names: string[] = [];
-  for (let i = 0; i < headers.length && names.length < MOST_NAMES; i += 2) {
+  for (let i = 0; i < headers.length && i < MOST_NAMES * 2; i += 2) {
     const name = headers[i] as string;
     if (!names.includes(name)) names.push(name);
   }

@@ -42,8 +42,14 @@ export const TYPES = {
   trace: 'jsonb',
 } as const satisfies Record<keyof LogRow, string>;
 
+/** Texts that are one of a few words of ours. */
+const OURS: ReadonlySet<string> = new Set(['identification_method', 'proxy_mode', 'client_origin', 'origin']);
+
 /** The same for COPY. */
-export const COLUMNS: CopyColumns<LogRow> = Object.entries(TYPES).map(([name, type]) => [name as keyof LogRow, kindOf(type)]);
+export const COLUMNS: CopyColumns<LogRow> = Object.entries(TYPES).map(([name, type]) => [
+  name as keyof LogRow,
+  OURS.has(name) ? 'word' : kindOf(type),
+]);
 
 function kindOf(type: (typeof TYPES)[keyof typeof TYPES]): CopyColumn {
   if (type === 'jsonb') return 'json';

@@ -1,3 +1,4 @@
+import type { Verdict } from '#server/platform/counters.ts';
 import { scrub } from '#server/platform/log.ts';
 import type { Call } from '../call.ts';
 import { isoInstant } from '../instant.ts';
@@ -9,7 +10,6 @@ export type LogRow = ReturnType<typeof logRow>;
 const MAX_USER_AGENT = 256;
 /** What an environment can be called. What a caller asks for need not exist: other text is no name, could be a credential in the wrong header, and is not kept. */
 const ENVIRONMENT = /^[a-z0-9_-]{1,63}$/;
-const PHASES = ['inspect', 'authenticate', 'find_route', 'match_client', 'admit', 'restrict', 'detect_loop', 'limit', 'rewrite'] as const;
 
 /** What is kept of a finished call: names, numbers and ids, never a value of a header, a body or a secret (interface rule 13 §2). */
 export function logRow(call: Call, nodeId: string) {
@@ -64,21 +64,39 @@ export function logRow(call: Call, nodeId: string) {
 const MAX_NAME = 128;
 const shortened = (name: string): string => (name.length > MAX_NAME ? name.slice(0, MAX_NAME) : name);
 
-export function traceOf(call: Call) {
-  const laps = call.laps;
-  const phases: Record<string, number> = {};
-  for (let i = 0; i < laps.length && i < PHASES.length; i++)
-    phases[PHASES[i] as string] = Math.round(((laps[i] ?? 0) - (laps[i - 1] ?? 0)) * 1000) / 1000;
-  const { tenantVerdict, routeVerdict, monthly } = call;
+type Phase = 'inspect' | 'authenticate' | 'find_route' | 'match_client' | 'admit' | 'restrict' | 'detect_loop' | 'limit' | 'rewrite';
+export type Trace = {
+  /** In the pipeline's order; a phase the call never came to is undefined, which JSON leaves out. */
+  phases_ms: Partial<Record<Phase, number>>;
+  latency_phase: Call['phase'];
+  request_headers: string[];
+  response_headers: string[];
+  limits: Partial<Record<'route' | 'tenant' | 'monthly', { limit: number; remaining: number }>>;
+};
+
+export function traceOf(call: Call): Trace {
+  const { laps, tenantVerdict, routeVerdict, monthly } = call;
   return {
-    phases_ms: phases,
+    phases_ms: {
+      inspect: lap(laps, 0),
+      authenticate: lap(laps, 1),
+      find_route: lap(laps, 2),
+      match_client: lap(laps, 3),
+      admit: lap(laps, 4),
+      restrict: lap(laps, 5),
+      detect_loop: lap(laps, 6),
+      limit: lap(laps, 7),
+      rewrite: lap(laps, 8),
+    },
     latency_phase: call.phase,
     request_headers: call.names.map(shortened),
     response_headers: call.responseHeaders?.map(shortened) ?? [],
-    limits: {
-      ...(routeVerdict && { route: { limit: routeVerdict.limit, remaining: routeVerdict.remaining } }),
-      ...(tenantVerdict && { tenant: { limit: tenantVerdict.limit, remaining: tenantVerdict.remaining } }),
-      ...(monthly && { monthly }),
-    },
+    limits: { route: left(routeVerdict), tenant: left(tenantVerdict), monthly: monthly ?? undefined },
   };
 }
+
+/** Milliseconds the phase took, to the microsecond. */
+const lap = (laps: readonly number[], phase: number): number | undefined =>
+  phase < laps.length ? Math.round(((laps[phase] ?? 0) - (laps[phase - 1] ?? 0)) * 1000) / 1000 : undefined;
+
+const left = (verdict: Verdict | null) => (verdict ? { limit: verdict.limit, remaining: verdict.remaining } : undefined);

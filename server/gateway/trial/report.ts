@@ -29,8 +29,8 @@ export function reportOf(trial: Trial, { call, fault }: Made, received: Received
     },
     response: received && !trial.dry && call ? answered(received, secrets) : null,
     timings: { total_ms: total, upstream_ms: upstream, overhead_ms: Math.max(0, total - (upstream ?? 0)) },
-    phases_ms: trace?.phases_ms ?? {},
-    limits: trace?.limits ?? {},
+    phases_ms: known(trace?.phases_ms ?? {}),
+    limits: known(trace?.limits ?? {}),
     refusal: fault
       ? { status: 400, code: 'invalid_request', message: fault }
       : refusal && { status: statusOf(refusal.code), code: refusal.code, message: refusal.message },
@@ -42,6 +42,9 @@ export function reportOf(trial: Trial, { call, fault }: Made, received: Received
     environment: call?.environmentName || null,
   };
 }
+
+const known = <T>(entries: Partial<Record<string, T>>): Record<string, T> =>
+  Object.fromEntries(Object.entries(entries).filter((entry): entry is [string, T] => entry[1] !== undefined));
 
 function answered({ status, rawHeaders, body, bytes, cut }: Received, secrets: Secrets) {
   const headers = pairs(rawHeaders).filter(({ name }) => !/^(?:connection|keep-alive|transfer-encoding|date)$/i.test(name));
