@@ -59,7 +59,7 @@ export function Rail({ place, collapsed, onToggle, onNavigate, foot }: RailProps
                 key={item.id}
                 item={item}
                 href={hrefOf(item, place)}
-                active={item === active}
+                active={item.id === active?.id}
                 collapsed={collapsed}
                 onNavigate={onNavigate}
                 locked={item.locked}
