@@ -15,18 +15,20 @@ import { useColumns } from '#components/ui/columns.tsx';
 import { columnsFor, DataTable } from '#components/ui/data-table.tsx';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
+import { lazily, whenOpen } from '#components/ui/lazily.tsx';
 import { Pagination } from '#components/ui/pagination.tsx';
 import { EmptyState } from '#components/ui/states.tsx';
 import { Segmented } from '#components/ui/tabs.tsx';
 import { Time } from '#components/ui/time.tsx';
 import { ViewsMenu } from '#components/views/views-menu.tsx';
-import { CreateKeySheet } from './create-sheet.tsx';
 import { CreatedCard, type NewKey } from './created-card.tsx';
 import { RevokeDialog } from './key-endings.tsx';
 import { KeyPanel, Roles } from './key-panel.tsx';
 import { endOf, type Key, limitInWords, stateOf, TYPES } from './key-words.ts';
 import { keyListInput, keySearch } from './list-search.ts';
 import { useRevocable } from './use-revocable.ts';
+
+const CreateKeySheet = lazily(() => import('./create-sheet.tsx').then((module) => module.CreateKeySheet), whenOpen);
 
 type Listed = Key & { traffic: Traffic | undefined };
 const column = columnsFor<Listed>();

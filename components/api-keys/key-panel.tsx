@@ -10,18 +10,20 @@ import { Badge, Status } from '#components/ui/badge.tsx';
 import { Button } from '#components/ui/button.tsx';
 import { KeyValueList } from '#components/ui/key-value.tsx';
 import { textLink } from '#components/ui/layout.tsx';
+import { lazyTab } from '#components/ui/lazily.tsx';
 import { Sheet } from '#components/ui/sheet.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { Segmented } from '#components/ui/tabs.tsx';
 import { Time } from '#components/ui/time.tsx';
 import type { NewKey } from './created-card.tsx';
-import { EditForm } from './key-edit-form.tsx';
 import { RevokeDialog, RotateDialog } from './key-endings.tsx';
 import { KeyTraffic } from './key-traffic.tsx';
 import { KeyUses } from './key-uses.tsx';
 import { type Key, limitInWords, roleName, stateOf, TYPES } from './key-words.ts';
 import { RolePreview } from './role-picker.tsx';
 import { useRevocable } from './use-revocable.ts';
+
+const EditForm = lazyTab(() => import('./key-edit-form.tsx').then((module) => module.EditForm));
 
 type Props = { id: string | null; onClose: () => void; onRotated: (key: NewKey) => void };
 

@@ -17,16 +17,18 @@ import { columnsFor, DataTable } from '#components/ui/data-table.tsx';
 import { type ActiveFilter, FilterBar } from '#components/ui/filter-bar.tsx';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
+import { lazily, whenOpen } from '#components/ui/lazily.tsx';
 import { Pagination } from '#components/ui/pagination.tsx';
 import { EmptyState, NoResults } from '#components/ui/states.tsx';
 import { Time } from '#components/ui/time.tsx';
 import { ViewsMenu } from '#components/views/views-menu.tsx';
-import { ClientSheet } from './client-form.tsx';
 import { DeleteClient } from './delete-client.tsx';
 import { ClientHealth } from './health.tsx';
 import { clientListInput, clientSearch } from './list-search.ts';
 import { useEnableClient } from './use-enable-client.ts';
 import { type ClientRow, credentialsInWords, TYPES } from './words.ts';
+
+const ClientSheet = lazily(() => import('./client-form.tsx').then((module) => module.ClientSheet), whenOpen);
 
 type Listed = ClientRow & { traffic: Traffic | undefined };
 const column = columnsFor<Listed>();

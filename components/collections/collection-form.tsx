@@ -11,10 +11,11 @@ import { useForbidden } from '#components/trpc/role.ts';
 import { Button } from '#components/ui/button.tsx';
 import { cn } from '#components/ui/cn.ts';
 import { Field } from '#components/ui/field.tsx';
-import { Form, fieldError, useUnsavedGuard, useZodForm } from '#components/ui/form.tsx';
+import { Form, fieldError, useZodForm } from '#components/ui/form.tsx';
 import { Input, Textarea } from '#components/ui/input.tsx';
 import { Sheet } from '#components/ui/sheet.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
+import { useUnsavedGuard } from '#components/ui/unsaved-guard.ts';
 import { CreateCollection, collectionSlugFrom } from '#server/domain/collections/schema.ts';
 import { SIGNS } from './collection-mark.tsx';
 

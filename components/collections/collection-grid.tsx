@@ -14,13 +14,15 @@ import { Button } from '#components/ui/button.tsx';
 import { FilterBar } from '#components/ui/filter-bar.tsx';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
+import { lazily, whenOpen } from '#components/ui/lazily.tsx';
 import { Pagination } from '#components/ui/pagination.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { EmptyState, NoResults } from '#components/ui/states.tsx';
 import type { AppRouter } from '#server/trpc/root.ts';
-import { CollectionForm } from './collection-form.tsx';
 import { CollectionMark } from './collection-mark.tsx';
 import { collectionListInput, collectionSearch } from './list-search.ts';
+
+const CollectionForm = lazily(() => import('./collection-form.tsx').then((module) => module.CollectionForm), whenOpen);
 
 type Outputs = inferRouterOutputs<AppRouter>['collections'];
 

@@ -17,11 +17,11 @@ import { type Choice, differencesOf, onlyMine, resolved, same } from '#component
 import { ConflictPanel } from '#components/ui/conflict-panel.tsx';
 import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
 import { Field } from '#components/ui/field.tsx';
-import { useUnsavedGuard } from '#components/ui/form.tsx';
 import { Input } from '#components/ui/input.tsx';
 import { SectionCard } from '#components/ui/layout.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
+import { useUnsavedGuard } from '#components/ui/unsaved-guard.ts';
 import type { AppRouter } from '#server/trpc/root.ts';
 
 type Outputs = inferRouterOutputs<AppRouter>;

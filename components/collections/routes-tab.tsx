@@ -5,7 +5,6 @@ import type { inferRouterOutputs } from '@trpc/server';
 import { Plus, RefreshCw } from 'lucide-react';
 import { parseAsBoolean, parseAsInteger, useQueryState } from 'nuqs';
 import { useState } from 'react';
-import { CreateRoute } from '#components/routes/create-route.tsx';
 import { hostOf } from '#components/routes/host.ts';
 import { usePath, useTRPC } from '#components/trpc/provider.tsx';
 import { MutationError, QueryError } from '#components/trpc/query-error.tsx';
@@ -13,11 +12,14 @@ import { useForbidden } from '#components/trpc/role.ts';
 import { Status } from '#components/ui/badge.tsx';
 import { Button } from '#components/ui/button.tsx';
 import { columnsFor, DataTable } from '#components/ui/data-table.tsx';
+import { lazily, whenOpen } from '#components/ui/lazily.tsx';
 import { Pagination } from '#components/ui/pagination.tsx';
 import { EmptyState } from '#components/ui/states.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import type { AppRouter } from '#server/trpc/root.ts';
 import { AddMember, takeOut, useMembersChanged } from './members.tsx';
+
+const CreateRoute = lazily(() => import('#components/routes/create-route.tsx').then((module) => module.CreateRoute), whenOpen);
 
 type Outputs = inferRouterOutputs<AppRouter>;
 type Sync = Outputs['collections']['syncStatus']['data'][number];

@@ -9,10 +9,11 @@ import { useTRPC } from '#components/trpc/provider.tsx';
 import { Button } from '#components/ui/button.tsx';
 import { Combobox } from '#components/ui/combobox.tsx';
 import { Field } from '#components/ui/field.tsx';
-import { Form, fieldError, useUnsavedGuard, useZodForm } from '#components/ui/form.tsx';
+import { Form, fieldError, useZodForm } from '#components/ui/form.tsx';
 import { Input, Textarea } from '#components/ui/input.tsx';
 import { Segmented } from '#components/ui/tabs.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
+import { useUnsavedGuard } from '#components/ui/unsaved-guard.ts';
 import { CreateVariable } from '#server/domain/collections/variables/schema.ts';
 import type { AppRouter } from '#server/trpc/root.ts';
 

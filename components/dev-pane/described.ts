@@ -1,5 +1,6 @@
 import type { RecordedCall } from '#components/trpc/recorder.ts';
-import { type ListedOperation, MASK } from '#server/domain/explorer/schema.ts';
+import { MASK } from '#server/domain/explorer/masking/schema.ts';
+import type { ListedOperation } from '#server/domain/explorer/schema.ts';
 
 /** A noted call in terms of the API. */
 export type DescribedCall = {

@@ -1,7 +1,7 @@
 'use client';
 
 import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
-import { ArrowLeftRight, KeyRound } from 'lucide-react';
+import { ArrowLeftRight, EqualNot, KeyRound } from 'lucide-react';
 import Link from 'next/link';
 import { parseAsBoolean, parseAsInteger, parseAsString, useQueryStates } from 'nuqs';
 import { Crumbs } from '#components/shell/crumbs.tsx';
@@ -199,7 +199,12 @@ function RouteRows({ name, href, loaded, lines, missing }: RouteRowsProps) {
           {index === 0 && head}
           <th scope="row" className={cn(cell, 'whitespace-nowrap font-normal text-ink-3')}>
             {one.label}
-            {one.differs && <span className="sr-only">, differs</span>}
+            {one.differs && (
+              <>
+                <EqualNot aria-hidden className="ml-1.5 inline size-3.5 text-warn-ink" />
+                <span className="sr-only">, differs</span>
+              </>
+            )}
           </th>
           {[one.a, one.b].map((text, side) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: the two sides are the identity.

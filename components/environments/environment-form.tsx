@@ -15,10 +15,11 @@ import { Checkbox } from '#components/ui/choices.tsx';
 import { cn } from '#components/ui/cn.ts';
 import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
 import { Field } from '#components/ui/field.tsx';
-import { Form, fieldError, useUnsavedGuard, useZodForm } from '#components/ui/form.tsx';
+import { Form, fieldError, useZodForm } from '#components/ui/form.tsx';
 import { Input, Textarea } from '#components/ui/input.tsx';
 import { Sheet } from '#components/ui/sheet.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
+import { useUnsavedGuard } from '#components/ui/unsaved-guard.ts';
 import { CreateEnvironment, type Environment } from '#server/domain/environments/schema.ts';
 import { words } from './use-usage.ts';
 

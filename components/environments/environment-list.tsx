@@ -18,12 +18,19 @@ import { columnsFor, DataTable } from '#components/ui/data-table.tsx';
 import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
+import { lazily, whenOpen } from '#components/ui/lazily.tsx';
 import { Time } from '#components/ui/time.tsx';
 import { notifyDone, notifyFailed } from '#components/ui/toaster.tsx';
 import { DeleteEnvironment } from './delete-environment.tsx';
-import { DuplicateEnvironmentDialog } from './duplicate-environment.tsx';
-import { EnvironmentForm, type EnvironmentRow } from './environment-form.tsx';
+import type { EnvironmentRow } from './environment-form.tsx';
 import { type Used, useUsage } from './use-usage.ts';
+
+const DuplicateEnvironmentDialog = lazily(
+  () => import('./duplicate-environment.tsx').then((module) => module.DuplicateEnvironmentDialog),
+  ({ environment }) => environment !== undefined,
+);
+
+const EnvironmentForm = lazily(() => import('./environment-form.tsx').then((module) => module.EnvironmentForm), whenOpen);
 
 type Row = EnvironmentRow & { used: Used | undefined; traffic: Traffic | undefined };
 const column = columnsFor<Row>();

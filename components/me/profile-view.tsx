@@ -9,13 +9,14 @@ import { QueryError } from '#components/trpc/query-error.tsx';
 import { Button } from '#components/ui/button.tsx';
 import { Combobox } from '#components/ui/combobox.tsx';
 import { Field } from '#components/ui/field.tsx';
-import { Form, fieldError, useUnsavedGuard, useZodForm } from '#components/ui/form.tsx';
+import { Form, fieldError, useZodForm } from '#components/ui/form.tsx';
 import { Input } from '#components/ui/input.tsx';
 import { KeyValueList } from '#components/ui/key-value.tsx';
 import { Page, PageHeader, SectionCard } from '#components/ui/layout.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { Time } from '#components/ui/time.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
+import { useUnsavedGuard } from '#components/ui/unsaved-guard.ts';
 import type { Me } from '#server/domain/people/schema.ts';
 import { usePersonCall } from './person-calls.ts';
 

@@ -1,16 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import {
-  bodyOf,
-  type Config,
-  type Draft,
-  draftFrom,
-  originOf,
-  problemsOf,
-  shownValue,
-  withoutOverride,
-  withValue,
-} from './config-draft.ts';
+import { bodyOf, type Config, type Draft, draftFrom, originOf, shownValue, withoutOverride, withValue } from './config-draft.ts';
+import { problemsOf } from './config-problems.ts';
 
 const base: Config = {
   environment_name: 'production',

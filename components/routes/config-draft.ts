@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { PutRouteEnvironment, type RouteEnvironmentSummary } from '#server/domain/routes/schema.ts';
+import type { RouteEnvironmentSummary } from '#server/domain/routes/schema.ts';
 
 /** What one route does in one environment, as the API answers it: effective values, and which of them are local. */
 export type Config = z.output<typeof RouteEnvironmentSummary>;
@@ -36,13 +36,6 @@ export function withValue<F extends ConfigField>(draft: Draft, config: Config, f
 export function withoutOverride(draft: Draft, config: Config, field: ConfigField): Draft {
   const { [field]: _, ...rest } = draft;
   return config.overridden_fields.includes(field) ? { ...rest, [field]: null } : rest;
-}
-
-/** What the schema of the API says about the draft, by field; empty when it may be sent. */
-export function problemsOf(draft: Draft, place: { id: string; env: string }): Record<string, string> {
-  const checked = PutRouteEnvironment.safeParse({ ...place, ...draft });
-  if (checked.success) return {};
-  return Object.fromEntries(checked.error.issues.map((issue) => [issue.path.join('.'), issue.message]).reverse());
 }
 
 /** The settings that the JSON side of the editor shows and takes, in the order of the documentation. */

@@ -17,26 +17,28 @@ import { CopyButton } from '#components/ui/copy.tsx';
 import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
+import { lazyTab } from '#components/ui/lazily.tsx';
 import { Select } from '#components/ui/select.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { EmptyState } from '#components/ui/states.tsx';
 import { TabLinks } from '#components/ui/tabs.tsx';
 import { DisabledReason } from '#components/ui/tooltip.tsx';
-import { ConfigTab } from './config-tab.tsx';
-import { DifferencesTab } from './differences-tab.tsx';
-import { JsonTab } from './json-tab.tsx';
-import { LimitsTab } from './limits-tab.tsx';
-import { MethodsTab } from './methods-tab.tsx';
 import { RouteCalls } from './route-calls.tsx';
 import type { RouteDetailData } from './route-data.ts';
 import { RouteOverview } from './route-overview.tsx';
-import { RouteSettingsTab } from './route-settings-tab.tsx';
 import { SaveBar } from './save-bar.tsx';
-import { SecurityTab } from './security-tab.tsx';
-import { TestTab } from './tester/test-tab.tsx';
-import { UpstreamTab } from './upstream-tab.tsx';
 import { type ConfigEditor, useConfigEditor } from './use-config-editor.ts';
 import { useEnableRoutes } from './use-enable-routes.ts';
+
+const ConfigTab = lazyTab(() => import('./config-tab.tsx').then((module) => module.ConfigTab));
+const DifferencesTab = lazyTab(() => import('./differences-tab.tsx').then((module) => module.DifferencesTab));
+const JsonTab = lazyTab(() => import('./json-tab.tsx').then((module) => module.JsonTab));
+const LimitsTab = lazyTab(() => import('./limits-tab.tsx').then((module) => module.LimitsTab));
+const MethodsTab = lazyTab(() => import('./methods-tab.tsx').then((module) => module.MethodsTab));
+const RouteSettingsTab = lazyTab(() => import('./route-settings-tab.tsx').then((module) => module.RouteSettingsTab));
+const SecurityTab = lazyTab(() => import('./security-tab.tsx').then((module) => module.SecurityTab));
+const TestTab = lazyTab(() => import('./tester/test-tab.tsx').then((module) => module.TestTab));
+const UpstreamTab = lazyTab(() => import('./upstream-tab.tsx').then((module) => module.UpstreamTab));
 
 const TABS = [
   'overview',

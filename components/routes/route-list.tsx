@@ -30,17 +30,19 @@ import { Menu, type MenuEntry } from '#components/ui/dropdown-menu.tsx';
 import { type ActiveFilter, FilterBar } from '#components/ui/filter-bar.tsx';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
+import { lazily, whenOpen } from '#components/ui/lazily.tsx';
 import { Pagination } from '#components/ui/pagination.tsx';
 import { EmptyState, NoResults } from '#components/ui/states.tsx';
 import { notifyDone, notifyFailed } from '#components/ui/toaster.tsx';
 import { ViewsMenu } from '#components/views/views-menu.tsx';
-import { CreateRoute } from './create-route.tsx';
 import { DeleteRoute } from './delete-route.tsx';
 import { IntoCollection } from './into-collection.tsx';
 import { routeListInput, routeSearch } from './list-search.ts';
 import { routeColumns } from './route-columns.tsx';
 import { type RouteItem, useEnableRoutes } from './use-enable-routes.ts';
 import { useRouteFigures } from './use-figures.ts';
+
+const CreateRoute = lazily(() => import('./create-route.tsx').then((module) => module.CreateRoute), whenOpen);
 
 export function RouteList() {
   const trpc = useTRPC();

@@ -6,9 +6,9 @@ import type { z } from 'zod';
 import { useTRPC } from '#components/trpc/provider.tsx';
 import { refusalView, staleOf } from '#components/trpc/refusal.ts';
 import type { Choice } from '#components/ui/conflict.ts';
-import { useUnsavedGuard } from '#components/ui/form.tsx';
 import { type RefusalView, refusedFields } from '#components/ui/refusal.ts';
 import { notifyDone } from '#components/ui/toaster.tsx';
+import { useUnsavedGuard } from '#components/ui/unsaved-guard.ts';
 import type { PutRouteEnvironment } from '#server/domain/routes/schema.ts';
 import { disagreement, type Start, settled, startOf } from './config-conflict.ts';
 import {
@@ -17,7 +17,6 @@ import {
   type Draft,
   type Origin,
   originOf,
-  problemsOf,
   shownValue,
   withoutOverride,
   withValue,
@@ -64,6 +63,9 @@ export type ConfigEditorInput = {
   readOnly: string | undefined;
 };
 
+/** The validator comes with the first change: looking at a route needs none. Without it the server says what is wrong. */
+const loadProblems = () => import('./config-problems.ts').catch(() => undefined);
+
 /** Unsaved changes of a route, one set for each environment, so that looking at another one loses nothing. */
 export function useConfigEditor({ routeId, env, config, base, updated_at, environments, readOnly }: ConfigEditorInput): ConfigEditor {
   const trpc = useTRPC();
@@ -88,6 +90,7 @@ export function useConfigEditor({ routeId, env, config, base, updated_at, enviro
   });
 
   const replace = (next: Draft) => {
+    void loadProblems();
     setDrafts({ ...drafts, [env]: next });
     // The version this edit compares with is the one on the page when it began, however often the page refreshes behind it.
     if (Object.keys(draft).length === 0) setStarts({ ...starts, [env]: { config, isBase, updated_at } });
@@ -119,12 +122,12 @@ export function useConfigEditor({ routeId, env, config, base, updated_at, enviro
       },
     }),
   );
-  const save = () => {
-    const found = problemsOf(draft, { id: routeId, env });
+  const save = async () => {
+    const found = (await loadProblems())?.problemsOf(draft, { id: routeId, env }) ?? {};
     setProblems(found);
     setRefusal(undefined);
     setWarnings([]);
-    // The schema has just accepted exactly this; the draft's own type is that of answers, where methods are any text.
+    // The schema has accepted exactly this; the draft's own type is that of answers, where methods are any text.
     if (Object.keys(found).length === 0) send(draft, start.updated_at);
   };
   const discard = () => {

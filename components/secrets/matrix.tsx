@@ -7,13 +7,19 @@ import { usePath } from '#components/trpc/provider.tsx';
 import { useForbidden } from '#components/trpc/role.ts';
 import { Button } from '#components/ui/button.tsx';
 import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
+import { lazily } from '#components/ui/lazily.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { Time } from '#components/ui/time.tsx';
 import type { useEnvironments } from './places.ts';
 import type { SecretRow } from './secret-row.ts';
 import { SecretState } from './secret-state.tsx';
-import { SetValueDialog, type SetValueTarget } from './set-value-dialog.tsx';
+import type { SetValueTarget } from './set-value-dialog.tsx';
 import { cellOf } from './state-of.ts';
+
+const SetValueDialog = lazily(
+  () => import('./set-value-dialog.tsx').then((module) => module.SetValueDialog),
+  ({ target }) => target !== undefined,
+);
 
 type Props = { rows: readonly SecretRow[] | undefined; environments: ReturnType<typeof useEnvironments> };
 

@@ -11,13 +11,14 @@ import { useForbidden } from '#components/trpc/role.ts';
 import { Badge } from '#components/ui/badge.tsx';
 import { Button, LinkButton } from '#components/ui/button.tsx';
 import { Field } from '#components/ui/field.tsx';
-import { Form, fieldError, useUnsavedGuard, useZodForm } from '#components/ui/form.tsx';
+import { Form, fieldError, useZodForm } from '#components/ui/form.tsx';
 import { Input } from '#components/ui/input.tsx';
 import { KeyValueList } from '#components/ui/key-value.tsx';
 import { Page, PageHeader, SectionCard } from '#components/ui/layout.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { Time } from '#components/ui/time.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
+import { useUnsavedGuard } from '#components/ui/unsaved-guard.ts';
 import { REGIONS } from './words.ts';
 
 export type Addresses = { api_url: string; proxy_url: string };

@@ -2,13 +2,14 @@
 
 import { Dialog as Base } from '@base-ui/react/dialog';
 import { MenuIcon, Search, SquareTerminal } from 'lucide-react';
-import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useRef, useState } from 'react';
 import { useDevPane } from '#components/dev-pane/use-dev-pane.ts';
 import { remember } from '#components/theme/appearance-provider.tsx';
 import { Button, IconButton } from '#components/ui/button.tsx';
 import { cn } from '#components/ui/cn.ts';
 import { scrim } from '#components/ui/dialog.tsx';
 import { Kbd } from '#components/ui/kbd.tsx';
+import { useSettled } from '#components/ui/settled.ts';
 import { type Space, TestBand, TestChip } from '#components/ui/test-band.tsx';
 import { Breadcrumb, CrumbProvider } from './crumbs.tsx';
 import { useBuiltInGroups, useFrameKeys } from './frame-commands.tsx';
@@ -86,7 +87,7 @@ export function AppShell(props: AppShellProps) {
     togglePane: () => (pane.open ? closePane() : pane.setOpen(true)),
   });
   const builtIn = useBuiltInGroups(place, workspaces);
-  const overlays = useAfterIdle() || palette || shortcuts;
+  const overlays = useSettled() || palette || shortcuts;
 
   return (
     <CrumbProvider>
@@ -170,17 +171,6 @@ export function AppShell(props: AppShellProps) {
       </Suspense>
     </CrumbProvider>
   );
-}
-
-/** True once the page has settled. */
-function useAfterIdle(): boolean {
-  const [idle, setIdle] = useState(false);
-  useEffect(() => {
-    // Safari has no requestIdleCallback.
-    const timer = setTimeout(() => setIdle(true), 800);
-    return () => clearTimeout(timer);
-  }, []);
-  return idle;
 }
 
 function SearchBox({ onOpen }: { onOpen: () => void }) {

@@ -121,13 +121,3 @@ export async function insistOn<In extends FieldValues, Out extends FieldValues>(
   form.setError(path, { type: 'server', message: error?.message ?? 'is needed' }, { shouldFocus: true });
   return false;
 }
-
-/** Asks before the tab is closed or reloaded while something is unsaved. In-app links ask through the sheet or dialog that holds the form. */
-export function useUnsavedGuard(dirty: boolean): void {
-  useEffect(() => {
-    if (!dirty) return;
-    const ask = (event: BeforeUnloadEvent) => event.preventDefault();
-    window.addEventListener('beforeunload', ask);
-    return () => window.removeEventListener('beforeunload', ask);
-  }, [dirty]);
-}

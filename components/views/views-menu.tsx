@@ -7,8 +7,10 @@ import { Button } from '#components/ui/button.tsx';
 import { type ColumnChoice, ColumnsMenu } from '#components/ui/columns.tsx';
 import { Dialog } from '#components/ui/dialog.tsx';
 import { Menu, type MenuEntry } from '#components/ui/dropdown-menu.tsx';
-import { SaveView } from './save-view.tsx';
+import { lazily, whenOpen } from '#components/ui/lazily.tsx';
 import { useViews, type View, type ViewPage } from './use-views.ts';
+
+const SaveView = lazily(() => import('./save-view.tsx').then((module) => module.SaveView), whenOpen);
 
 type Props = { page: ViewPage; columns?: ColumnChoice };
 

@@ -1,5 +1,6 @@
 import { operations } from '#server/api/operations.ts';
-import type { ListedOperation, SecretFields } from '#server/domain/explorer/schema.ts';
+import type { SecretFields } from '#server/domain/explorer/masking/schema.ts';
+import type { ListedOperation } from '#server/domain/explorer/schema.ts';
 import { asRefusal, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { successesOf } from '#server/kernel/operation.ts';

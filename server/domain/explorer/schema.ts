@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { time } from '#server/kernel/fields.ts';
-import { MASK, masked } from '#server/kernel/sanitise.ts';
 
 /** Of a header field's value: visible ASCII. Everything else a caller could put into a request is decided by the service. */
 const headerValue = z.string().regex(/^[\x20-\x7e]{1,255}$/, 'must be 1 to 255 visible ASCII characters');
@@ -63,9 +62,3 @@ export const ListedOperation = z.object({
   status: z.int(),
 });
 export type ListedOperation = z.output<typeof ListedOperation>;
-
-/** From a procedure to the names of its fields that hold secrets. */
-export type SecretFields = Readonly<Record<string, readonly string[]>>;
-
-// The browser masks what it shows by the rule that the server masks by.
-export { MASK, masked };

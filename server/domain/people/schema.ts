@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { label, pathId, secret, shownOnce, time } from '#server/kernel/fields.ts';
+import { LANDING_PAGES } from './landing/schema.ts';
 
 /** An address as a person types it; canonical (trimmed, NFC, lower case) afterwards. */
 export const email = () =>
@@ -34,8 +35,6 @@ export const ChangePassword = z.object({ current: password(), new: password() })
 const nullable = <T extends z.ZodType>(schema: T) => schema.nullable().optional();
 export const COMPANY_FIELDS = ['country', 'address', 'city', 'postal_code', 'tax_id_type', 'tax_id_value'] as const;
 
-/** Pages a person may begin on: of a space, by their ids in the navigation. */
-export const LANDING_PAGES = ['home', 'routes', 'secrets', 'clients', 'logs', 'audit'] as const;
 const preferences = {
   theme: z.enum(['system', 'light', 'dark', 'contrast']).nullable(),
   density: z.enum(['comfortable', 'compact']).nullable(),

@@ -4,7 +4,8 @@ import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { notFound } from '#server/kernel/errors.ts';
 import { clampPage } from '#server/kernel/page.ts';
-import { type BrowseLogs, type LogDetail, LogView, spanStart } from './schema.ts';
+import { type BrowseLogs, type LogDetail, LogView } from './schema.ts';
+import { spanStart } from './span/schema.ts';
 import { browseRows, countUpTo, firstDay, type LogFields, rowOf } from './store.ts';
 
 /** Beyond this a total is "more than": counting it would cost more than it tells. */

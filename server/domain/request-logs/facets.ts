@@ -3,7 +3,8 @@ import { Prisma } from '#server/generated/prisma/client.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { namesOf } from './days.ts';
-import { type LogFacets, type LogFacetsQuery, spanStart } from './schema.ts';
+import type { LogFacets, LogFacetsQuery } from './schema.ts';
+import { spanStart } from './span/schema.ts';
 import { type LogFilters, matching, OUTCOME } from './store.ts';
 
 const DAY = 24 * 3_600_000;

@@ -3,7 +3,8 @@ import { Prisma } from '#server/generated/prisma/client.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid } from '#server/kernel/errors.ts';
-import { type LogFailures, type LogFailuresQuery, spanStart } from './schema.ts';
+import type { LogFailures, LogFailuresQuery } from './schema.ts';
+import { spanStart } from './span/schema.ts';
 import { OUTCOME, REAL } from './store.ts';
 
 const DAY = 24 * 3_600_000;

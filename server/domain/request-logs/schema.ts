@@ -1,21 +1,12 @@
 import { z } from 'zod';
 import { flag, isoTime, pathId, queryInt, time, uuid } from '#server/kernel/fields.ts';
 import { pageQuery } from '#server/kernel/page.ts';
+import { OUTCOMES, SPLITS } from './span/schema.ts';
 
 const word = z.string().min(1).max(100);
 
 /** Calls of no route are counted under it. */
 export const NO_ROUTE = '00000000-0000-0000-0000-000000000000';
-
-const MINUTE = 60_000;
-/**
- * Where a span of `ms` that ends at `now` begins, everywhere: at a whole minute, the minute at hand being its last. Figures are kept by the
- * minute; so Home, the list of routes, the log and its chart speak of the same calls.
- */
-export const spanStart = (now: number, ms: number): Date => new Date(Math.ceil(now / MINUTE) * MINUTE - ms);
-
-/** How a call ended: `failed` is refused by us, answered with 5xx, or broken off; `refused` is the part of it that never got past us. */
-export const OUTCOMES = ['ok', 'failed', 'refused'] as const;
 
 /** Members that only a holder of log:read_identity sees; for others they are absent, not null (interface rule 13 §2.1). */
 export const IDENTITY_FIELDS = ['matched_client_id', 'identification_method', 'src_ip', 'client_name', 'user_agent'] as const;
@@ -304,8 +295,6 @@ export const LogTraffic = z
   })
   .meta({ id: 'LogTraffic' });
 
-/** What the days of the calls can be split by. */
-export const SPLITS = ['route', 'client', 'api_key', 'environment'] as const;
 /** Days in UTC, both included; without them the current month. `by` asks for the days of the largest of a kind besides. */
 export const LogDaysQuery = z.object({ from: z.iso.date().optional(), to: z.iso.date().optional(), by: z.enum(SPLITS).optional() });
 export const ExportDays = z.object({ from: z.iso.date().optional(), to: z.iso.date().optional(), by: z.enum(SPLITS).default('route') });

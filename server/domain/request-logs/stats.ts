@@ -4,7 +4,8 @@ import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid } from '#server/kernel/errors.ts';
 import { emptyBuckets, percentile } from './buckets.ts';
-import { type LogStatsQuery, NO_ROUTE, spanStart } from './schema.ts';
+import { type LogStatsQuery, NO_ROUTE } from './schema.ts';
+import { spanStart } from './span/schema.ts';
 import { matching, REAL } from './store.ts';
 
 const DAY = 24 * 3_600_000;

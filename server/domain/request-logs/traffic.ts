@@ -2,7 +2,8 @@ import type { z } from 'zod';
 import { Prisma } from '#server/generated/prisma/client.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
-import { type LogTraffic, type LogTrafficQuery, spanStart } from './schema.ts';
+import type { LogTraffic, LogTrafficQuery } from './schema.ts';
+import { spanStart } from './span/schema.ts';
 
 const DAY = 24 * 3_600_000;
 

@@ -1,16 +1,4 @@
 import { z } from 'zod';
-import {
-  type Capability,
-  KEY_ROLES,
-  keyCapabilities,
-  MEMBER_ROLE_ROWS,
-  MEMBER_ROLES,
-  type MemberRole,
-  ROLE_MATRIX,
-  rolesWith,
-  scopeCapabilities,
-  scopeOf,
-} from '#server/kernel/capabilities.ts';
 
 export const Role = z
   .object({
@@ -22,17 +10,3 @@ export const Role = z
     seeded: z.boolean(),
   })
   .meta({ id: 'Role' });
-
-// The catalogue of roles is data of the release, so that a page can show what a choice means before it is made (interface rule 24 §3).
-export {
-  type Capability,
-  KEY_ROLES,
-  keyCapabilities,
-  MEMBER_ROLE_ROWS,
-  MEMBER_ROLES,
-  type MemberRole,
-  ROLE_MATRIX,
-  rolesWith,
-  scopeCapabilities,
-  scopeOf,
-};

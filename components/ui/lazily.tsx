@@ -1,0 +1,30 @@
+'use client';
+
+import { type ComponentType, createElement, lazy, Suspense } from 'react';
+import { useSettled } from './settled.ts';
+import { Skeleton } from './skeleton.tsx';
+
+/**
+ * A sheet or dialog that most visits of its page never open: its code comes once the page has settled, or at once when it is `wanted`. It then
+ * stays mounted while it is closed, as it would without this.
+ */
+export function lazily<P extends object>(load: () => Promise<ComponentType<P>>, wanted: (props: P) => boolean): ComponentType<P> {
+  const Part = later(load);
+  return function Lazily(props: P) {
+    const settled = useSettled();
+    return settled || wanted(props) ? <Suspense fallback={null}>{createElement(Part, props)}</Suspense> : null;
+  };
+}
+
+/** A tab or form whose code comes when it is shown, with a skeleton in its place until then. */
+export function lazyTab<P extends object>(load: () => Promise<ComponentType<P>>): ComponentType<P> {
+  const Part = later(load);
+  return function LazyTab(props: P) {
+    return <Suspense fallback={<Skeleton lines={8} label="Loading" />}>{createElement(Part, props)}</Suspense>;
+  };
+}
+
+/** For `lazily`: what opens by its `open`. */
+export const whenOpen = ({ open }: { open: boolean }): boolean => open;
+
+const later = <P extends object>(load: () => Promise<ComponentType<P>>) => lazy(async () => ({ default: await load() }));

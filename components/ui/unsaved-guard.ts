@@ -1,0 +1,13 @@
+'use client';
+
+import { useEffect } from 'react';
+
+/** Asks before the tab is closed or reloaded while something is unsaved. In-app links ask through the sheet or dialog that holds the form. */
+export function useUnsavedGuard(dirty: boolean): void {
+  useEffect(() => {
+    if (!dirty) return;
+    const ask = (event: BeforeUnloadEvent) => event.preventDefault();
+    window.addEventListener('beforeunload', ask);
+    return () => window.removeEventListener('beforeunload', ask);
+  }, [dirty]);
+}
