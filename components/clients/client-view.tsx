@@ -15,18 +15,18 @@ import { Badge, Status } from '#components/ui/badge.tsx';
 import { Button, IconButton } from '#components/ui/button.tsx';
 import { CopyText } from '#components/ui/copy.tsx';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
-import { lazily, whenOpen } from '#components/ui/lazily.tsx';
+import { lazily, lazyTab, whenOpen } from '#components/ui/lazily.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { TabLinks } from '#components/ui/tabs.tsx';
 import { Time } from '#components/ui/time.tsx';
 import { notifyFailed } from '#components/ui/toaster.tsx';
-import { AssignmentMatrix } from './assignment-matrix.tsx';
-import { ClientCalls } from './client-calls.tsx';
 import { ClientOverview } from './client-overview.tsx';
-import { Credentials } from './credentials.tsx';
 import { DeleteClient } from './delete-client.tsx';
 import { TYPES } from './words.ts';
 
+const AssignmentMatrix = lazyTab(() => import('./assignment-matrix.tsx').then((module) => module.AssignmentMatrix));
+const ClientCalls = lazyTab(() => import('./client-calls.tsx').then((module) => module.ClientCalls));
+const Credentials = lazyTab(() => import('./credentials.tsx').then((module) => module.Credentials));
 const ClientSheet = lazily(() => import('./client-form.tsx').then((module) => module.ClientSheet), whenOpen);
 
 const TABS = ['overview', 'credentials', 'routes', 'logs', 'activity'] as const;

@@ -16,15 +16,16 @@ import { Button, LinkButton } from '#components/ui/button.tsx';
 import { ConfirmDanger } from '#components/ui/confirm-danger.tsx';
 import { CopyText } from '#components/ui/copy.tsx';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
-import { lazily, whenOpen } from '#components/ui/lazily.tsx';
+import { lazily, lazyTab, whenOpen } from '#components/ui/lazily.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { TabLinks } from '#components/ui/tabs.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
-import { DefaultsTab } from './defaults-tab.tsx';
-import { ClientsTab, SecretsTab } from './members-tab.tsx';
 import { RoutesTab } from './routes-tab.tsx';
-import { VariablesTab } from './variables-tab.tsx';
 
+const DefaultsTab = lazyTab(() => import('./defaults-tab.tsx').then((module) => module.DefaultsTab));
+const ClientsTab = lazyTab(() => import('./members-tab.tsx').then((module) => module.ClientsTab));
+const SecretsTab = lazyTab(() => import('./members-tab.tsx').then((module) => module.SecretsTab));
+const VariablesTab = lazyTab(() => import('./variables-tab.tsx').then((module) => module.VariablesTab));
 const CollectionForm = lazily(() => import('./collection-form.tsx').then((module) => module.CollectionForm), whenOpen);
 
 const TABS = ['routes', 'secrets', 'clients', 'variables', 'environments', 'activity'] as const;

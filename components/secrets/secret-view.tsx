@@ -10,17 +10,18 @@ import { QueryError } from '#components/trpc/query-error.tsx';
 import { Badge } from '#components/ui/badge.tsx';
 import { CopyButton, CopyText } from '#components/ui/copy.tsx';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
+import { lazyTab } from '#components/ui/lazily.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { TabLinks } from '#components/ui/tabs.tsx';
 import { Time } from '#components/ui/time.tsx';
 import { SecretHistory } from './history-tab.tsx';
 import { SecretKind } from './secret-columns.tsx';
 import { SecretState } from './secret-state.tsx';
-import { SecretSettings } from './settings-tab.tsx';
 import { SecretUsageTab } from './usage-tab.tsx';
 import { SecretValues } from './values-tab.tsx';
 import { shortcodeById } from './words.ts';
 
+const SecretSettings = lazyTab(() => import('./settings-tab.tsx').then((module) => module.SecretSettings));
 const TABS = ['values', 'history', 'usage', 'settings', 'activity'] as const;
 const LABELS = { values: 'Values', history: 'History', usage: 'Usage', settings: 'Settings', activity: 'Activity' } as const;
 

@@ -10,12 +10,18 @@ import { Callout } from '#components/ui/callout.tsx';
 import { columnsFor, DataTable } from '#components/ui/data-table.tsx';
 import type { MenuEntry } from '#components/ui/dropdown-menu.tsx';
 import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
+import { lazily } from '#components/ui/lazily.tsx';
 import { Time } from '#components/ui/time.tsx';
 import type { SecretDetail } from '#server/domain/secrets/schema.ts';
 import { ExpiryChip } from './expiry.tsx';
 import { useEnvironments } from './places.ts';
-import { SetValueDialog, type SetValueTarget } from './set-value-dialog.tsx';
+import type { SetValueTarget } from './set-value-dialog.tsx';
 import { type Asking, ConfirmValue, ExpiryDialog } from './value-dialogs.tsx';
+
+const SetValueDialog = lazily(
+  () => import('./set-value-dialog.tsx').then((module) => module.SetValueDialog),
+  ({ target }) => target !== undefined,
+);
 
 type Detail = z.output<typeof SecretDetail>;
 type Environment = NonNullable<ReturnType<typeof useEnvironments>>[number];

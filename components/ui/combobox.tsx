@@ -5,7 +5,8 @@ import { Check, ChevronsUpDown, X } from 'lucide-react';
 import { cn } from './cn.ts';
 import { useFieldControl } from './field.tsx';
 import { useLayerHost } from './layer-host.ts';
-import { listItem, type SelectOption } from './select.tsx';
+import { listItem } from './list-item.ts';
+import type { SelectOption } from './select.tsx';
 import { Spinner } from './spinner.tsx';
 
 type Shared = {

@@ -7,7 +7,7 @@ import type { ReactElement, ReactNode } from 'react';
 import { cn } from './cn.ts';
 import { Kbd } from './kbd.tsx';
 import { useLayerHost } from './layer-host.ts';
-import { listItem } from './select.tsx';
+import { listItem } from './list-item.ts';
 
 export type MenuAction = {
   label: ReactNode;

@@ -7,6 +7,7 @@ import { cn } from './cn.ts';
 import { useFieldControl, useFieldLabelId } from './field.tsx';
 import { controlHeight } from './input.tsx';
 import { useLayerHost } from './layer-host.ts';
+import { listItem } from './list-item.ts';
 
 export type SelectOption<V extends string = string> = {
   value: V;
@@ -81,7 +82,3 @@ export function Select<V extends string>(props: SelectProps<V>) {
     </Base.Root>
   );
 }
-
-/** One look for rows of selects, comboboxes, menus and the palette. */
-export const listItem =
-  'flex min-h-8 w-full cursor-default select-none items-center gap-2 rounded-sm px-2 py-1 text-left text-ink text-sm outline-none data-disabled:cursor-not-allowed data-highlighted:bg-pressed/70 data-disabled:text-ink-3 [&_svg]:shrink-0';
