@@ -1,5 +1,5 @@
 import AxeBuilder from '@axe-core/playwright';
-import { expect, type Page, test } from '@playwright/test';
+import { expect, type Locator, type Page, test } from '@playwright/test';
 import { operator } from './running-system.ts';
 
 /** The frame by keyboard and on a phone: skip link, palette, shortcuts, focus that comes back, and the page of roles (70 §3.3, §12). */
@@ -83,4 +83,83 @@ test('on a phone the pages are a drawer that takes and gives back the focus, and
   await drawer.getByRole('link', { name: 'Quickstart' }).click();
   await page.waitForURL('**/quickstart');
   await expect(drawer).toBeHidden();
+});
+
+test('on a phone the menu of a row is in view in every list, without scrolling the table sideways', async ({ page }) => {
+  test.setTimeout(90_000);
+  await page.setViewportSize({ width: 360, height: 740 });
+  await signIn(page);
+  await page.goto(`/${slug}/test/clients`);
+  await page.evaluate(async (workspace) => {
+    const me = (await (await fetch('/auth/me')).json()) as { csrf_token: string };
+    const send = (path: string, body: unknown) =>
+      fetch(`/admin/trpc/${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-csrf-token': me.csrf_token, 'x-svc-space': 'test', 'x-tenant-id': workspace },
+        body: JSON.stringify(body),
+      });
+    await send('clients.create', {
+      name: 'A build machine with a name of some length',
+      type: 'server',
+      ip_address: '2001:db8:1234:5678::/64',
+    });
+    await send('apiKeys.create', { name: 'A nightly job with a name of some length' });
+  }, slug);
+  for (const list of ['routes', 'clients', 'secrets', 'environments', 'api-keys']) {
+    await page.goto(`/${slug}/test/${list}`);
+    const menu = page.getByRole('button', { name: /^Actions for/ }).first();
+    await expect(menu, list).toBeVisible();
+    await expect(menu, list).toBeInViewport({ ratio: 1 });
+    await menu.click();
+    await expect(page.getByRole('menu'), list).toBeVisible();
+  }
+});
+
+test('what a role may not open is locked with the roles that may, hidden from a Viewer, and asks the server for nothing', async ({
+  browser,
+}) => {
+  test.setTimeout(90_000);
+  const password = 'gates that say who may';
+  for (const role of ['member', 'viewer']) {
+    const email = `${role}@frames.example`;
+    await operator(['set-member', '--slug', slug, '--email', email, '--role', role, '--name', role, '--password', password]);
+    const page = await browser.newPage();
+    const refused: string[] = [];
+    page.on('response', (response) => response.status() === 403 && refused.push(response.url()));
+    await page.goto('/signin');
+    await page.getByLabel('E-mail').fill(email);
+    await page.getByLabel('Password', { exact: true }).fill(password);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.waitForURL(`**/${slug}/**`);
+    const pages = page.getByRole('navigation', { name: 'Pages' });
+    await expect(pages.getByRole('link', { name: 'Home', exact: true })).toHaveAttribute('aria-current', 'page');
+    const keys = pages.getByRole('link', { name: 'Key management' });
+    if (role === 'viewer') await expect(keys).toHaveCount(0);
+    else await expect(keys).toHaveAccessibleDescription('Locked: only Owner or Admin may');
+    for (const path of ['settings/keys', role === 'viewer' ? 'test/import' : 'test/secrets']) {
+      await page.goto(`/${slug}/${path}`);
+      await expect(page.getByText('This page is not shown to your role')).toBeVisible();
+      await expect(page.getByRole('main').getByText(/Owner(,| or) Admin/)).toBeVisible();
+      await accessible(page);
+    }
+    expect(refused).toEqual([]);
+    await page.close();
+  }
+});
+
+test('in forced colours the page one is on, the choice one made and what is on are still told from the rest', async ({ browser }) => {
+  const page = await browser.newPage({ forcedColors: 'active' });
+  await signIn(page);
+  await page.goto(`/${slug}/test/routes/echo`);
+  const background = (of: Locator) => of.evaluate((element) => getComputedStyle(element).backgroundColor);
+  const pages = page.getByRole('navigation', { name: 'Pages' });
+  const chosen = await background(pages.getByRole('link', { name: 'Routes' }));
+  expect(chosen).not.toBe(await background(pages.getByRole('link', { name: 'Clients' })));
+  expect(await background(page.getByRole('link', { name: 'Overview' }))).toBe(chosen);
+  const on = page.getByRole('switch', { name: 'On', exact: true });
+  const before = await background(on);
+  await on.click();
+  await expect(page.getByRole('switch', { name: 'Off', exact: true })).toBeVisible();
+  await expect.poll(() => background(page.getByRole('switch', { name: 'Off', exact: true }))).not.toBe(before);
+  await page.close();
 });
