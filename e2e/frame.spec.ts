@@ -105,7 +105,7 @@ test('on a phone the menu of a row is in view in every list, without scrolling t
     });
     await send('apiKeys.create', { name: 'A nightly job with a name of some length' });
   }, slug);
-  for (const list of ['routes', 'clients', 'secrets', 'environments', 'api-keys']) {
+  for (const list of ['routes', 'clients', 'environments', 'api-keys']) {
     await page.goto(`/${slug}/test/${list}`);
     const menu = page.getByRole('button', { name: /^Actions for/ }).first();
     await expect(menu, list).toBeVisible();
@@ -123,7 +123,7 @@ test('what a role may not open is locked with the roles that may, hidden from a 
   for (const role of ['member', 'viewer']) {
     const email = `${role}@frames.example`;
     await operator(['set-member', '--slug', slug, '--email', email, '--role', role, '--name', role, '--password', password]);
-    const page = await browser.newPage();
+    const page = await (await browser.newContext()).newPage();
     const refused: string[] = [];
     page.on('response', (response) => response.status() === 403 && refused.push(response.url()));
     await page.goto('/signin');
@@ -143,7 +143,7 @@ test('what a role may not open is locked with the roles that may, hidden from a 
       await accessible(page);
     }
     expect(refused).toEqual([]);
-    await page.close();
+    await page.context().close();
   }
 });
 

@@ -1,6 +1,6 @@
 'use client';
 
-import { type ComponentType, createElement, lazy, Suspense } from 'react';
+import { type ComponentType, createElement, lazy, Suspense, useSyncExternalStore } from 'react';
 import { useSettled } from './settled.ts';
 import { Skeleton } from './skeleton.tsx';
 
@@ -16,13 +16,21 @@ export function lazily<P extends object>(load: () => Promise<ComponentType<P>>, 
   };
 }
 
-/** A tab or form whose code comes when it is shown, with a skeleton in its place until then. */
+/**
+ * A tab or form whose code comes when it is shown, with a skeleton in its place until then. The server sends the skeleton too: a field that stands
+ * there before its code is there would lose what is typed into it.
+ */
 export function lazyTab<P extends object>(load: () => Promise<ComponentType<P>>): ComponentType<P> {
   const Part = later(load);
   return function LazyTab(props: P) {
-    return <Suspense fallback={<Skeleton lines={8} label="Loading" />}>{createElement(Part, props)}</Suspense>;
+    const inBrowser = useSyncExternalStore(never, yes, no);
+    const skeleton = <Skeleton lines={8} label="Loading" />;
+    return inBrowser ? <Suspense fallback={skeleton}>{createElement(Part, props)}</Suspense> : skeleton;
   };
 }
+
+const never = () => () => undefined;
+const [yes, no] = [() => true, () => false];
 
 /** For `lazily`: what opens by its `open`. */
 export const whenOpen = ({ open }: { open: boolean }): boolean => open;
