@@ -36,7 +36,7 @@ export function assignClient(ctx: Ctx, { id, assignments }: z.output<typeof Assi
     await bump(tx, ctx, fresh);
     return told(
       { route_assignments: await assignmentsOf(tx, ctx, client.id) },
-      fresh.map(entryOf({ assigned: [client.id], unassigned: [] })),
+      fresh.map(assignmentEntry({ assigned: [client.id], unassigned: [] })),
     );
   });
 }
@@ -56,7 +56,7 @@ export function unassignClient(ctx: Ctx, { id, assignments }: z.output<typeof Un
     await bump(tx, ctx, gone);
     return told(
       { deleted: true as const, route_assignments: await assignmentsOf(tx, ctx, client.id) },
-      gone.map(entryOf({ assigned: [], unassigned: [client.id] })),
+      gone.map(assignmentEntry({ assigned: [], unassigned: [client.id] })),
     );
   });
 }
@@ -70,7 +70,7 @@ function told<T>(value: T, entries: AuditEntry[]) {
 }
 
 /** The route is what changed: who may call it. */
-const entryOf =
+export const assignmentEntry =
   (change: { assigned: string[]; unassigned: string[] }) =>
   (pair: Pair): AuditEntry => ({
     action: 'update',
@@ -104,7 +104,8 @@ async function servedPairs(tx: Tx, ctx: Ctx, wanted: { route_id: string; environ
   return [...pairs.values()];
 }
 
-async function heldPairs(tx: Tx, ctx: Ctx, clientId: string): Promise<Pair[]> {
+/** Where a client is assigned. */
+export async function heldPairs(tx: Tx, ctx: Ctx, clientId: string): Promise<Pair[]> {
   const rows = await tx.route_client_assignments.findMany({
     where: { ...own(ctx), client_id: clientId },
     select: { route_id: true, environment_id: true, route: { select: { name: true } }, environment: { select: { name: true } } },

@@ -251,13 +251,23 @@ test('every change leaves one audit entry: on the client, or on the route for as
   await assign(w.live, row.id, [route]);
   await unassign(w.live, row.id);
   await unassign(w.live, row.id);
+  await assign(w.live, row.id, [route]);
   await clients.deleteClient(w.live, row);
   await assert.rejects(clients.deleteClient(w.live, row), { type: 'not_found' });
   const entries = await db().audit_logs.findMany({ where: { tenant_id: w.tenant.id }, orderBy: { seq: 'asc' } });
   assert.deepEqual(
     entries.map((e) => `${e.resource_type} ${e.action}`),
-    ['client create', 'client update', 'client disable', 'client enable', 'route update', 'route update', 'client delete'],
+    [
+      ...['client create', 'client update', 'client disable', 'client enable'],
+      ...['route update', 'route update', 'route update', 'client delete', 'route update'],
+    ],
   );
   const { environment, assigned, unassigned } = (entries[4]?.details ?? {}) as Record<string, unknown>;
   assert.deepEqual([entries[4]?.resource_id, environment, assigned, unassigned], [route.route_id, 'production', [row.id], []]);
+  // Whoever reads the trail of a route sees that a caller of it went with the client.
+  const gone = (entries.at(-1)?.details ?? {}) as Record<string, unknown>;
+  assert.deepEqual(
+    [entries.at(-1)?.resource_id, gone.environment, gone.assigned, gone.unassigned],
+    [route.route_id, 'production', [], [row.id]],
+  );
 });

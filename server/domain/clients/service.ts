@@ -9,6 +9,7 @@ import { invalid, notFound, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { type AuditEntry, audited, mutate } from '#server/kernel/mutate.ts';
 import { pageOf } from '#server/kernel/page.ts';
+import { assignmentEntry, heldPairs } from './assignments.ts';
 import type { CreateClient, ListClients, UpdateClient } from './schema.ts';
 import { asRecord, assignmentsOf, bumpRoutesOf, clientById, findPage, lockedClient, withCounts } from './store.ts';
 
@@ -75,6 +76,7 @@ export function updateClient(ctx: Ctx, { id, ...input }: z.output<typeof UpdateC
 export function deleteClient(ctx: Ctx, input: { id: string }) {
   return mutate(ctx, async (tx) => {
     const row = await lockedClient(tx, ctx, input.id);
+    const held = await heldPairs(tx, ctx, row.id);
     await bumpRoutesOf(tx, ctx, row.id);
     const credentials = await tx.client_credentials.findMany({ where: { ...own(ctx), client_id: row.id }, select: { id: true } });
     await forgetCredentials(
@@ -86,7 +88,11 @@ export function deleteClient(ctx: Ctx, input: { id: string }) {
       update collection_environment_defaults set default_client_ids = array_remove(default_client_ids, ${row.id}::uuid)
       where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and ${row.id}::uuid = any(default_client_ids)`;
     await tx.clients.delete({ where: { id: row.id, ...own(ctx) }, select: { id: true } });
-    return audited({ deleted: true as const }, entryOf(row, 'delete'));
+    return audited(
+      { deleted: true as const },
+      entryOf(row, 'delete'),
+      ...held.map(assignmentEntry({ assigned: [], unassigned: [row.id] })),
+    );
   });
 }
 

@@ -52,6 +52,32 @@ test('deleting a collection keeps its members and frees them', async () => {
   assert.equal((await db().clients.findUniqueOrThrow({ where: { id: k.id } })).collection_id, null);
 });
 
+test('every member of a deleted collection tells in its own trail that it left, and an edit that began before notices', async () => {
+  const { live } = await workspace();
+  const { id } = await call(ops.create, live, { name: 'c' });
+  const [s, k, alone] = await Promise.all([
+    secret(live, 'S', { collection_id: id }),
+    client(live, 'K', { collection_id: id }),
+    secret(live, 'ALONE'),
+  ]);
+  const r = await route(live, { collection_id: id });
+  const later = { ...live, now: new Date(Date.now() + 1_000) };
+  await call(ops.remove, later, { id });
+  const entries = await db().audit_logs.findMany({ where: { tenant_id: live.tenant_id, action: 'update' }, orderBy: { seq: 'asc' } });
+  const left = [{ field: 'collection_id', from: id, to: null }];
+  assert.deepEqual(
+    entries.map((e) => [e.resource_type, e.resource_id, (e.details as { changes: object }).changes]),
+    [
+      ['route', r.id, left],
+      ['secret', s.id, left],
+      ['client', k.id, left],
+    ],
+  );
+  const when = async (of: string) => (await db().secrets.findUniqueOrThrow({ where: { id: of } })).updated_at;
+  assert.deepEqual(await when(s.id), later.now);
+  assert.notDeepEqual(await when(alone.id), later.now);
+});
+
 test('variables resolve inside their collection, by slug from elsewhere, and not in a URL when secret', async () => {
   const { live } = await workspace();
   const { id, slug } = await call(ops.create, live, { name: 'Stripe' });
@@ -201,6 +227,23 @@ test('environment defaults name only what exists and only targets that may be ca
   await assert.rejects(put([{ environment_name: 'production' }, { environment_name: 'production' }]), { type: 'validation_error' });
   const { updated_at: _, ...kept } = (await call(ops.getDefaults, w.live, { id })) as { updated_at: string };
   assert.deepEqual(kept, { expected_environments: [], environments: [] });
+});
+
+test('the trail of environment defaults says what they were and what they became', async () => {
+  const { live } = await workspace();
+  await stages.createEnvironment(live, { name: 'staging' });
+  const { id } = await call(ops.create, live, { name: 'c' });
+  const staging = { environment_name: 'staging', base_url: 'https://eu.upstream.test', default_client_ids: [] };
+  await call(ops.putDefaults, live, { id, expected_environments: ['production'] });
+  await call(ops.putDefaults, live, { id, expected_environments: ['production'], environments: [staging] });
+  const entries = await db().audit_logs.findMany({
+    where: { tenant_id: live.tenant_id, resource_type: 'collection', action: 'update' },
+    orderBy: { seq: 'asc' },
+  });
+  assert.deepEqual(
+    entries.map((e) => (e.details as { changes: object }).changes),
+    [[{ field: 'expected_environments', from: [], to: ['production'] }], [{ field: 'environments', from: [], to: [staging] }]],
+  );
 });
 
 test('members move in bulk, all or none', async () => {

@@ -8,7 +8,7 @@ import { invalid, notFound, Refusal } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { inOrder, listIds } from '#server/kernel/listing.ts';
-import { audited, mutate } from '#server/kernel/mutate.ts';
+import { type AuditEntry, audited, mutate } from '#server/kernel/mutate.ts';
 import { pageOf } from '#server/kernel/page.ts';
 import { type CreateCollection, collectionSlugFrom, type ListCollections, type UpdateCollection } from './schema.ts';
 import { namesUsing, usersOfVariables } from './variables/usage.ts';
@@ -69,14 +69,21 @@ export function deleteCollection(ctx: Ctx, input: { id: string }) {
     const users = await usersOfVariables(tx, ctx, row);
     if (users.length > 0)
       throw new Refusal('in_use', `Variables of this collection are used by ${namesUsing(users)}. Replace them there first.`);
-    const members = { where: { ...own(ctx), collection_id: row.id }, data: { collection_id: null } };
+    const members = {
+      where: { ...own(ctx), collection_id: row.id },
+      data: { collection_id: null, updated_at: ctx.now },
+      select: { id: true, name: true },
+    };
     await bumpMembers(tx, ctx, row.id);
-    const detached = [await tx.routes.updateMany(members), await tx.secrets.updateMany(members), await tx.clients.updateMany(members)];
+    const [routes, secrets, clients] = [
+      await tx.routes.updateManyAndReturn(members),
+      await tx.secrets.updateManyAndReturn(members),
+      await tx.clients.updateManyAndReturn(members),
+    ];
     await tx.secret_references.deleteMany({
       where: { ...own(ctx), kind: 'collection_variable', referrer_id: { in: await variableIds(tx, ctx, row.id) } },
     });
     await tx.collections.delete({ where: { id: row.id, ...own(ctx) } });
-    const [routes, secrets, clients] = detached.map((d) => d.count);
     return audited(
       { deleted: true as const },
       {
@@ -84,11 +91,21 @@ export function deleteCollection(ctx: Ctx, input: { id: string }) {
         resource_type: 'collection',
         resource_id: row.id,
         name: row.name,
-        details: { detached: { routes, secrets, clients } },
+        details: { detached: { routes: routes.length, secrets: secrets.length, clients: clients.length } },
       },
+      ...[leaving('route', routes, row.id), leaving('secret', secrets, row.id), leaving('client', clients, row.id)].flat(),
     );
   });
 }
+
+const leaving = (resource_type: string, members: { id: string; name: string }[], collectionId: string): AuditEntry[] =>
+  members.map(({ id, name }) => ({
+    action: 'update',
+    resource_type,
+    resource_id: id,
+    name,
+    changes: [{ field: 'collection_id', from: collectionId, to: null }],
+  }));
 
 /** For path parameters. @throws Refusal not_found */
 export async function collectionById(tx: Tx, ctx: Ctx, id: string) {

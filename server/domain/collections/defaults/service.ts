@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import * as routes from '#server/domain/routes/membership/service.ts';
+import { changesOf } from '#server/kernel/changes.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
@@ -19,6 +20,7 @@ export async function putDefaults(ctx: Ctx, { id, expected_environments, environ
     const expected = [...new Set(expected_environments)];
     await refuseUnknownEnvironments(tx, ctx, expected, environments);
     await refuseUnknownClients(tx, ctx, environments);
+    const before = await defaultsAnswer(tx, ctx, collection);
     const where = { ...own(ctx), collection_id: collection.id };
     await tx.collection_environment_defaults.deleteMany({ where });
     await tx.collection_environment_defaults.createMany({
@@ -28,12 +30,14 @@ export async function putDefaults(ctx: Ctx, { id, expected_environments, environ
       where: { id: collection.id, ...own(ctx) },
       data: { expected_environments: expected, updated_at: ctx.now },
     });
-    return audited(await defaultsAnswer(tx, ctx, row), {
+    const after = await defaultsAnswer(tx, ctx, row);
+    return audited(after, {
       action: 'update',
       resource_type: 'collection',
       resource_id: row.id,
       name: row.name,
-      details: { change: 'environment_defaults', expected_environments: expected },
+      changes: changesOf(before, after, ['expected_environments', 'environments']),
+      details: { change: 'environment_defaults' },
     });
   });
 }
