@@ -79,7 +79,20 @@ const API_SURFACES: readonly (readonly [string, Surface])[] = [
   ['/elements/v1', 'public'],
 ];
 const DASHBOARD_API = ['/admin', '/auth', '/api'];
-const NOT_ON_DASHBOARD = ['/v1', '/wg', '/agent', '/.well-known', '/pub', '/elements', '/hooks', '/oauth', '/p', '/_capture'];
+const NOT_ON_DASHBOARD = [
+  '/v1',
+  '/wg',
+  '/agent',
+  '/.well-known',
+  '/pub',
+  '/elements',
+  '/hooks',
+  '/oauth',
+  '/p',
+  '/_capture',
+  '/_next/image',
+  '/__alive',
+];
 
 function surfaceOf(match: ForwardablePlane, path: string): { surface: Surface; served: boolean } {
   const isScim = within('/scim', path);
