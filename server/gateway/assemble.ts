@@ -16,6 +16,7 @@ import { log } from '#server/platform/log.ts';
 import { startEcho } from './echo.ts';
 import { createFrontDoor } from './front-door/front-door.ts';
 import { createGateway, type Gateway } from './gateway.ts';
+import { heldBodies } from './held-bodies.ts';
 import { createSpill } from './log/spill.ts';
 import { usageStamps } from './log/usage-stamps.ts';
 import { createLogWriter } from './log/writer.ts';
@@ -76,6 +77,7 @@ export async function assemble(): Promise<Assembly> {
     failures,
     inFlight: new Map(),
     maxInFlight: env.MAX_INFLIGHT_PER_TENANT,
+    bodies: heldBodies(),
     secrets,
     resolver,
     pools,

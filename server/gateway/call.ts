@@ -102,6 +102,8 @@ export function newCall(start: CallStart) {
     injectedHeaders: null as string[] | null,
     body: null as Buffer | null,
     streamsBody: false,
+    /** Bytes of bodies counted against what may be held (held-bodies.ts). */
+    heldBytes: 0,
     /** Names of what was put in: `header:authorization`, `query:key`, `body`. */
     injected: null as string[] | null,
     secretsUsed: null as string[] | null,

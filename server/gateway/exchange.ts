@@ -100,7 +100,8 @@ export class Exchange implements UpstreamHandler {
       return;
     }
     const length = bufferedLength(this.#call.method, status, headers);
-    if (length < 0) this.#startStream();
+    // What may not wait here whole goes on as it comes.
+    if (length < 0 || !this.#plane.bodies.hold(this.#call, this.#call.heldBytes + length)) this.#startStream();
     else {
       this.#state = 'buffering';
       if (length > ONE_WRITE) this.#slab = takeSlab(length);

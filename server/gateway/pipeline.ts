@@ -110,13 +110,18 @@ function callerGone(call: Call, plane: Plane): void {
   over(call, plane);
 }
 
+function end(call: Call, plane: Plane): void {
+  leave(call, plane);
+  plane.bodies.letGo(call);
+}
+
 /** Step 14: everything that comes after the answer. */
 function over(call: Call, plane: Plane): void {
   if (call.finished) return;
   call.finished = true;
   // What the caller does not take stays in our memory: until then the call is running.
-  if (call.inFlight && call.res.writableLength > 0 && !call.res.destroyed) call.res.once('close', () => leave(call, plane));
-  else leave(call, plane);
+  if (call.inFlight && call.res.writableLength > 0 && !call.res.destroyed) call.res.once('close', () => end(call, plane));
+  else end(call, plane);
   call.body = null;
   if (!call.req.complete && !call.res.destroyed) discardBody(call.req);
   // What was never sent is not a call, and must not be counted as one.

@@ -4,6 +4,7 @@ import type { OriginPool } from '#server/platform/http-out/origin-pool.ts';
 import type { Resolver } from '#server/platform/http-out/resolver.ts';
 import type { UpstreamPools } from '#server/platform/http-out/upstream-pool.ts';
 import type { Call } from './call.ts';
+import type { HeldBodies } from './held-bodies.ts';
 import type { MonthlyCounters } from './monthly.ts';
 import type { Refused } from './refusal.ts';
 import type { Snapshots } from './snapshot/store.ts';
@@ -19,6 +20,7 @@ export type Plane = {
   /** Running calls per workspace id. */
   inFlight: Map<string, number>;
   maxInFlight: number;
+  bodies: HeldBodies;
   secrets: SecretValues;
   resolver: Resolver;
   pools: UpstreamPools;

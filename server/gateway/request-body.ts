@@ -3,12 +3,15 @@ import { freeBytes } from '#server/platform/free-bytes.ts';
 import type { BodySink, BodySource } from '#server/platform/http-out/upstream-call.ts';
 
 /** A body of the caller: whole, or its first part when it is longer than the limit, or the reason there is none. */
-export type ReadBody = { state: 'whole' | 'longer'; body: Buffer } | { state: 'gone' | 'stalled'; body: null };
+export type ReadBody = { state: 'whole' | 'longer'; body: Buffer } | { state: 'gone' | 'stalled' | 'crowded'; body: null };
 
 const IDLE_MS = 30_000;
 
-/** Reads up to `limit` bytes. After `longer` the request is paused behind the bytes that were read. Never rejects. */
-export function readBody(req: IncomingMessage, limit: number, idleMs = IDLE_MS): Promise<ReadBody> {
+/**
+ * Reads up to `limit` bytes. After `longer` the request is paused behind the bytes that were read. `mayHold` is asked about all that were read so far; its no
+ * ends in `crowded`. Never rejects.
+ */
+export function readBody(req: IncomingMessage, limit: number, mayHold: (bytes: number) => boolean, idleMs = IDLE_MS): Promise<ReadBody> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
@@ -24,6 +27,7 @@ export function readBody(req: IncomingMessage, limit: number, idleMs = IDLE_MS):
       chunks.push(chunk);
       bytes += chunk.length;
       timer.refresh();
+      if (!mayHold(bytes)) return settle({ state: 'crowded', body: null });
       if (bytes <= limit) return;
       req.pause();
       settle({ state: 'longer', body: joined(chunks, bytes) });

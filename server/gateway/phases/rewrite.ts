@@ -28,14 +28,14 @@ export function rewrite(call: Call, plane: Plane): Result {
   if (config.unusable)
     return refused('route_misconfigured', `The route's ${config.unusable} cannot be used by this gateway; nothing was sent without it.`);
   if (config.malformed !== null) return refused('template_invalid', `A template of this route ${config.malformed}.`);
-  return after(takeBody(call, config), () => compose(call, plane, config));
+  return after(takeBody(call, plane, config), () => compose(call, plane, config));
 }
 
 const after = (first: Result, next: () => Result): Result =>
   first instanceof Promise ? first.then((refusal) => refusal ?? next()) : (first ?? next());
 
 /** Decides between reading the body and letting it stream. */
-function takeBody(call: Call, config: CallConfig): Result {
+function takeBody(call: Call, plane: Plane, config: CallConfig): Result {
   const length = call.contentLength;
   const rewritable = rewritesBody(call.method);
   const injects = config.body !== null && rewritable;
@@ -48,7 +48,9 @@ function takeBody(call: Call, config: CallConfig): Result {
   if (injects && length > BUFFERED_LIMIT) return tooLarge('10 MiB');
   acceptBody(call.req, call.res);
   const limit = injects ? BUFFERED_LIMIT : scans ? SCAN_LIMIT : SMALL;
-  return readBody(call.req, Math.max(limit, small ? length : 0)).then((read) => {
+  return readBody(call.req, Math.max(limit, small ? length : 0), (bytes) => plane.bodies.hold(call, bytes)).then((read) => {
+    if (read.state === 'crowded')
+      return refused('concurrency_limit_exceeded', 'The bodies of the calls that run are as much as may be kept in memory at once.');
     if (read.body === null) return refused('invalid_request', 'The body did not arrive.');
     call.body = read.body;
     call.requestBytes = read.body.length;
