@@ -2,7 +2,7 @@
 // npm run openapi -- --check  fails when the committed file differs
 import fs from 'node:fs';
 import path from 'node:path';
-import { openApiText } from '../server/api/openapi.ts';
+import { openApiText } from '../server/api/openapi/document.ts';
 import { generateClient } from './schema.ts';
 
 await generateClient();

@@ -13,7 +13,8 @@ import { type Answer, call } from '#server/testing/calls.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { samples } from '#server/testing/samples.ts';
 import { keyActor, memberActor, type Workspace, workspace } from '#server/testing/workspace.ts';
-import { errorTypesOf, openApiDocument } from './openapi.ts';
+import { openApiDocument } from './openapi/document.ts';
+import { errorTypesOf } from './openapi/refusals.ts';
 import { operations, v1Operations } from './operations.ts';
 import { perform } from './perform.ts';
 

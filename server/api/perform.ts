@@ -89,7 +89,8 @@ async function guarded<I extends z.ZodType, O extends z.ZodType>(op: Operation<I
   const result = await op.run({ ...ctx, expects }, input).catch(async (error: unknown) => {
     if (expects.state !== 'stale' || !(error instanceof Refusal)) throw error;
     throw new Refusal(error.type, error.message, {
-      extra: { ...error.extra, current: (await perform(op.edits!.shown_by, ctx, input)).output },
+      // Only a row with `edits` has an expectation.
+      extra: { ...error.extra, current: (await perform((op.edits as NonNullable<typeof op.edits>).shown_by, ctx, input)).output },
     });
   });
   if (expects.state !== 'met') throw new Error(`${op.id} did not look at the row it edits`);

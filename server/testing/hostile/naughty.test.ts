@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test, { describe } from 'node:test';
 import { domainToASCII } from 'node:url';
-import { errorTypesOf } from '#server/api/openapi.ts';
+import { errorTypesOf } from '#server/api/openapi/refusals.ts';
 import { dashboardOperations, v1Operations } from '#server/api/operations.ts';
 import { perform } from '#server/api/perform.ts';
 import { KEY_ROLES } from '#server/kernel/capabilities.ts';

@@ -1,0 +1,39 @@
+import { v1Operations } from '../operations.ts';
+import { NEWEST } from '../versions.ts';
+import { envelopeSchemas, parameters, securitySchemes } from './components.ts';
+import type { Json } from './json-schema.ts';
+import { describe, tagOf } from './path-item.ts';
+
+/** public/openapi.json to the byte. The server is relative: the host the document came from, Live or Test. */
+export const openApiText = (): string =>
+  `${JSON.stringify(openApiDocument([{ url: '/v1', description: 'The host this document came from: the Live or the Test API' }]), null, 1)}\n`;
+
+/** The OpenAPI 3.1 description of the Management API, made from the operation rows alone. */
+export function openApiDocument(servers: { url: string; description: string }[]): Json {
+  const paths: Record<string, Json> = {};
+  const shared: Record<string, Json> = {};
+  for (const op of v1Operations) {
+    const [method, path] = op.http.split(' ') as [string, string];
+    paths[path] = { ...paths[path], [method.toLowerCase()]: describe(op, method, path, shared) };
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Sallyport Management API',
+      version: NEWEST,
+      description:
+        'Routes, secrets, clients, environments and everything else a workspace is made of. Every answer carries X-Request-Id; branch on error.type.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers,
+    tags: [...new Set(v1Operations.map(tagOf))].map((name) => ({ name })),
+    paths: byName(paths),
+    components: {
+      securitySchemes,
+      parameters,
+      schemas: { ...byName(shared), ...envelopeSchemas },
+    },
+  };
+}
+
+const byName = (entries: Record<string, Json>) => Object.fromEntries(Object.entries(entries).sort(([a], [b]) => a.localeCompare(b)));
