@@ -1,4 +1,5 @@
 import type { Call } from './call.ts';
+import { shares } from './shares.ts';
 
 const MIB = 1024 * 1024;
 /** A body up to here is not counted: as many as may run at once need little. */
@@ -16,29 +17,18 @@ export type HeldBodies = {
  * a minute later, would otherwise take the gateway from everybody.
  */
 export function heldBodies(perWorkspace = 128 * MIB, most = 512 * MIB): HeldBodies {
-  const held = new Map<string, number>();
-  let total = 0;
-
-  function move(tenantId: string, bytes: number): void {
-    const now = (held.get(tenantId) ?? 0) + bytes;
-    total += bytes;
-    if (now > 0) held.set(tenantId, now);
-    else held.delete(tenantId);
-  }
-
+  const memory = shares(perWorkspace, most);
   return {
     hold(call, bytes) {
-      const { id } = call.snapshot.tenant;
       const more = bytes <= UNCOUNTED ? 0 : bytes - call.heldBytes;
       if (more <= 0) return true;
-      if (total + more > most || (held.get(id) ?? 0) + more > perWorkspace) return false;
+      if (!memory.take(call.snapshot.tenant.id, more)) return false;
       call.heldBytes += more;
-      move(id, more);
       return true;
     },
     letGo(call) {
       if (call.heldBytes === 0) return;
-      move(call.snapshot.tenant.id, -call.heldBytes);
+      memory.give(call.snapshot.tenant.id, call.heldBytes);
       call.heldBytes = 0;
     },
   };

@@ -1,5 +1,6 @@
 import { Agent, type ClientRequest, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { acceptBody, discardBody } from './listener.ts';
+import { shares } from './shares.ts';
 
 /** Why the web process gave no answer. `unavailable` is certain: nothing was executed. */
 export type WebFailure = 'unavailable' | 'broken' | 'too_large' | 'slow_body' | 'crowded';
@@ -34,6 +35,8 @@ export type WebForwardOptions = {
   maxSockets?: number | undefined;
   /** Of them one source's: who leaves answers unread or bodies unsent keeps nobody else out. */
   maxPerAddress?: number | undefined;
+  /** Bytes of bodies that one source's running requests may have sent; web keeps them in memory until they are whole. */
+  maxBodiesPerAddress?: number | undefined;
   /** From the last byte sent to the answer's head. */
   headTimeoutMs?: number | undefined;
   /** Silence inside a request body (interface rule 12 §17). */
@@ -44,11 +47,13 @@ export function createWebForward({
   socketPath,
   maxSockets = 2_048,
   maxPerAddress = 512,
+  maxBodiesPerAddress = 32 * MIB,
   headTimeoutMs = 120_000,
   bodyIdleMs = 30_000,
 }: WebForwardOptions): WebForward {
   const streams = new Set<() => void>();
-  const places = new Map<string, number>();
+  const places = shares(maxPerAddress);
+  const bodies = shares(maxBodiesPerAddress, MOST_OF_BODIES);
   const agent = new Agent({ keepAlive: true, maxSockets, maxFreeSockets: 64, scheduling: 'lifo' });
 
   function forward(req: IncomingMessage, res: ServerResponse, how: WebRequest): void {
@@ -60,10 +65,22 @@ export function createWebForward({
       how.onFailure('too_large');
       return;
     }
-    if (!take(how.source, res)) {
+    const { source } = how;
+    if (!places.take(source, 1)) {
       how.onFailure('crowded');
       return;
     }
+    let sent = 0;
+    // A place until the caller has its answer, or is gone.
+    res.once('close', () => {
+      places.give(source, 1);
+      bodies.give(source, sent);
+    });
+    const mayHold = (bytes: number): boolean => {
+      if (res.closed || !bodies.take(source, bytes)) return false;
+      sent += bytes;
+      return true;
+    };
     let failed = false;
     const fail = (failure: WebFailure) => {
       if (failed) return;
@@ -102,22 +119,9 @@ export function createWebForward({
           },
         );
       });
-      if (hasBody) sendBody(req, web, limit, bodyIdleMs, fail);
+      if (hasBody) sendBody(req, web, { limit, mayHold, idleMs: bodyIdleMs }, fail);
       else web.end();
     }
-  }
-
-  /** A place until the caller has its answer, or is gone. */
-  function take(source: string, res: ServerResponse): boolean {
-    const taken = places.get(source) ?? 0;
-    if (taken >= maxPerAddress) return false;
-    places.set(source, taken + 1);
-    res.once('close', () => {
-      const left = (places.get(source) ?? 1) - 1;
-      if (left > 0) places.set(source, left);
-      else places.delete(source);
-    });
-    return true;
   }
 
   return {
@@ -129,6 +133,10 @@ export function createWebForward({
   };
 }
 
+const MIB = 1024 * 1024;
+/** Of all sources together. */
+const MOST_OF_BODIES = 256 * MIB;
+
 const NOT_CONNECTED = new Set(['ENOENT', 'ECONNREFUSED', 'EACCES', 'EAGAIN', 'ENOTSOCK']);
 
 function isSafe(req: IncomingMessage): boolean {
@@ -136,7 +144,12 @@ function isSafe(req: IncomingMessage): boolean {
 }
 
 /** Counts what is really sent, whatever Content-Length said, and hangs up on web before it could take a part for the whole. */
-function sendBody(req: IncomingMessage, web: ClientRequest, limit: number, idleMs: number, fail: (failure: WebFailure) => void): void {
+function sendBody(
+  req: IncomingMessage,
+  web: ClientRequest,
+  { limit, mayHold, idleMs }: { limit: number; mayHold: (bytes: number) => boolean; idleMs: number },
+  fail: (failure: WebFailure) => void,
+): void {
   let bytes = 0;
   const idle = setTimeout(() => {
     fail('slow_body');
@@ -146,9 +159,9 @@ function sendBody(req: IncomingMessage, web: ClientRequest, limit: number, idleM
   req.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
     idle.refresh();
-    if (bytes > limit) {
+    if (bytes > limit || !mayHold(chunk.length)) {
       stop();
-      fail('too_large');
+      fail(bytes > limit ? 'too_large' : 'crowded');
       web.destroy();
     } else if (!web.destroyed && !web.write(chunk)) req.pause();
   });

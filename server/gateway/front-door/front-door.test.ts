@@ -548,6 +548,32 @@ test('one address cannot take every place at the web process, whatever its calle
   assert.equal((await ask('api', 'GET /v1/routes')).status, 200, 'and it has its places back');
 });
 
+test('one address cannot fill the memory of the web process with bodies whose last byte does not come', async () => {
+  const { ask, ports } = await edge({
+    forward: { maxBodiesPerAddress: 300_010 },
+    web: (req, res) => void req.resume().on('end', () => res.setHeader('content-type', 'application/json').end('{}')),
+  });
+  const sockets = Array.from({ length: 4 }, () => {
+    const socket = connect(ports.api as number, '127.0.0.1');
+    const one = { socket, answer: '' };
+    socket
+      .on('error', () => undefined)
+      .on('data', (bytes) => {
+        one.answer += bytes;
+      });
+    socket.write(`POST /v1/routes HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100001\r\n\r\n${'x'.repeat(100_000)}`);
+    return one;
+  });
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  assert.deepEqual(sockets.map(({ answer }) => answer.slice(9, 12)).sort(), ['', '', '', '429']);
+  assert.equal((await ask('api', 'POST /v1/routes', 'Content-Length: 99\r\n', 'x'.repeat(99))).status, 429);
+  for (const { socket } of sockets.filter(({ answer }) => answer === '')) socket.write('x');
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  assert.deepEqual(sockets.map(({ answer }) => answer.slice(9, 12)).sort(), ['200', '200', '200', '429']);
+  for (const { socket } of sockets) socket.destroy();
+  assert.equal((await ask('api', 'POST /v1/routes', 'Content-Length: 9\r\n', 'x'.repeat(9))).status, 200);
+});
+
 test('an answer that breaks off is broken off for the caller too', async () => {
   const { ask } = await edge({
     web(_, res) {
