@@ -139,7 +139,11 @@ function Fields({ environment, onDirty, onDone }: FieldsProps) {
         label="Name in calls"
         required
         error={fieldError(form, 'name')}
-        hint="Lower-case letters, digits, _ and -. Callers send it as X-Svc-Environment."
+        hint={
+          <>
+            Lower-case letters, digits, _ and -. Callers send it as <span className="whitespace-nowrap">X-Svc-Environment</span>.
+          </>
+        }
       >
         <Input mono autoFocus placeholder="staging" {...form.register('name')} />
       </Field>

@@ -103,7 +103,7 @@ export function SecretSettings({ secret }: { secret: z.output<typeof SecretDetai
           </Field>
           {renamed && (
             <Callout
-              tone="warn"
+              tone={byName === 0 ? 'info' : 'warn'}
               title={
                 byName === undefined
                   ? 'A rename breaks routes that use the name'

@@ -146,8 +146,8 @@ export function AppShell(props: AppShellProps) {
                 </div>
               </div>
             </header>
-            {banner}
             <main id="content" tabIndex={-1} className="flex min-w-0 flex-1 flex-col outline-none">
+              {banner}
               <PageGate place={place}>{children}</PageGate>
             </main>
             {pane.open && (

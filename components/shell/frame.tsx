@@ -6,13 +6,18 @@ import { useScope } from '#components/trpc/provider.tsx';
 import { AppShell, type AppShellProps } from './app-shell.tsx';
 import { useLastSpace } from './last-space.ts';
 import { forgetRecents } from './recents.ts';
+import { SubscriptionBar } from './subscription-bar.tsx';
 
 /** The shell with what talks to the server: signing out. */
 export function Frame({
   children,
   lastSpace,
   ...props
-}: Omit<AppShellProps, 'onSignOut' | 'children'> & { lastSpace: AppShellProps['space']; children: ReactNode }) {
+}: Omit<AppShellProps, 'onSignOut' | 'children' | 'banner'> & {
+  current: { status: string };
+  lastSpace: AppShellProps['space'];
+  children: ReactNode;
+}) {
   const space = useLastSpace(props.space, props.partitioned ?? true, lastSpace);
   const { csrf, person } = useScope();
   // Somebody else's session ended in this tab without a sign-out: what they typed is not ours to find.
@@ -25,7 +30,7 @@ export function Frame({
     window.location.assign('/signin');
   };
   return (
-    <AppShell {...props} space={space} onSignOut={() => void signOut()}>
+    <AppShell {...props} space={space} onSignOut={() => void signOut()} banner={<SubscriptionBar status={props.current.status} />}>
       {children}
     </AppShell>
   );
