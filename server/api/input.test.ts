@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { parseJsonObject } from './input.ts';
+import { bodyOf, parseJsonObject } from './input.ts';
 
 const parsed = (text: string) => parseJsonObject(Buffer.from(text));
 
@@ -33,4 +33,14 @@ test('the largest body anybody may send is read before it is noticed', () => {
     const { user, system } = process.cpuUsage(began);
     assert.ok(user + system < 150_000, `${Math.round((user + system) / 1_000)} ms of the processor`);
   }
+});
+
+test('a caller that hangs up in the middle of a body is refused, and is no fault of ours', async () => {
+  const broken = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(Buffer.from('{"a":')),
+    pull: (controller) => controller.error(Object.assign(new Error('aborted'), { code: 'ECONNRESET' })),
+  });
+  const req = new Request('http://x/', { method: 'POST', body: broken, duplex: 'half' } as RequestInit);
+  await assert.rejects(bodyOf(req), { type: 'invalid_request', status: 400 });
+  await assert.rejects(bodyOf(new Request('http://x/', { method: 'POST', body: 'x'.repeat(11) }), 10), { type: 'payload_too_large' });
 });

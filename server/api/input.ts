@@ -6,14 +6,19 @@ export const BODY_LIMIT = 1024 * 1024;
 const DEPTH_LIMIT = 64;
 
 /** The raw body, at most 1 MiB. The front door counts too; this is for callers that come another way. */
-export async function bodyOf(req: Request): Promise<Uint8Array> {
+export async function bodyOf(req: Request, limit = BODY_LIMIT): Promise<Uint8Array> {
   if (!req.body) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of req.body) {
-    size += chunk.byteLength;
-    if (size > BODY_LIMIT) throw new Refusal('payload_too_large', `The body is larger than ${BODY_LIMIT} bytes.`);
-    chunks.push(chunk);
+  try {
+    for await (const chunk of req.body) {
+      size += chunk.byteLength;
+      if (size > limit) throw new Refusal('payload_too_large', `The body is larger than ${limit} bytes.`);
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    // A caller that hangs up is no fault of ours, and must not be able to fill the log with errors.
+    throw error instanceof Refusal ? error : new Refusal('invalid_request', 'The body did not arrive.', { cause: error });
   }
   return Buffer.concat(chunks);
 }

@@ -1,5 +1,5 @@
 import { type Edge, edgeOf } from '#server/api/edge.ts';
-import { parseJsonObject } from '#server/api/input.ts';
+import { bodyOf, parseJsonObject } from '#server/api/input.ts';
 import { firstProblem, unstorable, unstorableField } from '#server/api/perform.ts';
 import { asRefusal, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
@@ -74,7 +74,7 @@ async function answer(req: Request, ctx: PersonCtx): Promise<Response> {
   if (op.session === 'required') await recognise(req.headers, ctx, reads);
   else if (!reads) assertNotForeign(req.headers);
   if (isForm(req) && url.pathname === '/auth/magic')
-    return useMagicForm(ctx, new URLSearchParams(new TextDecoder().decode(await bodyOf(req))));
+    return useMagicForm(ctx, new URLSearchParams(new TextDecoder().decode(await bodyOf(req, BODY_LIMIT))));
   const input = op.input.safeParse({ ...(reads ? Object.fromEntries(url.searchParams) : await jsonOf(req)), ...params });
   if (!input.success) throw new Refusal('invalid', firstProblem(input.error));
   const field = unstorableField(input.data);
@@ -95,26 +95,19 @@ const isForm = (req: Request) =>
   req.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() === 'application/x-www-form-urlencoded';
 
 async function jsonOf(req: Request): Promise<Record<string, unknown>> {
-  const body = await bodyOf(req);
+  const body = await bodyOf(req, BODY_LIMIT);
   if (body.byteLength === 0) return {};
   if (req.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() !== 'application/json')
     throw new Refusal('unsupported_media_type', 'Send the body as application/json.');
   return parseJsonObject(body);
 }
 
-async function bodyOf(req: Request): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of req.body ?? []) {
-    size += chunk.byteLength;
-    if (size > BODY_LIMIT) throw new Refusal('payload_too_large', `The body is larger than ${BODY_LIMIT} bytes.`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
-}
-
 /** Words of the Management API that this plane spells its own way (interface rule 01 §5.4). */
-const CODES: Partial<Record<string, string>> = { validation_error: 'invalid', rate_limit_exceeded: 'rate_limited' };
+const CODES: Partial<Record<string, string>> = {
+  validation_error: 'invalid',
+  invalid_request: 'invalid',
+  rate_limit_exceeded: 'rate_limited',
+};
 
 function refused(refusal: Refusal, ctx: PersonCtx, headers: Headers): Response {
   if (refusal.status >= 500) log.error({ err: refusal.cause ?? refusal, request_id: ctx.request_id }, 'a call of the session plane failed');
