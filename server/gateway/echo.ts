@@ -5,7 +5,7 @@ import { OriginPool } from '#server/platform/http-out/origin-pool.ts';
 
 export type Echo = { pool: OriginPool; close(): Promise<void> };
 
-const MAX_BODY = 1024 * 1024;
+const MAX_BODY = 256 * 1024;
 /** Headers whose values are credentials by their name (interface rule 13 §6.3). */
 const MASKED = /^(?:authorization|proxy-authorization|cookie|x-api-key|.*-(?:key|token|secret|auth|signature))$/i;
 
@@ -14,7 +14,8 @@ const MASKED = /^(?:authorization|proxy-authorization|cookie|x-api-key|.*-(?:key
  * their last four characters only. It listens on an ephemeral loopback port and is reachable through the gateway alone.
  */
 export async function startEcho(): Promise<Echo> {
-  const server: Server = createServer((req, res) => void answer(req, res));
+  // The gateway hangs up when its caller does.
+  const server: Server = createServer((req, res) => void answer(req, res).catch(() => res.destroy()));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   server.unref();
   const { port } = server.address() as AddressInfo; // listening on TCP
@@ -26,7 +27,8 @@ export async function startEcho(): Promise<Echo> {
         socket.once('connect', () => resolve(socket.removeListener('error', reject)));
       }),
     host: 'the echo upstream',
-    connections: 16,
+    // All workspaces share them: many times what one of them may have under way.
+    connections: 2_000,
     idleMs: 4_000,
     maxAgeMs: Number.POSITIVE_INFINITY,
   });
@@ -83,10 +85,24 @@ function masked(value: string): string {
   return `${scheme}****${secret.length > 8 ? secret.slice(-4) : ''}`;
 }
 
+/** Longer and deeper bodies are shown as the text they are: laid out, every level would be indented once more in every line. */
+const LONGEST_JSON = 64 * 1024;
+const DEEPEST_JSON = 16;
+
 function parsed(text: string): unknown {
+  if (text.length > LONGEST_JSON || isDeep(text)) return text;
   try {
     return JSON.parse(text);
   } catch {
     return text;
   }
+}
+
+function isDeep(text: string): boolean {
+  let depth = 0;
+  for (const [bracket] of text.matchAll(/[[{\]}]/g)) {
+    depth += bracket === '[' || bracket === '{' ? 1 : -1;
+    if (depth > DEEPEST_JSON) return true;
+  }
+  return false;
 }
