@@ -1,3 +1,4 @@
+import { isOvertaken } from './conflicts.ts';
 import type { Ctx } from './context.ts';
 import type { Db, Tx } from './tx.ts';
 
@@ -12,16 +13,32 @@ export function read<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>): Promise<T> {
   return inTransaction(ctx, work);
 }
 
-/** The transaction of the idempotent call this is part of, or a new one, inside the row-level-security context. */
-export function inTransaction<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>): Promise<T> {
+/** So often work is begun again that another transaction overtook. */
+const TRIES = 4;
+
+/**
+ * The transaction of the idempotent call this is part of, or a new one, inside the row-level-security context. Work that another transaction overtook
+ * (what it refers to is gone, what it makes is there, each waits for the other) is done again from the start and then sees what the other one did: it
+ * is refused in its own words, or succeeds. So `work` does nothing that a rollback would not undo.
+ */
+export async function inTransaction<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>): Promise<T> {
   if (ctx.tx) return work(ctx.tx);
-  return ctx.db.$transaction(
-    async (tx) => {
-      await enter(tx, ctx);
-      return work(tx);
-    },
-    { maxWait: 5_000, timeout: 20_000 },
-  );
+  const told = ctx.warnings.length;
+  for (let tried = 1; ; tried++) {
+    try {
+      return await ctx.db.$transaction(
+        async (tx) => {
+          await enter(tx, ctx);
+          return work(tx);
+        },
+        { maxWait: 5_000, timeout: 20_000 },
+      );
+    } catch (error) {
+      if (tried === TRIES || !isOvertaken(error)) throw error;
+      ctx.warnings.length = told;
+      if (ctx.expects?.state === 'met') ctx.expects.state = 'open';
+    }
+  }
 }
 
 /**

@@ -4,12 +4,10 @@ import type { Tx } from '#server/kernel/database.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
 import { type AuditEntry, audited, mutate, unchanged } from '#server/kernel/mutate.ts';
 import type { AssignClient, UnassignClient } from './schema.ts';
-import { assignmentsOf, lockedClient } from './store.ts';
+import { assignedPairs, assignmentsOf, lockedClient, type Pair } from './store.ts';
 
 /** Clients one route admits in one environment (interface rule 11 §4). */
 const MOST_PER_PAIR = 500;
-
-type Pair = { route_id: string; route_name: string; environment_id: string; environment_name: string };
 
 /**
  * Lets the client call the routes in these environments; pairs it has already stay.
@@ -20,7 +18,7 @@ export function assignClient(ctx: Ctx, { id, assignments }: z.output<typeof Assi
     const client = await lockedClient(tx, ctx, id);
     const pairs = await servedPairs(tx, ctx, assignments);
     await lockRoutes(tx, ctx, pairs);
-    const held = await heldPairs(tx, ctx, client.id);
+    const held = await assignedPairs(tx, ctx, client.id);
     const fresh = pairs.filter((p) => !held.some((h) => isSame(h, p)));
     await refuseFull(tx, ctx, fresh);
     await tx.route_client_assignments.createMany({
@@ -45,7 +43,7 @@ export function assignClient(ctx: Ctx, { id, assignments }: z.output<typeof Assi
 export function unassignClient(ctx: Ctx, { id, assignments }: z.output<typeof UnassignClient>) {
   return mutate(ctx, async (tx) => {
     const client = await lockedClient(tx, ctx, id);
-    const held = await heldPairs(tx, ctx, client.id);
+    const held = await assignedPairs(tx, ctx, client.id);
     const gone = assignments
       ? held.filter((h) => assignments.some((a) => a.route_id === h.route_id && a.environment_name === h.environment_name))
       : held;
@@ -82,35 +80,21 @@ export const assignmentEntry =
 
 /** The wanted pairs without repetition, each served by its route. */
 async function servedPairs(tx: Tx, ctx: Ctx, wanted: { route_id: string; environment_name: string }[]): Promise<Pair[]> {
-  const configs = await tx.route_environment_configs.findMany({
-    where: { ...own(ctx), route_id: { in: wanted.map((w) => w.route_id) } },
-    select: { route_id: true, environment_id: true, environment: { select: { name: true } }, route: { select: { name: true } } },
-  });
+  const ids = wanted.map((w) => w.route_id);
+  const configs = await tx.$queryRaw<Pair[]>`
+    select c.route_id::text, r.name as route_name, c.environment_id::text, e.name as environment_name from route_environment_configs c
+      join routes r on r.id = c.route_id join environments e on e.id = c.environment_id
+    where c.tenant_id = ${ctx.tenant_id}::uuid and c.sandbox = ${ctx.sandbox} and c.route_id = any(${ids}::uuid[])`;
   const pairs = new Map<string, Pair>();
   for (const [i, w] of wanted.entries()) {
     const ofRoute = configs.filter((c) => c.route_id === w.route_id);
     if (ofRoute.length === 0) throw invalid(`assignments.${i}.route_id`, 'no such route');
-    const config = ofRoute.find((c) => c.environment.name === w.environment_name);
-    if (!config)
-      throw invalid(`assignments.${i}.environment_name`, `the route ${ofRoute[0]?.route.name} is not configured for this environment`);
-    const { route_id, environment_id } = config;
-    pairs.set(`${route_id} ${environment_id}`, {
-      route_id,
-      environment_id,
-      route_name: config.route.name,
-      environment_name: config.environment.name,
-    });
+    const pair = ofRoute.find((c) => c.environment_name === w.environment_name);
+    if (!pair)
+      throw invalid(`assignments.${i}.environment_name`, `the route ${ofRoute[0]?.route_name} is not configured for this environment`);
+    pairs.set(`${pair.route_id} ${pair.environment_id}`, pair);
   }
   return [...pairs.values()];
-}
-
-/** Where a client is assigned. */
-export async function heldPairs(tx: Tx, ctx: Ctx, clientId: string): Promise<Pair[]> {
-  const rows = await tx.route_client_assignments.findMany({
-    where: { ...own(ctx), client_id: clientId },
-    select: { route_id: true, environment_id: true, route: { select: { name: true } }, environment: { select: { name: true } } },
-  });
-  return rows.map(({ route, environment, ...ids }) => ({ ...ids, route_name: route.name, environment_name: environment.name }));
 }
 
 /** In order of id, as every change of several routes takes them. */

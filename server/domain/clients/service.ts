@@ -9,9 +9,9 @@ import { invalid, notFound, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { type AuditEntry, audited, mutate } from '#server/kernel/mutate.ts';
 import { pageOf } from '#server/kernel/page.ts';
-import { assignmentEntry, heldPairs } from './assignments.ts';
+import { assignmentEntry } from './assignments.ts';
 import type { CreateClient, ListClients, UpdateClient } from './schema.ts';
-import { asRecord, assignmentsOf, bumpRoutesOf, clientById, findPage, lockedClient, withCounts } from './store.ts';
+import { asRecord, assignedPairs, assignmentsOf, bumpRoutesOf, clientById, findPage, lockedClient, withCounts } from './store.ts';
 
 export const listClients = (ctx: Ctx, query: z.output<typeof ListClients>) =>
   read(ctx, async (tx) => {
@@ -76,7 +76,7 @@ export function updateClient(ctx: Ctx, { id, ...input }: z.output<typeof UpdateC
 export function deleteClient(ctx: Ctx, input: { id: string }) {
   return mutate(ctx, async (tx) => {
     const row = await lockedClient(tx, ctx, input.id);
-    const held = await heldPairs(tx, ctx, row.id);
+    const held = await assignedPairs(tx, ctx, row.id);
     await bumpRoutesOf(tx, ctx, row.id);
     const credentials = await tx.client_credentials.findMany({ where: { ...own(ctx), client_id: row.id }, select: { id: true } });
     await forgetCredentials(
