@@ -20,7 +20,7 @@ import { HeaderNames } from './header-names.tsx';
 import { InspectorActions, type Marks, momentHref } from './inspector-actions.tsx';
 import { Proof } from './proof.tsx';
 import { blockOf, type Detail, phasesOf, traceOf } from './trace.ts';
-import { fixHref, isTrial, matchedHow, refusedByUs, summaryOf, toldOf } from './words.ts';
+import { fixHref, isTrial, matchedHow, refusedByUs, summaryOf, toldOf, wordsOfWarning } from './words.ts';
 
 /** One call beside its list. The address names it, so the panel can be shared. */
 export function InspectorSheet({ requestId, onClose, marks }: { requestId: string | null; onClose: () => void; marks?: Marks }) {
@@ -95,7 +95,7 @@ function Inspected({ detail, marks }: { detail: Detail; marks: Marks | undefined
           <p className="font-medium">{summaryOf(log)}</p>
         )}
         {log.warnings.map((warning) => (
-          <Callout key={warning} tone="warn" title={warning} />
+          <Callout key={warning} tone="warn" title={wordsOfWarning(warning)} />
         ))}
         <InspectorActions detail={detail} marks={marks} />
       </section>

@@ -4,7 +4,7 @@ import { logFilters, noFilters, spanOf } from './list-search.ts';
 import { matchesLive } from './matching.ts';
 import { barsOf, errorsOf } from './series.ts';
 import { readQuery } from './typed-query.ts';
-import { type Log, summaryOf } from './words.ts';
+import { type Log, summaryOf, wordsOfWarning } from './words.ts';
 
 const known = {
   routes: [
@@ -106,4 +106,15 @@ test('bars without calls stand in the chart too', () => {
   );
   assert.deepEqual(errorsOf(stats), [0, 1, 0]);
   assert.equal(bars[1]?.server_error, 1);
+});
+
+test('what a row remarks is said in words, and a remark of a later release as it stands', () => {
+  for (const [warning, words] of [
+    ['expired:STRIPE_KEY', /^The secret STRIPE_KEY had expired/],
+    ['unconfirmed:754', /settings 13 min old/],
+    ['suppressed:12', /^12 more calls/],
+    ['something:new', /^something:new$/],
+    ['plain', /^plain$/],
+  ] as const)
+    assert.match(wordsOfWarning(warning), words);
 });

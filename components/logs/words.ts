@@ -21,6 +21,22 @@ export function outcomeOf({ error, status_code }: Pick<Log, 'error' | 'status_co
 /** Sent from the Test tab of a route; in the log, and in no figure. */
 export const isTrial = (log: Pick<Log, 'proxy_mode'>): boolean => log.proxy_mode === 'test';
 
+/** What a call's row remarks beside its outcome. */
+export function wordsOfWarning(warning: string): string {
+  const colon = warning.indexOf(':');
+  const what = warning.slice(colon + 1);
+  switch (warning.slice(0, Math.max(0, colon))) {
+    case 'expired':
+      return `The secret ${what} had expired, and was used all the same because its expiry is not enforced.`;
+    case 'unconfirmed':
+      return `The gateway could not ask for changes at the time: this was served with settings ${Math.max(1, Math.round(Number(what) / 60))} min old.`;
+    case 'suppressed':
+      return `${what} more calls like this one, from the same network in the same minute, were counted and not listed.`;
+    default:
+      return warning;
+  }
+}
+
 /** What happened to a call, in one sentence. */
 export function summaryOf(
   log: Pick<Log, 'status_code' | 'origin' | 'error' | 'latency_ms' | 'upstream_ms' | 'upstream_status' | 'upstream_host' | 'attempts'>,

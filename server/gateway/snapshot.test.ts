@@ -300,3 +300,22 @@ test('a snapshot nobody could confirm for too long serves nothing, and says what
   assert.equal((await ask(oldPort, w.tenant.slug, '/healthz')).status, 200);
   await old.close(100);
 });
+
+test('a call that was served from an old picture says in its log row how old it was', async () => {
+  const w = await workspace();
+  const { text: key } = await w.key();
+  await makeRoute(w, 'r', upstream.url);
+  const old = await assemble();
+  after(() => old.close(100));
+  const { port: oldPort } = await old.gateway.listen('proxy', 0, '127.0.0.1');
+  const warnings = async (ageMs: number) => {
+    Object.defineProperty(old.plane.snapshots, 'ageMs', { value: () => ageMs, configurable: true });
+    const { headers, status } = await ask(oldPort, w.tenant.slug, '/r', { key });
+    assert.equal(status, 200);
+    await old.flush();
+    const row = await db().request_logs.findFirstOrThrow({ where: { request_id: headers['x-svc-request-id'] ?? '' } });
+    return row.warnings;
+  };
+  assert.deepEqual(await warnings(60_000), [], 'two polls that were missed are no news');
+  assert.deepEqual(await warnings(754_321), ['unconfirmed:754']);
+});

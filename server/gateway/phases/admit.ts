@@ -4,9 +4,15 @@ import { networkOf } from '../client-address.ts';
 import type { Plane } from '../plane.ts';
 import { type Refused, refused } from '../refusal.ts';
 
+/** Two polls of the configuration that failed: from then on a call says how old the picture was that it was served from (interface rule 12 §15). */
+const UNCONFIRMED_MS = 60_000;
+
 /** Step 7: the admission table, or the opaque 401; then what only the admitted may know; then the workspace's own limits. */
 export function admit(call: Call, plane: Plane): Refused | undefined | Promise<Refused | undefined> {
-  if (!plane.snapshots.fresh) return refused('dependency_unavailable', 'The configuration could not be confirmed for too long.');
+  const { snapshots } = plane;
+  if (!snapshots.fresh) return refused('dependency_unavailable', 'The configuration could not be confirmed for too long.');
+  const age = snapshots.ageMs(call.receivedAt);
+  if (age > UNCONFIRMED_MS) call.warnings = [`unconfirmed:${Math.floor(age / 1000)}`];
   const { environment, credential, trial } = call;
   const { tenant } = call.snapshot;
   if (trial) {
