@@ -8,6 +8,9 @@ const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 /** Methods whose missing body is told to the upstream as an empty one (RFC 9110 §8.6). */
 const EXPECT_BODY = new Set(['POST', 'PUT', 'PATCH']);
 
+/** Whether the request has a body that some upstreams pass over, and read on behind its head as if the next request began there. */
+export const hasOddBody = ({ method, body }: UpstreamRequest): boolean => Boolean(body) && body?.length !== 0 && !EXPECT_BODY.has(method);
+
 /**
  * The head of a request as it goes over the wire (RFC 9112 §3, §5), one latin-1 character a byte. The last line of defence against a value
  * that would become a header or a request of its own: throws UpstreamFault `internal_error`.

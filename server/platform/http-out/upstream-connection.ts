@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { freeBytes } from '../free-bytes.ts';
 import { type Connect, READ_BYTES } from './connector.ts';
 import { classifyFault, UpstreamFault } from './faults.ts';
-import { requestHead } from './request-head.ts';
+import { hasOddBody, requestHead } from './request-head.ts';
 import { type HeaderList, MalformedResponse, type ResponseEvents, ResponseParser } from './response-parser.ts';
 import type { BodySink, Carrier, UpstreamCall } from './upstream-call.ts';
 
@@ -168,7 +168,9 @@ export class UpstreamConnection implements Carrier, ResponseEvents, BodySink {
   /** `maybeMore`: what the upstream has sent may not have been read to its end. */
   #complete(clean: boolean, maybeMore: boolean): void {
     const call = this.#call as UpstreamCall;
-    const { keepAlive, idleMs } = this.#parser;
+    const { idleMs } = this.#parser;
+    // Asked before the handler may free the body.
+    const keepAlive = this.#parser.keepAlive && !hasOddBody(call.request);
     call.handler.onEnd();
     if (this.#call !== call) return; // the handler gave it up
     this.#call = null;

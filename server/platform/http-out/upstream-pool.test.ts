@@ -74,6 +74,28 @@ test('a body where there can be none, sent late, never becomes the answer to the
   }
 });
 
+test('an upstream that takes no body with GET takes none of it for a request whose answer the next call gets', async () => {
+  const server = createTcp((socket) => {
+    socket.on('error', () => undefined);
+    let rest = '';
+    socket.on('data', (bytes: Buffer) => {
+      rest += bytes.toString('latin1');
+      for (let end = rest.indexOf('\r\n\r\n'); end >= 0; end = rest.indexOf('\r\n\r\n')) {
+        const path = /^\w+ (\S+)/.exec(rest)?.[1] ?? '';
+        rest = rest.slice(end + 4);
+        // The answer to what was smuggled comes a moment later, as one that was worked on would.
+        setTimeout(() => socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${path.length}\r\n\r\n${path}`), path === '/admin' ? 15 : 1);
+      }
+    });
+  });
+  const [pools, key] = [poolsOf({ connections: 1 }), keyOf(await listen(server))];
+  for (const method of ['GET', 'DELETE', 'OPTIONS']) {
+    const smuggled = Buffer.from('GET /admin HTTP/1.1\r\nHost: a\r\n\r\n');
+    const both = await Promise.all([call(pools, key, { method, path: '/first', body: smuggled }), call(pools, key, { path: '/second' })]);
+    assert.deepEqual([both[0].body, both[1].body], ['/first', '/second'], method);
+  }
+});
+
 test('a closed port and a name without address are unreachable in the connect phase, an inside address is not allowed', async () => {
   const server = createTcp();
   const port = await listen(server);
