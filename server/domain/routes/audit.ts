@@ -27,7 +27,7 @@ export function routeEntry(
   };
 }
 
-/** The entry of one environment's configuration; the resource is the route. */
+/** The entry of one environment's configuration, where switching it on or off alone is told as such; the resource is the route. */
 export function configEntry(
   verb: 'create' | 'update' | 'delete',
   route: StoredRoute,
@@ -36,8 +36,9 @@ export function configEntry(
 ): AuditEntry {
   const changes =
     verb === 'delete' ? [] : changesBetween(before ? configFields(before, environment) : {}, configFields(route, environment));
+  const only = verb === 'update' && changes.length === 1 && changes[0]?.field === 'enabled';
   return {
-    action: verb,
+    action: only ? (servesIn(route, environment) ? 'enable' : 'disable') : verb,
     resource_type: 'environment_config',
     resource_id: route.id,
     name: route.name,
@@ -51,6 +52,10 @@ function routeFields(route: StoredRoute): Record<string, unknown> {
   const { name, slug, enabled, collection_id, base_environment } = record(route);
   return { name, slug, enabled, collection_id, base_environment, ...base } satisfies Record<(typeof ROUTE_FIELDS)[number], unknown>;
 }
+
+/** An override that says nothing of it serves. */
+const servesIn = (route: StoredRoute, environment: string): boolean =>
+  route.configs.find((c) => c.environment_name === environment)?.enabled !== false;
 
 /** Local fields only: what the environment inherits is not its own change. */
 function configFields(route: StoredRoute, environment: string): Record<string, unknown> {

@@ -366,6 +366,9 @@ test('a route of the other space or of another workspace does not exist', async 
 
 test('the trail names what changed and never what is injected', async () => {
   const { live } = await workspace();
+  await db().environments.create({
+    data: { id: crypto.randomUUID(), tenant_id: live.tenant_id, sandbox: false, name: 'staging', display_name: 'S' },
+  });
   const { id } = await create(live, { inject_headers_json: { Authorization: 'Bearer hunter2' } });
   await call(ops.update, live, { id, enabled: false });
   await call(ops.update, live, { id, enabled: true });
@@ -376,6 +379,8 @@ test('the trail names what changed and never what is injected', async () => {
     inject_body_json: { pw: 'hunter4' },
   });
   await call(ops.putEnvironment, live, { id, env: 'production', inject_query_json: { pw: 'hunter5' } });
+  for (const enabled of [false, true, false, null]) await call(ops.putEnvironment, live, { id, env: 'staging', enabled });
+  await call(ops.putEnvironment, live, { id, env: 'staging', enabled: false, timeout_ms: 900 });
   await assert.rejects(call(ops.update, live, { id, timeout_ms: 1 }), { type: 'validation_error' });
   await call(ops.remove, live, { id });
   const entries = await auditOf(live);
@@ -386,6 +391,11 @@ test('the trail names what changed and never what is injected', async () => {
       ['route', 'disable'],
       ['route', 'enable'],
       ['route', 'update'],
+      ['environment_config', 'update'],
+      ['environment_config', 'create'],
+      ['environment_config', 'enable'],
+      ['environment_config', 'disable'],
+      ['environment_config', 'enable'],
       ['environment_config', 'update'],
       ['route', 'delete'],
     ],
