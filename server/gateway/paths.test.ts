@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { ask, makeRoute, served, startGateway, startUpstream, type Upstream } from './gateway.fixture.ts';
@@ -58,6 +59,25 @@ test('a route is found by id, slug and exact name, and nowhere else', async () =
     assert.equal((await raw('/x', `X-Svc-Route: ${reference}\r\n`)).status, 404, reference);
   assert.equal((await raw('/x', 'X-Svc-Route: Route plain\r\n')).status, 200);
   assert.match((await raw('/off')).body, /"type":"route_not_found"/);
+});
+
+test('a name beyond ASCII is found percent-encoded in the path, and as UTF-8 in the header', async () => {
+  const { id } = await makeRoute(w, 'kasse', upstream.url);
+  await db().routes.update({ where: { id }, data: { name: 'Übersicht 日本' } });
+  await served(running, w);
+  assert.equal((await raw(`/${encodeURIComponent('Übersicht 日本')}/a`)).status, 200);
+  const utf8 = (text: string) => Buffer.from(text).toString('latin1');
+  const named = (header: string) =>
+    exchange(
+      port,
+      Buffer.from(
+        `GET /x HTTP/1.1\r\nHost: ${w.tenant.slug}.localhost:${port}\r\nX-Svc-Key: ${key}\r\nConnection: close\r\nX-Svc-Route: ${header}\r\n\r\n`,
+        'latin1',
+      ),
+    );
+  assert.equal((await named(utf8('Übersicht 日本'))).status, 200);
+  assert.equal((await named(utf8('Übersicht'))).status, 404);
+  assert.equal((await named('\xdcbersicht')).status, 404, 'what is no UTF-8 names nobody, and breaks nothing');
 });
 
 test('no spelling of a dot segment leads out of the base path', async () => {

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { lowerName } from '#server/platform/header-name.ts';
 import type { Call } from '../call.ts';
 import { ALL_METHODS, isAccepted } from '../methods.ts';
@@ -72,7 +73,7 @@ function readHeaders(call: Call): void {
 function readHeader(call: Call, name: string, value: string): void {
   switch (name) {
     case 'x-svc-route':
-      call.routeHeader = value.trim();
+      call.routeHeader = asUtf8(value.trim());
       break;
     case 'x-svc-environment':
       call.environmentHeader = value.trim();
@@ -120,4 +121,11 @@ function readHeader(call: Call, name: string, value: string): void {
       call.userAgent = value;
       break;
   }
+}
+
+/** Header bytes arrive as one character each; names of routes beyond ASCII are sent as UTF-8. */
+function asUtf8(text: string): string {
+  if (!/[\x80-\xff]/.test(text)) return text;
+  const bytes = Buffer.from(text, 'latin1');
+  return isUtf8(bytes) ? bytes.toString() : text;
 }
