@@ -17,12 +17,14 @@ export async function withinPlan(tx: Tx, ctx: Ctx, kind: Counted, more = 1): Pro
   if (used + more <= limit) return;
   throw new Refusal(
     'plan_limit',
-    `The ${ctx.plan} plan allows ${limit} ${kind.replace('_', ' ')} in this space and ${used} exist. Remove one or move to a larger plan.`,
+    `The ${ctx.plan} plan allows ${limit} ${nounOf(kind, limit)} in this space and ${used} ${used === 1 ? 'exists' : 'exist'}. Remove one or move to a larger plan.`,
     {
       status: kind === 'clients' || kind === 'environments' ? 403 : 402,
     },
   );
 }
+
+const nounOf = (kind: Counted, n: number) => (kind === 'api_keys' ? 'API keys' : kind).slice(0, n === 1 ? -1 : undefined);
 
 /** The effective limit: an operator's override, else the plan's number. null = unlimited. */
 export async function limitOf(tx: Tx, ctx: Ctx, kind: LimitKey): Promise<number | null> {
