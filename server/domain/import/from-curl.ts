@@ -46,17 +46,22 @@ export function proposeFromCurl(text: string, taken: Taken = nothingTaken): Prop
   };
 
   const inject_headers_json: Record<string, string> = {};
+  // A later header of the same name replaces the earlier one, whatever its case.
+  const named = new Map<string, string>();
+  const sameName = (name: string): string => {
+    const lower = name.toLowerCase();
+    const first = named.get(lower) ?? name;
+    named.set(lower, first);
+    return first;
+  };
   for (const { name, value } of call.headers) {
     if (PER_CALL.test(name)) continue;
     const problem = headerNameProblem(name);
     if (problem) warnings.push(`The header ${name.slice(0, 64)} was left out: it ${problem}.`);
-    else
-      inject_headers_json[sameName(inject_headers_json, name)] = isCredentialHeader(name, value)
-        ? credentialHeader(name, value, keep)
-        : value;
+    else inject_headers_json[sameName(name)] = isCredentialHeader(name, value) ? credentialHeader(name, value, keep) : value;
   }
   const user = call.user ?? (url.username === '' ? undefined : decoded(`${url.username}:${url.password}`));
-  if (user !== undefined) inject_headers_json[sameName(inject_headers_json, 'Authorization')] = `Basic ${basic(user, keep)}`;
+  if (user !== undefined) inject_headers_json[sameName('Authorization')] = `Basic ${basic(user, keep)}`;
 
   const inject_query_json: Record<string, string> = {};
   const parameters = [...url.searchParams];
@@ -104,10 +109,6 @@ function basic(user: string, keep: Keep): string {
     'The base64 of user:password, sent as Basic authorization.',
   );
 }
-
-/** A later header of the same name replaces the earlier one, whatever its case. */
-const sameName = (map: Record<string, string>, name: string) =>
-  Object.keys(map).find((k) => k.toLowerCase() === name.toLowerCase()) ?? name;
 
 function decoded(text: string): string {
   try {

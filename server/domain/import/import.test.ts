@@ -267,3 +267,18 @@ test('no pasted description keeps the process busy, however short', () => {
     assert.ok(performance.now() - began < 5_000, `${text.slice(55, 75)}: ${Math.round(performance.now() - began)} ms`);
   }
 });
+
+test('a command of many headers costs what it is long: twice as many take about twice as long', () => {
+  const command = (n: number) => `curl https://a.example.com ${Array.from({ length: n }, (_, i) => `-H 'X-H${i}: v'`).join(' ')}`;
+  const fastest = (n: number) => {
+    const times = Array.from({ length: 5 }, () => {
+      const began = performance.now();
+      assert.ok(proposeFromCurl(command(n)).ok);
+      return performance.now() - began;
+    });
+    return Math.min(...times);
+  };
+  fastest(500);
+  const [few, many] = [fastest(800), fastest(3_200)];
+  assert.ok(many < few * 9, `${few} ms for 800, ${many} ms for 3,200`);
+});
