@@ -1,3 +1,4 @@
+import { isUsableSlug } from '#server/domain/tenants/schema.ts';
 import type { Space } from '#server/kernel/context.ts';
 
 // Which plane and space a request is for (interface rules 01 §1 and 12 §2): decided by the host and the port it came in on, before
@@ -68,17 +69,9 @@ export function tenantLabel(text: string): { label: string; slug: string; space:
   const label = text.toLowerCase();
   const test = label.startsWith('sandbox-');
   const slug = test ? label.slice(8) : label;
-  if (!SLUG.test(slug) || RESERVED.has(slug) || slug.startsWith('sandbox-')) return undefined;
+  if (!isUsableSlug(slug)) return undefined;
   return { label, slug, space: test ? 'test' : 'live' };
 }
-
-const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,53}[a-z0-9])?$/;
-const RESERVED = new Set(
-  (
-    'api sandbox api-staging sandbox-staging www staging admin auth app dashboard docs status mail mcp wrap cdn static assets support ' +
-    'billing hooks scim pub agent'
-  ).split(' '),
-);
 
 type HostKind =
   | { kind: 'api'; space: Space }
