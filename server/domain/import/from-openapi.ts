@@ -1,6 +1,5 @@
-import { runInNewContext } from 'node:vm';
-import { parse } from 'yaml';
 import { headerNameProblem, METHODS } from '#server/domain/routes/config/schema.ts';
+import { parseYaml, YamlBusy, YamlTooSlow } from '#server/platform/yaml/parse-yaml.ts';
 import { freeName, nothingTaken, secretList, secretNameFor, type Taken, vendorOf } from './credentials.ts';
 import type { Proposed } from './from-curl.ts';
 
@@ -13,13 +12,13 @@ const MOST_SCHEMES = 50;
  * A route and its secrets from an OpenAPI 3.0 or 3.1 description in JSON or YAML: the first absolute server becomes the target, every
  * security scheme a template. Pure; nothing is fetched, references to other files are not followed.
  */
-export function proposeFromOpenApi(text: string, taken: Taken = nothingTaken): Proposed {
-  return openApiProposer(text)(taken);
+export async function proposeFromOpenApi(text: string, taken: Taken = nothingTaken): Promise<Proposed> {
+  return (await openApiProposer(text))(taken);
 }
 
-/** Reads the text once; the answer proposes under names that nobody has. */
-export function openApiProposer(text: string): (taken: Taken) => Proposed {
-  const read = documentOf(text);
+/** Reads the text once; the answer proposes under names that nobody has. @throws YamlTooSlow, YamlBusy */
+export async function openApiProposer(text: string): Promise<(taken: Taken) => Proposed> {
+  const read = await documentOf(text);
   return (taken) => ('problem' in read ? { ok: false, problem: read.problem } : propose(read.document, taken));
 }
 
@@ -72,11 +71,12 @@ function propose(document: Json, taken: Taken): Proposed {
   return { ok: true, proposal: { routes: [route], secrets, warnings } };
 }
 
-function documentOf(text: string): { document: Json } | { problem: string } {
+async function documentOf(text: string): Promise<{ document: Json } | { problem: string }> {
   let document: unknown;
   try {
-    document = jsonOf(text) ?? yamlOf(text);
-  } catch {
+    document = jsonOf(text) ?? (await parseYaml(text));
+  } catch (error) {
+    if (error instanceof YamlTooSlow || error instanceof YamlBusy) throw error;
     return { problem: 'is neither JSON nor YAML' };
   }
   if (typeof document !== 'object' || document === null || Array.isArray(document)) return { problem: 'is not an API description' };
@@ -92,16 +92,6 @@ function jsonOf(text: string): unknown {
     return undefined; // YAML, or nothing
   }
 }
-
-/**
- * Reading YAML can take time out of all proportion to its length (keys that are structures, brackets that never close), and the text is a stranger's:
- * after two seconds it is no description. Aliases are counted: a few kilobytes may otherwise stand for gigabytes. @throws Error
- */
-function yamlOf(text: string): unknown {
-  const read = () => parse(text, { maxAliasCount: 100, logLevel: 'silent', uniqueKeys: false, prettyErrors: false });
-  return runInNewContext('read()', { read }, { timeout: YAML_MS });
-}
-const YAML_MS = 2_000;
 
 /** The URL with the default of every variable; relative servers and leftovers in braces are passed over with a warning. */
 function serverUrl(server: unknown, warnings: string[]): string[] {

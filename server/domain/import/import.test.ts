@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import test from 'node:test';
 import { parseCurl } from './curl.ts';
 import { proposeFromCurl } from './from-curl.ts';
@@ -11,8 +12,8 @@ const curl = (text: string) => {
   assert.ok(route);
   return { route, secrets: proposed.proposal.secrets, warnings: proposed.proposal.warnings };
 };
-const openapi = (document: unknown) => {
-  const proposed = proposeFromOpenApi(typeof document === 'string' ? document : JSON.stringify(document));
+const openapi = async (document: unknown) => {
+  const proposed = await proposeFromOpenApi(typeof document === 'string' ? document : JSON.stringify(document));
   assert.ok(proposed.ok, JSON.stringify(proposed));
   const [route] = proposed.proposal.routes;
   assert.ok(route);
@@ -185,8 +186,8 @@ const description = {
   paths: { '/pets/{id}': { get: {}, delete: {}, parameters: [] }, '/pets': { get: {}, post: {}, trace: {} } },
 };
 
-test('an OpenAPI description becomes a route with a template per used scheme', () => {
-  const { route, secrets, warnings } = openapi(description);
+test('an OpenAPI description becomes a route with a template per used scheme', async () => {
+  const { route, secrets, warnings } = await openapi(description);
   assert.deepEqual(route, {
     name: 'Pets API',
     target_base_url: 'https://eu.pets.example.com/v2',
@@ -202,8 +203,8 @@ test('an OpenAPI description becomes a route with a template per used scheme', (
   assert.match(warnings.join(), /sandbox\.pets/);
 });
 
-test('YAML reads the same, schemes without requirements all count, clashes are said', () => {
-  const { route, warnings } = openapi(`openapi: 3.0.3
+test('YAML reads the same, schemes without requirements all count, clashes are said', async () => {
+  const { route, warnings } = await openapi(`openapi: 3.0.3
 info: {title: A}
 servers: [{url: "https://api.acme.io"}]
 components:
@@ -218,7 +219,7 @@ paths: {}
   assert.equal(warnings.length, 3);
 });
 
-test('descriptions that cannot be used are refused with a reason', () => {
+test('descriptions that cannot be used are refused with a reason', async () => {
   const bomb = `a: &a [x,x,x,x,x,x,x,x,x]\n${'bcdefghij'
     .split('')
     .map(
@@ -239,8 +240,8 @@ test('descriptions that cannot be used are refused with a reason', () => {
     '{"openapi":"3.0.0","servers":[{"url":"javascript:alert(1)"}]}',
     bomb,
   ])
-    assert.equal(proposeFromOpenApi(text).ok, false, text.slice(0, 60));
-  const odd = openapi({
+    assert.equal((await proposeFromOpenApi(text)).ok, false, text.slice(0, 60));
+  const odd = await openapi({
     openapi: '3.0.0',
     servers: [{ url: 'https://a.example.com' }, null, 5],
     security: 'x',
@@ -252,7 +253,7 @@ test('descriptions that cannot be used are refused with a reason', () => {
   assert.deepEqual(odd.route.inject_headers_json, {});
 });
 
-test('no pasted description keeps the process busy, however short', () => {
+test('no pasted description keeps the process busy, however short', async () => {
   const head = 'openapi: 3.1.0\nservers:\n  - url: https://a.example.com\n';
   const texts = [
     `${head}${'? '.repeat(200)}`,
@@ -263,8 +264,12 @@ test('no pasted description keeps the process busy, however short', () => {
   ];
   for (const text of texts) {
     const began = performance.now();
-    proposeFromOpenApi(text);
+    const longest = monitorEventLoopDelay({ resolution: 5 });
+    longest.enable();
+    await proposeFromOpenApi(text).catch((error) => assert.equal(error.name, 'YamlTooSlow'));
+    longest.disable();
     assert.ok(performance.now() - began < 5_000, `${text.slice(55, 75)}: ${Math.round(performance.now() - began)} ms`);
+    assert.ok(longest.max / 1e6 < 500, `${text.slice(55, 75)} held everything up for ${Math.round(longest.max / 1e6)} ms`);
   }
 });
 

@@ -89,15 +89,17 @@ test('text that is nothing known is refused by name', async () => {
   await assert.rejects(call(ops.propose, live, { kind: 'wget', text: 'x' }), { type: 'validation_error' });
 });
 
-test('who pasted one text that held up the process cannot follow it with others', async () => {
+test('who pasted one text that takes too long cannot follow it with others, and holds up nobody', async () => {
   const [greedy, other] = await Promise.all([workspace(), workspace()]);
   const text = `openapi: 3.1.0\nservers:\n  - url: https://a.example.com\nx: ${'[?'.repeat(50_000)}`;
   const began = performance.now();
   const answers = await Promise.allSettled(Array.from({ length: 10 }, () => call(ops.propose, greedy.live, { kind: 'openapi', text })));
-  assert.ok(performance.now() - began < 10_000, 'ten of them took twenty seconds');
+  assert.ok(performance.now() - began < 10_000, 'ten of them took half a minute');
   assert.deepEqual(
     answers.map((answer) => answer.status === 'rejected' && answer.reason.type),
     ['validation_error', ...Array(9).fill('rate_limited')],
   );
-  assert.equal((await call(ops.propose, other.live, { kind: 'curl', text: COMMAND })).routes.length, 1);
+  await assert.rejects(call(ops.propose, greedy.live, { kind: 'openapi', text: 'openapi: 3.1.0' }), { type: 'rate_limited' });
+  const honest = 'openapi: 3.1.0\nservers:\n  - url: https://api.upstream.test\n';
+  assert.equal((await call(ops.propose, other.live, { kind: 'openapi', text: honest })).routes.length, 1);
 });

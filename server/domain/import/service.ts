@@ -6,6 +6,7 @@ import { type Ctx, own } from '#server/kernel/context.ts';
 import { read } from '#server/kernel/database.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
+import { YamlBusy, YamlTooSlow } from '#server/platform/yaml/parse-yaml.ts';
 import { nothingTaken, type Taken } from './credentials.ts';
 import { type Proposed, proposeFromCurl } from './from-curl.ts';
 import { openApiProposer } from './from-openapi.ts';
@@ -13,10 +14,10 @@ import type { Apply, Proposal, Propose } from './schema.ts';
 
 /**
  * What the text would become, under names that are free in this space. Writes nothing.
- * @throws Refusal validation_error; rate_limited for a minute after a text that took as long as only a made-up one does
+ * @throws Refusal validation_error; rate_limited while a text is read, and for a minute after one that took as long as only a made-up one does
  */
 export async function propose(ctx: Ctx, { kind, text }: z.output<typeof Propose>): Promise<Proposal> {
-  const from = readInTurn(ctx.tenant_id, () => (kind === 'curl' ? (taken: Taken) => proposeFromCurl(text, taken) : openApiProposer(text)));
+  const from = kind === 'curl' ? (taken: Taken) => proposeFromCurl(text, taken) : await readDescription(ctx.tenant_id, text);
   let proposal = accepted(from(nothingTaken));
   for (let round = 0, taken = nothingTaken; round < 5; round++) {
     const found = await takenBy(ctx, proposal);
@@ -46,24 +47,32 @@ export async function apply(ctx: Ctx, input: z.output<typeof Apply>) {
   });
 }
 
-const SLOW_MS = 1_500;
 const PAUSE_MS = 60_000;
+/** Until when a workspace must wait after a text that took too long. */
 const paused = new Map<string, number>();
+/** Workspaces whose text is being read. */
+const reading = new Set<string>();
 
-/** Reading a text holds up everybody on this process, for two seconds at most: whoever has one such text may have ten. */
-function readInTurn<T>(tenantId: string, read: () => T): T {
-  const began = performance.now();
-  const wait = (paused.get(tenantId) ?? 0) - began;
-  if (wait > 0)
-    throw new Refusal('rate_limited', 'The last text took too long to read. Wait a minute, or paste a smaller part of the description.', {
-      retryAfter: Math.ceil(wait / 1_000),
-    });
-  const result = read();
-  const ended = performance.now();
-  if (paused.size > 1_000) paused.clear();
-  if (ended - began > SLOW_MS) paused.set(tenantId, ended + PAUSE_MS);
-  return result;
+/** One text is read at a time, for seconds at most, and the others wait: whoever has one that takes so long may have ten. */
+async function readDescription(tenantId: string, text: string): Promise<(taken: Taken) => Proposed> {
+  const left = (paused.get(tenantId) ?? 0) - performance.now();
+  if (left > 0) throw busy('The last text took too long to read. Wait a minute, or paste a smaller part of the description.', left);
+  if (reading.has(tenantId)) throw busy('Another description is still being read.', 3_000);
+  reading.add(tenantId);
+  try {
+    return await openApiProposer(text);
+  } catch (error) {
+    if (error instanceof YamlBusy) throw busy('Many descriptions are being read at this moment. Try again shortly.', 5_000);
+    if (!(error instanceof YamlTooSlow)) throw error;
+    if (paused.size > 1_000) paused.clear();
+    paused.set(tenantId, performance.now() + PAUSE_MS);
+    throw invalid('text', 'takes too long to read; paste a smaller part of it');
+  } finally {
+    reading.delete(tenantId);
+  }
 }
+
+const busy = (message: string, ms: number) => new Refusal('rate_limited', message, { retryAfter: Math.ceil(ms / 1_000) });
 
 function accepted(proposed: Proposed): Proposal {
   if (!proposed.ok) throw invalid('text', proposed.problem);

@@ -1,0 +1,50 @@
+import { once } from 'node:events';
+import path from 'node:path';
+import { Worker } from 'node:worker_threads';
+
+/** A text that takes longer to read than any honest one. */
+export class YamlTooSlow extends Error {
+  override readonly name = 'YamlTooSlow';
+}
+/** Too many texts are waiting to be read. */
+export class YamlBusy extends Error {
+  override readonly name = 'YamlBusy';
+}
+
+// By its path and not by this module's: the web process runs this from a bundle, and the thread from its source.
+const THREAD = path.resolve('server/platform/yaml/thread.ts');
+const MOST_WAITING = 20;
+const MEGABYTES = 128;
+
+let last: Promise<unknown> = Promise.resolve();
+let waiting = 0;
+
+/**
+ * Reads a stranger's YAML on a thread of its own, one text at a time: it can take time and memory out of all proportion to its length (keys that are structures,
+ * brackets that never close). `ms` includes the start of the thread. @throws Error when it is no YAML, YamlTooSlow, YamlBusy
+ */
+export function parseYaml(text: string, ms = 3_000): Promise<unknown> {
+  if (waiting >= MOST_WAITING) return Promise.reject(new YamlBusy('too many texts wait to be read'));
+  waiting++;
+  const parsed = last.then(() => onThread(text, ms));
+  last = parsed.catch(() => undefined).finally(() => waiting--);
+  return parsed;
+}
+
+async function onThread(text: string, ms: number): Promise<unknown> {
+  const thread = new Worker(THREAD, {
+    workerData: text,
+    env: {},
+    execArgv: ['--disable-warning=ExperimentalWarning'],
+    resourceLimits: { maxOldGenerationSizeMb: MEGABYTES },
+  });
+  const limit = AbortSignal.timeout(ms);
+  try {
+    const [parsed] = await once(thread, 'message', { signal: limit });
+    return parsed;
+  } catch (error) {
+    throw limit.aborted ? new YamlTooSlow('the text takes too long to read') : error;
+  } finally {
+    await thread.terminate();
+  }
+}
