@@ -1,8 +1,10 @@
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { promisify } from 'node:util';
 import AxeBuilder from '@axe-core/playwright';
 import { expect, type Page, test } from '@playwright/test';
+import { startUpstream } from './running-system.ts';
 
 /**
  * J1: a stranger signs up in a browser on a fresh installation and sends traffic with an injected secret. First in the folder's order, because
@@ -56,6 +58,38 @@ test('J1: sign up, paste one line, watch the call arrive with its credential inj
   await expect(page.getByText('That was your first call')).toBeVisible();
   await expect(page.getByText('X-Demo-Key', { exact: false }).first()).toBeVisible();
   await expect(page.getByText('SAMPLE_API_KEY').first()).toBeVisible();
+  await accessible(page);
+
+  // Two questions, and the next line calls an upstream of one's own, with a credential that was typed here.
+  const upstream = await startUpstream();
+  await page.getByLabel('Base URL of the API').fill(upstream.url);
+  await page.getByRole('button', { name: 'Next', exact: true }).click();
+  await page.getByRole('radio', { name: /A header of its own/ }).click();
+  await page.getByLabel('Name of the header').fill('X-Engine-Key');
+  await page.getByLabel(/^The credential/).fill('typed-in-the-browser');
+  await page.getByRole('button', { name: 'Create the route' }).click();
+  await expect(page.getByText('my-api is ready')).toBeVisible();
+  const own = (await page.locator('pre', { hasText: 'my-api' }).first().innerText()).replaceAll('\u00a0', ' ');
+  await promisify(execFile)('bash', ['-c', `${own.replace(/^\$ /, '')} -s`]);
+  expect(upstream.seen.map(({ headers }) => [headers['x-engine-key'], headers['x-svc-key']])).toEqual([
+    ['typed-in-the-browser', undefined],
+  ]);
+  upstream.close();
+  expect(await page.content(), 'the credential is gone from the page').not.toContain('typed-in-the-browser');
+
+  // What differs in Live is said before anybody goes there.
+  const differences = page.getByRole('table', { name: 'Differences between Test and Live' });
+  for (const [what, live] of [
+    ['Address', 'analytical-engines'],
+    ['Keys', 'Live keys'],
+    ['Secrets', 'none is copied'],
+    ['Routes', 'start empty'],
+  ] as const)
+    await expect(differences.getByRole('row', { name: new RegExp(`^${what}`) })).toContainText(live);
+  await expect(page.getByRole('link', { name: 'Create a live route' })).toHaveAttribute(
+    'href',
+    '/analytical-engines/live/routes?create=true',
+  );
   await accessible(page);
   expect(errors).toEqual([]);
 

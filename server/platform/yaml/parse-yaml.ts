@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import path from 'node:path';
-import { Worker } from 'node:worker_threads';
 
 /** A text that takes longer to read than any honest one. */
 export class YamlTooSlow extends Error {
@@ -11,7 +10,8 @@ export class YamlBusy extends Error {
   override readonly name = 'YamlBusy';
 }
 
-// By its path and not by this module's: the web process runs this from a bundle, and the thread from its source.
+// Neither may the bundler see, which would make a bundle of the thread that does not start: it runs from its source.
+const { Worker } = process.getBuiltinModule('node:worker_threads');
 const THREAD = path.resolve('server/platform/yaml/thread.ts');
 const MOST_WAITING = 20;
 const MEGABYTES = 128;

@@ -1,0 +1,89 @@
+import AxeBuilder from '@axe-core/playwright';
+import { expect, type Page, test } from '@playwright/test';
+import { json, operator, setting, startUpstream, type Upstream } from './running-system.ts';
+
+/** What somebody has already, a description or a command that works, becomes a route in Live with its credential sealed, and is called with a key made there. */
+const person = { email: 'importer@example.com', password: 'what stood in the old notebook' };
+const slug = 'importer';
+let upstream: Upstream;
+
+test.beforeAll(async () => {
+  await operator(['create-tenant', '--slug', slug, '--plan', 'pro', '--owner-email', person.email, '--owner-password', person.password]);
+  upstream = await startUpstream();
+});
+test.afterAll(() => upstream?.close());
+
+test.beforeEach(async ({ page }) => {
+  await page.goto(`${setting('E2E_ADMIN_URL')}/signin`);
+  await page.getByLabel('E-mail').fill(person.email);
+  await page.getByLabel('Password', { exact: true }).fill(person.password);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await page.waitForURL(`**/${slug}/**`);
+  await page.goto(`/${slug}/live/import`);
+});
+
+async function accessible(page: Page) {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  expect(violations.map((v) => `${v.id}: ${v.nodes[0]?.target.join(' ')}`)).toEqual([]);
+}
+
+test('a pasted description in YAML becomes a live route that injects its credential, called with a live key made in the browser', async ({
+  page,
+}) => {
+  test.setTimeout(90_000);
+  await page
+    .getByRole('radio', { name: 'OpenAPI' })
+    .or(page.getByRole('button', { name: 'OpenAPI' }))
+    .click();
+  await page.getByLabel('The description, as YAML or JSON').fill(`openapi: 3.1.0
+info: { title: Ledger }
+servers:
+  - url: ${upstream.url}
+security:
+  - key: []
+components:
+  securitySchemes:
+    key: { type: apiKey, in: header, name: X-Ledger-Key }
+paths:
+  /entries:
+    get: { summary: All entries }
+`);
+  await page.getByRole('button', { name: 'Show what it becomes' }).click();
+  await expect(page.getByText('1 route found')).toBeVisible();
+  await accessible(page);
+  await page.getByLabel(/^Value in /).fill('ledger-key-of-the-old-notebook');
+  await page.getByRole('button', { name: 'Create 1 route and 1 secret' }).click();
+  await expect(page.getByText('1 route is ready')).toBeVisible();
+  expect(await page.content(), 'the value is gone from the page').not.toContain('ledger-key-of-the-old-notebook');
+
+  await page.goto(`/${slug}/live/api-keys`);
+  await page
+    .getByRole('button', { name: /^(?:New|Create)\b.*key/ })
+    .first()
+    .click();
+  await page.getByLabel('Name', { exact: true }).fill('ledger reader');
+  await page.getByRole('button', { name: 'Create key' }).click();
+  const card = page.getByRole('dialog').filter({ hasText: 'Your API key' });
+  await expect(card).toBeVisible();
+  const key = (await card.innerText()).match(/tk_live_[0-9A-Za-z]{12}_[0-9A-Za-z]{51}/)?.[0] ?? '';
+  expect(key).not.toBe('');
+
+  const answer = await json(`http://localhost:${setting('E2E_PROXY_PORT')}/p/${slug}/ledger/entries`, { headers: { 'x-svc-key': key } });
+  expect(answer.status, answer.text).toBe(200);
+  const seen = upstream.seen.at(-1);
+  expect(seen?.headers['x-ledger-key']).toBe('ledger-key-of-the-old-notebook');
+  expect(seen?.headers['x-svc-key']).toBeUndefined();
+});
+
+test('a text that cannot be read is refused beside it, and stays', async ({ page }) => {
+  await page
+    .getByRole('radio', { name: 'OpenAPI' })
+    .or(page.getByRole('button', { name: 'OpenAPI' }))
+    .click();
+  const text = page.getByLabel('The description, as YAML or JSON');
+  await text.fill('openapi: [3.1.0');
+  await page.getByRole('button', { name: 'Show what it becomes' }).click();
+  await expect(page.getByText(/neither JSON nor YAML/)).toBeVisible();
+  await expect(text).toHaveValue('openapi: [3.1.0');
+  await accessible(page);
+});
