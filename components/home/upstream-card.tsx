@@ -2,7 +2,7 @@
 
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { ArrowRight, Check } from 'lucide-react';
-import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import { addressings, callSnippets } from '#components/routes/call-snippets.ts';
 import { suggestedSecretName } from '#components/routes/credential-hints.ts';
 import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
@@ -13,9 +13,13 @@ import { Button, LinkButton } from '#components/ui/button.tsx';
 import { RadioCards } from '#components/ui/choices.tsx';
 import { CodeBlock } from '#components/ui/code-block.tsx';
 import { Field } from '#components/ui/field.tsx';
+import { useFocusAfter } from '#components/ui/focus-after.ts';
 import { Input } from '#components/ui/input.tsx';
 import { SectionCard } from '#components/ui/layout.tsx';
 import { SecretInput } from '#components/ui/secret-input.tsx';
+
+/** Where a step begins for the keyboard: at its chosen radio, else at its first field. */
+const FIRST = '[role="radio"][tabindex="0"], input:not([type="hidden"], [tabindex="-1"])';
 
 type Place = 'bearer' | 'header' | 'query' | 'none';
 type Answers = { url: string; place: Place; name: string; value: string };
@@ -28,6 +32,11 @@ export function UpstreamCard({ apiKey }: { apiKey: string | undefined }) {
   const [step, setStep] = useState<1 | 2>(1);
   const [answers, setAnswers] = useState<Answers>({ url: '', place: 'bearer', name: 'X-Api-Key', value: '' });
   const [problem, setProblem] = useState<string>();
+  const { box, focusAfter } = useFocusAfter();
+  const goTo = (next: 1 | 2) => {
+    setStep(next);
+    focusAfter(FIRST);
+  };
   const environments = useQuery(trpc.environments.list.queryOptions({}));
   const environment = environments.data?.data.find((e) => e.is_default)?.name;
   // The credential must not stay in the cache of mutations.
@@ -35,13 +44,14 @@ export function UpstreamCard({ apiKey }: { apiKey: string | undefined }) {
     ...trpc.import.create.mutationOptions({
       onSuccess: async () => {
         setAnswers((old) => ({ ...old, value: '' }));
+        focusAfter('[data-done] a');
         await Promise.all([cache.invalidateQueries(trpc.routes.pathFilter()), cache.invalidateQueries(trpc.secrets.pathFilter())]);
       },
       onError: (error) => {
         // The server looked the host up: what it says about the URL belongs beside the URL.
         const { message } = refusalView(error);
         if (!message.startsWith('routes.0.target_base_url')) return;
-        setStep(1);
+        goTo(1);
         setProblem(message.replace(/^[^:\s]+:?\s*/, ''));
       },
     }),
@@ -53,29 +63,28 @@ export function UpstreamCard({ apiKey }: { apiKey: string | undefined }) {
     if (step === 1) {
       const wrong = urlProblem(answers.url);
       setProblem(wrong);
-      if (!wrong) setStep(2);
+      if (!wrong) goTo(2);
       return;
     }
     apply.mutate(requestOf(answers, environment));
   };
   const route = apply.data?.routes[0];
-  const card = useFocusOnChange(`${step.toString()} ${route?.id ?? ''}`);
   if (route)
     return (
-      <div ref={card}>
+      <div ref={box}>
         <Done
           route={route}
           apiKey={apiKey}
           onAgain={() => {
             apply.reset();
-            setStep(1);
+            goTo(1);
             change({ url: '' });
           }}
         />
       </div>
     );
   return (
-    <div ref={card}>
+    <div ref={box}>
       <SectionCard
         title="Point it at your upstream"
         description={`Step ${step.toString()} of 2: ${step === 1 ? 'where your API is' : 'where its credential goes'}`}
@@ -124,7 +133,7 @@ export function UpstreamCard({ apiKey }: { apiKey: string | undefined }) {
           )}
           {step === 2 && <MutationError error={apply.error} />}
           <div className="flex justify-end gap-2">
-            {step === 2 && <Button onClick={() => setStep(1)}>Back</Button>}
+            {step === 2 && <Button onClick={() => goTo(1)}>Back</Button>}
             <Button
               type="submit"
               variant="primary"
@@ -150,18 +159,6 @@ export function UpstreamCard({ apiKey }: { apiKey: string | undefined }) {
   );
 }
 
-/** What was pressed goes with its step: the keyboard goes on at the first control of the next one, not at the top of the page. */
-function useFocusOnChange(key: string) {
-  const box = useRef<HTMLDivElement>(null);
-  const seen = useRef(key);
-  useEffect(() => {
-    if (seen.current === key) return;
-    seen.current = key;
-    box.current?.querySelector<HTMLElement>('[role="radio"][tabindex="0"], input, button')?.focus();
-  }, [key]);
-  return box;
-}
-
 function Done({
   route,
   apiKey,
@@ -185,7 +182,7 @@ function Done({
     >
       <div className="flex flex-col gap-3">
         <CodeBlock snippets={callSnippets(byPath)} />
-        <div className="flex flex-wrap gap-2">
+        <div data-done className="flex flex-wrap gap-2">
           <LinkButton href={path(`/routes/${route.id}`)}>Open the route</LinkButton>
           <Button variant="ghost" onClick={onAgain}>
             Add another

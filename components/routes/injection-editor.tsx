@@ -5,6 +5,7 @@ import { useId, useRef, useState } from 'react';
 import { Button, IconButton } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
 import { cn } from '#components/ui/cn.ts';
+import { useFocusAfter } from '#components/ui/focus-after.ts';
 import { Input } from '#components/ui/input.tsx';
 import { Select } from '#components/ui/select.tsx';
 import { looksLikeCredential, splitScheme, suggestedSecretName } from './credential-hints.ts';
@@ -40,10 +41,20 @@ export function InjectionEditor({ value, onChange, kind, environment, routeName 
     setLines(next);
     onChange(toMap(next));
   };
+  const { box, focusAfter } = useFocusAfter();
+  const add = () => {
+    const key = nextKey.current++;
+    setLines([...lines, { key, name: '', value: '' }]);
+    focusAfter(`[data-line="${key.toString()}"] input`);
+  };
+  const remove = (key: number) => {
+    change(lines.filter((line) => line.key !== key));
+    focusAfter('[data-add]');
+  };
   const edit = (key: number, part: Partial<Line>) => change(lines.map((line) => (line.key === key ? { ...line, ...part } : line)));
   const noun = kind === 'header' ? 'header' : 'parameter';
   return (
-    <div className="flex flex-col gap-2">
+    <div ref={box} className="flex flex-col gap-2">
       {lines.map((line) => (
         <LineEditor
           key={line.key}
@@ -55,17 +66,12 @@ export function InjectionEditor({ value, onChange, kind, environment, routeName 
           disabled={disabled ?? false}
           error={errors[line.name] ?? (twice(lines, line) ? `Another ${noun} has this name; only the last one counts` : undefined)}
           onEdit={(part) => edit(line.key, part)}
-          onRemove={() => change(lines.filter((other) => other.key !== line.key))}
+          onRemove={() => remove(line.key)}
         />
       ))}
       {lines.length === 0 && <p className="text-ink-3">{kind === 'header' ? 'No headers are added.' : 'No parameters are added.'}</p>}
       {!disabled && (
-        <Button
-          size="sm"
-          icon={<Plus />}
-          className="self-start"
-          onClick={() => setLines([...lines, { key: nextKey.current++, name: '', value: '' }])}
-        >
+        <Button data-add size="sm" icon={<Plus />} className="self-start" onClick={add}>
           Add {noun}
         </Button>
       )}
@@ -88,6 +94,11 @@ type LineEditorProps = {
 function LineEditor({ line, kind, noun, environment, routeName, disabled, error, onEdit, onRemove }: LineEditorProps) {
   const [aside, setAside] = useState<'pick' | 'move'>();
   const field = useRef<HTMLInputElement>(null);
+  const { box, focusAfter } = useFocusAfter();
+  const open = (next: 'pick' | 'move' | undefined) => {
+    setAside(next);
+    focusAfter(next ? '[data-aside] input' : VALUE);
+  };
   const errorId = useId();
   const named = line.name || `new ${noun}`;
   const suspicious = line.value === null ? undefined : looksLikeCredential(line.name, line.value);
@@ -96,10 +107,10 @@ function LineEditor({ line, kind, noun, environment, routeName, disabled, error,
     const at = field.current?.selectionStart ?? line.value?.length ?? 0;
     const text = line.value ?? '';
     onEdit({ value: text.slice(0, at) + placeholder + text.slice(at) });
-    setAside(undefined);
+    open(undefined);
   };
   return (
-    <div className="@container flex flex-col gap-1.5">
+    <div ref={box} data-line={line.key} className="@container flex flex-col gap-1.5">
       {/* Where there is little room, as in the panel of a new route, the value has a line of its own: it is what people read and paste. */}
       <div className="flex flex-wrap items-start gap-1.5 @2xl:flex-nowrap">
         <Input
@@ -133,6 +144,7 @@ function LineEditor({ line, kind, noun, environment, routeName, disabled, error,
         ) : (
           <Input
             ref={field}
+            data-value
             mono
             aria-label={`Value of ${named}`}
             placeholder="Bearer {{secret:NAME}}"
@@ -149,7 +161,7 @@ function LineEditor({ line, kind, noun, environment, routeName, disabled, error,
                 label={`Insert a secret into ${named}`}
                 icon={<KeyRound />}
                 aria-expanded={aside === 'pick'}
-                onClick={() => setAside(aside === 'pick' ? undefined : 'pick')}
+                onClick={() => open(aside === 'pick' ? undefined : 'pick')}
               />
             )}
             <IconButton label={`Delete ${named}`} icon={<Trash2 />} onClick={onRemove} />
@@ -161,11 +173,11 @@ function LineEditor({ line, kind, noun, environment, routeName, disabled, error,
       </p>
       <SecretChips template={line.value ?? ''} />
       {aside === 'pick' && (
-        <div className="flex items-start gap-1.5">
+        <div data-aside className="flex items-start gap-1.5">
           <div className="min-w-0 flex-1">
             <SecretPicker environment={environment} onPick={insert} />
           </div>
-          <Button icon={<Plus />} onClick={() => setAside('move')}>
+          <Button icon={<Plus />} onClick={() => open('move')}>
             New secret
           </Button>
         </div>
@@ -175,7 +187,7 @@ function LineEditor({ line, kind, noun, environment, routeName, disabled, error,
           tone="warn"
           title={`This looks like ${suspicious}.`}
           actions={
-            <Button size="sm" icon={<KeyRound />} onClick={() => setAside('move')}>
+            <Button size="sm" icon={<KeyRound />} onClick={() => open('move')}>
               Move to a secret
             </Button>
           }
@@ -184,23 +196,27 @@ function LineEditor({ line, kind, noun, environment, routeName, disabled, error,
         </Callout>
       )}
       {aside === 'move' && line.value !== null && (
-        <StoreSecret
-          suggestedName={suggestedSecretName(routeName, line.name)}
-          value={line.value.includes('{{') ? '' : splitScheme(line.value).credential}
-          environment={environment}
-          onCancel={() => setAside(undefined)}
-          onStored={({ id }) => {
-            // Nothing typed yet: most APIs want a token of their Authorization header introduced.
-            const scheme =
-              line.value === '' && line.name.toLowerCase() === 'authorization' ? 'Bearer ' : splitScheme(line.value ?? '').scheme;
-            onEdit({ value: `${scheme}{{secret_id:${id}}}` });
-            setAside(undefined);
-          }}
-        />
+        <div data-aside>
+          <StoreSecret
+            suggestedName={suggestedSecretName(routeName, line.name)}
+            value={line.value.includes('{{') ? '' : splitScheme(line.value).credential}
+            environment={environment}
+            onCancel={() => open(undefined)}
+            onStored={({ id }) => {
+              // Nothing typed yet: most APIs want a token of their Authorization header introduced.
+              const scheme =
+                line.value === '' && line.name.toLowerCase() === 'authorization' ? 'Bearer ' : splitScheme(line.value ?? '').scheme;
+              onEdit({ value: `${scheme}{{secret_id:${id}}}` });
+              open(undefined);
+            }}
+          />
+        </div>
       )}
     </div>
   );
 }
+
+const VALUE = '[data-value]';
 
 const twice = (lines: readonly Line[], line: Line) =>
   line.name !== '' && lines.some((other) => other !== line && other.name.toLowerCase() === line.name.toLowerCase());

@@ -3,6 +3,7 @@
 import { Plus, X } from 'lucide-react';
 import { Button, IconButton } from '#components/ui/button.tsx';
 import { Field } from '#components/ui/field.tsx';
+import { useFocusAfter } from '#components/ui/focus-after.ts';
 import { Input, Textarea } from '#components/ui/input.tsx';
 import { Select } from '#components/ui/select.tsx';
 import { METHODS } from '#server/domain/routes/config/schema.ts';
@@ -20,6 +21,7 @@ const WITH_BODY = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 /** The request as a caller would write it behind the route's name. */
 export function TrialForm({ trial, onChange, problems }: TrialFormProps) {
   const change = (part: Partial<Trial>) => onChange({ ...trial, ...part });
+  const { box, focusAfter } = useFocusAfter();
   const setHeader = (at: number, part: Partial<Trial['headers'][number]>) =>
     change({ headers: trial.headers.map((header, i) => (i === at ? { ...header, ...part } : header)) });
   return (
@@ -38,10 +40,10 @@ export function TrialForm({ trial, onChange, problems }: TrialFormProps) {
         </Field>
       </div>
       <Field label="Headers" optional group error={problems.headers}>
-        <div className="flex flex-col gap-2">
+        <div ref={box} className="flex flex-col gap-2">
           {trial.headers.map((header, at) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: rows have no identity but their place.
-            <div key={at} className="flex items-center gap-2">
+            <div key={at} data-header={at} className="flex items-center gap-2">
               <Input
                 mono
                 aria-label={`Name of header ${(at + 1).toString()}`}
@@ -58,15 +60,22 @@ export function TrialForm({ trial, onChange, problems }: TrialFormProps) {
               <IconButton
                 label={`Remove header ${(at + 1).toString()}`}
                 icon={<X />}
-                onClick={() => change({ headers: trial.headers.filter((_, i) => i !== at) })}
+                onClick={() => {
+                  change({ headers: trial.headers.filter((_, i) => i !== at) });
+                  focusAfter('[data-add]');
+                }}
               />
             </div>
           ))}
           <Button
+            data-add
             size="sm"
             icon={<Plus />}
             className="self-start"
-            onClick={() => change({ headers: [...trial.headers, { name: '', value: '' }] })}
+            onClick={() => {
+              change({ headers: [...trial.headers, { name: '', value: '' }] });
+              focusAfter(`[data-header="${trial.headers.length.toString()}"] input`);
+            }}
           >
             Add a header
           </Button>
