@@ -110,7 +110,7 @@ export function AssignmentMatrix({ client }: { client: Detail }) {
                         }
                       />
                     ) : (
-                      <span className="text-ink-3 text-xs">not configured</span>
+                      <span className="whitespace-nowrap text-ink-3 text-xs">not configured</span>
                     )}
                   </td>
                 ))}

@@ -85,7 +85,7 @@ export function Overview() {
         <QueryError query={stats} what="The figures" />
       ) : (
         <>
-          <div className="grid grid-cols-2 gap-3 lg:grid-cols-5">
+          <div className="grid grid-cols-2 gap-3 max-lg:*:last:col-span-2 lg:grid-cols-5">
             <Stat
               label="Calls"
               value={totals ? number.format(totals.total) : '…'}
