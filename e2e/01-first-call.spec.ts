@@ -155,6 +155,29 @@ test('J1: a route to an upstream of one’s own, made in the browser, injects a 
   }
 });
 
+test('J1: the first call of Live is a live one: its own route, a live key made on request, and no demonstration', async ({ page }) => {
+  await signIn(page);
+  await page.evaluate(async () => {
+    const me = (await (await fetch('/auth/me')).json()) as { csrf_token: string };
+    const headers = {
+      'content-type': 'application/json',
+      'x-csrf-token': me.csrf_token,
+      'x-svc-space': 'live',
+      'x-tenant-id': 'analytical-engines',
+    };
+    const body = JSON.stringify({ name: 'Orders', target_base_url: 'https://example.com' });
+    await fetch('/admin/trpc/routes.create', { method: 'POST', headers, body });
+  });
+  await page.goto('/analytical-engines/live');
+  await expect(page.getByRole('heading', { name: 'Make the first live call' })).toBeVisible();
+  const code = page.locator('pre').first();
+  await expect(code).toContainText('/p/analytical-engines/orders/');
+  await expect(code, 'no live key is made by looking at a page').toContainText('YOUR_LIVE_KEY');
+  await expect(page.getByRole('main')).not.toContainText(/test key|demonstration/i);
+  await page.getByRole('button', { name: 'Create a live key' }).click();
+  await expect(code).toContainText(/tk_live_[0-9A-Za-z]{12}_[0-9A-Za-z]{51}/);
+});
+
 test('every page of the navigation opens in both spaces without a console error, and axe finds nothing serious', async ({ page }) => {
   test.setTimeout(180_000);
   const errors = failOnConsoleErrors(page);

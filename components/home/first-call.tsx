@@ -17,19 +17,37 @@ import { StarterKey } from './starter-key.tsx';
 import { UpstreamCard } from './upstream-card.tsx';
 import { useArrivals } from './use-arrivals.ts';
 
-const PLACE_OF_KEY = 'YOUR_TEST_KEY';
+/** What the page says in each space: Live has no demonstration, only the routes and keys made for it. */
+const WORDS = {
+  test: {
+    title: 'Make your first call',
+    before: 'Run this in a terminal. On its way to a demonstration upstream the gateway adds a credential that your terminal never sees.',
+    arrived: 'That was your first call',
+    after: 'It went through the gateway, got a credential it never saw, and came back. Next: your own API.',
+    key: 'YOUR_TEST_KEY',
+  },
+  live: {
+    title: 'Make the first live call',
+    before: 'Run this in a terminal, with a live key in it. The route sends it to its upstream and adds the live credential on the way.',
+    arrived: 'Live has its first call',
+    after: 'It went through the gateway to the route’s upstream and came back. From now on this page shows how Live is doing.',
+    key: 'YOUR_LIVE_KEY',
+  },
+} as const;
 
-/** Home of a workspace that was never called: one call, ready to paste, and the place where it arrives. */
+/** Home of a space that was never called: one call, ready to paste, and the place where it arrives. */
 export function FirstCall() {
   const trpc = useTRPC();
   const cache = useQueryClient();
-  const { proxy_url } = useScope();
+  const { proxy_url, space } = useScope();
+  const words = WORDS[space];
   const [apiKey, setApiKey] = useState<string>();
   const routes = useQuery(trpc.routes.list.queryOptions({ sort: 'created_at', order: 'asc', per_page: 5, enabled: true }));
   const live = useArrivals(() => void cache.invalidateQueries(trpc.requestLogs.pathFilter()));
   const call = live.rows[0];
   const starter = routes.data?.data.find((route) => route.slug === 'echo') ?? routes.data?.data[0];
-  const url = `${proxy_url}/${starter?.slug ?? starter?.id ?? 'echo'}/hello`;
+  // Only the demonstration is known to answer a path of its own.
+  const url = `${proxy_url}/${starter?.slug ?? starter?.id ?? 'echo'}/${space === 'test' ? 'hello' : ''}`;
 
   const receive = async (key: string, asked: boolean) => {
     setApiKey(key);
@@ -44,26 +62,21 @@ export function FirstCall() {
   };
   return (
     <Page>
-      <PageHeader
-        title={call ? 'That was your first call' : 'Make your first call'}
-        description={
-          call
-            ? 'It went through the gateway, got a credential it never saw, and came back. Next: your own API.'
-            : 'Run this in a terminal. On its way to a demonstration upstream the gateway adds a credential that your terminal never sees.'
-        }
-      />
+      <PageHeader title={call ? words.arrived : words.title} description={call ? words.after : words.before} />
       <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 lg:grid-cols-[minmax(0,1fr)_20rem]">
         <div className="flex min-w-0 flex-col gap-4">
-          <CodeBlock snippets={firstThree(url, apiKey ?? PLACE_OF_KEY)} />
+          <CodeBlock snippets={firstThree(url, apiKey ?? words.key)} />
           <StarterKey apiKey={apiKey} onKey={(key, asked) => void receive(key, asked)} />
           <LiveRow live={live.state} call={call} more={live.rows.length - 1} />
         </div>
         <Checklist />
       </div>
-      <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 lg:grid-cols-2">
-        <UpstreamCard apiKey={apiKey} />
-        <GoLiveCard />
-      </div>
+      {space === 'test' && (
+        <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 lg:grid-cols-2">
+          <UpstreamCard apiKey={apiKey} />
+          <GoLiveCard />
+        </div>
+      )}
     </Page>
   );
 }

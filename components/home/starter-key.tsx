@@ -20,9 +20,9 @@ export type StarterKeyProps = {
   onKey: (key: string, asked: boolean) => void;
 };
 
-/** Gets a test key for the snippet above it. The key is handed to the caller once and kept in memory only. */
+/** Gets a key of this space for the snippet above it. The key is handed to the caller once and kept in memory only. */
 export function StarterKey({ apiKey, onKey }: StarterKeyProps) {
-  const { slug, csrf } = useScope();
+  const { slug, csrf, space } = useScope();
   const path = usePath();
   const cache = useQueryClient();
   const trpc = useTRPC();
@@ -63,21 +63,22 @@ export function StarterKey({ apiKey, onKey }: StarterKeyProps) {
     gcTime: 0,
   });
   const invoke = roles.data?.data.find((role) => role.name === 'Key - Invoke');
-  const had = gone || (keys.data?.meta.total ?? 0) > 0;
+  // A workspace is given a test key; a live key is only ever made by somebody who asks for it.
+  const given = space === 'test' && !gone && (keys.data?.meta.total ?? 0) === 0;
 
   // The very first visit finds the call filled in: the key of a new workspace is made when its page first opens, and never by a reload.
   const asked = useRef(false);
   const { mutate: takeKey } = take;
   useEffect(() => {
-    if (asked.current || !keys.data || keys.data.meta.total > 0 || readOnly) return;
+    if (asked.current || !keys.data || !given || readOnly) return;
     asked.current = true;
     takeKey('on visit');
-  }, [keys.data, readOnly, takeKey]);
+  }, [keys.data, given, readOnly, takeKey]);
 
   if (apiKey) {
     return (
       <p role="status" className="text-ink-2">
-        Your test key is in the call. It is shown this once: leaving or reloading the page forgets it.{' '}
+        Your {space} key is in the call. It is shown this once: leaving or reloading the page forgets it.{' '}
         <Link href={path('/api-keys')} className={textLink}>
           API keys
         </Link>{' '}
@@ -88,19 +89,7 @@ export function StarterKey({ apiKey, onKey }: StarterKeyProps) {
   return (
     <div className="flex flex-col gap-2">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
-        {had ? (
-          <Button
-            variant="primary"
-            icon={<KeyRound />}
-            loading={create.isPending}
-            disabledReason={readOnly}
-            onClick={() =>
-              create.mutate({ name: `First call ${new Date().toISOString().slice(0, 16)}`, ...(invoke ? { role_ids: [invoke.id] } : {}) })
-            }
-          >
-            Create a test key
-          </Button>
-        ) : (
+        {given ? (
           <Button
             variant="primary"
             size="lg"
@@ -111,11 +100,25 @@ export function StarterKey({ apiKey, onKey }: StarterKeyProps) {
           >
             Put my test key in
           </Button>
+        ) : (
+          <Button
+            variant="primary"
+            icon={<KeyRound />}
+            loading={create.isPending}
+            disabledReason={readOnly}
+            onClick={() =>
+              create.mutate({ name: `First call ${new Date().toISOString().slice(0, 16)}`, ...(invoke ? { role_ids: [invoke.id] } : {}) })
+            }
+          >
+            Create a {space} key
+          </Button>
         )}
         <p className="min-w-0 flex-1 basis-64 text-ink-2">
-          {had
-            ? 'This workspace had its first key already, and keys are shown only once. A new one that may call routes and nothing else takes a second.'
-            : 'It is made now, shown once, and works in Test only.'}
+          {given
+            ? 'It is made now, shown once, and works in Test only.'
+            : space === 'test'
+              ? 'This workspace had its first key already, and keys are shown only once. A new one that may call routes and nothing else takes a second.'
+              : 'It may call live routes and nothing else, is shown once, and is put into the call above.'}
         </p>
       </div>
       {!gone && <MutationError error={take.error} />}

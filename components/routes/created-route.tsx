@@ -1,6 +1,7 @@
 'use client';
 
 import type { inferRouterOutputs } from '@trpc/server';
+import { useEffect, useRef } from 'react';
 import { usePath } from '#components/trpc/provider.tsx';
 import { Button, LinkButton } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
@@ -12,6 +13,9 @@ export type Made = { route: inferRouterOutputs<AppRouter>['routes']['create']; w
 /** What follows a new route: what the server noticed, and the call that uses it. */
 export function CreatedRoute({ made: { route, warnings }, onAgain }: { made: Made; onAgain: () => void }) {
   const path = usePath();
+  const next = useRef<HTMLAnchorElement>(null);
+  // The button that made it is gone: the keyboard goes on at what comes next.
+  useEffect(() => next.current?.focus(), []);
   return (
     <>
       {warnings.map((warning) => (
@@ -22,7 +26,7 @@ export function CreatedRoute({ made: { route, warnings }, onAgain }: { made: Mad
       </p>
       <CallThis reference={route.slug ?? route.id} />
       <div className="flex flex-wrap gap-2">
-        <LinkButton variant="primary" href={path(`/routes/${route.id}`)}>
+        <LinkButton ref={next} variant="primary" href={path(`/routes/${route.id}`)}>
           Open the route
         </LinkButton>
         <Button onClick={onAgain}>Make another</Button>
