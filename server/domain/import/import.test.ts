@@ -256,7 +256,7 @@ test('descriptions that cannot be used are refused with a reason', async () => {
 test('no pasted description keeps the process busy, however short', async () => {
   const head = 'openapi: 3.1.0\nservers:\n  - url: https://a.example.com\n';
   const texts = [
-    `${head}${'? '.repeat(200)}`,
+    `${head}${'? '.repeat(400)}`,
     `${head}x: ${'[?'.repeat(50_000)}`,
     `${head}x: ${'[}'.repeat(50_000)}`,
     `${head}x: ${'!a '.repeat(50_000)}`,
