@@ -17,7 +17,7 @@ import { useHotkeys } from '#components/ui/hotkeys.ts';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
 import { lazily, whenOpen } from '#components/ui/lazily.tsx';
 import { Pagination } from '#components/ui/pagination.tsx';
-import { EmptyState } from '#components/ui/states.tsx';
+import { EmptyState, NoResults } from '#components/ui/states.tsx';
 import { Segmented } from '#components/ui/tabs.tsx';
 import { Time } from '#components/ui/time.tsx';
 import { ViewsMenu } from '#components/views/views-menu.tsx';
@@ -89,7 +89,7 @@ const all = [
 
 export function KeyList() {
   const trpc = useTRPC();
-  const { api_url } = useScope();
+  const { api_url, space } = useScope();
   const path = usePath();
   const [search, setSearch] = useQueryStates(keySearch);
   const [created, setCreated] = useState<NewKey>();
@@ -116,18 +116,38 @@ export function KeyList() {
       <PageHeader title="API keys" description="For programs: to call routes, and to build them." usage={usage} actions={newKey} />
       <div className="flex flex-wrap items-center justify-end gap-2">
         <ViewsMenu page="api_keys" columns={choice} />
+        {/* Test has keys of one kind. */}
+        {space === 'live' && (
+          <Segmented
+            label="Kind"
+            value={search.kind ?? 'any'}
+            onValueChange={(kind) => void setSearch({ kind: kind === 'any' ? null : kind, page: 1 })}
+            options={[
+              { value: 'any', label: 'Any kind' },
+              { value: 'standard', label: TYPES.standard },
+              { value: 'access_key', label: TYPES.access_key },
+            ]}
+          />
+        )}
         <Segmented
           label="Which keys"
           value={search.show}
           onValueChange={(show) => void setSearch({ show, page: 1 })}
           options={[
             { value: 'active', label: 'Active' },
+            { value: 'ended', label: 'Ended' },
             { value: 'all', label: 'All' },
           ]}
         />
       </div>
       {list.isError ? (
         <QueryError query={list} what="The keys" />
+      ) : rows?.length === 0 && (search.show === 'ended' || search.kind) ? (
+        <NoResults
+          noun="keys"
+          filters={[...(search.show === 'all' ? [] : [search.show]), ...(search.kind ? [TYPES[search.kind]] : [])]}
+          onClear={() => void setSearch({ show: null, kind: null, page: 1 })}
+        />
       ) : (
         <DataTable
           columns={columns}

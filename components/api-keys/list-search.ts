@@ -2,7 +2,8 @@ import { parseAsInteger, parseAsString, parseAsStringLiteral } from 'nuqs/server
 
 /** What the address of the list of keys holds; the page reads it on the server, the view in the browser. */
 export const keySearch = {
-  show: parseAsStringLiteral(['active', 'all']).withDefault('active'),
+  show: parseAsStringLiteral(['active', 'ended', 'all']).withDefault('active'),
+  kind: parseAsStringLiteral(['standard', 'access_key']),
   open: parseAsStringLiteral(['new']),
   peek: parseAsString,
   sort: parseAsStringLiteral(['created_at', 'name', 'last_used_at']).withDefault('created_at'),
@@ -12,17 +13,19 @@ export const keySearch = {
 };
 
 export type KeySearch = {
-  show: 'active' | 'all';
+  show: 'active' | 'ended' | 'all';
+  kind: 'standard' | 'access_key' | null;
   sort: 'created_at' | 'name' | 'last_used_at';
   order: 'asc' | 'desc';
   page: number;
   per_page: number;
 };
 
-export const keyListInput = ({ show, sort, order, page, per_page }: KeySearch) => ({
+export const keyListInput = ({ show, kind, sort, order, page, per_page }: KeySearch) => ({
   page,
   per_page,
   sort,
   order,
-  ...(show === 'active' ? { active: true } : {}),
+  ...(show === 'all' ? {} : { active: show === 'active' }),
+  ...(kind ? { key_type: kind } : {}),
 });
