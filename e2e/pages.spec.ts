@@ -1,0 +1,88 @@
+import AxeBuilder from '@axe-core/playwright';
+import { expect, type Page, test } from '@playwright/test';
+import { json, operator, setting } from './running-system.ts';
+
+/** Every page there is, as its owner opens it. */
+const person = { email: 'mary@example.com', password: 'the connexion of the sciences' };
+const slug = 'pages';
+
+test.beforeAll(async () => {
+  await operator(['create-tenant', '--slug', slug, '--plan', 'pro', '--owner-email', person.email, '--owner-password', person.password]);
+  // Pages with something on them: a call, a refusal, a client and a collection.
+  const { api_key: key = '' } = await operator(['create-key', '--slug', slug, '--space', 'test', '--role', 'Key - Infrastructure']);
+  const api = `${setting('E2E_SANDBOX_API_URL')}/v1`;
+  for (const family of ['clients', 'collections']) {
+    const made = await json(`${api}/${family}`, {
+      key,
+      body: { name: 'Partner', ...(family === 'clients' && { ip_address: '192.0.2.7' }) },
+    });
+    expect(made.status, made.text).toBe(201);
+  }
+  const proxy = `http://localhost:${setting('E2E_PROXY_PORT')}/p/sandbox-${slug}`;
+  expect((await json(`${proxy}/echo/hello`, { headers: { 'x-svc-key': key } })).status).toBe(200);
+  expect((await json(`${proxy}/nowhere`, { headers: { 'x-svc-key': key } })).status).toBe(404);
+});
+
+test.beforeEach(async ({ page }) => {
+  await page.goto(`${setting('E2E_ADMIN_URL')}/signin`);
+  await page.getByLabel('E-mail').fill(person.email);
+  await page.getByLabel('Password', { exact: true }).fill(person.password);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await page.waitForURL(`**/${slug}/**`);
+});
+
+test('every page of the navigation opens in both spaces without a console error, and axe finds nothing serious', async ({ page }) => {
+  test.setTimeout(180_000);
+  const errors: string[] = [];
+  page.on('pageerror', (error) => errors.push(error.message));
+  page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
+  const pages = [
+    '',
+    '/routes',
+    '/routes/echo',
+    '/collections',
+    '/clients',
+    '/environments',
+    '/import',
+    '/secrets',
+    '/logs',
+    '/audit',
+    '/api-keys',
+    '/explorer',
+    '/quickstart',
+  ];
+  const paths = [
+    ...pages.map((p) => `/${slug}/test${p}`),
+    ...pages.filter((p) => p !== '/routes/echo').map((p) => `/${slug}/live${p}`),
+    `/${slug}/settings/workspace`,
+    `/${slug}/settings/usage`,
+    `/${slug}/settings/roles`,
+    '/me/profile',
+    '/me/security',
+    '/me/preferences',
+    '/me/sessions',
+  ];
+  for (const path of paths) {
+    await page.goto(path);
+    await expect(page.getByRole('heading', { level: 1 }).first(), path).toBeVisible();
+    await expect(page.getByText('This page does not exist'), path).toHaveCount(0);
+    await accessible(page);
+    expect(errors, path).toEqual([]);
+  }
+});
+
+test('signing out ends the session at once, for every page', async ({ page }) => {
+  await page
+    .getByRole('button', { name: /account|Mary/i })
+    .first()
+    .click();
+  await page.getByRole('menuitem', { name: /sign out/i }).click();
+  await page.waitForURL('**/signin');
+  await page.goto(`/${slug}/test/secrets`);
+  await page.waitForURL('**/signin**');
+});
+
+async function accessible(page: Page): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']).analyze();
+  expect(violations.map((v) => `${v.id}: ${v.nodes[0]?.target.join(' ')}`)).toEqual([]);
+}
