@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { endOf, halvesOf, limitInWords, stateOf } from './key-words.ts';
+import { KEY_ROLES } from '#server/domain/roles/catalogue/schema.ts';
+import { endOf, halvesOf, limitInWords, stateOf, swallowed } from './key-words.ts';
 
 test('a limit is said per its window', () => {
   assert.equal(limitInWords(600, 60), '600 per minute');
@@ -22,4 +23,11 @@ test('a key near its end, past it and revoked are told apart', () => {
   assert.equal(stateOf({ active: false, revoked_at: '2025-12-31T00:00:00Z', revoke_at: null, expires_at: null }, now).label, 'Revoked');
   const replaced = { ...key, revoke_at: '2026-01-02T00:00:00Z' };
   assert.deepEqual([stateOf(replaced, now).label, endOf(replaced), endOf(key)], ['Replaced', replaced.revoke_at, key.expires_at]);
+});
+
+test('a narrow role ticked beside one that gives all of it is told to narrow nothing; roles that each add something are left alone', () => {
+  const id = (name: string) => KEY_ROLES.find((role) => role.name === `Key - ${name}`)?.id ?? '';
+  assert.deepEqual(swallowed([id('Editor'), id('Invoke')]), { wide: 'Editor', narrow: 'Invoke' });
+  assert.equal(swallowed([id('Invoke'), id('Read-only')]), undefined, 'calling is not reading');
+  assert.equal(swallowed([id('Editor')]), undefined);
 });

@@ -8,6 +8,16 @@ export const TYPES = { standard: 'Standard', test: 'Test', access_key: 'Access k
 
 export const roleName = (id: string): string => KEY_ROLES.find((role) => role.id === id)?.name.replace(/^Key - /, '') ?? 'Unknown role';
 
+/** Of the chosen roles, the one that gives all that another chosen one gives, and that other: a narrow role ticked beside it narrows nothing. */
+export function swallowed(ids: readonly string[]): { wide: string; narrow: string } | undefined {
+  const chosen = KEY_ROLES.filter(({ id }) => ids.includes(id));
+  for (const narrow of chosen)
+    for (const wide of chosen)
+      if (wide !== narrow && [...narrow.capabilities].every((one) => wide.capabilities.has(one)))
+        return { wide: roleName(wide.id), narrow: roleName(narrow.id) };
+  return undefined;
+}
+
 /** "600 per minute", from requests and a window in seconds. */
 export function limitInWords(requests: number | null, seconds: number | null): string | undefined {
   if (requests === null) return undefined;

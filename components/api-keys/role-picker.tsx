@@ -7,12 +7,14 @@ import { useScope } from '#components/trpc/provider.tsx';
 import { Checkbox } from '#components/ui/choices.tsx';
 import { Field } from '#components/ui/field.tsx';
 import { KEY_ROLES, keyCapabilities } from '#server/domain/roles/catalogue/schema.ts';
+import { swallowed } from './key-words.ts';
 
 type Props = { value: readonly string[]; onChange: (value: string[]) => void; error?: string | undefined };
 
 /** The roles of a key, each with its sentence, and what the chosen ones add up to. */
 export function RolePicker({ value, onChange, error }: Props) {
   const toggle = (id: string, on: boolean) => onChange(on ? [...value, id] : value.filter((one) => one !== id));
+  const both = swallowed(value);
   return (
     <Field group label="Roles" required error={error} hint="The narrowest that does the work. You cannot give more than you hold yourself.">
       <div className="flex flex-col gap-2.5 rounded-lg border border-line-strong p-3">
@@ -26,6 +28,11 @@ export function RolePicker({ value, onChange, error }: Props) {
           />
         ))}
       </div>
+      {both && (
+        <p role="status" className="text-warn-ink text-xs">
+          {both.wide} gives all that {both.narrow} gives, and more. For a narrow key untick {both.wide}.
+        </p>
+      )}
       <RolePreview roles={value} />
     </Field>
   );
