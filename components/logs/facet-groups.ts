@@ -4,16 +4,25 @@ import type { LogSearch } from './list-search.ts';
 import { MODE_WORDS, OUTCOME_WORDS, toldOf } from './words.ts';
 
 export type Facets = z.output<typeof LogFacets>;
-export type FacetValue = { value: string; label: string; count: number; chosen: boolean; change: Partial<LogSearch> };
+export type FacetValue = {
+  value: string;
+  label: string;
+  /** Undefined for a status by its number: the server counts classes. */
+  count: number | undefined;
+  chosen: boolean;
+  change: Partial<LogSearch>;
+};
 export type FacetGroup = { title: string; values: readonly FacetValue[] };
 
+type Counted = { value: string; count: number | undefined };
 type Key = 'outcome' | 'status' | 'route_id' | 'error' | 'environment' | 'client_id' | 'api_key_id' | 'method' | 'mode';
 
 /** What the calls can be narrowed by, with how many each choice leaves; a chosen value that is left with none stays, so that it can be given up. */
 export function facetGroups(facets: Facets, search: LogSearch): FacetGroup[] {
-  const group = (title: string, key: Key, values: readonly { value: string; count: number }[], label: (value: string) => string) => {
+  const group = (title: string, key: Key, values: readonly Counted[], label: (value: string) => string) => {
     const chosen = search[key];
-    const known = chosen === null || values.some(({ value }) => value === chosen) ? values : [...values, { value: chosen, count: 0 }];
+    const count = key === 'status' && /^\d+$/.test(chosen ?? '') ? undefined : 0;
+    const known = chosen === null || values.some(({ value }) => value === chosen) ? values : [...values, { value: chosen, count }];
     return {
       title,
       values: known.map(({ value, count }) => ({

@@ -19,7 +19,7 @@ export function FacetRail({ facets, search, onChange, className }: Props) {
   return (
     <section aria-label="Narrow the calls" className={cn('flex flex-col gap-4', className)}>
       {groups.map((group) => (
-        <Group key={group.title} group={group} most={Math.max(1, ...group.values.map(({ count }) => count))} onChange={onChange} />
+        <Group key={group.title} group={group} most={Math.max(1, ...group.values.map(({ count }) => count ?? 0))} onChange={onChange} />
       ))}
       {groups.length === 0 && <p className="text-ink-3 text-xs">All calls of this span are alike.</p>}
       {facets.total_is_capped && (
@@ -50,14 +50,16 @@ function Group({ group: { title, values }, most, onChange }: { group: FacetGroup
           <span
             aria-hidden
             className="absolute inset-y-1 left-0 rounded-r-xs bg-pressed/70"
-            style={{ width: `${((count / most) * 100).toString()}%` }}
+            style={{ width: `${(((count ?? 0) / most) * 100).toString()}%` }}
           />
           {chosen && <Check aria-hidden className="relative size-3 shrink-0" />}
           <span className="relative min-w-0 flex-1 truncate">{label}</span>
-          <span className="figures relative text-ink-3">
-            {count.toLocaleString()}
-            <span className="sr-only"> calls</span>
-          </span>
+          {count !== undefined && (
+            <span className="figures relative text-ink-3">
+              {count.toLocaleString()}
+              <span className="sr-only"> calls</span>
+            </span>
+          )}
         </button>
       ))}
       {values.length > FEW && (

@@ -45,7 +45,7 @@ export function LogFilterBar({ search, onChange, filters, facets, onClear, child
         label: (
           <span className="flex items-baseline justify-between gap-4">
             <span className="truncate">{label}</span>
-            <span className="figures text-ink-3 text-xs">{count.toLocaleString()}</span>
+            <span className="figures text-ink-3 text-xs">{count?.toLocaleString()}</span>
           </span>
         ),
         checked: chosen,
