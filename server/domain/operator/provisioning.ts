@@ -1,7 +1,7 @@
 import { email as emailAddress } from '#server/domain/people/schema.ts';
 import { acceptPassword, canonicalEmail } from '#server/domain/people/service.ts';
 import { PLANS } from '#server/domain/plans/schema.ts';
-import { seedStarter } from '#server/domain/signup/service.ts';
+import { STARTER_ROUTE, STARTER_SECRET, seedStarter } from '#server/domain/signup/service.ts';
 import { proxyUrl } from '#server/domain/tenants/addresses.ts';
 import { isUsableSlug, REGIONS } from '#server/domain/tenants/schema.ts';
 import { createTenant } from '#server/domain/tenants/service.ts';
@@ -46,7 +46,22 @@ export async function provisionTenant(input: {
         name: tenant.name,
         details: { plan, status },
       });
-      if (input.starter !== false) await seedStarter(tx, tenant.id, now);
+      if (input.starter !== false) {
+        const starter = await seedStarter(tx, tenant.id, now);
+        const details = { via: 'operator' };
+        await audit(
+          tx,
+          tenant.id,
+          { action: 'create', resource_type: 'secret', resource_id: starter.secret_id, name: STARTER_SECRET, details },
+          'test',
+        );
+        await audit(
+          tx,
+          tenant.id,
+          { action: 'create', resource_type: 'route', resource_id: starter.route_id, name: STARTER_ROUTE, details },
+          'test',
+        );
+      }
     } else if (existing.subscription_plan !== plan || existing.subscription_status !== status)
       await movePlan(tx, existing, plan, status, false);
     if (email) await ensureMember(tx, tenant.id, { email, role: 'owner', passwordHash, now });

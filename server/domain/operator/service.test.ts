@@ -21,6 +21,8 @@ test('create-tenant is idempotent by slug and brings plan and status along', asy
   assert.equal(await db().memberships.count({ where: { tenant_id: tenant.id, role: 'owner' } }), 1);
   const entries = await db().audit_logs.findMany({ where: { tenant_id: tenant.id } });
   assert.ok(entries.every((e) => e.actor_type === 'operator'));
+  const inTest = entries.filter((e) => e.sandbox).map((e) => `${e.action} ${e.resource_type}`);
+  assert.deepEqual(inTest.toSorted(), ['create route', 'create secret'], 'what a new workspace begins with has a beginning in its trail');
 });
 
 test('set-member gives, changes and takes away a role, each time in the audit log, and never leaves a workspace without an Owner', async () => {

@@ -209,4 +209,4 @@ async function keptPassword(ctx: PersonCtx, claim: ClaimRow, typed: string | und
   return claim.password_hash;
 }
 
-export { seedStarter } from './starter.ts';
+export { STARTER_ROUTE, STARTER_SECRET, seedStarter } from './starter.ts';
