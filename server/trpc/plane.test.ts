@@ -9,6 +9,7 @@ import { testDatabase } from '#server/testing/database.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { handleDashboard } from './dashboard.ts';
 import { handleTrpc, MOST_IN_BATCH } from './handle.ts';
+import { handleTail } from './tail.ts';
 
 await testDatabase();
 
@@ -34,7 +35,9 @@ async function signedIn(role: 'owner' | 'viewer' = 'owner') {
     return { status: response.status, text: await response.text() };
   };
   const send = (path: string, init?: RequestInit) => sent(handleTrpc, `trpc/${path}`, init);
-  return { w, send, get: (path: string, headers: Record<string, string>) => sent(handleDashboard, path, { headers }) };
+  const get = (path: string, headers: Record<string, string>) => sent(handleDashboard, path, { headers });
+  const tail = (headers: Record<string, string>) => sent(handleTail, 'logs/tail', { headers, signal: AbortSignal.timeout(300) });
+  return { w, send, get, tail };
 }
 
 const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
@@ -74,6 +77,15 @@ test('nothing is changed by a GET or by what a form of another site can send, an
     '{"name":"p","target_base_url":"https://example.com","inject_body_json":{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}}';
   await send('routes.create', { method: 'POST', body });
   assert.equal(({} as { polluted?: number }).polluted, undefined);
+});
+
+test('no page of somebody else opens live views in a person’s name: their number is limited', async () => {
+  const { tail } = await signedIn();
+  for (const site of ['cross-site', 'same-site']) {
+    const { status, text } = await tail({ 'sec-fetch-site': site });
+    assert.deepEqual([status, JSON.parse(text).code], [403, 'csrf_failed'], site);
+  }
+  assert.equal((await tail({ 'sec-fetch-site': 'same-origin' })).status, 200);
 });
 
 test('no page of somebody else starts a download in a person’s name', async () => {

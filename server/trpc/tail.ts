@@ -1,3 +1,4 @@
+import { assertNotForeign } from '#server/auth/same-origin.ts';
 import { tailResponse } from '#server/domain/request-logs/service.ts';
 import { asRefusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
@@ -8,6 +9,7 @@ import { refused } from './dashboard.ts';
 export async function handleTail(req: Request): Promise<Response> {
   let requestId = newId();
   try {
+    assertNotForeign(req.headers);
     const { searchParams } = new URL(req.url);
     const call = callOf(req);
     const space = searchParams.get('space');
