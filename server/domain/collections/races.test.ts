@@ -113,6 +113,29 @@ async function assertWhole({ tenant }: Workspace): Promise<void> {
   assert.equal(count('create') - count('delete'), secrets);
 }
 
+test('of an environment that goes or is renamed while a collection takes it in, no collection keeps a name that nothing has', async () => {
+  const w = await workspace();
+  for (let round = 0; round < 10; round++) {
+    const env = await made(w.live, 'environments.create', { name: fresh('e') });
+    const { id } = await collection(w.live);
+    const put = run(w.live, 'collections.environment_defaults.put', {
+      id,
+      expected_environments: [env.name],
+      environments: [{ environment_name: env.name }],
+    });
+    const change =
+      round % 2 === 0
+        ? run(w.live, 'environments.delete', { id: env.id })
+        : run(w.live, 'environments.update', { id: env.id, name: fresh('n') });
+    const results = await Promise.allSettled([put(), change()]);
+    for (const r of results) if (r.status === 'rejected') assert.ok(r.reason instanceof Refusal, String(r.reason));
+    const names = new Set((await made(w.live, 'environments.list')).map((e: { name: string }) => e.name));
+    const { expected_environments, environments } = await made(w.live, 'collections.environment_defaults.get', { id });
+    for (const name of [...expected_environments, ...environments.map((e: { environment_name: string }) => e.environment_name)])
+      assert.ok(names.has(name), `${name} is expected and does not exist`);
+  }
+});
+
 test('a change that is made again after somebody else’s is checked again, and warns once', async () => {
   const w = await workspace();
   const { id } = await collection(w.live);

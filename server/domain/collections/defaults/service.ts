@@ -115,7 +115,9 @@ async function defaultsAnswer(tx: Tx, ctx: Ctx, collection: { id: string; expect
 
 async function refuseUnknownEnvironments(tx: Tx, ctx: Ctx, expected: string[], environments: { environment_name: string }[]) {
   const names = [...expected, ...environments.map((e) => e.environment_name)];
-  const known = await tx.environments.findMany({ where: { ...own(ctx), name: { in: names } }, select: { name: true } });
+  // Held until the end: one that is renamed or deleted meanwhile would stay expected under a name that nothing has.
+  const known = await tx.$queryRaw<{ name: string }[]>`
+    select name from environments where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and name = any(${names}) order by id for share`;
   const unknown = names.find((name) => !known.some((k) => k.name === name));
   if (unknown !== undefined)
     throw invalid(expected.includes(unknown) ? 'expected_environments' : 'environments', `${unknown} is no environment of this space`);
