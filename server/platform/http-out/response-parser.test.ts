@@ -82,6 +82,7 @@ test('what two readers could understand differently is refused', () => {
     'a status of two digits': 'HTTP/1.1 99 X\r\n\r\n',
     'a status that is none': 'HTTP/1.1 2x0 X\r\n\r\n',
     'bare line feeds': 'HTTP/1.1 200 OK\nContent-Length: 0\r\n\r\n',
+    'a head that ends with bare line feeds': 'HTTP/1.1 200 OK\nContent-Length: 2\n\nok',
     'a bare line feed in a value': `${ok}A: b\nContent-Length: 0\r\n\r\n`,
     'a bare carriage return in a value': `${ok}A: b\rContent-Length: 9\r\n\r\n`,
     'a folded line': `${ok}A: b\r\n c\r\n\r\n`,

@@ -147,6 +147,8 @@ export class ResponseParser {
     if (end < 0) {
       const start = block.toString('latin1', from, Math.min(from + START.length, block.length));
       if (!START.startsWith(start)) throw new MalformedResponse('what came is not HTTP/1');
+      // Its sender thinks it whole: waiting for more would only end with the call's time.
+      if (block.indexOf('\n\n', Math.max(from, held - 1), 'latin1') >= 0) throw new MalformedResponse('the head ends with bare line feeds');
       this.#held = Buffer.from(block.subarray(from));
       return bytes.length;
     }
