@@ -59,7 +59,7 @@ const all = [
   }),
   column.accessor('last_used_at', {
     header: 'Last used',
-    meta: { sort: 'last_used_at' },
+    meta: { sort: 'last_used_at', hideBelow: 'sm' },
     cell: ({ row }) => (
       <span className="flex flex-wrap items-baseline gap-x-2">
         <Time value={row.original.last_used_at} empty="never" />
