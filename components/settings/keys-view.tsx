@@ -96,8 +96,7 @@ export function KeysView() {
             skeletonRows={2}
           />
           <Callout title="Every rotation stands in the critical chain">
-            It can be verified there that no version was made or retired unnoticed. A key service of your own can be attached in a later
-            release.
+            It can be verified there that no version was made or retired unnoticed.
           </Callout>
         </>
       )}

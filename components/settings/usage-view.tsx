@@ -88,7 +88,7 @@ export function UsageView() {
                 })}
               </ul>
             </SectionCard>
-            <Callout title="To change the plan, ask your operator">Checkout and invoices are not part of this release.</Callout>
+            <Callout title="To change the plan, ask whoever runs this installation" />
           </>
         }
       >
