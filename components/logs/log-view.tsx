@@ -47,8 +47,11 @@ export function LogView() {
   const pages = useLogs({ ...filters, ...span });
   const stats = useQuery(trpc.requestLogs.stats.queryOptions({ ...statsFilters(search), ...span }, { placeholderData: keepPreviousData }));
   const facets = useQuery(trpc.requestLogs.facets.queryOptions({ ...filters, ...span }, { placeholderData: keepPreviousData }));
+  // The newest of a narrowed list says nothing of what came after it.
+  const newest =
+    Object.keys(filters).length === 0 && search.from === null && search.to === null ? pages.data?.pages[0]?.logs[0]?.id : undefined;
   const tail = useHeld(
-    useTail(live, (log) => matchesLive(log, filters)),
+    useTail(live, (log) => matchesLive(log, filters), newest),
     reading,
   );
   useEvery(tail.rows.length > 0 ? tail.rows[0]?.request_id : undefined, () => {

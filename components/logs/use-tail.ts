@@ -16,18 +16,25 @@ export type Tail = {
 
 const nothing: Tail = { rows: [], heldBack: 0, state: 'off' };
 
-/** Calls as they happen, newest first, while `on`. The stream is one per page; what the server holds back is counted. */
-export function useTail(on: boolean, wanted: (log: Log) => boolean): Tail {
+/**
+ * Calls as they happen, newest first, while `on`. The stream is one per page; what the server holds back is counted. It begins after the call with
+ * the id `after`, the newest the page shows, so that none is lost between the two; without it, at the moment the server begins.
+ */
+export function useTail(on: boolean, wanted: (log: Log) => boolean, after?: string): Tail {
   const { slug, space } = useScope();
   const [tail, setTail] = useState(nothing);
   const filter = useRef(wanted);
+  const start = useRef(after);
   useEffect(() => {
     filter.current = wanted;
+    start.current = after;
   });
   useEffect(() => {
     if (!on) return;
     setTail({ ...nothing, state: 'connecting' });
-    const source = new EventSource(`/admin/logs/tail?${new URLSearchParams({ workspace: slug, space }).toString()}`);
+    const query = new URLSearchParams({ workspace: slug, space });
+    if (start.current) query.set('after', start.current);
+    const source = new EventSource(`/admin/logs/tail?${query.toString()}`);
     source.onopen = () => setTail((tail) => ({ ...tail, state: 'open' }));
     // The browser connects again by itself, and gives up when it is refused; the page only says so.
     source.onerror = () => setTail((tail) => ({ ...tail, state: source.readyState === EventSource.CLOSED ? 'closed' : 'connecting' }));
