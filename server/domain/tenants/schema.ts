@@ -1,14 +1,13 @@
 import { z } from 'zod';
 
+export { isServableStatus } from './status/schema.ts';
+
 /** Labels that name other hosts of the service (interface rule 01 §1.5). */
 export const RESERVED_SLUGS: ReadonlySet<string> = new Set(
   'api sandbox api-staging sandbox-staging www staging admin auth app dashboard docs status mail mcp wrap cdn static assets support billing hooks scim pub agent me'.split(
     ' ',
   ),
 );
-
-/** Whether a workspace may be built in and called: the other subscription statuses are to look and to leave (interface rule 20 §5). */
-export const isServableStatus = (status: string): boolean => status === 'active' || status === 'trialing' || status === 'dunning';
 
 /** At most 55 characters, so that `sandbox-{slug}` is still a DNS label. */
 export const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,53}[a-z0-9])?$/;
