@@ -17,7 +17,7 @@ export type Received = (bytes: Buffer) => void;
 export type Connect = (received?: Received) => Promise<Socket | TLSSocket>;
 
 /** Of one read, at most. */
-export const READ_BYTES = 64 * 1024;
+export const READ_BYTES = 128 * 1024;
 /**
  * What every unencrypted socket reads into: one read is dealt with before the next, and a buffer of its own for each would be taken and thrown
  * away a hundred thousand times a second.
