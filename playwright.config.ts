@@ -8,9 +8,9 @@ export default defineConfig({
   testDir: 'e2e',
   testMatch: /.*\.(spec|test)\.ts$/,
   outputDir: 'test-results',
-  // Two files at a time, once the first person of the installation has signed up.
+  // Three files at a time, which mostly wait for a browser, once the first person of the installation has signed up.
   fullyParallel: false,
-  workers: 2,
+  workers: 3,
   projects: [
     { name: 'first call', testMatch: /01-.*\.spec\.ts$/ },
     { name: 'journeys', testIgnore: /01-.*\.spec\.ts$/, dependencies: ['first call'] },

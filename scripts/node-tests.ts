@@ -6,7 +6,7 @@ import { root } from './command.ts';
 export type Counts = { passed: number; failed: number };
 type FileResult = Counts & { started: number; printed: string[] };
 
-/** Runs test files on Node's own runner, each in a process of its own, two at a time; prints one line a file and every failure in full. */
+/** Runs test files on Node's own runner, each in a process of its own, three at a time; prints one line a file and every failure in full. */
 export async function runNodeTests(files: readonly string[], options: { verbose: boolean; name?: RegExp | undefined }): Promise<Counts> {
   const totals: Counts = { passed: 0, failed: 0 };
   if (files.length === 0) return totals;
@@ -19,7 +19,7 @@ export async function runNodeTests(files: readonly string[], options: { verbose:
   };
   const stream = run({
     files: files.map((file) => path.resolve(file)),
-    concurrency: 2,
+    concurrency: 3, // on two cores: many tests mostly wait
     timeout: 180_000, // a test that hangs is a test that failed
     ...(options.name ? { testNamePatterns: [options.name] } : {}),
     execArgv: ['--disable-warning=ExperimentalWarning'],
