@@ -35,9 +35,14 @@ export function withinBounds(bounds: Bounds | null, wanted: Partial<Bounds>): vo
     throw beyond(`work after ${bounds.expires_at.toISOString()}, when the caller ends`);
   if (bounds.ip_allowlist.length > 0 && ip_allowlist !== undefined && !rangesCover(bounds.ip_allowlist, ip_allowlist))
     throw beyond("work from addresses outside the caller's own list");
-  if (bounds.rate_limit_requests !== null && rate_limit_requests !== undefined && perSecond(wanted) > perSecond(bounds))
+  if (bounds.rate_limit_requests !== null && rate_limit_requests !== undefined && isLooser(wanted, bounds))
     throw beyond("exceed the caller's own rate limit");
 }
+
+/** More a second, or more at once: a longer window lets all its calls come in one moment. */
+const isLooser = (wanted: Partial<Bounds>, bounds: Bounds): boolean =>
+  (wanted.rate_limit_requests ?? Number.POSITIVE_INFINITY) > (bounds.rate_limit_requests ?? Number.POSITIVE_INFINITY) ||
+  perSecond(wanted) > perSecond(bounds);
 
 const perSecond = ({ rate_limit_requests: requests, rate_limit_window_sec: window }: Partial<Bounds>): number =>
   requests == null ? Number.POSITIVE_INFINITY : requests / (window ?? 60);

@@ -177,6 +177,7 @@ test('a key with an end, an address list or a limit gives neither itself nor ano
       { rate_limit_requests: null },
       { rate_limit_requests: 101 },
       { rate_limit_requests: 100, rate_limit_window_sec: 59 },
+      { rate_limit_requests: 101, rate_limit_window_sec: 3_600 },
     ])
       await escalates('PATCH', `/api-keys/${row.id}`, change);
   await escalates('POST', '/api-keys', { name: 'never ends' });

@@ -10,7 +10,7 @@ export class YamlBusy extends Error {
   override readonly name = 'YamlBusy';
 }
 
-// Neither may the bundler see, which would make a bundle of the thread that does not start: it runs from its source.
+// The bundler must see neither the class nor the path: it would bundle the thread too, and that does not start. It runs from its source.
 const { Worker } = process.getBuiltinModule('node:worker_threads');
 const THREAD = path.resolve('server/platform/yaml/thread.ts');
 const MOST_WAITING = 20;
