@@ -1,5 +1,6 @@
 import AxeBuilder from '@axe-core/playwright';
 import { expect, type Page, test } from '@playwright/test';
+import { signIn } from './person.ts';
 import { json, operator, setting } from './running-system.ts';
 
 /** 70 §9: the members of a collection are taken in and out on its page, and what a client is noted for has its place. */
@@ -23,11 +24,7 @@ test('a collection takes secrets and clients in and gives them back', async ({ p
   await make('/secrets', { name: 'PAY_KEY', value: 'a value of some length' });
   const client = await make('/clients', { name: 'till', ip_address: '203.0.113.7' });
 
-  await page.goto(`${setting('E2E_ADMIN_URL')}/signin`);
-  await page.getByLabel('E-mail').fill(person.email);
-  await page.getByLabel('Password', { exact: true }).fill(person.password);
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-  await page.waitForURL(`**/${slug}/**`);
+  await signIn(page, person, slug);
 
   await page.goto(`/${slug}/test/collections/${id}`);
   for (const [tab, add, name] of [

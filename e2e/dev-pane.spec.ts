@@ -1,5 +1,6 @@
 import AxeBuilder from '@axe-core/playwright';
 import { expect, test } from '@playwright/test';
+import { signIn } from './person.ts';
 import { operator } from './running-system.ts';
 
 /** The developer pane: what a page calls, in terms of the API, and nothing secret of it (70 §11). */
@@ -11,11 +12,7 @@ test('the pane shows the calls of a page as the API has them, keeps its place, l
 }) => {
   test.setTimeout(120_000);
   await operator(['create-tenant', '--slug', slug, '--plan', 'pro', '--owner-email', person.email, '--owner-password', person.password]);
-  await page.goto('/signin');
-  await page.getByLabel('E-mail').fill(person.email);
-  await page.getByLabel('Password', { exact: true }).fill(person.password);
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-  await page.waitForURL(`**/${slug}/**`);
+  await signIn(page, person, slug);
   await page.goto(`/${slug}/test/secrets`);
   await expect(page.getByRole('heading', { name: 'Secrets', level: 1 })).toBeVisible();
   await page.keyboard.press('~');

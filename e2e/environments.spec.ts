@@ -1,6 +1,7 @@
 import AxeBuilder from '@axe-core/playwright';
 import { expect, test } from '@playwright/test';
-import { operator, setting } from './running-system.ts';
+import { signIn } from './person.ts';
+import { operator } from './running-system.ts';
 
 /** 11 §9: an environment is duplicated with what every route does there, and cannot go while anything uses it. */
 const person = { email: 'stages@example.com', password: 'nine rungs on the ladder' };
@@ -11,11 +12,7 @@ test.beforeAll(async () => {
 });
 
 test('an environment is duplicated, compared and refused to go while a route serves it', async ({ page }) => {
-  await page.goto(`${setting('E2E_ADMIN_URL')}/signin`);
-  await page.getByLabel('E-mail').fill(person.email);
-  await page.getByLabel('Password', { exact: true }).fill(person.password);
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-  await page.waitForURL(`**/${slug}/**`);
+  await signIn(page, person, slug);
   await page.goto(`/${slug}/test/environments`);
   const choose = async (row: RegExp, item: string) => {
     await page

@@ -1,28 +1,15 @@
-import AxeBuilder from '@axe-core/playwright';
-import { expect, type Locator, type Page, test } from '@playwright/test';
+import { expect, type Locator, test } from '@playwright/test';
+import { accessible, signIn } from './person.ts';
 import { operator } from './running-system.ts';
 
 /** The frame by keyboard and on a phone: skip link, palette, shortcuts, focus that comes back, and the page of roles (70 §3.3, §12). */
 const person = { email: 'frames@example.com', password: 'oak around a small window' };
 const slug = 'framers';
 
-async function signIn(page: Page) {
-  await page.goto('/signin');
-  await page.getByLabel('E-mail').fill(person.email);
-  await page.getByLabel('Password', { exact: true }).fill(person.password);
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-  await page.waitForURL(`**/${slug}/**`);
-}
-
-const accessible = async (page: Page) => {
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  expect(violations.map((v) => `${v.id}: ${v.nodes[0]?.target.join(' ')}`)).toEqual([]);
-};
-
 test('by keyboard alone: past the navigation, to a page by its name, to the sheet of keys, and back to where one was', async ({ page }) => {
   test.setTimeout(90_000);
   await operator(['create-tenant', '--slug', slug, '--plan', 'pro', '--owner-email', person.email, '--owner-password', person.password]);
-  await signIn(page);
+  await signIn(page, person, slug);
   await page.goto(`/${slug}/test/secrets`);
   await expect(page.getByRole('button', { name: 'New secret' }).first()).toBeVisible();
   await page.keyboard.press('Tab');
@@ -64,7 +51,7 @@ test('by keyboard alone: past the navigation, to a page by its name, to the shee
 test('on a phone the pages are a drawer that takes and gives back the focus, and no page is wider than the screen', async ({ page }) => {
   test.setTimeout(90_000);
   await page.setViewportSize({ width: 360, height: 740 });
-  await signIn(page);
+  await signIn(page, person, slug);
   for (const path of ['test', 'test/explorer', 'test/quickstart', 'settings/roles', 'test/api-keys?open=new']) {
     await page.goto(`/${slug}/${path}`);
     await expect(page.getByRole('heading').first()).toBeVisible();
@@ -88,7 +75,7 @@ test('on a phone the pages are a drawer that takes and gives back the focus, and
 test('on a phone the menu of a row is in view in every list, without scrolling the table sideways', async ({ page }) => {
   test.setTimeout(90_000);
   await page.setViewportSize({ width: 360, height: 740 });
-  await signIn(page);
+  await signIn(page, person, slug);
   await page.goto(`/${slug}/test/clients`);
   await page.evaluate(async (workspace) => {
     const me = (await (await fetch('/auth/me')).json()) as { csrf_token: string };
@@ -149,7 +136,7 @@ test('what a role may not open is locked with the roles that may, hidden from a 
 
 test('in forced colours the page one is on, the choice one made and what is on are still told from the rest', async ({ browser }) => {
   const page = await browser.newPage({ forcedColors: 'active' });
-  await signIn(page);
+  await signIn(page, person, slug);
   await page.goto(`/${slug}/test/routes/echo`);
   const background = (of: Locator) => of.evaluate((element) => getComputedStyle(element).backgroundColor);
   const pages = page.getByRole('navigation', { name: 'Pages' });

@@ -1,5 +1,5 @@
-import AxeBuilder from '@axe-core/playwright';
-import { expect, type Page, test } from '@playwright/test';
+import { expect, test } from '@playwright/test';
+import { accessible, signIn } from './person.ts';
 import { json, operator, setting, startUpstream, type Upstream } from './running-system.ts';
 
 /** What somebody has already, a description or a command that works, becomes a route in Live with its credential sealed, and is called with a key made there. */
@@ -14,18 +14,9 @@ test.beforeAll(async () => {
 test.afterAll(() => upstream?.close());
 
 test.beforeEach(async ({ page }) => {
-  await page.goto(`${setting('E2E_ADMIN_URL')}/signin`);
-  await page.getByLabel('E-mail').fill(person.email);
-  await page.getByLabel('Password', { exact: true }).fill(person.password);
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-  await page.waitForURL(`**/${slug}/**`);
+  await signIn(page, person, slug);
   await page.goto(`/${slug}/live/import`);
 });
-
-async function accessible(page: Page) {
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  expect(violations.map((v) => `${v.id}: ${v.nodes[0]?.target.join(' ')}`)).toEqual([]);
-}
 
 test('a pasted description in YAML becomes a live route that injects its credential, called with a live key made in the browser', async ({
   page,

@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import AxeBuilder from '@axe-core/playwright';
 import { expect, type Page, test } from '@playwright/test';
+import { signIn } from './person.ts';
 import { json, operator, setting, startUpstream, type Upstream, until } from './running-system.ts';
 
 /** The request log as one person reads it, and the figures other pages show of the same calls (13 §9, 70 §4 to §6). */
@@ -45,11 +46,7 @@ test.beforeAll(async () => {
 test.afterAll(() => upstream.close());
 
 test.beforeEach(async ({ page }) => {
-  await page.goto('/signin');
-  await page.getByLabel('E-mail').fill(person.email);
-  await page.getByLabel('Password', { exact: true }).fill(person.password);
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-  await page.waitForURL(`**/${slug}/**`);
+  await signIn(page, person, slug);
 });
 
 test('facets count and narrow, two calls are compared by keyboard, and one is tried again without its credential', async ({ page }) => {

@@ -1,5 +1,6 @@
 import AxeBuilder from '@axe-core/playwright';
 import { expect, type Page, test } from '@playwright/test';
+import { signIn } from './person.ts';
 import { json, operator, setting } from './running-system.ts';
 
 /** Every page there is, as its owner opens it. */
@@ -24,11 +25,7 @@ test.beforeAll(async () => {
 });
 
 test.beforeEach(async ({ page }) => {
-  await page.goto(`${setting('E2E_ADMIN_URL')}/signin`);
-  await page.getByLabel('E-mail').fill(person.email);
-  await page.getByLabel('Password', { exact: true }).fill(person.password);
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-  await page.waitForURL(`**/${slug}/**`);
+  await signIn(page, person, slug);
 });
 
 test('every page of the navigation opens in both spaces without a console error, and axe finds nothing serious', async ({ page }) => {

@@ -1,18 +1,11 @@
 import AxeBuilder from '@axe-core/playwright';
-import { expect, type Page, test } from '@playwright/test';
+import { expect, test } from '@playwright/test';
+import { signIn } from './person.ts';
 import { operator } from './running-system.ts';
 
 /** What a person prefers holds at once, after a reload, and in a browser that never saw it (70 §13). */
 const person = { email: 'prefers@example.com', password: 'a chair by the window, please' };
 const slug = 'preferers';
-
-async function signIn(page: Page) {
-  await page.goto('/signin');
-  await page.getByLabel('E-mail').fill(person.email);
-  await page.getByLabel('Password', { exact: true }).fill(person.password);
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-  await page.waitForURL(`**/${slug}/**`);
-}
 
 test('shortcuts of a single key are switched off, the theme, the clock and the first page chosen; another browser follows', async ({
   page,
@@ -20,7 +13,7 @@ test('shortcuts of a single key are switched off, the theme, the clock and the f
 }) => {
   test.setTimeout(120_000);
   await operator(['create-tenant', '--slug', slug, '--plan', 'pro', '--owner-email', person.email, '--owner-password', person.password]);
-  await signIn(page);
+  await signIn(page, person, slug);
   await page.goto('/me/preferences');
   const kept = () => page.waitForResponse((response) => response.url().endsWith('/auth/me') && response.request().method() === 'PATCH');
   const choose = async (act: () => Promise<unknown>) => {
@@ -51,7 +44,7 @@ test('shortcuts of a single key are switched off, the theme, the clock and the f
 
   const context = await browser.newContext();
   const other = await context.newPage();
-  await signIn(other);
+  await signIn(other, person, slug);
   await expect(other).toHaveURL(new RegExp(`/${slug}/(test|live)/secrets$`));
   await expect(other.locator('html')).toHaveAttribute('data-theme', 'dark');
   await other.keyboard.press('?');
@@ -60,7 +53,7 @@ test('shortcuts of a single key are switched off, the theme, the clock and the f
 });
 
 test('the security page changes the password and leads to the sessions', async ({ page }) => {
-  await signIn(page);
+  await signIn(page, person, slug);
   await page.goto('/me/security');
   await expect(page.getByRole('button', { name: 'Change password' })).toBeVisible();
   await page.getByRole('link', { name: 'See your sessions' }).click();

@@ -1,5 +1,6 @@
 import AxeBuilder from '@axe-core/playwright';
 import { expect, test } from '@playwright/test';
+import { signIn } from './person.ts';
 import { operator } from './running-system.ts';
 
 /** Views of list pages and the choice of columns, as one person uses them (70 §3.5). */
@@ -9,11 +10,7 @@ const slug = 'viewers';
 test('a look at a list is kept under a name, shown again, preferred, shared and removed; columns come and go', async ({ page }) => {
   test.setTimeout(120_000);
   await operator(['create-tenant', '--slug', slug, '--plan', 'pro', '--owner-email', person.email, '--owner-password', person.password]);
-  await page.goto('/signin');
-  await page.getByLabel('E-mail').fill(person.email);
-  await page.getByLabel('Password', { exact: true }).fill(person.password);
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-  await page.waitForURL(`**/${slug}/**`);
+  await signIn(page, person, slug);
   const routes = `/${slug}/test/routes`;
   const accessible = async (what: string) => {
     const { violations } = await new AxeBuilder({ page }).analyze();
