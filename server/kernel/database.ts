@@ -10,18 +10,20 @@ export type { Db, Tx };
  * so a query that forgot its `own(ctx)` still sees nothing foreign (interface rule 64 §3.3).
  */
 export function read<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>): Promise<T> {
-  return inTransaction(ctx, work);
+  return inTransaction(ctx, work, 20_000);
 }
 
 /** So often work is begun again that another transaction overtook. */
 const TRIES = 4;
+/** A change of a hundred thousand rows needs half of it; the claim of an idempotent call and the front door wait twice as long. */
+const CHANGE_MS = 60_000;
 
 /**
  * The transaction of the idempotent call this is part of, or a new one, inside the row-level-security context. Work that another transaction overtook
  * (what it refers to is gone, what it makes is there, each waits for the other) is done again from the start and then sees what the other one did: it
  * is refused in its own words, or succeeds. So `work` does nothing that a rollback would not undo.
  */
-export async function inTransaction<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>): Promise<T> {
+export async function inTransaction<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>, timeout = CHANGE_MS): Promise<T> {
   if (ctx.tx) return work(ctx.tx);
   const told = ctx.warnings.length;
   for (let tried = 1; ; tried++) {
@@ -31,7 +33,7 @@ export async function inTransaction<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>): 
           await enter(tx, ctx);
           return work(tx);
         },
-        { maxWait: 5_000, timeout: 20_000 },
+        { maxWait: 5_000, timeout },
       );
     } catch (error) {
       if (tried === TRIES || !isOvertaken(error)) throw error;

@@ -64,7 +64,7 @@ const isSame = (a: Pair, b: Pair) => a.route_id === b.route_id && a.environment_
 /** Nothing changed, nothing to tell. */
 function told<T>(value: T, entries: AuditEntry[]) {
   const [first, ...rest] = entries;
-  return first ? audited(value, first, ...rest) : unchanged(value);
+  return first ? audited(value, first, rest) : unchanged(value);
 }
 
 /** The route is what changed: who may call it. */

@@ -88,11 +88,7 @@ export function deleteClient(ctx: Ctx, input: { id: string }) {
       update collection_environment_defaults set default_client_ids = array_remove(default_client_ids, ${row.id}::uuid)
       where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and ${row.id}::uuid = any(default_client_ids)`;
     await tx.clients.delete({ where: { id: row.id, ...own(ctx) }, select: { id: true } });
-    return audited(
-      { deleted: true as const },
-      entryOf(row, 'delete'),
-      ...held.map(assignmentEntry({ assigned: [], unassigned: [row.id] })),
-    );
+    return audited({ deleted: true as const }, entryOf(row, 'delete'), held.map(assignmentEntry({ assigned: [], unassigned: [row.id] })));
   });
 }
 

@@ -93,7 +93,9 @@ export function deleteCollection(ctx: Ctx, input: { id: string }) {
         name: row.name,
         details: { detached: { routes: routes.length, secrets: secrets.length, clients: clients.length } },
       },
-      ...[leaving('route', routes, row.id), leaving('secret', secrets, row.id), leaving('client', clients, row.id)].flat(),
+      leaving('route', routes, row.id),
+      leaving('secret', secrets, row.id),
+      leaving('client', clients, row.id),
     );
   });
 }

@@ -49,7 +49,7 @@ export function duplicateEnvironment(ctx: Ctx, { id, include_clients, ...input }
         name: row.name,
         details: { duplicated_from: source.id, copied },
       },
-      ...served.map((one) => configEntry(one, row, source)),
+      served.map((one) => configEntry(one, row, source)),
     );
   });
 }

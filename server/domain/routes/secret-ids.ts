@@ -32,7 +32,7 @@ export function nameSecretById(ctx: Ctx, input: z.output<typeof RouteRef>) {
       routes.push({ id, name: written[0]?.name ?? '' });
     }
     const [first, ...rest] = entries;
-    return first ? audited({ routes }, first, ...rest) : unchanged({ routes });
+    return first ? audited({ routes }, first, rest) : unchanged({ routes });
   });
 }
 

@@ -53,7 +53,7 @@ export async function importEnv(ctx: Ctx, input: z.output<typeof ImportEnv>) {
         details: { environment, value_version: 1, source: 'env_import' },
       }),
     );
-    return first ? audited(answer, first, ...rest) : unchanged(answer);
+    return first ? audited(answer, first, rest) : unchanged(answer);
   });
 }
 

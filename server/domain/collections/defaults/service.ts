@@ -74,7 +74,7 @@ export async function moveMembers(ctx: Ctx, input: { id: string; type: 'route' |
       name: collection.name,
       details: { change: 'members', type: input.type, ids },
     };
-    return audited({ moved: ids.length }, summary, ...entries);
+    return audited({ moved: ids.length }, summary, entries);
   });
 }
 
