@@ -36,6 +36,7 @@ test('in the copy every route does what it does in the original: overrides, paus
     target_base_url: TARGET,
     base_environment: 'staging',
     timeout_ms: 900,
+    inject_headers_json: { 'X-Key': '{{secret:EU_KEY}}' },
   });
   await made(live, 'routes.create', { name: 'elsewhere', target_base_url: TARGET });
   await call(live, 'routes.environments.put', { id: plain.id, env: 'staging' });
@@ -67,11 +68,18 @@ test('in the copy every route does what it does in the original: overrides, paus
 
   const [secret] = await call(live, 'secrets.list');
   assert.deepEqual(secret.environment_names, ['staging'], 'values of secrets stay behind');
-  const uses = await db().secret_references.findMany({ where: { secret_id: secret.id }, orderBy: { referrer_env: 'asc' } });
+  const uses = await db().secret_references.findMany({
+    where: { secret_id: secret.id },
+    orderBy: [{ referrer_id: 'asc' }, { referrer_env: 'asc' }],
+  });
   assert.deepEqual(
-    uses.map((one) => one.referrer_env),
-    ['eu-staging', 'staging'],
-    'the secret knows that the copy needs it',
+    uses.map((one) => [one.referrer_id, one.referrer_env]),
+    [
+      [rich.id, 'eu-staging'],
+      [rich.id, 'staging'],
+      [staged.id, 'staging'],
+    ],
+    'the secret knows that the copy needs it; what a copy inherits it names not itself',
   );
 });
 

@@ -9,7 +9,7 @@ import type { DuplicateEnvironment } from './schema.ts';
 import { environmentById, inTurn, titleOf } from './service.ts';
 
 type Environment = { id: string; name: string };
-type Served = { id: string; route_id: string; new_id: string; route_name: string; slug: string | null; changed: string[] };
+type Served = { id: string; route_id: string; route_name: string; slug: string | null; changed: string[] };
 
 /**
  * Another environment in which every route does what it does in this one, with its client assignments on request and never a value of a
@@ -36,7 +36,7 @@ export function duplicateEnvironment(ctx: Ctx, { id, include_clients, ...input }
       })
       .catch(onUnique('An environment with this name exists.'));
     const served = await copyConfigurations(tx, ctx, source, row);
-    await copyReferences(tx, ctx, source, row, served);
+    await copyReferences(tx, ctx, source, row);
     const assignments = include_clients ? await copyAssignments(tx, ctx, source, row) : 0;
     await warnNobodyAdmitted(tx, ctx, row);
     const copied = { routes: served.length, assignments };
@@ -62,29 +62,18 @@ const holdRoutes = (tx: Tx, ctx: Ctx, source: Environment) =>
   tx.$queryRaw`select 1 from routes where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox}
     and id in (select route_id from route_environment_configs where environment_id = ${source.id}::uuid) order by id for update`;
 
-/** Copies the local settings of each route. Of a base only a pause is local: everything else a new override inherits. */
+/**
+ * Copies the local settings of each route. Of a base only a pause is local: everything else a new override inherits. Whole sets at a time, and never an
+ * id a parameter: an environment may serve tens of thousands of routes.
+ */
 async function copyConfigurations(tx: Tx, ctx: Ctx, source: Environment, to: Environment): Promise<Served[]> {
-  const rows = await tx.route_environment_configs.findMany({
-    where: { ...own(ctx), environment_id: source.id },
-    orderBy: { route_id: 'asc' },
-    select: {
-      id: true,
-      route_id: true,
-      is_base: true,
-      enabled: true,
-      overridden_fields: true,
-      route: { select: { name: true, slug: true } },
-    },
-  });
-  const served = rows.map(({ id, route_id, is_base, enabled, overridden_fields, route }) => ({
-    ...{ id, route_id, new_id: newId(), route_name: route.name, slug: route.slug },
-    changed: is_base ? (enabled === false ? ['enabled'] : []) : overridden_fields,
-  }));
-  const ids = served.map((one) => one.id);
-  const newIds = served.map((one) => one.new_id);
+  const served = await tx.$queryRaw<Served[]>`select c.id::text, c.route_id::text, r.name as route_name, r.slug,
+      case when not c.is_base then c.overridden_fields when c.enabled = false then array['enabled'] else array[]::text[] end as changed
+    from route_environment_configs c join routes r on r.id = c.route_id
+    where c.tenant_id = ${ctx.tenant_id}::uuid and c.sandbox = ${ctx.sandbox} and c.environment_id = ${source.id}::uuid order by c.route_id`;
   // A row with its identity replaced, whatever columns there are: a setting that is added later is copied too.
   await tx.$executeRaw`insert into route_environment_configs
-    select copy.* from unnest(${ids}::uuid[], ${newIds}::uuid[]) as n(source, id)
+    select copy.* from unnest(${served.map((one) => one.id)}::uuid[], ${served.map(() => newId())}::uuid[]) as n(source, id)
     join route_environment_configs c on c.id = n.source
     cross join lateral (select jsonb_build_object('id', n.id, 'environment_id', ${to.id}::uuid, 'environment_name', ${to.name}::text,
       'is_base', false, 'created_at', ${ctx.now}::timestamptz, 'updated_at', ${ctx.now}::timestamptz) as here) new
@@ -92,22 +81,17 @@ async function copyConfigurations(tx: Tx, ctx: Ctx, source: Environment, to: Env
         'tenant_id', c.tenant_id, 'sandbox', c.sandbox, 'route_id', c.route_id, 'allowed_methods', array[]::text[], 'ip_allowlist', array[]::text[],
         'enabled', nullif(c.enabled, true), 'overridden_fields', case when c.enabled = false then array['enabled'] else array[]::text[] end)) inheriting
     cross join lateral jsonb_populate_record(case when c.is_base then inheriting else c end, new.here) copy`;
-  await tx.routes.updateMany({
-    where: { ...own(ctx), id: { in: served.map((one) => one.route_id) } },
-    data: { config_version: { increment: 1 }, updated_at: ctx.now },
-  });
+  await tx.$executeRaw`update routes set config_version = config_version + 1, updated_at = ${ctx.now}
+    where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and id = any(${served.map((one) => one.route_id)}::uuid[])`;
   return served;
 }
 
-/** "Who uses this secret" knows the copies too. */
-async function copyReferences(tx: Tx, ctx: Ctx, source: Environment, to: Environment, served: readonly Served[]): Promise<void> {
-  const found = await tx.secret_references.findMany({
-    where: { ...own(ctx), kind: 'route_environment', referrer_env: source.name, referrer_id: { in: overriding(served) } },
-  });
-  await tx.secret_references.createMany({ data: found.map((one) => ({ ...one, id: newId(), referrer_env: to.name })) });
-}
-
-const overriding = (served: readonly Served[]) => served.filter((one) => one.changed.length > 0).map((one) => one.route_id);
+/** "Who uses this secret" knows the copies too. A copy of a base names no secret of its own: it inherits. */
+const copyReferences = (tx: Tx, ctx: Ctx, source: Environment, to: Environment) =>
+  tx.$executeRaw`insert into secret_references (id, tenant_id, sandbox, secret_id, kind, referrer_id, referrer_env, field_path, by)
+    select gen_random_uuid(), r.tenant_id, r.sandbox, r.secret_id, r.kind, r.referrer_id, ${to.name}, r.field_path, r.by
+    from secret_references r join route_environment_configs c on c.route_id = r.referrer_id and c.environment_id = ${source.id}::uuid and not c.is_base
+    where r.tenant_id = ${ctx.tenant_id}::uuid and r.sandbox = ${ctx.sandbox} and r.kind = 'route_environment' and r.referrer_env = ${source.name}`;
 
 const copyAssignments = (tx: Tx, ctx: Ctx, source: Environment, to: Environment): Promise<number> =>
   tx.$executeRaw`insert into route_client_assignments (tenant_id, sandbox, route_id, environment_id, client_id, created_at)

@@ -55,6 +55,26 @@ test('what a rename or a removal changed is found so at once, and a failed chang
   assert.deepEqual(titles(await search(ctx, 'rolledback.example')), []);
 });
 
+test('a route is found by the address of any of its environments, for as long as it has it', async () => {
+  const w = await workspace();
+  const ctx = w.member('owner');
+  const { id } = await route(w.live, 'everywhere');
+  const found = async (q: string) => titles(await search(ctx, q));
+  for (const [name, own] of [
+    ['inherits', {}],
+    ['staging', { target_base_url: 'https://staging.example.net' }],
+  ] as const) {
+    await made(w.live, 'environments.create', { name });
+    await made(w.live, 'routes.environments.put', { id, env: name, ...own });
+  }
+  assert.deepEqual(await found('staging.example.net'), ['everywhere']);
+  await made(w.live, 'routes.environments.put', { id, env: 'inherits', target_base_url: 'https://moved.example.org' });
+  assert.deepEqual(await found('moved.example.org'), ['everywhere']);
+  for (const env of ['staging', 'inherits']) await made(w.live, 'routes.environments.delete', { id, env });
+  assert.deepEqual([await found('staging.example.net'), await found('moved.example.org')], [[], []]);
+  assert.deepEqual(await found('everywhere'), ['everywhere']);
+});
+
 test('an id leads to its resource or its call, and `req:` to the call alone', async () => {
   const w = await workspace();
   const ctx = w.member('owner');
