@@ -9,6 +9,7 @@ import { tidyPeople } from '#server/domain/people/service.ts';
 import { anchorAll } from '#server/domain/request-logs/anchors.ts';
 import { pruneRequestLogs, tendPartitions } from '#server/domain/request-logs/retention.ts';
 import { pruneIdempotency, retentionWindows } from '#server/domain/retention/service.ts';
+import { fetchDueIcons } from '#server/domain/routes/service.ts';
 import { wipeSuperseded } from '#server/domain/secrets/service.ts';
 import { sweepSignUps } from '#server/domain/signup/service.ts';
 import { db } from '#server/platform/db.ts';
@@ -21,6 +22,7 @@ export type Job = (run: Run) => Promise<unknown>;
 export const schedules = {
   sweep_mails: ['* * * * *', ({ now }) => sweepMails(db(), now)],
   sweep_sign_ups: ['* * * * *', ({ now }) => sweepSignUps(db(), now)],
+  fetch_route_icons: ['* * * * *', ({ now, signal }) => fetchDueIcons(now, signal)],
   disable_ended_keys: ['* * * * *', ({ now }) => disableEndedKeys(db(), now)],
   tell_of_ending_keys: ['15 * * * *', ({ now }) => tellOfEndingKeys(db(), now)],
   resume_rewraps: ['* * * * *', ({ signal }) => resumeRewraps({ signal })],

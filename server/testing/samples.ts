@@ -131,6 +131,7 @@ export const samples: Record<string, Sample> = {
   },
   'routes.impact': routeId,
   'routes.test': async (ctx) => ({ ...(await routeId(ctx)), method: 'GET', dry_run: true }),
+  'routes.icons': async (ctx) => ({ ids: String((await routeId(ctx)).id) }),
   'routes.overview': async (ctx) => ({ ids: String((await routeId(ctx)).id) }),
   'secrets.list': nothing,
   'secrets.get': secretId,

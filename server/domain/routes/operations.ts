@@ -5,6 +5,7 @@ import { wholeList } from '#server/kernel/page.ts';
 import * as clients from './clients/service.ts';
 import { duplicateRoute } from './duplicate.ts';
 import * as environments from './environments/service.ts';
+import { routeIcons } from './icon/service.ts';
 import { impactOfRoute } from './impact.ts';
 import { overviewRoutes } from './overview.ts';
 import * as wire from './schema.ts';
@@ -156,6 +157,18 @@ export const overview = operation({
   output: z.array(wire.RouteOverview),
   list: 'whole',
   run: async (ctx, input) => wholeList(await overviewRoutes(ctx, input)),
+});
+
+export const icons = operation({
+  id: 'routes.icons',
+  summary: 'Icons of a page of routes',
+  http: 'GET /admin/routes/icons',
+  needs: ['route:read'],
+  refuses: [],
+  input: wire.OverviewRoutes,
+  output: z.array(wire.RouteIcon),
+  list: 'whole',
+  run: async (ctx, input) => wholeList(await routeIcons(ctx, input)),
 });
 
 export const impact = operation({

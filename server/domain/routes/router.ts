@@ -15,6 +15,7 @@ export const routesRouter = router({
   clients: query(ops.listClients),
   test: mutation(ops.test),
   overview: query(ops.overview),
+  icons: query(ops.icons),
   impact: query(ops.impact),
   setClients: mutation(ops.setClients),
   secretById: mutation(ops.secretById),

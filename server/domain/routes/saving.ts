@@ -3,6 +3,7 @@ import type { Tx } from '#server/kernel/database.ts';
 import { changedFields, type Draft } from './config/draft.ts';
 import { saveReferences } from './config/references.ts';
 import type { ConfigField } from './effective.ts';
+import { forgetIcon, iconOrigin } from './icon/service.ts';
 import { storeDraft } from './store.ts';
 
 const WITH_TEMPLATES: readonly ConfigField[] = [
@@ -29,6 +30,9 @@ export async function saveDraft(
   const written = new Map([...after.locals.keys()].map((name) => [name, before ? changedFields(before, after, name) : WITH_TEMPLATES]));
   const removed = before ? [...before.locals.keys()].some((name) => !after.locals.has(name)) : false;
   await storeDraft(tx, ctx, route, before, after, ids);
+  if (before && hostOf(before) !== hostOf(after)) await forgetIcon(tx, ctx, route.id);
   if (!moved && !removed && ![...written.values()].some((fields) => fields.some((f) => WITH_TEMPLATES.includes(f)))) return;
   await saveReferences(tx, ctx, route, after, (environment, field) => moved || (written.get(environment)?.includes(field) ?? false));
 }
+
+const hostOf = ({ base, locals }: Draft) => iconOrigin(locals.get(base)?.target_base_url);

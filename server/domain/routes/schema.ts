@@ -162,6 +162,11 @@ export const RouteOverview = z
   })
   .meta({ id: 'RouteOverview' });
 
+/** What the upstream host of a route shows as its icon: a PNG or an ICO, as a data URL. */
+export const RouteIcon = z
+  .object({ route_id: z.uuid(), icon: z.string().regex(/^data:image\/(?:png|x-icon);base64,/) })
+  .meta({ id: 'RouteIcon' });
+
 /** Who would notice if a route were deleted. */
 export const RouteImpact = z
   .object({

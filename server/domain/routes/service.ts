@@ -23,6 +23,7 @@ import { environmentIds, freeSlug, lockRoute, routeByRef } from './store.ts';
 
 export { record as recordOf } from './answers.ts';
 export { checkTarget } from './config/target.ts';
+export { fetchDueIcons } from './icon/service.ts';
 
 /** One page: its ids from the index of the sort, its rows, and the configurations of those rows, whatever the number of routes. */
 export function listRoutes(ctx: Ctx, query: z.output<typeof ListRoutes>) {
