@@ -82,7 +82,8 @@ const inserts = [
       'orders', 'orders', 'bench/1', 'bench', '{header:authorization}' from made`,
   `insert into request_rollups (tenant_id, sandbox, minute, route_id, environment, status_class, count)
     select $tenant::uuid, false, date_trunc('minute', at), $route::uuid, $name, 2, count(*) from made group by 3`,
-  'insert into route_log_totals (tenant_id, sandbox, route_id, n) select $tenant::uuid, false, $route::uuid, count(*) from made',
+  `insert into route_log_totals (tenant_id, sandbox, route_id, environment, status_code, method, n)
+    select tenant_id, sandbox, route_id, environment, status_code, method, count(*) from request_logs where tenant_id = $tenant::uuid and not sandbox group by 1, 2, 3, 4, 5, 6`,
   ...filled.map(
     (
       kind,

@@ -3,6 +3,7 @@ import { SANDBOX_LOG_DAYS, type Windows, windowEnd } from '#server/domain/retent
 import { sql } from '#server/platform/db.ts';
 import { log } from '#server/platform/log.ts';
 import { KEPT_DAYS } from './days.ts';
+import { ADD_TOTALS, FORGET_TOTALS, takenFrom } from './totals.ts';
 
 const BATCH = 5_000;
 const MINUTE = 60_000;
@@ -24,7 +25,8 @@ export async function pruneRequestLogs(windows: readonly Windows[], now: Date): 
 }
 
 /**
- * Whole minutes, a few thousand rows at a time, rows and rollups in one transaction: at every moment the sum of the rollups is the count of the rows.
+ * Whole minutes, a few thousand rows at a time, rows and rollups in one transaction: at every moment the sum of the rollups,
+ * and that of the totals, is the count of the rows.
  */
 async function pruneSpace(tenantId: string, sandbox: boolean, before: Date): Promise<number> {
   const client = await sql().connect();
@@ -36,11 +38,20 @@ async function pruneSpace(tenantId: string, sandbox: boolean, before: Date): Pro
       const batch = await batchEnd(client, tenantId, sandbox, before);
       until = batch ?? before;
       const own = sandbox ? 'sandbox = true' : '(sandbox = false or sandbox is null)';
-      const { rowCount } = await client.query(`delete from request_logs where tenant_id = $1 and ${own} and ts < $2`, [tenantId, until]);
+      const { rows } = await client.query<{ gone: number; taken: object[] | null }>(
+        `with gone as (delete from request_logs where tenant_id = $1 and ${own} and ts < $2 returning tenant_id, sandbox, route_id, environment, error, status_code, method)
+          select (select count(*)::int from gone) as gone, (select json_agg(t) from (${takenFrom('gone')}) t) as taken`,
+        [tenantId, until],
+      );
+      const { gone = 0, taken = null } = rows[0] ?? {};
+      if (taken) {
+        await client.query(ADD_TOTALS, [JSON.stringify(taken)]);
+        await client.query(FORGET_TOTALS, [tenantId, sandbox]);
+      }
       for (const rollups of ROLLUPS)
         await client.query(`delete from ${rollups} where tenant_id = $1 and sandbox = $2 and minute < $3`, [tenantId, sandbox, until]);
       await client.query('commit');
-      removed += rowCount ?? 0;
+      removed += gone;
       if (batch === null) until = null;
     }
     broken = false;
@@ -112,6 +123,10 @@ async function attach(day: Date): Promise<boolean> {
 
 const drop = (name: string, end: Date) =>
   quickly(`${name} could not be dropped`, [
+    // What retention left in it goes uncounted: workspaces are pruned before, but one may have failed.
+    `insert into route_log_totals as t (tenant_id, sandbox, route_id, environment, status_code, method, n) ${takenFrom(name)} order by 1, 2, 3, 4, 5, 6
+      on conflict (tenant_id, sandbox, route_id, environment, status_code, method) do update set n = t.n + excluded.n`,
+    'delete from route_log_totals where n = 0',
     `drop table ${name}`,
     ...ROLLUPS.map((rollups) => `delete from ${rollups} where minute < '${end.toISOString()}'`),
   ]);

@@ -208,21 +208,41 @@ export function routeRows(
     select ${FIELDS} from request_logs r where (r.id, r.ts) in (select id, ts from k) order by ts desc, r.id desc`;
 }
 
+/** What a route's list can be narrowed by. */
+export type RouteLogFilters = Pick<LogFilters, 'environment' | 'status' | 'method' | 'from' | 'to'> & { route_id: string };
+
 /**
- * All calls of a route. Unfiltered it is the sum of the minute rollups, kept beside them, which is the true count: the writer adds a row and its rollup in one
- * transaction by the row's own minute, and retention removes rows and rollups together, in whole minutes.
+ * How many calls of a route pass. Whatever the filter it is a sum of kept totals, which is the true count: the writer adds a row and its total in one
+ * transaction, and retention removes them so. Only a filter within a stretch of time is counted row by row.
  */
-export async function countOfRoute(tx: Tx, ctx: Ctx, filters: LogFilters & { route_id: string }): Promise<number> {
+export async function countOfRoute(tx: Tx, ctx: Ctx, filters: RouteLogFilters): Promise<number> {
   const { route_id, from, to, ...others } = filters;
-  const filtered = from !== undefined || to !== undefined || Object.values(others).some((value) => value !== undefined);
-  if (filtered && Object.values(others).every((value) => value === undefined)) return countInTime(tx, ctx, { route_id, from, to });
-  const [row] = filtered
-    ? await tx.$queryRaw<
-        { n: number }[]
-      >`select count(*)::float8 as n from request_logs where tenant_id = ${ctx.tenant_id}::uuid and coalesce(sandbox, false) = ${ctx.sandbox} and ${matching(filters)}`
-    : await tx.$queryRaw<
-        { n: number }[]
-      >`select n::float8 as n from route_log_totals where route_id = ${filters.route_id}::uuid and tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox}`;
+  const unfiltered = Object.values(others).every((value) => value === undefined);
+  if (from === undefined && to === undefined) return keptCount(tx, ctx, filters);
+  return unfiltered ? countInTime(tx, ctx, { route_id, from, to }) : countRows(tx, ctx, filters);
+}
+
+async function keptCount(tx: Tx, ctx: Ctx, { route_id, environment, status, method }: RouteLogFilters): Promise<number> {
+  const conditions = [
+    Prisma.sql`tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and route_id = ${route_id}::uuid`,
+    ...(environment === undefined ? [] : [Prisma.sql`environment in (${environment}, '')`]),
+    ...(status === undefined ? [] : [Prisma.sql`status_code = ${status}`]),
+    ...(method === undefined ? [] : [Prisma.sql`method = ${method.toUpperCase()}`]),
+  ];
+  const [row] = await tx.$queryRaw<
+    { n: number; unnamed: number }[]
+  >`select coalesce(sum(n), 0)::float8 as n, coalesce(sum(n) filter (where environment = ''), 0)::float8 as unnamed
+    from route_log_totals where ${Prisma.join(conditions, ' and ')}`;
+  if (!row) return 0;
+  if (environment === undefined || row.unnamed === 0) return row.n;
+  // Calls of an environment that the route did not have then are counted under no name.
+  return row.n - row.unnamed + (await countRows(tx, ctx, { route_id, environment, status, method, error: 'environment_not_configured' }));
+}
+
+async function countRows(tx: Tx, ctx: Ctx, filters: LogFilters): Promise<number> {
+  const [row] = await tx.$queryRaw<
+    { n: number }[]
+  >`select count(*)::float8 as n from request_logs where tenant_id = ${ctx.tenant_id}::uuid and coalesce(sandbox, false) = ${ctx.sandbox} and ${matching(filters)}`;
   return row?.n ?? 0;
 }
 
@@ -235,7 +255,7 @@ async function countInTime(tx: Tx, ctx: Ctx, { route_id, from, to }: { route_id:
   if (glance && glance.n < GLANCE) return glance.n;
   const before = from === undefined ? Prisma.sql`0` : Prisma.sql`(select count(*) ${rows} and ts < ${new Date(from)})`;
   const after = to === undefined ? Prisma.sql`0` : Prisma.sql`(select count(*) ${rows} and ts > ${new Date(to)})`;
-  const [row] = await tx.$queryRaw<{ n: number }[]>`select coalesce((select n from route_log_totals where route_id = ${route_id}::uuid
+  const [row] = await tx.$queryRaw<{ n: number }[]>`select coalesce((select sum(n) from route_log_totals where route_id = ${route_id}::uuid
     and tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox}), 0)::float8 - (${before} + ${after})::float8 as n`;
   return row?.n ?? 0;
 }

@@ -1,67 +1,155 @@
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import test from 'node:test';
+import { insertRows } from '#server/gateway/log/insert.ts';
+import type { LogRow } from '#server/gateway/log/row.ts';
+import type { Ctx } from '#server/kernel/context.ts';
 import { sql } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { made } from '#server/testing/samples.ts';
 import { workspace } from '#server/testing/workspace.ts';
+import { call } from './call.fixture.ts';
+import { pruneRequestLogs, tendPartitions } from './retention.ts';
+import { ListRouteLogs } from './schema.ts';
+import { listRouteLogs } from './service.ts';
 
 await testDatabase();
+const DAY = 86_400_000;
+const MINUTE = 60_000;
 
-type Minute = { route: string; minute: number; status?: number; count: number };
+const ENVIRONMENTS = ['production', 'staging', "o'brien", 'größe', '%', '_', '\\', "'; drop table request_logs; --"];
+const STATUSES = [200, 201, 404, 502, null];
+const METHODS = ['GET', 'POST', 'M-SEARCH', 'get'];
 
-/** Adds calls as the gateway's writer does: a new minute is inserted, a known one grows. */
-const add = (tenant: string, minutes: readonly Minute[]) =>
-  sql().query(
-    `insert into request_rollups as r (tenant_id, sandbox, minute, route_id, environment, status_class, count)
-      select $1, false, to_timestamp(m * 60), route, '', status, n from unnest($2::int[], $3::uuid[], $4::int[], $5::int[]) as u(m, route, status, n) order by 3, 4, 6
-      on conflict (tenant_id, sandbox, minute, route_id, environment, status_class) do update set count = r.count + excluded.count`,
-    [tenant, minutes.map((m) => m.minute), minutes.map((m) => m.route), minutes.map((m) => m.status ?? 2), minutes.map((m) => m.count)],
+/** Calls of every kind, none like its neighbour; each seventh of an environment that the route did not have then. */
+const mixed = (ctx: Ctx, route_id: string, count: number, at = Date.now() - 5 * MINUTE): LogRow[] =>
+  Array.from({ length: count }, (_, i) =>
+    call(ctx, {
+      route_id,
+      ts: new Date(at - i * 1_000).toISOString(),
+      environment: i % 11 === 0 ? null : (ENVIRONMENTS[i % ENVIRONMENTS.length] ?? null),
+      status_code: STATUSES[i % STATUSES.length] ?? null,
+      method: METHODS[(i * 3 + (i >> 3)) % METHODS.length] ?? 'GET',
+      error: i % 7 === 0 ? 'environment_not_configured' : i % 5 === 3 ? 'upstream_unreachable' : null,
+      proxy_mode: i % 13 === 0 ? 'test' : 'route',
+    }),
   );
 
-const totals = async (tenant: string): Promise<Record<string, number>> => {
-  const { rows } = await sql().query<{ route_id: string; n: string }>('select route_id, n from route_log_totals where tenant_id = $1', [
-    tenant,
-  ]);
-  return Object.fromEntries(rows.map((row) => [row.route_id, Number(row.n)]));
-};
+const newRoute = (ctx: Ctx, name: string) => made(ctx, 'routes.create', { name, target_base_url: 'http://127.0.0.1:9' });
 
-test("a route's total follows its minutes as they are added, grow and are removed", async () => {
-  const { tenant } = await workspace();
-  const [a, b] = [randomUUID(), randomUUID()];
-  await add(tenant.id, [
-    { route: a, minute: 1, count: 3 },
-    { route: a, minute: 1, status: 5, count: 1 },
-    { route: b, minute: 2, count: 7 },
-  ]);
-  await add(tenant.id, [
-    { route: a, minute: 1, count: 10 },
-    { route: a, minute: 3, count: 2 },
-  ]);
-  assert.deepEqual(await totals(tenant.id), { [a]: 16, [b]: 7 });
-  await sql().query('delete from request_rollups where tenant_id = $1 and minute < to_timestamp(150)', [tenant.id]);
-  assert.deepEqual(await totals(tenant.id), { [a]: 2 }, 'a route without calls leaves no row');
-});
-
-test('writers that name the same routes in any order neither lose a call nor wait for each other in a circle', async () => {
-  const { tenant } = await workspace();
-  const routes = Array.from({ length: 8 }, () => randomUUID());
-  const write = (round: number) =>
-    add(
-      tenant.id,
-      routes.map((route, i) => ({ route, minute: 100 + ((round * 7 + i * 3) % 5), count: 1 })),
+/** Every filter and pair of filters answers with the rows that the table has for it, and no more. */
+async function assertTrue(ctx: Ctx, id: string) {
+  const { rows: held } = await sql().query<Pick<LogRow, 'request_id' | 'environment' | 'status_code' | 'method'>>(
+    'select request_id, environment, status_code, method from request_logs where route_id = $1 and sandbox = $2 order by ts desc, id desc',
+    [id, ctx.sandbox],
+  );
+  const queries = [
+    {},
+    ...ENVIRONMENTS.flatMap((environment) => [{ environment }, { environment, status_code: 502 }, { environment, method: 'post' }]),
+    ...STATUSES.flatMap((status_code) => (status_code === null ? [] : [{ status_code }, { status_code, method: 'GET' }])),
+    ...METHODS.map((method) => ({ method })),
+    { environment: 'nowhere' },
+    { method: 'TRACE' },
+    { status_code: 599 },
+    { environment: 'production', status_code: 200, method: 'GET' },
+  ];
+  for (const query of queries) {
+    const { environment, status_code, method } = query as { environment?: string; status_code?: number; method?: string };
+    const wanted = held.filter(
+      (row) =>
+        (environment === undefined || row.environment === environment) &&
+        (status_code === undefined || row.status_code === status_code) &&
+        (method === undefined || row.method === method.toUpperCase()),
     );
-  await Promise.all(Array.from({ length: 60 }, (_, round) => write(round)));
-  assert.deepEqual(await totals(tenant.id), Object.fromEntries(routes.map((route) => [route, 60])));
+    for (const page of [1, Math.max(1, Math.ceil(wanted.length / 9))]) {
+      const got = await listRouteLogs(ctx, ListRouteLogs.parse({ ...query, id, per_page: 9, page }));
+      assert.equal(got.total, wanted.length, JSON.stringify(query));
+      assert.deepEqual(
+        got.rows.map((row) => row.request_id),
+        wanted.slice((page - 1) * 9, page * 9).map((row) => row.request_id),
+        JSON.stringify({ query, page }),
+      );
+    }
+  }
+  return held.length;
+}
+
+const kept = async (tenant: string): Promise<number> =>
+  (await sql().query<{ n: number }>('select count(*)::int as n from route_log_totals where tenant_id = $1', [tenant])).rows[0]?.n ?? 0;
+
+test("a route's total is the true count for every filter, of its own calls and space, and a batch replayed after a crash counts once", async () => {
+  const w = await workspace();
+  const [a, b, tried] = [await newRoute(w.live, 'a'), await newRoute(w.live, 'b'), await newRoute(w.test, 'a')];
+  const rows = mixed(w.live, a.id, 400);
+  await insertRows(sql(), rows);
+  await insertRows(sql(), mixed(w.live, b.id, 60));
+  await insertRows(sql(), mixed(w.test, tried.id, 30));
+  await insertRows(sql(), [...rows.slice(0, 50), ...mixed(w.live, a.id, 20)]);
+  assert.equal(await assertTrue(w.live, a.id), 420);
+  assert.equal(await assertTrue(w.live, b.id), 60);
+  assert.equal(await assertTrue(w.test, tried.id), 30);
 });
 
-test('a change that is rolled back changes no total', async () => {
-  const { tenant } = await workspace();
-  const route = randomUUID();
-  await add(tenant.id, [{ route, minute: 1, count: 5 }]);
-  const client = await sql().connect();
-  await client.query('begin');
-  await client.query('delete from request_rollups where tenant_id = $1', [tenant.id]);
-  await client.query('rollback');
-  client.release();
-  assert.deepEqual(await totals(tenant.id), { [route]: 5 });
+test('what retention removes is no longer counted, and a route without calls leaves no total', async () => {
+  const w = await workspace();
+  const [kept1, gone] = [await newRoute(w.live, 'kept'), await newRoute(w.live, 'gone')];
+  await insertRows(sql(), [
+    ...mixed(w.live, kept1.id, 100),
+    ...mixed(w.live, kept1.id, 90, Date.now() - 40 * DAY),
+    ...mixed(w.live, gone.id, 50, Date.now() - 40 * DAY),
+  ]);
+  assert.equal(await assertTrue(w.live, kept1.id), 190);
+  const before = await kept(w.tenant.id);
+  assert.equal(await pruneRequestLogs([{ tenant_id: w.tenant.id, log_days: 30, audit_days: 30 }], new Date()), 140);
+  assert.equal(await assertTrue(w.live, kept1.id), 100);
+  assert.equal(await assertTrue(w.live, gone.id), 0);
+  assert.ok((await kept(w.tenant.id)) < before);
+  await pruneRequestLogs([{ tenant_id: w.tenant.id, log_days: 30, audit_days: 30 }], new Date(Date.now() + 60 * DAY));
+  assert.equal(await kept(w.tenant.id), 0);
+});
+
+test('rows that go with their whole day are no longer counted', async () => {
+  const w = await workspace();
+  const route = await newRoute(w.live, 'orders');
+  const windows = [{ tenant_id: w.tenant.id, log_days: 30, audit_days: 30 }];
+  // Its day has a partition of its own.
+  const at = new Date(Date.now() + 2 * DAY);
+  await tendPartitions(windows, new Date());
+  await insertRows(sql(), [...mixed(w.live, route.id, 40, at.getTime()), ...mixed(w.live, route.id, 10)]);
+  assert.equal(await assertTrue(w.live, route.id), 50);
+  const { dropped } = await tendPartitions(windows, new Date(at.getTime() + 33 * DAY));
+  assert.ok(dropped.length > 0);
+  assert.equal(await assertTrue(w.live, route.id), 10);
+});
+
+test('writers that name the same routes in any order, and retention beside them, lose no call and never wait for each other in a circle', async () => {
+  const w = await workspace();
+  const routes = await Promise.all(Array.from({ length: 6 }, (_, i) => newRoute(w.live, `route ${i}`)));
+  await insertRows(
+    sql(),
+    routes.flatMap((route) => mixed(w.live, route.id, 20, Date.now() - 40 * DAY)),
+  );
+  const write = (round: number) =>
+    insertRows(
+      sql(),
+      routes.map((_, i) =>
+        call(w.live, {
+          route_id: routes[(i * 5 + round) % routes.length]?.id ?? null,
+          status_code: 200 + (round % 3),
+          method: METHODS[i % 4] ?? 'GET',
+        }),
+      ),
+    );
+  await Promise.all([
+    ...Array.from({ length: 40 }, (_, round) => write(round)),
+    pruneRequestLogs([{ tenant_id: w.tenant.id, log_days: 30, audit_days: 30 }], new Date()),
+  ]);
+  for (const route of routes) assert.equal(await assertTrue(w.live, route.id), 40);
+});
+
+test('a batch that is rolled back changes no total', async () => {
+  const w = await workspace();
+  const route = await newRoute(w.live, 'orders');
+  await insertRows(sql(), mixed(w.live, route.id, 5));
+  await assert.rejects(insertRows(sql(), [...mixed(w.live, route.id, 5), call(w.live, { route_id: route.id, status_code: 1e12 })]));
+  assert.equal(await assertTrue(w.live, route.id), 5);
 });

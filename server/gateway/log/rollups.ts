@@ -1,8 +1,10 @@
 import type { PoolClient } from 'pg';
+import { NO_ROUTE } from '#server/domain/request-logs/schema.ts';
+import { ADD_TOTALS } from '#server/domain/request-logs/totals.ts';
 import type { Tally } from './tally.ts';
 
-// Counts that are kept because summing rows would be too slow: minutes of routes, minutes of callers, and days of everything that takes
-// part in a call. Each statement adds to what is there, in the order of its key, always, so that two writers never wait in a circle.
+// Counts that are kept because summing rows would be too slow: minutes of routes, minutes of callers, totals of routes, and days of everything
+// that takes part in a call. Each statement adds to what is there, in the order of its key, always, so that two writers never wait in a circle.
 
 /** Adds a batch to all counts, inside the client's transaction. */
 export async function writeRollups(client: PoolClient, tallies: readonly Tally[]): Promise<void> {
@@ -10,6 +12,8 @@ export async function writeRollups(client: PoolClient, tallies: readonly Tally[]
   const byCaller = tallies.flatMap((calls) => callersOf(calls).map((caller_id) => ({ calls, caller_id })));
   if (byCaller.length > 0)
     await client.query({ name: 'log-caller-rollup', text: CALLER_MINUTES, values: [JSON.stringify(minutes(byCaller))] });
+  const ofRoutes = totals(tallies);
+  if (ofRoutes.length > 0) await client.query({ name: 'log-route-totals', text: ADD_TOTALS, values: [JSON.stringify(ofRoutes)] });
   await client.query({ name: 'log-day-counts', text: DAYS, values: [JSON.stringify(days(tallies))] });
 }
 
@@ -71,6 +75,15 @@ function minutes(parts: readonly { calls: Tally; caller_id?: string }[]) {
 
 /** The key of a call and the client it was matched to: the call counts for each. */
 const callersOf = ({ api_key_id, client_id }: Tally): string[] => [api_key_id, client_id].filter((id) => id !== null);
+
+// --- totals ------------------------------------------------------------------------------------------------------------------------
+
+const totals = (tallies: readonly Tally[]) =>
+  tallies.flatMap(({ tenant_id, sandbox, route_id, environment, kinds }) =>
+    route_id === NO_ROUTE
+      ? []
+      : kinds.map(({ status_code, method, count }) => ({ tenant_id, sandbox, route_id, environment, status_code, method, n: count })),
+  );
 
 // --- days --------------------------------------------------------------------------------------------------------------------------
 

@@ -74,6 +74,8 @@ function newTally(row: LogRow) {
     rate_limited: 0,
     /** Those the plan's counter took. */
     counted: 0,
+    /** The same calls by status code and method, of which a tally has few. */
+    kinds: [] as { status_code: number; method: string; count: number }[],
     bytes_in: 0,
     bytes_out: 0,
     latency: emptyBuckets(),
@@ -87,11 +89,21 @@ function add(tally: Tally, row: LogRow): void {
   if (row.error !== null || (row.status_code ?? 0) >= 500) tally.errors += 1;
   if (row.rate_limited) tally.rate_limited += 1;
   if (countedByPlan(row)) tally.counted += 1;
+  addKind(tally.kinds, row.status_code ?? 0, row.method);
   tally.bytes_in += row.request_bytes;
   tally.bytes_out += row.response_bytes;
   observe(tally.latency, row.latency_ms);
   observe(tally.upstream, row.upstream_ms);
   if (row.ts > tally.last_at) tally.last_at = row.ts;
+}
+
+function addKind(kinds: Tally['kinds'], status_code: number, method: string): void {
+  for (const kind of kinds)
+    if (kind.status_code === status_code && kind.method === method) {
+      kind.count += 1;
+      return;
+    }
+  kinds.push({ status_code, method, count: 1 });
 }
 
 function observe(buckets: number[], ms: number | null): void {
