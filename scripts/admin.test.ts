@@ -1,23 +1,30 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'node:test';
+import { promisify } from 'node:util';
 import { rotateTenantKey } from '#server/domain/keys/service.ts';
+import { checkPassword } from '#server/domain/people/service.ts';
 import { db, sql } from '#server/platform/db.ts';
 import { rootKeys } from '#server/platform/keys.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { workspace } from '#server/testing/workspace.ts';
+import { postmaster } from './database.ts';
 
 const { directory } = await testDatabase();
 
+const ADMIN = ['--disable-warning=ExperimentalWarning', 'scripts/admin.ts'];
+
 /** The command as an operator types it, in a process of its own with settings of its own. */
-function admin(args: string[], settings: Record<string, string> = {}) {
+function admin(args: string[], settings: Record<string, string> = {}, input = '') {
   const env = { ...process.env, ...settings };
-  const { status, stdout, stderr } = spawnSync(process.execPath, ['--disable-warning=ExperimentalWarning', 'scripts/admin.ts', ...args], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...ADMIN, ...args], {
     encoding: 'utf8',
     env,
+    input,
   });
   return { status, stdout, stderr };
 }
@@ -95,4 +102,42 @@ test('a key is not lost when the field that was to be printed has another name',
   assert.match(JSON.parse(slip.stdout).api_key, /^tk_test_/);
   assert.match(slip.stderr, /no field key; it has .*api_key/);
   assert.match(admin([...args, '--print', 'api_key']).stdout, /^tk_test_\w+\n$/);
+});
+
+test('a password comes by standard input, where no process list shows it; one among the arguments is warned of', async () => {
+  const email = ['--owner-email', 'dana@example.com'];
+  const piped = admin(['create-tenant', '--slug', 'piped', ...email, '--owner-password-stdin'], {}, 'a quiet harbour at dusk\r\n');
+  assert.deepEqual([piped.status, piped.stderr], [0, '']);
+  const hash = async () => (await db().users.findUniqueOrThrow({ where: { email: 'dana@example.com' } })).password_hash;
+  assert.equal((await checkPassword(await hash(), 'a quiet harbour at dusk')).valid, true);
+
+  const member = ['set-member', '--slug', 'piped', '--email', 'dana@example.com', '--role', 'owner'];
+  assert.equal(admin([...member, '--password-stdin'], {}, 'another harbour at dawn').status, 0);
+  assert.equal((await checkPassword(await hash(), 'another harbour at dawn')).valid, true);
+
+  const shown = admin([...member, '--password', 'a third harbour at noon']);
+  assert.equal(shown.status, 0);
+  assert.match(shown.stderr, /can see --password .* --password-stdin instead/);
+  assert.ok(!shown.stderr.includes('harbour'));
+
+  assert.match(admin([...member, '--password', 'x', '--password-stdin'], {}, 'y').stderr, /are two passwords/);
+  assert.match(admin([...member, '--password-stdin'], {}, '\n').stderr, /no password on standard input/);
+  assert.equal((await checkPassword(await hash(), 'a third harbour at noon')).valid, true);
+});
+
+test('commands at once on a new installation start one database, make one workspace, and stop it when the last is done', async (t) => {
+  const data = mkdtempSync(path.join(tmpdir(), `sallyport-test-${process.pid}-`));
+  t.after(() => rmSync(data, { recursive: true, force: true }));
+  const settings = { DATABASE_URL: '', DATA_DIR: data, MASTER_KEY_B64: '', MASTER_KEY_FILE: '' };
+  const answers = await Promise.all(
+    [1, 2, 3].map(async () => {
+      const { stdout } = await promisify(execFile)(process.execPath, [...ADMIN, 'create-tenant', '--slug', 'once'], {
+        env: { ...process.env, ...settings },
+      });
+      return JSON.parse(stdout) as { id: string; created: boolean };
+    }),
+  );
+  assert.deepEqual(answers.map((one) => one.created).sort(), [false, false, true]);
+  assert.equal(new Set(answers.map((one) => one.id)).size, 1);
+  assert.equal(postmaster(path.join(data, 'postgres/data')), undefined, 'nothing keeps running');
 });

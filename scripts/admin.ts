@@ -15,6 +15,7 @@ const options = {
   status: text,
   'owner-email': text,
   'owner-password': text,
+  'owner-password-stdin': flag,
   'no-starter': flag,
   deliberate: flag,
   kind: text,
@@ -24,6 +25,7 @@ const options = {
   role: text,
   email: text,
   password: text,
+  'password-stdin': flag,
   mfa: flag,
   'i-understand': flag,
   print: text,
@@ -35,12 +37,12 @@ type Command = { needs: readonly Flag[]; takes?: readonly Flag[]; does: string }
 const commands = {
   'create-tenant': {
     needs: ['slug'],
-    takes: ['name', 'region', 'plan', 'status', 'owner-email', 'owner-password', 'no-starter'],
+    takes: ['name', 'region', 'plan', 'status', 'owner-email', 'owner-password-stdin', 'owner-password', 'no-starter'],
     does: 'makes a workspace, or brings it to this plan, status and owner',
   },
   'set-member': {
     needs: ['slug', 'email', 'role'],
-    takes: ['name', 'password'],
+    takes: ['name', 'password-stdin', 'password'],
     does: 'gives a person a role (owner, admin, editor, viewer, member), or takes it away (none)',
   },
   'set-plan': { needs: ['slug'], takes: ['plan', 'status', 'deliberate'], does: 'moves a workspace to a plan or status' },
@@ -71,6 +73,8 @@ if (wrong) {
   console.error(`${wrong}. Run npm run -s admin for the commands and their flags.`);
   process.exit(1);
 }
+
+const password = await givenPassword();
 
 // Standard output belongs to the answer, whatever the service's own LOG_LEVEL is; what goes wrong is in the answer or on standard error.
 process.env.LOG_LEVEL = 'silent';
@@ -106,10 +110,16 @@ async function run(name: keyof typeof commands): Promise<unknown> {
         starter: !values['no-starter'],
         ...given('name', 'region', 'plan', 'status'),
         ...(values['owner-email'] ? { owner_email: values['owner-email'] } : {}),
-        ...(values['owner-password'] ? { owner_password: values['owner-password'] } : {}),
+        ...(password === undefined ? {} : { owner_password: password }),
       });
     case 'set-member':
-      return operator.setMember({ slug: need('slug'), email: need('email'), role: need('role'), ...given('name', 'password') });
+      return operator.setMember({
+        slug: need('slug'),
+        email: need('email'),
+        role: need('role'),
+        ...given('name'),
+        ...(password === undefined ? {} : { password }),
+      });
     case 'set-plan':
       return operator.setPlan({ slug: need('slug'), ...given('plan', 'status'), deliberate: values.deliberate ?? false });
     case 'set-limit': {
@@ -155,7 +165,29 @@ function misuse(name: string, { needs, takes = [] }: Command): string | undefine
   const idle = given.find((one) => ![...needs, ...takes, 'print', 'help'].includes(one));
   if (idle) return `${name} takes no --${idle}`;
   const missing = needs.find((one) => !values[one]);
-  return missing && `${name} needs --${missing}`;
+  if (missing) return `${name} needs --${missing}`;
+  if (passwordFlag() !== undefined && passwordOnStdin()) return `--${passwordFlag()} and --${passwordFlag()}-stdin are two passwords`;
+}
+
+function passwordFlag() {
+  return (['owner-password', 'password'] as const).find((one) => values[one] !== undefined);
+}
+
+function passwordOnStdin() {
+  return values['owner-password-stdin'] || values['password-stdin'];
+}
+
+/** A password among the arguments is in the process list, which everybody on the machine may read, and in the shell's history. */
+async function givenPassword(): Promise<string | undefined> {
+  const flag = passwordFlag();
+  if (flag) console.error(`Other users of this machine can see --${flag} while the command runs: pipe it into --${flag}-stdin instead.`);
+  if (!passwordOnStdin()) return flag && values[flag];
+  let text = '';
+  for await (const chunk of process.stdin.setEncoding('utf8')) text += chunk;
+  const line = text.replace(/\r?\n$/, '');
+  if (line !== '') return line;
+  console.error('There is no password on standard input.');
+  process.exit(1);
 }
 
 function usage(): string {
@@ -177,7 +209,7 @@ function print(answer: unknown): void {
     throw new Error(`The answer has no field ${values.print}; it has ${Object.keys(fields).join(', ')}.`);
 }
 
-type TextFlag = 'slug' | 'name' | 'region' | 'plan' | 'status' | 'kind' | 'value' | 'reason' | 'space' | 'role' | 'email' | 'password';
+type TextFlag = 'slug' | 'name' | 'region' | 'plan' | 'status' | 'kind' | 'value' | 'reason' | 'space' | 'role' | 'email';
 
 /** Of a flag without which `misuse` lets no command run. */
 function need(name: TextFlag): string {

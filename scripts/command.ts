@@ -70,14 +70,20 @@ export function filesUnder(folder: string): string[] {
 export async function refresh(stamp: string, wanted: string, work: () => Promise<void>): Promise<boolean> {
   const fresh = () => fs.existsSync(stamp) && fs.readFileSync(stamp, 'utf8') === wanted;
   if (fresh()) return false;
-  const lock = path.join(root, 'node_modules', `.lock-${path.basename(stamp)}`);
-  await acquire(lock);
-  try {
+  return alone(path.join(root, 'node_modules', `.lock-${path.basename(stamp)}`), async () => {
     if (fresh()) return false;
     await work();
     fs.mkdirSync(path.dirname(stamp), { recursive: true });
     fs.writeFileSync(stamp, wanted);
     return true;
+  });
+}
+
+/** Runs `work` while this process holds the lock file; others wait, and take over from a process that died with it. */
+export async function alone<T>(lock: string, work: () => Promise<T>): Promise<T> {
+  await acquire(lock);
+  try {
+    return await work();
   } finally {
     fs.rmSync(lock, { force: true });
   }

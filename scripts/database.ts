@@ -5,6 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { alone } from './command.ts';
 
 // The embedded database: real PostgreSQL out of a package, on a unix socket in a private directory, with no TCP port.
 
@@ -35,8 +36,6 @@ export async function startDatabase(directory: string, settings: readonly string
   const account = accountFor(directory);
   const data = path.join(directory, 'data');
   const socket = socketFolder(directory, account);
-  if (!fs.existsSync(path.join(data, 'PG_VERSION'))) initialise(directory, data, account);
-
   const answers = async () => {
     if (!postmaster(data)?.ready) return false;
     try {
@@ -49,8 +48,13 @@ export async function startDatabase(directory: string, settings: readonly string
   const revive = async () => {
     if (!(await answers())) await launch(directory, data, socket, account, settings, answers);
   };
-  const startedHere = !(await answers());
-  await revive();
+  // One at a time: of two that make the files at once, each would remove what the other has made.
+  const startedHere = await alone(path.join(directory, '.starting'), async () => {
+    if (!fs.existsSync(path.join(data, 'PG_VERSION'))) initialise(directory, data, account);
+    const found = await answers();
+    await revive();
+    return !found;
+  });
   return {
     startedHere,
     url: (name) => `postgresql://postgres@localhost/${encodeURIComponent(name)}?host=${encodeURIComponent(socket)}`,

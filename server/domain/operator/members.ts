@@ -5,6 +5,7 @@ import {
   canonicalEmail,
   createUser,
   dropMailCodes,
+  holdAddress,
   revokeSessions,
   tenantIdsOf,
 } from '#server/domain/people/service.ts';
@@ -25,6 +26,7 @@ export async function setMember(input: { slug: string; email: string; role: stri
   if (role === 'none' && (full_name ?? input.password) !== undefined) throw refuse('--role none takes no --name and no --password');
   const passwordHash = input.password ? await acceptPassword(input.password, email, 'password') : null;
   return db().$transaction(async (tx) => {
+    await holdAddress(tx, email);
     const tenant = await bySlug(tx, input.slug);
     // Two commands at once must not each take away what they see as one of two Owners.
     await tx.$executeRaw`select 1 from tenants where id = ${tenant.id}::uuid for update`;
@@ -38,7 +40,7 @@ export async function setMember(input: { slug: string; email: string; role: stri
   });
 }
 
-/** The person and the membership, each made when missing; a password given replaces the one there was, and ends what was signed in with it. */
+/** The person, whose address the caller holds, and the membership, each made when missing; a password given replaces the one there was, and ends what was signed in with it. */
 export async function ensureMember(
   tx: Tx,
   tenantId: string,

@@ -1,10 +1,10 @@
 import { email as emailAddress } from '#server/domain/people/schema.ts';
-import { acceptPassword, canonicalEmail } from '#server/domain/people/service.ts';
+import { acceptPassword, canonicalEmail, holdAddress } from '#server/domain/people/service.ts';
 import { PLANS } from '#server/domain/plans/schema.ts';
-import { STARTER_ROUTE, STARTER_SECRET, seedStarter } from '#server/domain/signup/service.ts';
+import { LONG, STARTER_ROUTE, STARTER_SECRET, seedStarter } from '#server/domain/signup/service.ts';
 import { proxyUrl } from '#server/domain/tenants/addresses.ts';
 import { isUsableSlug, REGIONS } from '#server/domain/tenants/schema.ts';
-import { createTenant } from '#server/domain/tenants/service.ts';
+import { createTenant, holdSlug } from '#server/domain/tenants/service.ts';
 import { label } from '#server/kernel/fields.ts';
 import { db } from '#server/platform/db.ts';
 import { env } from '#server/platform/env.ts';
@@ -32,6 +32,9 @@ export async function provisionTenant(input: {
   const passwordHash = email && input.owner_password ? await acceptPassword(input.owner_password, email, 'password') : null;
   return db().$transaction(async (tx) => {
     const now = new Date();
+    // The address before the slug, as in a sign-up: two that wait for each other would both fail.
+    if (email) await holdAddress(tx, email);
+    await holdSlug(tx, input.slug);
     const existing = await tx.tenants.findUnique({ where: { slug: input.slug } });
     if (existing && input.region !== undefined && existing.region !== region)
       throw refuse(`--region cannot be changed: ${input.slug} is in ${existing.region}`);
@@ -73,5 +76,5 @@ export async function provisionTenant(input: {
       created: !existing,
       proxy_url: { live: proxyUrl(tenant.slug, 'live'), test: proxyUrl(tenant.slug, 'test') },
     };
-  });
+  }, LONG);
 }

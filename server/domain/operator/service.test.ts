@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { createTenant } from '#server/domain/tenants/service.ts';
 import { db } from '#server/platform/db.ts';
 import { call } from '#server/testing/calls.ts';
 import { testDatabase } from '#server/testing/database.ts';
@@ -157,4 +158,28 @@ test('in a workspace whose subscription ended, members read and revoke keys but 
   assert.equal((await made(ended, 'environments.list')).length, 1);
   await assert.rejects(perform(operationById('environments.create'), ended, { name: 'x' }), { type: 'subscription_inactive' });
   assert.deepEqual(await made(ended, 'api_keys.revoke', { id: key.row.id }), { deleted: true, revoked: true });
+});
+
+test('of several commands at once for one slug one makes the workspace and the others find it; one new owner of several becomes one person', async () => {
+  const owner_email = 'both@example.com';
+  const answers = await Promise.all(Array.from({ length: 6 }, () => operator.provisionTenant({ slug: 'at-once', owner_email })));
+  assert.deepEqual(answers.map((one) => one.created).sort(), [false, false, false, false, false, true]);
+  assert.equal(new Set(answers.map((one) => one.id)).size, 1);
+  assert.equal(await db().tenants.count({ where: { slug: { startsWith: 'at-once' } } }), 1);
+  assert.equal(await db().memberships.count({ where: { tenant_id: answers[0]?.id, removed_at: null } }), 1);
+
+  const email = 'everywhere@example.com';
+  await Promise.all(['east', 'west', 'north'].map((slug) => operator.provisionTenant({ slug, owner_email: email })));
+  await Promise.all(['east', 'west', 'north'].map((slug) => operator.setMember({ slug, email: 'guest@example.com', role: 'viewer' })));
+  assert.equal(await db().memberships.count({ where: { user: { email: { in: [email, 'guest@example.com'] } } } }), 6);
+});
+
+test('workspaces made at once get different slugs, also where the second choice of one is the first of another', async () => {
+  const made = (slug: string) =>
+    db().$transaction((tx) => createTenant(tx, { name: slug, slug, region: 'us', plan: 'free' }, new Date()), {
+      maxWait: 30_000,
+      timeout: 30_000,
+    });
+  const slugs = (await Promise.all(['chain', 'chain-2', 'chain', 'chain-2', 'chain-3'].map(made))).map((one) => one.slug);
+  assert.equal(new Set(slugs).size, 5, slugs.join(' '));
 });

@@ -18,4 +18,4 @@ export {
 } from './sign-in.ts';
 export { network, take, throttled } from './throttle.ts';
 export { tidyPeople } from './tidy.ts';
-export { accountByEmail, canonicalEmail, createUser, nobodyYet } from './users.ts';
+export { accountByEmail, canonicalEmail, createUser, holdAddress, nobodyYet } from './users.ts';

@@ -25,6 +25,10 @@ export const createUser = (tx: Tx, input: NewUser) =>
 export const accountByEmail = (tx: Db | Tx, email: string) =>
   tx.users.findUnique({ where: { email }, select: { id: true, email: true, full_name: true, password_hash: true, disabled_at: true } });
 
+/** Of several who would make an account of one address each waits for the one before and finds its account; until the end of the transaction. */
+export const holdAddress = (tx: Tx, email: string) =>
+  tx.$executeRaw`select pg_advisory_xact_lock(hashtextextended(${`signup:${email}`}, 0))`;
+
 /** Whether nobody has signed up yet: a fresh installation. */
 export const nobodyYet = async (tx: Db | Tx): Promise<boolean> => (await tx.users.findFirst({ select: { id: true } })) === null;
 

@@ -6,6 +6,7 @@ import {
   begin,
   checkPassword,
   deadLink,
+  holdAddress,
   issueMailCode,
   magicUrl,
   network,
@@ -158,8 +159,7 @@ export async function useMagicLink(
       data: { token_digest: null, password_hash: null },
     });
     if (!claim) throw deadLink();
-    // Two links of one address at once: the second finds the first one's account.
-    await tx.$executeRaw`select pg_advisory_xact_lock(hashtextextended(${`signup:${claim.email}`}, 0))`;
+    await holdAddress(tx, claim.email);
     const account = await accountByEmail(tx, claim.email);
     if (account) {
       await tx.users.updateMany({ where: { id: account.id, email_verified_at: null }, data: { email_verified_at: ctx.now } });

@@ -5,6 +5,7 @@ import {
   auditPerson,
   begin,
   chosen,
+  holdAddress,
   network,
   type SignedIn,
   tenantIdsOf,
@@ -49,6 +50,7 @@ const firstAccount = (ctx: PersonCtx, input: Omit<WebInput, 'password'>, passwor
   ctx.db.$transaction(async (tx) => {
     if (await tx.users.findFirst({ select: { id: true } })) return null;
     await tx.$executeRaw`select pg_advisory_xact_lock(hashtextextended('signup:first', 0))`;
+    await holdAddress(tx, input.email);
     if (await tx.users.findFirst({ select: { id: true } })) return null;
     await admit(ctx, 'rate_limited');
     const { user } = await createOwner(

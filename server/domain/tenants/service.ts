@@ -31,14 +31,17 @@ export async function createTenant(tx: Tx, input: NewTenant, now: Date) {
   return tenant;
 }
 
-/** Two sign-ups for one slug at once: the lock makes the second see the first. */
+/** @returns a slug that nobody has or takes before the transaction ends */
 async function freeSlug(tx: Tx, wanted: string, now: Date): Promise<string> {
-  await tx.$executeRaw`select pg_advisory_xact_lock(hashtextextended(${`slug:${wanted}`}, 0))`;
   for (let n = 1; ; n++) {
     const slug = n === 1 ? wanted : `${wanted.slice(0, 54 - String(n).length).replace(/-+$/, '')}-${n}`;
+    await holdSlug(tx, slug);
     const taken =
       (await tx.tenants.findUnique({ where: { slug }, select: { id: true } })) ??
       (await tx.reserved_slugs.findFirst({ where: { slug, expires_at: { gt: now } } }));
     if (!taken) return slug;
   }
 }
+
+/** Of several who look at one slug at once each waits for the one before and sees what became of it; until the end of the transaction. */
+export const holdSlug = (tx: Tx, slug: string) => tx.$executeRaw`select pg_advisory_xact_lock(hashtextextended(${`slug:${slug}`}, 0))`;
