@@ -104,11 +104,13 @@ export async function facetsOf(tx: Tx, ctx: Ctx, filters: AuditFilters, of: numb
     (rows) => Prisma.sql`(select action, resource_type, actor_id, actor_label, at from (${rows}) r order by at desc limit ${of})`,
   );
   return tx.$queryRaw<Facet[]>`
-    with newest as materialized (select * from (${Prisma.join(parts, ' union all ')}) u order by at desc limit ${of}),
+    with alike as materialized (
+      select action, resource_type, actor_id, max(actor_label) as label, count(*) as n
+      from (select * from (${Prisma.join(parts, ' union all ')}) u order by at desc limit ${of}) newest group by action, resource_type, actor_id),
     counted as (
-      select 'action' as kind, action as value, null::text as label, count(*) as n from newest group by action
-      union all select 'resource_type', resource_type, null, count(*) from newest group by resource_type
-      union all select 'actor', coalesce(actor_id, 'system'), max(actor_label), count(*) from newest group by actor_id
+      select 'action' as kind, action as value, null::text as label, sum(n) as n from alike group by action
+      union all select 'resource_type', resource_type, null, sum(n) from alike group by resource_type
+      union all select 'actor', coalesce(actor_id, 'system'), max(label), sum(n) from alike group by actor_id
     )
     select kind, value, label, n::int as count from (select *, row_number() over (partition by kind order by n desc, value) as place from counted) c
     where place <= 50 order by kind, n desc, value`;
@@ -132,9 +134,9 @@ async function branches(tx: Tx, ctx: Ctx, { q, ...filters }: AuditFilters): Prom
 /** By what a look-up found while that is little, else entry by entry until the page is full. */
 async function found(tx: Tx, q: string): Promise<Prisma.Sql> {
   const pattern = containing(q);
-  const [few] = await tx.$queryRaw<{ n: number }[]>`select count(*)::int as n from matching_audit_entries(${pattern}, ${FEW + 1})`;
-  return few && few.n <= FEW
-    ? Prisma.sql`seq in (select matching_audit_entries(${pattern}, ${FEW}))`
+  const [few] = await tx.$queryRaw<{ seqs: bigint[] }[]>`select array(select matching_audit_entries(${pattern}, ${FEW + 1})) as seqs`;
+  return few && few.seqs.length <= FEW
+    ? Prisma.sql`seq = any(${few.seqs})`
     : Prisma.sql`audit_search_text(details, resource_id, actor_label) like lower(${pattern})`;
 }
 

@@ -171,10 +171,14 @@ export function browseRows(
     before && value
       ? Prisma.sql`(${column}, r.id) ${order === 'asc' ? Prisma.sql`>` : Prisma.sql`<`} (${value}, ${before.id})`
       : Prisma.sql`true`;
+  const ordered = Prisma.sql`order by ${column} ${direction}, r.id ${direction}`;
+  const passing = Prisma.sql`from request_logs r where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and ${matching(filters)} and ${beyond}
+    ${ordered} offset ${offset} limit ${limit}`;
+  if (sort === 'ts') return tx.$queryRaw<LogFields[]>`select ${FIELDS} ${passing}`;
+  // No index has this order: keys are sorted, and not whole rows.
   return tx.$queryRaw<
     LogFields[]
-  >`select ${FIELDS} from request_logs r where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and ${matching(filters)} and ${beyond}
-    order by ${column} ${direction}, r.id ${direction} offset ${offset} limit ${limit}`;
+  >`with k as (select id, ts ${passing}) select ${FIELDS} from request_logs r where (r.id, r.ts) in (select id, ts from k) ${ordered}`;
 }
 
 /** How many rows pass, counted up to `most` + 1. */

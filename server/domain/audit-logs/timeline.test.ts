@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import type { Ctx } from '#server/kernel/context.ts';
+import { audited, mutate } from '#server/kernel/mutate.ts';
+import { sql } from '#server/platform/db.ts';
+import { testDatabase } from '#server/testing/database.ts';
+import { workspace } from '#server/testing/workspace.ts';
+import { appendCritical } from './critical.ts';
+import { AuditFacetsQuery, BrowseAuditLogs } from './schema.ts';
+import { auditFacets, browseAuditLogs } from './service.ts';
+
+// What the timeline finds and counts is held against all its entries, read plainly.
+
+await testDatabase();
+
+const NAMES = [
+  'Payments',
+  'payments (copy)',
+  '100% of it',
+  'a_b',
+  'axb',
+  'back\\slash',
+  "o'brien",
+  'Größe ÄÖÜ',
+  '日本語',
+  '😀',
+  ' ',
+  'e1',
+  'x',
+];
+const ADDRESSES = ['203.0.113.9', '203.0.113.90', '2001:db8::1', null];
+const ACTIONS = ['create', 'update', 'delete'];
+const TYPES = ['route', 'secret', 'client', 'api_key'];
+
+async function filled(ctx: Ctx, count: number) {
+  for (let i = 0; i < count; i++) {
+    const made = { ...ctx, ip: ADDRESSES[i % ADDRESSES.length] ?? null, now: new Date(Date.now() - (count - (i >> 1)) * 1_000) } as Ctx;
+    await mutate(made, async (tx) => {
+      const entry = { action: ACTIONS[i % 3] ?? '', resource_type: TYPES[i % 4] ?? '', resource_id: `id-${i}` };
+      if (i % 9 === 0)
+        await appendCritical(tx, made, {
+          ...entry,
+          action: 'byok.kms.rotate',
+          resource_type: 'tenant_master_key',
+          details: { name: NAMES[i % NAMES.length], sandbox: ctx.sandbox },
+        });
+      return audited(undefined, { ...entry, name: NAMES[i % NAMES.length] ?? '' });
+    });
+  }
+}
+
+type Entry = Awaited<ReturnType<typeof browseAuditLogs>>['entries'][number];
+const browse = async (ctx: Ctx, query: object): Promise<Entry[]> => {
+  const entries: Entry[] = [];
+  for (let before: string | null | undefined; before !== null; ) {
+    const page = await browseAuditLogs(ctx, BrowseAuditLogs.parse({ limit: 7, ...query, ...(before ? { before } : {}) }));
+    entries.push(...page.entries);
+    before = page.next;
+  }
+  return entries;
+};
+const ids = (entries: readonly Entry[]) => entries.map(({ id }) => id);
+
+const w = await workspace();
+const owner = w.member('owner');
+await filled(owner, 90);
+await filled((await workspace()).live, 10);
+await filled({ ...w.test }, 10);
+const all = await browse(owner, { limit: 200 });
+
+test('the timeline by address is its entries of that address and no other, in its order', async () => {
+  const { rows } = await sql().query<{ n: number }>(
+    `select (select count(*) from audit_logs where tenant_id = $1 and not sandbox)::int + (select count(*) from audit_log_critical where tenant_id = $1 and not (details ->> 'sandbox')::boolean)::int as n`,
+    [w.tenant.id],
+  );
+  assert.equal(all.length, rows[0]?.n);
+  for (const ip of ['203.0.113.9', '203.0.113.90', '2001:db8::1', '203.0.113', '%', "' or true --", '0.0.0.0'])
+    assert.deepEqual(ids(await browse(owner, { ip })), ids(all.filter((entry) => entry.ip_address === ip)), ip);
+});
+
+test('a search of the timeline takes its text as it stands, however short, in any script', async () => {
+  for (const q of [
+    'pay',
+    'PAYMENTS',
+    '%',
+    '_',
+    'a_b',
+    'back\\',
+    '\\',
+    "o'b",
+    'größe',
+    '日',
+    '😀',
+    'e1',
+    'x',
+    'id-8',
+    'nothing like it',
+    "'; drop table audit_logs; --",
+  ]) {
+    const part = q.toLowerCase();
+    const holds = ({ details, resource_id, actor }: Entry) =>
+      [(details as { name?: string }).name, resource_id, actor.label].some((text) => text?.toLowerCase().includes(part));
+    // Labels of the chain are looked up when it is read: what is searched there is its ids.
+    const general = (entries: readonly Entry[]) => ids(entries.filter(({ store }) => store === 'general'));
+    assert.deepEqual(general(await browse(owner, { q })), general(all.filter(holds)), q);
+  }
+});
+
+test('facets count the entries that pass, each action, type and actor once, the most frequent first', async () => {
+  for (const query of [{}, { action: 'create' }, { ip: '2001:db8::1' }, { q: 'pay' }, { store: 'critical' }, { action: 'nothing' }]) {
+    const passing = await browse(owner, query);
+    const counted = (of: (entry: Entry) => string) => {
+      const counts = new Map<string, number>();
+      for (const entry of passing) counts.set(of(entry), (counts.get(of(entry)) ?? 0) + 1);
+      return [...counts].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1));
+    };
+    const facets = await auditFacets(owner, AuditFacetsQuery.parse(query));
+    const told = (list: readonly { value: string; count: number }[]) => list.map(({ value, count }) => [value, count]);
+    assert.deepEqual(
+      told(facets.actions),
+      counted(({ action }) => action),
+      JSON.stringify(query),
+    );
+    assert.deepEqual(
+      told(facets.resource_types),
+      counted(({ resource_type }) => resource_type),
+    );
+    assert.deepEqual(
+      told(facets.actors),
+      counted(({ actor }) => actor.id ?? 'system'),
+    );
+  }
+});
