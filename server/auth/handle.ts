@@ -8,6 +8,7 @@ import { db } from '#server/platform/db.ts';
 import { log } from '#server/platform/log.ts';
 import { magicPage, useMagicForm } from './magic-page.ts';
 import { matchPerson } from './operations.ts';
+import { keepPace } from './pace.ts';
 import { personOf } from './person.ts';
 import { assertNotForeign, assertSameOrigin } from './same-origin.ts';
 import {
@@ -88,6 +89,7 @@ async function recognise(headers: Headers, ctx: PersonCtx, reads: boolean): Prom
   const person = await personOf(headers, ctx.now);
   if (!person) throw new Refusal('not_authenticated', 'Sign in to continue.');
   if (!reads) assertSameOrigin(headers, person.session);
+  await keepPace(person, ctx.now);
   Object.assign(ctx, person);
 }
 

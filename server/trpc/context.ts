@@ -1,4 +1,5 @@
 import { edgeOf } from '#server/api/edge.ts';
+import { keepPace } from '#server/auth/pace.ts';
 import { assertSameOrigin } from '#server/auth/same-origin.ts';
 import { memberCtx } from '#server/domain/people/service.ts';
 import type { Ctx, Space } from '#server/kernel/context.ts';
@@ -32,19 +33,22 @@ export function dashboardContext(call: DashboardCall): TrackedContext {
   const edge = edgeOf(call.headers);
   const request_id = edge?.request_id ?? newId();
   const changes = new Set<string>();
+  let person: ReturnType<typeof personOf> | undefined; // one answer for all calls of a batch
   return {
     request_id,
     changes,
     changed: (ctx) => changes.add(`${ctx.tenant_id}:${spaceOf(ctx.sandbox)}`),
     member: async ({ space: needed }): Promise<Ctx> => {
       if (!edge) throw new Refusal('not_authenticated', 'Sign in to continue.');
-      const person = await personOf(call.headers);
-      if (!person) throw new Refusal('not_authenticated', 'Sign in to continue.');
-      if (call.method !== 'GET' && call.method !== 'HEAD') assertSameOrigin(call.headers, person.session);
+      person ??= personOf(call.headers);
+      const signedIn = await person;
+      if (!signedIn) throw new Refusal('not_authenticated', 'Sign in to continue.');
+      if (call.method !== 'GET' && call.method !== 'HEAD') assertSameOrigin(call.headers, signedIn.session);
+      await keepPace(signedIn, new Date());
       if (needed && call.space === null)
         throw new Refusal('invalid', 'X-Svc-Space: a change must say which space it writes to, live or test.');
       return memberCtx({
-        person,
+        person: signedIn,
         workspace: call.workspace,
         space: call.space ?? 'live',
         request_id,

@@ -1,5 +1,6 @@
+import type { TRPCError } from '@trpc/server';
 import { fetchRequestHandler } from '@trpc/server/adapters/fetch';
-import { asRefusal } from '#server/kernel/errors.ts';
+import { asRefusal, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { callOf, dashboardContext, type TrackedContext } from './context.ts';
 import { refused } from './dashboard.ts';
@@ -23,6 +24,7 @@ export async function handleTrpc(req: Request): Promise<Response> {
     createContext: () => context,
     allowMethodOverride: true,
     maxBatchSize: MOST_IN_BATCH,
+    responseMeta: ({ errors }) => ({ headers: waitOf(errors) }),
   });
   const headers = new Headers(response.headers);
   headers.set('cache-control', 'no-store');
@@ -30,3 +32,9 @@ export async function handleTrpc(req: Request): Promise<Response> {
   if (context.changes.size > 0) headers.set('x-sallyport-changed', [...context.changes].join(','));
   return new Response(response.body, { status: response.status, headers });
 }
+
+/** Each refused call of a batch says for itself how long; the header says the longest. */
+const waitOf = (errors: readonly TRPCError[]): Record<string, string> => {
+  const longest = Math.max(0, ...errors.map(({ cause }) => (cause instanceof Refusal ? (cause.retryAfter ?? 0) : 0)));
+  return longest > 0 ? { 'retry-after': String(Math.ceil(longest)) } : {};
+};

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { PACE } from '#server/auth/pace.ts';
 import { frontDoorToken } from '#server/crypto/derive.ts';
 import { addMembership, createSession, createUser } from '#server/domain/people/service.ts';
 import { newId } from '#server/kernel/ids.ts';
@@ -32,7 +34,7 @@ async function signedIn(role: 'owner' | 'viewer' = 'owner') {
       ...(init.headers as Record<string, string>),
     });
     const response = await handle(new Request(`http://admin.test/admin/${path}`, { ...init, headers }));
-    return { status: response.status, text: await response.text() };
+    return { status: response.status, headers: response.headers, text: await response.text() };
   };
   const send = (path: string, init?: RequestInit) => sent(handleTrpc, `trpc/${path}`, init);
   const get = (path: string, headers: Record<string, string>) => sent(handleDashboard, path, { headers });
@@ -61,6 +63,26 @@ test('one request carries no more calls than a page makes', async () => {
   assert.equal((await batch(MOST_IN_BATCH)).status, 200);
   assert.equal((await batch(MOST_IN_BATCH + 1)).status, 400);
   assert.equal((await batch(1_400)).status, 400);
+});
+
+test('a session that calls without pause is refused before anything is done, on every path, and told when it goes on', async () => {
+  const { w, send, get } = await signedIn();
+  const batch = () => send(`${Array(MOST_IN_BATCH).fill('views.list').join(',')}?batch=1&input=${encodeURIComponent(input)}`);
+  const input = JSON.stringify(Object.fromEntries(Array.from({ length: MOST_IN_BATCH }, (_, i) => [i, { page: 'routes' }])));
+  const left = PACE.window_sec * 1000 - (Date.now() % (PACE.window_sec * 1000));
+  if (left < 5_000) await sleep(left); // all of it within one window
+  for (let sent = 0; sent < PACE.session; sent += MOST_IN_BATCH) assert.equal((await batch()).status, 200);
+  const refused = await batch();
+  assert.equal(refused.status, 429);
+  const wait = Number(refused.headers.get('retry-after'));
+  assert.ok(wait >= 1 && wait <= PACE.window_sec);
+  const told = JSON.parse(refused.text) as { error: { data: { code: string; retry_after: number } } }[];
+  assert.equal(told.length, MOST_IN_BATCH);
+  for (const { error } of told) assert.deepEqual([error.data.code, error.data.retry_after], ['rate_limited', wait]);
+  assert.equal((await send('environments.create', { method: 'POST', body: JSON.stringify({ name: 'toosoon' }) })).status, 429);
+  assert.equal(await db().environments.count({ where: { tenant_id: w.tenant.id, name: 'toosoon' } }), 0);
+  const plain = await get('search?q=x', {});
+  assert.deepEqual([plain.status, JSON.parse(plain.text).code], [429, 'rate_limited']);
 });
 
 test('nothing is changed by a GET or by what a form of another site can send, and no name reaches a prototype', async () => {
