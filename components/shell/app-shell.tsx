@@ -21,6 +21,7 @@ import { RAIL_COOKIE } from './rail-cookie.ts';
 import { SessionBar } from './session-bar.tsx';
 import { SpaceSwitch } from './space-switch.tsx';
 import { HelpMenu, type Person, PersonMenu, ThemeMenu, type Workspace, WorkspaceSwitcher } from './top-bar-menus.tsx';
+import { WaitingBar } from './waiting-bar.tsx';
 
 // Neither is needed to show a page; both are fetched once it has settled, so the first keystroke finds them there.
 const loadPalette = () => import('./search.tsx').then((module) => ({ default: module.SearchPalette }));
@@ -118,6 +119,7 @@ export function AppShell(props: AppShellProps) {
             <header className={cn('sticky top-0 z-30 border-line border-b bg-canvas', test && 'pt-[3px]')}>
               <OfflineBar />
               <SessionBar />
+              <WaitingBar />
               <div className="flex h-(--topbar-height) items-center gap-1.5 px-3 sm:gap-2 lg:px-5">
                 <IconButton label="Pages" icon={<MenuIcon />} onClick={() => setDrawer(true)} className="lg:hidden" />
                 <WorkspaceSwitcher workspaces={workspaces} current={current} space={space} createHref={createWorkspaceHref} />

@@ -7,6 +7,7 @@ import { createContext, type ReactNode, useContext, useState } from 'react';
 import type { Space } from '#components/ui/test-band.tsx';
 import type { SecretFields } from '#server/domain/explorer/masking/schema.ts';
 import type { AppRouter } from '#server/trpc/root.ts';
+import { patientLink } from './patient-link.ts';
 import { newQueryClient } from './query-client.ts';
 import { recordingLink } from './recording-link.ts';
 import { sessionLink } from './session-link.ts';
@@ -57,6 +58,7 @@ export function DashboardData({ scope, children }: { scope: Scope; children: Rea
       links: [
         recordingLink(scope),
         sessionLink,
+        patientLink,
         httpBatchLink({
           url: '/admin/trpc',
           maxURLLength: 4_000,
