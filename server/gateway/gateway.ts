@@ -40,6 +40,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     async listen(portPlane, port, address) {
       const server = createListener({
         onRequest: (req, res) => receive(options, portPlane, req, res, closing),
+        trustedProxies: options.trustedProxies,
         onUpgrade: options.devSocket && portPlane === 'admin' ? forwardDevSocket(options.devSocket) : undefined,
       });
       servers.add(server);

@@ -2,6 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse, S
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { uuidV7 } from '#server/crypto/random.ts';
+import type { Network } from '#server/platform/http-out/networks.ts';
+import { boundIdleConnections } from './idle-connections.ts';
 import { endStalledCallers } from './stalled-callers.ts';
 
 export { type Head, type HeadRefusal, inspectHead } from './request-head.ts';
@@ -18,6 +20,11 @@ export type ListenerOptions = {
   /** How long a caller may take nothing of an answer that waits for it. */
   stalledMs?: number | undefined;
   maxConnections?: number | undefined;
+  /** Connections of one network beyond which idle ones are closed; a tenth of all places without it. */
+  maxPerNetwork?: number | undefined;
+  /** How long a new connection counts as one that is about to bring a call. */
+  graceMs?: number | undefined;
+  trustedProxies?: readonly Network[] | undefined;
   newRequestId?: (() => string) | undefined;
 };
 
@@ -47,11 +54,21 @@ export function createListener(options: ListenerOptions): Server {
   server.maxConnections = options.maxConnections ?? 20_000;
 
   const open = new WeakMap<Duplex, ServerResponse>();
+  const upgraded = new WeakSet<Duplex>();
   const take = (req: IncomingMessage, res: ServerResponse) => {
     open.set(req.socket, res);
     onRequest(req, res);
   };
   endStalledCallers(server, options.stalledMs ?? 30_000, (socket) => open.get(socket));
+  boundIdleConnections(server, {
+    most: options.maxPerNetwork ?? server.maxConnections / 10,
+    graceMs: options.graceMs ?? 1_000,
+    trustedProxies: options.trustedProxies ?? [],
+    isBusy(socket) {
+      const answer = open.get(socket);
+      return upgraded.has(socket) || (answer !== undefined && !(answer.writableFinished && answer.req.complete));
+    },
+  });
   server.on('request', take);
   server.on('checkContinue', take);
   server.on('checkExpectation', (req: IncomingMessage, res: ServerResponse) => {
@@ -59,7 +76,11 @@ export function createListener(options: ListenerOptions): Server {
     res.writeHead(417, { ...body.headers, connection: 'close' }).end(body.text);
     req.resume();
   });
-  if (onUpgrade) server.on('upgrade', onUpgrade);
+  if (onUpgrade)
+    server.on('upgrade', (req, socket, head) => {
+      upgraded.add(socket);
+      onUpgrade(req, socket, head);
+    });
   server.on('connect', (_: IncomingMessage, socket: Duplex) => {
     refuseSocket(socket, 405, 'method_not_allowed', 'CONNECT is not supported.', newRequestId(), [`Allow: ${METHODS.join(', ')}`]);
   });
