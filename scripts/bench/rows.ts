@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { bucketOf, LATENCY_BUCKETS } from '#server/domain/request-logs/buckets.ts';
 import type { Place } from './list-cases.ts';
 
 /**
@@ -43,6 +44,10 @@ export async function fillWorkspace(databaseUrl: string, slug: string, count: nu
 const born = `now() - ($count - i) * interval '20 seconds'`;
 const filled = ['routes', 'secrets', 'clients', 'collections', 'audit_logs'];
 
+/** All calls of a minute in the bucket of a duration. */
+const histogram = (ms: number) =>
+  `array[${Array.from({ length: LATENCY_BUCKETS }, (_, i) => (i === bucketOf(ms) ? 'count(*)' : 0)).join(', ')}]::int[]`;
+
 /** `i` runs from 1 to $count; ids are in the order of time, as the product's are. */
 const inserts = [
   `create temporary table made on commit drop as select i, ${born} as at, uuidv7(${born} - now()) as id, uuidv7(${born} - now()) as child, gen_random_uuid() as value
@@ -80,8 +85,9 @@ const inserts = [
       upstream_status, upstream_ms, attempts, request_bytes, response_bytes, slug, route_name, user_agent, node_id, injected)
     select id, $tenant::uuid, $route::uuid, case when i % 20 = 0 then 'POST' else 'GET' end, case when i % 20 = 0 then 502 else 200 end, '127.0.0.1', $name, false, at, '/v1/charges/' || i, 12, 'api.example.com', 'route', 'upstream', 200, 11, 1, 0, 512,
       'orders', 'orders', 'bench/1', 'bench', '{header:authorization}' from made`,
-  `insert into request_rollups (tenant_id, sandbox, minute, route_id, environment, status_class, count)
-    select $tenant::uuid, false, date_trunc('minute', at), $route::uuid, $name, 2, count(*) from made group by 3`,
+  `insert into request_rollups (tenant_id, sandbox, minute, route_id, environment, status_class, count, errors, bytes_out, latency, upstream)
+    select $tenant::uuid, false, date_trunc('minute', at), $route::uuid, $name, case when i % 20 = 0 then 5 else 2 end, count(*),
+      count(*) filter (where i % 20 = 0), count(*) * 512, ${histogram(12)}, ${histogram(11)} from made group by 3, 6`,
   `insert into route_log_totals (tenant_id, sandbox, route_id, environment, status_code, method, n)
     select tenant_id, sandbox, route_id, environment, status_code, method, count(*) from request_logs where tenant_id = $tenant::uuid and not sandbox group by 1, 2, 3, 4, 5, 6`,
   ...filled.map(
