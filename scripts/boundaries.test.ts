@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { areaOf, boundaryViolations, codeViolations, whyForbidden } from './boundaries.ts';
+import { areaOf, boundaryViolations, codeViolations, heavyShared, whyForbidden } from './boundaries.ts';
 import { cycles, importsOf } from './imports.ts';
 
 const own = (target: string, type = false) => ({ target, own: true, type, line: 1 });
@@ -20,6 +20,9 @@ const forbidden: [string, ReturnType<typeof own>][] = [
   ['server/domain/clients/service.ts', pkg('node:net')],
   ['server/domain/clients/schema.ts', pkg('pg')],
   ['server/domain/clients/schema.ts', own('server/domain/clients/service.ts')],
+  ['server/domain/tenants/status.shared.ts', pkg('zod')],
+  ['server/domain/tenants/status.shared.ts', own('server/domain/tenants/schema.ts')],
+  ['server/domain/clients/schema.ts', own('server/domain/clients/store.ts')],
   ['server/api/match.ts', own('server/generated/prisma/client.ts')],
   ['server/api/match.ts', own('server/gateway/main.ts')],
   ['server/gateway/main.ts', own('server/generated/prisma/client.ts', true)],
@@ -44,11 +47,15 @@ const permitted: [string, ReturnType<typeof own>][] = [
   ['server/domain/clients/service.ts', own('server/domain/keys/service.ts')],
   ['server/domain/clients/schema.ts', own('server/kernel/fields.ts')],
   ['server/domain/clients/schema.ts', pkg('zod')],
+  ['server/domain/clients/schema.ts', own('server/domain/tenants/status.shared.ts')],
+  ['server/domain/clients/service.ts', own('server/domain/tenants/status.shared.ts')],
+  ['server/domain/tenants/status.shared.ts', own('server/kernel/capabilities.ts')],
   ['server/domain/clients/router.ts', own('server/trpc/from-operation.ts')],
   ['server/gateway/main.ts', own('server/domain/routes/schema.ts')],
   ['server/gateway/main.ts', pkg('node:net')],
   ['app/v1/route.ts', own('server/api/handle.ts')],
   ['components/clients/list.tsx', own('server/domain/clients/schema.ts')],
+  ['components/clients/list.tsx', own('server/domain/tenants/status.shared.ts')],
   ['components/clients/list.tsx', own('server/trpc/root.ts', true)],
   ['components/clients/list.tsx', pkg('react')],
 ];
@@ -98,6 +105,17 @@ test('a circle of imports is found, a diamond is not one', () => {
     ['d', []],
   ]);
   assert.deepEqual(cycles(diamond), []);
+});
+
+test('a shared file brings no package into a page, not even by way of others', () => {
+  const [shared, via, heavy] = ['server/domain/a/words.shared.ts', 'server/kernel/via.ts', 'server/kernel/heavy.ts'] as const;
+  const loads = new Map([
+    [shared, [own(via)]],
+    [via, [own(heavy)]],
+    [heavy, [own(via), pkg('zod')]],
+  ]);
+  assert.deepEqual(heavyShared(loads), [`${shared} loads zod by ${heavy}: a shared file has no packages`]);
+  assert.deepEqual(heavyShared(new Map([...loads, [heavy, []]])), []);
 });
 
 test('settings, randomness and requests keep their one home', () => {

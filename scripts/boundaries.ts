@@ -77,6 +77,7 @@ export function boundaryViolations(): string[] {
   const files = ['server', 'app', 'components'].flatMap(filesUnder).filter((file) => /\.(ts|tsx)$/.test(file));
   const checked = files.filter((file) => !isTest(file));
   const graph = new Map<string, string[]>();
+  const loads = new Map<string, readonly Import[]>();
   const violations: string[] = [];
   for (const file of checked) {
     const source = fs.readFileSync(file, 'utf8');
@@ -86,6 +87,10 @@ export function boundaryViolations(): string[] {
       // Types count too: two files that need each other's shapes are one idea, or miss a third.
       imports.flatMap(({ own, target }) => (own ? [target] : [])),
     );
+    loads.set(
+      file,
+      imports.filter(({ type }) => !type),
+    );
     for (const found of imports) {
       const why = whyForbidden(file, found);
       if (why) violations.push(`${file}:${found.line} imports ${found.target}: ${why}`);
@@ -93,7 +98,20 @@ export function boundaryViolations(): string[] {
     violations.push(...codeViolations(file, source));
   }
   for (const circle of cycles(graph)) violations.push(`import cycle: ${circle.join(', ')}`);
+  violations.push(...heavyShared(loads));
   return violations;
+}
+
+/** Shared files exist so that a page need not load a validator for a constant: none brings a package, by however long a way. */
+export function heavyShared(loads: ReadonlyMap<string, readonly Import[]>): string[] {
+  const found = (file: string, own: boolean) => (loads.get(file) ?? []).filter((one) => one.own === own).map(({ target }) => target);
+  return [...loads.keys()].filter(isShared).flatMap((start) => {
+    const reached = new Set([start]);
+    for (const file of reached) for (const target of found(file, true)) reached.add(target);
+    return [...reached].flatMap((file) =>
+      found(file, false).map((name) => `${start} loads ${name} by ${file}: a shared file has no packages`),
+    );
+  });
 }
 
 /** Why this file may not have this import; undefined when it may. */
@@ -102,8 +120,9 @@ export function whyForbidden(file: string, { target, own, type }: Import): strin
   if (!own) return whyPackageForbidden(file, from, target, type);
   if (isTest(target)) return 'tests and their harness are not part of the product';
   const to = areaOf(target);
-  if (/^server\/domain\/.*\/schema\.ts$/.test(file) && !isSchema(target) && to !== 'kernel')
-    return 'a schema is isomorphic: zod, kernel and other schemas only';
+  if (isSchema(file) && !isSchema(target) && !isShared(target) && to !== 'kernel')
+    return 'a schema is isomorphic: zod, kernel, shared files and other schemas only';
+  if (isShared(file) && !isShared(target) && to !== 'kernel') return 'a shared file is isomorphic: kernel and other shared files only';
   if (from === to) return from === 'domain' ? whyFamilyForbidden(file, target) : undefined;
   // The dashboard's view of a family stands beside it and is built from its operations.
   const rights = /^server\/domain\/.*\/router\.ts$/.test(file) ? [...(allowed.domain ?? []), 'trpc', 'api'] : allowed[from];
@@ -114,7 +133,8 @@ export function whyForbidden(file: string, { target, own, type }: Import): strin
       : 'only the platform and the domain know the database client';
   if (!rights.includes(to))
     return `${from} may import only ${rights.filter((right) => !right.startsWith('generated')).join(', ') || 'zod'}`;
-  if (from === 'components' && to === 'domain' && !isSchema(target)) return 'components may import only schema.ts of the domain';
+  if (from === 'components' && to === 'domain' && !isSchema(target) && !isShared(target))
+    return 'components may import only schema.ts and *.shared.ts of the domain';
   if (from === 'components' && to === 'trpc' && !type) return 'components may import only types from trpc';
   if (from === 'gateway' && to === 'domain' && /\/(service|store|operations|router)\.ts$/.test(target))
     return 'the data plane uses schemas and pure rules of the domain, not its verbs';
@@ -122,8 +142,8 @@ export function whyForbidden(file: string, { target, own, type }: Import): strin
 }
 
 function whyPackageForbidden(file: string, from: string, name: string, type: boolean): string | undefined {
-  if (/^server\/domain\/.*\/schema\.ts$/.test(file))
-    return name === 'zod' ? undefined : 'a schema is isomorphic: zod, kernel and other schemas only';
+  if (isSchema(file)) return name === 'zod' ? undefined : 'a schema is isomorphic: zod, kernel, shared files and other schemas only';
+  if (isShared(file)) return 'a shared file has no packages';
   if (from === 'kernel' && name.startsWith('@prisma/') && type) return undefined;
   for (const rule of restricted) {
     if (rule.name.test(name) && !rule.only.includes(from) && !(rule.type && type)) return rule.why;
@@ -137,8 +157,9 @@ const PURE = /\/domain\/(templates\/grammar|tenants\/addresses|routes\/effective
 /** Another family is used through its verbs or its wire, never through its queries. */
 function whyFamilyForbidden(file: string, target: string): string | undefined {
   const family = (name: string) => name.split('/')[2];
-  if (family(file) === family(target) || /\/(service|schema)\.ts$/.test(target) || PURE.test(target)) return undefined;
-  return 'another family is used through its service.ts or schema.ts';
+  if (family(file) === family(target) || /\/service\.ts$/.test(target) || isSchema(target) || isShared(target) || PURE.test(target))
+    return undefined;
+  return 'another family is used through its service.ts, schema.ts or a shared file';
 }
 
 /** Every rule about the text itself that the file breaks, with the line. */
@@ -159,6 +180,12 @@ function isTest(file: string): boolean {
   return /\.(test|fixture)\.tsx?$/.test(file) || file.startsWith('server/testing/');
 }
 
+/** The wire: what zod checks, wherever it runs. */
 function isSchema(file: string): boolean {
   return /^server\/domain\/.*\/schema\.ts$/.test(file);
+}
+
+/** Values and rules that pages and the service have in common, safe and light in a browser. */
+function isShared(file: string): boolean {
+  return /^server\/domain\/.*\.shared\.ts$/.test(file);
 }

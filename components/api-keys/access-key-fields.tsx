@@ -8,7 +8,7 @@ import { DateTimeInput } from '#components/ui/date-time-input.tsx';
 import { Field } from '#components/ui/field.tsx';
 import { fieldError, type ZodForm } from '#components/ui/form.tsx';
 import type { SelectOption } from '#components/ui/select.tsx';
-import { keyCapabilities, scopeCapabilities } from '#server/domain/roles/catalogue/schema.ts';
+import { keyCapabilities, scopeCapabilities } from '#server/domain/roles/catalogue.shared.ts';
 
 /** What only access keys have, as it is chosen. No scope: all that the roles allow. */
 export const accessKeyFields = { expires_at: z.string().nullable(), scopes: z.array(z.string()) };

@@ -1,4 +1,4 @@
-import { KEY_ROLES } from '#server/domain/roles/catalogue/schema.ts';
+import { KEY_ROLES } from '#server/domain/roles/catalogue.shared.ts';
 
 export type Purpose = 'call' | 'build' | 'watch';
 export type Where = 'fixed' | 'anywhere';

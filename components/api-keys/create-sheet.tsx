@@ -13,7 +13,7 @@ import { Form, useZodForm } from '#components/ui/form.tsx';
 import { Sheet, SheetFooter } from '#components/ui/sheet.tsx';
 import { SpaceNote } from '#components/ui/test-band.tsx';
 import { useUnsavedGuard } from '#components/ui/unsaved-guard.ts';
-import { KEY_ROLES } from '#server/domain/roles/catalogue/schema.ts';
+import { KEY_ROLES } from '#server/domain/roles/catalogue.shared.ts';
 import { AccessKeyFields, accessKeyFields } from './access-key-fields.tsx';
 import type { NewKey } from './created-card.tsx';
 import { KeyFields, keyFields, keyInput } from './key-fields.tsx';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { KEY_ROLES } from '#server/domain/roles/catalogue/schema.ts';
+import { KEY_ROLES } from '#server/domain/roles/catalogue.shared.ts';
 import { endOf, halvesOf, limitInWords, stateOf, swallowed } from './key-words.ts';
 
 test('a limit is said per its window', () => {

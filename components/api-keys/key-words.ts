@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { ApiKey } from '#server/domain/api-keys/schema.ts';
-import { KEY_ROLES } from '#server/domain/roles/catalogue/schema.ts';
+import { KEY_ROLES } from '#server/domain/roles/catalogue.shared.ts';
 
 export type Key = z.output<typeof ApiKey>;
 

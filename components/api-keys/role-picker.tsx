@@ -6,7 +6,7 @@ import { RoleActs } from '#components/roles/role-acts.tsx';
 import { useScope } from '#components/trpc/provider.tsx';
 import { Checkbox } from '#components/ui/choices.tsx';
 import { Field } from '#components/ui/field.tsx';
-import { KEY_ROLES, keyCapabilities } from '#server/domain/roles/catalogue/schema.ts';
+import { KEY_ROLES, keyCapabilities } from '#server/domain/roles/catalogue.shared.ts';
 import { swallowed } from './key-words.ts';
 
 type Props = { value: readonly string[]; onChange: (value: string[]) => void; error?: string | undefined };

@@ -22,7 +22,7 @@ import { NoResults } from '#components/ui/states.tsx';
 import { Time } from '#components/ui/time.tsx';
 import { momentText, type TimeStyle, useTimeStyle } from '#components/ui/time-style.ts';
 import { ViewsMenu } from '#components/views/views-menu.tsx';
-import { spanStart } from '#server/domain/request-logs/span/schema.ts';
+import { spanStart } from '#server/domain/request-logs/span.shared.ts';
 import { RetentionNote } from './activity.tsx';
 import { EntryPanel } from './entry-panel.tsx';
 import { type AuditSearch, auditFilters, auditSearch, isTime } from './list-search.ts';

@@ -1,5 +1,5 @@
 import type { RecordedCall } from '#components/trpc/recorder.ts';
-import { MASK } from '#server/domain/explorer/masking/schema.ts';
+import { MASK } from '#server/domain/explorer/masking.shared.ts';
 import type { ListedOperation } from '#server/domain/explorer/schema.ts';
 
 /** A noted call in terms of the API. */

@@ -1,4 +1,4 @@
-import type { Capability } from '#server/domain/roles/catalogue/schema.ts';
+import type { Capability } from '#server/domain/roles/catalogue.shared.ts';
 
 /** What the explorer reads of a JSON Schema of our OpenAPI document. */
 export type Schema = {

@@ -1,4 +1,4 @@
-import { spanStart } from '#server/domain/request-logs/span/schema.ts';
+import { spanStart } from '#server/domain/request-logs/span.shared.ts';
 
 /** The ranges of Home's figures, by the word in the address. */
 export const RANGES = { '1h': 3_600_000, '24h': 86_400_000, '7d': 7 * 86_400_000 } as const;

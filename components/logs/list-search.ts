@@ -1,5 +1,5 @@
 import { parseAsArrayOf, parseAsBoolean, parseAsInteger, parseAsString, parseAsStringLiteral } from 'nuqs/server';
-import { OUTCOMES, spanStart } from '#server/domain/request-logs/span/schema.ts';
+import { OUTCOMES, spanStart } from '#server/domain/request-logs/span.shared.ts';
 
 export const RANGES = { '15m': 15, '1h': 60, '24h': 1_440, '7d': 10_080, '30d': 43_200 } as const;
 export type RangeName = keyof typeof RANGES;

@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { Button } from '#components/ui/button.tsx';
 import { Menu } from '#components/ui/dropdown-menu.tsx';
 import { SpanDialog, SpanText } from '#components/ui/span-dialog.tsx';
-import { spanStart } from '#server/domain/request-logs/span/schema.ts';
+import { spanStart } from '#server/domain/request-logs/span.shared.ts';
 import { type LogSearch, RANGES, type RangeName } from './list-search.ts';
 
 const WORDS: Record<RangeName, string> = {

@@ -10,7 +10,7 @@ import { Page, PageHeader, SectionCard } from '#components/ui/layout.tsx';
 import { Select } from '#components/ui/select.tsx';
 import { Segmented } from '#components/ui/tabs.tsx';
 import { dayText, momentText } from '#components/ui/time-style.ts';
-import { LANDING_PAGES } from '#server/domain/people/landing/schema.ts';
+import { LANDING_PAGES } from '#server/domain/people/landing.shared.ts';
 
 /** Last used, for choices that may be left open. */
 const LAST = 'last';

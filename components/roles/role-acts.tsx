@@ -5,7 +5,7 @@ import { useListedOperations } from '#components/trpc/listed-operations.ts';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { cn } from '#components/ui/cn.ts';
 import { Skeleton } from '#components/ui/skeleton.tsx';
-import type { Capability } from '#server/domain/roles/catalogue/schema.ts';
+import type { Capability } from '#server/domain/roles/catalogue.shared.ts';
 import { type Act, familiesOf, type Grant } from './role-words.ts';
 
 export type RoleActsProps = {

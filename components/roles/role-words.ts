@@ -7,7 +7,7 @@ import {
   ROLE_MATRIX,
   rolesWith,
   scopeOf,
-} from '#server/domain/roles/catalogue/schema.ts';
+} from '#server/domain/roles/catalogue.shared.ts';
 
 /** `own`: only what the person made themselves. */
 export type Grant = 'yes' | 'own' | 'no';

@@ -21,7 +21,7 @@ import {
   Waypoints,
 } from 'lucide-react';
 import type { Space } from '#components/ui/test-band.tsx';
-import type { Capability } from '#server/domain/roles/catalogue/schema.ts';
+import type { Capability } from '#server/domain/roles/catalogue.shared.ts';
 
 /** Where an item's path hangs: under `/{slug}/{live|test}`, under `/{slug}`, or at the top. */
 export type NavScope = 'space' | 'workspace' | 'person';

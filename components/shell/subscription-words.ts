@@ -1,4 +1,4 @@
-import { isServableStatus } from '#server/domain/tenants/status/schema.ts';
+import { isServableStatus } from '#server/domain/tenants/status.shared.ts';
 
 const STOPPED = 'Calls through routes and of the API are refused. Pages can be read and keys revoked; nothing else can be changed.';
 const OPERATOR = 'Whoever operates this installation can set it right.';

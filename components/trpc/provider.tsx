@@ -5,7 +5,7 @@ import { createTRPCClient, httpBatchLink } from '@trpc/client';
 import { createTRPCContext } from '@trpc/tanstack-react-query';
 import { createContext, type ReactNode, useContext, useState } from 'react';
 import type { Space } from '#components/ui/test-band.tsx';
-import type { SecretFields } from '#server/domain/explorer/masking/schema.ts';
+import type { SecretFields } from '#server/domain/explorer/masking.shared.ts';
 import type { AppRouter } from '#server/trpc/root.ts';
 import { patientLink } from './patient-link.ts';
 import { newQueryClient } from './query-client.ts';

@@ -1,7 +1,7 @@
 'use client';
 
 import { useSyncExternalStore } from 'react';
-import { masked, type SecretFields } from '#server/domain/explorer/masking/schema.ts';
+import { masked, type SecretFields } from '#server/domain/explorer/masking.shared.ts';
 
 /** A call that this tab made, as the developer pane shows it. What was typed into secret fields is gone before it gets here. */
 export type RecordedCall = {

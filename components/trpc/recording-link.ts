@@ -1,6 +1,6 @@
 import type { TRPCLink } from '@trpc/client';
 import { observable } from '@trpc/server/observable';
-import type { SecretFields } from '#server/domain/explorer/masking/schema.ts';
+import type { SecretFields } from '#server/domain/explorer/masking.shared.ts';
 import type { AppRouter } from '#server/trpc/root.ts';
 import { nextKey, record, shown } from './recorder.ts';
 import { refusalOf } from './refusal.ts';

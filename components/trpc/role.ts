@@ -1,7 +1,7 @@
 'use client';
 
 import { forbiddenTo } from '#components/roles/forbidden-to.ts';
-import type { Capability } from '#server/domain/roles/catalogue/schema.ts';
+import type { Capability } from '#server/domain/roles/catalogue.shared.ts';
 import { useScope } from './provider.tsx';
 
 /** Why this member may not do what needs a capability, for disabled controls; undefined when they may. The server judges again. */

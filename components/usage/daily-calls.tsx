@@ -15,7 +15,7 @@ import { Select } from '#components/ui/select.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { Segmented } from '#components/ui/tabs.tsx';
 import type { LogDays } from '#server/domain/request-logs/schema.ts';
-import { SPLITS } from '#server/domain/request-logs/span/schema.ts';
+import { SPLITS } from '#server/domain/request-logs/span.shared.ts';
 import { stacked } from './layers.ts';
 import { monthOf, monthsBefore } from './month.ts';
 import { Shares } from './shares.tsx';

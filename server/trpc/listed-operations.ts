@@ -1,5 +1,5 @@
 import { operations } from '#server/api/operations.ts';
-import type { SecretFields } from '#server/domain/explorer/masking/schema.ts';
+import type { SecretFields } from '#server/domain/explorer/masking.shared.ts';
 import type { ListedOperation } from '#server/domain/explorer/schema.ts';
 import { asRefusal, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { label, pathId, secret, shownOnce, time } from '#server/kernel/fields.ts';
-import { LANDING_PAGES } from './landing/schema.ts';
+import { LANDING_PAGES } from './landing.shared.ts';
 
 /** An address as a person types it; canonical (trimmed, NFC, lower case) afterwards. */
 export const email = () =>

@@ -5,7 +5,7 @@ import { read, type Tx } from '#server/kernel/database.ts';
 import { notFound } from '#server/kernel/errors.ts';
 import { clampPage } from '#server/kernel/page.ts';
 import { type BrowseLogs, type LogDetail, LogView } from './schema.ts';
-import { spanStart } from './span/schema.ts';
+import { spanStart } from './span.shared.ts';
 import { browseRows, countUpTo, firstDay, type LogFields, rowOf } from './store.ts';
 
 /** Beyond this a total is "more than": counting it would cost more than it tells. */

@@ -3,7 +3,7 @@ import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid } from '#server/kernel/errors.ts';
 import { type LogDays, type LogDaysQuery, NO_ROUTE } from './schema.ts';
-import { SPLITS } from './span/schema.ts';
+import { SPLITS } from './span.shared.ts';
 
 const DAY = 24 * 3_600_000;
 /** Days are kept that long (interface rule 70 §6). */

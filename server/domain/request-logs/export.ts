@@ -5,7 +5,7 @@ import { read } from '#server/kernel/database.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
 import { csvLine, download, type RawBody } from '#server/kernel/streamed.ts';
 import type { ExportLogs } from './schema.ts';
-import { spanStart } from './span/schema.ts';
+import { spanStart } from './span.shared.ts';
 import { browseRows, type LogFields, type LogFilters } from './store.ts';
 
 const MOST_ROWS = 100_000;

@@ -4,7 +4,7 @@ import type { Ctx } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { namesOf } from './days.ts';
 import type { LogFacets, LogFacetsQuery } from './schema.ts';
-import { spanStart } from './span/schema.ts';
+import { spanStart } from './span.shared.ts';
 import { type LogFilters, matching, OUTCOME } from './store.ts';
 
 const DAY = 24 * 3_600_000;

@@ -4,7 +4,7 @@ import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid } from '#server/kernel/errors.ts';
 import type { LogFailures, LogFailuresQuery } from './schema.ts';
-import { spanStart } from './span/schema.ts';
+import { spanStart } from './span.shared.ts';
 import { OUTCOME, REAL } from './store.ts';
 
 const DAY = 24 * 3_600_000;

@@ -1,6 +1,6 @@
 import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
-import { spanStart } from './span/schema.ts';
+import { spanStart } from './span.shared.ts';
 
 const HOURS = 24;
 const HOUR = 3_600_000;

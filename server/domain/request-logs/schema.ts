@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { flag, isoTime, pathId, queryInt, time, uuid } from '#server/kernel/fields.ts';
 import { pageQuery } from '#server/kernel/page.ts';
-import { OUTCOMES, SPLITS } from './span/schema.ts';
+import { OUTCOMES, SPLITS } from './span.shared.ts';
 
 const word = z.string().min(1).max(100);
 

@@ -5,7 +5,7 @@ import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid } from '#server/kernel/errors.ts';
 import { emptyBuckets, LATENCY_BUCKETS, percentile } from './buckets.ts';
 import { type LogStatsQuery, NO_ROUTE } from './schema.ts';
-import { spanStart } from './span/schema.ts';
+import { spanStart } from './span.shared.ts';
 import { matching, REAL } from './store.ts';
 
 const DAY = 24 * 3_600_000;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-export { isServableStatus } from './status/schema.ts';
+export { isServableStatus } from './status.shared.ts';
 
 /** Labels that name other hosts of the service (interface rule 01 §1.5). */
 export const RESERVED_SLUGS: ReadonlySet<string> = new Set(
