@@ -182,7 +182,7 @@ function isTest(file: string): boolean {
 
 /** The wire: what zod checks, wherever it runs. */
 function isSchema(file: string): boolean {
-  return /^server\/domain\/.*\/schema\.ts$/.test(file);
+  return /^server\/domain\/.*[/.]schema\.ts$/.test(file);
 }
 
 /** Values and rules that pages and the service have in common, safe and light in a browser. */

@@ -6,7 +6,7 @@ import { toldOf } from '#components/logs/words.ts';
 import { Badge, HttpStatus } from '#components/ui/badge.tsx';
 import { SectionCard } from '#components/ui/layout.tsx';
 import { Time } from '#components/ui/time.tsx';
-import type { LogFailures } from '#server/domain/request-logs/schema.ts';
+import type { LogFailures } from '#server/domain/request-logs/figures.schema.ts';
 
 type Groups = z.output<typeof LogFailures>['groups'];
 const SHOWN = 8;

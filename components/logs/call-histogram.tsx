@@ -5,7 +5,7 @@ import type { z } from 'zod';
 import { SectionCard } from '#components/ui/layout.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { type Series, TimeHistogram } from '#components/ui/time-histogram.tsx';
-import type { LogStats } from '#server/domain/request-logs/schema.ts';
+import type { LogStats } from '#server/domain/request-logs/figures.schema.ts';
 import { barsOf } from './series.ts';
 
 type Props = {

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { LogFacets } from '#server/domain/request-logs/schema.ts';
+import type { LogFacets } from '#server/domain/request-logs/browse.schema.ts';
 import type { LogSearch } from './list-search.ts';
 import { MODE_WORDS, OUTCOME_WORDS, toldOf } from './words.ts';
 

@@ -7,7 +7,7 @@ import { useTRPCClient } from '#components/trpc/provider.tsx';
 import { MutationError } from '#components/trpc/query-error.tsx';
 import { Button } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
-import type { LogProof } from '#server/domain/request-logs/schema.ts';
+import type { LogProof } from '#server/domain/request-logs/proof.schema.ts';
 
 type Answer = z.output<typeof LogProof>;
 

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Bucket } from '#components/ui/time-histogram.tsx';
-import type { LogStats } from '#server/domain/request-logs/schema.ts';
+import type { LogStats } from '#server/domain/request-logs/figures.schema.ts';
 
 type Stats = z.output<typeof LogStats>;
 

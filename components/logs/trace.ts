@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Phase } from '#components/ui/phase-bar.tsx';
-import type { LogDetail } from '#server/domain/request-logs/schema.ts';
+import type { LogDetail } from '#server/domain/request-logs/browse.schema.ts';
 
 export type Detail = z.output<typeof LogDetail>;
 

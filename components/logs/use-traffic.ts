@@ -3,7 +3,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import type { z } from 'zod';
 import { useTRPC } from '#components/trpc/provider.tsx';
-import type { LogTraffic, TRAFFIC_KINDS } from '#server/domain/request-logs/schema.ts';
+import type { LogTraffic, TRAFFIC_KINDS } from '#server/domain/request-logs/figures.schema.ts';
 
 export type Traffic = Omit<z.output<typeof LogTraffic>['traffic'][number], 'id'>;
 

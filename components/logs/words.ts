@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { LogView } from '#server/domain/request-logs/schema.ts';
+import type { LogView } from '#server/domain/request-logs/browse.schema.ts';
 import { type Fix, REFUSALS, type Told } from './refusals.ts';
 
 export type Log = z.output<typeof LogView>;

@@ -14,7 +14,7 @@ import { SectionCard } from '#components/ui/layout.tsx';
 import { Select } from '#components/ui/select.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { Segmented } from '#components/ui/tabs.tsx';
-import type { LogDays } from '#server/domain/request-logs/schema.ts';
+import type { LogDays } from '#server/domain/request-logs/figures.schema.ts';
 import { SPLITS } from '#server/domain/request-logs/span.shared.ts';
 import { stacked } from './layers.ts';
 import { monthOf, monthsBefore } from './month.ts';

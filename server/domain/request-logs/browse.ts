@@ -4,7 +4,7 @@ import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { notFound } from '#server/kernel/errors.ts';
 import { clampPage } from '#server/kernel/page.ts';
-import { type BrowseLogs, type LogDetail, LogView } from './schema.ts';
+import { type BrowseLogs, type LogDetail, LogView } from './browse.schema.ts';
 import { spanStart } from './span.shared.ts';
 import { browseRows, countUpTo, firstDay, type LogFields, rowOf } from './store.ts';
 

@@ -34,3 +34,6 @@ export function percentile(buckets: readonly number[], p: number): number | null
   }
   return Math.round(upperEdge(LATENCY_BUCKETS - 1));
 }
+
+/** The route of the rollup rows that count calls of no route: a key has no null. */
+export const NO_ROUTE = '00000000-0000-0000-0000-000000000000';

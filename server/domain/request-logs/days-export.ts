@@ -4,7 +4,7 @@ import { read } from '#server/kernel/database.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
 import { csvLine, download, type RawBody } from '#server/kernel/streamed.ts';
 import { daysOf, type Figures, idOf, namesOf, type Split } from './days.ts';
-import type { ExportDays } from './schema.ts';
+import type { ExportDays } from './figures.schema.ts';
 
 const BATCH = 2_000;
 

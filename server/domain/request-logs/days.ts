@@ -2,7 +2,8 @@ import type { z } from 'zod';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid } from '#server/kernel/errors.ts';
-import { type LogDays, type LogDaysQuery, NO_ROUTE } from './schema.ts';
+import { NO_ROUTE } from './buckets.ts';
+import type { LogDays, LogDaysQuery } from './figures.schema.ts';
 import { SPLITS } from './span.shared.ts';
 
 const DAY = 24 * 3_600_000;

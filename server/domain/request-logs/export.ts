@@ -4,7 +4,7 @@ import type { Ctx } from '#server/kernel/context.ts';
 import { read } from '#server/kernel/database.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
 import { csvLine, download, type RawBody } from '#server/kernel/streamed.ts';
-import type { ExportLogs } from './schema.ts';
+import type { ExportLogs } from './browse.schema.ts';
 import { spanStart } from './span.shared.ts';
 import { browseRows, type LogFields, type LogFilters } from './store.ts';
 

@@ -2,8 +2,8 @@ import type { z } from 'zod';
 import { Prisma } from '#server/generated/prisma/client.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
+import type { LogFacets, LogFacetsQuery } from './browse.schema.ts';
 import { namesOf } from './days.ts';
-import type { LogFacets, LogFacetsQuery } from './schema.ts';
 import { spanStart } from './span.shared.ts';
 import { type LogFilters, matching, OUTCOME } from './store.ts';
 

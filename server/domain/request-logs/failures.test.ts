@@ -6,12 +6,13 @@ import { sql } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { made } from '#server/testing/samples.ts';
 import { workspace } from '#server/testing/workspace.ts';
+import { LogFacets, LogFacetsQuery } from './browse.schema.ts';
 import { call } from './call.fixture.ts';
 import { logDays } from './days.ts';
 import { logFacets } from './facets.ts';
 import { logFailures } from './failures.ts';
+import { LogDaysQuery, LogFailures, LogFailuresQuery } from './figures.schema.ts';
 import { insert, row } from './rows.fixture.ts';
-import { LogDaysQuery, LogFacets, LogFacetsQuery, LogFailures, LogFailuresQuery } from './schema.ts';
 
 await testDatabase();
 const HOUR = 3_600_000;

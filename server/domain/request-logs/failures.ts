@@ -3,7 +3,7 @@ import { Prisma } from '#server/generated/prisma/client.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid } from '#server/kernel/errors.ts';
-import type { LogFailures, LogFailuresQuery } from './schema.ts';
+import type { LogFailures, LogFailuresQuery } from './figures.schema.ts';
 import { spanStart } from './span.shared.ts';
 import { OUTCOME, REAL } from './store.ts';
 

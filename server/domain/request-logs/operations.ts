@@ -1,37 +1,27 @@
 import { z } from 'zod';
 import { operation } from '#server/kernel/operation.ts';
 import { textOf } from '#server/kernel/streamed.ts';
+import { BrowsedLogs, BrowseLogs, ExportLogs, LogDetail, LogFacets, LogFacetsQuery } from './browse.schema.ts';
 import { browseLogs, inspectLog } from './browse.ts';
 import { logDays } from './days.ts';
 import { exportDays } from './days-export.ts';
 import { exportLogs } from './export.ts';
 import { logFacets } from './facets.ts';
 import { logFailures } from './failures.ts';
-import { proveLog } from './proof.ts';
 import {
-  BrowsedLogs,
-  BrowseLogs,
   ExportDays,
-  ExportLogs,
-  FollowLogs,
-  ListRouteLogs,
   LogDays,
   LogDaysQuery,
-  LogDetail,
-  LogFacets,
-  LogFacetsQuery,
   LogFailures,
   LogFailuresQuery,
-  LogProof,
-  LogRef,
   LogStats,
   LogStatsQuery,
   LogTraffic,
   LogTrafficQuery,
-  RequestLog,
-  RequestLogRecord,
-  RouteLog,
-} from './schema.ts';
+} from './figures.schema.ts';
+import { LogProof } from './proof.schema.ts';
+import { proveLog } from './proof.ts';
+import { FollowLogs, ListRouteLogs, LogRef, RequestLog, RequestLogRecord, RouteLog } from './schema.ts';
 import { followLogs, getLog, listRouteLogs } from './service.ts';
 import { logStats } from './stats.ts';
 import { logTraffic } from './traffic.ts';

@@ -8,9 +8,9 @@ import { db, sql } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { keyActor, workspace } from '#server/testing/workspace.ts';
 import { anchorAll, anchorTenant } from './anchors.ts';
+import { LogProof } from './proof.schema.ts';
 import { judge, proveLog } from './proof.ts';
 import { insert, type Row, row } from './rows.fixture.ts';
-import { LogProof } from './schema.ts';
 
 await testDatabase();
 const prove = async (ctx: Ctx, target: Row) =>

@@ -6,7 +6,7 @@ import { db, sql } from '#server/platform/db.ts';
 import { windowCounter } from '#server/platform/windows.ts';
 import { leavesBetween } from './anchors.ts';
 import { mayReadIdentity } from './identity.ts';
-import type { PROOF_REASONS } from './schema.ts';
+import type { PROOF_REASONS } from './proof.schema.ts';
 import { publicLog, watermarkOf } from './service.ts';
 import { type LogFields, rowOf } from './store.ts';
 

@@ -9,7 +9,7 @@ import { made } from '#server/testing/samples.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { bucketOf, emptyBuckets, percentile } from './buckets.ts';
 import { call } from './call.fixture.ts';
-import { LogStats, LogStatsQuery } from './schema.ts';
+import { LogStats, LogStatsQuery } from './figures.schema.ts';
 import { logStats } from './stats.ts';
 
 // The figures of the log are held against the calls themselves.

@@ -3,8 +3,8 @@ import { Prisma } from '#server/generated/prisma/client.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid } from '#server/kernel/errors.ts';
-import { emptyBuckets, LATENCY_BUCKETS, percentile } from './buckets.ts';
-import { type LogStatsQuery, NO_ROUTE } from './schema.ts';
+import { emptyBuckets, LATENCY_BUCKETS, NO_ROUTE, percentile } from './buckets.ts';
+import type { LogStatsQuery } from './figures.schema.ts';
 import { spanStart } from './span.shared.ts';
 import { matching, REAL } from './store.ts';
 

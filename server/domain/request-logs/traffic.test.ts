@@ -8,12 +8,13 @@ import { sql } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { made } from '#server/testing/samples.ts';
 import { workspace } from '#server/testing/workspace.ts';
+import { LogFacetsQuery } from './browse.schema.ts';
 import { call } from './call.fixture.ts';
 import { logDays } from './days.ts';
 import { exportDays } from './days-export.ts';
 import { logFacets } from './facets.ts';
+import { ExportDays, LogDays, LogDaysQuery, LogTraffic, LogTrafficQuery } from './figures.schema.ts';
 import { pruneRequestLogs } from './retention.ts';
-import { ExportDays, LogDays, LogDaysQuery, LogFacetsQuery, LogTraffic, LogTrafficQuery } from './schema.ts';
 import { logTraffic } from './traffic.ts';
 
 await testDatabase();

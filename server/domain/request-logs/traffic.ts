@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { Prisma } from '#server/generated/prisma/client.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
-import type { LogTraffic, LogTrafficQuery } from './schema.ts';
+import type { LogTraffic, LogTrafficQuery } from './figures.schema.ts';
 import { spanStart } from './span.shared.ts';
 
 const DAY = 24 * 3_600_000;

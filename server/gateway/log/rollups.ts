@@ -1,5 +1,5 @@
 import type { PoolClient } from 'pg';
-import { NO_ROUTE } from '#server/domain/request-logs/schema.ts';
+import { NO_ROUTE } from '#server/domain/request-logs/buckets.ts';
 import { ADD_TOTALS } from '#server/domain/request-logs/totals.ts';
 import type { Tally } from './tally.ts';
 

@@ -1,5 +1,4 @@
-import { bucketOf, emptyBuckets } from '#server/domain/request-logs/buckets.ts';
-import { NO_ROUTE } from '#server/domain/request-logs/schema.ts';
+import { bucketOf, emptyBuckets, NO_ROUTE } from '#server/domain/request-logs/buckets.ts';
 import type { LogRow } from './row.ts';
 
 /** Calls that are alike in everything anybody counts by, added up. */
