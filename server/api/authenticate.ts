@@ -1,4 +1,4 @@
-import { classifyCredential, digest, digestEquals } from '#server/crypto/tokens.ts';
+import { classifyCredential, hasDigest } from '#server/crypto/tokens.ts';
 import type { PlanName } from '#server/domain/plans/schema.ts';
 import { isServableStatus, settingsOf } from '#server/domain/tenants/schema.ts';
 import { compileRanges } from '#server/kernel/address.ts';
@@ -28,8 +28,7 @@ export async function authenticate(headers: Headers, edge: Edge): Promise<Authen
   if (credential.kind !== 'api_key' && credential.kind !== 'access_key') throw invalidKey();
   const row = await keyRow(credential.key_id);
   const now = new Date();
-  if (!row || !digestEquals(row.digest, digest(text)) || !row.active || past(row.expires_at, now) || past(row.revoke_at, now))
-    throw invalidKey();
+  if (!row || !hasDigest(text, row.digest) || !row.active || past(row.expires_at, now) || past(row.revoke_at, now)) throw invalidKey();
 
   const ctx: Ctx = {
     db: db(),

@@ -1,4 +1,4 @@
-import { digest, digestEquals } from '#server/crypto/tokens.ts';
+import { digest, hasDigest } from '#server/crypto/tokens.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import type { LiveSession } from '#server/kernel/person-operation.ts';
 import { env } from '#server/platform/env.ts';
@@ -11,8 +11,7 @@ export function assertSameOrigin(headers: Headers, session: Pick<LiveSession, 'c
   if (headers.has('authorization')) return;
   if (originOf(headers) !== dashboardOrigin()) throw failed(`This change did not come from a page of ${dashboardOrigin()}.`);
   const token = headers.get('x-csrf-token') ?? '';
-  if (!digestEquals(digest(token), digest(session.csrf_token)))
-    throw failed('X-CSRF-Token does not belong to this session. Reload the page.');
+  if (!hasDigest(token, digest(session.csrf_token))) throw failed('X-CSRF-Token does not belong to this session. Reload the page.');
 }
 
 /**

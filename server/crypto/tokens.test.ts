@@ -7,6 +7,7 @@ import {
   classifyCredential,
   digest,
   digestEquals,
+  hasDigest,
   isMailToken,
   mintAccessKey,
   mintApiKey,
@@ -150,6 +151,8 @@ test('a base64url token has one spelling: the unused low bits of its last charac
 });
 
 test('digests of different length or content are unequal', () => {
+  assert.ok(hasDigest('ä€', digest('ä€')) && hasDigest('', digest('')));
+  assert.ok(!hasDigest('a', digest('b')) && !hasDigest('a', digest('a').subarray(1)) && !hasDigest('a', Buffer.alloc(33)));
   assert.equal(digestEquals(digest('a'), digest('b')), false);
   assert.equal(digestEquals(digest('a'), digest('a').subarray(1)), false);
   assert.equal(digestEquals(Buffer.alloc(0), digest('a')), false);

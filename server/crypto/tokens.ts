@@ -136,6 +136,16 @@ export function digestEquals(a: Uint8Array, b: Uint8Array): boolean {
   return a.byteLength === b.byteLength && timingSafeEqual(a, b);
 }
 
+/**
+ * Whether the digest is the text's, in constant time. Of every call one credential is judged so: through a text of 32 bytes node gives the digest back in
+ * half the time of a buffer of its own.
+ */
+export function hasDigest(text: string, expected: Uint8Array): boolean {
+  own.write(hash('sha256', text, 'binary'), 'latin1');
+  return digestEquals(own, expected);
+}
+const own = Buffer.alloc(32);
+
 const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 /** CRC-32 (IEEE) of the text as six base62 digits, most significant first. A typo and scanner aid, not a security control. */

@@ -1,6 +1,7 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Verdict } from '#server/platform/counters.ts';
 import type { Target } from '#server/platform/http-out/target-url.ts';
+import type { Answer } from './answer.ts';
 import type { Refused } from './refusal.ts';
 import type { ApiKey, CallConfig, ClientMatch, Environment, Route, SpaceSnapshot } from './snapshot/model.ts';
 import type { Trial } from './trial/trial.ts';
@@ -22,7 +23,7 @@ export type Call = ReturnType<typeof newCall>;
 
 export type CallStart = {
   req: IncomingMessage;
-  res: ServerResponse;
+  res: Answer;
   requestId: string;
   snapshot: SpaceSnapshot;
   /** Sibling space of the same workspace: tells a key of the wrong space from an unknown one. */

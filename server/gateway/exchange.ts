@@ -11,13 +11,15 @@ import { type Refused, refused } from './refusal.ts';
 import { BodyRelay, BodyStalled, BodyTooLarge } from './request-body.ts';
 import { Retries } from './retries.ts';
 import { giveSlab, takeSlab } from './slabs.ts';
-import { answerHeaders, bufferedLength, fieldOf, isEventStream, namesOf } from './upstream-answer.ts';
+import { answerHead, bufferedLength, fieldOf, isEventStream, namesOf } from './upstream-answer.ts';
 import { upstreamHeaders } from './upstream-headers.ts';
 
 /** Up to here copying a body is cheaper than a second buffer in the write. */
 const ONE_WRITE = 16 * 1024;
 const STREAM_IDLE_MS = 60_000;
 const EVENTS_IDLE_MS = 300_000;
+/** A phrase that node writes as it is; others get the usual one. */
+const REASON = /^[\t\x20-\x7e]+$/;
 const DISCARDED_RESPONSE = 64 * 1024;
 
 /** What the pipeline does when the exchange has ended: answer a refusal, or just note that the call is over. */
@@ -169,7 +171,7 @@ export class Exchange implements UpstreamHandler {
 
   #sendBuffered(): void {
     const { res } = this.#call;
-    if (!this.#writeHead(this.#head('complete'))) return;
+    this.#writeHead('complete');
     this.#call.responseBytes = this.#received;
     const slab = this.#slab;
     this.#slab = undefined;
@@ -193,7 +195,7 @@ export class Exchange implements UpstreamHandler {
 
   #startStream(): void {
     this.#spend();
-    if (!this.#writeHead(this.#head('first-byte'))) return;
+    this.#writeHead('first-byte');
     this.#state = 'streaming';
     this.#arm(isEventStream(this.#responseHeaders) ? EVENTS_IDLE_MS : STREAM_IDLE_MS);
     // A first chunk that came in the same packet goes out with the head; without one the head does not wait for it.
@@ -201,33 +203,16 @@ export class Exchange implements UpstreamHandler {
   }
 
   /** The caller's head: the upstream's, and our block. */
-  #head(phase: 'complete' | 'first-byte'): string[] {
+  #writeHead(phase: 'complete' | 'first-byte'): void {
     const call = this.#call;
     call.origin = 'upstream';
+    call.status = this.#status;
     call.upstreamStatus = this.#status;
     call.upstreamMs = Math.round(this.#spentMs);
     call.phase = phase;
     call.responseHeaders = namesOf(this.#responseHeaders);
-    return answerHeaders(call, this.#responseHeaders);
-  }
-
-  /** False when the upstream's head cannot be written as HTTP: then the caller got a refusal instead. */
-  #writeHead(out: string[]): boolean {
-    const { res } = this.#call;
-    try {
-      if (/^[\t\x20-\x7e]+$/.test(this.#reason)) res.writeHead(this.#status, this.#reason, out);
-      else res.writeHead(this.#status, out);
-      this.#call.status = this.#status;
-      return true;
-    } catch (error) {
-      this.#call.latencyMs = -1;
-      const fault = new UpstreamFault('upstream_protocol_error', `The host ${this.#call.upstream?.host} sent headers that are not HTTP.`, {
-        cause: error,
-      });
-      this.#sent?.abort();
-      this.#refuse(refused('upstream_protocol_error', fault.message, { cause: error }));
-      return false;
-    }
+    const reason = REASON.test(this.#reason) ? this.#reason : undefined;
+    call.res.begin(this.#status, reason, answerHead(call, this.#responseHeaders));
   }
 
   #waitForDrain(): void {

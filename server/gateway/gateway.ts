@@ -1,8 +1,9 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { uuidV7 } from '#server/crypto/random.ts';
 import type { Network } from '#server/platform/http-out/networks.ts';
+import type { Answer } from './answer.ts';
 import { newCall } from './call.ts';
 import { requestOrigin } from './client-address.ts';
 import { forwardDevSocket } from './dev-socket.ts';
@@ -73,7 +74,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   };
 }
 
-function receive(options: GatewayOptions, portPlane: PortPlane, req: IncomingMessage, res: ServerResponse, closing: boolean) {
+function receive(options: GatewayOptions, portPlane: PortPlane, req: IncomingMessage, res: Answer, closing: boolean) {
   // What follows a malformed request on its connection may be a part of it, and node has parsed it ahead already: it is nobody's request.
   if (spoiled.has(req.socket)) return;
   const requestId = uuidV7();
@@ -107,7 +108,7 @@ function receive(options: GatewayOptions, portPlane: PortPlane, req: IncomingMes
 const spoiled = new WeakSet<Duplex>();
 
 /** Hangs up after the answer, but not before the body was read off: a reset could take the answer from the caller. */
-function spoil(req: IncomingMessage, res: ServerResponse): void {
+function spoil(req: IncomingMessage, res: Answer): void {
   const { socket } = req;
   spoiled.add(socket);
   if (req.headers['transfer-encoding'] === undefined && Number(req.headers['content-length'] ?? 0) === 0) {
@@ -126,7 +127,7 @@ function tenantCall(
   options: GatewayOptions,
   match: TenantMatch,
   req: IncomingMessage,
-  res: ServerResponse,
+  res: Answer,
   requestId: string,
   sourceAddress: string,
   host: string,
@@ -187,7 +188,7 @@ function refuseHead(
   options: GatewayOptions,
   portPlane: PortPlane,
   req: IncomingMessage,
-  res: ServerResponse,
+  res: Answer,
   requestId: string,
   sourceAddress: string,
   host: string,
@@ -211,12 +212,12 @@ function refuseHead(
   bare(req, res, fault.status, { error: { type: fault.type, message: fault.message, request_id: requestId } }, requestId);
 }
 
-function health(options: GatewayOptions, req: IncomingMessage, res: ServerResponse, target: string, requestId: string): void {
+function health(options: GatewayOptions, req: IncomingMessage, res: Answer, target: string, requestId: string): void {
   const ok = target === '/healthz' || options.ready();
   bare(req, res, ok ? 200 : 503, { status: ok ? 'ok' : 'starting' }, requestId);
 }
 
-function bare(req: IncomingMessage, res: ServerResponse, status: number, body: object, requestId: string): void {
+function bare(req: IncomingMessage, res: Answer, status: number, body: object, requestId: string): void {
   const text = JSON.stringify(body);
   res.writeHead(status, {
     'Content-Type': 'application/json; charset=utf-8',

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { uuidV7 } from '#server/crypto/random.ts';
 import type { Network } from '#server/platform/http-out/networks.ts';
+import { Answer } from './answer.ts';
 import { boundIdleConnections } from './idle-connections.ts';
 import { endStalledCallers } from './stalled-callers.ts';
 
@@ -10,7 +11,7 @@ export { type Head, type HeadRefusal, inspectHead } from './request-head.ts';
 
 export type ListenerOptions = {
   /** Called for every request with a parseable head, also when it expects 100-continue: whoever reads the body calls acceptBody first. */
-  onRequest(req: IncomingMessage, res: ServerResponse): void;
+  onRequest(req: IncomingMessage, res: Answer): void;
   /** WebSocket handshakes; without it, and for any other Upgrade value, the request is an ordinary one. */
   onUpgrade?: ((req: IncomingMessage, socket: Duplex, head: Buffer) => void) | undefined;
   headersTimeoutMs?: number | undefined;
@@ -36,6 +37,7 @@ export function createListener(options: ListenerOptions): Server {
   const { onRequest, onUpgrade, newRequestId = uuidV7 } = options;
   const headersTimeout = options.headersTimeoutMs ?? 10_000;
   const server = createServer({
+    ServerResponse: Answer,
     insecureHTTPParser: false,
     // Judged by inspectHead instead: node's own answer to a missing Host has no request id.
     requireHostHeader: false,
@@ -53,9 +55,9 @@ export function createListener(options: ListenerOptions): Server {
   server.maxHeadersCount = 1_000;
   server.maxConnections = options.maxConnections ?? 20_000;
 
-  const open = new WeakMap<Duplex, ServerResponse>();
+  const open = new WeakMap<Duplex, Answer>();
   const upgraded = new WeakSet<Duplex>();
-  const take = (req: IncomingMessage, res: ServerResponse) => {
+  const take = (req: IncomingMessage, res: Answer) => {
     open.set(req.socket, res);
     onRequest(req, res);
   };
@@ -71,7 +73,7 @@ export function createListener(options: ListenerOptions): Server {
   });
   server.on('request', take);
   server.on('checkContinue', take);
-  server.on('checkExpectation', (req: IncomingMessage, res: ServerResponse) => {
+  server.on('checkExpectation', (req: IncomingMessage, res: Answer) => {
     const body = refusalBody('invalid_request', 'The only expectation accepted is 100-continue.', newRequestId());
     res.writeHead(417, { ...body.headers, connection: 'close' }).end(body.text);
     req.resume();

@@ -93,14 +93,13 @@ export function refuse(call: Call, plane: Plane, refusal: Refused) {
   const { req, res, trial } = call;
   if (trial) trial.refusal = refusal;
   if (res.destroyed) return callerGone(call, plane);
-  const { status, headers, body } = refusalAnswer(call, refusal);
+  const { status, head, body } = refusalAnswer(call, refusal);
   call.status = status;
   call.error = refusal.code;
   call.responseBytes = Buffer.byteLength(body);
   // Without our 100 the caller may or may not send its body: the next request cannot be told from it.
-  if (!req.complete && req.headers.expect !== undefined) headers.push('Connection', 'close');
-  res.writeHead(status, headers);
-  res.end(body);
+  if (!req.complete && req.headers.expect !== undefined) head.fields.push('Connection', 'close');
+  res.begin(status, undefined, head).end(body);
   over(call, plane);
 }
 

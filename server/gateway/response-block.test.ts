@@ -79,12 +79,12 @@ test('a refusal names itself, never an upstream status, and shows the limits it 
   await block('/one', { key });
   const table: [what: string, path: string, options: Ask, status: number, code: string, names: string[], service: string[] | undefined][] =
     [
-      ['nobody', '/all', {}, 401, 'authentication_required', ['www-authenticate', ...from([])], undefined],
-      ['a wrong key', '/all', { key: 'tk_live_x' }, 401, 'invalid_api_key', ['www-authenticate', ...from([])], undefined],
+      ['nobody', '/all', {}, 401, 'authentication_required', [...from([]), 'www-authenticate'], undefined],
+      ['a wrong key', '/all', { key: 'tk_live_x' }, 401, 'invalid_api_key', [...from([]), 'www-authenticate'], undefined],
       ['the other space', '/all', { key: sandbox.text }, 403, 'wrong_key_type', from([]), undefined],
       ['no such route', '/none', { key }, 404, 'route_not_found', from([]), undefined],
       ['a bad path', '/all/%2e%2e', { key }, 400, 'invalid_path', from([]), undefined],
-      ['a method', '/all', { key, method: 'PURGE' }, 405, 'method_not_allowed', ['allow', ...from([])], undefined],
+      ['a method', '/all', { key, method: 'PURGE' }, 405, 'method_not_allowed', [...from([]), 'allow'], undefined],
       ['a loop', '/all', { key, headers: { via: '1.1 svc-gateway' } }, 508, 'loop_detected', from(TENANT), ['tenant']],
       [
         'the route’s limit',
@@ -92,7 +92,7 @@ test('a refusal names itself, never an upstream status, and shows the limits it 
         { key },
         429,
         'route_rate_limit_exceeded',
-        ['retry-after', ...from([...ROUTE, ...TENANT, ...MONTH])],
+        [...from([...ROUTE, ...TENANT, ...MONTH]), 'retry-after'],
         ['route', 'tenant', 'monthly'],
       ],
       [

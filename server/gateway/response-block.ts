@@ -1,3 +1,4 @@
+import type { AnswerHead } from './answer.ts';
 import type { Call } from './call.ts';
 import { isoInstant } from './instant.ts';
 import { type Refused, statusOf, typeOf } from './refusal.ts';
@@ -8,56 +9,52 @@ import { type Refused, statusOf, typeOf } from './refusal.ts';
 export type UpstreamSays = { requestId: boolean; rateLimit: boolean };
 const NOTHING_SAID: UpstreamSays = { requestId: false, rateLimit: false };
 
-/** Appends the block to a flat header list. Sets call.latencyMs when it is not known yet. */
-export function pushBlock(call: Call, out: string[], code: string | null, says: UpstreamSays = NOTHING_SAID): void {
+/** The block as whole header lines, for `Answer.judged`. Sets call.latencyMs when it is not known yet. */
+export function blockLines(call: Call, code: string | null, says: UpstreamSays = NOTHING_SAID): string {
   if (call.latencyMs < 0) call.latencyMs = Math.round(performance.now() - call.began);
-  const latency = call.latencyMs;
-  out.push('X-Svc-Request-Id', call.requestId, 'X-Svc-Origin', call.origin);
-  if (call.upstreamStatus > 0) out.push('X-Svc-Upstream-Status', String(call.upstreamStatus));
-  if (code !== null) out.push('X-Svc-Error', code);
-  out.push('X-Svc-Plane', 'route');
-  if (call.snapshot.sandbox) out.push('X-Svc-Sandbox', 'true');
-  out.push('X-Svc-Latency-Ms', String(latency), 'X-Svc-Latency-Phase', call.phase);
-  let timing: string;
-  if (call.upstreamMs >= 0) {
-    const overhead = Math.max(0, latency - call.upstreamMs);
-    out.push('X-Svc-Upstream-Ms', String(call.upstreamMs), 'X-Svc-Overhead-Ms', String(overhead));
-    timing = `service;dur=${overhead}, service_upstream;dur=${call.upstreamMs}`;
-  } else timing = `service;dur=${latency}`;
-  pushLimits(call, out, says.rateLimit);
-  out.push('Server-Timing', timing);
-  if (!says.requestId) out.push('X-Request-Id', call.requestId);
+  const { requestId, upstreamStatus, latencyMs, upstreamMs } = call;
+  const status = upstreamStatus > 0 ? `X-Svc-Upstream-Status: ${upstreamStatus}\r\n` : '';
+  const error = code === null ? '' : `X-Svc-Error: ${code}\r\n`;
+  const sandbox = call.snapshot.sandbox ? 'X-Svc-Sandbox: true\r\n' : '';
+  let measured = '';
+  let timing = `service;dur=${latencyMs}`;
+  if (upstreamMs >= 0) {
+    const overhead = Math.max(0, latencyMs - upstreamMs);
+    measured = `X-Svc-Upstream-Ms: ${upstreamMs}\r\nX-Svc-Overhead-Ms: ${overhead}\r\n`;
+    timing = `service;dur=${overhead}, service_upstream;dur=${upstreamMs}`;
+  }
+  return (
+    `X-Svc-Request-Id: ${requestId}\r\nX-Svc-Origin: ${call.origin}\r\n${status}${error}X-Svc-Plane: route\r\n${sandbox}` +
+    `X-Svc-Latency-Ms: ${latencyMs}\r\nX-Svc-Latency-Phase: ${call.phase}\r\n${measured}${limitLines(call, says.rateLimit)}` +
+    `Server-Timing: ${timing}\r\n${says.requestId ? '' : `X-Request-Id: ${requestId}\r\n`}`
+  );
 }
 
-function pushLimits(call: Call, out: string[], upstreamHasTriple: boolean): void {
-  const { routeVerdict: route, tenantVerdict: tenant, monthly } = call;
+function limitLines({ routeVerdict: route, tenantVerdict: tenant, monthly }: Call, upstreamHasTriple: boolean): string {
+  let lines = '';
   if (route) {
-    out.push('X-Svc-RateLimit-Route', `limit=${route.limit}, remaining=${route.remaining}, reset=${isoInstant(route.resetAt)}`);
-    if (!upstreamHasTriple) pushTriple(out, 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset', route);
+    lines += `X-Svc-RateLimit-Route: ${tier(route)}\r\n`;
+    if (!upstreamHasTriple) lines += triple('X-RateLimit', route);
   }
-  if (tenant) {
-    out.push('X-Svc-RateLimit-Tenant', `limit=${tenant.limit}, remaining=${tenant.remaining}, reset=${isoInstant(tenant.resetAt)}`);
-    pushTriple(out, 'X-RateLimit-Tenant-Limit', 'X-RateLimit-Tenant-Remaining', 'X-RateLimit-Tenant-Reset', tenant);
-  }
+  if (tenant) lines += `X-Svc-RateLimit-Tenant: ${tier(tenant)}\r\n${triple('X-RateLimit-Tenant', tenant)}`;
   if (monthly) {
-    out.push('X-Svc-RateLimit-Monthly', `limit=${monthly.limit}, remaining=${monthly.remaining}`);
-    const used = String(monthly.limit - monthly.remaining);
-    out.push('X-API-Usage-Limit', String(monthly.limit), 'X-API-Usage-Used', used, 'X-API-Usage-Remaining', String(monthly.remaining));
+    const { limit, remaining } = monthly;
+    lines +=
+      `X-Svc-RateLimit-Monthly: limit=${limit}, remaining=${remaining}\r\nX-API-Usage-Limit: ${limit}\r\n` +
+      `X-API-Usage-Used: ${limit - remaining}\r\nX-API-Usage-Remaining: ${remaining}\r\n`;
   }
+  return lines;
 }
 
-function pushTriple(
-  out: string[],
-  limit: string,
-  remaining: string,
-  reset: string,
-  tier: { limit: number; remaining: number; resetAt: number },
-): void {
-  out.push(limit, String(tier.limit), remaining, String(tier.remaining), reset, String(Math.ceil(tier.resetAt / 1000)));
-}
+type Tier = { limit: number; remaining: number; resetAt: number };
+
+const tier = ({ limit, remaining, resetAt }: Tier): string => `limit=${limit}, remaining=${remaining}, reset=${isoInstant(resetAt)}`;
+
+const triple = (name: string, { limit, remaining, resetAt }: Tier): string =>
+  `${name}-Limit: ${limit}\r\n${name}-Remaining: ${remaining}\r\n${name}-Reset: ${Math.ceil(resetAt / 1000)}\r\n`;
 
 /** Head and body of a refusal. The body is '' for HEAD. */
-export function refusalAnswer(call: Call, refusal: Refused): { status: number; headers: string[]; body: string } {
+export function refusalAnswer(call: Call, refusal: Refused): { status: number; head: AnswerHead; body: string } {
   call.origin = 'service';
   call.phase = 'complete';
   call.upstreamStatus = 0;
@@ -76,7 +73,7 @@ export function refusalAnswer(call: Call, refusal: Refused): { status: number; h
       rate_limit: rateLimits(call),
     },
   });
-  const headers = [
+  const fields = [
     'Content-Type',
     'application/json; charset=utf-8',
     'Content-Length',
@@ -84,21 +81,17 @@ export function refusalAnswer(call: Call, refusal: Refused): { status: number; h
     'Cache-Control',
     'no-store',
   ];
-  if (status === 401) headers.push('WWW-Authenticate', 'Bearer');
-  if (refusal.allow !== undefined) headers.push('Allow', refusal.allow);
-  if (refusal.retryAfter !== undefined) headers.push('Retry-After', String(refusal.retryAfter));
-  pushBlock(call, headers, refusal.code);
-  return { status, headers, body: call.method === 'HEAD' ? '' : body };
+  if (status === 401) fields.push('WWW-Authenticate', 'Bearer');
+  if (refusal.allow !== undefined) fields.push('Allow', refusal.allow);
+  if (refusal.retryAfter !== undefined) fields.push('Retry-After', String(refusal.retryAfter));
+  const head = { lines: blockLines(call, refusal.code), fields };
+  return { status, head, body: call.method === 'HEAD' ? '' : body };
 }
 
 function rateLimits(call: Call): Record<string, object> | undefined {
   const { routeVerdict, tenantVerdict, monthly } = call;
   if (!routeVerdict && !tenantVerdict && !monthly) return undefined;
-  const tier = (v: { limit: number; remaining: number; resetAt: number }) => ({
-    limit: v.limit,
-    remaining: v.remaining,
-    reset: isoInstant(v.resetAt),
-  });
+  const tier = ({ limit, remaining, resetAt }: Tier) => ({ limit, remaining, reset: isoInstant(resetAt) });
   return {
     ...(routeVerdict && { route: tier(routeVerdict) }),
     ...(tenantVerdict && { tenant: tier(tenantVerdict) }),

@@ -1,8 +1,9 @@
 import { isDashboardCookie } from '#server/kernel/dashboard-cookies.ts';
 import type { HeaderList } from '#server/platform/http-out/response-parser.ts';
+import type { AnswerHead } from './answer.ts';
 import type { Call } from './call.ts';
 import { PSEUDONYM } from './phases/detect-loop.ts';
-import { pushBlock } from './response-block.ts';
+import { blockLines } from './response-block.ts';
 import { isHopByHop, nominatedBy } from './upstream-headers.ts';
 
 // What an upstream's head means for ours (interface rules 12 §11, §13).
@@ -12,22 +13,23 @@ const EVENT_STREAM = 'text/event-stream';
 const ALWAYS_STREAMED = [EVENT_STREAM, 'application/x-ndjson', 'multipart/x-mixed-replace'];
 
 /** The upstream's headers without those of its connection and of our namespace, then the block. The call's figures must be in it. */
-export function answerHeaders(call: Call, headers: HeaderList): string[] {
-  const out: string[] = [];
+export function answerHead(call: Call, headers: HeaderList): AnswerHead {
+  const fields: string[] = [];
+  let lines = '';
   const nominated = nominatedBy(fieldOf(headers, 'connection'));
   let requestId = false;
   let rateLimit = false;
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i] as string;
+    const value = headers[i + 1] as string;
     if (isHopByHop(name) || name.startsWith('x-svc-') || nominated?.has(name)) continue;
-    if (GUARDED.has(name) && isHarmful(name, headers[i + 1] as string, call)) continue;
+    if (GUARDED.has(name) && isHarmful(name, value, call)) continue;
     if (name === 'x-request-id') requestId = true;
     else if (name === 'x-ratelimit-limit' || name === 'x-ratelimit-remaining' || name === 'x-ratelimit-reset') rateLimit = true;
-    out.push(name, headers[i + 1] as string);
+    if (name === 'content-length' || name === 'date') fields.push(name, value);
+    else lines += `${name}: ${value}\r\n`;
   }
-  out.push('Via', `1.1 ${PSEUDONYM}`);
-  pushBlock(call, out, null, { requestId, rateLimit });
-  return out;
+  return { lines: `${lines}Via: 1.1 ${PSEUDONYM}\r\n${blockLines(call, null, { requestId, rateLimit })}`, fields };
 }
 
 const GUARDED = new Set(['set-cookie', 'clear-site-data', 'content-length']);

@@ -110,7 +110,6 @@ test('a call is inspected with its key, its route and what was done to the route
     route_id: r.id,
     api_key_id: key.row.id,
     secrets_used: ['stripe'],
-    trace: { phases: { inspect: 0.1 } } as never,
   });
   await insertRows(sql(), [call]);
   const ctx = { ...w.live, now: new Date(Date.now() - HOUR) };

@@ -1,5 +1,6 @@
 import type { CopyColumn, CopyColumns } from './copy.ts';
 import type { LogRow } from './row.ts';
+import { traceText } from './trace.ts';
 
 /** The columns of request_logs that a row brings, with their types. */
 export const TYPES = {
@@ -48,7 +49,7 @@ const OURS: ReadonlySet<string> = new Set(['identification_method', 'proxy_mode'
 /** The same for COPY. */
 export const COLUMNS: CopyColumns<LogRow> = Object.entries(TYPES).map(([name, type]) => [
   name as keyof LogRow,
-  OURS.has(name) ? 'word' : kindOf(type),
+  name === 'trace' ? { toJson: traceText } : OURS.has(name) ? 'word' : kindOf(type),
 ]);
 
 function kindOf(type: (typeof TYPES)[keyof typeof TYPES]): CopyColumn {

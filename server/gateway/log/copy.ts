@@ -3,8 +3,11 @@ import type { PoolClient, Submittable } from 'pg';
 
 // PostgreSQL's COPY, which takes a row at half the cost of any INSERT: most of an INSERT of many rows is taking its JSON or arrays apart.
 
-/** A column's value: `word` for text that can hold nothing COPY or JSON would read otherwise, `json` for objects, `array` for lists of texts. */
-export type CopyColumn = 'word' | 'text' | 'number' | 'boolean' | 'array' | 'json';
+/**
+ * A column's value: `word` for text that can hold nothing COPY or JSON would read otherwise, `json` for objects, `array` for lists of texts; an object
+ * brings its own writer of JSON, in whose text nothing has to be escaped for COPY.
+ */
+export type CopyColumn = 'word' | 'text' | 'number' | 'boolean' | 'array' | 'json' | { readonly toJson: (value: never) => string };
 export type CopyColumns<R extends object> = readonly (readonly [name: keyof R & string, kind: CopyColumn])[];
 
 /** Bytes the message that carries the lines has before them: its kind and its length (PostgreSQL protocol, CopyData). */
@@ -43,6 +46,7 @@ export function readCopyLine<R extends object>(columns: CopyColumns<R>, line: st
 function field(value: unknown, kind: CopyColumn): string {
   if (value === null || value === undefined) return '\\N';
   if (typeof value === 'string') return kind === 'word' ? value : escaped(value);
+  if (typeof kind === 'object') return kind.toJson(value as never);
   if (kind === 'json') return escaped(JSON.stringify(value));
   if (kind === 'array') return escaped(arrayOf(value as readonly string[]));
   return String(value);
@@ -51,6 +55,7 @@ function field(value: unknown, kind: CopyColumn): string {
 function fieldValue(field: string, kind: CopyColumn): unknown {
   if (field === '\\N') return null;
   const text = field.replace(/\\(.)/g, (_, c: string) => UNESCAPES[c] ?? c);
+  if (typeof kind === 'object') return JSON.parse(text);
   switch (kind) {
     case 'number':
       return Number(text);

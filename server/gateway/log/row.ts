@@ -1,8 +1,8 @@
-import type { Verdict } from '#server/platform/counters.ts';
 import { scrub } from '#server/platform/log.ts';
 import type { Call } from '../call.ts';
 import { isoInstant } from '../instant.ts';
 import { loggedPath } from './logged-path.ts';
+import { traceOf } from './trace.ts';
 
 /** A row of request_logs before the database gave it an id; names are the columns. */
 export type LogRow = ReturnType<typeof logRow>;
@@ -59,44 +59,3 @@ export function logRow(call: Call, nodeId: string) {
     trace: traceOf(call),
   };
 }
-
-/** Of a header's name as much as tells it from the others. */
-const MAX_NAME = 128;
-const shortened = (name: string): string => (name.length > MAX_NAME ? name.slice(0, MAX_NAME) : name);
-
-type Phase = 'inspect' | 'authenticate' | 'find_route' | 'match_client' | 'admit' | 'restrict' | 'detect_loop' | 'limit' | 'rewrite';
-export type Trace = {
-  /** In the pipeline's order; a phase the call never came to is undefined, which JSON leaves out. */
-  phases_ms: Partial<Record<Phase, number>>;
-  latency_phase: Call['phase'];
-  request_headers: string[];
-  response_headers: string[];
-  limits: Partial<Record<'route' | 'tenant' | 'monthly', { limit: number; remaining: number }>>;
-};
-
-export function traceOf(call: Call): Trace {
-  const { laps, tenantVerdict, routeVerdict, monthly } = call;
-  return {
-    phases_ms: {
-      inspect: lap(laps, 0),
-      authenticate: lap(laps, 1),
-      find_route: lap(laps, 2),
-      match_client: lap(laps, 3),
-      admit: lap(laps, 4),
-      restrict: lap(laps, 5),
-      detect_loop: lap(laps, 6),
-      limit: lap(laps, 7),
-      rewrite: lap(laps, 8),
-    },
-    latency_phase: call.phase,
-    request_headers: call.names.map(shortened),
-    response_headers: call.responseHeaders?.map(shortened) ?? [],
-    limits: { route: left(routeVerdict), tenant: left(tenantVerdict), monthly: monthly ?? undefined },
-  };
-}
-
-/** Milliseconds the phase took, to the microsecond. */
-const lap = (laps: readonly number[], phase: number): number | undefined =>
-  phase < laps.length ? Math.round(((laps[phase] ?? 0) - (laps[phase - 1] ?? 0)) * 1000) / 1000 : undefined;
-
-const left = (verdict: Verdict | null) => (verdict ? { limit: verdict.limit, remaining: verdict.remaining } : undefined);

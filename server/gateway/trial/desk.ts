@@ -1,12 +1,13 @@
 import { chmodSync, rmSync } from 'node:fs';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import { connect } from 'node:net';
 import path from 'node:path';
 import { randomBase62 } from '#server/crypto/random.ts';
-import { digest, digestEquals } from '#server/crypto/tokens.ts';
+import { digest, hasDigest } from '#server/crypto/tokens.ts';
 import { TrialOrder } from '#server/domain/routes/trial/schema.ts';
 import { log } from '#server/platform/log.ts';
 import { ownedFolder } from '#server/platform/private-folder.ts';
+import type { Answer } from '../answer.ts';
 import { newCall } from '../call.ts';
 import { createListener, inspectHead } from '../listener.ts';
 import { serve } from '../pipeline.ts';
@@ -46,9 +47,9 @@ export function createDesk({ plane, token, baseHost }: DeskOptions): Desk {
     },
   });
 
-  async function take(req: IncomingMessage, res: ServerResponse): Promise<void> {
+  async function take(req: IncomingMessage, res: Answer): Promise<void> {
     const shown = req.headers['x-sallyport-front'];
-    if (typeof shown !== 'string' || !digestEquals(digest(shown), digest(token))) return answer(res, 403, {});
+    if (typeof shown !== 'string' || !hasDigest(shown, digest(token))) return answer(res, 403, {});
     const read = await readBody(req, MAX_ORDER, () => true);
     const order = read.state === 'whole' ? TrialOrder.safeParse(parsed(read.body)) : undefined;
     if (!order?.success) return answer(res, 400, {});
@@ -92,7 +93,7 @@ export function createDesk({ plane, token, baseHost }: DeskOptions): Desk {
 function carryOut(
   plane: Plane,
   req: IncomingMessage,
-  res: ServerResponse,
+  res: Answer,
   { order, trial, made }: { order: TrialOrder; trial: Trial; made: Made },
 ) {
   const entry = plane.snapshots.byId(order.tenant_id);
@@ -120,7 +121,7 @@ function carryOut(
   serve(call, plane);
 }
 
-function answer(res: ServerResponse, status: number, body: object): void {
+function answer(res: Answer, status: number, body: object): void {
   if (res.headersSent || res.destroyed) return;
   const text = JSON.stringify(body);
   res.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) }).end(text);

@@ -1,7 +1,7 @@
 import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from 'node:zlib';
 import type { TrialReport } from '#server/domain/routes/trial/schema.ts';
 import type { Call } from '../call.ts';
-import { traceOf } from '../log/row.ts';
+import { traceOf } from '../log/trace.ts';
 import { statusOf } from '../refusal.ts';
 import { redactBytes, redactText } from '../templates/redaction.ts';
 import { type Received, SHOWN } from './send.ts';
