@@ -25,7 +25,7 @@ import { DeleteClient } from './delete-client.tsx';
 import { TYPES } from './words.ts';
 
 const AssignmentMatrix = lazyTab(() => import('./assignment-matrix.tsx').then((module) => module.AssignmentMatrix));
-const ClientCalls = lazyTab(() => import('./client-calls.tsx').then((module) => module.ClientCalls));
+const ClientCalls = lazyTab(() => import('#components/logs/calls-of.tsx').then((module) => module.CallsOf));
 const Credentials = lazyTab(() => import('./credentials.tsx').then((module) => module.Credentials));
 const ClientSheet = lazily(() => import('./client-form.tsx').then((module) => module.ClientSheet), whenOpen);
 
@@ -109,7 +109,9 @@ export function ClientView({ id }: { id: string }) {
       {tab === 'overview' && <ClientOverview client={client} />}
       {tab === 'credentials' && <Credentials client={client} />}
       {tab === 'routes' && <AssignmentMatrix client={client} />}
-      {tab === 'logs' && <ClientCalls clientId={client.id} />}
+      {tab === 'logs' && (
+        <ClientCalls of={{ client_id: client.id }}>A call counts for this client when it comes from one of its addresses.</ClientCalls>
+      )}
       {tab === 'activity' && <Activity resource_type="client" resource_id={client.id} />}
       <ClientSheet key={client.id} client={client} open={open === 'edit'} onOpenChange={(next) => setOpen(next ? 'edit' : undefined)} />
       <DeleteClient

@@ -25,16 +25,19 @@ import { RoutesTab } from './routes-tab.tsx';
 const DefaultsTab = lazyTab(() => import('./defaults-tab.tsx').then((module) => module.DefaultsTab));
 const ClientsTab = lazyTab(() => import('./members-tab.tsx').then((module) => module.ClientsTab));
 const SecretsTab = lazyTab(() => import('./members-tab.tsx').then((module) => module.SecretsTab));
+const CallsTab = lazyTab(() => import('#components/logs/calls-of.tsx').then((module) => module.CallsOf));
 const VariablesTab = lazyTab(() => import('./variables-tab.tsx').then((module) => module.VariablesTab));
 const CollectionForm = lazily(() => import('./collection-form.tsx').then((module) => module.CollectionForm), whenOpen);
 
-const TABS = ['routes', 'secrets', 'clients', 'variables', 'environments', 'activity'] as const;
+const TABS = ['routes', 'secrets', 'clients', 'variables', 'environments', 'requests', 'access', 'activity'] as const;
 const LABELS = {
   routes: 'Routes',
   secrets: 'Secrets',
   clients: 'Clients',
   variables: 'Variables',
   environments: 'Environments',
+  requests: 'Requests',
+  access: 'Access',
   activity: 'Activity',
 } as const;
 
@@ -77,6 +80,8 @@ export function CollectionDetail({ id }: { id: string }) {
     clients: rest.client_count,
     variables: rest.variable_count,
     environments: expected_environments.length,
+    requests: undefined,
+    access: undefined,
     activity: undefined,
   };
   return (
@@ -116,6 +121,11 @@ export function CollectionDetail({ id }: { id: string }) {
       {tab === 'clients' && <ClientsTab collectionId={collection.data.id} />}
       {tab === 'variables' && <VariablesTab collectionId={collection.data.id} />}
       {tab === 'environments' && <DefaultsTab collectionId={collection.data.id} />}
+      {tab === 'requests' && (
+        <CallsTab of={{ collection_id: collection.data.id }}>
+          The calls of all routes that are in this collection now, newest first; a route that joins brings its calls along.
+        </CallsTab>
+      )}
       {tab === 'activity' && <Activity resource_id={collection.data.id} />}
       <CollectionForm open={asking === 'edit'} collection={collection.data} onClose={() => setAsking(undefined)} />
       <DeleteCollection collection={asking === 'delete' ? collection.data : undefined} onClose={() => setAsking(undefined)} />

@@ -13,6 +13,7 @@ export const logSearch = {
   status: parseAsString,
   method: parseAsString,
   route_id: parseAsString,
+  collection_id: parseAsString,
   client_id: parseAsString,
   api_key_id: parseAsString,
   environment: parseAsString,
@@ -36,6 +37,7 @@ export type LogSearch = {
   status: string | null;
   method: string | null;
   route_id: string | null;
+  collection_id: string | null;
   client_id: string | null;
   api_key_id: string | null;
   environment: string | null;
@@ -54,6 +56,7 @@ export const noFilters = {
   status: null,
   method: null,
   route_id: null,
+  collection_id: null,
   client_id: null,
   api_key_id: null,
   environment: null,
@@ -80,7 +83,23 @@ export function spanOf({ range, from, to }: Pick<LogSearch, 'range' | 'from' | '
 
 /** The filters of an address as the list and the export take them. */
 export function logFilters(search: LogSearch) {
-  const { q, status, method, route_id, client_id, api_key_id, environment, origin, error, limited, slower, ip, outcome, mode } = search;
+  const {
+    q,
+    status,
+    method,
+    route_id,
+    collection_id,
+    client_id,
+    api_key_id,
+    environment,
+    origin,
+    error,
+    limited,
+    slower,
+    ip,
+    outcome,
+    mode,
+  } = search;
   const exact = status && /^[1-5]\d\d$/.test(status) ? Number(status) : undefined;
   const classed = status && /^[2-5]xx$/.test(status) ? (status as '2xx' | '3xx' | '4xx' | '5xx') : undefined;
   return {
@@ -89,6 +108,7 @@ export function logFilters(search: LogSearch) {
     ...(classed ? { status_class: classed } : {}),
     ...(method ? { method: method.toUpperCase() } : {}),
     ...(route_id ? { route_id } : {}),
+    ...(collection_id ? { collection_id } : {}),
     ...(client_id ? { client_id } : {}),
     ...(api_key_id ? { api_key_id } : {}),
     ...(environment ? { environment } : {}),
@@ -106,11 +126,13 @@ export type LogFilters = ReturnType<typeof logFilters>;
 /** What the histogram can filter by. */
 export const statsFilters = ({
   route_id,
+  collection_id,
   environment,
   client_id,
   api_key_id,
-}: Pick<LogSearch, 'route_id' | 'environment' | 'client_id' | 'api_key_id'>) => ({
+}: Pick<LogSearch, 'route_id' | 'collection_id' | 'environment' | 'client_id' | 'api_key_id'>) => ({
   ...(route_id ? { route_id } : {}),
+  ...(collection_id ? { collection_id } : {}),
   ...(environment ? { environment } : {}),
   // A call counts for its client and for its key, in figures of their own: one of the two at a time.
   ...(client_id ? { client_id } : api_key_id ? { api_key_id } : {}),

@@ -28,11 +28,12 @@ import { EndNote, NoCalls } from './no-calls.tsx';
 import { TimeRange } from './time-range.tsx';
 import { type Held, useHeld } from './use-held.ts';
 import { useLogs } from './use-logs.ts';
+import { useRoutesIn } from './use-routes-in.ts';
 import { useEvery, useTail } from './use-tail.ts';
 import type { Log } from './words.ts';
 
 /** Filters the chart follows; the others narrow the list alone. */
-const CHARTED = new Set(['route_id', 'environment', 'client_id', 'api_key_id']);
+const CHARTED = new Set(['route_id', 'collection_id', 'environment', 'client_id', 'api_key_id']);
 
 export function LogView() {
   const trpc = useTRPC();
@@ -50,8 +51,9 @@ export function LogView() {
   // The newest of a narrowed list says nothing of what came after it.
   const newest =
     Object.keys(filters).length === 0 && search.from === null && search.to === null ? pages.data?.pages[0]?.logs[0]?.id : undefined;
+  const inCollection = useRoutesIn(search.collection_id, live);
   const tail = useHeld(
-    useTail(live, (log) => matchesLive(log, filters), newest),
+    useTail(live, (log) => matchesLive(log, filters, inCollection), newest),
     reading,
   );
   useEvery(tail.rows.length > 0 ? tail.rows[0]?.request_id : undefined, () => {

@@ -2,13 +2,14 @@ import type { LogFilters } from './list-search.ts';
 import { type Log, outcomeOf } from './words.ts';
 
 /** Whether a call that arrived live belongs into the list as it is filtered; the same rules as the list's own query. */
-export function matchesLive(log: Log, filters: LogFilters): boolean {
+export function matchesLive(log: Log, filters: LogFilters, inCollection?: ReadonlySet<string>): boolean {
   const {
     q,
     status,
     status_class,
     method,
     route_id,
+    collection_id,
     client_id,
     api_key_id,
     environment,
@@ -24,6 +25,8 @@ export function matchesLive(log: Log, filters: LogFilters): boolean {
   if (status_class !== undefined && Math.floor((log.status_code ?? 0) / 100) !== Number(status_class[0])) return false;
   if (method !== undefined && log.method !== method) return false;
   if (route_id !== undefined && log.route_id !== route_id) return false;
+  // A collection is known by its routes; until those are there, no call can be told to be one of its calls.
+  if (collection_id !== undefined && !(log.route_id !== null && inCollection?.has(log.route_id))) return false;
   if (client_id !== undefined && log.matched_client_id !== client_id) return false;
   if (api_key_id !== undefined && log.api_key_id !== api_key_id) return false;
   if (environment !== undefined && log.environment !== environment) return false;

@@ -11,6 +11,7 @@ const known = {
     { id: 'r-1', name: 'Payments', slug: 'payments' },
     { id: 'r-2', name: 'Pay later', slug: 'later' },
   ],
+  collections: [{ id: 'k-9', name: 'Money', slug: 'money' }],
   clients: [{ id: 'c-1', name: 'ci runner' }],
   keys: [{ id: 'k-1', name: 'CI/CD', slug: 'tk_live_KpF9c2kCRVgn' }],
 };
@@ -23,6 +24,7 @@ test('words of the grammar become filters and the rest stays text', () => {
 });
 
 test('a key is named by its name or its key id, never by a whole key; a word says how a call ended', () => {
+  assert.deepEqual(readQuery('collection:money', known).change, { collection_id: 'k-9' });
   assert.deepEqual(readQuery('key:ci/cd is:refused', known).change, { api_key_id: 'k-1', outcome: 'refused' });
   assert.deepEqual(readQuery('key:tk_live_KpF9c2kCRVgn is:test', known).change, { api_key_id: 'k-1', mode: 'test' });
   assert.deepEqual(readQuery('key:nobody is:odd', known).unknown, ['key:nobody', 'is:odd']);

@@ -2,7 +2,7 @@ import type { LogSearch } from './list-search.ts';
 
 export type Place = { id: string; name: string; slug?: string | null };
 /** What can be named in the query; the `slug` of a key is its key id. */
-export type Known = { routes: readonly Place[]; clients: readonly Place[]; keys: readonly Place[] };
+export type Known = { routes: readonly Place[]; collections: readonly Place[]; clients: readonly Place[]; keys: readonly Place[] };
 export type Typed = { change: Partial<LogSearch>; rest: string; unknown: string[] };
 
 const TOKEN = /(?:([a-z_]+):(?:"([^"]*)"|(\S+)))|"([^"]*)"|(\S+)/gi;
@@ -44,6 +44,7 @@ const place = (value: string, places: readonly Place[]) => {
 
 const READERS: Record<string, Reader> = {
   route: (value, { routes }) => optional('route_id', place(value, routes)),
+  collection: (value, { collections }) => optional('collection_id', place(value, collections)),
   client: (value, { clients }) => optional('client_id', place(value, clients)),
   key: (value, { keys }) => optional('api_key_id', place(value, keys)),
   status: (value) => (/^(?:[1-5]\d\d|[2-5]xx)$/i.test(value) ? { status: value.toLowerCase() } : undefined),
@@ -70,8 +71,10 @@ const IS: Record<string, Partial<LogSearch>> = {
   test: { mode: 'test' },
 };
 
-const optional = <K extends 'route_id' | 'client_id' | 'api_key_id'>(key: K, id: string | undefined): Partial<LogSearch> | undefined =>
-  id ? { [key]: id } : undefined;
+const optional = <K extends 'route_id' | 'collection_id' | 'client_id' | 'api_key_id'>(
+  key: K,
+  id: string | undefined,
+): Partial<LogSearch> | undefined => (id ? { [key]: id } : undefined);
 
 /** The words of the grammar, for the sentence that corrects a query. */
 export const QUERY_WORDS = Object.keys(READERS).filter((word) => word !== 'environment');

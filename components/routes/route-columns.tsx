@@ -4,6 +4,7 @@ import { Pause, Signature } from 'lucide-react';
 import type { ReactElement } from 'react';
 import { Badge } from '#components/ui/badge.tsx';
 import { Switch } from '#components/ui/choices.tsx';
+import { cn } from '#components/ui/cn.ts';
 import { CopyText } from '#components/ui/copy.tsx';
 import { type Columns, columnsFor } from '#components/ui/data-table.tsx';
 import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
@@ -11,26 +12,34 @@ import { Time } from '#components/ui/time.tsx';
 import { DisabledReason, Tooltip } from '#components/ui/tooltip.tsx';
 import { CallsCell, ErrorRateCell } from './figure-cells.tsx';
 import { hostOf } from './host.ts';
+import { RouteIcon } from './route-icon.tsx';
 import type { RouteItem } from './use-enable-routes.ts';
 import type { Figures } from './use-figures.ts';
+import type { Icons } from './use-icons.ts';
 
 export type ColumnContext = {
   colors: ReadonlyMap<string, string>;
   readOnly: string | undefined;
   namesOnly: boolean;
   figures: Figures;
+  icons: Icons;
   onEnable: (route: RouteItem, enabled: boolean) => void;
 };
 
 const column = columnsFor<RouteItem>();
 
 /** The columns of the list of routes; built once a page from what the cells need to know. */
-export function routeColumns({ colors, readOnly, namesOnly, figures, onEnable }: ColumnContext): Columns<RouteItem> {
+export function routeColumns({ colors, readOnly, namesOnly, figures, icons, onEnable }: ColumnContext): Columns<RouteItem> {
   const columns = [
     column.accessor('name', {
       header: 'Name',
       meta: { sort: 'name', cap: '14rem' },
-      cell: ({ row: { original: route } }) => <span className={route.enabled ? undefined : 'text-ink-3'}>{route.name}</span>,
+      cell: ({ row: { original: route } }) => (
+        <span className={cn('inline-flex max-w-full items-center gap-2', !route.enabled && 'text-ink-3')}>
+          <RouteIcon name={route.name} icon={icons.get(route.id)} />
+          <span className="truncate">{route.name}</span>
+        </span>
+      ),
     }),
     column.accessor('slug', {
       header: 'Slug',

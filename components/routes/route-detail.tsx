@@ -25,10 +25,12 @@ import { TabLinks } from '#components/ui/tabs.tsx';
 import { DisabledReason } from '#components/ui/tooltip.tsx';
 import { RouteCalls } from './route-calls.tsx';
 import type { RouteDetailData } from './route-data.ts';
+import { RouteIcon } from './route-icon.tsx';
 import { RouteOverview } from './route-overview.tsx';
 import { SaveBar } from './save-bar.tsx';
 import { type ConfigEditor, useConfigEditor } from './use-config-editor.ts';
 import { useEnableRoutes } from './use-enable-routes.ts';
+import { useRouteIcons } from './use-icons.ts';
 
 const ConfigTab = lazyTab(() => import('./config-tab.tsx').then((module) => module.ConfigTab));
 const DifferencesTab = lazyTab(() => import('./differences-tab.tsx').then((module) => module.DifferencesTab));
@@ -208,11 +210,13 @@ function RouteHeader({ route, readOnly, children }: { route: RouteDetailData; re
   const { proxy_url } = useScope();
   const path = usePath();
   const enable = useEnableRoutes();
+  const icons = useRouteIcons([route]);
   const enabled = enable.isPending ? enable.variables.enabled : route.enabled;
   const url = `${proxy_url}/${route.slug ?? route.id}`;
   return (
     <PageHeader
       back={{ href: path('/routes'), label: 'Routes' }}
+      icon={<RouteIcon name={route.name} icon={icons.get(route.id)} className="size-6" />}
       title={route.name}
       badges={
         <>

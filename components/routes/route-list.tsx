@@ -41,6 +41,7 @@ import { routeListInput, routeSearch } from './list-search.ts';
 import { routeColumns } from './route-columns.tsx';
 import { type RouteItem, useEnableRoutes } from './use-enable-routes.ts';
 import { useRouteFigures } from './use-figures.ts';
+import { useRouteIcons } from './use-icons.ts';
 
 const CreateRoute = lazily(() => import('./create-route.tsx').then((module) => module.CreateRoute), whenOpen);
 
@@ -60,6 +61,7 @@ export function RouteList() {
 
   const routes = useQuery(trpc.routes.list.queryOptions(routeListInput(search), { placeholderData: keepPreviousData }));
   const figures = useRouteFigures(routes.data?.data);
+  const icons = useRouteIcons(routes.data?.data);
   const environments = useQuery(trpc.environments.list.queryOptions({}));
   const filters = useRouteFilters(search, setSearch);
   const filtered = filters.active.length > 0 || search.q !== '';
@@ -73,9 +75,10 @@ export function RouteList() {
         readOnly,
         namesOnly,
         figures,
+        icons,
         onEnable: (route, enabled) => switchOn({ ids: [route.id], enabled, name: route.name }),
       }),
-    [colors, readOnly, namesOnly, figures, switchOn],
+    [colors, readOnly, namesOnly, figures, icons, switchOn],
   );
   const { columns, choice } = useColumns('routes', all);
   useHotkeys([

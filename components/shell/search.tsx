@@ -4,6 +4,8 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Boxes, CornerDownRight, KeyRound, Layers, LockKeyhole, type LucideIcon, Network, ScrollText, Waypoints } from 'lucide-react';
 import { useRouter } from 'next/navigation';
 import { useEffect, useState } from 'react';
+import { RouteIcon } from '#components/routes/route-icon.tsx';
+import { useRouteIcons } from '#components/routes/use-icons.ts';
 import { useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { Badge } from '#components/ui/badge.tsx';
 import { TestChip } from '#components/ui/test-band.tsx';
@@ -51,6 +53,14 @@ export function SearchPalette({ open, onOpenChange, groups }: SearchPaletteProps
     trpc.search.query.queryOptions({ q: acts ? q : '>' }, { enabled: open, staleTime: 60_000, placeholderData: keepPreviousData }),
   );
 
+  // Icons of this space's routes: what was visited lately, and what was found.
+  const recent = query === '' && open ? recentsOf(slug) : [];
+  const icons = useRouteIcons(
+    [...recent, ...(found.data?.groups ?? []).flatMap(({ type, items }) => items.map((item) => ({ ...item, type })))].filter(
+      (one) => open && one.type === 'route' && one.space === space,
+    ),
+  );
+
   const visit = (recent: Recent) => () => {
     addRecent(slug, recent);
     router.push(recent.url);
@@ -60,7 +70,7 @@ export function SearchPalette({ open, onOpenChange, groups }: SearchPaletteProps
     return {
       id: recent.url,
       label: recent.title,
-      icon: <Icon />,
+      icon: icons.has(recent.id) ? <RouteIcon name={recent.title} icon={icons.get(recent.id)} /> : <Icon />,
       badge: recent.space === space ? undefined : recent.space === 'test' ? <TestChip /> : <Badge tone="good">Live</Badge>,
       run: visit(recent),
       ...more,
@@ -90,7 +100,7 @@ export function SearchPalette({ open, onOpenChange, groups }: SearchPaletteProps
             };
           }),
         }));
-  const recents: PaletteGroup = { heading: 'Recent', items: query === '' && open ? recentsOf(slug).map((recent) => asItem(recent)) : [] };
+  const recents: PaletteGroup = { heading: 'Recent', items: recent.map((one) => asItem(one)) };
   const doable: PaletteGroup = {
     heading: 'Actions',
     actions: true,

@@ -5,6 +5,8 @@ import { cn } from './cn.ts';
 import { Meter } from './meter.tsx';
 
 export type PageHeaderProps = {
+  /** Stands before the title. */
+  icon?: ReactNode;
   title: ReactNode;
   /** One line under the title. */
   description?: ReactNode;
@@ -19,7 +21,7 @@ export type PageHeaderProps = {
   children?: ReactNode;
 };
 
-export function PageHeader({ title, description, badges, usage, actions, back, docsHref, children }: PageHeaderProps) {
+export function PageHeader({ icon, title, description, badges, usage, actions, back, docsHref, children }: PageHeaderProps) {
   return (
     <header className="flex flex-col gap-3">
       {back && (
@@ -30,6 +32,7 @@ export function PageHeader({ title, description, badges, usage, actions, back, d
       <div className="flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
         <div className="min-w-0">
           <div className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
+            {icon}
             <h1 className="min-w-0 font-semibold text-xl [overflow-wrap:anywhere]">{title}</h1>
             {badges}
             {usage && <Usage {...usage} />}

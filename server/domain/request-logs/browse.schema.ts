@@ -27,6 +27,8 @@ const filters = {
     .optional(),
   method: word.optional(),
   route_id: uuid().optional(),
+  /** calls of the routes that are in the collection now */
+  collection_id: uuid().optional(),
   client_id: uuid().optional(),
   api_key_id: uuid().optional(),
   environment: word.optional(),

@@ -6,7 +6,7 @@ import { notFound } from '#server/kernel/errors.ts';
 import { clampPage } from '#server/kernel/page.ts';
 import { type BrowseLogs, type LogDetail, LogView } from './browse.schema.ts';
 import { spanStart } from './span.shared.ts';
-import { browseRows, countUpTo, firstDay, type LogFields, rowOf } from './store.ts';
+import { browseRows, countUpTo, firstDay, inCollection, type LogFields, rowOf } from './store.ts';
 
 /** Beyond this a total is "more than": counting it would cost more than it tells. */
 const COUNTED = 10_000;
@@ -14,9 +14,10 @@ const DAY = 24 * 3_600_000;
 
 /** The dashboard's table: the last 24 hours unless asked otherwise (interface rule 13 §8). */
 export async function browseLogs(ctx: Ctx, { page, per_page, sort, order, before, ...asked }: z.output<typeof BrowseLogs>) {
-  const filters = { ...asked, from: asked.from ?? spanStart(asked.to ? Date.parse(asked.to) : ctx.now.getTime(), DAY).toISOString() };
+  const from = asked.from ?? spanStart(asked.to ? Date.parse(asked.to) : ctx.now.getTime(), DAY).toISOString();
   const { page: effective, per_page: limit, skip } = clampPage({ page, per_page });
   return read(ctx, async (tx) => {
+    const filters = await inCollection(tx, ctx, { ...asked, from });
     const place = before === undefined ? { offset: skip } : { before: placeOf(before) };
     const rows = await browseRows(tx, ctx, filters, { sort, order, limit: limit + 1, ...place });
     const total = await countUpTo(tx, ctx, filters, COUNTED);

@@ -6,7 +6,7 @@ import { audited, mutate } from '#server/kernel/mutate.ts';
 import { csvLine, download, type RawBody } from '#server/kernel/streamed.ts';
 import type { ExportLogs } from './browse.schema.ts';
 import { spanStart } from './span.shared.ts';
-import { browseRows, type LogFields, type LogFilters } from './store.ts';
+import { browseRows, inCollection, type LogFields, type LogFilters } from './store.ts';
 
 const MOST_ROWS = 100_000;
 const BATCH = 1000;
@@ -45,6 +45,8 @@ const COLUMNS = [
   'sandbox',
 ] as const satisfies readonly (keyof LogFields)[];
 
+type Asked = LogFilters & { collection_id?: string | undefined };
+
 /** Metadata of the calls that pass, newest first, at most 100,000, streamed (interface rule 13 §8). Recorded before the first line leaves. */
 export async function exportLogs(ctx: Ctx, { format, ...asked }: z.output<typeof ExportLogs>): Promise<RawBody> {
   requireFeature(ctx, 'log_export');
@@ -59,22 +61,24 @@ export async function exportLogs(ctx: Ctx, { format, ...asked }: z.output<typeof
     : download('application/x-ndjson; charset=utf-8', `${name}.ndjson`, ndjson(ctx, filters));
 }
 
-async function* csv(ctx: Ctx, filters: LogFilters): AsyncGenerator<string> {
+async function* csv(ctx: Ctx, filters: Asked): AsyncGenerator<string> {
   yield csvLine(COLUMNS);
   for await (const rows of batches(ctx, filters)) yield rows.map((row) => csvLine(COLUMNS.map((c) => textOf(row[c])))).join('');
 }
 
 const textOf = (value: LogFields[keyof LogFields]) => (value instanceof Date ? value.toISOString() : value);
 
-async function* ndjson(ctx: Ctx, filters: LogFilters): AsyncGenerator<string> {
+async function* ndjson(ctx: Ctx, filters: Asked): AsyncGenerator<string> {
   for await (const rows of batches(ctx, filters))
     yield rows.map((row) => `${JSON.stringify(Object.fromEntries(COLUMNS.map((c) => [c, row[c]])))}\n`).join('');
 }
 
-async function* batches(ctx: Ctx, filters: LogFilters): AsyncGenerator<LogFields[]> {
+async function* batches(ctx: Ctx, filters: Asked): AsyncGenerator<LogFields[]> {
   let before: { value: number; id: bigint } | undefined;
   for (let sent = 0; sent < MOST_ROWS; sent += BATCH) {
-    const rows = await read(ctx, (tx) => browseRows(tx, ctx, filters, { sort: 'ts', order: 'desc', limit: BATCH, before }));
+    const rows = await read(ctx, async (tx) =>
+      browseRows(tx, ctx, await inCollection(tx, ctx, filters), { sort: 'ts', order: 'desc', limit: BATCH, before }),
+    );
     if (rows.length > 0) yield rows;
     const last = rows.at(-1);
     if (!last || rows.length < BATCH) return;

@@ -5,7 +5,7 @@ import { read, type Tx } from '#server/kernel/database.ts';
 import type { LogFacets, LogFacetsQuery } from './browse.schema.ts';
 import { namesOf } from './days.ts';
 import { spanStart } from './span.shared.ts';
-import { type LogFilters, matching, OUTCOME } from './store.ts';
+import { inCollection, type LogFilters, matching, OUTCOME } from './store.ts';
 
 const DAY = 24 * 3_600_000;
 /** Beyond the newest so many calls a facet tells shares, not totals. */
@@ -34,9 +34,10 @@ const ALL = Object.keys(DIMENSIONS) as Dimension[];
  * dimension that is filtered already, without that filter, so that its other values stay in sight.
  */
 export function logFacets(ctx: Ctx, query: z.output<typeof LogFacetsQuery>): Promise<z.input<typeof LogFacets>> {
-  const filters = { ...query, from: query.from ?? spanStart(query.to ? Date.parse(query.to) : ctx.now.getTime(), DAY).toISOString() };
+  const from = query.from ?? spanStart(query.to ? Date.parse(query.to) : ctx.now.getTime(), DAY).toISOString();
   return read(ctx, async (tx) => {
-    const chosen = ALL.filter((dimension) => DIMENSIONS[dimension].filters.some((name) => query[name] !== undefined));
+    const filters: LogFilters = await inCollection(tx, ctx, { ...query, from });
+    const chosen = ALL.filter((dimension) => DIMENSIONS[dimension].filters.some((name) => filters[name] !== undefined));
     const { total, facets } = await spread(tx, ctx, filters, ALL);
     for (const dimension of chosen) {
       const others = Object.fromEntries(

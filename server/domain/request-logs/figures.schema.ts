@@ -9,6 +9,8 @@ export const LogStatsQuery = z.object({
   from: isoTime().optional(),
   to: isoTime().optional(),
   route_id: uuid().optional(),
+  /** calls of the routes that are in the collection now */
+  collection_id: uuid().optional(),
   environment: word.optional(),
   client_id: uuid().optional(),
   api_key_id: uuid().optional(),

@@ -6,7 +6,7 @@ import { invalid } from '#server/kernel/errors.ts';
 import { emptyBuckets, LATENCY_BUCKETS, NO_ROUTE, percentile } from './buckets.ts';
 import type { LogStatsQuery } from './figures.schema.ts';
 import { spanStart } from './span.shared.ts';
-import { matching, REAL } from './store.ts';
+import { inCollection, type LogFilters, matching, REAL } from './store.ts';
 
 const DAY = 24 * 3_600_000;
 const LONGEST = 366 * DAY;
@@ -30,11 +30,15 @@ export async function logStats(ctx: Ctx, query: z.output<typeof LogStatsQuery>) 
   const caller = callerOf(query);
   const rollups = caller ? Prisma.sql`caller_rollups` : Prisma.sql`request_rollups`;
   // Rollups are whole minutes: the minute that `from` lies in counts.
-  const where = Prisma.sql`tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and minute >= date_trunc('minute', ${from}::timestamptz) and minute < ${to}
+  const ofAll = Prisma.sql`tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and minute >= date_trunc('minute', ${from}::timestamptz) and minute < ${to}
     and ${query.route_id ? Prisma.sql`route_id = ${query.route_id}::uuid` : Prisma.sql`true`} and ${query.environment ? Prisma.sql`environment = ${query.environment}` : Prisma.sql`true`}
     and ${caller ? Prisma.sql`caller_id = ${caller}::uuid` : Prisma.sql`true`}`;
-  const source = { rollups, where };
   return read(ctx, async (tx) => {
+    const filters = await inCollection(tx, ctx, query);
+    const source = {
+      rollups,
+      where: 'route_ids' in filters ? Prisma.sql`${ofAll} and route_id = any(${filters.route_ids}::uuid[])` : ofAll,
+    };
     const bars = await barsOf(tx, source, step, caller === undefined);
     const routes = await busiestRoutes(tx, source);
     const all = routes.find((row) => row.is_all);
@@ -51,7 +55,7 @@ export async function logStats(ctx: Ctx, query: z.output<typeof LogStatsQuery>) 
         ctx,
         routes.filter((row) => !row.is_all),
       ),
-      error_codes: await errorCodes(tx, ctx, from, to, query),
+      error_codes: await errorCodes(tx, ctx, from, to, filters),
     };
   });
 }
@@ -131,9 +135,9 @@ async function named(tx: Tx, ctx: Ctx, rows: readonly RouteSums[]) {
 }
 
 /** Of the newest ten thousand failed calls: rollups do not tell codes apart. */
-const errorCodes = (tx: Tx, ctx: Ctx, from: Date, to: Date, query: z.output<typeof LogStatsQuery>) =>
+const errorCodes = (tx: Tx, ctx: Ctx, from: Date, to: Date, filters: LogFilters) =>
   tx.$queryRaw<
     { error: string; count: number }[]
   >`select error, count(*)::int as count from (select error from request_logs where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox}
-      and ts >= ${from} and ts < ${to} and error is not null and ${REAL} and ${matching({ ...query, from: undefined, to: undefined })}
+      and ts >= ${from} and ts < ${to} and error is not null and ${REAL} and ${matching({ ...filters, from: undefined, to: undefined })}
       order by ts desc limit 10000) e group by error order by 2 desc, 1 limit 20`;

@@ -1,5 +1,5 @@
 import { Prisma } from '#server/generated/prisma/client.ts';
-import type { Ctx } from '#server/kernel/context.ts';
+import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { GLANCE } from '#server/kernel/listing.ts';
 
@@ -49,6 +49,8 @@ export type LogFilters = {
   status_class?: number | undefined;
   method?: string | undefined;
   route_id?: string | undefined;
+  /** Any of these; see `inCollection`. */
+  route_ids?: readonly string[] | undefined;
   client_id?: string | undefined;
   api_key_id?: string | undefined;
   environment?: string | undefined;
@@ -86,6 +88,7 @@ export function matching(f: LogFilters): Prisma.Sql {
     f.status_class === undefined ? null : Prisma.sql`status_code between ${f.status_class * 100} and ${f.status_class * 100 + 99}`,
     f.method === undefined ? null : Prisma.sql`method = ${f.method.toUpperCase()}`,
     f.route_id === undefined ? null : Prisma.sql`route_id = ${f.route_id}::uuid`,
+    f.route_ids === undefined ? null : Prisma.sql`route_id = any(${f.route_ids}::uuid[])`,
     f.client_id === undefined ? null : Prisma.sql`matched_client_id = ${f.client_id}::uuid`,
     f.api_key_id === undefined ? null : Prisma.sql`api_key_id = ${f.api_key_id}::uuid`,
     f.environment === undefined ? null : Prisma.sql`environment = ${f.environment}`,
@@ -103,6 +106,13 @@ export function matching(f: LogFilters): Prisma.Sql {
     f.q === undefined ? null : UUID.test(f.q) ? Prisma.sql`request_id = ${f.q}::uuid` : Prisma.sql`strpos(lower(path), lower(${f.q})) > 0`,
   ].filter((c) => c !== null);
   return conditions.length === 0 ? Prisma.sql`true` : Prisma.join(conditions, ' and ');
+}
+
+/** A filter by collection as one by its routes of this moment: rows know their route, and a route that moved takes its calls along. */
+export async function inCollection<F extends { collection_id?: string | undefined }>(tx: Tx, ctx: Ctx, { collection_id, ...filters }: F) {
+  if (collection_id === undefined) return filters;
+  const routes = await tx.routes.findMany({ where: { ...own(ctx), collection_id }, select: { id: true } });
+  return { ...filters, route_ids: routes.map(({ id }) => id) };
 }
 
 /** A feed row knows whether it may be passed: no smaller id can still be committed, and it is older than the watermark. */
@@ -172,13 +182,18 @@ export function browseRows(
       ? Prisma.sql`(${column}, r.id) ${order === 'asc' ? Prisma.sql`>` : Prisma.sql`<`} (${value}, ${before.id})`
       : Prisma.sql`true`;
   const ordered = Prisma.sql`order by ${column} ${direction}, r.id ${direction}`;
-  const passing = Prisma.sql`from request_logs r where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and ${matching(filters)} and ${beyond}
-    ${ordered} offset ${offset} limit ${limit}`;
-  if (sort === 'ts') return tx.$queryRaw<LogFields[]>`select ${FIELDS} ${passing}`;
+  const passing = Prisma.sql`from request_logs r where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and ${matching(filters)} and ${beyond}`;
+  const page = Prisma.sql`${ordered} offset ${offset} limit ${limit}`;
+  const keys = (k: Prisma.Sql) =>
+    tx.$queryRaw<
+      LogFields[]
+    >`with k as (${k}) select ${FIELDS} from request_logs r where (r.id, r.ts) in (select id, ts from k) ${ordered}`;
   // No index has this order: keys are sorted, and not whole rows.
-  return tx.$queryRaw<
-    LogFields[]
-  >`with k as (select id, ts ${passing}) select ${FIELDS} from request_logs r where (r.id, r.ts) in (select id, ts from k) ${ordered}`;
+  if (sort !== 'ts') return keys(Prisma.sql`select id, ts ${passing} ${page}`);
+  if (filters.route_ids === undefined) return tx.$queryRaw<LogFields[]>`select ${FIELDS} ${passing} ${page}`;
+  // The newest of each route from its index, and the newest of those: a quiet collection beside busy routes is not searched for among their calls.
+  return keys(Prisma.sql`select r.id, r.ts from unnest(${filters.route_ids}::uuid[]) as one(route)
+    cross join lateral (select id, ts ${passing} and route_id = one.route ${ordered} limit ${offset + limit}) r ${page}`);
 }
 
 /** How many rows pass, counted up to `most` + 1. */

@@ -2,24 +2,25 @@
 
 import { ScrollText } from 'lucide-react';
 import { parseAsString, useQueryState } from 'nuqs';
-import { CallList } from '#components/logs/call-list.tsx';
-import { InspectorSheet } from '#components/logs/inspector.tsx';
-import { useLogs } from '#components/logs/use-logs.ts';
+import type { ReactNode } from 'react';
 import { usePath } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { LinkButton } from '#components/ui/button.tsx';
 import { LoadMore } from '#components/ui/pagination.tsx';
 import { EmptyState } from '#components/ui/states.tsx';
+import { CallList } from './call-list.tsx';
+import { InspectorSheet } from './inspector.tsx';
+import { useLogs } from './use-logs.ts';
 
-/** The calls of one client in the last 24 hours; the log page has the rest of time. */
-export function ClientCalls({ clientId }: { clientId: string }) {
+/** The calls of one client or one collection in the last 24 hours; the log page has the rest of time. `children` says which calls count. */
+export function CallsOf({ of, children }: { of: { client_id: string } | { collection_id: string }; children: ReactNode }) {
   const path = usePath();
   const [peek, setPeek] = useQueryState('peek', parseAsString);
-  const pages = useLogs({ client_id: clientId });
+  const pages = useLogs(of);
   const rows = pages.data?.pages.flatMap((page) => page.logs);
   if (pages.isError) return <QueryError query={pages} what="The calls" />;
   const inLogs = (
-    <LinkButton size="sm" href={path(`/logs?client_id=${clientId}&range=30d`)}>
+    <LinkButton size="sm" href={path(`/logs?${new URLSearchParams({ ...of, range: '30d' }).toString()}`)}>
       Older calls in Logs
     </LinkButton>
   );
@@ -27,7 +28,7 @@ export function ClientCalls({ clientId }: { clientId: string }) {
     <>
       {rows?.length === 0 ? (
         <EmptyState icon={<ScrollText />} title="No calls in the last 24 hours" action={inLogs}>
-          A call counts for this client when it comes from one of its addresses.
+          {children}
         </EmptyState>
       ) : (
         <CallList
