@@ -22,6 +22,7 @@ import { TabLinks } from '#components/ui/tabs.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import { RoutesTab } from './routes-tab.tsx';
 
+const AccessTab = lazyTab(() => import('./access-tab.tsx').then((module) => module.AccessTab));
 const DefaultsTab = lazyTab(() => import('./defaults-tab.tsx').then((module) => module.DefaultsTab));
 const ClientsTab = lazyTab(() => import('./members-tab.tsx').then((module) => module.ClientsTab));
 const SecretsTab = lazyTab(() => import('./members-tab.tsx').then((module) => module.SecretsTab));
@@ -126,6 +127,7 @@ export function CollectionDetail({ id }: { id: string }) {
           The calls of all routes that are in this collection now, newest first; a route that joins brings its calls along.
         </CallsTab>
       )}
+      {tab === 'access' && <AccessTab collectionId={collection.data.id} />}
       {tab === 'activity' && <Activity resource_id={collection.data.id} />}
       <CollectionForm open={asking === 'edit'} collection={collection.data} onClose={() => setAsking(undefined)} />
       <DeleteCollection collection={asking === 'delete' ? collection.data : undefined} onClose={() => setAsking(undefined)} />

@@ -35,7 +35,7 @@ export function routeColumns({ colors, readOnly, namesOnly, figures, icons, onEn
       header: 'Name',
       meta: { sort: 'name', cap: '14rem' },
       cell: ({ row: { original: route } }) => (
-        <span className={cn('inline-flex max-w-full items-center gap-2', !route.enabled && 'text-ink-3')}>
+        <span className={cn('inline-flex max-w-full items-center gap-2 align-middle', !route.enabled && 'text-ink-3')}>
           <RouteIcon name={route.name} icon={icons.get(route.id)} />
           <span className="truncate">{route.name}</span>
         </span>

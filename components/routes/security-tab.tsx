@@ -17,7 +17,10 @@ import type { ConfigEditor } from './use-config-editor.ts';
 export function SecurityTab({ editor }: { editor: ConfigEditor }) {
   return (
     <>
-      <SectionCard title="Who may call" description="A valid key of this space is always needed. These rules come on top, once saved.">
+      <SectionCard
+        title="Who may call"
+        description="Every caller needs a valid key of this space, but for assigned clients where only they may call. These rules come on top, once saved."
+      >
         <div className="flex flex-col gap-6">
           <Setting
             editor={editor}

@@ -2,7 +2,7 @@ import { classifyCredential, hasDigest } from '#server/crypto/tokens.ts';
 import type { PlanName } from '#server/domain/plans/schema.ts';
 import { isServableStatus, settingsOf } from '#server/domain/tenants/schema.ts';
 import { compileRanges } from '#server/kernel/address.ts';
-import { keyCapabilities, scopeCapabilities } from '#server/kernel/capabilities.ts';
+import { capabilitiesOfKey } from '#server/kernel/capabilities.ts';
 import { type Ctx, spaceOf } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
@@ -41,7 +41,7 @@ export async function authenticate(headers: Headers, edge: Edge): Promise<Authen
       key_id: row.key_id,
       label: row.name,
       role_ids: row.role_ids,
-      capabilities: row.scoped ? intersection(keyCapabilities(row.role_ids), scopeCapabilities(row.scopes)) : keyCapabilities(row.role_ids),
+      capabilities: capabilitiesOfKey(row),
     },
     request_id: edge.request_id,
     ip: edge.ip,
@@ -98,8 +98,6 @@ const invalidKey = () =>
   });
 
 const past = (at: Date | null, now: Date) => at !== null && at <= now;
-
-const intersection = <T>(a: ReadonlySet<T>, b: ReadonlySet<T>): ReadonlySet<T> => new Set([...a].filter((x) => b.has(x)));
 
 type KeyRow = {
   id: string;

@@ -233,6 +233,18 @@ export function scopeCapabilities(scopes: readonly string[]): ReadonlySet<Capabi
   return new Set(scopes.flatMap((s) => SCOPES[s] ?? []));
 }
 
+/** What an API key may do: what its roles give, within its scopes when it was made with scopes. */
+export function capabilitiesOfKey(key: {
+  role_ids: readonly string[];
+  scoped: boolean;
+  scopes: readonly string[];
+}): ReadonlySet<Capability> {
+  const held = keyCapabilities(key.role_ids);
+  if (!key.scoped) return held;
+  const within = scopeCapabilities(key.scopes);
+  return new Set([...held].filter((capability) => within.has(capability)));
+}
+
 /** What no token of a person ever carries, whatever role or consent (interface rule 24 §5). */
 export const PERSON_FORBIDDEN: ReadonlySet<Capability> = new Set<Capability>([
   'transit:decrypt',

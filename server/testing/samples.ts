@@ -181,6 +181,7 @@ export const samples: Record<string, Sample> = {
   'collections.environment_defaults.put': async (ctx) => ({ ...(await collectionId(ctx)), expected_environments: ['production'] }),
   'collections.sync_status': collectionId,
   'collections.routes.reset': membership,
+  'collections.access': collectionId,
   'collections.members.move': async (ctx) => ({ ...(await collectionId(ctx)), type: 'secret', ids: [(await secretId(ctx)).id] }),
   'audit_logs.list': nothing,
   'audit_logs.events': nothing,

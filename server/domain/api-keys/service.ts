@@ -15,6 +15,7 @@ import { hasEnded, keyByRef, lockedKey, withUsage } from './store.ts';
 
 export { listApiKeys } from './listing.ts';
 export { insertKey } from './minting.ts';
+export { keysOfSpace } from './of-space.ts';
 export { revokeApiKey } from './revocation.ts';
 export { rotateApiKey } from './rotation.ts';
 export { lockedKey } from './store.ts';

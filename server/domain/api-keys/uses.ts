@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { type Capability, KEY_ROLES, keyCapabilities, scopeCapabilities } from '#server/kernel/capabilities.ts';
+import { type Capability, capabilitiesOfKey, KEY_ROLES, keyCapabilities } from '#server/kernel/capabilities.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read } from '#server/kernel/database.ts';
 import { sql } from '#server/platform/db.ts';
@@ -38,8 +38,7 @@ export function noteUses(ctx: Ctx, capabilities: readonly Capability[]): void {
 export function apiKeyUses(ctx: Ctx, input: { id: string }): Promise<z.input<typeof ApiKeyUses>> {
   return read(ctx, async (tx) => {
     const key = await keyByRef(tx, ctx, input.id);
-    const within = key.scoped ? scopeCapabilities(key.scopes) : undefined;
-    const held = [...keyCapabilities(key.role_ids)].filter((capability) => !within || within.has(capability));
+    const held = [...capabilitiesOfKey(key)];
     const rows = await tx.api_key_uses.findMany({
       where: { ...own(ctx), api_key_id: key.id, capability: { in: held } },
       select: { capability: true, last_used_at: true },

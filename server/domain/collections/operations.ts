@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { Deleted } from '#server/kernel/fields.ts';
 import { operation } from '#server/kernel/operation.ts';
 import { wholeList } from '#server/kernel/page.ts';
+import { CollectionAccess } from './access/schema.ts';
+import { collectionAccess } from './access/service.ts';
 import * as defaults from './defaults/service.ts';
 import * as wire from './schema.ts';
 import * as collections from './service.ts';
@@ -147,6 +149,17 @@ export const syncStatus = operation({
   output: z.array(wire.SyncStatus),
   list: 'whole',
   run: async (ctx, input) => wholeList(await defaults.syncStatus(ctx, input)),
+});
+
+export const access = operation({
+  id: 'collections.access',
+  summary: 'Show who can reach what in a collection',
+  http: 'GET /admin/collections/{id}/access',
+  needs: ['collection:read', 'route:read', 'client:read', 'api_key:list', 'member:list'],
+  refuses: ['not_found'],
+  input: wire.CollectionRef,
+  output: CollectionAccess,
+  run: (ctx, input) => collectionAccess(ctx, input),
 });
 
 export const resetRoute = operation({

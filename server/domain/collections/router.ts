@@ -14,6 +14,7 @@ export const collectionsRouter = router({
   deleteVariable: mutation(ops.removeVariable),
   defaults: query(ops.getDefaults),
   putDefaults: mutation(ops.putDefaults),
+  access: query(ops.access),
   syncStatus: query(ops.syncStatus),
   resetRoute: mutation(ops.resetRoute),
   moveMembers: mutation(ops.moveMembers),

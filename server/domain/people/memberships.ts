@@ -52,6 +52,16 @@ export async function workspacesOf(tx: Db | Tx, userId: string): Promise<Workspa
 export const withinScope = (workspaces: readonly WorkspaceRow[], session: Pick<LiveSession, 'scope_tenant_id'>): WorkspaceRow[] =>
   workspaces.filter((w) => session.scope_tenant_id === null || w.id === session.scope_tenant_id);
 
+/** How many people hold each role in the workspace, with the first five of them by name. */
+export async function membersByRole(tx: Tx, ctx: Ctx): Promise<ReadonlyMap<MemberRole, { count: number; names: string[] }>> {
+  const rows = await tx.$queryRaw<{ role: MemberRole; count: number; names: string[] }[]>`
+    select role, count(*)::int as count, (array_agg(name order by lower(name)))[1:5] as names
+    from (select m.role, coalesce(nullif(u.full_name, ''), u.email) as name from memberships m join users u on u.id = m.user_id
+      where m.tenant_id = ${ctx.tenant_id}::uuid and m.removed_at is null) p
+    group by role`;
+  return new Map(rows.map(({ role, ...held }) => [role, held]));
+}
+
 export const addMembership = (
   tx: Tx,
   input: { tenant_id: string; user_id: string; role: MemberRole; source: string; now: Date; added_by?: string },

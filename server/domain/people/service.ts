@@ -1,7 +1,16 @@
 /** What other families and planes may use of people: sessions, memberships and the ways to sign in. */
 export { auditCtx, auditPerson, type Doer, tenantIdsOf } from './audit.ts';
 export { dropMailCodes, issueMailCode, peekLink } from './mail-codes.ts';
-export { addMembership, chosen, type MemberRequest, memberCtx, type WorkspaceRow, withinScope, workspacesOf } from './memberships.ts';
+export {
+  addMembership,
+  chosen,
+  type MemberRequest,
+  memberCtx,
+  membersByRole,
+  type WorkspaceRow,
+  withinScope,
+  workspacesOf,
+} from './memberships.ts';
 export { acceptPassword, checkPassword } from './passwords.ts';
 export { createSession, isStillMember, revokeSessions, sessionOf } from './sessions.ts';
 export {

@@ -67,7 +67,7 @@ export function fullConfig(route: StoredRoute, config: StoredRoute['configs'][nu
   return { id, route_id, environment_name, ...settings, ...reserved, created_at, updated_at };
 }
 
-export function baseOf(route: StoredRoute) {
+export function baseOf<C extends { is_base: boolean }>(route: { configs: readonly C[] }): C {
   const base = route.configs.find((c) => c.is_base);
   if (!base) throw new Error('a route has no base configuration');
   return base;

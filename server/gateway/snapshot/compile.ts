@@ -1,7 +1,7 @@
 import { LIMITS, type LimitKey, planLimit } from '#server/domain/plans/schema.ts';
 import { settingsOf } from '#server/domain/tenants/schema.ts';
 import { compileRanges, compileRangeTable } from '#server/kernel/address.ts';
-import { keyCapabilities, scopeCapabilities } from '#server/kernel/capabilities.ts';
+import { capabilitiesOfKey } from '#server/kernel/capabilities.ts';
 import type { EgressSettings } from '#server/platform/http-out/settings.ts';
 import { compileRoutes } from './compile-route.ts';
 import type { ApiKey, ClientMatch, Secret, SecretValue, SpaceSnapshot, Tenant, Variable } from './model.ts';
@@ -94,8 +94,7 @@ function limitOf(row: TenantRow, key: LimitKey): () => number | null {
 
 function compileKey(row: ApiKeyRow): ApiKey {
   // Scopes narrow the roles, as on the Management API: they never add to them.
-  const mayInvoke =
-    keyCapabilities(row.role_ids).has('proxy:invoke') && (!row.scoped || scopeCapabilities(row.scopes ?? []).has('proxy:invoke'));
+  const mayInvoke = capabilitiesOfKey({ ...row, scopes: row.scopes ?? [] }).has('proxy:invoke');
   return {
     id: row.id,
     keyId: row.key_id,

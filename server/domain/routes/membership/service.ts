@@ -9,6 +9,7 @@ import { saveDraft } from '../saving.ts';
 import { environmentIds, lockRoute, routeByRef } from '../store.ts';
 
 export { checkTarget } from '../config/target.ts';
+export { entrancesOf } from './entrances.ts';
 
 /** Routes as members of a collection: what drifted from its defaults, how it is brought back, how many move in at once (interface rule 10 §13). */
 type CollectionRow = { id: string; name: string; expected_environments: string[] };
