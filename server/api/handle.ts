@@ -1,6 +1,7 @@
 import type { Ctx } from '#server/kernel/context.ts';
 import { asRefusal, Refusal } from '#server/kernel/errors.ts';
 import type { AnyOperation } from '#server/kernel/operation.ts';
+import { isShownOnce } from '#server/kernel/secret-fields.ts';
 import { textOf } from '#server/kernel/streamed.ts';
 import { db } from '#server/platform/db.ts';
 import { log } from '#server/platform/log.ts';
@@ -83,7 +84,7 @@ async function answer(call: Call, who: typeof authenticate): Promise<Wire> {
       path: url.pathname,
       query: url.search.slice(1),
       body,
-      shown_once: op.shown_once ?? false,
+      shown_once: isShownOnce(op.output),
       version: call.version,
     },
     run,

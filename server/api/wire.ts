@@ -1,5 +1,5 @@
 import type { Refusal } from '#server/kernel/errors.ts';
-import { type AnyOperation, type Feed, successesOf } from '#server/kernel/operation.ts';
+import { type AnyOperation, type Feed, statusOf } from '#server/kernel/operation.ts';
 import type { Page } from '#server/kernel/page.ts';
 import { encoded, isCompressible } from './encoding.ts';
 
@@ -11,7 +11,7 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 /** The success envelope of interface rule 01 §3. `output` already passed its schema; `result` still knows the page. */
 export function success(op: AnyOperation, output: unknown, result: unknown, requestId: string, warnings: readonly string[]): Wire {
   const extra = warnings.length > 0 ? { warnings } : {};
-  return json(op.success_of?.(output, result as Record<string, unknown>) ?? successesOf(op)[0] ?? 200, {
+  return json(statusOf(op, output, result as Record<string, unknown>), {
     data: output,
     meta: { ...listMeta(op, result), ...extra, request_id: requestId },
   });

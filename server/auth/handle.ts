@@ -3,6 +3,7 @@ import { bodyOf, parseJsonObject } from '#server/api/input.ts';
 import { firstProblem, unstorable, unstorableField } from '#server/api/perform.ts';
 import { asRefusal, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { statusOf } from '#server/kernel/operation.ts';
 import type { PersonCtx } from '#server/kernel/person-operation.ts';
 import { db } from '#server/platform/db.ts';
 import { log } from '#server/platform/log.ts';
@@ -81,7 +82,7 @@ async function answer(req: Request, ctx: PersonCtx): Promise<Response> {
   const field = unstorableField(input.data);
   if (field !== null) throw new Refusal('invalid', unstorable(field));
   const output = op.output.parse(await op.run(ctx, input.data));
-  return Response.json(output, { status: op.success_of?.(output) ?? op.success ?? 200 });
+  return Response.json(output, { status: statusOf(op, output) });
 }
 
 /** @throws Refusal not_authenticated, csrf_failed */

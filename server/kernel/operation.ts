@@ -1,17 +1,25 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Capability } from './capabilities.ts';
 import type { Ctx } from './context.ts';
 import type { Tx } from './database.ts';
 import type { ErrorType } from './errors.ts';
 import type { Page } from './page.ts';
-import type { RawBody } from './streamed.ts';
+import { type RawBody, textOf } from './streamed.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export type Success = 200 | 201 | 202;
+/** One status, or `among` which the answer decides: a pending claim is 202, a collected one 200. `result` is what `run` handed back. */
+export type Succeeds<Output> = Success | { among: readonly Success[]; of: (output: Output, result?: Record<string, unknown>) => Success };
+type Succeeding<Output> = { success?: Succeeds<Output> };
+
 /** Every status a successful answer of an operation can have. */
-export const successesOf = (op: { success?: Success | readonly Success[] }): readonly Success[] =>
-  typeof op.success === 'object' ? op.success : [op.success ?? 200];
+export const successesOf = ({ success = 200 }: Succeeding<never>): readonly Success[] =>
+  typeof success === 'object' ? success.among : [success];
+
+/** The status of one answer. */
+export const statusOf = <Output>({ success = 200 }: Succeeding<Output>, output: Output, result?: Record<string, unknown>): Success =>
+  typeof success === 'object' ? success.of(output, result) : success;
 
 /** A keyset feed page (interface rule 01 §6.2). */
 export type Feed<T> = { rows: T[]; meta: Record<string, unknown> };
@@ -32,16 +40,12 @@ export type Operation<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.Z
   refuses: readonly ErrorType[];
   input: I;
   output: O;
-  /** Status of success, or all that occur when `success_of` decides; 200 when absent. */
-  success?: Success | readonly Success[];
-  /** The status when it depends on the answer: a pending claim is 202, a collected one 200. `result` is what `run` handed back. */
-  success_of?: (output: z.output<O>, result?: Record<string, unknown>) => Success;
+  /** Status of success; 200 when absent. */
+  success?: Succeeds<z.output<O>>;
   /** Absent: one resource. */
   list?: 'paged' | 'whole' | 'feed';
   /** The members of a row that a list shows to callers who see names only (`seesNamesOnly`); the rest is left out. */
   names?: readonly string[];
-  /** The answer carries a one-time secret: its stored replay is sealed under the key text too (interface rule 01 §7.9). */
-  shown_once?: true;
   /** A POST that changes nothing (a proposal, a verification): no audit entry is written. */
   reads?: true;
   /**
@@ -59,6 +63,11 @@ type Result<O extends z.ZodType> = z.input<O> extends (infer Row)[] ? Page<Row> 
 
 /** Declares an operation; inference keeps `run` honest against `input` and `output`. */
 export const operation = <I extends z.ZodType, O extends z.ZodType>(row: Operation<I, O>): Operation<I, O> => row;
+
+/** Declares an export: what `stream` writes, and the same as one text for callers that cannot stream. */
+export const exporting = <I extends z.ZodType>(
+  row: Omit<Operation<I, z.ZodString>, 'output' | 'run'> & Required<Pick<Operation<I>, 'stream'>>,
+): Operation<I, z.ZodString> => operation({ ...row, output: z.string(), run: async (ctx, input) => textOf(await row.stream(ctx, input)) });
 
 // biome-ignore lint/suspicious/noExplicitAny: the table holds operations of every shape; each row was checked where it was declared.
 export type AnyOperation = Operation<any, any>;

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Db } from './database.ts';
 import type { ErrorType } from './errors.ts';
-import type { Method } from './operation.ts';
+import type { Method, Succeeds } from './operation.ts';
 
 /** A person as the session plane knows them; no workspace is implied. */
 export type Person = {
@@ -83,8 +83,7 @@ export type PersonOperation<
   input: I;
   output: O;
   /** Status of success; 200 when absent. */
-  success?: 202;
-  success_of?: (output: z.output<O>) => 200 | 202;
+  success?: Succeeds<z.output<O>>;
   run: (ctx: S extends 'required' ? SignedInCtx : PersonCtx, input: z.output<I>) => Promise<z.input<O>>;
 };
 

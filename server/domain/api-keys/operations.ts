@@ -47,7 +47,6 @@ export const create = operation({
   input: CreateApiKey,
   output: CreatedApiKey,
   success: 201,
-  shown_once: true,
   run: (ctx, input) => keys.createApiKey(ctx, input),
 });
 
@@ -72,7 +71,6 @@ export const rotate = operation({
   input: RotateApiKey,
   output: RotatedApiKey,
   success: 201,
-  shown_once: true,
   run: (ctx, input) => keys.rotateApiKey(ctx, input),
 });
 

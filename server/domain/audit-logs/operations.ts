@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { operation } from '#server/kernel/operation.ts';
-import { textOf } from '#server/kernel/streamed.ts';
+import { exporting, operation } from '#server/kernel/operation.ts';
 import * as chain from './chain-pages.ts';
 import { exportAuditLogs } from './export.ts';
 import {
@@ -78,16 +77,14 @@ export const facets = operation({
   run: (ctx, input) => audit.auditFacets(ctx, input),
 });
 
-export const exported = operation({
+export const exported = exporting({
   id: 'audit_logs.export',
   summary: 'Export the audit log',
   http: 'GET /admin/audit-logs/export',
   needs: ['audit_log:export'],
   refuses: ['plan_feature'],
   input: ExportAuditLogs,
-  output: z.string(),
   stream: exportAuditLogs,
-  run: async (ctx, input) => textOf(await exportAuditLogs(ctx, input)),
 });
 
 export const critical = operation({
@@ -113,14 +110,12 @@ export const verifyCritical = operation({
   run: (ctx, input) => chain.verifyChainOf(ctx, input),
 });
 
-export const exportCritical = operation({
+export const exportCritical = exporting({
   id: 'audit_logs.export_critical',
   summary: 'Export the critical chain',
   http: 'GET /admin/audit-logs/critical/export.jsonl',
   needs: ['audit_log:export'],
   refuses: [],
   input: z.object({}),
-  output: z.string(),
   stream: (ctx) => chain.exportCritical(ctx),
-  run: async (ctx) => textOf(await chain.exportCritical(ctx)),
 });

@@ -87,7 +87,6 @@ export const createCredential = operation({
   input: schema.CreateCredential,
   output: schema.CreatedCredential,
   success: 201,
-  shown_once: true,
   run: (ctx, input) => credentials.createCredential(ctx, input),
 });
 

@@ -10,7 +10,6 @@ export const propose = operation({
   refuses: ['rate_limited'],
   input: wire.Propose,
   output: wire.Proposal,
-  shown_once: true,
   reads: true,
   run: (ctx, input) => imports.propose(ctx, input),
 });

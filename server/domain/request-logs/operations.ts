@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { operation } from '#server/kernel/operation.ts';
-import { textOf } from '#server/kernel/streamed.ts';
+import { exporting, operation } from '#server/kernel/operation.ts';
 import { BrowsedLogs, BrowseLogs, ExportLogs, LogDetail, LogFacets, LogFacetsQuery } from './browse.schema.ts';
 import { browseLogs, inspectLog } from './browse.ts';
 import { logDays } from './days.ts';
@@ -149,26 +148,22 @@ export const days = operation({
   run: (ctx, input) => logDays(ctx, input),
 });
 
-export const daysExported = operation({
+export const daysExported = exporting({
   id: 'logs.days_export',
   summary: 'Calls by day and route, client, key or environment, as a table',
   http: 'GET /admin/logs/days/export',
   needs: ['log:list'],
   refuses: [],
   input: ExportDays,
-  output: z.string(),
   stream: exportDays,
-  run: async (ctx, input) => textOf(await exportDays(ctx, input)),
 });
 
-export const exported = operation({
+export const exported = exporting({
   id: 'logs.export',
   summary: 'Export the request log',
   http: 'GET /admin/logs/export',
   needs: ['log:export'],
   refuses: ['plan_feature'],
   input: ExportLogs,
-  output: z.string(),
   stream: exportLogs,
-  run: async (ctx, input) => textOf(await exportLogs(ctx, input)),
 });

@@ -93,8 +93,7 @@ export const putEnvironment = operation({
   refuses: ['not_found'],
   input: wire.PutRouteEnvironment,
   output: wire.RouteEnvironmentConfig,
-  success: [200, 201],
-  success_of: (_, result) => (result?.created ? 201 : 200),
+  success: { among: [200, 201], of: (_, result) => (result?.created ? 201 : 200) },
   // Any change of a route touches its row, so an override nobody made yet is guarded too.
   edits: { row: (tx, ctx, { id }) => lockRoute(tx, ctx, id), shown_by: get },
   run: (ctx, input) => environments.putRouteEnvironment(ctx, input),

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { useMagicLink } from '#server/domain/signup/service.ts';
 import type { Ctx } from '#server/kernel/context.ts';
+import { statusOf } from '#server/kernel/operation.ts';
 import type { PersonCtx } from '#server/kernel/person-operation.ts';
 import { backgroundSettled } from '#server/platform/background.ts';
 import { db } from '#server/platform/db.ts';
@@ -58,7 +59,7 @@ test('a machine signs up, a person uses the link, and the machine collects the w
 
   const waiting = await collect(pending.claim_handle);
   assert.equal(waiting.status, 'pending');
-  assert.equal(claim.success_of?.(waiting), 202);
+  assert.equal(statusOf(claim, waiting), 202);
 
   await useMagicLink(visitor(), { token: await linkOf('ops@example.test') });
   const both = await Promise.allSettled([collect(pending.claim_handle), collect(pending.claim_handle)]);
@@ -66,7 +67,7 @@ test('a machine signs up, a person uses the link, and the machine collects the w
   assert.equal(lost.status === 'rejected' && lost.reason.type, 'claim_already_collected');
   assert.ok(won.status === 'fulfilled' && won.value.status === 'ready');
   const { tenant, starter, sandbox } = won.value;
-  assert.equal(claim.success_of?.(won.value), 200);
+  assert.equal(statusOf(claim, won.value), 200);
   assert.deepEqual([tenant.slug, tenant.region, tenant.plan], ['ubung-co', 'au', 'enterprise']);
   assert.deepEqual([starter.route?.name, starter.api_key.key_type], ['echo', 'test']);
   assert.equal(starter.curl, `curl -sS http://localhost:4003/p/sandbox-ubung-co/echo/hello -H 'X-Svc-Key: ${starter.api_key.api_key}'`);

@@ -23,7 +23,6 @@ export const claim = operation({
   refuses: ['not_found', 'claim_already_collected', 'rate_limit_exceeded'],
   input: ClaimRef,
   output: Claim,
-  success: [200, 202],
-  success_of: (answer) => (answer.status === 'pending' ? 202 : 200),
+  success: { among: [200, 202], of: (answer) => (answer.status === 'pending' ? 202 : 200) },
   run: (ctx, input) => collectClaim(ctx, input),
 });

@@ -15,7 +15,7 @@ export const signup = personOperation({
   refuses: ['dependency_unavailable'],
   input: WebSignUp,
   output: WebSignUpAnswer,
-  success_of: (answer) => (answer.status === 'check_mail' ? 202 : 200),
+  success: { among: [200, 202], of: (answer) => (answer.status === 'check_mail' ? 202 : 200) },
   run: async (ctx, input) => {
     const answer = await signUpOnTheWeb(ctx, input);
     return answer.status === 'ok' ? answerOf(answer) : answer;
