@@ -4,18 +4,16 @@ import type { OriginPool } from '#server/platform/http-out/origin-pool.ts';
 import type { HeaderList } from '#server/platform/http-out/response-parser.ts';
 import type { UpstreamCall, UpstreamHandler } from '#server/platform/http-out/upstream-call.ts';
 import type { Call } from './call.ts';
+import { HeldAnswer, writeLent } from './held-answer.ts';
 import { acceptBody } from './listener.ts';
 import { STREAMED_LIMIT } from './phases/rewrite.ts';
 import type { Plane } from './plane.ts';
 import { type Refused, refused } from './refusal.ts';
 import { BodyRelay, BodyStalled, BodyTooLarge } from './request-body.ts';
 import { Retries } from './retries.ts';
-import { giveSlab, takeSlab } from './slabs.ts';
 import { answerHead, bufferedLength, fieldOf, isEventStream, namesOf } from './upstream-answer.ts';
 import { upstreamHeaders } from './upstream-headers.ts';
 
-/** Up to here copying a body is cheaper than a second buffer in the write. */
-const ONE_WRITE = 16 * 1024;
 const STREAM_IDLE_MS = 60_000;
 const EVENTS_IDLE_MS = 300_000;
 /** A phrase that node writes as it is; others get the usual one. */
@@ -41,9 +39,8 @@ export class Exchange implements UpstreamHandler {
   #state: 'waiting' | 'buffering' | 'discarding' | 'streaming' | 'over' = 'waiting';
   #dispatchedAt = 0;
   #spentMs = 0;
-  /** A short answer that is awaited whole, one character a byte; or what a longer one is put together in. */
-  #text = '';
-  #slab: Buffer | undefined;
+  /** An answer that is awaited whole. */
+  #held: HeldAnswer | undefined;
   #received = 0;
   #status = 0;
   #reason = '';
@@ -106,17 +103,15 @@ export class Exchange implements UpstreamHandler {
     if (length < 0 || !this.#plane.bodies.hold(this.#call, this.#call.heldBytes + length)) this.#startStream();
     else {
       this.#state = 'buffering';
-      if (length > ONE_WRITE) this.#slab = takeSlab(length);
+      this.#held = new HeldAnswer(length);
     }
   }
 
   onData(bytes: Buffer): void {
-    const before = this.#received;
     this.#received += bytes.length;
     switch (this.#state) {
       case 'buffering':
-        if (this.#slab) this.#slab.set(bytes, before);
-        else this.#text += bytes.toString('latin1');
+        this.#held?.add(bytes);
         break;
       case 'discarding':
         if (this.#received <= DISCARDED_RESPONSE) break;
@@ -126,7 +121,7 @@ export class Exchange implements UpstreamHandler {
         break;
       case 'streaming':
         this.#timer?.refresh();
-        if (this.#write(bytes)) break;
+        if (writeLent(this.#call, bytes)) break;
         this.#sent?.pause();
         this.#waitForDrain();
         break;
@@ -170,27 +165,10 @@ export class Exchange implements UpstreamHandler {
   // --- towards the caller ----------------------------------------------------------------------------------------------------------
 
   #sendBuffered(): void {
-    const { res } = this.#call;
     this.#writeHead('complete');
     this.#call.responseBytes = this.#received;
-    const slab = this.#slab;
-    this.#slab = undefined;
-    // As text of the same bytes a small body goes out in one write with the head.
-    if (!slab) res.end(this.#text, 'latin1');
-    else res.end(slab.subarray(0, this.#received), () => returnSlab(slab, this.#call));
+    this.#held?.send(this.#call);
     this.#finish();
-  }
-
-  /** The bytes are lent: what is written is a copy. */
-  #write(bytes: Buffer): boolean {
-    // An upstream may cut its answer into crumbs, which must not hold a slab each.
-    if (bytes.length <= ONE_WRITE) return this.#call.res.write(Buffer.from(bytes));
-    const slab = takeSlab(bytes.length);
-    const copy = slab.subarray(0, bytes.length);
-    copy.set(bytes);
-    return this.#call.res.write(copy, (error) => {
-      if (!error) returnSlab(slab, this.#call);
-    });
   }
 
   #startStream(): void {
@@ -320,11 +298,6 @@ export class Exchange implements UpstreamHandler {
     this.#dispatchedAt = 0;
     this.#call.upstreamMs = Math.round(this.#spentMs);
   }
-}
-
-/** The socket has taken everything: nobody reads these bytes any more. */
-function returnSlab(slab: Buffer, { req }: Call): void {
-  if (!req.socket.destroyed) giveSlab(slab);
 }
 
 function flush({ res }: Call): void {
