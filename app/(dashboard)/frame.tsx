@@ -2,7 +2,7 @@ import { cookies, headers } from 'next/headers';
 import { notFound, redirect } from 'next/navigation';
 import type { ReactNode } from 'react';
 import { Frame } from '#components/shell/frame.tsx';
-import { RAIL_COOKIE } from '#components/shell/rail-cookie.ts';
+import { RAIL_COOKIE, readRailCollapsed } from '#components/shell/rail-cookie.ts';
 import { readSpace, SPACE_COOKIE } from '#components/shell/space-cookie.ts';
 import { PreferencesProvider } from '#components/theme/preferences-provider.tsx';
 import { DashboardData } from '#components/trpc/provider.tsx';
@@ -49,7 +49,7 @@ export async function DashboardFrame({
           partitioned={partitioned}
           lastSpace={readSpace(jar.get(SPACE_COOKIE)?.value)}
           user={frame.user}
-          railCollapsed={jar.get(RAIL_COOKIE)?.value === 'collapsed'}
+          railCollapsed={readRailCollapsed(jar.get(RAIL_COOKIE)?.value)}
         >
           {children}
         </Frame>

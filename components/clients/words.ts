@@ -34,4 +34,4 @@ export function identityOf({ kind, data }: Pick<CredentialRow, 'kind' | 'data'>)
   return data.key_id ?? '';
 }
 
-export const shortThumbprint = (hex: string): string => (hex.length > 20 ? `${hex.slice(0, 8)}…${hex.slice(-8)}` : hex);
+const shortThumbprint = (hex: string): string => (hex.length > 20 ? `${hex.slice(0, 8)}…${hex.slice(-8)}` : hex);

@@ -21,7 +21,7 @@ import type { Me } from '#server/domain/people/schema.ts';
 import { usePersonCall } from './person-calls.ts';
 
 type Person = z.output<typeof Me>;
-export const ME = ['me'] as const;
+const ME = ['me'] as const;
 export const useMe = () => {
   const call = usePersonCall();
   return useQuery({ queryKey: ME, queryFn: () => call<Person>('GET', '/auth/me') });

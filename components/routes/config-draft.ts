@@ -39,7 +39,7 @@ export function withoutOverride(draft: Draft, config: Config, field: ConfigField
 }
 
 /** The settings that the JSON side of the editor shows and takes, in the order of the documentation. */
-export const JSON_FIELDS = [
+const JSON_FIELDS = [
   'enabled',
   'target_base_url',
   'inject_headers_json',

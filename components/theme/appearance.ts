@@ -2,8 +2,8 @@
  * How the page looks, kept in two cookies so that the server can write it on <html> before the first paint: no inline script, no flash.
  * `system` is the absence of a theme; the stylesheet then follows the operating system.
  */
-export const THEMES = ['system', 'light', 'dark', 'contrast'] as const;
-export const DENSITIES = ['comfortable', 'compact'] as const;
+const THEMES = ['system', 'light', 'dark', 'contrast'] as const;
+const DENSITIES = ['comfortable', 'compact'] as const;
 export type Theme = (typeof THEMES)[number];
 export type Density = (typeof DENSITIES)[number];
 export type Appearance = { theme: Theme; density: Density };

@@ -8,7 +8,7 @@ import { refusalOf } from './refusal.ts';
 let ended = false;
 const listeners = new Set<() => void>();
 
-export function noteSession(isEnded: boolean): void {
+function noteSession(isEnded: boolean): void {
   if (ended === isEnded) return;
   ended = isEnded;
   for (const tell of listeners) tell();

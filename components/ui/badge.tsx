@@ -59,7 +59,7 @@ export function Status({ state, className, children }: { state: State; className
 }
 
 /** The class of an HTTP status; refusals of ours are told apart from the upstream's by `origin`. */
-export function statusTone(status: number | null | undefined): Tone {
+function statusTone(status: number | null | undefined): Tone {
   if (!status) return 'neutral';
   if (status >= 500) return 'bad';
   if (status >= 400) return 'warn';

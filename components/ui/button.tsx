@@ -9,7 +9,7 @@ import { Kbd } from './kbd.tsx';
 import { Spinner } from './spinner.tsx';
 import { Tooltip } from './tooltip.tsx';
 
-export const buttonStyles = cva(
+const buttonStyles = cva(
   'relative inline-flex shrink-0 select-none items-center justify-center gap-1.5 whitespace-nowrap rounded-md border font-medium transition-colors duration-100 aria-disabled:opacity-55 disabled:opacity-55 [&_svg]:shrink-0',
   {
     variants: {

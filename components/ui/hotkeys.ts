@@ -159,7 +159,7 @@ export function ariaKeys(keys: string): string | undefined {
 const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 
 /** Whether a key belongs to the element that has focus and not to the page. */
-export function isTyping(target: EventTarget | null): boolean {
+function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
   return (
     target.isContentEditable ||

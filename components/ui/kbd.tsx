@@ -36,7 +36,7 @@ function nameOf(key: string, mac: boolean): string {
 }
 
 /** False on the server and in the first render, so that both agree. */
-export function useIsMac(): boolean {
+function useIsMac(): boolean {
   return useSyncExternalStore(
     () => () => undefined,
     () => /Mac|iPhone|iPad/.test(navigator.userAgent),

@@ -51,7 +51,7 @@ export async function presentedToken(headers: Headers): Promise<{ token: string;
 }
 
 /** The session token inside a cookie value, or null. */
-export async function sealedToken(value: string | undefined): Promise<string | null> {
+async function sealedToken(value: string | undefined): Promise<string | null> {
   if (!value || value.length > 4096) return null;
   try {
     const payload = await decodeCookie({ token: value });

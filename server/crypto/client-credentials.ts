@@ -32,7 +32,7 @@ export function readClientCertificate(pem: string): ClientCertificate | undefine
 }
 
 /** The thumbprint of a certificate in DER, as the TLS layer hands it over. */
-export function thumbprintOf(der: Uint8Array): string {
+function thumbprintOf(der: Uint8Array): string {
   return hash('sha256', der, 'hex');
 }
 

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 
 /** What every textual form of a {@link Sensitive} shows. */
-export const sensitiveMark = '[sensitive]';
+const sensitiveMark = '[sensitive]';
 
 /**
  * Carries plaintext (a string or bytes) through code that may log, serialise or interpolate it.

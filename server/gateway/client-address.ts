@@ -29,18 +29,13 @@ export function requestOrigin(req: IncomingMessage, trustedProxies: readonly Net
   };
 }
 
-/** The client address alone: the peer, or behind trusted proxies the right-most X-Forwarded-For entry that is not one of them. */
-export function clientAddress(req: IncomingMessage, trustedProxies: readonly Network[]): string {
-  const peer = peerAddress(req);
-  return isTrusted(peer, trustedProxies) ? forwardedFor(req, peer, trustedProxies) : peer;
-}
-
 /** Whom an address belongs to when attempts are counted: everybody gets at least a /64 of IPv6, so its addresses count as one. */
 export function networkOf(address: string): string {
   if (!address.includes(':') || !ipaddr.isValid(address)) return address;
   return `${ipaddr.parse(address).toNormalizedString().split(':').slice(0, 4).join(':')}::/64`;
 }
 
+/** Behind trusted proxies the right-most X-Forwarded-For entry that is not one of them. */
 function forwardedFor(req: IncomingMessage, peer: string, trustedProxies: readonly Network[]): string {
   const entries = (lastValueText(req.headers['x-forwarded-for']) ?? '').split(',');
   let nearest = peer;

@@ -9,7 +9,7 @@ export const onUnique =
   };
 
 /** PostgreSQL 23505, as Prisma reports it. */
-export const isUniqueViolation = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === 'P2002';
+const isUniqueViolation = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === 'P2002';
 
 /** Of PostgreSQL: a foreign key, a unique index, a serialization failure, a deadlock. */
 const OVERTAKEN = new Set(['23503', '23505', '40001', '40P01']);

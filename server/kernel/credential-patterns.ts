@@ -2,7 +2,7 @@
  * The one list of what a credential looks like in free text (interface rules 01 §15 and 61 §2). Logs, traces, error
  * reports, captured payloads and audit details all pass through {@link redactCredentials}. A new prefix is added here first.
  */
-export const credentialPatterns = {
+const credentialPatterns = {
   api_key: /tk_(?:live|test)_[0-9A-Za-z]{12}_[0-9A-Za-z]{51}/,
   access_key: /AKE[A-Z2-7]{16}:[0-9A-Za-z]{40}/,
   oauth_access_token: /svc_(?:live|test)_[0-9A-Za-z]{49}/,

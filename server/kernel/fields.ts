@@ -54,8 +54,6 @@ export const queryInt = (min: number, max: number) =>
     ])
     .pipe(z.number().int().min(min).max(max));
 
-export const secretMark: unique symbol = Symbol('secret');
-
 /** Marks a schema as carrying secret material (input only). */
 export function secret<T extends z.ZodType>(schema: T): T {
   return schema.meta({ ...schema.meta(), writeOnly: true, 'x-secret': true }) as T;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** Rows beyond this offset are never read (interface rule 00, Limits; worked table in 01 §6.1). */
-export const OFFSET_CEILING = 100_000;
+const OFFSET_CEILING = 100_000;
 
 export type PageRequest = { page: number; per_page: number };
 export type Page<T> = { rows: T[]; total: number; page: number; per_page: number; total_pages: number };
@@ -58,12 +58,6 @@ export function pageOf<T>(rows: T[], total: number, request: PageRequest): Page<
 /** An unpaged list in the list envelope (interface rule 01 §3). */
 export function wholeList<T>(rows: T[]): Page<T> {
   return { rows, total: rows.length, page: 1, per_page: Math.max(rows.length, 1), total_pages: rows.length === 0 ? 0 : 1 };
-}
-
-/** Prisma arguments of one page: id is always the last sort key, in the same direction, so pages never overlap on ties. */
-export function pageArgs(query: PageRequest & { sort: string; order: 'asc' | 'desc' }) {
-  const { skip, per_page } = clampPage(query);
-  return { skip, take: per_page, orderBy: [{ [query.sort]: query.order }, { id: query.order }] };
 }
 
 const lastPage = (perPage: number) => Math.floor(OFFSET_CEILING / perPage) + 1;

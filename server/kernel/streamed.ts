@@ -14,7 +14,7 @@ export const download = (contentType: string, fileName: string, lines: AsyncIter
 });
 
 /** Pulls one piece at a time, only when the reader wants it; a reader that leaves ends the source. */
-export function streamOf(pieces: AsyncIterable<string>): ReadableStream<Uint8Array> {
+function streamOf(pieces: AsyncIterable<string>): ReadableStream<Uint8Array> {
   const source = pieces[Symbol.asyncIterator]();
   const utf8 = new TextEncoder();
   return new ReadableStream<Uint8Array>({

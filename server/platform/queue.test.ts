@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { runMigrations } from 'graphile-worker';
 import { inTransaction } from '#server/kernel/database.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { sql } from './db.ts';
 import { addJob } from './queue.ts';
-import { prepareQueue } from './queue-schema.ts';
 
 await testDatabase();
 const jobs = async () =>
@@ -20,7 +20,8 @@ test('without a prepared queue a job is refused and never silently lost', async 
 });
 
 test('a job exists when the transaction of its cause commits, and not otherwise, under row-level security too', async () => {
-  await Promise.all([prepareQueue(), prepareQueue()]);
+  // As two workers that start at once do.
+  await Promise.all([runMigrations({ pgPool: sql() }), runMigrations({ pgPool: sql() })]);
   const w = await workspace();
   await inTransaction(w.live, (tx) => addJob(tx, 'kept', { n: 1 }));
   await assert.rejects(

@@ -128,7 +128,7 @@ function refusalOf(error: TRPCError): Refusal {
 }
 
 /** A refusal in tRPC's clothes; our own faults are logged here, once. */
-export function asTrpc(refusal: Refusal, requestId: string): TRPCError {
+function asTrpc(refusal: Refusal, requestId: string): TRPCError {
   if (refusal.status >= 500) log.error({ err: refusal.cause ?? refusal, request_id: requestId }, 'a dashboard call failed');
   return new TRPCError({ code: CODES[refusal.status] ?? 'INTERNAL_SERVER_ERROR', message: refusal.message, cause: refusal });
 }

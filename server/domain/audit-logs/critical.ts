@@ -7,7 +7,7 @@ import { sanitiseDetails } from '#server/kernel/sanitise.ts';
 import type { CriticalAction, CriticalResource } from './schema.ts';
 
 /** The chain of events that belong to no workspace. */
-export const OPERATOR_CHAIN = 'operator';
+const OPERATOR_CHAIN = 'operator';
 
 /** Details may hold strings, whole numbers, booleans, null, lists and objects: fractions have no one spelling and are refused. */
 export type CriticalEntry = {

@@ -3,7 +3,7 @@ import { isoTime, pathId, queryInt, time, uuid } from '#server/kernel/fields.ts'
 import { pageQuery } from '#server/kernel/page.ts';
 
 /** What goes into the critical chain (interface rule 61 §3.3): closed lists, no file adds to them without adding here. */
-export const CRITICAL_ACTIONS = [
+const CRITICAL_ACTIONS = [
   'byok.kms.onboard',
   'byok.kms.rotate',
   'byok.kms.unseal',
@@ -22,7 +22,7 @@ export const CRITICAL_ACTIONS = [
   'request_log.anchor',
 ] as const;
 export type CriticalAction = (typeof CRITICAL_ACTIONS)[number];
-export const CRITICAL_RESOURCES = [
+const CRITICAL_RESOURCES = [
   'tenant_kms_config',
   'tenant_master_key',
   'secret_migration',

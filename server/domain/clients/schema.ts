@@ -6,7 +6,7 @@ import { listQuery } from '#server/kernel/page.ts';
 // The form shows the stored spelling and the size of a range while it is typed.
 export { canonicalAddress, parseRange, rangeExtent } from '#server/kernel/address.ts';
 
-export const CLIENT_TYPES = ['server', 'user'] as const;
+const CLIENT_TYPES = ['server', 'user'] as const;
 export const CREDENTIAL_KINDS = ['ip', 'mtls_thumbprint', 'signature_hmac', 'signature_ed25519'] as const;
 export type CredentialKind = (typeof CREDENTIAL_KINDS)[number];
 

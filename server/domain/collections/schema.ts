@@ -24,7 +24,7 @@ export const CollectionDetail = Collection.extend({
   variable_count: z.number().int(),
 }).meta({ id: 'CollectionDetail' });
 
-export const collectionSlug = () =>
+const collectionSlug = () =>
   z.string().regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, 'must be 1 to 63 lower-case letters, digits and inner hyphens');
 
 /** Never empty: a name without usable letters becomes `collection`. */

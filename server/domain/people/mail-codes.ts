@@ -5,7 +5,7 @@ import { newId } from '#server/kernel/ids.ts';
 
 export type MailPurpose = 'sign_in' | 'password_reset';
 const minutes = { sign_in: 10, password_reset: 60 } as const;
-export const codeTries = 5;
+const codeTries = 5;
 
 /** A code and a link that prove the mailbox once. The texts go into one mail; only digests stay. */
 export async function issueMailCode(

@@ -50,7 +50,7 @@ const preferences = {
 /** How a person wants the dashboard, in every workspace and browser (interface rule 70 §13). Null theme and density: as the browser has it. */
 export const Preferences = z.object(preferences);
 export type Preferences = z.output<typeof Preferences>;
-export const NO_PREFERENCES: Preferences = {
+const NO_PREFERENCES: Preferences = {
   theme: null,
   density: null,
   single_keys: true,

@@ -6,13 +6,13 @@ import { baseFields, configAnswer, configAnswerMore, headerNameProblem, METHODS,
 import { TrialReport } from './trial/schema.ts';
 
 /** Path segments of other planes on the same host (interface rule 10 §4.2). */
-export const RESERVED_ROUTE_SLUGS: ReadonlySet<string> = new Set(
+const RESERVED_ROUTE_SLUGS: ReadonlySet<string> = new Set(
   'api v1 v2 scim admin auth oauth p _capture _next .well-known healthz readyz metrics static favicon.ico robots.txt'.split(' '),
 );
 const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 const UUID_LIKE = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-export const routeSlug = () =>
+const routeSlug = () =>
   z
     .string()
     .regex(SLUG, 'must be 1 to 63 lower-case letters, digits and inner hyphens')

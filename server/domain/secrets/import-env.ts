@@ -12,7 +12,7 @@ import { type ImportEnv, normalisedName, SECRET_NAME, secretValue } from './sche
 import { type SealedNewValue, sealNewValue } from './values.ts';
 
 /** So many secrets at once keep the transaction short. */
-export const IMPORT_MAX = 500;
+const IMPORT_MAX = 500;
 
 type Line = { name: string; reason: string };
 type Fault = { line: number; name: string | null; reason: string };

@@ -64,7 +64,7 @@ export const SECRET_NAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/;
 /** `Stripe API Key` becomes `Stripe_API_Key`; case is kept. */
 export const normalisedName = (name: string) => name.trim().replace(/\s+/g, '_');
 
-export const VALUE_BYTES = 65_536;
+const VALUE_BYTES = 65_536;
 
 export const secretName = () =>
   z

@@ -88,7 +88,7 @@ export async function admit(ctx: Anybody, type: 'rate_limit_exceeded' | 'rate_li
  * The mail of a claim: a confirmation for a new address, a sign-in link for a known one, whose claim then stays pending for ever. Safe to repeat:
  * one of several callers takes the claim.
  */
-export async function mailClaim(db: Db, claimId: string, now: Date): Promise<void> {
+async function mailClaim(db: Db, claimId: string, now: Date): Promise<void> {
   const link = mintMailToken();
   const mailId = await db.$transaction(async (tx) => {
     const [claim] = await tx.signup_claims.updateManyAndReturn({

@@ -3,7 +3,7 @@ import { z } from 'zod';
 export { isServableStatus } from './status.shared.ts';
 
 /** Labels that name other hosts of the service (interface rule 01 §1.5). */
-export const RESERVED_SLUGS: ReadonlySet<string> = new Set(
+const RESERVED_SLUGS: ReadonlySet<string> = new Set(
   'api sandbox api-staging sandbox-staging www staging admin auth app dashboard docs status mail mcp wrap cdn static assets support billing hooks scim pub agent me'.split(
     ' ',
   ),

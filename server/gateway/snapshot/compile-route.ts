@@ -158,7 +158,7 @@ function compileInjections(map: InjectMap | null): Injection[] {
   }));
 }
 
-export function compileTemplate(text: string): CompiledTemplate {
+function compileTemplate(text: string): CompiledTemplate {
   const parsed = parseTemplate(text);
   if (!parsed.ok) return { parts: [], constant: null, malformed: parsed.message };
   const constant = parsed.template.every((part) => part.kind === 'literal') ? text : null;

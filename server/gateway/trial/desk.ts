@@ -18,7 +18,7 @@ import { send } from './send.ts';
 import { Trial } from './trial.ts';
 
 /** Names a trial inside this process; it never leaves it: whatever starts with x-svc- is kept from upstreams. */
-export const TRIAL_HEADER = 'x-svc-trial';
+const TRIAL_HEADER = 'x-svc-trial';
 const MAX_ORDER = 512 * 1024;
 
 export type DeskOptions = {
