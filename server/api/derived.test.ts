@@ -139,9 +139,10 @@ describe('every change leaves one audit entry with actor and request id, and a r
       for (const entry of critical) assert.deepEqual([entry.actor_id, entry.request_id], [ctx.actor.id, ctx.request_id]);
       for (const entry of written) {
         const details = entry.details as { sandbox: boolean; actor: { type: string; id: string }; request_id: string };
+        // Those of the two spaces write in both, each entry where its row is.
         assert.deepEqual(
           [details.sandbox, details.actor.type, details.actor.id, details.request_id],
-          [false, keyMay(op) ? 'api_key' : 'user', ctx.actor.id, ctx.request_id],
+          [op.id.startsWith('sandbox.') ? entry.sandbox : false, keyMay(op) ? 'api_key' : 'user', ctx.actor.id, ctx.request_id],
         );
         assert.equal(entry.request_id, ctx.request_id);
       }

@@ -10,6 +10,7 @@ import * as keys from '#server/domain/keys/operations.ts';
 import * as requestLogs from '#server/domain/request-logs/operations.ts';
 import * as roles from '#server/domain/roles/operations.ts';
 import * as routes from '#server/domain/routes/operations.ts';
+import * as sandbox from '#server/domain/sandbox/operations.ts';
 import * as search from '#server/domain/search/operations.ts';
 import * as secrets from '#server/domain/secrets/operations.ts';
 import * as signup from '#server/domain/signup/operations.ts';
@@ -33,6 +34,7 @@ export const operations: readonly AnyOperation[] = [
   requestLogs,
   roles,
   routes,
+  sandbox,
   search,
   secrets,
   signup,

@@ -33,6 +33,7 @@ test('what a caller gives in secret is marked so', () => {
     'import.apply': ['secrets[].value'],
     'import.propose': ['text'],
     'routes.test': ['headers[].value'],
+    'sandbox.reset': ['password'],
     'secrets.create': ['value'],
     'secrets.import_env': ['content'],
     'secrets.put_value': ['value'],

@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+
 /** What {@link canonicalJson} accepts; anything else throws a TypeError. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json | undefined };
 
@@ -41,3 +43,6 @@ function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
 }
+
+/** 64 hex digits that are the same for equal content and for no other: SHA-256 of its canonical JSON. */
+export const contentFingerprint = (value: unknown): string => hash('sha256', canonicalJson(value), 'hex');

@@ -7,6 +7,7 @@ import { resumeRewraps, rewrap, rotateRootKey } from '#server/domain/keys/servic
 import { pruneMails, sweepMails } from '#server/domain/mail/service.ts';
 import { tidyPeople } from '#server/domain/people/service.ts';
 import { anchorAll } from '#server/domain/request-logs/anchors.ts';
+import { forgetResetTests } from '#server/domain/request-logs/forgetting/service.ts';
 import { pruneRequestLogs, tendPartitions } from '#server/domain/request-logs/retention.ts';
 import { pruneIdempotency, retentionWindows } from '#server/domain/retention/service.ts';
 import { fetchDueIcons } from '#server/domain/routes/service.ts';
@@ -33,7 +34,10 @@ export const schedules = {
   prune_idempotency: ['10 * * * *', ({ now }) => pruneIdempotency(now)],
   rewrap_stragglers: ['25 * * * *', ({ signal }) => resumeRewraps({ signal, stragglers: true })],
   tend_log_partitions: ['35 * * * *', async ({ now }) => tendPartitions(await retentionWindows(now), now)],
-  prune_request_logs: ['40 * * * *', async ({ now }) => pruneRequestLogs(await retentionWindows(now), now)],
+  prune_request_logs: [
+    '40 * * * *',
+    async ({ now }) => (await forgetResetTests(now)) + (await pruneRequestLogs(await retentionWindows(now), now)),
+  ],
   sign_checkpoints: ['0 0 * * *', ({ now }) => signCheckpoints(now)],
   prune_audit_logs: ['30 1 * * *', async ({ now }) => pruneAuditLogs(await retentionWindows(now), now)],
   verify_chains: ['0 2 * * *', () => verifyAllChains()],

@@ -54,7 +54,13 @@ export type Ctx = {
   now: Date;
   /** Advisory texts, sent as meta.warnings. */
   warnings: string[];
+  /** Set by the few verbs that change both spaces: what the gateway reads again before the answer is relayed. */
+  changed?: Space[];
 };
+
+/** The spaces a changing call announces, as `tenant_id:live` or `tenant_id:test`. */
+export const announced = ({ tenant_id, sandbox, changed }: Pick<Ctx, 'tenant_id' | 'sandbox' | 'changed'>): string[] =>
+  (changed ?? [spaceOf(sandbox)]).map((space) => `${tenant_id}:${space}`);
 
 /** The tenant and space every partitioned query and row carries (interface rule 64 §3). */
 export const own = (ctx: Pick<Ctx, 'tenant_id' | 'sandbox'>) => ({ tenant_id: ctx.tenant_id, sandbox: ctx.sandbox });

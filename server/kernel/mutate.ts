@@ -47,7 +47,7 @@ export const writeAudit = (tx: Tx, ctx: Ctx, entry: AuditEntry): Promise<void> =
 const AT_ONCE = 5_000;
 
 /** In their order. A change of a hundred thousand things is as many entries, but neither as many round trips nor one message without bound. */
-async function writeAudits(tx: Tx, ctx: Ctx, entries: readonly AuditEntry[]): Promise<void> {
+export async function writeAudits(tx: Tx, ctx: Ctx, entries: readonly AuditEntry[]): Promise<void> {
   for (let at = 0; at < entries.length; at += AT_ONCE) await insert(tx, ctx, entries.slice(at, at + AT_ONCE));
 }
 

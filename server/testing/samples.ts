@@ -88,6 +88,11 @@ const loggedCall: Sample = async (ctx) => {
   return { request_id };
 };
 
+/** Something in the other space that can move into the one of the caller's row of samples. */
+const promotion =
+  (from: 'test' | 'live'): Sample =>
+  async (ctx) => ({ items: [{ type: 'route', ...(await routeId({ ...ctx, sandbox: from === 'test' })) }] });
+
 /** One sample per operation id; `every operation has a sample` fails for a row without one. */
 export const samples: Record<string, Sample> = {
   'account.get': nothing,
@@ -199,6 +204,9 @@ export const samples: Record<string, Sample> = {
   'tenant_keys.rotate': nothing,
   'import.propose': async () => ({ kind: 'curl', text: "curl https://api.example.com/v1/things -H 'Authorization: Bearer abc123def456'" }),
   'import.apply': async (ctx) => ({ routes: [await route(ctx)], secrets: [await secret(ctx)] }),
+  'sandbox.promote': promotion('test'),
+  'sandbox.clone': promotion('live'),
+  'sandbox.reset': async (ctx) => ({ confirm_name: (await made(ctx, 'account.get')).name }),
   'openapi.get': nothing,
   'logs.follow': nothing,
   'logs.get': loggedCall,

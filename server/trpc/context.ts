@@ -3,7 +3,7 @@ import { keepPace } from '#server/auth/pace.ts';
 import { assertSameOrigin } from '#server/auth/same-origin.ts';
 import { memberCtx } from '#server/domain/people/service.ts';
 import type { Ctx, Space } from '#server/kernel/context.ts';
-import { spaceOf } from '#server/kernel/context.ts';
+import { announced } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import type { DashboardContext } from './from-operation.ts';
@@ -37,7 +37,9 @@ export function dashboardContext(call: DashboardCall): TrackedContext {
   return {
     request_id,
     changes,
-    changed: (ctx) => changes.add(`${ctx.tenant_id}:${spaceOf(ctx.sandbox)}`),
+    changed: (ctx) => {
+      for (const change of announced(ctx)) changes.add(change);
+    },
     member: async ({ space: needed }): Promise<Ctx> => {
       if (!edge) throw new Refusal('not_authenticated', 'Sign in to continue.');
       person ??= personOf(call.headers);

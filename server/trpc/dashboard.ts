@@ -2,6 +2,7 @@ import { bodyOf, mergedInput } from '#server/api/input.ts';
 import { matchDashboard } from '#server/api/operations.ts';
 import { perform, performRaw } from '#server/api/perform.ts';
 import { assertNotForeign } from '#server/auth/same-origin.ts';
+import { announced } from '#server/kernel/context.ts';
 import { asRefusal, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { type Feed, successesOf } from '#server/kernel/operation.ts';
@@ -30,9 +31,7 @@ export async function handleDashboard(req: Request): Promise<Response> {
     const body = op.http.startsWith('GET ') ? new Uint8Array() : await bodyOf(req);
     if (op.stream) return raw(await performRaw(op, op.stream, ctx, mergedInput(op, req, params, body)), requestId);
     const { output, result } = await perform(op, ctx, mergedInput(op, req, params, body));
-    const headers: Record<string, string> = op.http.startsWith('GET ')
-      ? {}
-      : { 'x-sallyport-changed': `${ctx.tenant_id}:${ctx.sandbox ? 'test' : 'live'}` };
+    const headers: Record<string, string> = op.http.startsWith('GET ') ? {} : { 'x-sallyport-changed': announced(ctx).join(',') };
     return answer(
       successesOf(op)[0] ?? 200,
       op.list === 'feed' ? { data: output, ...(result as Feed<unknown>).meta } : op.list ? paged(output, result as Page<unknown>) : output,

@@ -10,6 +10,7 @@ import { tenantKeysRouter } from '#server/domain/keys/router.ts';
 import { requestLogsRouter } from '#server/domain/request-logs/router.ts';
 import { rolesRouter } from '#server/domain/roles/router.ts';
 import { routesRouter } from '#server/domain/routes/router.ts';
+import { sandboxRouter } from '#server/domain/sandbox/router.ts';
 import { searchRouter } from '#server/domain/search/router.ts';
 import { secretsRouter } from '#server/domain/secrets/router.ts';
 import { viewsRouter } from '#server/domain/views/router.ts';
@@ -28,6 +29,7 @@ export const appRouter = router({
   requestLogs: requestLogsRouter,
   roles: rolesRouter,
   routes: routesRouter,
+  sandbox: sandboxRouter,
   search: searchRouter,
   secrets: secretsRouter,
   tenantKeys: tenantKeysRouter,

@@ -13,6 +13,8 @@ import { assignmentEntry } from './assignments.ts';
 import type { CreateClient, ListClients, UpdateClient } from './schema.ts';
 import { asRecord, assignedPairs, assignmentsOf, bumpRoutesOf, clientById, findPage, lockedClient, withCounts } from './store.ts';
 
+export { bumpRoutesOf } from './store.ts';
+
 export const listClients = (ctx: Ctx, query: z.output<typeof ListClients>) =>
   read(ctx, async (tx) => {
     const { rows, total } = await findPage(tx, ctx, query);

@@ -75,6 +75,19 @@ export async function changePassword(ctx: SignedInCtx, input: { current: string;
   return { token: renewed.token };
 }
 
+/**
+ * A signed-in person proves again who they are, before an act that cannot be undone. Counted with the attempts to change the password.
+ * @throws Refusal invalid_credentials, also for an account without one; rate_limited
+ */
+export async function confirmPassword(ctx: Pick<PersonCtx, 'db' | 'now'>, userId: string, password: string): Promise<void> {
+  const forgive = await throttled([{ what: 'password-change', subject: userId, limit: 10, window_sec: 900 }], ctx.now, 'rate_limited');
+  const account = await ctx.db.users.findUnique({ where: { id: userId }, select: { password_hash: true } });
+  const { valid } = await checkPassword(account?.password_hash ?? null, password);
+  if (!valid)
+    throw new Refusal('invalid_credentials', 'The password is not right. If you sign in without one, sign out and in again instead.');
+  await forgive();
+}
+
 async function audit(
   tx: Parameters<typeof auditPerson>[0],
   ctx: PersonCtx,

@@ -11,6 +11,7 @@ export {
   withinScope,
   workspacesOf,
 } from './memberships.ts';
+export { confirmPassword } from './password-verbs.ts';
 export { acceptPassword, checkPassword } from './passwords.ts';
 export { createSession, isStillMember, revokeSessions, sessionOf } from './sessions.ts';
 export {

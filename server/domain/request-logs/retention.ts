@@ -28,7 +28,7 @@ export async function pruneRequestLogs(windows: readonly Windows[], now: Date): 
  * Whole minutes, a few thousand rows at a time, rows and rollups in one transaction: at every moment the sum of the rollups,
  * and that of the totals, is the count of the rows.
  */
-async function pruneSpace(tenantId: string, sandbox: boolean, before: Date): Promise<number> {
+export async function pruneSpace(tenantId: string, sandbox: boolean, before: Date): Promise<number> {
   const client = await sql().connect();
   let removed = 0;
   let broken = true;

@@ -5,9 +5,9 @@ import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { type AuditEntry, audited, mutate, unchanged } from '#server/kernel/mutate.ts';
 import { configEntry, routeEntry } from './audit.ts';
-import { changedFields, type Draft, draftOf, type Local } from './config/draft.ts';
+import { changedFields, type Draft, draftOf } from './config/draft.ts';
 import { saveReferences } from './config/references.ts';
-import type { InjectMap, JsonObject, JsonValue } from './effective.ts';
+import { withTexts } from './config/texts.ts';
 import type { RouteRef } from './schema.ts';
 import { lockRoute, routeByRef, storeDraft } from './store.ts';
 
@@ -41,7 +41,7 @@ async function rewrite(tx: Tx, ctx: Ctx, routeId: string, secret: { id: string; 
   const route = await heldRoute(tx, ctx, routeId);
   const before = draftOf(route.configs);
   const byId = (text: string) => withId(text, secret);
-  const after: Draft = { base: before.base, locals: new Map([...before.locals].map(([name, local]) => [name, mapped(local, byId)])) };
+  const after: Draft = { base: before.base, locals: new Map([...before.locals].map(([name, local]) => [name, withTexts(local, byId)])) };
   const changed = [...after.locals.keys()].filter((name) => changedFields(before, after, name).length > 0);
   if (changed.length === 0) return [];
   await storeDraft(tx, ctx, route, before, after, new Map());
@@ -76,31 +76,4 @@ function withId(text: string, secret: { id: string; shortcode_name: string }): s
       part.kind === 'secret' && part.name === secret.shortcode_name ? { kind: 'secret_id' as const, id: secret.id } : part,
     ),
   );
-}
-
-type Change = (text: string) => string;
-
-/** Every text of a configuration that may hold a secret. */
-function mapped<T extends Pick<Local, 'inject_headers_json' | 'inject_query_json' | 'inject_body_json' | 'method_configs'>>(
-  local: T,
-  change: Change,
-): T {
-  const { inject_headers_json, inject_query_json, inject_body_json, method_configs } = local;
-  return {
-    ...local,
-    ...(inject_headers_json && { inject_headers_json: mapOf(inject_headers_json, change) }),
-    ...(inject_query_json && { inject_query_json: mapOf(inject_query_json, change) }),
-    ...(inject_body_json && { inject_body_json: inJson(inject_body_json, change) as JsonObject }),
-    ...(method_configs && { method_configs: method_configs.map((entry) => mapped(entry, change)) }),
-  };
-}
-
-const mapOf = (map: InjectMap, change: Change): InjectMap =>
-  Object.fromEntries(Object.entries(map).map(([name, text]) => [name, text === null ? null : change(text)]));
-
-function inJson(value: JsonValue, change: Change): JsonValue {
-  if (typeof value === 'string') return change(value);
-  if (Array.isArray(value)) return value.map((one) => inJson(one, change));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, inJson(one, change)]));
 }

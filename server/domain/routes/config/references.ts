@@ -15,7 +15,7 @@ import type { ConfigField, InjectMap } from '../effective.ts';
 import type { Draft, Local } from './draft.ts';
 
 type Slot = { environment: string; field: ConfigField; path: string; text: string };
-type Found = Slot & { reference: Reference };
+export type Found = Slot & { reference: Reference };
 
 /**
  * Parses every template of the draft, refuses what cannot resolve, and rewrites the route's rows of secret_references, which answer
@@ -78,17 +78,22 @@ export const forgetReferences = (tx: Tx, ctx: Ctx, routeId: string, environment?
   });
 
 function referencesIn(environment: string, local: Local): Found[] {
-  const found = slotsOf(environment, local).flatMap((slot) => {
-    const parsed = parseTemplate(slot.text);
-    if (!parsed.ok) throw invalid(slot.path, parsed.message);
-    return listReferences(parsed.template).map((reference) => ({ ...slot, reference }));
-  });
+  const found = referencesOf(environment, local);
   if (found.length > MAX_PLACEHOLDERS)
     throw invalid('inject_headers_json', `the configuration of ${environment} has more than ${MAX_PLACEHOLDERS} placeholders`);
   const secrets = new Set(found.flatMap(({ reference: r }) => (r.kind === 'secret' || r.kind === 'secret_id' ? [printReference(r)] : [])));
   if (secrets.size > MAX_SECRETS)
     throw invalid('inject_headers_json', `the configuration of ${environment} names more than ${MAX_SECRETS} secrets`);
   return found;
+}
+
+/** Everything the templates of one environment's settings refer to, however much it is. @throws Refusal validation_error for a malformed one */
+export function referencesOf(environment: string, local: Local): Found[] {
+  return slotsOf(environment, local).flatMap((slot) => {
+    const parsed = parseTemplate(slot.text);
+    if (!parsed.ok) throw invalid(slot.path, parsed.message);
+    return listReferences(parsed.template).map((reference) => ({ ...slot, reference }));
+  });
 }
 
 /** Every text of a configuration that may hold placeholders. */

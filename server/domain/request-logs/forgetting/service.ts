@@ -1,0 +1,26 @@
+import { SANDBOX_LOG_DAYS } from '#server/domain/retention/service.ts';
+import { sql } from '#server/platform/db.ts';
+import { pruneSpace } from '../retention.ts';
+
+/** Calls of a Test that was reset, and what was counted of them; callable again. `until` is the time of the reset. @returns calls removed */
+export async function forgetTestCalls(tenantId: string, until: Date): Promise<number> {
+  // Whole minutes, because rollups are: nobody has a key of the new Test before the next one begins.
+  const minute = new Date((Math.floor(until.getTime() / 60_000) + 1) * 60_000);
+  const removed = await pruneSpace(tenantId, true, minute);
+  for (const table of ['call_days', 'api_key_uses'])
+    await sql().query(`delete from ${table} where tenant_id = $1 and sandbox and ${STAMPS[table]} <= $2`, [tenantId, until]);
+  return removed;
+}
+
+/** What an ended process left of it; each hour, before the pruning. @returns calls removed */
+export async function forgetResetTests(now: Date): Promise<number> {
+  const { rows } = await sql().query<{ id: string; test_reset_at: Date }>(
+    'select id, test_reset_at from tenants where test_reset_at > $1',
+    [new Date(now.getTime() - (SANDBOX_LOG_DAYS + 1) * 86_400_000)],
+  );
+  let removed = 0;
+  for (const { id, test_reset_at } of rows) removed += await forgetTestCalls(id, test_reset_at);
+  return removed;
+}
+
+const STAMPS: Record<string, string> = { call_days: 'last_at', api_key_uses: 'last_used_at' };

@@ -1,0 +1,86 @@
+import { isDeepStrictEqual } from 'node:util';
+import { parseTemplate, printTemplate } from '#server/domain/templates/grammar.ts';
+import { changedFields, columnsOf, type Draft, draftOf, type Local, rebase, settingsOf } from '../config/draft.ts';
+import { type Found, referencesOf } from '../config/references.ts';
+import { withTexts } from '../config/texts.ts';
+import { CONFIG_FIELDS } from '../effective.ts';
+
+export { configEntry, routeEntry } from '../audit.ts';
+export { storeDraft } from '../store.ts';
+export { changedFields, columnsOf, type Draft, draftOf };
+
+/** Routes on their way into the other space (interface rule 64 §5): what they refer to, what becomes of what is there, and how that differs. */
+
+/** What each environment says for itself. */
+export const localReferences = (draft: Draft): Found[] => [...draft.locals].flatMap(([name, local]) => referencesOf(name, local));
+
+/** What a call in this environment needs, the base's share included. */
+export const effectiveReferences = (draft: Draft, environment: string): Found[] =>
+  referencesOf(environment, settingsOf(draft, environment));
+
+/** The draft with every id of a secret replaced by that of its counterpart; an id without one stays, and resolves nowhere. */
+export function withIds(draft: Draft, idOf: (id: string) => string | undefined): Draft {
+  const there = (id: string) => idOf(id) ?? id;
+  const locals = [...draft.locals].map(([name, local]): [string, Local] => {
+    const next: Local = withTexts(local, (text) => withSecretIds(text, there));
+    for (const field of ['mtls_certificate_id', 'upstream_ca_certificate_id'] as const) if (local[field]) next[field] = there(local[field]);
+    return [name, next];
+  });
+  return { base: draft.base, locals: new Map(locals) };
+}
+
+function withSecretIds(text: string, there: (id: string) => string): string {
+  const parsed = parseTemplate(text);
+  if (!parsed.ok || !parsed.template.some((part) => part.kind === 'secret_id' && there(part.id) !== part.id)) return text;
+  return printTemplate(parsed.template.map((part) => (part.kind === 'secret_id' ? { ...part, id: there(part.id) } : part)));
+}
+
+/**
+ * What a route becomes when another one's settings come to it: every environment of theirs, and its own others as they are. An environment that is
+ * paused or serving stays so, and with `keepTargets` each keeps the address it calls.
+ */
+export function merged(before: Draft, coming: Draft, keepTargets: boolean): Draft {
+  const after: Draft = { base: before.base, locals: new Map(before.locals) };
+  if (!after.locals.has(coming.base)) after.locals.set(coming.base, {});
+  if (after.base !== coming.base) rebase(after, coming.base);
+  for (const [name, theirs] of coming.locals) {
+    const mine = before.locals.has(name) ? after.locals.get(name) : undefined;
+    const next: Local = { ...theirs };
+    if (mine) keep(next, mine, keepTargets ? ['enabled', 'target_base_url'] : ['enabled']);
+    after.locals.set(name, next);
+  }
+  return after;
+}
+
+function keep(next: Local, mine: Local, fields: readonly ('enabled' | 'target_base_url')[]): void {
+  for (const field of fields) {
+    if (field in mine) Object.assign(next, { [field]: mine[field] });
+    else delete next[field];
+  }
+}
+
+export type Difference = { environment: string; field: string; from: unknown; to: unknown };
+
+/** How each environment would behave differently, what it inherits included; an environment that is new differs as a whole. */
+export function differences(before: Draft, after: Draft): Difference[] {
+  return [...after.locals.keys()].flatMap((environment): Difference[] => {
+    if (!before.locals.has(environment)) return [{ environment, field: 'environment', from: null, to: environment }];
+    const [a, b] = [settingsOf(before, environment), settingsOf(after, environment)];
+    return CONFIG_FIELDS.filter((f) => !isDeepStrictEqual(a[f], b[f])).map((field) => ({
+      environment,
+      field,
+      from: a[field],
+      to: b[field],
+    }));
+  });
+}
+
+/** The hosts the route would call, as written: variables in them stay text. */
+export const upstreamsOf = (draft: Draft): string[] => [
+  ...new Set(
+    [...draft.locals.keys()].flatMap((name) => {
+      const host = /^[a-z]+:\/\/([^/?#]*)/i.exec(settingsOf(draft, name).target_base_url)?.[1];
+      return host ? [host.toLowerCase()] : [];
+    }),
+  ),
+];

@@ -1,0 +1,101 @@
+import { bumpRoutesOf, rangeColumns } from '#server/domain/clients/service.ts';
+import type { Prisma } from '#server/generated/prisma/client.ts';
+import { type Ctx, own } from '#server/kernel/context.ts';
+import type { Tx } from '#server/kernel/database.ts';
+import { newId } from '#server/kernel/ids.ts';
+import type { AuditEntry } from '#server/kernel/mutate.ts';
+import { type Board, changesBetween, judge, type Step, stepOf, there } from '../board.ts';
+import { entryFor } from '../entries.ts';
+import type { ClientRow } from '../rows.ts';
+
+/**
+ * Clients are matched by name, and by address where several share one. Their own address goes with them; no credential does, not even an address
+ * that was added: what lets somebody in is given on purpose, in the space where it lets them in.
+ */
+export function planClients(board: Board): void {
+  for (const row of board.source.clients.values()) {
+    const same = board.target.clients.filter((one) => one.name === row.name);
+    const exact = same.find((one) => one.ip_address === row.ip_address);
+    const ambiguous = !exact && (same.length > 1 || (same.length === 1 && board.source.namesakes.has(row.name)));
+    const match = exact ?? (ambiguous ? null : (same[0] ?? null));
+    const changes = match ? changesBetween(settingsOf(board, match, 'target'), settingsOf(board, row, 'source')) : [];
+    const twin = match?.credentials.some((c) => !c.is_primary && c.ip_range === row.ip_address);
+    judge(
+      board,
+      stepOf(board, 'client', row, match, {
+        changes,
+        needs: row.collection_id ? [row.collection_id] : [],
+        left_behind: match ? [] : row.credentials.flatMap((c) => (c.is_primary ? [] : [leftBehind(c)])),
+        conflict: ambiguous
+          ? 'More than one client has this name: give each a name of its own, so that they can be told apart.'
+          : twin && changes.some((c) => c.field === 'ip_address')
+            ? `${row.ip_address} is another credential of this client in ${there(board.to)}: delete that one first.`
+            : undefined,
+        version: match?.credentials.map((c) => c.ip_range),
+      }),
+    );
+  }
+}
+
+const WORDS: Record<string, string> = { ip: 'address', mtls_thumbprint: 'certificate' };
+const leftBehind = ({ kind, label, ip_range }: ClientRow['credentials'][number]) =>
+  [WORDS[kind] ?? 'signature key', label ?? ip_range].filter(Boolean).join(' ');
+
+const settingsOf = ({ source, find }: Board, row: ClientRow, side: 'source' | 'target') => {
+  const { type, ip_address, ip_notes, description } = row;
+  const collection =
+    (side === 'source' ? source.collections : find.theirs.collection).get(row.collection_id ?? '')?.slug ??
+    (row.collection_id && 'another');
+  return { type, ip_address, ip_notes, description, collection };
+};
+
+export async function applyClients(tx: Tx, ctx: Ctx, board: Board, steps: readonly Step[], run: string): Promise<AuditEntry[]> {
+  const at = { created_at: ctx.now, updated_at: ctx.now };
+  const made = steps.filter((step) => !step.exists).map((step) => ({ step, row: board.source.clients.get(step.id) as ClientRow }));
+  await tx.clients.createMany({
+    data: made.map(({ step, row }) => ({
+      ...own(ctx),
+      ...at,
+      ...columns(board, row),
+      id: step.there,
+      name: row.name,
+      enabled: row.enabled,
+      created_by: ctx.actor.id,
+    })),
+  });
+  await tx.client_credentials.createMany({
+    data: made.map(({ step, row }) => ({
+      ...own(ctx),
+      ...at,
+      id: newId(),
+      client_id: step.there,
+      kind: 'ip',
+      label: 'primary',
+      is_primary: true,
+      ...rangeColumns(row.ip_address),
+    })),
+  });
+  for (const step of steps.filter((one) => one.exists)) {
+    const row = board.source.clients.get(step.id) as ClientRow;
+    await tx.clients.update({
+      where: { id: step.there, ...own(ctx) },
+      data: { ...columns(board, row), updated_at: ctx.now },
+      select: { id: true },
+    });
+    if (!step.changes.some((change) => change.field === 'ip_address')) continue;
+    await tx.client_credentials.updateMany({
+      where: { ...own(ctx), client_id: step.there, is_primary: true },
+      data: { ...rangeColumns(row.ip_address), updated_at: ctx.now },
+    });
+    await bumpRoutesOf(tx, ctx, step.there);
+  }
+  return steps.map((step) => entryFor(step, run));
+}
+
+const columns = (board: Board, row: ClientRow) => ({
+  type: row.type,
+  ip_address: row.ip_address,
+  ip_notes: row.ip_notes as Prisma.InputJsonObject,
+  description: row.description,
+  collection_id: row.collection_id ? (board.steps.get(row.collection_id)?.there ?? null) : null,
+});

@@ -1,0 +1,127 @@
+import { bumpMembers } from '#server/domain/collections/service.ts';
+import { type Ctx, own } from '#server/kernel/context.ts';
+import type { Tx } from '#server/kernel/database.ts';
+import { newId } from '#server/kernel/ids.ts';
+import type { AuditEntry } from '#server/kernel/mutate.ts';
+import { type Board, type Change, changesBetween, judge, type Step, stepOf, there } from '../board.ts';
+import { entryFor } from '../entries.ts';
+import type { CollectionRow } from '../rows.ts';
+
+/** Collections are matched by slug, which is written once. What only the other space has in them stays: variables, clients, environments. */
+export function planCollections(board: Board): void {
+  for (const row of board.source.collections.values()) {
+    const match = board.target.collections.find((one) => one.slug === row.slug) ?? null;
+    const namesake = board.target.collections.find((one) => one.name === row.name && one.slug !== row.slug);
+    const needs = [
+      ...row.variables.flatMap((v) => (v.secret_id ? [v.secret_id] : [])),
+      ...row.defaults.flatMap((d) => d.default_client_ids),
+    ];
+    judge(
+      board,
+      stepOf(board, 'collection', row, match, {
+        slug: row.slug,
+        needs,
+        changes: match ? changesOf(board, match, row) : [],
+        conflict: namesake && `${there(board.to)} has a collection with this name and another slug, ${namesake.slug}.`,
+        version: [row.variables.map((v) => v.updated_at), match?.variables.map((v) => v.updated_at)],
+      }),
+    );
+  }
+}
+
+function changesOf(board: Board, match: CollectionRow, row: CollectionRow): Change[] {
+  const facts = ({ name, description, color, icon }: CollectionRow) => ({ name, description, color, icon });
+  const expected = { expected_environments: match.expected_environments };
+  const variables = (one: CollectionRow, side: 'source' | 'target') =>
+    Object.fromEntries(
+      one.variables.map((v) => [`variable ${v.key}`, v.type === 'value' ? v.value : secretName(board, v.secret_id, side)]),
+    );
+  return [
+    ...changesBetween(facts(match), facts(row)),
+    ...changesBetween(expected, { expected_environments: [...new Set([...match.expected_environments, ...row.expected_environments])] }),
+    ...changesBetween(variables(match, 'target'), variables(row, 'source')),
+    ...row.defaults.flatMap((d): Change[] => {
+      const mine = match.defaults.find((one) => one.environment_name === d.environment_name);
+      const added = d.default_client_ids.filter((id) => !mine?.default_client_ids.includes(counterpartOf(board, id) ?? ''));
+      const url =
+        (mine?.base_url ?? null) === d.base_url
+          ? []
+          : [{ field: 'base_url', environment: d.environment_name, from: mine?.base_url ?? null, to: d.base_url }];
+      const names = added.map((id) => board.source.clients.get(id)?.name ?? id);
+      return [...url, ...(names.length > 0 ? [{ field: 'default_clients', environment: d.environment_name, from: null, to: names }] : [])];
+    }),
+  ];
+}
+
+const secretName = ({ source, target }: Board, id: string | null, side: 'source' | 'target'): string | null => {
+  const found = side === 'source' ? source.secrets.get(id ?? '') : target.secrets.find((one) => one.id === id);
+  return found ? `{{secret:${found.name}}}` : id;
+};
+
+/** Clients are judged after collections: theirs is looked up the way they will be. */
+const counterpartOf = ({ source, target }: Board, id: string): string | undefined => {
+  const client = source.clients.get(id);
+  const same = target.clients.filter((one) => one.name === client?.name);
+  return (same.find((one) => one.ip_address === client?.ip_address) ?? (same.length === 1 ? same[0] : undefined))?.id;
+};
+
+/** The rows alone: what they refer to is made after them. */
+export async function applyCollections(tx: Tx, ctx: Ctx, board: Board, steps: readonly Step[]): Promise<void> {
+  for (const step of steps) {
+    const row = board.source.collections.get(step.id) as CollectionRow;
+    const { name, slug, description, color, icon } = row;
+    const kept = board.target.collections.find((one) => one.id === step.there)?.expected_environments ?? [];
+    const data = {
+      ...{ name, description, color, icon, updated_at: ctx.now },
+      expected_environments: [...new Set([...kept, ...row.expected_environments])],
+    };
+    if (step.exists) await tx.collections.update({ where: { id: step.there, ...own(ctx) }, data, select: { id: true } });
+    else await tx.collections.create({ data: { ...own(ctx), ...data, id: step.there, slug, created_at: ctx.now }, select: { id: true } });
+  }
+}
+
+/** Variables and defaults, once secrets and clients are there. */
+export async function fillCollections(tx: Tx, ctx: Ctx, board: Board, steps: readonly Step[], run: string): Promise<AuditEntry[]> {
+  const id = (source: string) => board.steps.get(source)?.there ?? source;
+  for (const step of steps) {
+    const row = board.source.collections.get(step.id) as CollectionRow;
+    const held = board.target.collections.find((one) => one.id === step.there);
+    for (const { key, type, value, description, secret_id } of row.variables) {
+      const data = { type, value, description, secret_id: secret_id && id(secret_id), updated_at: ctx.now };
+      const mine = held?.variables.find((one) => one.key === key);
+      const variableId = mine?.id ?? newId();
+      if (mine) await tx.collection_variables.update({ where: { id: mine.id, ...own(ctx) }, data, select: { id: true } });
+      else
+        await tx.collection_variables.create({
+          data: { ...own(ctx), ...data, id: variableId, key, collection_id: step.there, created_at: ctx.now },
+          select: { id: true },
+        });
+      await referTo(tx, ctx, variableId, data.secret_id);
+    }
+    for (const { environment_name, base_url, default_client_ids } of row.defaults) {
+      const mine = held?.defaults.find((one) => one.environment_name === environment_name);
+      const place = { ...own(ctx), collection_id: step.there, environment_name };
+      const clients = [...new Set([...(mine?.default_client_ids ?? []), ...default_client_ids.map(id)])];
+      if (mine) await tx.collection_environment_defaults.updateMany({ where: place, data: { base_url, default_client_ids: clients } });
+      else await tx.collection_environment_defaults.createMany({ data: [{ ...place, base_url, default_client_ids: clients }] });
+    }
+    if (held) await bumpMembers(tx, ctx, step.there);
+  }
+  return steps.map((step) => withoutValues(entryFor(step, run, { slug: step.slug })));
+}
+
+/** A secret behind a variable is in use. */
+async function referTo(tx: Tx, ctx: Ctx, variableId: string, secretId: string | null): Promise<void> {
+  const place = { ...own(ctx), kind: 'collection_variable', referrer_id: variableId };
+  await tx.secret_references.deleteMany({ where: place });
+  if (secretId)
+    await tx.secret_references.createMany({ data: [{ ...place, id: newId(), secret_id: secretId, field_path: 'secret_id', by: 'id' }] });
+}
+
+/** That a variable changed stands in the trail, as its own verb writes it; what it says does not. */
+const withoutValues = (entry: AuditEntry): AuditEntry => ({
+  ...entry,
+  ...(entry.changes
+    ? { changes: entry.changes.map((c) => (c.field.startsWith('variable ') ? { field: c.field, changed: true as const } : c)) }
+    : {}),
+});

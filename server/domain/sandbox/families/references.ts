@@ -1,0 +1,84 @@
+import { type Draft, effectiveReferences, localReferences } from '#server/domain/routes/transfer/service.ts';
+import { type Board, type Step, there } from '../board.ts';
+import { type CollectionRow, holdsValue, type RouteRow } from '../rows.ts';
+
+/** What the templates of a route would find in the other space. */
+type Reference = ReturnType<typeof localReferences>[number]['reference'];
+type Variable = Extract<Reference, { kind: 'var' }>;
+type Secret = Extract<Reference, { kind: 'secret' | 'secret_id' }>;
+const isSecret = (reference: Reference): reference is Secret => reference.kind === 'secret' || reference.kind === 'secret_id';
+
+/** Secrets, and those behind variables, that a call would need in an environment and that have no value in it there. */
+export function missingValues(board: Board, row: RouteRow, draft: Draft): Step['needs_values'] {
+  const missing = new Map<string, { secret: string; environment: string }>();
+  for (const environment of draft.locals.keys())
+    for (const { reference } of effectiveReferences(draft, environment)) {
+      const name = isSecret(reference)
+        ? secretBehind(board, reference)
+        : reference.kind === 'var'
+          ? variableThere(board, row, reference)?.secret
+          : undefined;
+      const held = name === undefined ? undefined : board.find.theirs.secretNamed.get(name);
+      if (name !== undefined && !(held && holdsValue(held, environment)))
+        missing.set(`${name} ${environment}`, { secret: name, environment });
+    }
+  return [...missing.values()];
+}
+
+/** The first placeholder that would name nothing there. */
+export function unresolved(board: Board, row: RouteRow, after: Draft): string | undefined {
+  const mine = board.source.drafts.get(row.id) as Draft;
+  for (const { reference, environment } of localReferences(after)) {
+    // What only the other space has is its own affair.
+    if (!mine.locals.has(environment)) continue;
+    if (reference.kind === 'var' && !variableThere(board, row, reference) && !isStuck(board, row, reference))
+      return `{{var:${reference.collection === null ? '' : `${reference.collection}.`}${reference.key}}} is not in that collection in ${there(board.to)}. Pick the collection too.`;
+    if (isSecret(reference) && secretBehind(board, reference) === undefined)
+      return `It names a secret that neither space has: ${reference.kind === 'secret' ? reference.name : reference.id}. Mend the route first.`;
+  }
+  return undefined;
+}
+
+/** Ids of all that the route refers to where it comes from. */
+export function needsOf({ source, find }: Board, row: RouteRow): string[] {
+  const draft = source.drafts.get(row.id) as Draft;
+  const referred = localReferences(draft).flatMap(({ reference: r }) => {
+    if (r.kind === 'secret_id') return [r.id];
+    const found =
+      r.kind === 'secret' ? find.mine.secretNamed.get(r.name) : r.kind === 'var' && find.mine.collectionSlugged.get(r.collection ?? '');
+    return found ? [found.id] : [];
+  });
+  return [
+    ...(row.collection_id ? [row.collection_id] : []),
+    ...row.assignments.map((one) => one.client_id),
+    ...[...draft.locals.keys()].flatMap((name) => source.environments.get(name)?.id ?? []),
+    ...referred,
+  ];
+}
+
+/** The name under which the other space will find it; undefined for what only that space knows, or nobody. */
+function secretBehind({ find, there: coming }: Board, reference: Secret): string | undefined {
+  if (reference.kind === 'secret') {
+    const found = find.mine.secretNamed.get(reference.name) ?? find.theirs.secretNamed.get(reference.name);
+    return found?.shortcode_name;
+  }
+  return find.theirs.secret.get(reference.id)?.shortcode_name ?? coming.get(reference.id)?.name;
+}
+
+/** The variable as it will be there, with the secret behind it if one is. */
+function variableThere(board: Board, row: RouteRow, reference: Variable): { secret: string | undefined } | undefined {
+  const mine = collectionOf(board, row, reference);
+  const step = mine && board.steps.get(mine.id);
+  const { theirs } = board.find;
+  const coming = step?.action === 'create' || step?.action === 'update' ? mine?.variables.find((v) => v.key === reference.key) : undefined;
+  if (coming) return { secret: board.source.secrets.get(coming.secret_id ?? '')?.shortcode_name };
+  const held = theirs.collectionSlugged.get(mine?.slug ?? reference.collection ?? '')?.variables.find((v) => v.key === reference.key);
+  return held && { secret: theirs.secret.get(held.secret_id ?? '')?.shortcode_name };
+}
+
+const collectionOf = ({ source, find }: Board, row: RouteRow, { collection }: Variable): CollectionRow | undefined =>
+  collection === null ? source.collections.get(row.collection_id ?? '') : find.mine.collectionSlugged.get(collection);
+
+/** Then that is what is wrong, and it is said of the collection. */
+const isStuck = (board: Board, row: RouteRow, reference: Variable): boolean =>
+  board.steps.get(collectionOf(board, row, reference)?.id ?? '')?.action === 'conflict';

@@ -1,0 +1,102 @@
+import { type Draft, differences, draftOf, merged, upstreamsOf, withIds } from '#server/domain/routes/transfer/service.ts';
+import { type Board, type Change, changesBetween, judge, type Step, stepOf, there } from '../board.ts';
+import type { RouteRow } from '../rows.ts';
+import { missingValues, needsOf, unresolved } from './references.ts';
+
+/** What a route is there, and what it becomes. */
+export type RouteDrafts = Map<string, { before: Draft | null; after: Draft }>;
+
+/**
+ * Routes are matched by slug, which callers use and which never changes; those without one by name. Judged last: by now it is known what becomes of
+ * everything they refer to.
+ */
+export function planRoutes(board: Board): RouteDrafts {
+  const drafts: RouteDrafts = new Map();
+  for (const row of board.source.routes.values()) {
+    const named = board.find.theirs.routeNamed.get(row.name);
+    const match = (row.slug === null ? (named?.slug === null ? named : undefined) : board.find.theirs.routeSlugged.get(row.slug)) ?? null;
+    const namesake = named && named.id !== match?.id ? named : undefined;
+    const coming = withIds(board.source.drafts.get(row.id) as Draft, (id) => board.steps.get(id)?.there);
+    const before = match && draftOf(match.configs);
+    const after = before ? merged(before, coming, board.keepTargets) : coming;
+    drafts.set(row.id, { before, after });
+
+    const missing = missingValues(board, row, after);
+    const changes = match && before ? changesOf(board, row, match, before, after) : [];
+    const problem = namesake
+      ? `${there(board.to)} has another route named ${row.name}${namesake.slug ? ` (${namesake.slug})` : ''}. Rename one of the two.`
+      : unresolved(board, row, after);
+    const enabled = match ? match.enabled : row.enabled && board.to === 'live' && missing.length === 0;
+    const step = stepOf(board, 'route', row, match, {
+      changes,
+      enabled,
+      slug: row.slug,
+      needs: needsOf(board, row),
+      needs_values: missing,
+      upstreams: upstreamsOf(after),
+      conflict: problem,
+      version: [row.config_version, match?.config_version, missing, board.keepTargets],
+      reason: match ? null : whyOff(board, row, missing),
+    });
+    holdBack(board, step, match, before, missing, row);
+    judge(board, step);
+  }
+  return drafts;
+}
+
+/** A route that serves calls keeps serving them: a change that would make them fail waits until the values are there. */
+function holdBack(
+  board: Board,
+  step: Step,
+  match: RouteRow | null,
+  before: Draft | null,
+  missing: Step['needs_values'],
+  row: RouteRow,
+): void {
+  if (step.action !== 'update' || !match?.enabled || !before) return;
+  const already = new Set(missingValues(board, row, before).map((one) => `${one.secret} ${one.environment}`));
+  const fresh = missing.filter((one) => !already.has(`${one.secret} ${one.environment}`));
+  if (fresh.length === 0) return;
+  step.action = 'skip';
+  step.reason = `It is on in ${there(board.to)} and would fail without a value of ${namesOf(fresh)}. Fill it, then promote the route again.`;
+}
+
+const list = new Intl.ListFormat('en');
+const namesOf = (missing: Step['needs_values']) => list.format(new Set(missing.map((one) => one.secret)));
+
+function whyOff(board: Board, row: RouteRow, missing: Step['needs_values']): string | null {
+  if (!row.enabled) return 'It is switched off here, so it stays off there.';
+  if (missing.length > 0)
+    return `It stays off until ${namesOf(missing)} ${new Set(missing.map((one) => one.secret)).size === 1 ? 'is' : 'are'} filled.`;
+  return board.to === 'test' ? 'It starts switched off: it calls what the Live route calls.' : null;
+}
+
+/** Every difference there is, what environments inherit included; whether it serves calls is not one, and clients are only added. */
+function changesOf(board: Board, row: RouteRow, match: RouteRow, before: Draft, after: Draft): Change[] {
+  const { source, find, steps } = board;
+  const to = row.collection_id ? (steps.get(row.collection_id)?.there ?? null) : null;
+  const slugOf = (id: string | null) => (id === null ? null : (find.theirs.collection.get(id)?.slug ?? 'another'));
+  const facts = changesBetween({ name: match.name, base_environment: before.base }, { name: row.name, base_environment: after.base });
+  const collection =
+    to === match.collection_id
+      ? []
+      : [
+          {
+            field: 'collection',
+            environment: null,
+            from: slugOf(match.collection_id),
+            to: row.collection_id ? (source.collections.get(row.collection_id)?.slug ?? null) : null,
+          },
+        ];
+  const held = new Set(match.assignments.map((one) => `${one.environment.name} ${one.client_id}`));
+  const added = row.assignments.filter((one) => !held.has(`${one.environment.name} ${steps.get(one.client_id)?.there}`));
+  const clients = [...Map.groupBy(added, (one) => one.environment.name)].map(
+    ([environment, ones]): Change => ({
+      field: 'clients',
+      environment,
+      from: null,
+      to: ones.map((one) => source.clients.get(one.client_id)?.name ?? one.client_id),
+    }),
+  );
+  return [...facts, ...collection, ...differences(before, after), ...clients];
+}

@@ -1,0 +1,36 @@
+import { operation } from '#server/kernel/operation.ts';
+import { Promotion, ResetTest, SandboxPlan, TestWasReset } from './schema.ts';
+import * as sandbox from './service.ts';
+
+export const promote = operation({
+  id: 'sandbox.promote',
+  summary: 'Promote configuration from Test to Live',
+  http: 'POST /admin/sandbox/promote',
+  needs: ['sandbox:promote'],
+  refuses: ['conflict', 'plan_limit'],
+  input: Promotion,
+  output: SandboxPlan,
+  run: (ctx, input) => sandbox.promote(ctx, input),
+});
+
+export const clone = operation({
+  id: 'sandbox.clone',
+  summary: 'Copy configuration from Live to Test',
+  http: 'POST /admin/sandbox/clone',
+  needs: ['sandbox:promote'],
+  refuses: ['conflict', 'plan_limit'],
+  input: Promotion,
+  output: SandboxPlan,
+  run: (ctx, input) => sandbox.clone(ctx, input),
+});
+
+export const reset = operation({
+  id: 'sandbox.reset',
+  summary: 'Delete everything in Test and seed the starter again',
+  http: 'POST /admin/sandbox/reset',
+  needs: ['sandbox:reset'],
+  refuses: ['role_denied', 'step_up_required', 'invalid_credentials', 'rate_limited'],
+  input: ResetTest,
+  output: TestWasReset,
+  run: (ctx, input) => sandbox.resetTest(ctx, input),
+});

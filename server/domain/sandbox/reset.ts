@@ -1,0 +1,93 @@
+import type { z } from 'zod';
+import { firstEnvironment } from '#server/domain/environments/service.ts';
+import { confirmPassword } from '#server/domain/people/service.ts';
+import { forgetTestCalls } from '#server/domain/request-logs/forgetting/service.ts';
+import { STARTER_ROUTE, STARTER_SECRET, seedStarter } from '#server/domain/signup/service.ts';
+import { acrossSpaces } from '#server/kernel/across-spaces.ts';
+import { type Ctx, own } from '#server/kernel/context.ts';
+import type { Tx } from '#server/kernel/database.ts';
+import { invalid, Refusal } from '#server/kernel/errors.ts';
+import { newId } from '#server/kernel/ids.ts';
+import { type AuditEntry, audited } from '#server/kernel/mutate.ts';
+import { inBackground } from '#server/platform/background.ts';
+import type { ResetTest, TestWasReset } from './schema.ts';
+
+/** A sign-in so fresh counts as one for this (interface rule 22 §5.2 has the same ten minutes). */
+const FRESH_MS = 10 * 60_000;
+
+/**
+ * Everything of Test goes but the audit log, keys included: they are refused on the next call. Then the starter is there again. Calls of Test and
+ * their figures follow within moments. @throws Refusal step_up_required, invalid_credentials, validation_error for another name
+ */
+export async function resetTest(ctx: Ctx, input: z.output<typeof ResetTest>): Promise<z.input<typeof TestWasReset>> {
+  await confirmed(ctx, input.password);
+  const result = await acrossSpaces(ctx, async (within, tx) => {
+    const tenant = await tx.tenants.findUniqueOrThrow({ where: { id: ctx.tenant_id }, select: { name: true } });
+    if (input.confirm_name.trim() !== tenant.name) throw invalid('confirm_name', 'must be the name of this workspace');
+    await tx.$executeRaw`select pg_advisory_xact_lock(hashtextextended(${`${ctx.tenant_id}:sandbox`}, 0))`;
+    const told = await within(true, async (tx, test) => {
+      const deleted = await deleteAll(tx, test);
+      await firstEnvironment(tx, test.tenant_id, true, test.now);
+      const starter = await seedStarter(tx, test.tenant_id, test.now);
+      const entry = resetEntry(deleted);
+      const made = { via: 'sandbox_reset' };
+      return audited(
+        { deleted, starter, entry },
+        entry,
+        { action: 'create', resource_type: 'secret', resource_id: starter.secret_id, name: STARTER_SECRET, details: made },
+        { action: 'create', resource_type: 'route', resource_id: starter.route_id, name: STARTER_ROUTE, details: made },
+      );
+    });
+    await within(false, async (tx) => {
+      await tx.tenants.update({ where: { id: ctx.tenant_id }, data: { test_reset_at: ctx.now }, select: { id: true } });
+      return audited(undefined, told.entry);
+    });
+    return { deleted: told.deleted, starter: told.starter };
+  });
+  // The hourly pruning finds the time of the reset too, should this process end first.
+  inBackground('calls of a reset Test', () => forgetTestCalls(ctx.tenant_id, ctx.now));
+  return result;
+}
+
+/** Until a passkey can say so: a sign-in of the last ten minutes, or the password again. */
+async function confirmed(ctx: Ctx, password: string | undefined): Promise<void> {
+  const { actor } = ctx;
+  if (actor.type !== 'member') throw new Refusal('role_denied', 'Only a person who is signed in may reset Test.');
+  if (password !== undefined) return confirmPassword(ctx, actor.id, password);
+  if (ctx.now.getTime() - actor.signed_in_at.getTime() <= FRESH_MS) return;
+  throw new Refusal('step_up_required', 'Confirm with your password, or sign in again: your sign-in is older than ten minutes.', {
+    extra: { requires_step_up: true, action_scope: 'sandbox.reset', allowed_methods: ['password'] },
+  });
+}
+
+const resetEntry = (deleted: Deleted): AuditEntry => ({
+  action: 'reset',
+  resource_type: 'sandbox',
+  resource_id: newId(),
+  name: 'Test',
+  details: { deleted },
+});
+
+type Deleted = z.input<typeof TestWasReset>['deleted'];
+
+/** What others refer to goes after them. Ciphertexts are overwritten before their rows go, as wherever a value is deleted. */
+async function deleteAll(tx: Tx, ctx: Ctx): Promise<Deleted> {
+  const where = own(ctx);
+  await tx.secret_values.updateMany({
+    where: { ...where, wiped_at: null },
+    data: { value_ct: null, cek_wrapped: null, wiped_at: ctx.now },
+  });
+  await tx.secret_references.deleteMany({ where });
+  const { count: routes } = await tx.routes.deleteMany({ where });
+  const { count: clients } = await tx.clients.deleteMany({ where });
+  await tx.collection_variables.deleteMany({ where });
+  const { count: secrets } = await tx.secrets.deleteMany({ where });
+  const { count: collections } = await tx.collections.deleteMany({ where });
+  const { count: environments } = await tx.environments.deleteMany({ where });
+  const { count: api_keys } = await tx.api_keys.deleteMany({ where });
+  await tx.credential_usage.deleteMany({ where });
+  await tx.idempotency_keys.deleteMany({ where });
+  await tx.explorer_calls.deleteMany({ where });
+  await tx.saved_views.deleteMany({ where });
+  return { routes, secrets, clients, collections, environments, api_keys };
+}

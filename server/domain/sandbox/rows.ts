@@ -1,0 +1,55 @@
+import type { Prisma } from '#server/generated/prisma/client.ts';
+import { type Ctx, own } from '#server/kernel/context.ts';
+import type { Tx } from '#server/kernel/database.ts';
+
+/** Rows of one space with what belongs to them, as both sides of a promotion read them. Nothing sealed is ever among them. */
+
+const SECRET = {
+  id: true,
+  name: true,
+  shortcode_name: true,
+  secret_type: true,
+  description: true,
+  tags: true,
+  collection_id: true,
+  strict_expiry_enforcement: true,
+  allowed_hosts: true,
+  rotate_every_days: true,
+  provider_label: true,
+  is_escrow: true,
+  updated_at: true,
+  // Which environments have a value, never the value.
+  environments: { select: { environment_name: true, value_version: true, current_value_id: true } },
+} as const satisfies Prisma.secretsSelect;
+
+const COLLECTION = { variables: { orderBy: { key: 'asc' } }, defaults: { orderBy: { environment_name: 'asc' } } } as const;
+const CREDENTIALS = { select: { kind: true, label: true, is_primary: true, ip_range: true } } as const;
+const ROUTE = {
+  configs: { orderBy: [{ is_base: 'desc' }, { environment_name: 'asc' }] },
+  assignments: { select: { client_id: true, environment_id: true, environment: { select: { name: true } } } },
+} as const satisfies Prisma.routesInclude;
+
+export type EnvironmentRow = Prisma.environmentsGetPayload<Record<string, never>>;
+export type SecretRow = Prisma.secretsGetPayload<{ select: typeof SECRET }>;
+export type CollectionRow = Prisma.collectionsGetPayload<{ include: typeof COLLECTION }>;
+export type ClientRow = Prisma.clientsGetPayload<{ include: { credentials: typeof CREDENTIALS } }>;
+export type RouteRow = Prisma.routesGetPayload<{ include: typeof ROUTE }>;
+
+export const environmentsOf = (tx: Tx, ctx: Ctx): Promise<EnvironmentRow[]> =>
+  tx.environments.findMany({ where: own(ctx), orderBy: { name: 'asc' } });
+export const secretsWhere = (tx: Tx, ctx: Ctx, where: Prisma.secretsWhereInput): Promise<SecretRow[]> =>
+  tx.secrets.findMany({ where: { ...where, ...own(ctx) }, select: SECRET, orderBy: [{ name: 'asc' }, { id: 'asc' }] });
+export const collectionsWhere = (tx: Tx, ctx: Ctx, where: Prisma.collectionsWhereInput): Promise<CollectionRow[]> =>
+  tx.collections.findMany({ where: { ...where, ...own(ctx) }, include: COLLECTION, orderBy: [{ name: 'asc' }, { id: 'asc' }] });
+export const clientsWhere = (tx: Tx, ctx: Ctx, where: Prisma.clientsWhereInput): Promise<ClientRow[]> =>
+  tx.clients.findMany({
+    where: { ...where, ...own(ctx) },
+    include: { credentials: CREDENTIALS },
+    orderBy: [{ name: 'asc' }, { id: 'asc' }],
+  });
+export const routesWhere = (tx: Tx, ctx: Ctx, where: Prisma.routesWhereInput): Promise<RouteRow[]> =>
+  tx.routes.findMany({ where: { ...where, ...own(ctx) }, include: ROUTE, orderBy: [{ name: 'asc' }, { id: 'asc' }] });
+
+/** Whether a call in this environment would find a value. */
+export const holdsValue = (secret: SecretRow, environment: string): boolean =>
+  secret.environments.some((e) => e.environment_name === environment && e.value_version > 0 && e.current_value_id !== null);

@@ -1,0 +1,224 @@
+import type { z } from 'zod';
+import { contentFingerprint } from '#server/crypto/canonical-json.ts';
+import { inTurn } from '#server/domain/environments/service.ts';
+import { countOf, limitOf, withinPlan } from '#server/domain/plans/service.ts';
+import { acrossSpaces, type Within } from '#server/kernel/across-spaces.ts';
+import { type Ctx, type Space, spaceOf } from '#server/kernel/context.ts';
+import type { Tx } from '#server/kernel/database.ts';
+import { Refusal } from '#server/kernel/errors.ts';
+import { newId } from '#server/kernel/ids.ts';
+import { type AuditEntry, audited, unchanged } from '#server/kernel/mutate.ts';
+import { type Board, finderOf, type Step, spreadConflicts } from './board.ts';
+import { counterparts, hold } from './counterparts.ts';
+import { applyClients, planClients } from './families/clients.ts';
+import { applyCollections, fillCollections, planCollections } from './families/collections.ts';
+import { applyEnvironments, planEnvironments } from './families/environments.ts';
+import { planRoutes, type RouteDrafts } from './families/routes.ts';
+import { applySecrets, planSecrets } from './families/secrets.ts';
+import { applyRoutes } from './families/write-routes.ts';
+import { gather } from './gather.ts';
+import type { Family, Promotion, SandboxPlan } from './schema.ts';
+
+export { resetTest } from './reset.ts';
+
+type Input = z.output<typeof Promotion>;
+type Plan = { board: Board; drafts: RouteDrafts; answer: SandboxPlan };
+
+/** Configuration of Test into Live; no value of a secret goes with it (interface rule 64 §5). @throws Refusal as `move` */
+export const promote = (ctx: Ctx, input: Input): Promise<SandboxPlan> => move(ctx, 'live', input);
+/** The same the other way round. */
+export const clone = (ctx: Ctx, input: Input): Promise<SandboxPlan> => move(ctx, 'test', input);
+
+/**
+ * The plan, and what it says in one transaction unless it is a dry run.
+ * @throws Refusal validation_error for an id of elsewhere, conflict with the plan as it is now when the given fingerprint is no longer that of it, plan_limit
+ */
+function move(ctx: Ctx, to: Space, input: Input): Promise<SandboxPlan> {
+  return acrossSpaces(ctx, async (within, tx) => {
+    if (!input.dry_run) await inTurnOf(tx, ctx);
+    const first = await planned(within, ctx, to, input);
+    if (input.dry_run) return first.answer;
+    await held(within, first.board);
+    const plan = await planned(within, ctx, to, input);
+    if (input.fingerprint !== undefined && input.fingerprint !== plan.answer.fingerprint)
+      throw new Refusal('conflict', `Something changed since this plan was made. Look at the new plan, then do it.`, {
+        extra: { current: { ...plan.answer, dry_run: true } },
+      });
+    return carriedOut(within, plan, to);
+  });
+}
+
+/** Two promotions of a workspace run one after the other: the second finds what the first one made. */
+const inTurnOf = (tx: Tx, ctx: Ctx) => tx.$executeRaw`select pg_advisory_xact_lock(hashtextextended(${`${ctx.tenant_id}:sandbox`}, 0))`;
+
+async function planned(within: Within, ctx: Ctx, to: Space, input: Input): Promise<Plan> {
+  const source = await within(to === 'live', async (tx, here) => unchanged(await gather(tx, here, input.items)));
+  return within(to === 'test', async (tx, here) => {
+    const target = await counterparts(tx, here, source);
+    const board: Board = {
+      source,
+      target,
+      to,
+      keepTargets: input.keep_target_urls,
+      steps: new Map(),
+      there: new Map(),
+      find: finderOf(source, target),
+    };
+    planEnvironments(board);
+    planCollections(board);
+    planSecrets(board);
+    planClients(board);
+    const drafts = planRoutes(board);
+    spreadConflicts(board);
+    const limits = await limitsOf(tx, here, board);
+    return unchanged({ board, drafts, answer: answerOf(board, limits, ctx, input.dry_run) });
+  });
+}
+
+/** Nothing that the plan was judged by changes before it is done. */
+async function held(within: Within, { source, target, to, steps }: Board): Promise<void> {
+  const there = (type: Family) => [...steps.values()].flatMap((step) => (step.type === type && step.exists ? [step.there] : [])).sort();
+  await within(to === 'live', async (tx, here) =>
+    unchanged(
+      await hold(tx, here, {
+        environments: [...source.environments.values()].map((row) => row.id),
+        collections: [...source.collections.keys()],
+        secrets: [...source.secrets.keys()],
+        clients: [...source.clients.keys()],
+        routes: [...source.routes.keys()],
+      }),
+    ),
+  );
+  await within(to === 'test', async (tx, here) => {
+    await inTurn(tx, here);
+    return unchanged(
+      await hold(tx, here, {
+        environments: [...target.environments.values()].map((row) => row.id),
+        collections: there('collection'),
+        secrets: there('secret'),
+        clients: there('client'),
+        routes: there('route'),
+      }),
+    );
+  });
+}
+
+async function carriedOut(within: Within, { board, drafts, answer }: Plan, to: Space): Promise<SandboxPlan> {
+  const todo = [...board.steps.values()].filter((step) => step.action === 'create' || step.action === 'update');
+  if (todo.length === 0) return answer;
+  const of = (type: Family) => todo.filter((step) => step.type === type);
+  const run = newId();
+  const entry = promotionEntry(run, board, answer);
+  await within(to === 'test', async (tx, here) => {
+    for (const type of PLANNED) {
+      const more = of(type).filter((step) => !step.exists).length;
+      if (more > 0) await withinPlan(tx, here, `${type}s`, more);
+    }
+    const entries = await applyEnvironments(tx, here, board, of('environment'), run);
+    await applyCollections(tx, here, board, of('collection'));
+    entries.push(...(await applySecrets(tx, here, board, of('secret'), run)));
+    entries.push(...(await applyClients(tx, here, board, of('client'), run)));
+    entries.push(...(await fillCollections(tx, here, board, of('collection'), run)));
+    entries.push(...(await applyRoutes(tx, here, board, drafts, of('route'), run)));
+    return audited(undefined, entry, entries);
+  });
+  await within(to === 'live', async () => audited(undefined, entry));
+  const made = new Set(todo.map((step) => step.id));
+  const items = answer.items.map((item) =>
+    made.has(item.source_id) ? { ...item, target_id: board.steps.get(item.source_id)?.there ?? null } : item,
+  );
+  const idOf = (name: string) => [...board.steps.values()].find((step) => step.type === 'secret' && step.name === name)?.there ?? null;
+  return {
+    ...answer,
+    id: run,
+    items,
+    missing_values: answer.missing_values.map((one) => ({ ...one, secret_id: one.secret_id ?? idOf(one.secret) })),
+  };
+}
+
+const PLANNED = ['environment', 'collection', 'secret', 'client', 'route'] as const;
+
+/** One in each space, so that the history of either tells of it (interface rule 64 §5). */
+const promotionEntry = (run: string, board: Board, answer: SandboxPlan): AuditEntry => ({
+  action: 'promote',
+  resource_type: 'sandbox',
+  resource_id: run,
+  name: board.to === 'live' ? 'Test to Live' : 'Live to Test',
+  details: {
+    promotion: run,
+    direction: board.to === 'live' ? 'test_to_live' : 'live_to_test',
+    ...answer.summary,
+    routes: answer.items
+      .flatMap((i) => (i.type === 'route' && (i.action === 'create' || i.action === 'update') ? [i.name] : []))
+      .slice(0, 50),
+  },
+});
+
+async function limitsOf(tx: Tx, ctx: Ctx, board: Board): Promise<SandboxPlan['limits']> {
+  const limits: SandboxPlan['limits'] = [];
+  for (const type of PLANNED) {
+    const more = [...board.steps.values()].filter((step) => step.type === type && step.action === 'create').length;
+    const limit = more === 0 ? null : await limitOf(tx, ctx, `${type}s`);
+    if (limit === null) continue;
+    const used = await countOf(tx, ctx, `${type}s`);
+    limits.push({ kind: `${type}s`, limit, used, more, fits: used + more <= limit });
+  }
+  return limits;
+}
+
+function answerOf(board: Board, limits: SandboxPlan['limits'], ctx: Ctx, dryRun: boolean): SandboxPlan {
+  // What came along and is there already is no news.
+  const shown = [...board.steps.values()].filter((step) => step.picked || step.action !== 'skip');
+  const count = (action: Step['action']) => shown.filter((step) => step.action === action).length;
+  return {
+    id: null,
+    from: spaceOf(board.to === 'live'),
+    to: board.to,
+    dry_run: dryRun,
+    fingerprint: contentFingerprint(
+      [...board.steps.values()]
+        .map(({ type, id, action, reason, exists, there: target, versions }) => [
+          type,
+          id,
+          action,
+          reason,
+          exists ? target : null,
+          versions,
+        ])
+        .sort((a, b) => String(a[1]).localeCompare(String(b[1]))),
+    ),
+    summary: { create: count('create'), update: count('update'), skip: count('skip'), conflict: count('conflict') },
+    items: shown.sort((a, b) => ORDER[a.type] - ORDER[b.type]).map(itemOf),
+    missing_values: missingOf(board),
+    limits,
+  };
+}
+
+const ORDER: Record<Family, number> = { route: 0, secret: 1, client: 2, collection: 3, environment: 4 };
+
+const itemOf = (step: Step): SandboxPlan['items'][number] => ({
+  type: step.type,
+  source_id: step.id,
+  target_id: step.exists ? step.there : null,
+  name: step.name,
+  slug: step.slug,
+  picked: step.picked,
+  action: step.action,
+  reason: step.reason,
+  enabled: step.enabled,
+  changes: step.changes as SandboxPlan['items'][number]['changes'],
+  needs_values: step.needs_values,
+  upstreams: step.upstreams,
+  left_behind: step.left_behind,
+});
+
+function missingOf({ steps, target }: Board): SandboxPlan['missing_values'] {
+  const wanting = [...steps.values()].filter((step) => step.type === 'route' && step.action !== 'conflict');
+  const pairs = wanting.flatMap((step) => step.needs_values.map((one) => ({ ...one, route: step.name })));
+  return [...Map.groupBy(pairs, (one) => one.secret)].map(([secret, ones]) => ({
+    secret,
+    secret_id: target.secrets.find((one) => one.shortcode_name === secret)?.id ?? null,
+    environments: [...new Set(ones.map((one) => one.environment))].sort(),
+    routes: [...new Set(ones.map((one) => one.route))],
+  }));
+}
