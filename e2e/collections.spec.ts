@@ -1,7 +1,7 @@
 import AxeBuilder from '@axe-core/playwright';
 import { expect, type Page, test } from '@playwright/test';
 import { signIn } from './person.ts';
-import { json, operator, setting } from './running-system.ts';
+import { json, operator, setting, startUpstream } from './running-system.ts';
 
 /** 70 §9: the members of a collection are taken in and out on its page, and what a client is noted for has its place. */
 const person = { email: 'shelves@example.com', password: 'eleven books on one shelf' };
@@ -61,4 +61,44 @@ test('a collection takes secrets and clients in and gives them back', async ({ p
   await notes.fill('{"office": "Bern"}');
   await page.getByRole('button', { name: /^Save/ }).click();
   await expect(page.getByRole('definition').filter({ hasText: 'Bern' })).toBeVisible();
+});
+
+test('a collection shows the calls of its routes and who can reach what, and the log can be narrowed to it', async ({ page }) => {
+  const upstream = await startUpstream();
+  const key = (await operator(['create-key', '--slug', slug, '--space', 'test'])).api_key ?? '';
+  const make = async (path: string, body: object) =>
+    (await json(`${setting('E2E_SANDBOX_API_URL')}/v1${path}`, { key, body })).body.data as { id: string };
+  const { id } = await make('/collections', { name: 'Tills' });
+  const inside = { target_base_url: upstream.url, collection_id: id };
+  const route = await make('/routes', { name: 'Receipts', ...inside });
+  await make('/routes', { name: 'Drawer', ...inside, requires_clients: true });
+  const outside = await make('/routes', { name: 'Elsewhere', target_base_url: upstream.url });
+  for (const [one, path] of [
+    [route, '/receipt/7'],
+    [outside, '/not-ours'],
+  ] as const)
+    expect((await json(`http://127.0.0.1:${setting('E2E_PROXY_PORT')}/p/sandbox-${slug}/${one.id}${path}`, { key })).status).toBe(200);
+
+  await signIn(page, person, slug);
+  await page.goto(`/${slug}/test/collections/${id}?tab=requests`);
+  await expect(async () => {
+    await page.reload();
+    await expect(page.getByText('/receipt/7')).toBeVisible({ timeout: 2_000 });
+  }).toPass();
+  await expect(page.getByText('/not-ours')).toHaveCount(0);
+  await clean(page);
+  await page.getByRole('link', { name: 'Older calls in Logs' }).click();
+  await expect(page.getByText('Collection Tills')).toBeVisible();
+  await expect(page.getByText('/receipt/7').first()).toBeVisible();
+  await expect(page.getByText('/not-ours')).toHaveCount(0);
+
+  await page.goto(`/${slug}/test/collections/${id}?tab=access`);
+  await expect(page.getByText('Any key that may call.')).toBeVisible();
+  await expect(page.getByText('Nobody: only assigned clients may call, and none is assigned.')).toBeVisible();
+  await expect(page.getByText('Calls routes and changes them.').first()).toBeVisible();
+  await expect(page.getByText('See everything but values, change routes')).toBeVisible();
+  await clean(page);
+  await page.getByRole('link', { name: 'Drawer' }).click();
+  await expect(page.getByText('Only assigned clients may call')).toBeVisible();
+  upstream.close();
 });

@@ -30,6 +30,8 @@ export async function startUpstream(
 ): Promise<Upstream> {
   const seen: Upstream['seen'] = [];
   const server = http.createServer((req, res) => {
+    // The worker asks every upstream for its icon, at a time of its own.
+    if (req.headers['user-agent'] === 'Sallyport-Icons') return void res.writeHead(404).end();
     const chunks: Buffer[] = [];
     req.on('data', (chunk: Buffer) => chunks.push(chunk));
     req.on('end', () => {

@@ -35,7 +35,7 @@ test('who gets in is told with every rule that holds beside it, and that a clien
     'Any key that may call, from 10.0.0.0/8, by GET, POST and PUT.',
   );
   const clients = { requires_clients: true, client_count: 3, client_count_able: 2 };
-  assert.equal(said(clients).text, 'Only 2 assigned clients, with a key that may call or without a key.');
+  assert.equal(said(clients).text, 'Only 2 assigned clients, with a key that may call, or with no key at all.');
   assert.equal(said({ ...clients, client_count_able: 1 }, true).text, 'Only one assigned client, with a key that may call.');
 });
 

@@ -12,7 +12,7 @@ export function RouteIcon({ name, icon, className }: RouteIconProps) {
       </span>
     );
   return (
-    <span aria-hidden className={cn(plate, 'bg-white', className)}>
+    <span aria-hidden className={cn(plate, 'bg-[#fff]', className)}>
       {/* biome-ignore lint/performance/noImgElement: a data URL of a few hundred bytes has nothing to optimise. */}
       <img src={icon} alt="" width={16} height={16} decoding="async" className="size-4 object-contain" />
     </span>

@@ -67,7 +67,7 @@ function factsOf(config: Config) {
     { label: 'Upstream', value: hostOf(config.target_base_url) },
     { label: 'Headers put in', value: headers.length > 0 ? headers.join(', ') : 'none' },
     { label: 'Methods', value: config.http_method_restrictions_enabled ? (config.allowed_methods ?? []).join(', ') : 'all' },
-    { label: 'Who may call', value: config.requires_clients ? 'assigned clients with a key' : 'anybody with a key' },
+    { label: 'Who may call', value: config.requires_clients ? 'assigned clients' : 'anybody with a key' },
     { label: 'Addresses', value: config.ip_allowlist.length > 0 ? config.ip_allowlist.join(', ') : 'any' },
     {
       label: 'Rate limit',

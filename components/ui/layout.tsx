@@ -32,8 +32,10 @@ export function PageHeader({ icon, title, description, badges, usage, actions, b
       <div className="flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
         <div className="min-w-0">
           <div className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
-            {icon}
-            <h1 className="min-w-0 font-semibold text-xl [overflow-wrap:anywhere]">{title}</h1>
+            <span className="flex min-w-0 items-center gap-2.5">
+              {icon}
+              <h1 className="min-w-0 font-semibold text-xl [overflow-wrap:anywhere]">{title}</h1>
+            </span>
             {badges}
             {usage && <Usage {...usage} />}
           </div>

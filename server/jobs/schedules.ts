@@ -1,3 +1,4 @@
+import { tellOfUsage } from '#server/domain/account/service.ts';
 import { disableEndedKeys } from '#server/domain/api-keys/expiry.ts';
 import { tellOfEndingKeys } from '#server/domain/api-keys/notices.ts';
 import { pruneAuditLogs } from '#server/domain/audit-logs/retention.ts';
@@ -11,7 +12,7 @@ import { forgetResetTests } from '#server/domain/request-logs/forgetting/service
 import { pruneRequestLogs, tendPartitions } from '#server/domain/request-logs/retention.ts';
 import { pruneIdempotency, retentionWindows } from '#server/domain/retention/service.ts';
 import { fetchDueIcons } from '#server/domain/routes/service.ts';
-import { wipeSuperseded } from '#server/domain/secrets/service.ts';
+import { tellOfEndingSecrets, wipeSuperseded } from '#server/domain/secrets/service.ts';
 import { sweepSignUps } from '#server/domain/signup/service.ts';
 import { db } from '#server/platform/db.ts';
 
@@ -26,6 +27,8 @@ export const schedules = {
   fetch_route_icons: ['* * * * *', ({ now, signal }) => fetchDueIcons(now, signal)],
   disable_ended_keys: ['* * * * *', ({ now }) => disableEndedKeys(db(), now)],
   tell_of_ending_keys: ['15 * * * *', ({ now }) => tellOfEndingKeys(db(), now)],
+  tell_of_ending_secrets: ['50 * * * *', ({ now }) => tellOfEndingSecrets(db(), now)],
+  tell_of_usage: ['*/10 * * * *', ({ now }) => tellOfUsage(db(), now)],
   resume_rewraps: ['* * * * *', ({ signal }) => resumeRewraps({ signal })],
   anchor_request_logs: ['*/15 * * * *', ({ now }) => anchorAll(now)],
   rotate_root_key: ['*/10 * * * *', () => rotateRootKey()],

@@ -9,6 +9,8 @@ import { notFound } from '#server/kernel/errors.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
 import type { Account, UpdateAccount } from './schema.ts';
 
+export { tellOfUsage } from './usage-mails.ts';
+
 type AccountRow = z.input<typeof Account>;
 
 export const getAccount = (ctx: Ctx): Promise<AccountRow> => read(ctx, (tx) => tenantRow(tx, ctx));

@@ -116,7 +116,7 @@ test('a workspace reaches the Owners of no other workspace, whatever it asks the
   await person(other, 'owner');
   const { read } = await import('#server/kernel/database.ts');
   await assert.rejects(
-    read(w.live, (tx) => tx.$queryRaw`select mail_owners(${other.tenant.id}::uuid, 'k', 's', 't', 'h', now())::text`),
+    read(w.live, (tx) => tx.$queryRaw`select mail_roles(${other.tenant.id}::uuid, '{owner}', 'k', 's', 't', 'h', now())::text`),
     /another workspace/,
   );
   await assert.rejects(

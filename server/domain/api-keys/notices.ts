@@ -1,4 +1,4 @@
-import { dispatch, postOwnerMails } from '#server/domain/mail/service.ts';
+import { dispatch, postTeamMails } from '#server/domain/mail/service.ts';
 import { keyEnding, keyMade } from '#server/domain/mail/templates.ts';
 import { take } from '#server/domain/people/service.ts';
 import { type Ctx, spaceOf } from '#server/kernel/context.ts';
@@ -28,7 +28,7 @@ export async function tellOfNewKey(tx: Tx, ctx: Ctx, key: Made): Promise<() => v
     { ...key, workspace: workspace.name, space, access, by: ctx.actor.label, ip: ctx.ip, at: ctx.now },
     keysUrl(workspace.slug, space),
   );
-  const ids = await postOwnerMails(tx, { tenant_id: ctx.tenant_id, kind: 'api_key_made', letter, now: ctx.now });
+  const ids = await postTeamMails(tx, { tenant_id: ctx.tenant_id, kind: 'api_key_made', letter, now: ctx.now });
   return () => {
     for (const id of ids) dispatch(ctx.db, id);
   };
@@ -41,7 +41,7 @@ export async function tellOfEnd(tx: Tx, key: Ending, days: number, now: Date): P
   const workspace = await tx.tenants.findUniqueOrThrow({ where: { id: key.tenant_id }, select: { name: true, slug: true } });
   const space = spaceOf(key.sandbox);
   const letter = keyEnding({ ...key, workspace: workspace.name, space, ends: key.expires_at, days }, keysUrl(workspace.slug, space));
-  await postOwnerMails(tx, { tenant_id: key.tenant_id, kind: 'api_key_ending', letter, now });
+  await postTeamMails(tx, { tenant_id: key.tenant_id, kind: 'api_key_ending', letter, now });
 }
 
 /** Tells of access keys that end within 14 and within 3 days, each once; called by the worker each hour. @returns keys told of */

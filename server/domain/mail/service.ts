@@ -19,15 +19,17 @@ export async function postMail(tx: Tx | Db, mail: { to: string; kind: string; le
   return row.id;
 }
 
+type TeamMail = { tenant_id: string; kind: string; letter: Letter; now: Date; to?: readonly ('owner' | 'admin')[] };
+
 /**
- * Writes a mail to every Owner of the workspace in the caller's transaction, also inside row-level security. @returns the rows' ids, to dispatch
- * after the commit
+ * Writes a mail to every Owner of the workspace, or to all people of the roles in `to`, in the caller's transaction, also inside row-level security.
+ * @returns the rows' ids, to dispatch after the commit
  */
-export async function postOwnerMails(tx: Tx | Db, mail: { tenant_id: string; kind: string; letter: Letter; now: Date }): Promise<string[]> {
+export async function postTeamMails(tx: Tx | Db, { to = ['owner'], ...mail }: TeamMail): Promise<string[]> {
   const { subject, text, html } = render(mail.letter);
   const rows = await tx.$queryRaw<
     { id: string }[]
-  >`select id from mail_owners(${mail.tenant_id}::uuid, ${mail.kind}, ${subject}, ${text}, ${html}, ${mail.now}) as id`;
+  >`select id from mail_roles(${mail.tenant_id}::uuid, ${to}::text[], ${mail.kind}, ${subject}, ${text}, ${html}, ${mail.now}) as id`;
   return rows.map((row) => row.id);
 }
 

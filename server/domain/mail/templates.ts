@@ -141,6 +141,52 @@ export const logsShrinking = (
   button: { label: 'Open the logs', url: logsUrl },
 });
 
+type EndingValue = { name: string; environment: string; ends: Date; strict: boolean };
+const STRICT = 'calls that need it are then refused';
+const LENIENT = 'it is then still used, and every call with it carries a warning';
+
+/** Values of secrets that end, of one space; `days` is the nearest of the ends ahead, 0 when they have ended. */
+export function secretsEnding(
+  facts: { workspace: string; space: 'live' | 'test'; days: number; values: readonly EndingValue[]; more: number },
+  secretsUrl: string,
+): Letter {
+  const { workspace, space, days, values, more } = facts;
+  const [only] = values;
+  const what = values.length + more === 1 && only ? `The secret ${only.name}` : `${values.length + more} secrets`;
+  const when =
+    days === 0 ? (what.startsWith('The') ? 'has expired' : 'have expired') : what.startsWith('The') ? 'expires soon' : 'expire soon';
+  return {
+    subject: `${space === 'test' ? '[Test] ' : ''}${what} of ${workspace} ${when}`,
+    paragraphs: [
+      ...values.map(
+        ({ name, environment, ends, strict }) =>
+          `${name} in ${environment}: ${days === 0 ? 'expired' : 'expires'} ${minuteOf(ends)}; ${days === 0 ? (strict ? 'calls that need it are refused' : 'it is still used, with a warning on every call') : strict ? STRICT : LENIENT}.`,
+      ),
+      ...(more > 0 ? [`And ${more} more.`] : []),
+      'Set a new value, or move the end: both take effect on the next call.',
+    ],
+    button: { label: 'See the secrets', url: secretsUrl },
+  };
+}
+
+/** A share of the month's calls is used; at 100 % Live calls are refused. */
+export const usageReached = (
+  facts: { workspace: string; percent: number; used: number; limit: number; plan: string; resets: Date },
+  usageUrl: string,
+): Letter => ({
+  subject:
+    facts.percent === 100
+      ? `${facts.workspace} has used all calls of the month`
+      : `${facts.workspace} has used ${facts.percent} % of the month's calls`,
+  paragraphs: [
+    `${facts.used.toLocaleString('en')} of ${facts.limit.toLocaleString('en')} calls of the ${facts.plan} plan are used.`,
+    facts.percent === 100
+      ? `Live calls are refused with 429 until ${minuteOf(facts.resets)}, or until the workspace moves to a larger plan. Calls in Test go on.`
+      : `At 100 % Live calls are refused with 429 until ${minuteOf(facts.resets)}. Calls in Test are not counted.`,
+  ],
+  button: { label: 'See who uses them', url: usageUrl },
+});
+
 const minuteOf = (at: Date) => `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
 export const newSignIn = (details: { ip: string | null; user_agent: string | null; at: Date }, sessionsUrl: string): Letter => ({

@@ -1,4 +1,4 @@
-import { postOwnerMails } from '#server/domain/mail/service.ts';
+import { postTeamMails } from '#server/domain/mail/service.ts';
 import { logsShrinking } from '#server/domain/mail/templates.ts';
 import { type LimitKey, PLANS, type PlanName, planLimit } from '#server/domain/plans/schema.ts';
 import { db, sql } from '#server/platform/db.ts';
@@ -78,7 +78,7 @@ const remember = (row: TenantRow, kept: Kept, days: { log: number | null; audit:
       { workspace: row.name, ends: new Date(now.getTime() + GRACE_DAYS * DAY), logs: words('log'), audit: words('audit') },
       `${env.PUBLIC_ADMIN_URL}/${row.slug}/live/logs`,
     );
-    await postOwnerMails(tx, { tenant_id: row.id, kind: 'logs_shrinking', letter, now });
+    await postTeamMails(tx, { tenant_id: row.id, kind: 'logs_shrinking', letter, now });
   });
 
 /** The end of a window of so many days: what is older goes. Whole minutes, because rollups are. */

@@ -98,7 +98,9 @@ test('people are told by what their role may do, those who left and those of oth
   const [w, other] = [await workspace(), await workspace()];
   const collection = await made(w.live, 'collections.create', { name: fresh('People') });
   const join = async (tenant_id: string, role: 'owner' | 'editor' | 'member', full_name: string) => {
-    const user = await db().$transaction((tx) => createUser(tx, { email: `${fresh('p')}@example.com`, full_name, password_hash: null, email_verified: true, now: new Date() }));
+    const user = await db().$transaction((tx) =>
+      createUser(tx, { email: `${fresh('p')}@example.com`, full_name, password_hash: null, email_verified: true, now: new Date() }),
+    );
     return db().$transaction((tx) => addMembership(tx, { tenant_id, user_id: user.id, role, source: 'signup', now: new Date() }));
   };
   await join(w.tenant.id, 'owner', 'Ada');

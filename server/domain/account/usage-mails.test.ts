@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { db } from '#server/platform/db.ts';
+import { testDatabase } from '#server/testing/database.ts';
+import { joined, mailsTo } from '#server/testing/mailbox.ts';
+import { workspace } from '#server/testing/workspace.ts';
+import { tellOfUsage } from './usage-mails.ts';
+
+await testDatabase();
+const now = new Date('2026-11-21T12:00:00Z');
+const used = (tenant_id: string, n: number, at = now) => {
+  const key = { tenant_id, kind: 'api_calls', year: at.getUTCFullYear(), month: at.getUTCMonth() + 1 };
+  return db().usage_counters.upsert({ where: { tenant_id_kind_year_month: key }, create: { ...key, n }, update: { n } });
+};
+
+test('the Owners are told at 80, 90 and 100 % of the calls of the month, each once, and a jump is one mail', async () => {
+  const w = await workspace({ plan: 'free' });
+  const [owner, admin] = [await joined(w.tenant.id, 'owner'), await joined(w.tenant.id, 'admin')];
+  for (const n of [7_999, 8_000, 8_500, 9_000, 9_999, 10_000, 12_000]) {
+    await used(w.tenant.id, n);
+    await tellOfUsage(db(), now);
+    await tellOfUsage(db(), now);
+  }
+  const mails = await mailsTo(owner);
+  assert.deepEqual(
+    mails.map(({ subject }) => subject.replace(w.tenant.name, 'W')),
+    ["W has used 80 % of the month's calls", "W has used 90 % of the month's calls", 'W has used all calls of the month'],
+  );
+  assert.match(mails[2]?.text ?? '', /Live calls are refused with 429 until 2026-12-01 00:00 UTC/);
+  assert.match(mails[0]?.text ?? '', /8,000 of 10,000 calls of the free plan are used/);
+  assert.deepEqual(await mailsTo(admin), []);
+
+  const next = new Date('2026-12-02T00:00:00Z');
+  await used(w.tenant.id, 11_000, next);
+  assert.equal(await tellOfUsage(db(), next), 1);
+  assert.equal((await mailsTo(owner)).length, 4, 'the next month begins anew, and a jump past all is one mail');
+});
+
+test('an operator’s limit counts in place of the plan’s, a raised one is told of anew, and no limit at all never', async () => {
+  const [small, none, pro] = [await workspace({ plan: 'pro' }), await workspace({ plan: 'free' }), await workspace({ plan: 'pro' })];
+  const limit = (tenant_id: string, value: number | null) =>
+    db().tenant_limit_overrides.upsert({
+      where: { tenant_id_kind: { tenant_id, kind: 'api_calls' } },
+      create: { tenant_id, kind: 'api_calls', value },
+      update: { value },
+    });
+  const owner = await joined(small.tenant.id, 'owner');
+  await limit(small.tenant.id, 100);
+  await limit(none.tenant.id, null);
+  await used(small.tenant.id, 100);
+  await used(none.tenant.id, 50_000);
+  await used(pro.tenant.id, 50_000);
+  assert.equal(await tellOfUsage(db(), now), 1);
+  await limit(small.tenant.id, 120);
+  assert.equal(await tellOfUsage(db(), now), 1, '100 of 120 is 83 %');
+  await limit(small.tenant.id, 1_000);
+  assert.equal(await tellOfUsage(db(), now), 0);
+  assert.deepEqual(
+    (await mailsTo(owner)).map(({ subject }) => subject.includes('all calls')),
+    [true, false],
+  );
+});

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { db, sql } from '#server/platform/db.ts';
+import { testDatabase } from '#server/testing/database.ts';
+import { joined, mailsTo } from '#server/testing/mailbox.ts';
+import { fresh, made } from '#server/testing/samples.ts';
+import { workspace } from '#server/testing/workspace.ts';
+import { tellOfEndingSecrets } from './ending.ts';
+
+await testDatabase();
+const DAY = 24 * 3_600_000;
+const start = Date.now();
+const day = (n: number) => new Date(start + n * DAY);
+const run = (n: number) => tellOfEndingSecrets(db(), day(n));
+
+test('Owners and Admins are told 30, 7 and 1 days ahead and at the end, once each, and never of a value', async () => {
+  const w = await workspace();
+  const [owner, admin, editor] = await Promise.all([
+    joined(w.tenant.id, 'owner'),
+    joined(w.tenant.id, 'admin'),
+    joined(w.tenant.id, 'editor'),
+  ]);
+  const value = 'the value itself, which nobody mails';
+  await made(w.live, 'secrets.create', { name: 'PAY_KEY', value, expires_at: day(40).toISOString(), strict_expiry_enforcement: true });
+  for (const at of [1, 9, 10.01, 10.1, 20, 33.01, 34, 39.01, 39.5, 40.01, 40.1, 41, 44]) await run(at);
+  for (const to of [owner, admin]) {
+    const mails = await mailsTo(to);
+    assert.deepEqual(
+      mails.map(({ subject, created_at }) => [subject.replace(w.tenant.name, 'W'), Math.floor((created_at.getTime() - start) / DAY)]),
+      [
+        ['The secret PAY_KEY of W expires soon', 10],
+        ['The secret PAY_KEY of W expires soon', 33],
+        ['The secret PAY_KEY of W expires soon', 39],
+        ['The secret PAY_KEY of W has expired', 40],
+      ],
+    );
+    assert.match(mails[0]?.text ?? '', /PAY_KEY in production: expires .* UTC; calls that need it are then refused\./);
+    assert.match(mails[3]?.text ?? '', /calls that need it are refused/);
+    assert.match(mails[0]?.text ?? '', new RegExp(`/${w.tenant.slug}/live/secrets`));
+    for (const { text, html } of mails) assert.ok(!`${text}${html}`.includes(value));
+  }
+  assert.deepEqual(await mailsTo(editor), []);
+});
+
+test('an environment of its own end is told of by that, a moved end is told of anew, and an end that was taken away not at all', async () => {
+  const w = await workspace();
+  const owner = await joined(w.tenant.id, 'owner');
+  await made(w.test, 'environments.create', { name: 'staging' });
+  const { id } = await made(w.test, 'secrets.create', { name: 'A', value: 'x', expires_at: day(50).toISOString() });
+  await made(w.test, 'secrets.put_value', { id, environment: 'staging', value: 'y' });
+  await made(w.test, 'secrets.update_environment', { id, env: 'staging', expires_at_override: day(25).toISOString() });
+  const gone = await made(w.test, 'secrets.create', { name: 'B', value: 'x', expires_at: day(25).toISOString() });
+  await made(w.test, 'secrets.update', { id: gone.id, expires_at: null });
+  await sql().query(`update secrets set created_at = now() - interval '90 days' where tenant_id = $1`, [w.tenant.id]);
+  assert.equal(await run(0.1), 1);
+  await made(w.test, 'secrets.update_environment', { id, env: 'staging', expires_at_override: day(28).toISOString() });
+  assert.equal(await run(0.2), 1);
+  assert.equal(await run(0.3), 0);
+  const mails = await mailsTo(owner);
+  assert.equal(mails.length, 2);
+  assert.match(mails[0]?.subject ?? '', /^\[Test\] The secret A of /);
+  assert.match(mails[0]?.text ?? '', /A in staging: expires .*; it is then still used, and every call with it carries a warning\./);
+});
+
+test('a short life is not announced the moment it begins, what ended long ago is not told of, and many at once are one mail', async () => {
+  const w = await workspace();
+  const owner = await joined(w.tenant.id, 'owner');
+  await made(w.live, 'secrets.create', { name: fresh('SHORT'), value: 'x', expires_at: day(5).toISOString() });
+  await made(w.live, 'secrets.create', { name: fresh('IMPORTED'), value: 'x', expires_at: day(-30).toISOString() });
+  assert.equal(await run(0.1), 0);
+  assert.equal(await run(4.1), 1);
+  for (let i = 0; i < 23; i++)
+    await made(w.live, 'secrets.create', { name: fresh(`MANY_${i}`), value: 'x', expires_at: day(60).toISOString() });
+  assert.equal(await run(53.1), 23);
+  const last = (await mailsTo(owner)).at(-1);
+  assert.match(last?.subject ?? '', /^23 secrets of .* expire soon$/);
+  assert.match(last?.text ?? '', /And 3 more\./);
+});

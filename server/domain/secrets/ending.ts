@@ -1,0 +1,74 @@
+import { postTeamMails } from '#server/domain/mail/service.ts';
+import { secretsEnding } from '#server/domain/mail/templates.ts';
+import { spaceOf } from '#server/kernel/context.ts';
+import type { Db, Tx } from '#server/kernel/database.ts';
+import { env } from '#server/platform/env.ts';
+
+const DAY = 24 * 3_600_000;
+/** Days ahead of the end of a value at which it is mailed about, and the end itself (interface rule 30 §9). */
+const AHEAD = [30, 7, 1, 0] as const;
+/** Values named in one mail. */
+const NAMED = 20;
+/** Rows of one run; the rest is told of in the next. */
+const BATCH = 2_000;
+
+type Ending = {
+  id: string;
+  tenant_id: string;
+  sandbox: boolean;
+  name: string;
+  environment: string;
+  ends: Date;
+  strict: boolean;
+  days: number;
+};
+
+/**
+ * Mails Owners and Admins about values that end within 30, 7 and 1 days and about those that have, each once, all of a space and a threshold in one
+ * mail; called by the worker each hour. An end that was closer than a threshold when the secret was made is no news, and one of yesterday's yesterday no
+ * help. @returns values told of
+ */
+export async function tellOfEndingSecrets(db: Db, now: Date): Promise<number> {
+  return db.$transaction(
+    async (tx) => {
+      const ending = await endingValues(tx, now);
+      const mails = Map.groupBy(ending, ({ tenant_id, sandbox, days }) => `${tenant_id} ${sandbox} ${days}`);
+      for (const values of mails.values()) await mail(tx, values, now);
+      for (const { id, tenant_id, sandbox, ends, days } of ending)
+        await tx.secret_expiry_mails.upsert({
+          where: { secret_environment_id: id, tenant_id, sandbox },
+          create: { secret_environment_id: id, tenant_id, sandbox, ends_at: ends, days },
+          update: { ends_at: ends, days },
+        });
+      return ending.length;
+    },
+    { timeout: 60_000 },
+  );
+}
+
+/** The environments' own ends, or those of their secrets, with the nearest threshold they have passed and nobody was told of. */
+const endingValues = (tx: Tx, now: Date) => tx.$queryRaw<Ending[]>`
+  with values as (
+    select e.id, e.tenant_id, e.sandbox, s.name, e.environment_name as environment, s.strict_expiry_enforcement as strict, s.created_at,
+      coalesce(e.expires_at_override, s.expires_at) as ends
+    from secret_environments e join secrets s on s.id = e.secret_id join tenants t on t.id = e.tenant_id
+    where e.current_value_id is not null and t.deleted_at is null
+      and coalesce(e.expires_at_override, s.expires_at) between ${new Date(now.getTime() - 2 * DAY)} and ${new Date(now.getTime() + AHEAD[0] * DAY)}),
+  due as (
+    select v.*, (select min(d) from unnest(${[...AHEAD]}::int[]) as d where v.ends <= ${now}::timestamptz + d * interval '1 day') as days from values v)
+  select due.* from due left join secret_expiry_mails m on m.secret_environment_id = due.id
+  where due.ends - due.days * interval '1 day' > due.created_at and (m.days is null or m.ends_at <> due.ends or m.days > due.days)
+  order by due.ends, due.name, due.environment limit ${BATCH}`;
+
+async function mail(tx: Tx, values: readonly Ending[], now: Date): Promise<void> {
+  const [first] = values;
+  if (!first) return;
+  const { tenant_id, days } = first;
+  const workspace = await tx.tenants.findUniqueOrThrow({ where: { id: tenant_id }, select: { name: true, slug: true } });
+  const space = spaceOf(first.sandbox);
+  const letter = secretsEnding(
+    { workspace: workspace.name, space, days, values: values.slice(0, NAMED), more: Math.max(values.length - NAMED, 0) },
+    `${env.PUBLIC_ADMIN_URL}/${workspace.slug}/${space}/secrets`,
+  );
+  await postTeamMails(tx, { tenant_id, kind: 'secret_ending', to: ['owner', 'admin'], letter, now });
+}
