@@ -1,3 +1,4 @@
+import { noteVersion } from '#server/domain/api-keys/versions/service.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { asRefusal, Refusal } from '#server/kernel/errors.ts';
 import type { AnyOperation } from '#server/kernel/operation.ts';
@@ -65,6 +66,7 @@ async function answer(call: Call, who: typeof authenticate): Promise<Wire> {
     return performed(op, ctx, mergedInput(op, req, params, body));
   }
   const { ctx, limit, legacy_key, legacy_key_auth } = await who(req.headers, edge);
+  noteVersion(ctx, call.version, req.headers.has('service-version'));
   const metered = await meter(limit, ctx.now);
   Object.assign(call.headers, metered.headers);
   if (metered.refusal) throw metered.refusal;

@@ -1,6 +1,7 @@
 import { tellOfUsage } from '#server/domain/account/service.ts';
 import { disableEndedKeys } from '#server/domain/api-keys/expiry.ts';
 import { tellOfEndingKeys } from '#server/domain/api-keys/notices.ts';
+import { pruneVersions } from '#server/domain/api-keys/versions/service.ts';
 import { pruneAuditLogs } from '#server/domain/audit-logs/retention.ts';
 import { signCheckpoints } from '#server/domain/audit-logs/signing.ts';
 import { verifyAllChains } from '#server/domain/audit-logs/verify.ts';
@@ -44,6 +45,7 @@ export const schedules = {
   sign_checkpoints: ['0 0 * * *', ({ now }) => signCheckpoints(now)],
   prune_audit_logs: ['30 1 * * *', async ({ now }) => pruneAuditLogs(await retentionWindows(now), now)],
   verify_chains: ['0 2 * * *', () => verifyAllChains()],
+  prune_versions: ['50 1 * * *', ({ now }) => pruneVersions(now)],
   prune_mails: ['45 2 * * *', ({ now }) => pruneMails(db(), now)],
 } as const satisfies Record<string, readonly [string, Job]>;
 

@@ -10,10 +10,12 @@ import {
   RevokedApiKey,
   RotateApiKey,
   RotatedApiKey,
+  SeenVersions,
   UpdateApiKey,
 } from './schema.ts';
 import * as keys from './service.ts';
 import { apiKeyUses } from './uses.ts';
+import { versionsSeen } from './versions/service.ts';
 
 export const list = operation({
   id: 'api_keys.list',
@@ -94,4 +96,15 @@ export const uses = operation({
   input: ApiKeyRef,
   output: ApiKeyUses,
   run: (ctx, input) => apiKeyUses(ctx, input),
+});
+
+export const versions = operation({
+  id: 'api_keys.versions',
+  summary: 'Which version of the API each key asks for',
+  http: 'GET /admin/api-versions',
+  needs: ['api_key:list'],
+  refuses: [],
+  input: z.object({}),
+  output: SeenVersions,
+  run: (ctx) => versionsSeen(ctx),
 });

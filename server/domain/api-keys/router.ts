@@ -5,6 +5,7 @@ export const apiKeysRouter = router({
   list: query(ops.list),
   get: query(ops.get),
   uses: query(ops.uses),
+  versions: query(ops.versions),
   create: mutation(ops.create),
   update: mutation(ops.update),
   rotate: mutation(ops.rotate),

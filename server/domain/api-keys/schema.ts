@@ -109,3 +109,25 @@ export const ApiKeyUses = z
     narrower_role_ids: z.array(z.uuid()).nullable(),
   })
   .meta({ id: 'ApiKeyUses' });
+
+/** Versions of the API, newest first, and which of them each key asked for since a day. `named` is false where the header was left out. */
+export const SeenVersions = z
+  .object({
+    versions: z.array(z.object({ version: z.string(), released_at: z.string(), summary: z.string(), newest: z.boolean() })),
+    since: time(),
+    seen: z.array(
+      z.object({
+        space: z.enum(['live', 'test']),
+        api_key_id: z.uuid(),
+        /** Null when the key is gone. */
+        name: z.string().nullable(),
+        key_id: z.string().nullable(),
+        active: z.boolean(),
+        version: z.string(),
+        named: z.boolean(),
+        calls: z.int(),
+        last_at: time(),
+      }),
+    ),
+  })
+  .meta({ id: 'SeenVersions' });

@@ -7,7 +7,7 @@ export async function forgetTestCalls(tenantId: string, until: Date): Promise<nu
   // Whole minutes, because rollups are: nobody has a key of the new Test before the next one begins.
   const minute = new Date((Math.floor(until.getTime() / 60_000) + 1) * 60_000);
   const removed = await pruneSpace(tenantId, true, minute);
-  for (const table of ['call_days', 'api_key_uses'])
+  for (const table of ['call_days', 'api_key_uses', 'api_version_days'])
     await sql().query(`delete from ${table} where tenant_id = $1 and sandbox and ${STAMPS[table]} <= $2`, [tenantId, until]);
   return removed;
 }
@@ -23,4 +23,4 @@ export async function forgetResetTests(now: Date): Promise<number> {
   return removed;
 }
 
-const STAMPS: Record<string, string> = { call_days: 'last_at', api_key_uses: 'last_used_at' };
+const STAMPS: Record<string, string> = { call_days: 'last_at', api_key_uses: 'last_used_at', api_version_days: 'last_at' };
