@@ -1,64 +1,34 @@
 import type { Ctx } from './context.ts';
 import type { Tx } from './database.ts';
-import { clampPage, type PageRequest } from './page.ts';
+import { recall, remember } from './known-totals.ts';
+import { ask, type Bind, beside, conditions, type Filter, type Listing } from './list-sql.ts';
+import { stretchOf } from './page.ts';
+import { countFound, FEW, foundAmong, foundIds, foundPage, likeFound, type Search, searchOf, walkedIds } from './searching.ts';
 
 // Pages by number over tables of any size (interface rule 01 §6.1: any page up to an offset of 100,000, and the true total). The ids of a page come
-// from an index, from whichever end of it is nearer, and a total from a live count, from an index, or from all rows less those that do not match.
+// from an index, from whichever end of it is nearer, and a total from a live count, from an index, from all rows less those that do not match, or from
+// when it was last counted, if nothing it depends on has changed since.
 
-export type ListedTable = 'routes' | 'secrets' | 'clients' | 'collections' | 'api_keys';
+export { type Condition, type Filter, inCollection } from './list-sql.ts';
+export { containing, FEW } from './searching.ts';
 
-type Bind = (value: unknown, type: 'text' | 'uuid' | 'timestamptz' | 'bigint') => string;
-/** `is` compares a column that is never null and `mostly` has one value; `where` is any other condition, and `count` counts its rows alone when that is cheaper elsewhere. */
-export type Filter =
-  | { column: string; is: string | boolean; mostly: string | boolean }
-  | { where: (bind: Bind, own: string) => string; count?: (bind: Bind, own: string) => string };
-
-export type Listing = PageRequest & {
-  table: ListedTable;
-  /** The live count of all rows, where it has not the table's name. */
-  counted?: string;
-  sort: string;
-  order: 'asc' | 'desc';
-  filters?: readonly (Filter | undefined | false)[];
-  /** Part of what a row is searched by; `%` and `_` mean themselves. */
-  q?: string | undefined;
-  tag?: string | undefined;
-};
-
-/** What a search found is looked up among the rows that pass the other filters while it is no more than this; else those rows are looked at. */
-export const FEW = 1_000;
 /** Rows counted on one side of a filter before the other is tried. */
 export const GLANCE = 8_192;
 
+type Found = { ids: string[]; total: number };
+
 /** The ids of a page in its order, and how many rows pass. Runs inside `read`. */
-export async function listIds(tx: Tx, ctx: Ctx, listing: Listing): Promise<{ ids: string[]; total: number }> {
+export async function listIds(tx: Tx, ctx: Ctx, listing: Listing): Promise<Found> {
   const filters = filtersOf(listing);
   const search = searchOf(listing);
-  if (!search) {
-    const total = await totalOf(tx, ctx, listing, filters);
-    return { ids: await idsOf(tx, ctx, listing, filters, total), total };
-  }
-  const few = filters.length === 0 ? await foundPage(tx, listing, search) : undefined;
-  if (few) return few;
-  const [found] = await askWith<{ n: number }>(tx, [], (bind) => `select matching_count(${matching(search, bind)})::float8 as n`);
-  const n = found?.n ?? 0;
-  if (filters.length === 0) return { ids: await foundIds(tx, listing, search, n), total: n };
-  const both = [...filters, amongFound(search, n)];
-  const total = n === 0 ? 0 : await totalOf(tx, ctx, listing, both);
-  return { ids: await idsOf(tx, ctx, listing, both, total), total };
+  if (search) return searched(tx, ctx, listing, filters, search);
+  const total = await totalOf(tx, ctx, listing, filters);
+  return { ids: await idsOf(tx, ctx, listing, filters, total), total };
 }
 
 /** How many rows pass, for lists with an order of their own. */
 export const countListed = (tx: Tx, ctx: Ctx, listing: Omit<Listing, 'q' | 'tag'>): Promise<number> =>
-  totalOf(
-    tx,
-    ctx,
-    listing,
-    (listing.filters ?? []).filter((f) => typeof f === 'object'),
-  );
-
-/** A LIKE pattern of what contains the text; `%` and `_` mean themselves. */
-export const containing = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
+  totalOf(tx, ctx, listing, filtersOf(listing));
 
 /** Rows in the order of the ids they were read by. */
 export function inOrder<R extends { id: string }>(ids: readonly string[], rows: readonly R[]): R[] {
@@ -66,73 +36,44 @@ export function inOrder<R extends { id: string }>(ids: readonly string[], rows: 
   return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
-const OWN = 'tenant_id = $1::uuid and sandbox = $2::boolean';
-/** A statement about rows of the space; its text depends on the code alone, so it is parsed once a connection. */
-const ask = <R>(tx: Tx, ctx: Ctx, write: (bind: Bind, own: string) => string): Promise<R[]> =>
-  askWith<R>(tx, [ctx.tenant_id, ctx.sandbox], (bind) => write(bind, OWN));
-
-async function askWith<R>(tx: Tx, values: unknown[], write: (bind: Bind) => string): Promise<R[]> {
-  const text = write((value, type) => `$${values.push(value)}::${type}`);
-  return tx.$queryRawUnsafe<R[]>(text, ...values);
-}
-
 const filtersOf = ({ filters = [] }: Pick<Listing, 'filters'>): Filter[] => filters.filter((f) => typeof f === 'object');
 
-type Search = { table: ListedTable; pattern: string | null; tag: string | null };
+/** Rows looked at in the order of the page, in the hope that enough of them match. */
+const WALK = 6_000;
 
-const searchOf = ({ table, q, tag }: Listing): Search | undefined =>
-  q || tag !== undefined ? { table, tag: tag ?? null, pattern: q ? containing(q) : null } : undefined;
+/**
+ * While a search finds few, they are looked up and what passes the filters is counted and put in order. Of what finds more the total is counted once,
+ * and a page is mostly found soon by going through the rows in its order.
+ */
+async function searched(tx: Tx, ctx: Ctx, listing: Listing, filters: Filter[], search: Search): Promise<Found> {
+  const key = keyOf(ctx, listing, filters, search);
+  const known = await knownTotal(tx, ctx, listing, key);
+  const both = [...filters, likeFound(search)];
+  const page = (total: number) => (filters.length === 0 ? foundIds(tx, listing, search, total) : idsOf(tx, ctx, listing, both, total));
+  if (known && known.total > FEW) return { ids: await page(known.total), total: known.total };
+  const walked = known && (await walkedIds(tx, ctx, listing, both, known, WALK));
+  if (known && walked) return { ids: walked, total: known.total };
 
-const matching = ({ table, pattern, tag }: Search, bind: Bind) => `${bind(table, 'text')}, ${bind(pattern, 'text')}, ${bind(tag, 'text')}`;
-
-/** The answer to a search that finds few; undefined when it finds more. */
-async function foundPage(tx: Tx, listing: Listing, search: Search): Promise<{ ids: string[]; total: number } | undefined> {
-  const { skip, per_page } = clampPage(listing);
-  const rows = await askWith<{ id: string | null; n: number }>(
-    tx,
-    [],
-    (bind) =>
-      `select id, n::int as n from matching_page(${matching(search, bind)}, ${bind(listing.sort, 'text')}, ${listing.order === 'desc'},
-        ${bind(skip, 'bigint')}, ${bind(per_page, 'bigint')}, ${FEW})`,
-  );
-  const total = rows[0]?.n ?? 0;
-  return total > FEW ? undefined : { ids: rows.flatMap(({ id }) => id ?? []), total };
+  const few = filters.length === 0 ? await foundPage(tx, ctx, listing, search) : await foundAmong(tx, ctx, listing, search, filters);
+  // Of what is found often enough that a walk finds it soon the total is worth remembering.
+  if (few && key && few.version !== null && few.total * WALK > few.of * listing.per_page) remember(key, few.version, few.total);
+  if (few) return { ids: few.ids, total: few.total };
+  const count = () => (filters.length === 0 ? countFound(tx, search) : countDirectly(tx, ctx, listing, both));
+  const total = known?.total ?? (await countedOnce(tx, ctx, listing, key, count));
+  return { ids: await page(total), total };
 }
 
-async function foundIds(tx: Tx, listing: Listing, search: Search, total: number): Promise<string[]> {
-  const { take, skip, order, backwards } = stretchOf(listing, total);
-  if (take === 0) return [];
-  const rows = await askWith<{ id: string }>(
-    tx,
-    [],
-    (bind) =>
-      `select id from matching_ids(${matching(search, bind)}, ${bind(listing.sort, 'text')}, ${order === 'desc'}, ${bind(skip, 'bigint')}, ${bind(take, 'bigint')}) as id`,
-  );
-  const ids = rows.map((row) => row.id);
-  return backwards ? ids.reverse() : ids;
-}
-
-function amongFound(search: Search, n: number): Filter {
-  if (n <= FEW)
-    return { where: (bind) => `id in (select matching_ids(${matching(search, bind)}, null, false, 0, ${bind(FEW, 'bigint')}))` };
-  const { pattern, tag } = search;
-  return {
-    where: (bind) =>
-      [
-        ...(pattern === null ? [] : [`search_text like lower(${bind(pattern, 'text')})`]),
-        ...(tag === null ? [] : [`tags @> array[${bind(tag, 'text')}]`]),
-      ].join(' and '),
-  };
-}
-
-async function totalOf(tx: Tx, ctx: Ctx, { table, counted = table }: Listing, filters: readonly Filter[]): Promise<number> {
+async function totalOf(tx: Tx, ctx: Ctx, listing: Omit<Listing, 'q' | 'tag'>, filters: readonly Filter[]): Promise<number> {
+  const { table, counted = table } = listing;
   const live = (bind: Bind, own: string) =>
     `coalesce((select n from row_counts where ${own} and kind = ${bind(counted, 'text')}), 0)::float8`;
   const one = async (write: (bind: Bind, own: string) => string) => (await ask<{ n: number }>(tx, ctx, write))[0]?.n ?? 0;
-  const direct = () =>
-    one((bind, own) => `select count(*)::float8 as n from ${table} where ${[own, ...conditions(filters, bind, own)].join(' and ')}`);
+  const key = keyOf(ctx, listing, filters);
+  const direct = () => countedOnce(tx, ctx, listing, key, () => countDirectly(tx, ctx, listing, filters));
   const [first, ...more] = filters;
   if (!first) return one((bind, own) => `select ${live(bind, own)} as n`);
+  const known = await knownTotal(tx, ctx, listing, key);
+  if (known) return known.total;
   if (more.length > 0) return direct();
   if ('where' in first) {
     const { count } = first;
@@ -158,6 +99,15 @@ async function totalOf(tx: Tx, ctx: Ctx, { table, counted = table }: Listing, fi
   return direct();
 }
 
+async function countDirectly(tx: Tx, ctx: Ctx, { table }: Pick<Listing, 'table'>, filters: readonly Filter[]): Promise<number> {
+  const [row] = await ask<{ n: number }>(
+    tx,
+    ctx,
+    (bind, own) => `select count(*)::float8 as n from ${table} where ${[own, ...conditions(filters, bind, own)].join(' and ')}`,
+  );
+  return row?.n ?? 0;
+}
+
 async function idsOf(tx: Tx, ctx: Ctx, listing: Listing, filters: readonly Filter[], total: number): Promise<string[]> {
   const { take, skip, order, backwards } = stretchOf(listing, total);
   if (take === 0) return [];
@@ -165,32 +115,40 @@ async function idsOf(tx: Tx, ctx: Ctx, listing: Listing, filters: readonly Filte
     tx,
     ctx,
     (bind, own) =>
-      `select id from ${listing.table} where ${[own, ...conditions(filters, bind, own)].join(' and ')} order by ${listing.sort} ${order}, id ${order}
+      `select id from ${listing.table} where ${[own, ...conditions(filters, bind, own, total <= FEW)].join(' and ')} order by ${listing.sort} ${order}, id ${order}
         offset ${bind(skip, 'bigint')} limit ${bind(take, 'bigint')}`,
   );
   const ids = rows.map((row) => row.id);
   return backwards ? ids.reverse() : ids;
 }
 
-/** The part of the order that a page is, from the end that is nearer: `backwards` means in the other order, to be turned round. */
-export function stretchOf(asked: PageRequest & { order: 'asc' | 'desc' }, total: number) {
-  const { skip, per_page } = clampPage(asked);
-  const take = Math.max(0, Math.min(per_page, total - skip));
-  const behind = total - skip - take;
-  const backwards = take > 0 && behind < skip;
-  const order: 'asc' | 'desc' = (asked.order === 'asc') === backwards ? 'desc' : 'asc';
-  return { take, skip: backwards ? behind : skip, order, backwards };
+/** Under what a total is remembered; undefined when something else than the list's own version decides it. */
+function keyOf(ctx: Ctx, { table }: Pick<Listing, 'table'>, filters: readonly Filter[], search?: Search): string | undefined {
+  const parts = filters.map((f) => ('where' in f ? f.same : `${f.column}=${f.is}`));
+  if (table === 'api_keys' || parts.includes(undefined)) return undefined;
+  return JSON.stringify([ctx.tenant_id, ctx.sandbox, table, parts, search?.pattern ?? null, search?.tag ?? null]);
 }
 
-/** Truths are written out, so that an index of the rows off or on alone can be seen to fit. */
-const conditions = (filters: readonly Filter[], bind: Bind, own: string): string[] =>
-  filters.map((f) => {
-    if ('where' in f) return f.where(bind, own);
-    return typeof f.is === 'boolean' ? (f.is ? f.column : `not ${f.column}`) : `${f.column} = ${bind(f.is, 'text')}`;
-  });
+/** The total as it was counted at the version the list still has, and the number of all rows. */
+async function knownTotal(tx: Tx, ctx: Ctx, { table }: Pick<Listing, 'table'>, key: string | undefined) {
+  const known = key === undefined ? undefined : recall(key);
+  const state = known && (await stateOf(tx, ctx, table));
+  return known && state?.version === known.version ? { total: known.total, of: state.n } : undefined;
+}
 
-/** The rows that an equality leaves out, as stretches of an index. */
-const beside = (f: { column: string; is: string | boolean }, bind: Bind): string[] =>
-  typeof f.is === 'boolean'
-    ? [f.is ? `not ${f.column}` : f.column]
-    : [`${f.column} < ${bind(f.is, 'text')}`, `${f.column} > ${bind(f.is, 'text')}`];
+/** The version is asked before the rows are counted: a change between the two leaves a total under a version that nobody sees any more. */
+async function countedOnce(tx: Tx, ctx: Ctx, { table }: Pick<Listing, 'table'>, key: string | undefined, count: () => Promise<number>) {
+  const state = key === undefined ? undefined : await stateOf(tx, ctx, table);
+  const total = await count();
+  if (key !== undefined && state) remember(key, state.version, total);
+  return total;
+}
+
+const stateOf = async (tx: Tx, ctx: Ctx, table: string): Promise<{ n: number; version: bigint } | undefined> =>
+  (
+    await ask<{ n: number; version: bigint }>(
+      tx,
+      ctx,
+      (bind, own) => `select n::float8 as n, version from row_counts where ${own} and kind = ${bind(table, 'text')}`,
+    )
+  )[0];

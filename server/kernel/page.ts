@@ -60,4 +60,14 @@ export function wholeList<T>(rows: T[]): Page<T> {
   return { rows, total: rows.length, page: 1, per_page: Math.max(rows.length, 1), total_pages: rows.length === 0 ? 0 : 1 };
 }
 
+/** The part of the order that a page is, from the end that is nearer: `backwards` means in the other order, to be turned round. */
+export function stretchOf(asked: PageRequest & { order: 'asc' | 'desc' }, total: number) {
+  const { skip, per_page } = clampPage(asked);
+  const take = Math.max(0, Math.min(per_page, total - skip));
+  const behind = total - skip - take;
+  const backwards = take > 0 && behind < skip;
+  const order: 'asc' | 'desc' = (asked.order === 'asc') === backwards ? 'desc' : 'asc';
+  return { take, skip: backwards ? behind : skip, order, backwards };
+}
+
 const lastPage = (perPage: number) => Math.floor(OFFSET_CEILING / perPage) + 1;

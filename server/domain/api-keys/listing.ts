@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
-import { countListed, inOrder, listIds, stretchOf } from '#server/kernel/listing.ts';
-import { pageOf } from '#server/kernel/page.ts';
+import { countListed, inOrder, listIds } from '#server/kernel/listing.ts';
+import { pageOf, stretchOf } from '#server/kernel/page.ts';
 import type { ListApiKeys } from './schema.ts';
 import { withUsage } from './store.ts';
 

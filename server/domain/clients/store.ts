@@ -4,7 +4,7 @@ import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { notFound } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
-import { inOrder, listIds } from '#server/kernel/listing.ts';
+import { inCollection, inOrder, listIds } from '#server/kernel/listing.ts';
 import type { CredentialKind, ListClients } from './schema.ts';
 
 type Query = z.output<typeof ListClients>;
@@ -19,7 +19,7 @@ export async function findPage(tx: Tx, ctx: Ctx, query: Query) {
     filters: [
       type !== undefined && { column: 'type', is: type, mostly: 'server' },
       enabled !== undefined && { column: 'enabled', is: enabled, mostly: true },
-      collection_id !== undefined && { where: (bind) => `collection_id = ${bind(collection_id, 'uuid')}` },
+      collection_id !== undefined && inCollection(collection_id),
     ],
     q: q?.trim(),
   });

@@ -8,7 +8,7 @@ import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
-import { type Filter, inOrder, listIds } from '#server/kernel/listing.ts';
+import { type Filter, inCollection, inOrder, listIds } from '#server/kernel/listing.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
 import { pageOf } from '#server/kernel/page.ts';
 import * as answers from './answers.ts';
@@ -34,7 +34,7 @@ export function listRoutes(ctx: Ctx, query: z.output<typeof ListRoutes>) {
       table: 'routes',
       filters: [
         enabled !== undefined && { column: 'enabled', is: enabled, mostly: true },
-        collection_id !== undefined && { where: (bind) => `collection_id = ${bind(collection_id, 'uuid')}` },
+        collection_id !== undefined && inCollection(collection_id),
         environment !== undefined && configuredFor(environment),
       ],
     });

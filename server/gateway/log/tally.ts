@@ -88,7 +88,8 @@ function add(tally: Tally, row: LogRow): void {
   if (row.error !== null || (row.status_code ?? 0) >= 500) tally.errors += 1;
   if (row.rate_limited) tally.rate_limited += 1;
   if (countedByPlan(row)) tally.counted += 1;
-  addKind(tally.kinds, row.status_code ?? 0, row.method);
+  // A row that waited on the disk may lack what a row always has.
+  addKind(tally.kinds, row.status_code ?? 0, row.method ?? '');
   tally.bytes_in += row.request_bytes;
   tally.bytes_out += row.response_bytes;
   observe(tally.latency, row.latency_ms);

@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { ListClients } from '#server/domain/clients/schema.ts';
+import { createClient, deleteClient, listClients, updateClient } from '#server/domain/clients/service.ts';
+import { ListRoutes } from '#server/domain/routes/schema.ts';
+import { listRoutes } from '#server/domain/routes/service.ts';
+import type { Ctx } from '#server/kernel/context.ts';
+import { inTransaction } from '#server/kernel/database.ts';
+import { sql } from '#server/platform/db.ts';
+import { testDatabase } from '#server/testing/database.ts';
+import { type Workspace, workspace } from '#server/testing/workspace.ts';
+
+// Searches are looked up, walked or remembered, whichever is quickest: the answer is that of the plain query, whatever the way to it.
+
+await testDatabase();
+const ROWS = 6_000;
+const clients = (ctx: Ctx, query: object) => listClients(ctx, ListClients.parse(query));
+const routes = (ctx: Ctx, query: object) => listRoutes(ctx, ListRoutes.parse(query));
+
+/** Beginnings that thousands share, that few have, and that lie at one end of every order. */
+const PARTS = [
+  'Payments API',
+  'payments-e1',
+  '100% payments',
+  'a_b',
+  'axb',
+  'back\\slash',
+  "o'brien; drop table clients; --",
+  'Größe ÄÖÜ ß',
+  '日本語',
+  '😀 e1',
+  'İstanbul',
+  'tab\tx',
+];
+
+async function filled(w: Workspace) {
+  await sql().query(
+    `insert into clients (id, tenant_id, sandbox, name, type, ip_address, enabled, created_at, updated_at)
+      select gen_random_uuid(), $1, false,
+        case when i <= 600 then 'oldest ' || i when i % 100 = 0 then 'rarely ' || i else (array[${PARTS.map((_, i) => `$${i + 3}`)}])[1 + i % ${PARTS.length}] || ' ' || i end,
+        case when i % 3 = 0 then 'user' else 'server' end, '10.0.0.' || i % 250, i % 20 <> 0, now() - ($2::int - i) * interval '1 minute', now()
+      from generate_series(1, $2::int) i`,
+    [w.tenant.id, ROWS, ...PARTS],
+  );
+  await sql().query('analyze clients');
+}
+
+type Row = { id: string; name: string; type: string; enabled: boolean; created_at: Date };
+const rowsOf = async (w: Workspace, q: string): Promise<Row[]> =>
+  (
+    await sql().query<Row>(
+      'select id, name, type, enabled, created_at from clients where tenant_id = $1 and not sandbox and strpos(search_text, lower($2) collate "C") > 0 order by name, id',
+      [w.tenant.id, q],
+    )
+  ).rows;
+
+const w = await workspace();
+await filled(w);
+
+const QUERIES = [
+  'payments',
+  'PAYMENTS API',
+  'e1',
+  'E',
+  '%',
+  '_',
+  '0%',
+  'a_b',
+  '\\',
+  'back\\',
+  "'",
+  "o'brien; drop",
+  'größe',
+  'ß',
+  '日',
+  '😀',
+  'i',
+  'oldest',
+  'rarely',
+  'oldest 77',
+  '10.0.0.7',
+  '\t',
+  'ʻ',
+  'nothing like it',
+  'x 1',
+];
+
+test('a search finds what holds its text, by any order and filter, on every page, asked for the first time and again', async () => {
+  for (const q of QUERIES) {
+    const plain = await rowsOf(w, q.trim());
+    for (const [filter, passes] of [
+      [{}, () => true],
+      [{ enabled: 'true' }, (row: Row) => row.enabled],
+      [{ enabled: 'false', type: 'user' }, (row: Row) => !row.enabled && row.type === 'user'],
+    ] as const) {
+      const wanted = plain.filter(passes);
+      for (const [sort, order] of [
+        ['name', 'asc'],
+        ['created_at', 'desc'],
+      ] as const) {
+        const sorted = sort === 'name' ? wanted : wanted.toSorted((a, b) => a.created_at.getTime() - b.created_at.getTime());
+        const inOrder = order === 'desc' ? sorted.toReversed() : sorted;
+        const last = Math.max(1, Math.ceil(wanted.length / 25));
+        for (const page of [1, 1, last, ...(order === 'asc' ? [Math.ceil(last / 2), last + 1] : [])]) {
+          const got = await clients(w.live, { ...filter, q, sort, order, page, per_page: 25 });
+          const what = JSON.stringify({ q, filter, sort, order, page });
+          assert.equal(got.total, wanted.length, what);
+          assert.deepEqual(
+            got.rows.map(({ name }) => name),
+            inOrder.slice((page - 1) * 25, page * 25).map(({ name }) => name),
+            what,
+          );
+        }
+      }
+    }
+  }
+});
+
+test('a search that was counted tells every change at once: of a name, a filter, a new row and one that went', async () => {
+  const total = async (query: object) => (await clients(w.live, query)).total;
+  const [one] = (await clients(w.live, { q: 'payments api', enabled: 'true' })).rows;
+  assert.ok(one);
+  const before = {
+    all: await total({ q: 'payments' }),
+    on: await total({ q: 'payments', enabled: 'true' }),
+    both: await total({ type: 'server', enabled: 'true' }),
+  };
+  assert.ok(before.all > 1_000 && before.on > 1_000 && before.both > 1_000, 'more than is looked up');
+  const expect = async (all: number, on: number, what: string) =>
+    assert.deepEqual(
+      [await total({ q: 'payments' }), await total({ q: 'payments', enabled: 'true' })],
+      [before.all + all, before.on + on],
+      what,
+    );
+  await expect(0, 0, 'asked again');
+  await updateClient(w.live, { id: one.id, description: 'nobody searches this' });
+  await expect(0, 0, 'another field');
+  await updateClient(w.live, { id: one.id, enabled: false });
+  await expect(0, -1, 'switched off');
+  await updateClient(w.live, { id: one.id, name: 'Renamed' });
+  await expect(-1, -1, 'renamed');
+  await updateClient(w.live, { id: one.id, name: 'Payments again', enabled: true });
+  await expect(0, 0, 'and back');
+  const made = await createClient(w.live, { name: 'More payments', ip_address: '203.0.113.7' });
+  await expect(1, 1, 'one more');
+  await deleteClient(w.live, { id: made.id });
+  await expect(0, 0, 'and gone');
+  await sql().query("update clients set type = 'user' where tenant_id = $1 and type = 'server' and name like 'axb%'", [w.tenant.id]);
+  const { rows } = await sql().query<{ n: number }>(
+    "select count(*)::int as n from clients where tenant_id = $1 and type = 'server' and enabled",
+    [w.tenant.id],
+  );
+  assert.equal(await total({ type: 'server', enabled: 'true' }), rows[0]?.n, 'many rows at once, without a search');
+});
+
+test('what a transaction counted of its own changes is forgotten with it, and what others count meanwhile holds', async () => {
+  const total = async (ctx: Ctx) => (await clients(ctx, { q: 'payments' })).total;
+  const before = await total(w.live);
+  await assert.rejects(
+    inTransaction(w.live, async (tx) => {
+      await tx.clients.deleteMany({ where: { tenant_id: w.tenant.id, sandbox: false, name: { startsWith: 'payments-e1' } } });
+      const own = await total({ ...w.live, tx });
+      assert.ok(own < before);
+      assert.equal(await total({ ...w.live, tx }), own);
+      assert.equal(await total(w.live), before, 'nobody else sees it');
+      throw new Error('undone');
+    }),
+    /undone/,
+  );
+  await createClient(w.live, { name: 'payments next', ip_address: '203.0.113.7' });
+  assert.equal(await total(w.live), before + 1);
+});
+
+test('a total is remembered for one space of one workspace', async () => {
+  const other = await workspace();
+  await filled(other);
+  await sql().query("delete from clients where tenant_id = $1 and name like 'payments-e1%'", [other.tenant.id]);
+  const [mine, theirs] = [(await rowsOf(w, 'payments')).length, (await rowsOf(other, 'payments')).length];
+  assert.notEqual(mine, theirs);
+  for (let i = 0; i < 2; i++)
+    assert.deepEqual(
+      [
+        await clients(w.live, { q: 'payments' }),
+        await clients(other.live, { q: 'payments' }),
+        await clients(w.test, { q: 'payments' }),
+      ].map(({ total }) => total),
+      [mine, theirs, 0],
+    );
+});
+
+test('every column that a list is filtered or searched by gives it another version when it changes, and no other column does', async () => {
+  const { rows: triggers } = await sql().query<{ list: string; columns: string }>(
+    "select tgrelid::regclass::text as list, encode(tgargs, 'escape') as columns from pg_trigger where tgname = 'list_changed'",
+  );
+  assert.deepEqual(Object.fromEntries(triggers.map(({ list, columns }) => [list, columns.replace('\\000', '').split(' ').sort()])), {
+    clients: ['collection_id', 'enabled', 'search_text', 'type'],
+    collections: ['search_text'],
+    routes: ['collection_id', 'enabled', 'search_text'],
+    secrets: ['collection_id', 'search_text', 'secret_type', 'tags'],
+  });
+  const version = async () =>
+    (
+      await sql().query<{ version: string }>("select version from row_counts where tenant_id = $1 and not sandbox and kind = 'clients'", [
+        w.tenant.id,
+      ])
+    ).rows[0]?.version;
+  const seen = new Set([await version()]);
+  for (const change of ["name = name || '!'", 'enabled = not enabled', "type = 'user'"]) {
+    await sql().query(
+      `update clients set ${change} where id = (select id from clients where tenant_id = $1 and not sandbox and type = 'server' limit 1)`,
+      [w.tenant.id],
+    );
+    seen.add(await version());
+  }
+  assert.equal(seen.size, 4);
+  await sql().query("update clients set updated_at = now(), ip_notes = '{}', type = type where tenant_id = $1", [w.tenant.id]);
+  seen.add(await version());
+  assert.equal(seen.size, 4);
+});
+
+test('a collection, an environment and a text narrow a list of routes together', async () => {
+  const total = async (query: object) => (await routes(w.live, query)).total;
+  for (const q of ['x', '%', "'"])
+    assert.equal(await total({ q, environment: 'production', enabled: 'true', collection_id: w.tenant.id }), 0);
+});
