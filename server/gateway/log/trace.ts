@@ -46,7 +46,10 @@ const MAX_NAME = 128;
 const shortened = (name: string): string => (name.length > MAX_NAME ? name.slice(0, MAX_NAME) : name);
 
 /** The trace as JSON, at a third of what `JSON.stringify` costs: every name in it is a token (RFC 9110 §5.6.2), in which nothing needs escaping. */
-export function traceText({ phases_ms, latency_phase, request_headers, response_headers, limits }: Trace): string {
+export function traceText(trace: Trace): string {
+  const { phases_ms, latency_phase, request_headers, response_headers, limits } = trace;
+  // A row that waited on the disk may be of an earlier release, and must not hold back its neighbours.
+  if (!phases_ms || !request_headers || !response_headers || !limits) return JSON.stringify(trace);
   let phases = '';
   for (const phase of PHASES) {
     const ms = phases_ms[phase];
