@@ -6,7 +6,7 @@ import { loadRootKeys, parseRootKey } from '../server/crypto/root-key.ts';
 import { type Env, EnvError, parseEnv, withoutEffect } from '../server/platform/env.ts';
 import { roleProblem } from './database-role.ts';
 import { openDatabase } from './open-database.ts';
-import { accepts, publicPorts, whyNotFree } from './ports.ts';
+import { accepts, hostBehind, publicPorts, whyNotFree } from './ports.ts';
 import { migrationState } from './schema.ts';
 
 // npm run doctor: what this installation stands on, one line a thing, with the next step where something is wrong. Changes nothing.
@@ -188,14 +188,20 @@ async function fits(client: pg.Client, id: string | undefined, env: Env): Promis
 }
 
 async function ports(env: Env): Promise<Finding[]> {
-  if (await accepts({ path: `${env.WEB_SOCKET}.run` }))
-    return [
-      ok(
-        `${publicPorts(env)
-          .map(({ port }) => port)
-          .join(', ')}: Sallyport is running here`,
-      ),
-    ];
+  if (await accepts({ path: `${env.WEB_SOCKET}.run` })) {
+    const host = hostBehind(env.BIND_ADDRESS);
+    const listed = publicPorts(env).map(({ port }) => port);
+    const silent: number[] = [];
+    for (const port of listed) if (!(await accepts({ port, host }))) silent.push(port);
+    return silent.length === 0
+      ? [ok(`${listed.join(', ')}: Sallyport is running here`)]
+      : [
+          warn(
+            `Sallyport runs from ${env.DATA_DIR}, and nothing answers on ${silent.join(', ')}`,
+            'It may be starting; else run doctor with the settings (PLANE_PORTS, PORT, BIND_ADDRESS) that it was started with.',
+          ),
+        ];
+  }
   return Promise.all(
     publicPorts(env).map(async (port) => {
       const problem = await whyNotFree(port, env.BIND_ADDRESS);

@@ -25,6 +25,9 @@ export function whyNotFree({ port, setting }: PublicPort, address: string): Prom
   });
 }
 
+/** Where to knock at what listens on an address: at this machine's own when it is that of every network. */
+export const hostBehind = (address: string): string => (address === '0.0.0.0' ? '127.0.0.1' : address === '::' ? '::1' : address);
+
 /** Whether something accepts connections there now. */
 export function accepts(target: net.NetConnectOpts): Promise<boolean> {
   return new Promise((resolve) => {

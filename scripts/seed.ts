@@ -1,7 +1,11 @@
-// npm run seed   a workspace to play with: acme, in Test, with environments, secrets, clients, a collection and routes. Safe to run twice.
+// npm run seed   a workspace to play with: playground, in Test, with environments, secrets, clients, a collection and routes. Safe to run twice.
+import { parseEnv } from '../server/platform/env.ts';
+import { fail, Problem } from './command.ts';
 import { openDatabase } from './open-database.ts';
 import { generateClient, migrate } from './schema.ts';
 
+if (parseEnv(process.env).NODE_ENV === 'production')
+  fail(new Problem('The seed makes an account whose password everybody knows: not in production.'));
 process.env.LOG_LEVEL ??= 'warn';
 await generateClient();
 const database = await openDatabase();
@@ -12,10 +16,12 @@ const { perform } = await import('../server/api/perform.ts');
 const { operations } = await import('../server/api/operations.ts');
 const { provisionTenant, createKey, operatorCtx } = await import('../server/domain/operator/service.ts');
 const { CAPABILITIES } = await import('../server/kernel/capabilities.ts');
-const { closeDb } = await import('../server/platform/db.ts');
+const { closeDb, db } = await import('../server/platform/db.ts');
 
+const slug = 'playground';
 const owner = { email: 'dana@example.com', password: 'a workspace to play with' };
-const tenant = await provisionTenant({ slug: 'acme', name: 'Acme', owner_email: owner.email, owner_password: owner.password });
+if (await isSomebodyElses()) fail(new Problem(`There is a workspace ${slug} that the seed did not make; it is left alone.`));
+const tenant = await provisionTenant({ slug, name: 'Playground', owner_email: owner.email, owner_password: owner.password });
 const base = operatorCtx(tenant.id, 'test');
 const ctx = { ...base, actor: { ...base.actor, capabilities: new Set(CAPABILITIES) } };
 
@@ -46,15 +52,23 @@ if (tenant.created) {
     allowed_methods: ['GET'],
   });
 }
-const key = await createKey({ slug: 'acme', space: 'test', role: 'Key - Infrastructure', name: 'seed' });
+const key = await createKey({ slug, space: 'test', role: 'Key - Infrastructure', name: 'seed' });
 console.log(`
-Workspace acme is ready${tenant.created ? '' : ' (it was there already)'}.
+Workspace ${slug} is ready${tenant.created ? '' : ' (it was there already)'}.
   Sign in      ${owner.email} / ${owner.password}
   Test key     ${key.api_key}
   First call   curl ${key.proxy_url}/echo/hello -H "X-Svc-Key: ${key.api_key}"
 `);
 await closeDb();
 await database.release();
+
+/** Nobody gets an owner with a well-known password into a workspace of their own. */
+async function isSomebodyElses(): Promise<boolean> {
+  const found = await db().tenants.findUnique({ where: { slug } });
+  if (!found) return false;
+  const ours = { tenant_id: found.id, role: 'owner', removed_at: null, user: { email: owner.email } };
+  return (await db().memberships.findFirst({ where: ours })) === null;
+}
 
 async function make(id: string, input: Record<string, unknown>): Promise<Record<string, unknown>> {
   const op = operations.find((o) => o.id === id);

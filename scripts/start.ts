@@ -9,7 +9,7 @@ import { log } from '../server/platform/log.ts';
 import { buildWeb } from './build.ts';
 import { fail, Problem } from './command.ts';
 import { type Database, startDatabase } from './database.ts';
-import { accepts, publicPorts, whyNotFree } from './ports.ts';
+import { accepts, hostBehind, publicPorts, whyNotFree } from './ports.ts';
 import { keepRunning, type RoleProcess } from './role.ts';
 import { generateClient, migrate, migrationState } from './schema.ts';
 
@@ -115,13 +115,9 @@ function startRoles(url: string): void {
 }
 
 async function allReady(): Promise<void> {
-  const targets: net.NetConnectOpts[] = portsHere().map(({ port }) => ({ port, host: reachable(env.BIND_ADDRESS) }));
+  const targets: net.NetConnectOpts[] = portsHere().map(({ port }) => ({ port, host: hostBehind(env.BIND_ADDRESS) }));
   if (env.SALLYPORT_ROLES.includes('web')) targets.push({ path: env.WEB_SOCKET });
   for (const target of targets) while (!(await accepts(target))) await sleep(50);
-}
-
-function reachable(address: string): string {
-  return address === '0.0.0.0' ? '127.0.0.1' : address === '::' ? '::1' : address;
 }
 
 /** The embedded server has no service manager but us: when it is gone it is started again, and the roles' pools reconnect. */
