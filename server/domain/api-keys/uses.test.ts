@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { call as logged } from '#server/domain/request-logs/call.fixture.ts';
 import { insertRows } from '#server/gateway/log/insert.ts';
-import type { LogRow } from '#server/gateway/log/row.ts';
 import { KEY_ROLES, keyCapabilities } from '#server/kernel/capabilities.ts';
-import { newId } from '#server/kernel/ids.ts';
 import { sql } from '#server/platform/db.ts';
 import { call } from '#server/testing/calls.ts';
 import { testDatabase } from '#server/testing/database.ts';
@@ -29,33 +28,7 @@ test('a key that only read and called is offered the roles for that, and a refus
     ['route:list', 'secret:read'],
   );
   assert.deepEqual((await uses()).narrower_role_ids, roles('Read-only'));
-  const row = {
-    tenant_id: w.tenant.id,
-    sandbox: false,
-    api_key_id: key.row.id,
-    ts: new Date().toISOString(),
-    request_id: newId(),
-    request_bytes: 0,
-    response_bytes: 0,
-  };
-  await insertRows(sql(), [
-    {
-      ...row,
-      client_origin: 'direct',
-      route_id: null,
-      matched_client_id: null,
-      environment: null,
-      status_code: 200,
-      latency_ms: 5,
-      upstream_ms: 3,
-      rate_limited: false,
-      secrets_used: [],
-      warnings: [],
-      injected: [],
-      error: null,
-      trace: { phases_ms: { limit: 1 } },
-    } as unknown as LogRow,
-  ]);
+  await insertRows(sql(), [logged(w.live, { api_key_id: key.row.id, ts: new Date().toISOString() })]);
   assert.deepEqual((await uses()).used.map((use) => use.capability)[0], 'proxy:invoke');
   assert.deepEqual((await uses()).narrower_role_ids, roles('Invoke', 'Read-only'));
   assert.equal((await uses()).held, keyCapabilities(roles('Editor')).size);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { execute } from '#server/api/perform.ts';
 import * as stages from '#server/domain/environments/service.ts';
+import { call as logged } from '#server/domain/request-logs/call.fixture.ts';
 import { insertRows } from '#server/gateway/log/insert.ts';
 import type { LogRow } from '#server/gateway/log/row.ts';
 import type { Ctx } from '#server/kernel/context.ts';
@@ -22,30 +23,7 @@ const create = (ctx: Ctx, name: string, input: Record<string, unknown> = {}) =>
 
 /** A finished call as the gateway writes it, so many hours and a minute ago. */
 const called = (ctx: Ctx, route_id: string, hours: number, over: Partial<LogRow> = {}): LogRow =>
-  ({
-    request_id: newId(),
-    tenant_id: ctx.tenant_id,
-    sandbox: ctx.sandbox,
-    route_id,
-    ts: new Date(Date.now() - hours * HOUR - 60_000).toISOString(),
-    status_code: 200,
-    environment: 'production',
-    error: null,
-    rate_limited: false,
-    matched_client_id: null,
-    api_key_id: null,
-    user_id: null,
-    request_bytes: 0,
-    response_bytes: 0,
-    latency_ms: 5,
-    upstream_ms: null,
-    client_origin: 'direct',
-    secrets_used: [],
-    warnings: [],
-    injected: [],
-    trace: {},
-    ...over,
-  }) as LogRow;
+  logged(ctx, { route_id, ts: new Date(Date.now() - hours * HOUR - 60_000).toISOString(), ...over });
 
 test('a page of routes has its environments and its last day in one answer, hour by hour, and nothing of another space or workspace', async () => {
   const [w, other] = await Promise.all([workspace(), workspace()]);
