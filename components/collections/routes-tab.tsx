@@ -17,6 +17,7 @@ import { Pagination } from '#components/ui/pagination.tsx';
 import { EmptyState } from '#components/ui/states.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import type { AppRouter } from '#server/trpc/root.ts';
+import { driftInWords } from './drift-words.ts';
 import { AddMember, takeOut, useMembersChanged } from './members.tsx';
 
 const CreateRoute = lazily(() => import('#components/routes/create-route.tsx').then((module) => module.CreateRoute), whenOpen);
@@ -133,17 +134,10 @@ function Drift({ sync }: { sync: Sync | undefined }) {
     <span className="flex flex-col items-start">
       {sync.drift.slice(0, 3).map((one) => (
         <Status key={`${one.environment}${one.kind}${one.expected ?? ''}`} state="warning">
-          {inWords(one)}
+          {driftInWords(one)}
         </Status>
       ))}
       {sync.drift.length > 3 && <span className="text-ink-3 text-xs">and {sync.drift.length - 3} more</span>}
     </span>
   );
 }
-
-const inWords = ({ environment, kind, actual }: Sync['drift'][number]) =>
-  kind === 'missing_environment'
-    ? `${environment} is not served`
-    : kind === 'base_url'
-      ? `${environment} goes to ${hostOf(actual)}`
-      : `a client is missing in ${environment}`;

@@ -204,7 +204,7 @@ function RouteForm({ collectionId, onMade, onDirty }: RouteFormProps) {
         checked={values.requires_clients ?? false}
         onCheckedChange={(on) => form.setValue('requires_clients', on, { shouldDirty: true })}
         label="Only assigned clients may call"
-        description="Besides a valid key, the caller’s address must belong to a client you assign. Until then nobody gets through."
+        description="The caller’s address must belong to a client you assign. Until then nobody gets through."
       />
       <ApiEquivalent method="POST" path="/routes" body={body} />
     </Form>

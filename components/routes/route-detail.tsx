@@ -23,6 +23,7 @@ import { Skeleton } from '#components/ui/skeleton.tsx';
 import { EmptyState } from '#components/ui/states.tsx';
 import { TabLinks } from '#components/ui/tabs.tsx';
 import { DisabledReason } from '#components/ui/tooltip.tsx';
+import { DriftBanner } from './drift-banner.tsx';
 import { RouteCalls } from './route-calls.tsx';
 import type { RouteDetailData } from './route-data.ts';
 import { RouteIcon } from './route-icon.tsx';
@@ -162,6 +163,7 @@ function LoadedRoute({ route }: { route: RouteDetailData }) {
           {config && <PauseSwitch editor={editor} routeEnabled={route.enabled} />}
         </div>
       </RouteHeader>
+      {route.collection_id && <DriftBanner routeId={route.id} collectionId={route.collection_id} />}
       <TabLinks
         label="Sections of the route"
         tabs={TABS.map((one) => ({
@@ -274,7 +276,10 @@ function ServeHere({ route, env, readOnly }: { route: RouteDetailData; env: stri
   const trpc = useTRPC();
   const cache = useQueryClient();
   const put = useMutation(
-    trpc.routes.putEnvironment.mutationOptions({ onSuccess: () => cache.invalidateQueries(trpc.routes.pathFilter()) }),
+    trpc.routes.putEnvironment.mutationOptions({
+      onSuccess: () =>
+        Promise.all([cache.invalidateQueries(trpc.routes.pathFilter()), cache.invalidateQueries(trpc.collections.syncStatus.pathFilter())]),
+    }),
   );
   return (
     <>

@@ -77,7 +77,11 @@ function AssignedClients({ editor }: { editor: ConfigEditor }) {
       for (const id of before.filter((one) => !wanted.includes(one))) await client.clients.unassign.mutate({ id, ...body });
     },
     onSettled: () =>
-      Promise.all([cache.invalidateQueries(trpc.routes.clients.queryFilter(place)), cache.invalidateQueries(trpc.clients.pathFilter())]),
+      Promise.all([
+        cache.invalidateQueries(trpc.routes.clients.queryFilter(place)),
+        cache.invalidateQueries(trpc.clients.pathFilter()),
+        cache.invalidateQueries(trpc.collections.syncStatus.pathFilter()),
+      ]),
   });
   const ids = set.isPending ? set.variables : stored.map((one) => one.client_id);
   const known = new Map(clients.data?.data.map((c) => [c.id, { value: c.id, label: c.name, detail: c.ip_address }]));

@@ -70,6 +70,9 @@ const loadProblems = () => import('./config-problems.ts').catch(() => undefined)
 export function useConfigEditor({ routeId, env, config, base, updated_at, environments, readOnly }: ConfigEditorInput): ConfigEditor {
   const trpc = useTRPC();
   const cache = useQueryClient();
+  // What a route is set to decides, too, whether it is in step with its collection.
+  const changed = () =>
+    Promise.all([cache.invalidateQueries(trpc.routes.pathFilter()), cache.invalidateQueries(trpc.collections.syncStatus.pathFilter())]);
   const [drafts, setDrafts] = useState<Readonly<Record<string, Draft>>>({});
   const [problems, setProblems] = useState<Readonly<Record<string, string>>>({});
   const [refusal, setRefusal] = useState<RefusalView>();
@@ -106,7 +109,7 @@ export function useConfigEditor({ routeId, env, config, base, updated_at, enviro
   const put = useMutation(
     trpc.routes.putEnvironment.mutationOptions({
       onSuccess: async (answer) => {
-        await cache.invalidateQueries(trpc.routes.pathFilter());
+        await changed();
         clear();
         setWarnings(answer.warnings ?? []);
         notifyDone(`Saved for ${env}. Calls use it from now on.`);
@@ -132,7 +135,7 @@ export function useConfigEditor({ routeId, env, config, base, updated_at, enviro
   };
   const discard = () => {
     clear();
-    void cache.invalidateQueries(trpc.routes.pathFilter());
+    void changed();
   };
   const send = (body: Draft, expected_updated_at: string): void =>
     put.mutate({ id: routeId, env, ...body, expected_updated_at } as z.input<typeof PutRouteEnvironment> & { expected_updated_at: string });

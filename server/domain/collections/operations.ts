@@ -145,7 +145,7 @@ export const syncStatus = operation({
   http: 'GET /collections/{id}/sync-status',
   needs: ['collection:read'],
   refuses: ['not_found'],
-  input: wire.CollectionRef,
+  input: wire.SyncStatusQuery,
   output: z.array(wire.SyncStatus),
   list: 'whole',
   run: async (ctx, input) => wholeList(await defaults.syncStatus(ctx, input)),

@@ -45,6 +45,8 @@ const editable = z
 export const CreateCollection = editable.required({ name: true });
 export const UpdateCollection = atLeastOne(z.object({ id: pathId(), ...editable.shape }));
 export const CollectionRef = z.object({ id: pathId() });
+/** All member routes, or the one. */
+export const SyncStatusQuery = z.object({ id: pathId(), route_id: uuid().optional() });
 export const ListCollections = listQuery({ sorts: ['name'], sort: 'name', order: 'asc', filters: { q: z.string().max(100).optional() } });
 
 /** What every member route is expected to look like in each environment. */

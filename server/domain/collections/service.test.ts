@@ -194,6 +194,8 @@ test('drift is named, and a reset mends it without taking anything away', async 
   });
   await db().clients.delete({ where: { id: gone.id } });
   const [status] = await call(ops.syncStatus, live, { id });
+  assert.deepEqual(await call(ops.syncStatus, live, { id, route_id: status.route_id }), [status], 'a route asks for itself alone');
+  assert.deepEqual(await call(ops.syncStatus, live, { id, route_id: wanted.id }), []);
   assert.equal(status.in_sync, false);
   assert.deepEqual(
     status.drift.map((d: Record<string, unknown>) => [d.environment, d.kind, d.expected, d.actual]),

@@ -42,9 +42,9 @@ export async function putDefaults(ctx: Ctx, { id, expected_environments, environ
   });
 }
 
-/** Per member route, what differs from the defaults. */
-export const syncStatus = (ctx: Ctx, input: { id: string }) =>
-  read(ctx, async (tx) => routes.driftOf(tx, ctx, await collectionById(tx, ctx, input.id)));
+/** Per member route, what differs from the defaults; of a route that is no member nothing. */
+export const syncStatus = (ctx: Ctx, input: { id: string; route_id?: string | undefined }) =>
+  read(ctx, async (tx) => routes.driftOf(tx, ctx, await collectionById(tx, ctx, input.id), input.route_id));
 
 /** Brings one member in line: never detaches, never deletes. */
 export function resetRoute(ctx: Ctx, input: { id: string; routeId: string }) {

@@ -1,0 +1,13 @@
+import type { inferRouterOutputs } from '@trpc/server';
+import { hostOf } from '#components/routes/host.ts';
+import type { AppRouter } from '#server/trpc/root.ts';
+
+export type Drift = inferRouterOutputs<AppRouter>['collections']['syncStatus']['data'][number]['drift'][number];
+
+/** One thing in which a route differs from what its collection expects. */
+export const driftInWords = ({ environment, kind, expected, actual }: Drift): string =>
+  kind === 'missing_environment'
+    ? `${environment} is not served`
+    : kind === 'base_url'
+      ? `${environment} goes to ${hostOf(actual)}, not to ${hostOf(expected)}`
+      : `a client is missing in ${environment}`;
