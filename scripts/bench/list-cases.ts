@@ -1,6 +1,13 @@
 // What the lists are asked for: every list, its first and last page, each sort both ways, each filter and each search it offers.
 
-export type ListCase = { list: string; asks: string; plane: 'v1' | 'dashboard'; path: (place: Place) => string };
+export type ListCase = {
+  list: string;
+  asks: string;
+  plane: 'v1' | 'dashboard';
+  /** by part of a name or by a tag */
+  isSearch: boolean;
+  path: (place: Place) => string;
+};
 /** Where one workspace's answers lie. */
 export type Place = { count: number; routeId: string; secretId: string; clientId: string; collectionId: string; environment: string };
 
@@ -151,6 +158,7 @@ export const listCases: readonly ListCase[] = Object.entries(lists).flatMap(([li
     list,
     asks: what,
     plane: plane ?? 'v1',
+    isSearch: plane === undefined && /^(?:q of|tag|enabled and q)/.test(what),
     path: (place) => {
       const query = new URLSearchParams(typeof asked === 'function' ? asked(place) : asked).toString();
       return (typeof path === 'function' ? path(place) : path) + (query && `?${query}`);
