@@ -12,7 +12,7 @@ export function SessionBar() {
     <StatusBar icon={LogIn}>
       {ended && (
         <>
-          You are signed out. Nothing is saved until you sign in again.
+          You are signed out. Nothing is saved until you sign in again.{' '}
           {/* A full load: what the old session showed must not stay in memory. */}
           <a href={`/signin?next=${encodeURIComponent(window.location.pathname + window.location.search)}`} className={textLink}>
             Sign in

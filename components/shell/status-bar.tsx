@@ -6,8 +6,9 @@ export function StatusBar({ icon: Icon, children }: { icon: LucideIcon; children
   return (
     <div role="status">
       {children && (
-        <p className="flex flex-wrap items-center justify-center gap-2 border-warn-line border-b bg-warn-soft px-4 py-1.5 text-warn-ink text-xs">
-          <Icon aria-hidden className="size-3.5" /> {children}
+        <p className="flex items-center justify-center gap-2 border-warn-line border-b bg-warn-soft px-4 py-1.5 text-warn-ink text-xs">
+          <Icon aria-hidden className="size-3.5 shrink-0" />
+          <span>{children}</span>
         </p>
       )}
     </div>
