@@ -53,7 +53,7 @@ const all = [
   }),
   column.display({
     id: 'calls',
-    header: 'Calls 30 d',
+    header: 'Calls, 30 d',
     meta: { align: 'right', hideBelow: 'lg' },
     cell: ({ row }) => <span className="figures">{row.original.traffic?.calls_30d.toLocaleString() ?? '…'}</span>,
   }),
@@ -73,7 +73,7 @@ const all = [
     cell: ({ row }) => <Time value={endOf(row.original)} format="date" empty="never" />,
   }),
   column.accessor('created_by', {
-    header: 'Made by',
+    header: 'Created by',
     meta: { hideBelow: 'xl', truncate: true, width: '10rem' },
     cell: ({ getValue }) => getValue()?.label ?? <span className="text-ink-3">—</span>,
   }),
@@ -185,16 +185,12 @@ export function KeyList() {
           }
         />
       )}
-      {list.data && list.data.meta.total > 0 && (
-        <Pagination
-          page={search.page}
-          perPage={search.per_page}
-          total={list.data.meta.total}
-          onPage={(page) => void setSearch({ page })}
-          onPerPage={(per_page) => void setSearch({ per_page, page: 1 })}
-          noun="keys"
-        />
-      )}
+      <Pagination
+        noun="keys"
+        meta={list.data?.meta}
+        onPage={(page) => void setSearch({ page })}
+        onPerPage={(per_page) => void setSearch({ per_page, page: 1 })}
+      />
       <CreateKeySheet
         open={search.open === 'new' && !readOnly}
         onOpenChange={(open) => void setSearch({ open: open ? 'new' : null })}

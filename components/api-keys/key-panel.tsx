@@ -110,7 +110,7 @@ function KeyDetails({ apiKey, onRotated }: { apiKey: Key; onRotated: Props['onRo
             ...(apiKey.last_used_ip ? { hint: `from ${apiKey.last_used_ip}` } : {}),
           },
           {
-            label: 'Made',
+            label: 'Created',
             value: <Time value={apiKey.created_at} />,
             ...(apiKey.created_by ? { hint: `by ${apiKey.created_by.label}` } : {}),
           },

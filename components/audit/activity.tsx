@@ -56,14 +56,7 @@ export function Activity({
           </EmptyState>
         }
       />
-      {rows && rows.length > 0 && (
-        <LoadMore
-          hasMore={pages.hasNextPage}
-          loading={pages.isFetchingNextPage}
-          onMore={() => void pages.fetchNextPage()}
-          endNote={<RetentionNote days={pages.data?.pages[0]?.retention_days} />}
-        />
-      )}
+      {rows && rows.length > 0 && <LoadMore pages={pages} endNote={<RetentionNote days={pages.data?.pages[0]?.retention_days} />} />}
       <EntryPanel id={open} onClose={() => void setOpen(null)} />
     </>
   );

@@ -198,14 +198,7 @@ export function Timeline() {
           }
         />
       )}
-      {rows && rows.length > 0 && (
-        <LoadMore
-          hasMore={pages.hasNextPage}
-          loading={pages.isFetchingNextPage}
-          onMore={() => void pages.fetchNextPage()}
-          endNote={<RetentionNote days={pages.data?.pages[0]?.retention_days} />}
-        />
-      )}
+      {rows && rows.length > 0 && <LoadMore pages={pages} endNote={<RetentionNote days={pages.data?.pages[0]?.retention_days} />} />}
       <EntryPanel id={search.peek} onClose={() => void setSearch({ peek: null })} />
     </>
   );

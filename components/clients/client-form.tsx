@@ -185,8 +185,8 @@ function FormOf({ client, mine, onDone }: { client: Detail | undefined; mine: bo
       <Checkbox
         checked={values.enabled}
         onCheckedChange={(enabled) => form.setValue('enabled', enabled, { shouldDirty: true })}
-        label="Enabled"
-        description="A disabled client matches no call."
+        label="Switched on"
+        description="A client that is switched off matches no call."
       />
       <ApiEquivalent
         method={client ? 'PATCH' : 'POST'}

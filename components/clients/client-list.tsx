@@ -79,7 +79,7 @@ const columnsOf = (
   }),
   column.display({
     id: 'calls',
-    header: 'Calls 24 h',
+    header: 'Calls, 24 h',
     meta: { align: 'right', hideBelow: 'md' },
     cell: ({ row }) => <span className="figures">{row.original.traffic?.calls_24h?.toLocaleString() ?? '…'}</span>,
   }),
@@ -89,14 +89,14 @@ const columnsOf = (
     cell: ({ getValue }) => <Time value={getValue()} empty="never" />,
   }),
   column.accessor('enabled', {
-    header: 'Enabled',
+    header: 'On',
     cell: ({ row }) => (
-      <span className="relative z-10 inline-flex" title={readOnly}>
+      <span className="relative z-10 inline-flex">
         <Switch
           hideLabel
-          label={`${row.original.name} enabled`}
+          label={`${row.original.name} is switched on`}
           checked={row.original.enabled}
-          disabled={readOnly !== undefined}
+          disabledReason={readOnly}
           onCheckedChange={(on) => toggle(row.original, on)}
         />
       </span>
@@ -141,7 +141,7 @@ export function ClientList() {
   });
   const filters = [
     ...(search.type ? [filter('type', TYPES[search.type], { type: null })] : []),
-    ...(search.enabled === null ? [] : [filter('enabled', search.enabled ? 'Enabled' : 'Disabled', { enabled: null })]),
+    ...(search.enabled === null ? [] : [filter('enabled', search.enabled ? 'Switched on' : 'Switched off', { enabled: null })]),
     ...(search.collection
       ? [
           filter('collection', `Collection ${collections?.find((one) => one.id === search.collection)?.name ?? 'chosen'}`, {
@@ -184,8 +184,8 @@ export function ClientList() {
             { label: 'Servers', checked: search.type === 'server', onSelect: () => void setSearch({ type: 'server', page: 1 }) },
             { label: 'People', checked: search.type === 'user', onSelect: () => void setSearch({ type: 'user', page: 1 }) },
             'separator',
-            { label: 'Enabled', checked: search.enabled === true, onSelect: () => void setSearch({ enabled: true, page: 1 }) },
-            { label: 'Disabled', checked: search.enabled === false, onSelect: () => void setSearch({ enabled: false, page: 1 }) },
+            { label: 'Switched on', checked: search.enabled === true, onSelect: () => void setSearch({ enabled: true, page: 1 }) },
+            { label: 'Switched off', checked: search.enabled === false, onSelect: () => void setSearch({ enabled: false, page: 1 }) },
             ...(collections?.length ? ['separator' as const, { heading: 'Collection' }] : []),
             ...(collections ?? []).map(({ id, name }) => ({
               label: name,
@@ -246,16 +246,12 @@ export function ClientList() {
           }
         />
       )}
-      {list.data && list.data.meta.total > 0 && (
-        <Pagination
-          page={search.page}
-          perPage={search.per_page}
-          total={list.data.meta.total}
-          onPage={(page) => void setSearch({ page })}
-          onPerPage={(per_page) => void setSearch({ per_page, page: 1 })}
-          noun="clients"
-        />
-      )}
+      <Pagination
+        noun="clients"
+        meta={list.data?.meta}
+        onPage={(page) => void setSearch({ page })}
+        onPerPage={(per_page) => void setSearch({ per_page, page: 1 })}
+      />
       <ClientSheet
         open={search.open !== null && !readOnly}
         mine={search.open === 'mine'}

@@ -51,7 +51,7 @@ export function ClientOverview({ client }: { client: Detail }) {
                 { label: 'Type', value: TYPES[client.type] },
                 { label: 'Credentials', value: credentialsInWords(client.credential_kinds) },
                 { label: 'Last seen', value: <Time value={client.last_matched_at} empty="never" /> },
-                { label: 'Made', value: <Time value={client.created_at} format="datetime" /> },
+                { label: 'Created', value: <Time value={client.created_at} format="datetime" /> },
                 { label: 'Changed', value: <Time value={client.updated_at} format="datetime" /> },
               ]}
             />

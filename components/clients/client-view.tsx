@@ -68,14 +68,14 @@ export function ClientView({ id }: { id: string }) {
         description={client.description ?? undefined}
         badges={
           <>
-            <Status state={client.enabled ? 'ok' : 'off'}>{client.enabled ? 'Enabled' : 'Disabled'}</Status>
+            <Status state={client.enabled ? 'ok' : 'off'}>{client.enabled ? 'On' : 'Off'}</Status>
             <Badge>{TYPES[client.type]}</Badge>
           </>
         }
         actions={
           <>
             <Button loading={toggle.isPending} disabledReason={readOnly} onClick={() => toggle.mutate({ id, enabled: !client.enabled })}>
-              {client.enabled ? 'Disable' : 'Enable'}
+              {client.enabled ? 'Switch off' : 'Switch on'}
             </Button>
             <Button icon={<Pencil />} disabledReason={readOnly} onClick={() => setOpen('edit')}>
               Edit

@@ -41,7 +41,7 @@ const columns = [
   }),
   column.display({
     id: 'ends',
-    header: 'Ends',
+    header: 'Expires',
     meta: { hideBelow: 'lg' },
     cell: ({ row: { original } }) => <Time value={original.expires_at ?? original.data.not_after} format="date" empty="never" />,
   }),
@@ -51,13 +51,13 @@ const columns = [
     cell: ({ getValue }) => <Time value={getValue()} empty="never" />,
   }),
   column.accessor('enabled', {
-    header: 'Enabled',
+    header: 'On',
     cell: ({ row: { original } }) => (
       <Switch
         hideLabel
-        label={`${KINDS[original.kind]} ${identityOf(original)} enabled`}
+        label={`${KINDS[original.kind]} ${identityOf(original)} is switched on`}
         checked={original.enabled}
-        disabled={original.readOnly !== undefined}
+        disabledReason={original.readOnly}
         onCheckedChange={original.toggle}
       />
     ),
@@ -109,7 +109,7 @@ export function Credentials({ client }: { client: Detail }) {
   return (
     <>
       <div className="flex flex-wrap items-center justify-between gap-3">
-        <p className="text-ink-2">Any enabled one of them is enough to be recognised.</p>
+        <p className="text-ink-2">Any one of them that is switched on is enough to be recognised.</p>
         <Button variant="primary" icon={<Plus />} disabledReason={readOnly} onClick={() => setAdding(true)}>
           Add address
         </Button>

@@ -88,15 +88,7 @@ export function CollectionGrid() {
           ))}
         </ul>
       )}
-      {collections.data && collections.data.meta.total_pages > 1 && (
-        <Pagination
-          noun="collections"
-          page={collections.data.meta.page}
-          perPage={collections.data.meta.per_page}
-          total={collections.data.meta.total}
-          onPage={(page) => void setSearch({ page })}
-        />
-      )}
+      <Pagination noun="collections" meta={collections.data?.meta} onPage={(page) => void setSearch({ page })} />
       <CollectionForm open={creating && !readOnly} collection={undefined} onClose={() => void setCreating(null)} />
     </Page>
   );

@@ -127,7 +127,7 @@ export function ClientsTab({ collectionId }: { collectionId: string }) {
           column.accessor('enabled', {
             header: 'State',
             meta: { hideBelow: 'sm' },
-            cell: ({ getValue }) => <Status state={getValue() ? 'ok' : 'off'}>{getValue() ? 'on' : 'off'}</Status>,
+            cell: ({ getValue }) => <Status state={getValue() ? 'ok' : 'off'}>{getValue() ? 'On' : 'Off'}</Status>,
           }),
         ]}
         rows={members.data?.data}
@@ -151,7 +151,7 @@ type MembersProps = {
   adding: ReactNode;
   children: ReactNode;
   error: Parameters<typeof MutationError>[0]['error'];
-  page: { page: number; per_page: number; total: number; total_pages: number } | undefined;
+  page: Parameters<typeof Pagination>[0]['meta'];
   noun: string;
   onPage: (page: number) => void;
 };
@@ -161,6 +161,6 @@ const Members = ({ adding, children, error, page, noun, onPage }: MembersProps) 
     {adding}
     <MutationError error={error} />
     {children}
-    {page && page.total_pages > 1 && <Pagination noun={noun} page={page.page} perPage={page.per_page} total={page.total} onPage={onPage} />}
+    <Pagination noun={noun} meta={page} onPage={onPage} />
   </div>
 );

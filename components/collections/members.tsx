@@ -38,7 +38,7 @@ export function AddMember({ collectionId, type, found, loading, onQuery, readOnl
   const [round, setRound] = useState(0);
   const move = useMutation(trpc.collections.moveMembers.mutationOptions({ onSuccess: changed }));
   return (
-    <div className="w-full sm:w-80" title={readOnly}>
+    <div className="flex w-full flex-col gap-1 sm:w-80">
       <Combobox
         key={round}
         label={`Add a ${type}`}
@@ -62,6 +62,7 @@ export function AddMember({ collectionId, type, found, loading, onQuery, readOnl
           move.mutate({ id: collectionId, type, ids: [id] });
         }}
       />
+      {readOnly && <p className="text-ink-3 text-xs">{readOnly}</p>}
       <MutationError error={move.error} />
     </div>
   );

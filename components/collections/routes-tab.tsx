@@ -98,15 +98,7 @@ export function RoutesTab({ collectionId, expects }: { collectionId: string; exp
           </EmptyState>
         }
       />
-      {routes.data && routes.data.meta.total_pages > 1 && (
-        <Pagination
-          noun="routes"
-          page={routes.data.meta.page}
-          perPage={routes.data.meta.per_page}
-          total={routes.data.meta.total}
-          onPage={(next) => void setPage(next)}
-        />
-      )}
+      <Pagination noun="routes" meta={routes.data?.meta} onPage={(next) => void setPage(next)} />
       <CreateRoute open={creating && !readOnly} onOpenChange={(open) => void setCreating(open || null)} collectionId={collectionId} />
     </div>
   );
@@ -122,7 +114,7 @@ const columns = [
   column.accessor('enabled', {
     header: 'State',
     meta: { hideBelow: 'sm' },
-    cell: ({ getValue }) => <Status state={getValue() ? 'ok' : 'off'}>{getValue() ? 'on' : 'off'}</Status>,
+    cell: ({ getValue }) => <Status state={getValue() ? 'ok' : 'off'}>{getValue() ? 'On' : 'Off'}</Status>,
   }),
   column.accessor('sync', { header: 'Against the defaults', cell: ({ getValue }) => <Drift sync={getValue()} /> }),
 ];

@@ -145,15 +145,7 @@ export function EnvironmentCompare() {
               <p className="p-4 text-ink-2">{rows.length === 0 ? 'There are no routes yet.' : 'Nothing differs on this page.'}</p>
             )}
           </div>
-          {routes.data.meta.total > PER_PAGE && (
-            <Pagination
-              noun="routes"
-              page={page}
-              perPage={PER_PAGE}
-              total={routes.data.meta.total}
-              onPage={(next) => void set({ page: next })}
-            />
-          )}
+          <Pagination noun="routes" meta={routes.data.meta} onPage={(next) => void set({ page: next })} />
         </>
       )}
     </Page>

@@ -35,14 +35,7 @@ export function CallsOf({ of, children }: { of: { client_id: string } | { collec
           rows={rows}
           openId={peek ?? undefined}
           onOpen={(log) => void setPeek(log.request_id)}
-          footer={
-            <LoadMore
-              hasMore={pages.hasNextPage}
-              loading={pages.isFetchingNextPage}
-              onMore={() => void pages.fetchNextPage()}
-              endNote={inLogs}
-            />
-          }
+          footer={<LoadMore pages={pages} endNote={inLogs} />}
         />
       )}
       <InspectorSheet requestId={peek} onClose={() => void setPeek(null)} />

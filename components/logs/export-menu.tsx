@@ -23,7 +23,7 @@ export function ExportMenu({ filters }: { filters: object }) {
       }
       entries={[
         { label: 'CSV', detail: 'For a spreadsheet; formulas are made harmless', onSelect: () => saveAs('csv') },
-        { label: 'NDJSON', detail: 'One call a line, for another program', onSelect: () => saveAs('ndjson') },
+        { label: 'JSON lines', detail: 'One call a line, for another program', onSelect: () => saveAs('ndjson') },
       ]}
     />
   );

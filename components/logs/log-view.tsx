@@ -150,14 +150,7 @@ export function LogView() {
                 notice={<Waiting tail={tail} />}
                 marks={marks}
                 onEndReached={() => pages.hasNextPage && !pages.isFetchingNextPage && void pages.fetchNextPage()}
-                footer={
-                  <LoadMore
-                    hasMore={pages.hasNextPage}
-                    loading={pages.isFetchingNextPage}
-                    onMore={() => void pages.fetchNextPage()}
-                    endNote={<EndNote />}
-                  />
-                }
+                footer={<LoadMore pages={pages} endNote={<EndNote />} />}
               />
             )}
             {total && !empty && (

@@ -90,8 +90,8 @@ export const REFUSALS: Record<string, Told> = {
   egress_denied: { why: 'the upstream host is not on the list of this workspace', next: 'Add it to the egress list.' },
   tenant_not_found: { why: 'the host names no workspace', next: 'Check the first part of the host name.' },
   route_not_found: {
-    why: 'no enabled route has this name',
-    next: 'Check the slug, and whether the route is enabled in this space.',
+    why: 'no route that is switched on has this name',
+    next: 'Check the slug, and whether the route is switched on in this space.',
     fix: { label: 'Routes', where: 'routes' },
   },
   environment_not_configured: {
@@ -100,8 +100,8 @@ export const REFUSALS: Record<string, Told> = {
     fix: { label: 'The route', where: 'route' },
   },
   environment_disabled: {
-    why: 'the route is switched off in this environment',
-    next: 'Enable it there.',
+    why: 'the route is paused in this environment',
+    next: 'Let it serve there again.',
     fix: { label: 'The route', where: 'route' },
   },
   method_not_allowed: {

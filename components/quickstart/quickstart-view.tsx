@@ -58,7 +58,7 @@ export function QuickstartView() {
           <Skeleton lines={4} label="Loading routes" />
         ) : !route ? (
           <p className="flex flex-wrap items-center gap-3 text-ink-2">
-            {name} has no enabled route yet.
+            {name} has no route that is switched on yet.
             {noRoute ?? (
               <LinkButton size="sm" href={path('/routes?create=true')}>
                 Create a route

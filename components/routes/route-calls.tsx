@@ -53,15 +53,7 @@ export function RouteCalls({ routeId, environment, perPage = 50, brief }: RouteC
           All calls in Logs
         </LinkButton>
       ) : (
-        calls.data && (
-          <Pagination
-            noun="calls"
-            page={calls.data.page}
-            perPage={calls.data.per_page}
-            total={calls.data.total}
-            onPage={(next) => void setPage(next)}
-          />
-        )
+        <Pagination noun="calls" meta={calls.data} onPage={(next) => void setPage(next)} />
       )}
     </div>
   );

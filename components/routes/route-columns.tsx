@@ -9,7 +9,7 @@ import { CopyText } from '#components/ui/copy.tsx';
 import { type Columns, columnsFor } from '#components/ui/data-table.tsx';
 import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
 import { Time } from '#components/ui/time.tsx';
-import { DisabledReason, Tooltip } from '#components/ui/tooltip.tsx';
+import { Tooltip } from '#components/ui/tooltip.tsx';
 import { CallsCell, ErrorRateCell } from './figure-cells.tsx';
 import { hostOf } from './host.ts';
 import { RouteIcon } from './route-icon.tsx';
@@ -91,15 +91,13 @@ export function routeColumns({ colors, readOnly, namesOnly, figures, icons, onEn
       meta: { sort: 'enabled', width: '3.5rem' },
       cell: ({ row: { original: route } }) => (
         <span className="relative z-10 inline-flex">
-          <DisabledReason reason={readOnly}>
-            <Switch
-              hideLabel
-              label={`${route.name} serves calls`}
-              checked={route.enabled}
-              disabled={readOnly !== undefined}
-              onCheckedChange={(enabled) => onEnable(route, enabled)}
-            />
-          </DisabledReason>
+          <Switch
+            hideLabel
+            label={`${route.name} serves calls`}
+            checked={route.enabled}
+            disabledReason={readOnly}
+            onCheckedChange={(enabled) => onEnable(route, enabled)}
+          />
         </span>
       ),
     }),

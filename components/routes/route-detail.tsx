@@ -22,7 +22,6 @@ import { Select } from '#components/ui/select.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { EmptyState } from '#components/ui/states.tsx';
 import { TabLinks } from '#components/ui/tabs.tsx';
-import { DisabledReason } from '#components/ui/tooltip.tsx';
 import { DriftBanner } from './drift-banner.tsx';
 import { RouteCalls } from './route-calls.tsx';
 import type { RouteDetailData } from './route-data.ts';
@@ -230,15 +229,13 @@ function RouteHeader({ route, readOnly, children }: { route: RouteDetailData; re
       actions={
         <>
           <CopyButton value={url} label="call URL" text="Copy call URL" size="md" />
-          <DisabledReason reason={readOnly}>
-            <Switch
-              checked={enabled}
-              disabled={readOnly !== undefined}
-              onCheckedChange={(on) => enable.mutate({ ids: [route.id], enabled: on, name: route.name })}
-              label={enabled ? 'On' : 'Off'}
-              className="items-center"
-            />
-          </DisabledReason>
+          <Switch
+            checked={enabled}
+            disabledReason={readOnly}
+            onCheckedChange={(on) => enable.mutate({ ids: [route.id], enabled: on, name: route.name })}
+            label={enabled ? 'On' : 'Off'}
+            className="items-center"
+          />
         </>
       }
     >
@@ -255,18 +252,15 @@ function PauseSwitch({ editor, routeEnabled }: { editor: ConfigEditor; routeEnab
     trpc.routes.putEnvironment.mutationOptions({ onSettled: () => cache.invalidateQueries(trpc.routes.pathFilter()) }),
   );
   const serving = put.isPending ? put.variables.enabled === true : editor.config.enabled;
-  const reason = editor.readOnly ?? (routeEnabled ? undefined : 'The whole route is switched off.');
   return (
     <>
-      <DisabledReason reason={reason}>
-        <Switch
-          checked={serving}
-          disabled={reason !== undefined}
-          onCheckedChange={(enabled) => put.mutate({ id: editor.routeId, env: editor.env, enabled })}
-          label={serving ? `Serving ${editor.env}` : `Paused in ${editor.env}`}
-          className="items-center"
-        />
-      </DisabledReason>
+      <Switch
+        checked={serving}
+        disabledReason={editor.readOnly ?? (routeEnabled ? undefined : 'The whole route is switched off.')}
+        onCheckedChange={(enabled) => put.mutate({ id: editor.routeId, env: editor.env, enabled })}
+        label={serving ? `Serving ${editor.env}` : `Paused in ${editor.env}`}
+        className="items-center"
+      />
       <MutationError error={put.error} />
     </>
   );

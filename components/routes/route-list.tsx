@@ -181,16 +181,12 @@ export function RouteList() {
           }
         />
       )}
-      {routes.data && routes.data.meta.total > 0 && (
-        <Pagination
-          noun="routes"
-          page={routes.data.meta.page}
-          perPage={routes.data.meta.per_page}
-          total={routes.data.meta.total}
-          onPage={(page) => void setSearch({ page })}
-          onPerPage={(per_page) => void setSearch({ per_page, page: null })}
-        />
-      )}
+      <Pagination
+        noun="routes"
+        meta={routes.data?.meta}
+        onPage={(page) => void setSearch({ page })}
+        onPerPage={(per_page) => void setSearch({ per_page, page: null })}
+      />
       <BulkBar count={selected.size} noun={selected.size === 1 ? 'route' : 'routes'} onClear={() => setSelected(new Set())}>
         <Button size="sm" icon={<Power />} loading={enable.isPending} onClick={() => bulk(true)}>
           Switch on

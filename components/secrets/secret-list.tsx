@@ -158,16 +158,12 @@ export function SecretList() {
           refreshing={list.isPlaceholderData}
         />
       )}
-      {list.data && list.data.meta.total > 0 && (
-        <Pagination
-          page={search.page}
-          perPage={search.per_page}
-          total={list.data.meta.total}
-          onPage={(page) => void setSearch({ page })}
-          onPerPage={(per_page) => void setSearch({ per_page, page: 1 })}
-          noun="secrets"
-        />
-      )}
+      <Pagination
+        noun="secrets"
+        meta={list.data?.meta}
+        onPage={(page) => void setSearch({ page })}
+        onPerPage={(per_page) => void setSearch({ per_page, page: 1 })}
+      />
       <SecretBulkBar selected={selected} onClear={() => setSelected(new Set())} rows={rows ?? []} collections={collections ?? []} />
       <CreateSecretSheet open={search.open === 'new' && !readOnly} onOpenChange={(open) => openPanel(open ? 'new' : null)} />
       <ImportEnvSheet open={search.open === 'env' && !readOnly} onOpenChange={(open) => openPanel(open ? 'env' : null)} />

@@ -35,7 +35,7 @@ const columns = [
     meta: { hideBelow: 'md' },
     cell: ({ getValue }) => METHODS[getValue()] ?? `by ${getValue()}`,
   }),
-  column.accessor('created_at', { header: 'Made', cell: ({ getValue }) => <Time value={getValue()} /> }),
+  column.accessor('created_at', { header: 'Created', cell: ({ getValue }) => <Time value={getValue()} /> }),
   column.accessor('retired_at', { header: 'Retired', meta: { hideBelow: 'sm' }, cell: ({ getValue }) => <Time value={getValue()} /> }),
   column.accessor('values', { header: 'Values it opens', meta: { align: 'right' }, cell: ({ getValue }) => getValue().toLocaleString() }),
 ];

@@ -65,7 +65,7 @@ export function WorkspaceSettings({ addresses }: { addresses: { live: Addresses;
                 ...(account.subscription_cancel_at
                   ? [{ label: 'Ends', value: <Time value={account.subscription_cancel_at} format="date" /> }]
                   : []),
-                { label: 'Made', value: <Time value={account.created_at} format="date" /> },
+                { label: 'Created', value: <Time value={account.created_at} format="date" /> },
               ]}
             />
           </SectionCard>

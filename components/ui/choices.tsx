@@ -8,6 +8,7 @@ import { Check, Minus } from 'lucide-react';
 import { type ReactNode, useId } from 'react';
 import { cn } from './cn.ts';
 import { useFieldLabelId } from './field.tsx';
+import { DisabledReason } from './tooltip.tsx';
 
 type ToggleProps = {
   checked: boolean;
@@ -62,25 +63,31 @@ export function Checkbox({
   );
 }
 
+/** A switch that cannot be used says why, to the mouse, the keyboard and a screen reader. */
+export type SwitchProps = Omit<ToggleProps, 'disabled'> & { disabledReason?: string | undefined };
+
 /** On or off, at once: for settings that apply without a save button. In forms prefer `Checkbox`. */
-export function Switch({ checked, onCheckedChange, label, description, disabled, name, hideLabel, className }: ToggleProps) {
+export function Switch({ checked, onCheckedChange, label, description, disabledReason, name, hideLabel, className }: SwitchProps) {
   const id = useId();
+  const disabled = disabledReason !== undefined;
   return (
-    // biome-ignore lint/a11y/noLabelWithoutControl: the switch inside renders the control.
-    <label className={cn('flex items-start gap-2.5', disabled && 'text-ink-3', className)}>
-      <BaseSwitch.Root
-        checked={checked}
-        onCheckedChange={onCheckedChange}
-        disabled={disabled}
-        name={name}
-        aria-labelledby={`${id}-label`}
-        aria-describedby={description ? id : undefined}
-        className="mt-px flex h-4.5 w-8 shrink-0 items-center rounded-full border border-line-control bg-line-control px-px transition-colors data-checked:border-accent data-checked:bg-accent data-disabled:opacity-55"
-      >
-        <BaseSwitch.Thumb className="size-3.5 rounded-full bg-surface shadow-xs transition-transform duration-150 ease-out data-checked:translate-x-3.5 data-checked:bg-on-accent" />
-      </BaseSwitch.Root>
-      <LabelText {...{ id, label, description, hideLabel }} />
-    </label>
+    <DisabledReason reason={disabledReason}>
+      {/* biome-ignore lint/a11y/noLabelWithoutControl: the switch inside renders the control. */}
+      <label className={cn('flex items-start gap-2.5', disabled && 'text-ink-3', className)}>
+        <BaseSwitch.Root
+          checked={checked}
+          onCheckedChange={onCheckedChange}
+          disabled={disabled}
+          name={name}
+          aria-labelledby={`${id}-label`}
+          aria-describedby={description ? id : undefined}
+          className="mt-px flex h-4.5 w-8 shrink-0 items-center rounded-full border border-line-control bg-line-control px-px transition-colors data-checked:border-accent data-checked:bg-accent data-disabled:opacity-55"
+        >
+          <BaseSwitch.Thumb className="size-3.5 rounded-full bg-surface shadow-xs transition-transform duration-150 ease-out data-checked:translate-x-3.5 data-checked:bg-on-accent" />
+        </BaseSwitch.Root>
+        <LabelText {...{ id, label, description, hideLabel }} />
+      </label>
+    </DisabledReason>
   );
 }
 

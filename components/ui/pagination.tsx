@@ -6,19 +6,23 @@ import { Button, IconButton } from './button.tsx';
 import { Select } from './select.tsx';
 
 export type PaginationProps = {
-  page: number;
-  perPage: number;
-  total: number;
+  /** Of the list's answer; undefined until there is one. */
+  meta: { page: number; per_page: number; total: number } | undefined;
   onPage: (page: number) => void;
+  /** Where other sizes of a page are offered. */
   onPerPage?: (perPage: number) => void;
-  sizes?: readonly number[];
   /** What is counted, in the plural: "routes". */
   noun: string;
 };
 
-export function Pagination({ page, perPage, total, onPage, onPerPage, sizes = [20, 50, 100], noun }: PaginationProps) {
+const SIZES = [20, 50, 100];
+
+/** The foot of a list with numbered pages. Nothing where there is nothing to choose: no row, or one page of a fixed size. */
+export function Pagination({ meta, onPage, onPerPage, noun }: PaginationProps) {
+  if (!meta || meta.total === 0 || (!onPerPage && meta.total <= meta.per_page)) return null;
+  const { page, per_page: perPage, total } = meta;
   const pages = Math.max(1, Math.ceil(total / perPage));
-  const from = total === 0 ? 0 : (page - 1) * perPage + 1;
+  const from = (page - 1) * perPage + 1;
   const count = new Intl.NumberFormat();
   return (
     <nav aria-label={`Pages of ${noun}`} className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 text-ink-2 text-xs">
@@ -32,7 +36,7 @@ export function Pagination({ page, perPage, total, onPage, onPerPage, sizes = [2
           <Select
             size="sm"
             label={`${noun} per page`}
-            options={sizes.map((size) => ({ value: size.toString(), label: `${size.toString()} per page` }))}
+            options={SIZES.map((size) => ({ value: size.toString(), label: `${size.toString()} per page` }))}
             value={perPage.toString()}
             onValueChange={(size) => onPerPage(Number(size))}
             className="w-32 text-xs"
@@ -63,18 +67,18 @@ export function Pagination({ page, perPage, total, onPage, onPerPage, sizes = [2
 }
 
 export type LoadMoreProps = {
-  hasMore: boolean;
-  loading?: boolean;
-  onMore: () => void /** Said at the end of the list, e.g. how long logs are kept. */;
+  /** The query that pages. */
+  pages: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown };
+  /** Said at the end of the list, e.g. how long logs are kept. */
   endNote?: ReactNode;
 };
 
 /** The foot of a list that is paged by cursor. */
-export function LoadMore({ hasMore, loading, onMore, endNote }: LoadMoreProps) {
+export function LoadMore({ pages, endNote }: LoadMoreProps) {
   return (
     <div className="flex justify-center py-3 text-ink-3 text-xs">
-      {hasMore ? (
-        <Button size="sm" loading={loading} onClick={onMore}>
+      {pages.hasNextPage ? (
+        <Button size="sm" loading={pages.isFetchingNextPage} onClick={() => void pages.fetchNextPage()}>
           Load older
         </Button>
       ) : (

@@ -34,7 +34,7 @@ export function Tooltip({ content, children, side = 'top', align = 'center' }: T
 
 /**
  * Wraps a control that is disabled, so that mouse, keyboard and screen reader users all learn why.
- * Without a reason the control is rendered as it is. `Button` has the same thing built in as `disabledReason`.
+ * Without a reason the control is rendered as it is. `Button` and `Switch` have it built in as `disabledReason`.
  */
 export function DisabledReason({ reason, children }: { reason: string | undefined; children: ReactElement<Record<string, unknown>> }) {
   const id = useId();
