@@ -17,7 +17,7 @@ export type Condition = {
   count?: Write;
   /** selects the ids of its rows: while they are few, they are looked up */
   ids?: Write;
-  /** its name, if its total stays the same until the list has another version: it asks for columns that the trigger list_changed watches */
+  /** its name, if its total stays the same until the list has another version: it asks for what the triggers list_changed and routes_configured watch */
   same?: string;
 };
 type Write = (bind: Bind, own: string) => string;

@@ -77,7 +77,7 @@ async function totalOf(tx: Tx, ctx: Ctx, listing: Omit<Listing, 'q' | 'tag'>, fi
   if (more.length > 0) return direct();
   if ('where' in first) {
     const { count } = first;
-    return count ? one((bind, own) => `select (${count(bind, own)})::float8 as n`) : direct();
+    return count ? countedOnce(tx, ctx, listing, key, () => one((bind, own) => `select (${count(bind, own)})::float8 as n`)) : direct();
   }
   // Few rows are counted in place of many: those that pass, or all but those that do not.
   const upTo = (parts: readonly string[], own: string, most: string) =>

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { ListClients } from '#server/domain/clients/schema.ts';
 import { createClient, deleteClient, listClients, updateClient } from '#server/domain/clients/service.ts';
-import { ListRoutes } from '#server/domain/routes/schema.ts';
-import { listRoutes } from '#server/domain/routes/service.ts';
+import { createEnvironment } from '#server/domain/environments/service.ts';
+import { deleteRouteEnvironment, putRouteEnvironment } from '#server/domain/routes/environments/service.ts';
+import { CreateRoute, ListRoutes, PutRouteEnvironment, UpdateRoute } from '#server/domain/routes/schema.ts';
+import { createRoute, listRoutes, updateRoute } from '#server/domain/routes/service.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { inTransaction } from '#server/kernel/database.ts';
 import { sql } from '#server/platform/db.ts';
@@ -218,8 +220,25 @@ test('every column that a list is filtered or searched by gives it another versi
   assert.equal(seen.size, 4);
 });
 
-test('a collection, an environment and a text narrow a list of routes together', async () => {
-  const total = async (query: object) => (await routes(w.live, query)).total;
-  for (const q of ['x', '%', "'"])
-    assert.equal(await total({ q, environment: 'production', enabled: 'true', collection_id: w.tenant.id }), 0);
+test('routes of an environment are counted again when one is configured for it or no longer', async () => {
+  const total = async (query: object = {}) => (await routes(w.live, { environment: 'staging', ...query })).total;
+  await createEnvironment(w.live, { name: 'staging' });
+  const made = await Promise.all(
+    ['first', 'second'].map((name) => createRoute(w.live, CreateRoute.parse({ name, target_base_url: 'https://api.example.com' }))),
+  );
+  const put = (id: string) => putRouteEnvironment(w.live, PutRouteEnvironment.parse({ id, env: 'staging' }));
+  const seen: number[] = [];
+  const look = async () => seen.push(await total(), await total({ q: 'first' }), await total({ enabled: 'true' }));
+  await look();
+  await look();
+  for (const { id } of made) {
+    await put(id);
+    await look();
+  }
+  await updateRoute(w.live, UpdateRoute.parse({ id: made[1]?.id, enabled: false }));
+  await look();
+  await deleteRouteEnvironment(w.live, { id: made[0]?.id ?? '', env: 'staging' });
+  await look();
+  assert.deepEqual(seen, [0, 0, 0, 0, 0, 0, 1, 1, 1, 2, 1, 2, 2, 1, 1, 1, 0, 0]);
+  for (const q of ['x', '%', "'"]) assert.equal(await total({ q, collection_id: w.tenant.id }), 0);
 });

@@ -188,6 +188,7 @@ const configuredFor = (environment: string): Filter => ({
   where: (bind) =>
     `exists (select from route_environment_configs c where c.tenant_id = routes.tenant_id and c.sandbox = routes.sandbox and c.route_id = routes.id
       and c.environment_name = ${bind(environment, 'text')})`,
+  same: `environment=${environment}`,
   count: (bind, own) => `select count(*) from route_environment_configs where ${own} and environment_name = ${bind(environment, 'text')}`,
 });
 
