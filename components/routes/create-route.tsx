@@ -20,6 +20,7 @@ import { useUnsavedGuard } from '#components/ui/unsaved-guard.ts';
 import { CreateRoute as CreateRouteSchema, routeSlugFrom } from '#server/domain/routes/schema.ts';
 import { CreatedRoute, type Made } from './created-route.tsx';
 import { InjectionEditor } from './injection-editor.tsx';
+import { TargetProbe } from './target-probe.tsx';
 
 const schema = CreateRouteSchema.pick({
   name: true,
@@ -135,10 +136,11 @@ function RouteForm({ collectionId, onMade, onDirty }: RouteFormProps) {
         label="Upstream URL"
         required
         error={fieldError(form, 'target_base_url') ?? urlProblem(values.target_base_url)}
-        hint="Where calls are sent. Only https, no credentials in it; the host is looked up when you save."
+        hint="Where calls are sent. Only https, no credentials in it."
       >
         <Input mono placeholder="https://api.example.com/v1" inputMode="url" {...form.register('target_base_url')} />
       </Field>
+      <TargetProbe url={urlProblem(values.target_base_url) ? '' : values.target_base_url} />
       <div className="grid gap-5 sm:grid-cols-2">
         <Field label="Environment" error={fieldError(form, 'base_environment')} hint="The base; others can override it later.">
           <Select

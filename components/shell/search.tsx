@@ -3,11 +3,12 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Boxes, CornerDownRight, KeyRound, Layers, LockKeyhole, type LucideIcon, Network, ScrollText, Waypoints } from 'lucide-react';
 import { useRouter } from 'next/navigation';
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { RouteIcon } from '#components/routes/route-icon.tsx';
 import { useRouteIcons } from '#components/routes/use-icons.ts';
 import { useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { Badge } from '#components/ui/badge.tsx';
+import { useSettledText } from '#components/ui/settled.ts';
 import { TestChip } from '#components/ui/test-band.tsx';
 import type { SearchType } from '#server/domain/search/schema.ts';
 import { Palette, type PaletteGroup, type PaletteItem } from './palette.tsx';
@@ -44,7 +45,7 @@ export function SearchPalette({ open, onOpenChange, groups }: SearchPaletteProps
     setQuery('');
   }
   const sent = queryText(query).sent;
-  const q = useSettled(sent);
+  const q = useSettledText(sent, PAUSE_MS);
   const acts = q.startsWith('>');
   const found = useQuery(
     trpc.search.query.queryOptions({ q }, { enabled: open && q !== '' && !acts, staleTime: 10_000, placeholderData: keepPreviousData }),
@@ -123,14 +124,4 @@ export function SearchPalette({ open, onOpenChange, groups }: SearchPaletteProps
       problem={found.error && q !== '' ? 'The search did not answer. Pages and actions still work.' : undefined}
     />
   );
-}
-
-/** The text once it has not changed for a moment. */
-function useSettled(text: string): string {
-  const [settled, setSettled] = useState(text);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(text), text === '' ? 0 : PAUSE_MS);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return settled;
 }

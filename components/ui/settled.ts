@@ -12,3 +12,13 @@ export function useSettled(): boolean {
   }, []);
   return settled;
 }
+
+/** A text once nobody has changed it for `pauseMs`; an emptied one at once. */
+export function useSettledText(text: string, pauseMs: number): string {
+  const [settled, setSettled] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(text), text === '' ? 0 : pauseMs);
+    return () => clearTimeout(timer);
+  }, [text, pauseMs]);
+  return settled;
+}

@@ -136,6 +136,7 @@ export const samples: Record<string, Sample> = {
     return { id };
   },
   'routes.impact': routeId,
+  'routes.probe': async () => ({ target_base_url: 'http://127.0.0.1:9' }),
   'routes.test': async (ctx) => ({ ...(await routeId(ctx)), method: 'GET', dry_run: true }),
   'routes.icons': async (ctx) => ({ ids: String((await routeId(ctx)).id) }),
   'routes.overview': async (ctx) => ({ ids: String((await routeId(ctx)).id) }),

@@ -8,6 +8,8 @@ import * as environments from './environments/service.ts';
 import { routeIcons } from './icon/service.ts';
 import { impactOfRoute } from './impact.ts';
 import { overviewRoutes } from './overview.ts';
+import { ProbedTarget, ProbeTarget } from './probe/schema.ts';
+import { probeTarget } from './probe/service.ts';
 import * as wire from './schema.ts';
 import { nameSecretById } from './secret-ids.ts';
 import * as routes from './service.ts';
@@ -190,6 +192,18 @@ export const test = operation({
   input: wire.TestRoute,
   output: wire.TestedRoute,
   run: (ctx, input) => testRoute(ctx, input),
+});
+
+export const probe = operation({
+  id: 'routes.probe',
+  summary: 'Look at an upstream before a route leads there',
+  http: 'POST /admin/routes/probe',
+  needs: ['route:create'],
+  refuses: ['rate_limited'],
+  reads: true,
+  input: ProbeTarget,
+  output: ProbedTarget,
+  run: (ctx, input) => probeTarget(ctx, input),
 });
 
 export const secretById = operation({

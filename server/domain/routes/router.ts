@@ -14,6 +14,7 @@ export const routesRouter = router({
   deleteEnvironment: mutation(ops.removeEnvironment),
   clients: query(ops.listClients),
   test: mutation(ops.test),
+  probe: mutation(ops.probe),
   overview: query(ops.overview),
   icons: query(ops.icons),
   impact: query(ops.impact),
