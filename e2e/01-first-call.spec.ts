@@ -83,13 +83,10 @@ test('J1: sign up, paste one line, watch the call arrive with its credential inj
     ['Address', 'analytical-engines'],
     ['Keys', 'Live keys'],
     ['Secrets', 'none is copied'],
-    ['Routes', 'start empty'],
+    ['Routes', 'those you promote'],
   ] as const)
     await expect(differences.getByRole('row', { name: new RegExp(`^${what}`) })).toContainText(live);
-  await expect(page.getByRole('link', { name: 'Create a live route' })).toHaveAttribute(
-    'href',
-    '/analytical-engines/live/routes?create=true',
-  );
+  await expect(page.getByRole('link', { name: 'Promote to Live' })).toHaveAttribute('href', '/analytical-engines/test/promote');
   await accessible(page);
   expect(errors).toEqual([]);
 

@@ -29,6 +29,12 @@ test('a sign-in has no object, and system work has a name', () => {
   assert.equal(lineOf(entry({ actor: { type: 'system', id: null, label: null }, action: 'disable' })), 'Sallyport disabled route payments');
 });
 
+test('what moved between the spaces, and that Test was reset, are sentences', () => {
+  const moved = entry({ action: 'promote', resource_type: 'sandbox', details: { name: 'from Test to Live' } });
+  assert.equal(lineOf(moved), 'dana@acme.example moved configuration from Test to Live');
+  assert.equal(lineOf(entry({ action: 'reset', resource_type: 'sandbox', details: { name: 'Test' } })), 'dana@acme.example reset Test');
+});
+
 test('an action this release does not know is still readable', () => {
   assert.equal(
     lineOf(entry({ action: 'vault.detokenize', resource_type: 'vault', details: {} })),

@@ -18,6 +18,7 @@ const VERBS: Record<string, string> = {
   login_failed: 'failed to sign in',
   export: 'exported',
   reset: 'reset',
+  promote: 'moved',
   'byok.kms.rotate': 'rotated',
   'request_log.anchor': 'anchored',
 };
@@ -28,6 +29,7 @@ const THINGS: Record<string, string> = {
   tenant: 'workspace',
   tenant_master_key: 'workspace key',
   session: 'session',
+  sandbox: 'configuration',
   request_log: 'request log',
   audit_log: 'audit log',
 };
@@ -53,6 +55,8 @@ const REFLEXIVE = new Set(['login', 'logout', 'login_failed']);
 export function sentenceOf(entry: Entry): { actor: string; verb: string; thing: string; name: string | undefined } {
   if (entry.resource_type === 'session' && REFLEXIVE.has(entry.action))
     return { actor: actorOf(entry), verb: verbOf(entry.action), thing: '', name: undefined };
+  if (entry.resource_type === 'sandbox' && entry.action === 'reset')
+    return { actor: actorOf(entry), verb: verbOf(entry.action), thing: '', name: nameOf(entry) };
   // A secret rotates when somebody gives it a new value; people do not call that rotating.
   const verb = entry.resource_type === 'secret' && entry.action === 'rotate' ? 'set a new value of' : verbOf(entry.action);
   const tried = entry.resource_type === 'route' && entry.action === 'execute';

@@ -104,7 +104,7 @@ function Share({ done, of }: { done: number; of: number }) {
 function useSteps(closed: boolean): readonly Step[] | undefined {
   const trpc = useTRPC();
   const path = usePath();
-  const { space } = useScope();
+  const { slug, space } = useScope();
   const enabled = !closed;
   const routes = useQuery(trpc.routes.list.queryOptions({ per_page: 100 }, { enabled }));
   const secrets = useQuery(trpc.secrets.list.queryOptions({ per_page: 100 }, { enabled }));
@@ -114,15 +114,21 @@ function useSteps(closed: boolean): readonly Step[] | undefined {
   if (!routes.data || !secrets.data || !calls.data || !keys.data || !clients.data) return undefined;
   const own = routes.data.data.filter((route) => !isDemo(route.target_base_url));
   const called = calls.data.first_day !== null;
+  const waiting = secrets.data.data.find((secret) => secret.environment_count === 0 && secret.reference_count > 0);
   return [
     // Test comes with a demonstration to call; in Live a call needs a route, a credential and a key first.
     ...(space === 'test' ? [{ label: 'Make the first call', href: path(''), done: called }] : []),
-    { label: 'Create a route to your API', href: path('/routes?create=true'), done: own.length > 0 },
-    {
-      label: 'Store its credential as a secret and bind it',
-      href: path('/secrets'),
-      done: secrets.data.data.some((secret) => !secret.tags.includes('sample') && secret.reference_count > 0),
-    },
+    // Interface rule 64 §6: promote or start empty, fill secrets, a live key, one call.
+    space === 'live'
+      ? { label: 'Promote a route from Test, or make one here', href: `/${slug}/test/promote`, done: routes.data.meta.total > 0 }
+      : { label: 'Create a route to your API', href: path('/routes?create=true'), done: own.length > 0 },
+    waiting
+      ? { label: `Fill ${waiting.name}`, href: path(`/secrets/${waiting.id}`), done: false }
+      : {
+          label: 'Store its credential as a secret and bind it',
+          href: path('/secrets'),
+          done: secrets.data.data.some((secret) => !secret.tags.includes('sample') && secret.reference_count > 0),
+        },
     ...(space === 'live'
       ? [
           { label: 'Create a live key', href: path('/api-keys?open=new'), done: keys.data.meta.total > 0 },

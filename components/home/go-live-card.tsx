@@ -1,17 +1,19 @@
 'use client';
 
 import { useScope } from '#components/trpc/provider.tsx';
+import { useForbidden } from '#components/trpc/role.ts';
 import { LinkButton } from '#components/ui/button.tsx';
 import { SectionCard } from '#components/ui/layout.tsx';
 
 /** What is different in Live, before anybody goes there. */
 export function GoLiveCard() {
   const { slug, proxy_url } = useScope();
+  const stays = useForbidden('sandbox:promote') !== undefined;
   const rows = [
     ['Address', proxy_url, proxy_url.replace(`sandbox-${slug}`, slug)],
     ['Keys', 'Test keys (work here only)', 'Live keys, made there'],
     ['Secrets', 'values you can afford to lose', 'their own values; none is copied'],
-    ['Routes', 'as you built them', 'start empty: you make each on purpose'],
+    ['Routes', 'as you built them', 'those you promote, or make there'],
     ['Calls', 'free, logs kept 7 days', 'counted, logs kept as your plan says'],
   ] as const;
   return (
@@ -45,7 +47,11 @@ export function GoLiveCard() {
           </table>
         </div>
         <div className="flex flex-wrap gap-2">
-          <LinkButton href={`/${slug}/live/routes?create=true`}>Create a live route</LinkButton>
+          {stays ? (
+            <LinkButton href={`/${slug}/live/routes?create=true`}>Create a live route</LinkButton>
+          ) : (
+            <LinkButton href={`/${slug}/test/promote`}>Promote to Live</LinkButton>
+          )}
           <LinkButton variant="ghost" href={`/${slug}/live/api-keys`}>
             Create a live key
           </LinkButton>

@@ -1,7 +1,8 @@
 'use client';
 
-import { Import, Plus, Waypoints } from 'lucide-react';
+import { ArrowUpFromLine, Import, Plus, Waypoints } from 'lucide-react';
 import { usePath, useScope } from '#components/trpc/provider.tsx';
+import { useForbidden } from '#components/trpc/role.ts';
 import { LinkButton } from '#components/ui/button.tsx';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
 import { EmptyState } from '#components/ui/states.tsx';
@@ -11,25 +12,35 @@ import { Checklist } from './checklist.tsx';
 export function LiveStart() {
   const path = usePath();
   const { slug } = useScope();
+  const stays = useForbidden('sandbox:promote') !== undefined;
+  const make = (
+    <LinkButton variant={stays ? 'primary' : 'secondary'} icon={<Plus />} href={path('/routes?create=true')}>
+      New live route
+    </LinkButton>
+  );
   return (
     <Page>
-      <PageHeader
-        title="Live is empty"
-        description="Nothing from Test comes here by itself: each live route, secret and key is made on purpose."
-      />
+      <PageHeader title="Live is empty" description="Nothing from Test comes here by itself: promote what works there, or start empty." />
       <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 lg:grid-cols-[minmax(0,1fr)_20rem]">
         <EmptyState
           icon={<Waypoints />}
           title="Make the first live route"
           action={
-            <LinkButton variant="primary" icon={<Plus />} href={path('/routes?create=true')}>
-              New live route
-            </LinkButton>
+            stays ? (
+              make
+            ) : (
+              <LinkButton variant="primary" icon={<ArrowUpFromLine />} href={`/${slug}/test/promote`}>
+                Promote from Test
+              </LinkButton>
+            )
           }
           link={
-            <LinkButton icon={<Import />} href={path('/import')}>
-              Import
-            </LinkButton>
+            <>
+              {!stays && make}
+              <LinkButton icon={<Import />} href={path('/import')}>
+                Import
+              </LinkButton>
+            </>
           }
         >
           Then store its live credential, create a live key, and call it.{' '}

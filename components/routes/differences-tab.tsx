@@ -7,6 +7,7 @@ import { Callout } from '#components/ui/callout.tsx';
 import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
 import { SectionCard } from '#components/ui/layout.tsx';
 import type { ConfigField } from './config-draft.ts';
+import { DifferencesTable } from './differences-table.tsx';
 import type { RouteDetailData } from './route-data.ts';
 import { inWords, labelOf } from './setting-words.ts';
 import type { ConfigEditor } from './use-config-editor.ts';
@@ -32,49 +33,33 @@ export function DifferencesTab({ route, editor, colors, onEnvironment }: Differe
       {fields.length === 0 ? (
         <p className="text-ink-3">Nothing differs: everything comes from {editor.baseName}.</p>
       ) : (
-        <div className="relative overflow-x-auto">
-          <table className="w-full text-left max-sm:table-fixed sm:min-w-140">
-            <caption className="sr-only">Settings of {editor.env} that differ from the base</caption>
-            <thead className="text-ink-3 text-xs">
-              <tr>
-                <th scope="col" className="py-1.5 pr-4 font-medium">
-                  Setting
-                </th>
-                <th scope="col" className="py-1.5 pr-4 font-medium">
-                  {editor.baseName}
-                </th>
-                <th scope="col" className="py-1.5 pr-4 font-medium">
-                  {editor.env}
-                </th>
-                <th scope="col" className="max-sm:hidden">
-                  <span className="sr-only">Action</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {fields.map((field) => {
-                const reverted = editor.draft[field] === null;
-                const equal = JSON.stringify(base[field]) === JSON.stringify(editor.value(field));
-                return (
-                  <tr key={field} className="border-line border-t align-top">
-                    <th scope="row" className="py-2 pr-4 font-normal">
-                      {labelOf(field)} {reverted && <Badge tone="accent">unsaved</Badge>}
-                      {equal && !reverted && <Badge>same value</Badge>}
-                    </th>
-                    <td className="py-2 pr-4 font-mono text-ink-2 text-xs [overflow-wrap:anywhere]">{inWords(base[field])}</td>
-                    <td className="py-2 pr-4 font-mono text-xs [overflow-wrap:anywhere]">
-                      {inWords(editor.value(field))}
-                      <Revert editor={editor} field={field} className="mt-1 -ml-2 flex sm:hidden" />
-                    </td>
-                    <td className="py-1 text-right max-sm:hidden">
-                      <Revert editor={editor} field={field} />
-                    </td>
-                  </tr>
-                );
-              })}
-            </tbody>
-          </table>
-        </div>
+        <DifferencesTable
+          caption={`Settings of ${editor.env} that differ from the base`}
+          from={editor.baseName}
+          to={editor.env}
+          actions
+          rows={fields.map((field) => {
+            const reverted = editor.draft[field] === null;
+            const equal = JSON.stringify(base[field]) === JSON.stringify(editor.value(field));
+            return {
+              key: field,
+              label: (
+                <>
+                  {labelOf(field)} {reverted && <Badge tone="accent">unsaved</Badge>}
+                  {equal && !reverted && <Badge>same value</Badge>}
+                </>
+              ),
+              from: inWords(base[field]),
+              to: (
+                <>
+                  {inWords(editor.value(field))}
+                  <Revert editor={editor} field={field} className="mt-1 -ml-2 flex sm:hidden" />
+                </>
+              ),
+              action: <Revert editor={editor} field={field} />,
+            };
+          })}
+        />
       )}
     </SectionCard>
   );

@@ -1,7 +1,7 @@
 'use client';
 
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link2, Plus } from 'lucide-react';
+import { ArrowRightLeft, Link2, Plus } from 'lucide-react';
 import { usePathname, useSearchParams } from 'next/navigation';
 import { parseAsString, parseAsStringLiteral, useQueryStates } from 'nuqs';
 import { Activity } from '#components/audit/activity.tsx';
@@ -208,8 +208,9 @@ function LoadedRoute({ route }: { route: RouteDetailData }) {
 }
 
 function RouteHeader({ route, readOnly, children }: { route: RouteDetailData; readOnly: string | undefined; children: React.ReactNode }) {
-  const { proxy_url } = useScope();
+  const { proxy_url, space } = useScope();
   const path = usePath();
+  const stays = useForbidden('sandbox:promote');
   const enable = useEnableRoutes();
   const icons = useRouteIcons([route]);
   const enabled = enable.isPending ? enable.variables.enabled : route.enabled;
@@ -229,6 +230,11 @@ function RouteHeader({ route, readOnly, children }: { route: RouteDetailData; re
       actions={
         <>
           <CopyButton value={url} label="call URL" text="Copy call URL" size="md" />
+          {!stays && (
+            <LinkButton icon={<ArrowRightLeft />} href={path(`/promote?items=route:${route.id}`)}>
+              {space === 'test' ? 'Promote…' : 'Copy to Test…'}
+            </LinkButton>
+          )}
           <Switch
             checked={enabled}
             disabledReason={readOnly}

@@ -2,6 +2,7 @@
 
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import {
+  ArrowRightLeft,
   CopyPlus,
   FlaskConical,
   Import,
@@ -51,6 +52,7 @@ export function RouteList() {
   const router = useRouter();
   const { space } = useScope();
   const readOnly = useForbidden('route:update');
+  const stays = useForbidden('sandbox:promote');
   const namesOnly = useNamesOnly();
   const [search, setSearch] = useQueryStates(routeSearch);
   const [creating, setCreating] = useQueryState('create', parseAsBoolean.withDefault(false));
@@ -147,6 +149,12 @@ export function RouteList() {
             { label: 'Test…', icon: <FlaskConical />, href: path(`/routes/${route.id}?tab=test`), disabledReason: readOnly },
             { label: 'Configuration', icon: <Settings2 />, href: path(`/routes/${route.id}?tab=config`), keys: 'e' },
             { label: 'Requests', icon: <ScrollText />, href: path(`/routes/${route.id}?tab=requests`) },
+            {
+              label: space === 'test' ? 'Promote to Live…' : 'Copy to Test…',
+              icon: <ArrowRightLeft />,
+              href: path(`/promote?items=route:${route.id}`),
+              disabledReason: stays,
+            },
             { label: 'Duplicate', icon: <CopyPlus />, disabledReason: readOnly, onSelect: () => duplicate.mutate({ id: route.id }) },
             'separator',
             { label: 'Delete…', icon: <Trash2 />, danger: true, disabledReason: readOnly, onSelect: () => setDeleting(route) },

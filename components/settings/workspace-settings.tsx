@@ -19,6 +19,7 @@ import { Skeleton } from '#components/ui/skeleton.tsx';
 import { Time } from '#components/ui/time.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import { useUnsavedGuard } from '#components/ui/unsaved-guard.ts';
+import { DangerZone } from './reset-test.tsx';
 import { REGIONS } from './words.ts';
 
 export type Addresses = { api_url: string; proxy_url: string };
@@ -89,9 +90,24 @@ export function WorkspaceSettings({ addresses }: { addresses: { live: Addresses;
               />
             </SectionCard>
           ))}
+          <SpacesCard slug={slug} />
+          <DangerZone name={account.name} />
         </>
       )}
     </Page>
+  );
+}
+
+/** The ways between the spaces, for whoever looks for them in the settings. */
+function SpacesCard({ slug }: { slug: string }) {
+  if (useForbidden('sandbox:promote')) return null;
+  return (
+    <SectionCard title="Test and Live" description="Configuration moves between them when you say so; values of secrets never do.">
+      <div className="flex flex-wrap gap-2">
+        <LinkButton href={`/${slug}/test/promote`}>Promote to Live</LinkButton>
+        <LinkButton href={`/${slug}/live/promote`}>Copy to Test</LinkButton>
+      </div>
+    </SectionCard>
   );
 }
 

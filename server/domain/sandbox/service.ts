@@ -143,7 +143,7 @@ const promotionEntry = (run: string, board: Board, answer: SandboxPlan): AuditEn
   action: 'promote',
   resource_type: 'sandbox',
   resource_id: run,
-  name: board.to === 'live' ? 'Test to Live' : 'Live to Test',
+  name: board.to === 'live' ? 'from Test to Live' : 'from Live to Test',
   details: {
     promotion: run,
     direction: board.to === 'live' ? 'test_to_live' : 'live_to_test',

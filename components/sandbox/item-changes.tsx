@@ -1,0 +1,52 @@
+'use client';
+
+import { useState } from 'react';
+import { DifferencesTable } from '#components/routes/differences-table.tsx';
+import { inWords } from '#components/routes/setting-words.ts';
+import { Badge } from '#components/ui/badge.tsx';
+import { Button } from '#components/ui/button.tsx';
+import { SectionCard } from '#components/ui/layout.tsx';
+import { fieldOf, KINDS, type Plan, spaceWord } from './words.ts';
+
+const FIRST = 10;
+
+/** Of everything that would be changed, what it is there and what it becomes. */
+export function ItemChanges({ plan }: { plan: Plan }) {
+  const [all, setAll] = useState(false);
+  const changed = plan.items.filter((item) => item.changes.length > 0);
+  const shown = all ? changed : changed.slice(0, FIRST);
+  return (
+    <>
+      {shown.map((item) => (
+        <SectionCard
+          key={item.source_id}
+          title={
+            <span className="flex flex-wrap items-center gap-2">
+              <span className="[overflow-wrap:anywhere]">{item.name}</span> <Badge>{KINDS[item.type].one}</Badge>
+              {item.type === 'route' && item.enabled && <Badge tone="accent">serves calls in {spaceWord(plan.to)}</Badge>}
+            </span>
+          }
+        >
+          <DifferencesTable
+            caption={`What changes in ${item.name}`}
+            from={`${spaceWord(plan.to)} now`}
+            to="After"
+            rows={item.changes.map((change) => ({
+              key: `${change.field} ${change.environment}`,
+              label: fieldOf(change),
+              from: inWords(change.from),
+              to: inWords(change.to),
+            }))}
+          />
+        </SectionCard>
+      ))}
+      {changed.length > shown.length && (
+        <p>
+          <Button size="sm" onClick={() => setAll(true)}>
+            Show the changes of {(changed.length - shown.length).toLocaleString()} more
+          </Button>
+        </p>
+      )}
+    </>
+  );
+}

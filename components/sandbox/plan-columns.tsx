@@ -1,0 +1,32 @@
+import { Status } from '#components/ui/badge.tsx';
+import { columnsFor } from '#components/ui/data-table.tsx';
+import { ACTIONS, type Item, KINDS, noteOf, type Space, type Stage, spaceWord } from './words.ts';
+
+const column = columnsFor<Item>();
+
+/** One line of a plan for a space. The note stands under the name where a phone has no room for its column. */
+export const planColumns = (to: Space, stage: Stage) => [
+  column.accessor('name', {
+    header: 'Name',
+    meta: { width: '24%' },
+    cell: ({ row: { original } }) => (
+      <span className="flex flex-col">
+        <span className="whitespace-normal [overflow-wrap:anywhere]">{original.name}</span>
+        <span className="text-ink-3 text-xs sm:hidden">{KINDS[original.type].one}</span>
+        <span className="whitespace-normal text-ink-3 text-xs lg:hidden">{noteOf(original, { to }, stage)}</span>
+      </span>
+    ),
+  }),
+  column.accessor('type', { header: 'Kind', meta: { hideBelow: 'sm', width: '7rem' }, cell: ({ getValue }) => KINDS[getValue()].one }),
+  column.accessor('action', {
+    header: `In ${spaceWord(to)}`,
+    meta: { width: '9rem' },
+    cell: ({ getValue }) => <Status state={ACTIONS[stage][getValue()].state}>{ACTIONS[stage][getValue()].text}</Status>,
+  }),
+  column.display({
+    id: 'note',
+    header: 'What to know',
+    meta: { hideBelow: 'lg' },
+    cell: ({ row: { original } }) => <span className="whitespace-normal text-ink-2">{noteOf(original, { to }, stage)}</span>,
+  }),
+];

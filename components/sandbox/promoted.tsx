@@ -1,0 +1,98 @@
+'use client';
+
+import { Check } from 'lucide-react';
+import Link from 'next/link';
+import { useScope } from '#components/trpc/provider.tsx';
+import { Status } from '#components/ui/badge.tsx';
+import { Button, LinkButton } from '#components/ui/button.tsx';
+import { SectionCard, textLink } from '#components/ui/layout.tsx';
+import { ValuesToFill } from './values-to-fill.tsx';
+import { counted, type Item, KINDS, type Plan, pageOf, spaceWord } from './words.ts';
+
+const ROUTES_SHOWN = 50;
+
+/** What was made there, and what is left to do before it serves calls. */
+export function Promoted({ plan, onAgain }: { plan: Plan; onAgain: () => void }) {
+  const { slug } = useScope();
+  const to = spaceWord(plan.to);
+  const moved = plan.items.filter((item) => item.action === 'create' || item.action === 'update');
+  const routes = moved.filter((item) => item.type === 'route');
+  const others = (Object.keys(KINDS) as Item['type'][]).flatMap((type) => {
+    const n = moved.filter((item) => item.type === type).length;
+    return n > 0 ? [counted(n, type)] : [];
+  });
+  return (
+    <>
+      <ValuesToFill plan={plan} />
+      <SectionCard
+        title={
+          <span className="flex items-center gap-2" role="status">
+            <Check aria-hidden className="size-4 text-good-ink" />
+            {new Intl.ListFormat('en').format(others)} {moved.length === 1 ? 'is' : 'are'} in {to}
+          </span>
+        }
+        footer={
+          <>
+            <Button onClick={onAgain}>Pick more</Button>
+            <LinkButton variant="primary" href={`/${slug}/${plan.to}/routes`}>
+              Routes in {to}
+            </LinkButton>
+          </>
+        }
+      >
+        <div className="flex flex-col gap-3">
+          {routes.length > 0 && (
+            <ul className="flex flex-col divide-y divide-line">
+              {routes.slice(0, ROUTES_SHOWN).map((item) => (
+                <li key={item.source_id} className="flex flex-wrap items-center justify-between gap-x-4 gap-y-1 py-2">
+                  <Link className={textLink} href={`/${slug}/${plan.to}${pageOf.route(item.target_id ?? '')}`}>
+                    {item.name}
+                  </Link>
+                  <RouteState item={item} plan={plan} slug={slug} />
+                </li>
+              ))}
+            </ul>
+          )}
+          {routes.length > ROUTES_SHOWN && <p className="text-ink-2">and {(routes.length - ROUTES_SHOWN).toLocaleString()} more routes.</p>}
+          <p className="text-ink-2">
+            The history of both spaces tells of it:{' '}
+            <Link className={textLink} href={`/${slug}/${plan.to}/audit?resource_type=sandbox`}>
+              Audit of {to}
+            </Link>
+            {plan.to === 'live' && (
+              <>
+                . Calls need a{' '}
+                <Link className={textLink} href={`/${slug}/live/api-keys?open=new`}>
+                  live key
+                </Link>
+                .
+              </>
+            )}
+          </p>
+        </div>
+      </SectionCard>
+    </>
+  );
+}
+
+/** Whether a route serves, or the next step to it. */
+function RouteState({ item, plan, slug }: { item: Item; plan: Plan; slug: string }) {
+  if (item.enabled) return <Status state="live">Serves calls</Status>;
+  const names = [...new Set(item.needs_values.map((one) => one.secret))];
+  if (names.length === 0) return <Status state="off">Off: open it to switch it on</Status>;
+  const idOf = (name: string) => plan.missing_values.find((one) => one.secret === name)?.secret_id;
+  return (
+    <span className="flex flex-wrap items-center gap-x-1.5 text-ink-2">
+      <Status state="pending">Off</Status> Fill
+      {names.map((name, i) => (
+        <span key={name}>
+          <Link className={textLink} href={`/${slug}/${plan.to}/secrets/${idOf(name) ?? ''}`}>
+            {name}
+          </Link>
+          {i < names.length - 1 && ','}
+        </span>
+      ))}
+      to enable
+    </span>
+  );
+}

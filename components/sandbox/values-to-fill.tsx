@@ -1,0 +1,41 @@
+'use client';
+
+import Link from 'next/link';
+import { useScope } from '#components/trpc/provider.tsx';
+import { Callout } from '#components/ui/callout.tsx';
+import { textLink } from '#components/ui/layout.tsx';
+import { type Plan, spaceWord } from './words.ts';
+
+/** Secrets that are there and have no value yet, each with the way to store it; nothing when there are none. */
+export function ValuesToFill({ plan }: { plan: Pick<Plan, 'to' | 'missing_values'> }) {
+  const { slug } = useScope();
+  const waiting = plan.missing_values.filter((one) => one.secret_id !== null);
+  if (waiting.length === 0) return null;
+  const list = new Intl.ListFormat('en');
+  return (
+    <Callout
+      tone="warn"
+      title={
+        waiting.length === 1
+          ? `One secret in ${spaceWord(plan.to)} waits for its value`
+          : `${waiting.length} secrets in ${spaceWord(plan.to)} wait for their values`
+      }
+    >
+      <ul className="flex flex-col gap-1">
+        {waiting.map((one) => (
+          <li key={one.secret}>
+            <Link className={textLink} href={`/${slug}/${plan.to}/secrets/${one.secret_id}`}>
+              Fill {one.secret}
+            </Link>{' '}
+            in {list.format(one.environments)}; {shortened(one.routes)} {one.routes.length === 1 ? 'needs' : 'need'} it.
+          </li>
+        ))}
+      </ul>
+    </Callout>
+  );
+}
+
+const shortened = (names: readonly string[]): string => {
+  const list = new Intl.ListFormat('en');
+  return names.length <= 3 ? list.format(names) : list.format([...names.slice(0, 2), `${names.length - 2} more routes`]);
+};

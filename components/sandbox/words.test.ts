@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { counted, fieldOf, type Item, noteOf } from './words.ts';
+
+const item = (over: Partial<Item>): Item => ({
+  type: 'route',
+  source_id: '0',
+  target_id: null,
+  name: 'payments',
+  slug: 'payments',
+  picked: true,
+  action: 'create',
+  reason: null,
+  enabled: true,
+  changes: [],
+  needs_values: [],
+  upstreams: [],
+  left_behind: [],
+  ...over,
+});
+
+test('a route that would serve calls at once is never told without that', () => {
+  assert.match(noteOf(item({}), { to: 'live' }), /serves calls in Live at once/);
+  assert.doesNotMatch(noteOf(item({ enabled: false, reason: 'It stays off until KEY is filled.' }), { to: 'live' }), /at once/);
+});
+
+test('what comes along, and what stays behind, is said', () => {
+  assert.match(noteOf(item({ type: 'secret', picked: false, enabled: null }), { to: 'live' }), /value is stored there by you.*Comes along/);
+  assert.match(noteOf(item({ type: 'client', enabled: null, left_behind: ['address 10.0.0.0/8'] }), { to: 'live' }), /Not copied: address/);
+});
+
+test('fields read as settings with their environment, numbers with their noun', () => {
+  assert.equal(fieldOf({ field: 'timeout_ms', environment: 'staging', from: 1, to: 2 }), 'Timeout (ms) (staging)');
+  assert.equal(fieldOf({ field: 'variable region', environment: null, from: 'eu', to: 'us' }), 'Variable region');
+  assert.deepEqual([counted(1, 'route'), counted(2_000, 'secret')], ['1 route', '2,000 secrets']);
+});

@@ -1,0 +1,90 @@
+import type { inferRouterOutputs } from '@trpc/server';
+import { labelOf as settingLabel } from '#components/routes/setting-words.ts';
+import type { AppRouter } from '#server/trpc/root.ts';
+
+export type Plan = Omit<inferRouterOutputs<AppRouter>['sandbox']['promote'], 'warnings'>;
+export type Item = Plan['items'][number];
+export type Space = Plan['to'];
+
+export const spaceWord = (space: Space): string => (space === 'live' ? 'Live' : 'Test');
+
+export const KINDS: Record<Item['type'], { one: string; many: string }> = {
+  route: { one: 'route', many: 'routes' },
+  secret: { one: 'secret', many: 'secrets' },
+  client: { one: 'client', many: 'clients' },
+  collection: { one: 'collection', many: 'collections' },
+  environment: { one: 'environment', many: 'environments' },
+};
+
+/** "3 routes", "1 secret". */
+export const counted = (n: number, type: Item['type']): string => `${n.toLocaleString()} ${n === 1 ? KINDS[type].one : KINDS[type].many}`;
+
+/** Where in the flow a line stands: picking, looking at the plan, or done. */
+export type Stage = 'pick' | 'plan' | 'done';
+type Said = { state: 'ok' | 'pending' | 'off' | 'failing'; text: string };
+export const ACTIONS: Record<Stage, Record<Item['action'], Said>> = {
+  pick: {
+    create: { state: 'off', text: 'Not there yet' },
+    update: { state: 'pending', text: 'Differs' },
+    skip: { state: 'ok', text: 'The same' },
+    conflict: { state: 'failing', text: 'In conflict' },
+  },
+  plan: {
+    create: { state: 'pending', text: 'Will be made' },
+    update: { state: 'pending', text: 'Will change' },
+    skip: { state: 'off', text: 'Stays as it is' },
+    conflict: { state: 'failing', text: 'Cannot go' },
+  },
+  done: {
+    create: { state: 'ok', text: 'Made' },
+    update: { state: 'ok', text: 'Changed' },
+    skip: { state: 'off', text: 'Left as it is' },
+    conflict: { state: 'failing', text: 'Did not go' },
+  },
+};
+
+/** What to know about one line of a plan, in a sentence; the changes have a table of their own. */
+export function noteOf(item: Item, plan: Pick<Plan, 'to'>, stage: Stage = 'plan'): string {
+  const parts = [
+    item.reason,
+    item.action === 'create' && item.enabled === true ? `It is switched on: it serves calls in ${spaceWord(plan.to)} at once.` : null,
+    item.action === 'update'
+      ? `${item.changes.length} ${item.changes.length === 1 ? 'setting differs' : 'settings differ'}${stage === 'plan' ? ', listed below' : ''}.`
+      : null,
+    stage === 'plan' && item.type === 'secret' && item.action === 'create'
+      ? 'Its name and settings; the value is stored there by you.'
+      : null,
+    !item.picked && item.action === 'create' ? 'Comes along: something picked needs it.' : null,
+    item.left_behind.length > 0 ? `Not copied: ${item.left_behind.join(', ')}.` : null,
+  ];
+  return parts.filter(Boolean).join(' ');
+}
+
+const FIELDS: Record<string, string> = {
+  environment: 'Environment',
+  base_environment: 'Base environment',
+  collection: 'Collection',
+  clients: 'Assigned clients, added',
+  default_clients: 'Default clients, added',
+  expected_environments: 'Expected environments',
+  ip_address: 'Address',
+  ip_notes: 'Notes on the address',
+  allowed_hosts: 'Allowed hosts',
+  rotate_every_days: 'Rotate every (days)',
+  strict_expiry_enforcement: 'Refuse after expiry',
+};
+
+/** A changed field as people say it, with the environment it belongs to. */
+export function fieldOf({ field, environment }: Item['changes'][number]): string {
+  const label = FIELDS[field] ?? settingLabel(field);
+  const text = label.charAt(0).toUpperCase() + label.slice(1);
+  return environment ? `${text} (${environment})` : text;
+}
+
+export const pageOf: Record<Item['type'], (id: string) => string> = {
+  route: (id) => `/routes/${id}`,
+  secret: (id) => `/secrets/${id}`,
+  client: (id) => `/clients/${id}`,
+  collection: (id) => `/collections/${id}`,
+  environment: () => '/environments',
+};

@@ -1,0 +1,99 @@
+'use client';
+
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { RotateCcw } from 'lucide-react';
+import { useState } from 'react';
+import { useScope, useTRPC } from '#components/trpc/provider.tsx';
+import { refusalOf } from '#components/trpc/refusal.ts';
+import { useForbidden } from '#components/trpc/role.ts';
+import { Button, LinkButton } from '#components/ui/button.tsx';
+import { Callout } from '#components/ui/callout.tsx';
+import { ConfirmDanger } from '#components/ui/confirm-danger.tsx';
+import { Field } from '#components/ui/field.tsx';
+import { Input } from '#components/ui/input.tsx';
+import { SectionCard } from '#components/ui/layout.tsx';
+import { notifyDone } from '#components/ui/toaster.tsx';
+
+/** Test back to how the workspace began. Only a person who has just proved who they are may do it. */
+export function DangerZone({ name }: { name: string }) {
+  const [asking, setAsking] = useState(false);
+  const unable = useForbidden('sandbox:reset');
+  return (
+    <SectionCard tone="danger" title="Danger zone">
+      <div className="flex flex-wrap items-center justify-between gap-3">
+        <div className="min-w-0">
+          <p className="font-medium">Reset Test</p>
+          <p className="max-w-xl text-ink-2">
+            Deletes everything in Test, its API keys and calls included, and seeds the starter again. Live stays as it is.
+          </p>
+        </div>
+        <Button variant="danger-quiet" icon={<RotateCcw />} disabledReason={unable} onClick={() => setAsking(true)}>
+          Reset Test…
+        </Button>
+      </div>
+      {asking && <ResetDialog name={name} onClose={() => setAsking(false)} />}
+    </SectionCard>
+  );
+}
+
+function ResetDialog({ name, onClose }: { name: string; onClose: () => void }) {
+  const trpc = useTRPC();
+  const cache = useQueryClient();
+  const { slug } = useScope();
+  const [password, setPassword] = useState('');
+  const reset = useMutation({
+    ...trpc.sandbox.reset.mutationOptions({
+      onSuccess: ({ deleted }) => {
+        void cache.invalidateQueries();
+        const n = deleted.routes + deleted.secrets + deleted.clients + deleted.collections;
+        notifyDone(`Test is as it was at the start; ${n.toLocaleString()} ${n === 1 ? 'thing is' : 'things are'} gone`);
+        onClose();
+      },
+    }),
+    // The password passes through here: no cache keeps it.
+    gcTime: 0,
+  });
+  const refusal = reset.error ? refusalOf(reset.error) : undefined;
+  const [asked, setAsked] = useState(false);
+  if (!asked && (refusal?.code === 'step_up_required' || refusal?.code === 'invalid_credentials')) setAsked(true);
+  const error =
+    refusal && refusal.code !== 'step_up_required' ? { message: refusal.message, request_id: refusal.request_id || undefined } : undefined;
+  return (
+    <ConfirmDanger
+      open
+      onOpenChange={(open) => !open && onClose()}
+      // Test or not: what is typed here is asked for wherever much is lost.
+      space="live"
+      title="Reset Test?"
+      resourceName={name}
+      confirmLabel="Reset Test"
+      consequences={[
+        'Every route, secret, client, collection and environment of Test is deleted for good, with every value.',
+        'Every Test key stops to work with its next call.',
+        'Calls of Test and their figures go too. The audit log stays.',
+        'Then Test has what a new workspace has: the route echo and a sample secret.',
+      ]}
+      busy={reset.isPending}
+      error={error}
+      onConfirm={() => reset.mutate({ confirm_name: name, ...(password ? { password } : {}) })}
+    >
+      {asked && (
+        <>
+          {refusal?.code === 'step_up_required' && (
+            <Callout title="Prove once more that it is you">
+              Your sign-in is older than ten minutes. Give your password, or sign out and in again if you have none.
+            </Callout>
+          )}
+          <Field label="Your password">
+            <Input type="password" autoComplete="current-password" value={password} onChange={(event) => setPassword(event.target.value)} />
+          </Field>
+        </>
+      )}
+      <p>
+        <LinkButton size="sm" variant="ghost" href={`/${slug}/test/promote`}>
+          Promote what should stay first
+        </LinkButton>
+      </p>
+    </ConfirmDanger>
+  );
+}

@@ -1,0 +1,128 @@
+'use client';
+
+import { useQuery } from '@tanstack/react-query';
+import type { inferRouterOutputs } from '@trpc/server';
+import { History } from 'lucide-react';
+import { useScope, useTRPC } from '#components/trpc/provider.tsx';
+import { QueryError } from '#components/trpc/query-error.tsx';
+import { Badge, Status } from '#components/ui/badge.tsx';
+import { LinkButton } from '#components/ui/button.tsx';
+import { columnsFor, DataTable } from '#components/ui/data-table.tsx';
+import { Page, PageHeader, SectionCard } from '#components/ui/layout.tsx';
+import { EmptyState } from '#components/ui/states.tsx';
+import { Time } from '#components/ui/time.tsx';
+import type { AppRouter } from '#server/trpc/root.ts';
+
+type Versions = inferRouterOutputs<AppRouter>['apiKeys']['versions'];
+type Version = Versions['versions'][number];
+type Seen = Versions['seen'][number];
+
+const version = columnsFor<Version>();
+const versionColumns = [
+  version.accessor('version', {
+    header: 'Version',
+    cell: ({ row: { original } }) => (
+      <span className="flex flex-wrap items-center gap-2">
+        <span className="font-mono text-xs">{original.version}</span> {original.newest && <Badge tone="accent">newest</Badge>}
+      </span>
+    ),
+  }),
+  version.accessor('released_at', { header: 'Released', cell: ({ getValue }) => <Time value={`${getValue()}T00:00:00Z`} format="date" /> }),
+  version.display({ id: 'standing', header: 'Standing', cell: () => <Status state="ok">Supported</Status> }),
+  version.accessor('summary', { header: 'What it brought', meta: { hideBelow: 'md' } }),
+];
+
+const seen = columnsFor<Seen>();
+const seenColumns = [
+  seen.accessor('name', {
+    header: 'API key',
+    meta: { width: '34%' },
+    cell: ({ row: { original: row } }) => (
+      <span className="flex flex-col">
+        <span className="flex flex-wrap items-center gap-2">
+          <span className="[overflow-wrap:anywhere]">{row.name ?? 'A key that is gone'}</span>
+          <Badge tone={row.space === 'test' ? 'test' : 'neutral'}>{row.space === 'test' ? 'Test' : 'Live'}</Badge>
+          {!row.active && <Badge>revoked</Badge>}
+        </span>
+        {row.key_id && <span className="truncate font-mono text-ink-3 text-xs">{row.key_id}</span>}
+      </span>
+    ),
+  }),
+  seen.accessor('version', {
+    header: 'Version',
+    cell: ({ row: { original: row } }) =>
+      row.named ? (
+        <span className="font-mono text-xs">{row.version}</span>
+      ) : (
+        <span className="flex flex-col">
+          <span className="font-mono text-xs">{row.version}</span>
+          <span className="text-ink-3 text-xs">not named, so the newest</span>
+        </span>
+      ),
+  }),
+  seen.accessor('calls', {
+    header: 'Calls',
+    meta: { align: 'right' },
+    cell: ({ getValue }) => <span className="figures">{getValue().toLocaleString()}</span>,
+  }),
+  seen.accessor('last_at', { header: 'Last', meta: { hideBelow: 'sm' }, cell: ({ getValue }) => <Time value={getValue()} /> }),
+];
+
+/** The versions of the API and who still asks for which: before one goes away, this says whom it concerns (interface rule 64 §7). */
+export function VersionsView() {
+  const trpc = useTRPC();
+  const { slug } = useScope();
+  const query = useQuery(trpc.apiKeys.versions.queryOptions({}));
+  return (
+    <Page className="max-w-4xl">
+      <PageHeader
+        title="API versions"
+        description={
+          <>
+            A call names its version in the header <code className="font-mono text-xs">Service-Version</code>; without one it gets the
+            newest. No version goes away without twelve months of notice.
+          </>
+        }
+      />
+      {query.isError && !query.data ? (
+        <QueryError query={query} what="The versions" />
+      ) : (
+        <>
+          <DataTable
+            caption="Versions of the Management API"
+            columns={versionColumns}
+            rows={query.data?.versions}
+            rowId={(row) => row.version}
+            rowName={(row) => row.version}
+            skeletonRows={1}
+          />
+          <SectionCard
+            flush
+            title="Seen in the last 30 days"
+            description="Calls of the Management API by key. They are counted every few seconds; some may be missing after a restart."
+          >
+            <DataTable
+              className="rounded-t-none border-0"
+              caption="Versions by API key"
+              columns={seenColumns}
+              rows={query.data?.seen}
+              rowId={(row) => `${row.api_key_id} ${row.version} ${row.named}`}
+              rowName={(row) => row.name ?? row.api_key_id}
+              skeletonRows={3}
+              empty={
+                <EmptyState
+                  className="border-0"
+                  icon={<History />}
+                  title="No key has called yet"
+                  action={<LinkButton href={`/${slug}/test/quickstart`}>Make a call</LinkButton>}
+                >
+                  Once an API key calls the Management API, this says which version it asked for.
+                </EmptyState>
+              }
+            />
+          </SectionCard>
+        </>
+      )}
+    </Page>
+  );
+}

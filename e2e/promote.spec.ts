@@ -1,0 +1,61 @@
+import { execFileSync } from 'node:child_process';
+import { expect, test } from '@playwright/test';
+import { accessible, signIn } from './person.ts';
+import { operator } from './running-system.ts';
+
+/** 64 §5: the starter route goes live without its value, waits for one, is switched on by a person, and answers a live key. */
+const person = { email: 'golive@example.com', password: 'a kettle with two spouts' };
+const slug = 'golive';
+
+test.beforeAll(async () => {
+  await operator(['create-tenant', '--slug', slug, '--plan', 'pro', '--owner-email', person.email, '--owner-password', person.password]);
+});
+
+test('the starter is promoted, its value filled, the route switched on and called in Live', async ({ page }) => {
+  test.setTimeout(120_000);
+  await signIn(page, person, slug);
+  await page.goto(`/${slug}/live`);
+  await page.getByRole('link', { name: 'Promote from Test' }).click();
+  await expect(page.getByRole('heading', { level: 1, name: 'Promote to Live' })).toBeVisible();
+  await accessible(page);
+  await page.getByRole('row', { name: /echo/ }).getByRole('checkbox').check();
+  await page.getByRole('button', { name: 'Look at the plan' }).click();
+
+  // The plan: the route stays off, and the secret comes along without its value.
+  await expect(page.getByText('One value is yours to store in Live')).toBeVisible();
+  await expect(page.getByRole('row', { name: /SAMPLE_API_KEY/ })).toContainText('Will be made');
+  await accessible(page);
+  await page.getByRole('button', { name: 'Promote 2 things to Live' }).click();
+  await expect(page.getByRole('status')).toContainText('1 secret and 1 route are in Live');
+  await accessible(page);
+
+  // A placeholder without a value, and the way to fill it.
+  await page.getByRole('link', { name: 'Fill SAMPLE_API_KEY' }).click();
+  await page.waitForURL(`**/${slug}/live/secrets/**`);
+  await expect(page.getByRole('heading', { level: 1, name: 'SAMPLE_API_KEY' })).toBeVisible();
+  await page.getByRole('button', { name: 'Set value' }).first().click();
+  await page.getByRole('dialog').getByRole('textbox').first().fill('the value of Live 4711');
+  await page.getByRole('dialog').getByRole('button', { name: 'Set value' }).click();
+  await expect(page.getByRole('dialog')).toBeHidden();
+
+  await page.goto(`/${slug}/live/routes/echo`);
+  await page.getByRole('switch', { name: 'Off' }).click();
+  await expect(page.getByRole('switch', { name: 'On' })).toBeVisible();
+
+  // The first live call, with a live key made on request: the value of Live goes out, masked in what the upstream shows.
+  await page.goto(`/${slug}/live`);
+  await page.getByRole('button', { name: 'Create a live key' }).click();
+  const code = page.locator('pre').first();
+  await expect(code).toContainText(/tk_live_[0-9A-Za-z]{12}_[0-9A-Za-z]{51}/);
+  const line = (await code.innerText()).replaceAll('\u00a0', ' ').replace(/^\$ /, '');
+  const answer = JSON.parse(execFileSync('bash', ['-c', `${line} -s`], { encoding: 'utf8' })) as { headers: Record<string, string> };
+  expect(answer.headers['x-demo-key']).toMatch(/^\*+4711$/);
+
+  // Promoted again there is nothing to do, and both histories tell of it.
+  await page.goto(`/${slug}/test/promote`);
+  await expect(page.getByText('Live has everything as it is here')).toBeVisible();
+  for (const space of ['live', 'test']) {
+    await page.goto(`/${slug}/${space}/audit?resource_type=sandbox`);
+    await expect(page.getByText('moved configuration').first()).toBeVisible();
+  }
+});
