@@ -11,6 +11,7 @@ import { FilterBar } from '#components/ui/filter-bar.tsx';
 import { Pagination } from '#components/ui/pagination.tsx';
 import { EmptyState, NoResults } from '#components/ui/states.tsx';
 import { planColumns } from './plan-columns.tsx';
+import { usePaged } from './use-paged.ts';
 import { type Picks, usePlan } from './use-plan.ts';
 import { ValuesToFill } from './values-to-fill.tsx';
 import { type Item, KINDS, spaceWord } from './words.ts';
@@ -25,7 +26,6 @@ export function PickStep({ onPicked }: { onPicked: (picks: Exclude<Picks, 'all'>
   const [q, setQ] = useState('');
   const [type, setType] = useState<Item['type']>();
   const [same, setSame] = useState(false);
-  const [page, setPage] = useState({ page: 1, perPage: 50 });
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const target = space === 'test' ? 'live' : 'test';
   const columns = useMemo(() => planColumns(target, 'pick'), [target]);
@@ -38,14 +38,13 @@ export function PickStep({ onPicked }: { onPicked: (picks: Exclude<Picks, 'all'>
       ),
     [items, same, type, q],
   );
+  const { rows, pagination } = usePaged(shown);
+  const { total } = pagination.meta;
   if (plan.error && !plan.data) return <QueryError query={plan} what="What differs" />;
   const to = spaceWord(target);
-  const rows = shown?.slice((page.page - 1) * page.perPage, page.page * page.perPage);
-  const reset = () => setPage({ ...page, page: 1 });
   const clear = () => {
     setQ('');
     setType(undefined);
-    reset();
   };
   const alike = items?.filter((item) => item.action === 'skip').length ?? 0;
   const review = () =>
@@ -55,10 +54,7 @@ export function PickStep({ onPicked }: { onPicked: (picks: Exclude<Picks, 'all'>
       {plan.data && <ValuesToFill plan={plan.data} />}
       <FilterBar
         query={q}
-        onQuery={(text) => {
-          setQ(text);
-          reset();
-        }}
+        onQuery={setQ}
         placeholder="Filter by name"
         filters={type ? [{ id: 'type', label: KINDS[type].many, text: KINDS[type].many, onRemove: clear }] : []}
         choices={[
@@ -68,7 +64,6 @@ export function PickStep({ onPicked }: { onPicked: (picks: Exclude<Picks, 'all'>
             checked: type === kind,
             onSelect: () => {
               setType(type === kind ? undefined : (kind as Item['type']));
-              reset();
             },
           })),
           'separator' as const,
@@ -103,16 +98,7 @@ export function PickStep({ onPicked }: { onPicked: (picks: Exclude<Picks, 'all'>
           )
         }
       />
-      {shown && shown.length > page.perPage && (
-        <Pagination
-          noun="things"
-          page={page.page}
-          perPage={page.perPage}
-          total={shown.length}
-          onPage={(next) => setPage({ ...page, page: next })}
-          onPerPage={(perPage) => setPage({ page: 1, perPage })}
-        />
-      )}
+      {total > 50 && <Pagination noun="things" {...pagination} />}
       {shown && shown.length > (rows?.length ?? 0) && selected.size > 0 && selected.size < shown.length && (
         <p>
           <Button size="sm" variant="ghost" onClick={() => setSelected(new Set(shown.map(idOf)))}>

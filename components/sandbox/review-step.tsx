@@ -10,9 +10,11 @@ import { Callout } from '#components/ui/callout.tsx';
 import { Checkbox } from '#components/ui/choices.tsx';
 import { DataTable } from '#components/ui/data-table.tsx';
 import { SectionCard } from '#components/ui/layout.tsx';
+import { Pagination } from '#components/ui/pagination.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { ItemChanges } from './item-changes.tsx';
 import { planColumns } from './plan-columns.tsx';
+import { usePaged } from './use-paged.ts';
 import { type Picks, planIn, useCarryOut, usePlan } from './use-plan.ts';
 import { type Plan, spaceWord } from './words.ts';
 
@@ -27,6 +29,7 @@ export function ReviewStep({ picks, onBack, onDone }: Props) {
   const run = useCarryOut(onDone);
   const newer = planIn(run.error);
   const plan = newer ?? query.data;
+  const { rows, pagination } = usePaged(plan?.items);
   if (query.error && !plan)
     return (
       <QueryError
@@ -57,11 +60,12 @@ export function ReviewStep({ picks, onBack, onDone }: Props) {
       <DataTable
         caption={`The plan for ${spaceWord(plan.to)}`}
         columns={planColumns(plan.to, 'plan')}
-        rows={plan.items}
+        rows={rows}
         rowId={(item) => `${item.type}:${item.source_id}`}
         rowName={(item) => item.name}
         refreshing={query.isFetching}
       />
+      {plan.items.length > 50 && <Pagination noun="things" {...pagination} />}
       <ItemChanges plan={plan} />
       <SectionCard
         footer={

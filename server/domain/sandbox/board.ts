@@ -119,6 +119,20 @@ export const changesBetween = (from: Record<string, unknown>, to: Record<string,
     .filter((field) => !isDeepStrictEqual(from[field] ?? null, to[field] ?? null))
     .map((field) => ({ field, environment: null, from: from[field] ?? null, to: to[field] ?? null }));
 
+/** What came along only for things that cannot go stays where it is. */
+export function dropUnneeded(board: Board): void {
+  const needed = new Set<string>();
+  const open = [...board.steps.values()].filter((step) => step.picked && step.action !== 'conflict');
+  for (let step = open.pop(); step; step = open.pop())
+    for (const id of step.needs) {
+      const next = board.steps.get(id);
+      if (!next || needed.has(id)) continue;
+      needed.add(id);
+      open.push(next);
+    }
+  for (const step of board.steps.values()) if (!step.picked && step.action === 'create' && !needed.has(step.id)) step.action = 'skip';
+}
+
 /** What refers to something that cannot go cannot go either. */
 export function spreadConflicts(board: Board): void {
   for (let spread = true; spread; ) {

@@ -265,7 +265,12 @@ test('names that are taken are conflicts, what needs them does not go, and the r
   assert.match(itemOf(answer, 'route', 'payments').reason, /It needs the collection Billing/);
   assert.match(itemOf(answer, 'route', 'taken').reason, /another route named taken \(elsewhere\)/);
   assert.equal(itemOf(answer, 'route', 'free').action, 'create');
-  assert.deepEqual((await rowsOf(w, false)).routes, 2);
+  const after = await rowsOf(w, false);
+  assert.deepEqual(
+    [after.routes, after.secrets, after.clients, after.environments],
+    [2, 1, 0, 1],
+    'nothing comes along for what cannot go',
+  );
 });
 
 test('clients that cannot be told apart are a conflict, and one of the same name and address is the same one', async () => {

@@ -8,7 +8,7 @@ import type { Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { type AuditEntry, audited, unchanged } from '#server/kernel/mutate.ts';
-import { type Board, finderOf, type Step, spreadConflicts } from './board.ts';
+import { type Board, dropUnneeded, finderOf, type Step, spreadConflicts } from './board.ts';
 import { counterparts, hold } from './counterparts.ts';
 import { applyClients, planClients } from './families/clients.ts';
 import { applyCollections, fillCollections, planCollections } from './families/collections.ts';
@@ -70,6 +70,7 @@ async function planned(within: Within, ctx: Ctx, to: Space, input: Input): Promi
     planClients(board);
     const drafts = planRoutes(board);
     spreadConflicts(board);
+    dropUnneeded(board);
     const limits = await limitsOf(tx, here, board);
     return unchanged({ board, drafts, answer: answerOf(board, limits, ctx, input.dry_run) });
   });

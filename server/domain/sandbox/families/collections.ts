@@ -15,6 +15,9 @@ export function planCollections(board: Board): void {
     const needs = [
       ...row.variables.flatMap((v) => (v.secret_id ? [v.secret_id] : [])),
       ...row.defaults.flatMap((d) => d.default_client_ids),
+      ...[...row.expected_environments, ...row.defaults.map((d) => d.environment_name)].flatMap(
+        (name) => board.source.environments.get(name)?.id ?? [],
+      ),
     ];
     judge(
       board,

@@ -1,0 +1,19 @@
+'use client';
+
+import { useState } from 'react';
+
+/** Pages of a list that is here as a whole: a table of thousands of rows at once would not be usable. */
+export function usePaged<T>(items: readonly T[] | undefined) {
+  const [{ page, per_page }, set] = useState({ page: 1, per_page: 50 });
+  const total = items?.length ?? 0;
+  // A narrower list may have fewer pages than the one that was left.
+  const shown = Math.min(page, Math.max(1, Math.ceil(total / per_page)));
+  return {
+    rows: items?.slice((shown - 1) * per_page, shown * per_page),
+    pagination: {
+      meta: { page: shown, per_page, total },
+      onPage: (next: number) => set({ page: next, per_page }),
+      onPerPage: (next: number) => set({ page: 1, per_page: next }),
+    },
+  };
+}
