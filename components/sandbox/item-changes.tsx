@@ -13,7 +13,7 @@ const FIRST = 10;
 /** Of everything that would be changed, what it is there and what it becomes. */
 export function ItemChanges({ plan }: { plan: Plan }) {
   const [all, setAll] = useState(false);
-  const changed = plan.items.filter((item) => item.changes.length > 0);
+  const changed = plan.items.filter((item) => item.action === 'update');
   const shown = all ? changed : changed.slice(0, FIRST);
   return (
     <>

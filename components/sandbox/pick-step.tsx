@@ -16,6 +16,8 @@ import { type Picks, usePlan } from './use-plan.ts';
 import { ValuesToFill } from './values-to-fill.tsx';
 import { type Item, KINDS, spaceWord } from './words.ts';
 
+/** One that waits for a value is not the same, though nothing would be done about it now. */
+const isSame = (item: Item) => item.action === 'skip' && item.changes.length === 0;
 const idOf = (item: Item) => `${item.type}:${item.source_id}`;
 
 /** Everything of this space against the other one; what is the same there is left out until it is asked for. */
@@ -33,8 +35,7 @@ export function PickStep({ onPicked }: { onPicked: (picks: Exclude<Picks, 'all'>
   const shown = useMemo(
     () =>
       items?.filter(
-        (item) =>
-          (same || item.action !== 'skip') && (!type || item.type === type) && item.name.toLowerCase().includes(q.trim().toLowerCase()),
+        (item) => (same || !isSame(item)) && (!type || item.type === type) && item.name.toLowerCase().includes(q.trim().toLowerCase()),
       ),
     [items, same, type, q],
   );
@@ -46,7 +47,7 @@ export function PickStep({ onPicked }: { onPicked: (picks: Exclude<Picks, 'all'>
     setQ('');
     setType(undefined);
   };
-  const alike = items?.filter((item) => item.action === 'skip').length ?? 0;
+  const alike = items?.filter(isSame).length ?? 0;
   const review = () =>
     onPicked((items ?? []).filter((item) => selected.has(idOf(item))).map((item) => ({ type: item.type, id: item.source_id })));
   return (
