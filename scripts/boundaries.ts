@@ -59,6 +59,11 @@ const codeRules: readonly { pattern: RegExp; applies: (file: string) => boolean;
     applies: (file) => file !== 'server/platform/env.ts',
     why: 'settings are read in server/platform/env.ts only',
   },
+  {
+    pattern: /\.toLocaleString\(|\bIntl\.NumberFormat\(/,
+    applies: (file) => file.startsWith('components/') && file !== 'components/ui/numbers.ts',
+    why: 'numbers are written by components/ui/numbers.ts',
+  },
   { pattern: /\bMath\.random\(/, applies: (file) => file.startsWith('server/'), why: 'randomness comes from server/crypto' },
   {
     pattern: /\bcrypto\.(subtle|getRandomValues|randomUUID)\b/,

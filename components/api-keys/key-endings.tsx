@@ -11,6 +11,7 @@ import { Button } from '#components/ui/button.tsx';
 import { ConfirmDanger } from '#components/ui/confirm-danger.tsx';
 import { Dialog } from '#components/ui/dialog.tsx';
 import { Field } from '#components/ui/field.tsx';
+import { counted, grouped } from '#components/ui/numbers.ts';
 import { Select } from '#components/ui/select.tsx';
 import { Time } from '#components/ui/time.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
@@ -98,7 +99,7 @@ export function RevokeDialog({ apiKey, open, onClose }: { apiKey: Key; open: boo
         'The next call with it is refused. This cannot be undone.',
         ...(month && month.calls_30d > 0
           ? [
-              `It made ${month.calls_30d.toLocaleString()} ${month.calls_30d === 1 ? 'call' : 'calls'} through routes in 30 days, ${(month.calls_24h ?? 0).toLocaleString()} of them in the last 24 hours${
+              `It made ${counted(month.calls_30d, 'call')} through routes in 30 days, ${grouped(month.calls_24h ?? 0)} of them in the last 24 hours${
                 busiest.length > 0 ? `, most to ${busiest.join(', ')}` : ''
               }. Whatever makes them stops working.`,
             ]

@@ -7,6 +7,7 @@ import { listOf } from '#components/secrets/words.ts';
 import { Field } from '#components/ui/field.tsx';
 import { fieldError, type ZodForm } from '#components/ui/form.tsx';
 import { Input, Textarea } from '#components/ui/input.tsx';
+import { grouped } from '#components/ui/numbers.ts';
 import { Select } from '#components/ui/select.tsx';
 import { RolePicker } from './role-picker.tsx';
 
@@ -15,7 +16,7 @@ const whole = (max: number) =>
     .string()
     .refine(
       (text) => text === '' || (/^\d{1,7}$/.test(text) && Number(text) >= 1 && Number(text) <= max),
-      `must be a whole number from 1 to ${max.toLocaleString('en')}`,
+      `must be a whole number from 1 to ${grouped(max)}`,
     );
 
 /** What create and edit have in common, as it is typed. */

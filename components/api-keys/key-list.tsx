@@ -16,6 +16,7 @@ import { columnsFor, DataTable } from '#components/ui/data-table.tsx';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
 import { lazily, whenOpen } from '#components/ui/lazily.tsx';
+import { grouped } from '#components/ui/numbers.ts';
 import { Pagination } from '#components/ui/pagination.tsx';
 import { EmptyState, NoResults } from '#components/ui/states.tsx';
 import { Segmented } from '#components/ui/tabs.tsx';
@@ -55,7 +56,7 @@ const all = [
     id: 'calls',
     header: 'Calls, 30 d',
     meta: { align: 'right', hideBelow: 'lg' },
-    cell: ({ row }) => <span className="figures">{row.original.traffic?.calls_30d.toLocaleString() ?? '…'}</span>,
+    cell: ({ row }) => <span className="figures">{grouped(row.original.traffic?.calls_30d) ?? '…'}</span>,
   }),
   column.accessor('last_used_at', {
     header: 'Last used',

@@ -7,6 +7,7 @@ import { useTraffic } from '#components/logs/use-traffic.ts';
 import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { textLink } from '#components/ui/layout.tsx';
+import { grouped, millis } from '#components/ui/numbers.ts';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { TimeHistogram } from '#components/ui/time-histogram.tsx';
 
@@ -24,10 +25,9 @@ export function KeyTraffic({ id }: { id: string }) {
     <section className="flex flex-col gap-2">
       <h3 className="font-semibold">Calls through routes</h3>
       <p className="figures text-ink-2">
-        {totals.total === 0 ? 'None' : totals.total.toLocaleString()} in the last 24 hours
-        {totals.total > 0 &&
-          `, ${totals.errors.toLocaleString()} failed or refused${latency.p95 === null ? '' : `, p95 ${latency.p95.toLocaleString()} ms`}`}
-        {month && `; ${month.calls_30d.toLocaleString()} in 30 days`}.
+        {totals.total === 0 ? 'None' : grouped(totals.total)} in the last 24 hours
+        {totals.total > 0 && `, ${grouped(totals.errors)} failed or refused${latency.p95 === null ? '' : `, p95 ${millis(latency.p95)}`}`}
+        {month && `; ${grouped(month.calls_30d)} in 30 days`}.
       </p>
       {totals.total > 0 && (
         <TimeHistogram
@@ -51,7 +51,7 @@ export function KeyTraffic({ id }: { id: string }) {
               ) : (
                 'no route'
               )}{' '}
-              ({route.count.toLocaleString()})
+              ({grouped(route.count)})
             </span>
           ))}
           .

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { grouped } from '#components/ui/numbers.ts';
 import type { ApiKey } from '#server/domain/api-keys/schema.ts';
 import { KEY_ROLES } from '#server/domain/roles/catalogue.shared.ts';
 
@@ -23,7 +24,7 @@ export function limitInWords(requests: number | null, seconds: number | null): s
   if (requests === null) return undefined;
   const window = seconds ?? 60;
   const named: Record<number, string> = { 1: 'second', 60: 'minute', 3600: 'hour', 86400: 'day' };
-  return `${requests.toLocaleString()} per ${named[window] ?? `${window.toLocaleString()} seconds`}`;
+  return `${grouped(requests)} per ${named[window] ?? `${grouped(window)} seconds`}`;
 }
 
 export type State = { state: 'ok' | 'off' | 'expired' | 'warning'; label: string };

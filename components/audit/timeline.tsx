@@ -16,6 +16,7 @@ import { useColumns } from '#components/ui/columns.tsx';
 import { columnsFor, DataTable } from '#components/ui/data-table.tsx';
 import { Menu, type MenuEntry } from '#components/ui/dropdown-menu.tsx';
 import { type ActiveFilter, FilterBar } from '#components/ui/filter-bar.tsx';
+import { grouped } from '#components/ui/numbers.ts';
 import { LoadMore } from '#components/ui/pagination.tsx';
 import { SpanDialog, SpanText } from '#components/ui/span-dialog.tsx';
 import { NoResults } from '#components/ui/states.tsx';
@@ -101,7 +102,7 @@ export function Timeline() {
     { heading: 'What happened' },
     ...(facets.data?.actions ?? []).slice(0, 10).map(({ value, count }) => ({
       label: verbOf(value),
-      detail: count.toLocaleString(),
+      detail: grouped(count),
       checked: search.action === value,
       onSelect: () => void setSearch({ action: value }),
     })),
@@ -109,7 +110,7 @@ export function Timeline() {
     { heading: 'To what' },
     ...(facets.data?.resource_types ?? []).slice(0, 10).map(({ value, count }) => ({
       label: thingOf(value),
-      detail: count.toLocaleString(),
+      detail: grouped(count),
       checked: search.resource_type === value,
       onSelect: () => void setSearch({ resource_type: value }),
     })),
@@ -117,7 +118,7 @@ export function Timeline() {
     { heading: 'By whom' },
     ...(facets.data?.actors ?? []).slice(0, 10).map(({ value, label, count }) => ({
       label: label ?? value,
-      detail: count.toLocaleString(),
+      detail: grouped(count),
       checked: search.actor === value,
       onSelect: () => void setSearch({ actor: value }),
     })),

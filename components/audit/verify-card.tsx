@@ -8,6 +8,7 @@ import { MutationError } from '#components/trpc/query-error.tsx';
 import { Button } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
 import { SectionCard } from '#components/ui/layout.tsx';
+import { grouped } from '#components/ui/numbers.ts';
 import { Progress } from '#components/ui/progress.tsx';
 import { Time } from '#components/ui/time.tsx';
 import { type Verdict, verifyInParts } from './verify-in-parts.ts';
@@ -69,9 +70,7 @@ export function VerifyCard({ last }: { last: number }) {
             </p>
           </div>
         ) : (
-          <p className="text-ink-3">
-            {verify.isSuccess ? `Stopped after ${checked.toLocaleString()} entries.` : 'Not verified in this visit.'}
-          </p>
+          <p className="text-ink-3">{verify.isSuccess ? `Stopped after ${grouped(checked)} entries.` : 'Not verified in this visit.'}</p>
         )}
       </div>
     </SectionCard>
@@ -79,7 +78,7 @@ export function VerifyCard({ last }: { last: number }) {
 }
 
 function Verified({ checked, of }: { checked: number; of: number }) {
-  const text = `${checked.toLocaleString()} of ${of.toLocaleString()} entries`;
+  const text = `${grouped(checked)} of ${grouped(of)} entries`;
   return (
     <div className="flex flex-col gap-1.5">
       <Progress label="Verifying the chain" done={checked} of={of} text={text} />
@@ -95,7 +94,7 @@ const FAILURES = {
 } as const;
 
 function Told({ verdict }: { verdict: Verdict }) {
-  const count = verdict.checked.toLocaleString();
+  const count = grouped(verdict.checked);
   if (verdict.checked === 0 && verdict.valid) return <Callout title="There is nothing to verify yet" />;
   if (verdict.valid)
     return (

@@ -1,4 +1,5 @@
 import { cn } from '#components/ui/cn.ts';
+import { grouped } from '#components/ui/numbers.ts';
 import { canonicalAddress, parseRange, rangeExtent } from '#server/domain/clients/schema.ts';
 
 /** What an address or range that was typed comes to: how it is stored, how many addresses it is, first and last. */
@@ -32,7 +33,7 @@ export function AddressNote({ text, className }: { text: string; className?: str
 
 /** Beyond a trillion only the power of two is readable. */
 function sizeOf(count: bigint): string {
-  return count > 1_000_000_000_000n ? `2^${(count.toString(2).length - 1).toString()}` : count.toLocaleString();
+  return count > 1_000_000_000_000n ? `2^${(count.toString(2).length - 1).toString()}` : grouped(count);
 }
 
 /** What is wrong with each entry of a list, one sentence; undefined when all can be stored. */

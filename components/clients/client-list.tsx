@@ -18,6 +18,7 @@ import { type ActiveFilter, FilterBar } from '#components/ui/filter-bar.tsx';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
 import { lazily, whenOpen } from '#components/ui/lazily.tsx';
+import { grouped } from '#components/ui/numbers.ts';
 import { Pagination } from '#components/ui/pagination.tsx';
 import { EmptyState, NoResults } from '#components/ui/states.tsx';
 import { Time } from '#components/ui/time.tsx';
@@ -69,7 +70,7 @@ const columnsOf = (
   column.accessor('assigned_route_count', {
     header: 'Routes',
     meta: { align: 'right', hideBelow: 'lg' },
-    cell: ({ getValue }) => getValue().toLocaleString(),
+    cell: ({ getValue }) => grouped(getValue()),
   }),
   column.display({
     id: 'health',
@@ -81,7 +82,7 @@ const columnsOf = (
     id: 'calls',
     header: 'Calls, 24 h',
     meta: { align: 'right', hideBelow: 'md' },
-    cell: ({ row }) => <span className="figures">{row.original.traffic?.calls_24h?.toLocaleString() ?? '…'}</span>,
+    cell: ({ row }) => <span className="figures">{grouped(row.original.traffic?.calls_24h) ?? '…'}</span>,
   }),
   column.accessor('last_matched_at', {
     header: 'Last seen',

@@ -12,6 +12,7 @@ import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { KeyValueList } from '#components/ui/key-value.tsx';
 import { SectionCard, Split, textLink } from '#components/ui/layout.tsx';
+import { counted, grouped, millis, shareOf } from '#components/ui/numbers.ts';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { Stat } from '#components/ui/stat.tsx';
 import { Segmented } from '#components/ui/tabs.tsx';
@@ -35,10 +36,8 @@ export function ClientOverview({ client }: { client: Detail }) {
   const stats = useQuery(trpc.requestLogs.stats.queryOptions({ client_id: client.id, ...current }, { placeholderData: keepPreviousData }));
   const notes = Object.entries(client.ip_notes);
   const totals = stats.data?.totals;
-  const share = totals && totals.total > 0 ? totals.errors / totals.total : 0;
   const logs = (more: Record<string, string> = {}) =>
     path(`/logs?${new URLSearchParams({ client_id: client.id, range, ...more }).toString()}`);
-  const ms = (value: number | null | undefined) => (value === undefined ? '…' : value === null ? '—' : `${value.toLocaleString()} ms`);
   return (
     <Split
       side={
@@ -87,10 +86,14 @@ export function ClientOverview({ client }: { client: Detail }) {
         ) : (
           <div className="flex flex-col gap-4">
             <div className="grid grid-cols-2 gap-3 xl:grid-cols-4">
-              <Stat label="Calls" value={totals?.total.toLocaleString() ?? '…'} href={logs()} />
-              <Stat label="Failed or refused" value={totals ? percent(share) : '…'} href={logs({ origin: 'service' })} />
-              <Stat label="p50 latency" value={ms(stats.data?.latency.p50)} />
-              <Stat label="p95 latency" value={ms(stats.data?.latency.p95)} />
+              <Stat label="Calls" value={grouped(totals?.total) ?? '…'} href={logs()} />
+              <Stat
+                label="Failed or refused"
+                value={totals ? shareOf(totals.errors, totals.total) : '…'}
+                href={logs({ origin: 'service' })}
+              />
+              <Stat label="p50 latency" value={millis(stats.data?.latency.p50)} />
+              <Stat label="p95 latency" value={millis(stats.data?.latency.p95)} />
             </div>
             {stats.data ? (
               <TimeHistogram
@@ -125,7 +128,7 @@ export function ClientOverview({ client }: { client: Detail }) {
                   <span className="text-ink-3">no route found</span>
                 )}
                 <span className="figures text-ink-2 text-xs">
-                  {route.count.toLocaleString()} {route.count === 1 ? 'call' : 'calls'}, {percent(route.errors / route.count)} failed
+                  {counted(route.count, 'call')}, {shareOf(route.errors, route.count)} failed
                 </span>
               </li>
             ))}
@@ -142,7 +145,7 @@ export function ClientOverview({ client }: { client: Detail }) {
                   className="-mx-2 flex min-h-8 items-center justify-between gap-3 rounded-sm px-2 hover:bg-subtle"
                 >
                   <span className="min-w-0 truncate">{toldOf(error)?.why}</span>
-                  <span className="figures text-ink-2">{count.toLocaleString()}</span>
+                  <span className="figures text-ink-2">{grouped(count)}</span>
                 </Link>
               </li>
             ))}
@@ -152,8 +155,6 @@ export function ClientOverview({ client }: { client: Detail }) {
     </Split>
   );
 }
-
-const percent = (share: number) => `${(share * 100).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %`;
 
 function MayCall({ client }: { client: Detail }) {
   const path = usePath();

@@ -5,6 +5,7 @@ import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
 import { useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { refusalOf } from '#components/trpc/refusal.ts';
 import { ConfirmDanger } from '#components/ui/confirm-danger.tsx';
+import { counted } from '#components/ui/numbers.ts';
 import { Time } from '#components/ui/time.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import type { ClientRow } from './words.ts';
@@ -43,7 +44,7 @@ export function DeleteClient({ client, open, onClose, onDeleted }: Props) {
       consequences={[
         client.assigned_route_count === 0
           ? 'It is assigned to no route.'
-          : `It may call ${client.assigned_route_count} ${client.assigned_route_count === 1 ? 'route' : 'routes'} now; where clients are required its next call is refused.`,
+          : `It may call ${counted(client.assigned_route_count, 'route')} now; where clients are required its next call is refused.`,
         `Its ${client.credential_count === 1 ? 'credential goes' : `${client.credential_count} credentials go`} with it.`,
         client.last_matched_at ? (
           <>

@@ -11,6 +11,7 @@ import { Badge } from '#components/ui/badge.tsx';
 import { cn } from '#components/ui/cn.ts';
 import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
 import { SectionCard, textLink } from '#components/ui/layout.tsx';
+import { grouped } from '#components/ui/numbers.ts';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { type Access, type Entrance, keyMay, roleMay, whoGetsIn } from './access-words.ts';
 
@@ -45,8 +46,8 @@ export function AccessTab({ collectionId }: { collectionId: string }) {
         title="Keys"
         description={
           <>
-            {key_count_calling.toLocaleString()} of {key_count.toLocaleString()} active keys of this space may call routes. A key is tied to
-            no collection: what it reaches is what the rules above let it.
+            {grouped(key_count_calling)} of {grouped(key_count)} active keys of this space may call routes. A key is tied to no collection:
+            what it reaches is what the rules above let it.
           </>
         }
       >
@@ -81,7 +82,7 @@ export function AccessTab({ collectionId }: { collectionId: string }) {
                   <span className="font-medium capitalize">{held.role}</span>
                   <span className="text-ink-3 text-xs">
                     {held.names.join(', ')}
-                    {held.count > held.names.length && ` and ${(held.count - held.names.length).toLocaleString()} more`}
+                    {held.count > held.names.length && ` and ${grouped(held.count - held.names.length)} more`}
                   </span>
                 </>
               }
@@ -140,7 +141,7 @@ function Door({ entrance, strict }: { entrance: Entrance; strict: boolean }) {
                   {!client.may_call && <Badge>cannot call</Badge>}
                 </span>
               ))}
-              {rest > 0 && <span>and {rest.toLocaleString()} more</span>}
+              {rest > 0 && <span>and {grouped(rest)} more</span>}
             </span>
           )}
         </span>
@@ -162,6 +163,6 @@ const Row = ({ name, children }: { name: ReactNode; children: ReactNode }) => (
 const More = ({ shown, of, noun }: { shown: number; of: number; noun: string }) =>
   of > shown ? (
     <p className="border-line border-t px-4 py-2.5 text-ink-3">
-      The first {shown.toLocaleString()} of {of.toLocaleString()} {noun}, by name.
+      The first {grouped(shown)} of {grouped(of)} {noun}, by name.
     </p>
   ) : null;

@@ -1,4 +1,5 @@
 import type { inferRouterOutputs } from '@trpc/server';
+import { grouped } from '#components/ui/numbers.ts';
 import type { AppRouter } from '#server/trpc/root.ts';
 
 export type Access = inferRouterOutputs<AppRouter>['collections']['access'];
@@ -17,7 +18,7 @@ export function whoGetsIn(entrance: Entrance, keyAlwaysNeeded: boolean): { nobod
   if (requires_clients && client_count_able === 0)
     return { nobody: true, text: 'Nobody: the clients assigned are switched off or have no address that counts.' };
   const who = requires_clients
-    ? `Only ${client_count_able === 1 ? 'one assigned client' : `${client_count_able.toLocaleString()} assigned clients`}, ${keyAlwaysNeeded ? 'with a key that may call' : 'with a key that may call, or with no key at all'}`
+    ? `Only ${client_count_able === 1 ? 'one assigned client' : `${grouped(client_count_able)} assigned clients`}, ${keyAlwaysNeeded ? 'with a key that may call' : 'with a key that may call, or with no key at all'}`
     : 'Any key that may call';
   const from = addresses.length > 0 ? `, from ${addresses.length === 1 ? addresses[0] : `${addresses.length} listed addresses`}` : '';
   const how = methods ? `, by ${inWords(methods)}` : '';

@@ -7,9 +7,9 @@ import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { refusalOf } from '#components/trpc/refusal.ts';
 import { ConfirmDanger } from '#components/ui/confirm-danger.tsx';
 import { textLink } from '#components/ui/layout.tsx';
+import { counted, grouped } from '#components/ui/numbers.ts';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import type { EnvironmentRow } from './environment-form.tsx';
-import { words } from './use-usage.ts';
 
 /** What uses the environment is asked first: while anything does, it cannot go, and the dialog says what to change. */
 export function DeleteEnvironment({ environment, onClose }: { environment: EnvironmentRow | undefined; onClose: () => void }) {
@@ -52,7 +52,7 @@ export function DeleteEnvironment({ environment, onClose }: { environment: Envir
                 ? [
                     <Users
                       key="routes"
-                      what={`${words(found.routes, 'route')} ${found.routes === 1 ? 'serves' : 'serve'} it, ${found.overrides.toLocaleString()} with settings of ${found.routes === 1 ? 'its' : 'their'} own`}
+                      what={`${counted(found.routes, 'route')} ${found.routes === 1 ? 'serves' : 'serve'} it, ${grouped(found.overrides)} with settings of ${found.routes === 1 ? 'its' : 'their'} own`}
                       total={found.routes}
                       items={found.some_routes.map((r) => ({ ...r, href: path(`/routes/${r.id}?env=${name}&tab=settings`) }))}
                     />,
@@ -62,13 +62,13 @@ export function DeleteEnvironment({ environment, onClose }: { environment: Envir
                 ? [
                     <Users
                       key="secrets"
-                      what={`${words(found.secrets, 'secret')} ${found.secrets === 1 ? 'holds' : 'hold'} a value for it`}
+                      what={`${counted(found.secrets, 'secret')} ${found.secrets === 1 ? 'holds' : 'hold'} a value for it`}
                       total={found.secrets}
                       items={found.some_secrets.map((s) => ({ ...s, href: path(`/secrets/${s.id}`) }))}
                     />,
                   ]
                 : []),
-              ...(found.clients > 0 ? [`${words(found.clients, 'client')} may call routes in it.`] : []),
+              ...(found.clients > 0 ? [`${counted(found.clients, 'client')} may call routes in it.`] : []),
               ...(used ? [] : [`Calls that name ${name} are refused; nothing uses it now.`, 'Request logs keep its name.']),
             ]
       }

@@ -10,10 +10,11 @@ import { Dialog } from '#components/ui/dialog.tsx';
 import { Field } from '#components/ui/field.tsx';
 import { Form, fieldError, useZodForm } from '#components/ui/form.tsx';
 import { Input } from '#components/ui/input.tsx';
+import { counted } from '#components/ui/numbers.ts';
 import { notify, notifyDone } from '#components/ui/toaster.tsx';
 import { DuplicateEnvironment } from '#server/domain/environments/schema.ts';
 import { COLORS, type EnvironmentRow } from './environment-form.tsx';
-import { type Used, words } from './use-usage.ts';
+import type { Used } from './use-usage.ts';
 
 const FORM = 'duplicate-environment';
 const Fields = DuplicateEnvironment.pick({ name: true, display_name: true, include_clients: true });
@@ -62,7 +63,7 @@ function DuplicateForm({ source, color, onClose }: FormProps) {
     trpc.environments.duplicate.mutationOptions({
       onError: refuse,
       onSuccess: async ({ name, display_name, copied, warnings }) => {
-        notifyDone(`${display_name} was made: ${words(copied.routes, 'route')} ${copied.routes === 1 ? 'serves' : 'serve'} it`);
+        notifyDone(`${display_name} was made: ${counted(copied.routes, 'route')} ${copied.routes === 1 ? 'serves' : 'serve'} it`);
         for (const warning of warnings ?? []) notify(warning);
         await Promise.all(
           [trpc.environments, trpc.routes, trpc.clients, trpc.account].map((family) => cache.invalidateQueries(family.pathFilter())),
@@ -89,9 +90,9 @@ function DuplicateForm({ source, color, onClose }: FormProps) {
     >
       {panel}
       <p className="text-ink-2">
-        {used ? words(used.routes, 'route') : 'Every route'} of {source.name} will answer in the copy at once, with the same targets,
+        {used ? counted(used.routes, 'route') : 'Every route'} of {source.name} will answer in the copy at once, with the same targets,
         headers, limits and pauses. Values of secrets are never copied
-        {used && used.secrets > 0 ? `: ${words(used.secrets, 'secret')} will need one` : ''}.
+        {used && used.secrets > 0 ? `: ${counted(used.secrets, 'secret')} will need one` : ''}.
       </p>
       <Field
         label="Name in calls"
@@ -110,7 +111,7 @@ function DuplicateForm({ source, color, onClose }: FormProps) {
         label="Assign the same clients"
         description={
           used && used.clients > 0
-            ? `${words(used.clients, 'client')} may then call the copy too. Without it, routes for clients only admit nobody there.`
+            ? `${counted(used.clients, 'client')} may then call the copy too. Without it, routes for clients only admit nobody there.`
             : 'Nobody is assigned in it now.'
         }
       />

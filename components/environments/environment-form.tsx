@@ -17,11 +17,11 @@ import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
 import { Field } from '#components/ui/field.tsx';
 import { Form, fieldError, useZodForm } from '#components/ui/form.tsx';
 import { Input, Textarea } from '#components/ui/input.tsx';
+import { counted } from '#components/ui/numbers.ts';
 import { Sheet } from '#components/ui/sheet.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import { useUnsavedGuard } from '#components/ui/unsaved-guard.ts';
 import { CreateEnvironment, type Environment } from '#server/domain/environments/schema.ts';
-import { words } from './use-usage.ts';
 
 export type EnvironmentRow = z.output<typeof Environment>;
 
@@ -149,7 +149,7 @@ function Fields({ environment, onDirty, onDone }: FieldsProps) {
       </Field>
       {renamed && (
         <Callout tone="warn" title={`Calls that name ${environment.name} are refused after this.`}>
-          {calls ? `${words(calls, 'call')} went there in the last 24 hours. ` : ''}
+          {calls ? `${counted(calls, 'call')} went there in the last 24 hours. ` : ''}
           Routes and secrets are renamed with it; callers must send the new name. Logs keep the old one.
         </Callout>
       )}

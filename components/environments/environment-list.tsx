@@ -19,6 +19,7 @@ import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
 import { lazily, whenOpen } from '#components/ui/lazily.tsx';
+import { grouped } from '#components/ui/numbers.ts';
 import { Time } from '#components/ui/time.tsx';
 import { notifyDone, notifyFailed } from '#components/ui/toaster.tsx';
 import { DeleteEnvironment } from './delete-environment.tsx';
@@ -151,7 +152,7 @@ const columns = (path: (to: string) => string) => [
     cell: ({ row: { original: row } }) =>
       row.used?.routes ? (
         <Link href={path(`/routes?environment=${row.name}`)} className="figures relative z-10 underline-offset-2 hover:underline">
-          {row.used.routes.toLocaleString()}
+          {grouped(row.used.routes)}
         </Link>
       ) : (
         (row.used?.routes ?? '…')
@@ -173,5 +174,5 @@ const figure = (id: string, header: string, width: string, of: (row: Row) => num
     id,
     header,
     meta: { align: 'right', hideBelow: id === 'secrets' ? 'sm' : 'lg', width },
-    cell: ({ row }) => <span className="figures">{of(row.original)?.toLocaleString() ?? '…'}</span>,
+    cell: ({ row }) => <span className="figures">{grouped(of(row.original)) ?? '…'}</span>,
   });

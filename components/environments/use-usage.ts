@@ -14,6 +14,3 @@ export function useUsage(enabled: boolean): (id: string) => Used | undefined {
   const known = usage.data && new Map(usage.data.data.map(({ id, ...used }) => [id, used]));
   return (id) => known?.get(id);
 }
-
-/** `1 route`, `1,204 routes`. */
-export const words = (count: number, noun: string): string => `${count.toLocaleString()} ${noun}${count === 1 ? '' : 's'}`;

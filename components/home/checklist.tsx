@@ -3,7 +3,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Circle, CircleCheck, X } from 'lucide-react';
 import Link from 'next/link';
-import { useSyncExternalStore } from 'react';
 import { isDemo } from '#components/routes/host.ts';
 import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { useForbidden } from '#components/trpc/role.ts';
@@ -11,14 +10,13 @@ import { Button, IconButton } from '#components/ui/button.tsx';
 import { cn } from '#components/ui/cn.ts';
 import { SectionCard } from '#components/ui/layout.tsx';
 import { Progress } from '#components/ui/progress.tsx';
+import { useStored } from '#components/ui/stored.ts';
 
 type Step = { label: string; href: string; done: boolean };
 
 /** What is left of getting started, for those who may do it. Each step finds out from the data whether it is done; the card goes when all are, or when it is closed. */
 export function Checklist() {
-  const { slug, space } = useScope();
-  const place = `sallyport:checklist:${slug}:${space}`;
-  const [closed, setClosed] = useClosed(place);
+  const [closed, setClosed] = useClosed();
   const idle = useForbidden('route:create') !== undefined;
   const steps = useSteps(closed || idle);
   if (closed || idle || !steps || steps.every((step) => step.done)) return null;
@@ -58,8 +56,7 @@ export function Checklist() {
 
 /** The list after it was closed: a ring in the page's head that says what is left and opens it again. */
 export function ChecklistRing() {
-  const { slug, space } = useScope();
-  const [closed, setClosed] = useClosed(`sallyport:checklist:${slug}:${space}`);
+  const [closed, setClosed] = useClosed();
   const idle = useForbidden('route:create') !== undefined;
   const steps = useSteps(!closed || idle);
   if (!closed || idle || !steps || steps.every((step) => step.done)) return null;
@@ -143,22 +140,9 @@ function useSteps(closed: boolean): readonly Step[] | undefined {
   ];
 }
 
-const listeners = new Set<() => void>();
-
 /** Whether the card was closed in this browser. */
-function useClosed(place: string): [closed: boolean, setClosed: (closed: boolean) => void] {
-  const closed = useSyncExternalStore(
-    (notify) => {
-      listeners.add(notify);
-      return () => listeners.delete(notify);
-    },
-    () => localStorage.getItem(place) === '1',
-    () => false,
-  );
-  const setClosed = (next: boolean) => {
-    if (next) localStorage.setItem(place, '1');
-    else localStorage.removeItem(place);
-    for (const notify of listeners) notify();
-  };
-  return [closed, setClosed];
+function useClosed(): [closed: boolean, setClosed: (closed: boolean) => void] {
+  const { slug, space } = useScope();
+  const [value, setValue] = useStored(`sallyport:checklist:${slug}:${space}`, 'open');
+  return [value === 'closed', (closed) => setValue(closed ? 'closed' : 'open')];
 }

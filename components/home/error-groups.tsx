@@ -5,6 +5,7 @@ import type { z } from 'zod';
 import { toldOf } from '#components/logs/words.ts';
 import { Badge, HttpStatus } from '#components/ui/badge.tsx';
 import { SectionCard } from '#components/ui/layout.tsx';
+import { grouped } from '#components/ui/numbers.ts';
 import { Time } from '#components/ui/time.tsx';
 import type { LogFailures } from '#server/domain/request-logs/figures.schema.ts';
 
@@ -44,7 +45,7 @@ export function ErrorGroups({ groups, hrefOf }: { groups: Groups; hrefOf: (filte
                   )}
                 </span>
               </span>
-              <span className="figures font-medium">{group.count.toLocaleString()}</span>
+              <span className="figures font-medium">{grouped(group.count)}</span>
             </Link>
           </li>
         ))}

@@ -9,6 +9,7 @@ import { LIMIT_WORDS } from '#components/settings/words.ts';
 import { usePlan } from '#components/trpc/plan.tsx';
 import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { SectionCard } from '#components/ui/layout.tsx';
+import { grouped } from '#components/ui/numbers.ts';
 import { Time } from '#components/ui/time.tsx';
 import { failingRoutes, fullLimits, type TopRoute } from './attention.ts';
 
@@ -32,7 +33,7 @@ export function NeedsAttention({ routes, hrefOf }: { routes: readonly TopRoute[]
       href: hrefOf({ route_id: route.route_id ?? '', outcome: 'failed' }),
       text: (
         <>
-          <b className="font-medium">{route.name}</b> fails: {route.errors.toLocaleString()} of {route.count.toLocaleString()} calls
+          <b className="font-medium">{route.name}</b> fails: {grouped(route.errors)} of {grouped(route.count)} calls
         </>
       ),
     })),
@@ -69,7 +70,7 @@ export function NeedsAttention({ routes, hrefOf }: { routes: readonly TopRoute[]
       href: `/${slug}/settings/usage`,
       text: (
         <>
-          {LIMIT_WORDS[key] ?? key}: {used.toLocaleString()} of {limit.toLocaleString()} {used >= limit ? 'used up' : 'used'}
+          {LIMIT_WORDS[key] ?? key}: {grouped(used)} of {grouped(limit)} {used >= limit ? 'used up' : 'used'}
         </>
       ),
     })),

@@ -12,6 +12,7 @@ import { QueryError } from '#components/trpc/query-error.tsx';
 import { useForbidden } from '#components/trpc/role.ts';
 import { LinkButton } from '#components/ui/button.tsx';
 import { Page, PageHeader, SectionCard, Split } from '#components/ui/layout.tsx';
+import { counted, grouped, millis, shareOf } from '#components/ui/numbers.ts';
 import { Stat } from '#components/ui/stat.tsx';
 import { Segmented } from '#components/ui/tabs.tsx';
 import { TimeHistogram } from '#components/ui/time-histogram.tsx';
@@ -22,10 +23,6 @@ import { changeOf, periodsOf, RANGES, type Range, rangeWords } from './ranges.ts
 import { RecentCalls } from './recent-calls.tsx';
 import { UsageMeters } from './usage-meters.tsx';
 import { useArrivals } from './use-arrivals.ts';
-
-const number = new Intl.NumberFormat('en');
-const percent = (share: number) => `${(share * 100).toFixed(share > 0 && share < 0.1 ? 1 : 0)}\u00a0%`;
-const ms = (value: number | null) => (value === null ? '—' : `${number.format(Math.round(value))}\u00a0ms`);
 
 export function Overview() {
   const trpc = useTRPC();
@@ -64,10 +61,7 @@ export function Overview() {
     <Page>
       <PageHeader
         title={totals ? healthOf(totals, share, routes.data?.meta.total) : 'Home'}
-        description={
-          totals &&
-          `${number.format(totals.total)} ${totals.total === 1 ? 'call' : 'calls'} ${rangeWords[range]}, ${percent(share)} errors.`
-        }
+        description={totals && `${counted(totals.total, 'call')} ${rangeWords[range]}, ${shareOf(totals.errors, totals.total)} errors.`}
         actions={
           <>
             <ChecklistRing />
@@ -88,33 +82,33 @@ export function Overview() {
           <div className="grid grid-cols-2 gap-3 max-lg:*:last:col-span-2 lg:grid-cols-5">
             <Stat
               label="Calls"
-              value={totals ? number.format(totals.total) : '…'}
+              value={totals ? grouped(totals.total) : '…'}
               change={totals && was && changeOf(totals.total, was.total, false)}
               {...(trend ? { trend } : {})}
               href={logs('')}
             />
             <Stat
               label="Error rate"
-              value={totals ? percent(share) : '…'}
+              value={totals ? shareOf(totals.errors, totals.total) : '…'}
               change={changeOf(share, wasShare, true)}
               {...(errors ? { trend: errors } : {})}
               href={logs('&outcome=failed')}
             />
             <Stat
               label="p95 latency"
-              value={stats.data ? ms(stats.data.latency.p95) : '…'}
+              value={millis(stats.data?.latency.p95)}
               change={changeOf(stats.data?.latency.p95 ?? null, previous.data?.latency.p95 ?? null, true)}
               href={logs(`&slower=${Math.round(stats.data?.latency.p95 ?? 500).toString()}`)}
             />
             <Stat
               label="Our part of it, p95"
-              value={failures.data ? ms(failures.data.overhead_ms.p95) : '…'}
+              value={millis(failures.data?.overhead_ms.p95)}
               change={changeOf(failures.data?.overhead_ms.p95 ?? null, failedBefore.data?.overhead_ms.p95 ?? null, true)}
               href={logs('&origin=upstream')}
             />
             <Stat
               label="Refused by us"
-              value={failures.data ? `${failures.data.is_capped ? 'over ' : ''}${number.format(failures.data.blocked)}` : '…'}
+              value={failures.data ? `${failures.data.is_capped ? 'over ' : ''}${grouped(failures.data.blocked)}` : '…'}
               change={changeOf(failures.data?.blocked ?? null, failedBefore.data?.blocked ?? null, true)}
               href={logs('&outcome=refused')}
               className="max-lg:col-span-2"
@@ -169,10 +163,10 @@ type Totals = { total: number; errors: number };
 
 /** One sentence before any figure. */
 function healthOf({ total, errors }: Totals, share: number, routes: number | undefined): string {
-  const all = routes === undefined ? 'Routes' : routes === 1 ? 'Your route' : `${number.format(routes)} routes`;
+  const all = routes === undefined ? 'Routes' : routes === 1 ? 'Your route' : `${grouped(routes)} routes`;
   if (total === 0) return 'No calls in this time';
-  if (share >= 0.25 && errors > 3) return `Many calls fail: ${number.format(errors)} of ${number.format(total)}`;
-  if (share >= 0.05) return `${number.format(errors)} of ${number.format(total)} calls failed`;
+  if (share >= 0.25 && errors > 3) return `Many calls fail: ${grouped(errors)} of ${grouped(total)}`;
+  if (share >= 0.05) return `${grouped(errors)} of ${grouped(total)} calls failed`;
   return `${all} healthy`;
 }
 
@@ -220,9 +214,9 @@ function TopRoutes({ routes }: { routes: readonly TopRoute[] }) {
                   <span className="text-ink-3">no route found</span>
                 )}
               </td>
-              <td className="py-1.5 text-right">{number.format(route.count)}</td>
-              <td className="py-1.5 text-right">{percent(route.count > 0 ? route.errors / route.count : 0)}</td>
-              <td className="py-1.5 text-right max-sm:hidden">{ms(route.p95)}</td>
+              <td className="py-1.5 text-right">{grouped(route.count)}</td>
+              <td className="py-1.5 text-right">{shareOf(route.errors, route.count)}</td>
+              <td className="py-1.5 text-right max-sm:hidden">{millis(route.p95)}</td>
             </tr>
           ))}
         </tbody>

@@ -1,3 +1,4 @@
+import { shareOf } from '#components/ui/numbers.ts';
 import { spanStart } from '#server/domain/request-logs/span.shared.ts';
 
 /** The ranges of Home's figures, by the word in the address. */
@@ -19,9 +20,8 @@ export function changeOf(now: number | null, before: number | null, lowerIsBette
   if (now === null || before === null || before === 0 || now === before) return undefined;
   const share = (now - before) / before;
   const direction = share > 0 ? ('up' as const) : ('down' as const);
-  const percent = Math.abs(share * 100);
   return {
-    text: `${percent < 10 ? percent.toFixed(1) : Math.round(percent).toString()} %`,
+    text: shareOf(Math.abs(now - before), before),
     direction,
     good: lowerIsBetter ? share < 0 : share > 0,
   };

@@ -6,9 +6,8 @@ import { QueryError } from '#components/trpc/query-error.tsx';
 import { LinkButton } from '#components/ui/button.tsx';
 import { SectionCard } from '#components/ui/layout.tsx';
 import { Meter } from '#components/ui/meter.tsx';
+import { grouped } from '#components/ui/numbers.ts';
 import { Skeleton } from '#components/ui/skeleton.tsx';
-
-const number = new Intl.NumberFormat('en');
 
 /** The month's calls and the counted things that come closest to their limits. */
 export function UsageMeters() {
@@ -34,13 +33,13 @@ export function UsageMeters() {
     >
       <div className="flex flex-col gap-3">
         {api_calls.limit === null ? (
-          <p className="figures text-ink-2 text-xs">{number.format(api_calls.used)} live calls this month, no limit</p>
+          <p className="figures text-ink-2 text-xs">{grouped(api_calls.used)} live calls this month, no limit</p>
         ) : (
           <Meter
             value={api_calls.used}
             max={api_calls.limit}
             label="Live calls this month"
-            detail={`${number.format(api_calls.used)} of ${number.format(api_calls.limit)}`}
+            detail={`${grouped(api_calls.used)} of ${grouped(api_calls.limit)}`}
           />
         )}
         {limited.map(({ kind, used, limit }) => (
@@ -49,7 +48,7 @@ export function UsageMeters() {
             value={used}
             max={limit}
             label={kind[0]?.toUpperCase() + kind.slice(1)}
-            detail={`${number.format(used)} of ${number.format(limit)}`}
+            detail={`${grouped(used)} of ${grouped(limit)}`}
           />
         ))}
       </div>

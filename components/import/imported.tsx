@@ -8,6 +8,7 @@ import { usePath } from '#components/trpc/provider.tsx';
 import { Badge } from '#components/ui/badge.tsx';
 import { Button, LinkButton } from '#components/ui/button.tsx';
 import { SectionCard, textLink } from '#components/ui/layout.tsx';
+import { counted } from '#components/ui/numbers.ts';
 import type { AppRouter } from '#server/trpc/root.ts';
 
 export type ImportedThings = inferRouterOutputs<AppRouter>['import']['create'] & {
@@ -24,7 +25,7 @@ export function Imported({ made, onAgain }: { made: ImportedThings; onAgain: () 
       title={
         <span className="flex items-center gap-2">
           <Check aria-hidden className="size-4 text-good-ink" />
-          {made.routes.length} {made.routes.length === 1 ? 'route is' : 'routes are'} ready
+          {counted(made.routes.length, 'route is', 'routes are')} ready
         </span>
       }
       footer={

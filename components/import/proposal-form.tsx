@@ -13,6 +13,7 @@ import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
 import { Field } from '#components/ui/field.tsx';
 import { Input } from '#components/ui/input.tsx';
 import { SectionCard } from '#components/ui/layout.tsx';
+import { counted } from '#components/ui/numbers.ts';
 import { SecretInput } from '#components/ui/secret-input.tsx';
 import { Select } from '#components/ui/select.tsx';
 import { useUnsavedGuard } from '#components/ui/unsaved-guard.ts';
@@ -69,7 +70,7 @@ export function ProposalForm({ proposal, onBack, onMade }: ProposalFormProps) {
       {proposal.warnings.map((warning) => (
         <Callout key={warning} tone="warn" title={warning} />
       ))}
-      <SectionCard title={`${proposal.routes.length.toString()} ${proposal.routes.length === 1 ? 'route' : 'routes'} found`} flush>
+      <SectionCard title={`${counted(proposal.routes.length, 'route')} found`} flush>
         <ul>
           {proposal.routes.map((route) => (
             <RouteRow
@@ -150,8 +151,8 @@ export function ProposalForm({ proposal, onBack, onMade }: ProposalFormProps) {
           loading={apply.isPending}
           disabledReason={count === 0 ? 'Choose at least one route' : undefined}
         >
-          Create {count} {count === 1 ? 'route' : 'routes'}
-          {needed.length > 0 && ` and ${needed.length.toString()} ${needed.length === 1 ? 'secret' : 'secrets'}`}
+          Create {counted(count, 'route')}
+          {needed.length > 0 && ` and ${counted(needed.length, 'secret')}`}
         </Button>
       </div>
     </form>

@@ -3,6 +3,7 @@
 import { useMemo } from 'react';
 import type { z } from 'zod';
 import { SectionCard } from '#components/ui/layout.tsx';
+import { grouped, millis } from '#components/ui/numbers.ts';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { type Series, TimeHistogram } from '#components/ui/time-histogram.tsx';
 import type { LogStats } from '#server/domain/request-logs/figures.schema.ts';
@@ -30,23 +31,20 @@ export function CallHistogram({ stats, muted, onSelect, onStatus, beyond }: Prop
       <div className="flex flex-col gap-2">
         <p className="figures flex flex-wrap gap-x-4 gap-y-1 text-ink-2 text-xs">
           <span>
-            <b className="font-semibold text-ink text-sm">{totals.total.toLocaleString()}</b> {totals.total === 1 ? 'call' : 'calls'}
+            <b className="font-semibold text-ink text-sm">{grouped(totals.total)}</b> {totals.total === 1 ? 'call' : 'calls'}
           </span>
           <span>
             <b className="font-semibold text-ink text-sm">{failing.toFixed(failing > 0 && failing < 10 ? 1 : 0)} %</b> failed
           </span>
           {(['p50', 'p95', 'p99'] as const).map((name) => (
             <span key={name}>
-              {name}{' '}
-              <b className="font-semibold text-ink text-sm">
-                {latency[name] === null ? '—' : `${Math.round(latency[name] ?? 0).toLocaleString()} ms`}
-              </b>
+              {name} <b className="font-semibold text-ink text-sm">{millis(latency[name])}</b>
             </span>
           ))}
-          {totals.rate_limited > 0 && <span>{totals.rate_limited.toLocaleString()} limited</span>}
+          {totals.rate_limited > 0 && <span>{grouped(totals.rate_limited)} limited</span>}
           {totals.trials > 0 && (
             <span title="They stand in the list, marked, and are in no figure">
-              and {totals.trials.toLocaleString()} from the Test tab, not counted
+              and {grouped(totals.trials)} from the Test tab, not counted
             </span>
           )}
         </p>

@@ -4,6 +4,7 @@ import { Ban } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Badge, HttpStatus, Method } from '#components/ui/badge.tsx';
 import { cn } from '#components/ui/cn.ts';
+import { millis } from '#components/ui/numbers.ts';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { Time } from '#components/ui/time.tsx';
 import { VirtualList } from '#components/ui/virtual-list.tsx';
@@ -94,7 +95,7 @@ function Row({ log }: { log: Log }) {
         )}
       </span>
       <span className="truncate text-ink-2 text-xs @max-5xl:hidden">{log.client_name ?? log.src_ip ?? '—'}</span>
-      <span className="figures text-right text-xs">{log.latency_ms === null ? '—' : `${log.latency_ms.toLocaleString()} ms`}</span>
+      <span className="figures text-right text-xs">{millis(log.latency_ms)}</span>
     </span>
   );
 }

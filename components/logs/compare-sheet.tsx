@@ -11,6 +11,7 @@ import { Switch } from '#components/ui/choices.tsx';
 import { cn } from '#components/ui/cn.ts';
 import { CopyButton } from '#components/ui/copy.tsx';
 import { textLink } from '#components/ui/layout.tsx';
+import { counted } from '#components/ui/numbers.ts';
 import { Sheet } from '#components/ui/sheet.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { Time } from '#components/ui/time.tsx';
@@ -53,7 +54,7 @@ function Compared({ requestIds }: { requestIds: readonly string[] }) {
     <>
       <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
         <p className="font-medium">
-          {count === 0 ? 'Nothing the log knows of differs.' : `${count.toString()} ${count === 1 ? 'thing differs' : 'things differ'}.`}
+          {count === 0 ? 'Nothing the log knows of differs.' : `${counted(count, 'thing differs', 'things differ')}.`}
         </p>
         {count > 0 && <Switch checked={only} onCheckedChange={setOnly} label="Only what differs" />}
       </div>

@@ -68,7 +68,13 @@ test('status, phases, headers and sizes that differ are marked, with how much', 
     trace: trace({ request_headers: ['host', 'content-type', 'x-debug'] }),
   });
   assert.deepEqual(pair(call(), other, 'Status'), { label: 'Status', a: '200', b: '502', differs: true });
-  assert.deepEqual(pair(call(), other, 'Upstream'), { label: 'Upstream', a: '18 ms', b: '880 ms', differs: true, by: '+862 ms' });
+  assert.deepEqual(pair(call(), other, 'Upstream'), {
+    label: 'Upstream',
+    a: '18\u00a0ms',
+    b: '880\u00a0ms',
+    differs: true,
+    by: '+862\u00a0ms',
+  });
   assert.deepEqual(pair(call(), other, 'Answered'), { label: 'Answered', a: '2.0 KiB', b: '100 B', differs: true, by: '−1.9 KiB' });
   assert.equal(pair(call(), other, 'x-debug')?.a, 'not there');
   assert.equal(pair(call(), other, 'authorization')?.differs, true);

@@ -1,3 +1,4 @@
+import { exactMillis } from '#components/ui/numbers.ts';
 import { blockOf, type Detail, phasesOf, traceOf } from './trace.ts';
 import { MODE_WORDS, matchedHow, OUTCOME_WORDS, outcomeOf, toldOf } from './words.ts';
 
@@ -91,8 +92,8 @@ function phasePairs(a: Detail, b: Detail): Pair[] {
     const [left, right] = [x ?? 0, y ?? 0]; // a phase that was not reached, or too short to be noted, took no time
     const apart =
       Math.abs(left - right) > Math.max(2, Math.max(left, right) / 5) || (label === 'Upstream' && (x === null) !== (y === null));
-    const by = apart && x !== null && y !== null ? `${y > x ? '+' : '−'}${ms(Math.abs(y - x))}` : undefined;
-    const pair = { label, a: x === null ? null : ms(x), b: y === null ? null : ms(y), differs: apart };
+    const by = apart && x !== null && y !== null ? `${y > x ? '+' : '−'}${exactMillis(Math.abs(y - x))}` : undefined;
+    const pair = { label, a: x === null ? null : exactMillis(x), b: y === null ? null : exactMillis(y), differs: apart };
     return by === undefined ? pair : { ...pair, by };
   };
   const names = [...new Set([...(left?.phases ?? []), ...(right?.phases ?? [])].map(({ name }) => name))];
@@ -128,9 +129,6 @@ function limitPairs(a: Detail, b: Detail): Pair[] {
     differs: limit(left.get(name)) !== limit(right.get(name)),
   }));
 }
-
-const ms = (value: number) =>
-  value > 0 && value < 0.05 ? '< 0.1 ms' : `${value < 10 ? value.toFixed(1) : Math.round(value).toString()} ms`;
 
 /** A size in words. */
 export const bytes = (count: number): string =>

@@ -3,6 +3,7 @@
 import { Check } from 'lucide-react';
 import { useState } from 'react';
 import { cn } from '#components/ui/cn.ts';
+import { grouped } from '#components/ui/numbers.ts';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { type FacetGroup, type Facets, facetGroups } from './facet-groups.ts';
 import type { LogSearch } from './list-search.ts';
@@ -22,9 +23,7 @@ export function FacetRail({ facets, search, onChange, className }: Props) {
         <Group key={group.title} group={group} most={Math.max(1, ...group.values.map(({ count }) => count ?? 0))} onChange={onChange} />
       ))}
       {groups.length === 0 && <p className="text-ink-3 text-xs">All calls of this span are alike.</p>}
-      {facets.total_is_capped && (
-        <p className="text-ink-3 text-xs">Counts are of the newest {facets.total.toLocaleString()} calls of the span.</p>
-      )}
+      {facets.total_is_capped && <p className="text-ink-3 text-xs">Counts are of the newest {grouped(facets.total)} calls of the span.</p>}
     </section>
   );
 }
@@ -56,7 +55,7 @@ function Group({ group: { title, values }, most, onChange }: { group: FacetGroup
           <span className="relative min-w-0 flex-1 truncate">{label}</span>
           {count !== undefined && (
             <span className="figures relative text-ink-3">
-              {count.toLocaleString()}
+              {grouped(count)}
               <span className="sr-only"> calls</span>
             </span>
           )}

@@ -5,6 +5,7 @@ import { queryText, SAFE_LENGTH } from '#components/shell/query-text.ts';
 import { Callout } from '#components/ui/callout.tsx';
 import type { MenuEntry } from '#components/ui/dropdown-menu.tsx';
 import { type ActiveFilter, FilterBar } from '#components/ui/filter-bar.tsx';
+import { grouped } from '#components/ui/numbers.ts';
 import { useKnownPlaces } from './active-filters.tsx';
 import { type Facets, facetGroups } from './facet-groups.ts';
 import type { LogSearch } from './list-search.ts';
@@ -45,7 +46,7 @@ export function LogFilterBar({ search, onChange, filters, facets, onClear, child
         label: (
           <span className="flex items-baseline justify-between gap-4">
             <span className="truncate">{label}</span>
-            <span className="figures text-ink-3 text-xs">{count?.toLocaleString()}</span>
+            <span className="figures text-ink-3 text-xs">{grouped(count)}</span>
           </span>
         ),
         checked: chosen,
@@ -57,7 +58,7 @@ export function LogFilterBar({ search, onChange, filters, facets, onClear, child
     'separator',
     { heading: 'Slower than' },
     ...SLOWER.map((ms) => ({
-      label: `${ms.toLocaleString()} ms`,
+      label: `${grouped(ms)} ms`,
       checked: search.slower === ms,
       onSelect: () => onChange({ slower: search.slower === ms ? null : ms }),
     })),

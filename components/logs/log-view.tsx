@@ -10,6 +10,7 @@ import { Button, IconButton } from '#components/ui/button.tsx';
 import { Switch } from '#components/ui/choices.tsx';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
+import { counted, grouped } from '#components/ui/numbers.ts';
 import { LoadMore } from '#components/ui/pagination.tsx';
 import { NoResults } from '#components/ui/states.tsx';
 import { useStored } from '#components/ui/stored.ts';
@@ -156,9 +157,9 @@ export function LogView() {
             {total && !empty && (
               <p aria-live="polite" className="figures text-ink-3 text-xs">
                 {total.total_is_capped ? 'More than ' : ''}
-                {total.total.toLocaleString()} {total.total === 1 ? 'call' : 'calls'} in this span
-                {trials > 0 && search.mode === null ? `, ${trials.toLocaleString()} of them from the Test tab` : ''}
-                {live ? `, ${tail.shown.length.toLocaleString()} more since you went live` : ''}
+                {counted(total.total, 'call')} in this span
+                {trials > 0 && search.mode === null ? `, ${grouped(trials)} of them from the Test tab` : ''}
+                {live ? `, ${grouped(tail.shown.length)} more since you went live` : ''}
               </p>
             )}
           </div>
@@ -176,7 +177,7 @@ function Waiting({ tail }: { tail: Held }) {
   if (tail.waiting === 0) return null;
   return (
     <Button size="sm" variant="primary" icon={<ArrowUp />} keys="n" onClick={tail.show} className="pointer-events-auto rounded-full">
-      {tail.waiting.toLocaleString()} new, paused while you read
+      {grouped(tail.waiting)} new, paused while you read
     </Button>
   );
 }
@@ -205,7 +206,7 @@ function LiveLabel({ tail, on }: { tail: Held; on: boolean }) {
         {tail.state === 'connecting' && 'connecting…'}
         {tail.state === 'closed' && 'ended; reload the page to go on'}
         {tail.waiting > 0 && 'paused'}
-        {tail.heldBack > 0 && ` ${tail.heldBack.toLocaleString()} held back`}
+        {tail.heldBack > 0 && ` ${grouped(tail.heldBack)} held back`}
       </span>
     </span>
   );

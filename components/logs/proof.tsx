@@ -7,6 +7,7 @@ import { useTRPCClient } from '#components/trpc/provider.tsx';
 import { MutationError } from '#components/trpc/query-error.tsx';
 import { Button } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
+import { grouped } from '#components/ui/numbers.ts';
 import type { LogProof } from '#server/domain/request-logs/proof.schema.ts';
 
 type Answer = z.output<typeof LogProof>;
@@ -44,8 +45,8 @@ function Verdict({ proof }: { proof: Answer }) {
   if (proof.verified)
     return (
       <Callout tone="good" title="The row is as it was written">
-        Leaf {((proof.leaf_index ?? 0) + 1).toLocaleString()} of {proof.anchor?.leaf_count.toLocaleString()} under entry no.{' '}
-        {proof.anchor?.sequence_number} of the critical chain.
+        Leaf {grouped((proof.leaf_index ?? 0) + 1)} of {grouped(proof.anchor?.leaf_count)} under entry no. {proof.anchor?.sequence_number}{' '}
+        of the critical chain.
       </Callout>
     );
   const tampered = proof.reason === 'root_mismatch' || proof.reason === 'range_grew' || proof.reason === 'row_not_in_range';

@@ -11,6 +11,7 @@ import { Button } from '#components/ui/button.tsx';
 import { ConfirmDanger } from '#components/ui/confirm-danger.tsx';
 import { columnsFor, DataTable } from '#components/ui/data-table.tsx';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
+import { counted } from '#components/ui/numbers.ts';
 import { Time } from '#components/ui/time.tsx';
 import { notifyDone, notifyFailed } from '#components/ui/toaster.tsx';
 import type { SessionList } from '#server/domain/people/schema.ts';
@@ -98,7 +99,7 @@ export function SessionsView() {
     mutationFn: () => call<{ revoked: number }>('DELETE', '/auth/sessions'),
     onSuccess: ({ revoked }) => {
       void queryClient.invalidateQueries({ queryKey: KEY });
-      notifyDone(`${revoked} ${revoked === 1 ? 'session' : 'sessions'} ended`);
+      notifyDone(`${counted(revoked, 'session')} ended`);
       setAsking(false);
     },
   });

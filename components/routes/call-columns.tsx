@@ -4,6 +4,7 @@ import type { inferRouterOutputs } from '@trpc/server';
 import { isTrial } from '#components/logs/words.ts';
 import { Badge, HttpStatus, Method } from '#components/ui/badge.tsx';
 import { type Columns, columnsFor } from '#components/ui/data-table.tsx';
+import { millis } from '#components/ui/numbers.ts';
 import { Time } from '#components/ui/time.tsx';
 import type { AppRouter } from '#server/trpc/root.ts';
 
@@ -46,10 +47,7 @@ export const routeCallColumns: Columns<Call> = [
   column.accessor('latency_ms', {
     header: 'Took',
     meta: { align: 'right', hideBelow: 'sm', width: '5.5rem' },
-    cell: ({ getValue }) => {
-      const ms = getValue();
-      return ms === null ? '—' : `${ms.toLocaleString()}\u00a0ms`;
-    },
+    cell: ({ getValue }) => millis(getValue()),
   }),
   column.accessor('ts', {
     header: 'When',

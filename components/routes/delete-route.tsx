@@ -6,6 +6,7 @@ import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
 import { useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { refusalOf } from '#components/trpc/refusal.ts';
 import { ConfirmDanger } from '#components/ui/confirm-danger.tsx';
+import { counted, grouped } from '#components/ui/numbers.ts';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import type { AppRouter } from '#server/trpc/root.ts';
 
@@ -66,12 +67,10 @@ export function DeleteRoute({ route, onClose, onDeleted }: DeleteRouteProps) {
 }
 
 type Impact = inferRouterOutputs<AppRouter>['routes']['impact'];
-const counted = (n: number, noun: string) => `${n.toLocaleString()} ${noun}${n === 1 ? '' : 's'}`;
-
 /** Who called it, by name: the people to ask before it is gone. */
 function traffic({ calls_24h, callers }: Impact): string[] {
   if (calls_24h === 0) return ['Nobody called it in the last 24 hours.'];
-  const names = callers.map((caller) => `${caller.name ?? 'something deleted since'} (${caller.calls.toLocaleString()})`);
+  const names = callers.map((caller) => `${caller.name ?? 'something deleted since'} (${grouped(caller.calls)})`);
   return [`It took ${counted(calls_24h, 'call')} in the last 24 hours${names.length > 0 ? `, from ${names.join(', ')}` : ''}.`];
 }
 

@@ -10,6 +10,7 @@ import { useForbidden } from '#components/trpc/role.ts';
 import { Button } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
 import { textLink } from '#components/ui/layout.tsx';
+import { grouped } from '#components/ui/numbers.ts';
 import { notifyDone } from '#components/ui/toaster.tsx';
 
 const SHOWN = 4;
@@ -59,8 +60,7 @@ export function DriftBanner({ routeId, collectionId }: { routeId: string; collec
         .slice(0, SHOWN)
         .map((one) => driftInWords(one))
         .join('; ')}
-      {rest > 0 && `; and ${rest.toLocaleString()} more`}. Bringing it in step adds what is missing and sets base URLs; it takes nothing
-      away.
+      {rest > 0 && `; and ${grouped(rest)} more`}. Bringing it in step adds what is missing and sets base URLs; it takes nothing away.
       <MutationError error={reset.error} />
     </Callout>
   );

@@ -3,6 +3,7 @@
 import Link from 'next/link';
 import { usePath } from '#components/trpc/provider.tsx';
 import { cn } from '#components/ui/cn.ts';
+import { grouped, shareOf } from '#components/ui/numbers.ts';
 import { Sparkline } from '#components/ui/sparkline.tsx';
 import type { Figures } from './use-figures.ts';
 
@@ -13,13 +14,13 @@ export function CallsCell({ figures, id }: { figures: Figures; id: string }) {
   if (!figure) return <span className="text-ink-3">—</span>;
   return (
     <span className="inline-flex items-center gap-2">
-      <span className="figures min-w-9 text-right">{figure.calls.toLocaleString()}</span>
+      <span className="figures min-w-9 text-right">{grouped(figure.calls)}</span>
       {figure.calls > 0 && (
         <Sparkline
           width={56}
           height={18}
           values={figure.calls_by_hour}
-          label={`Calls per hour, last day: ${figure.calls.toLocaleString()} in total, at most ${Math.max(...figure.calls_by_hour).toLocaleString()} an hour`}
+          label={`Calls per hour, last day: ${grouped(figure.calls)} in total, at most ${grouped(Math.max(...figure.calls_by_hour))} an hour`}
         />
       )}
     </span>
@@ -36,7 +37,7 @@ export function ErrorRateCell({ figures, route }: { figures: Figures; route: { i
   return (
     <Link
       href={path(`/logs?route_id=${route.id}`)}
-      aria-label={`${text} of the calls of ${route.name} failed: ${figure.errors.toLocaleString()} in the last day`}
+      aria-label={`${text} of the calls of ${route.name} failed: ${grouped(figure.errors)} in the last day`}
       className={cn(
         'figures relative z-10 rounded-sm underline-offset-2 hoverable:underline',
         figure.errors / figure.calls >= 0.05 ? 'text-bad-ink' : 'text-warn-ink',
@@ -45,12 +46,4 @@ export function ErrorRateCell({ figures, route }: { figures: Figures; route: { i
       {text}
     </Link>
   );
-}
-
-/** A share in per cent that never rounds failures away. */
-export function shareOf(part: number, whole: number): string {
-  if (part === 0) return '0 %';
-  const percent = (part / whole) * 100;
-  if (percent < 0.1) return '< 0.1 %';
-  return `${percent < 10 ? percent.toFixed(1) : Math.round(percent).toString()} %`;
 }

@@ -6,6 +6,7 @@ import { usePath, useTRPC } from '#components/trpc/provider.tsx';
 import { refusalOf } from '#components/trpc/refusal.ts';
 import { Button } from '#components/ui/button.tsx';
 import { Menu } from '#components/ui/dropdown-menu.tsx';
+import { counted } from '#components/ui/numbers.ts';
 import { notifyDone, notifyFailed } from '#components/ui/toaster.tsx';
 
 /** Moves the selected routes into a collection; they get the environments it expects. */
@@ -19,7 +20,7 @@ export function IntoCollection({ ids, onDone }: { ids: ReadonlySet<string>; onDo
     trpc.collections.moveMembers.mutationOptions({
       onSuccess: (_, { id, ids: moved }) => {
         const name = known.find((one) => one.id === id)?.name ?? 'the collection';
-        notifyDone(`${moved.length.toString()} ${moved.length === 1 ? 'route is' : 'routes are'} in “${name}” now`);
+        notifyDone(`${counted(moved.length, 'route is', 'routes are')} in “${name}” now`);
         onDone();
         return Promise.all([cache.invalidateQueries(trpc.routes.pathFilter()), cache.invalidateQueries(trpc.collections.pathFilter())]);
       },

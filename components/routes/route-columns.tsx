@@ -8,6 +8,7 @@ import { cn } from '#components/ui/cn.ts';
 import { CopyText } from '#components/ui/copy.tsx';
 import { type Columns, columnsFor } from '#components/ui/data-table.tsx';
 import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
+import { grouped } from '#components/ui/numbers.ts';
 import { Time } from '#components/ui/time.tsx';
 import { Tooltip } from '#components/ui/tooltip.tsx';
 import { CallsCell, ErrorRateCell } from './figure-cells.tsx';
@@ -168,8 +169,8 @@ function Rules({ route }: { route: RouteItem }) {
 
 function limitOf(route: RouteItem) {
   if (!route.rate_limit_enabled || route.rate_limit_requests === null || route.rate_limit_window_sec === null) return undefined;
-  const calls = route.rate_limit_requests.toLocaleString();
-  const spoken = `${calls} calls per ${route.rate_limit_window_sec.toLocaleString()} s`;
+  const calls = grouped(route.rate_limit_requests);
+  const spoken = `${calls} calls per ${grouped(route.rate_limit_window_sec)} s`;
   return (
     <span className="figures whitespace-nowrap" title={spoken}>
       {calls} / {unit(route.rate_limit_window_sec)}
@@ -178,7 +179,7 @@ function limitOf(route: RouteItem) {
 }
 
 const UNITS: Readonly<Record<number, string>> = { 1: 's', 60: 'min', 3600: 'h', 86400: 'day' };
-const unit = (seconds: number): string => UNITS[seconds] ?? `${seconds.toLocaleString()} s`;
+const unit = (seconds: number): string => UNITS[seconds] ?? `${grouped(seconds)} s`;
 
 function Fact({ label, icon }: { label: string; icon: ReactElement }) {
   return (

@@ -4,6 +4,7 @@ import { Status } from '#components/ui/badge.tsx';
 import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
 import { KeyValueList } from '#components/ui/key-value.tsx';
 import { SectionCard, Split } from '#components/ui/layout.tsx';
+import { grouped } from '#components/ui/numbers.ts';
 import { Time } from '#components/ui/time.tsx';
 import { CallThis } from './call-this.tsx';
 import type { Config } from './config-draft.ts';
@@ -72,10 +73,10 @@ function factsOf(config: Config) {
     {
       label: 'Rate limit',
       value: config.rate_limit_enabled
-        ? `${config.rate_limit_requests?.toLocaleString() ?? '?'} calls per ${config.rate_limit_window_sec?.toLocaleString() ?? '?'} s`
+        ? `${grouped(config.rate_limit_requests) ?? '?'} calls per ${grouped(config.rate_limit_window_sec) ?? '?'} s`
         : 'none of its own',
     },
-    { label: 'Timeout', value: `${config.timeout_ms.toLocaleString()} ms` },
+    { label: 'Timeout', value: `${grouped(config.timeout_ms)} ms` },
     { label: 'Retries', value: config.retry_attempts === 0 ? 'none' : config.retry_attempts.toString() },
   ];
 }

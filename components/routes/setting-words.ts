@@ -1,3 +1,4 @@
+import { grouped } from '#components/ui/numbers.ts';
 import type { ConfigField } from './config-draft.ts';
 
 const LABELS: Partial<Record<ConfigField, string>> = {
@@ -31,7 +32,7 @@ export const labelOf = (field: string): string => LABELS[field as ConfigField] ?
 export function inWords(value: unknown): string {
   if (value === null || value === undefined || value === '') return 'none';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  if (typeof value === 'number') return value.toLocaleString();
+  if (typeof value === 'number') return grouped(value);
   if (typeof value === 'string') return value;
   if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return value.length === 0 ? 'none' : value.join(', ');
   if (!Array.isArray(value) && Object.values(value).every((one) => typeof one === 'string' || one === null)) {

@@ -4,6 +4,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { inferRouterOutputs } from '@trpc/server';
 import { useTRPC, useTRPCClient } from '#components/trpc/provider.tsx';
 import { refusalOf } from '#components/trpc/refusal.ts';
+import { counted } from '#components/ui/numbers.ts';
 import { notifyDone, notifyFailed } from '#components/ui/toaster.tsx';
 import type { AppRouter } from '#server/trpc/root.ts';
 
@@ -39,7 +40,7 @@ export function useEnableRoutes() {
     onSuccess: (failures, { ids, enabled, name, undoes }) => {
       const done = ids.filter((id) => !failures.some((failure) => failure.id === id));
       if (done.length > 0) {
-        const what = name && done.length === 1 ? `“${name}”` : `${done.length.toString()} ${done.length === 1 ? 'route' : 'routes'}`;
+        const what = name && done.length === 1 ? `“${name}”` : counted(done.length, 'route');
         notifyDone(
           `${what} switched ${enabled ? 'on' : 'off'}`,
           undoes ? undefined : { run: () => change.mutate({ ids: done, enabled: !enabled, name, undoes: true }) },

@@ -9,6 +9,7 @@ import { refusalOf } from '#components/trpc/refusal.ts';
 import { Button } from '#components/ui/button.tsx';
 import { ConfirmDanger } from '#components/ui/confirm-danger.tsx';
 import { SectionCard } from '#components/ui/layout.tsx';
+import { grouped } from '#components/ui/numbers.ts';
 import { notifyDone } from '#components/ui/toaster.tsx';
 
 type UsageShape = { references: readonly { kind: string; name: string | null; id: string }[]; calls_30d: number | null };
@@ -62,7 +63,7 @@ export function DeleteSecret({
             users.length
               ? `Still used by ${users.slice(0, 5).join(', ')}${users.length > 5 ? ` and ${users.length - 5} more` : ''}.`
               : 'Nothing refers to it.',
-            `${usage.calls_30d?.toLocaleString() ?? 'Very many'} calls used it in the last 30 days.`,
+            `${grouped(usage.calls_30d) ?? 'Very many'} calls used it in the last 30 days.`,
             'Its values are wiped at once and cannot be brought back.',
           ]
         }

@@ -12,6 +12,7 @@ import { Button } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
 import { Checkbox } from '#components/ui/choices.tsx';
 import { Field } from '#components/ui/field.tsx';
+import { counted } from '#components/ui/numbers.ts';
 import { Select } from '#components/ui/select.tsx';
 import { Sheet, SheetFooter } from '#components/ui/sheet.tsx';
 import { SpaceNote } from '#components/ui/test-band.tsx';
@@ -55,7 +56,7 @@ function ImportForm({ onDone }: { onDone: () => void }) {
       onSuccess: ({ created }) => {
         void queryClient.invalidateQueries(trpc.secrets.pathFilter());
         void queryClient.invalidateQueries(trpc.account.pathFilter());
-        notifyDone(`${created.length} ${created.length === 1 ? 'secret' : 'secrets'} created`);
+        notifyDone(`${counted(created.length, 'secret')} created`);
         onDone();
       },
     }),
@@ -104,7 +105,7 @@ function ImportForm({ onDone }: { onDone: () => void }) {
               disabledReason={wanted.length === 0 ? 'Nothing is chosen' : undefined}
               onClick={() => store.mutate({ content, ...place, dry_run: false, only: wanted })}
             >
-              Create {wanted.length} {wanted.length === 1 ? 'secret' : 'secrets'}
+              Create {counted(wanted.length, 'secret')}
             </Button>
           ) : (
             <Button
@@ -182,7 +183,7 @@ function Proposal({ proposal, left, onLeft }: ProposalProps) {
         </Callout>
       )}
       {proposal.refused.length > 0 && (
-        <Callout tone="warn" title={`${proposal.refused.length} ${proposal.refused.length === 1 ? 'line' : 'lines'} could not be used`}>
+        <Callout tone="warn" title={`${counted(proposal.refused.length, 'line')} could not be used`}>
           <ul>
             {proposal.refused.map(({ line, name, reason }) => (
               <li key={line}>

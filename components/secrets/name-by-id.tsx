@@ -7,6 +7,7 @@ import { MutationError } from '#components/trpc/query-error.tsx';
 import { useForbidden } from '#components/trpc/role.ts';
 import { Button } from '#components/ui/button.tsx';
 import { textLink } from '#components/ui/layout.tsx';
+import { counted } from '#components/ui/numbers.ts';
 import { notifyDone } from '#components/ui/toaster.tsx';
 
 type Props = { secret: { id: string }; references: readonly { by: string; id: string; name: string | null }[] };
@@ -20,7 +21,7 @@ export function NameById({ secret, references }: Props) {
   const rewrite = useMutation(
     trpc.routes.secretById.mutationOptions({
       onSuccess: async ({ routes }) => {
-        notifyDone(`${routes.length.toString()} ${routes.length === 1 ? 'route names' : 'routes name'} it by id now`);
+        notifyDone(`${counted(routes.length, 'route names', 'routes name')} it by id now`);
         await Promise.all([cache.invalidateQueries(trpc.secrets.usage.pathFilter()), cache.invalidateQueries(trpc.routes.pathFilter())]);
       },
     }),

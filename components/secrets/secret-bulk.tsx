@@ -13,6 +13,7 @@ import { Dialog } from '#components/ui/dialog.tsx';
 import { Menu } from '#components/ui/dropdown-menu.tsx';
 import { Field } from '#components/ui/field.tsx';
 import { Input } from '#components/ui/input.tsx';
+import { counted } from '#components/ui/numbers.ts';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import type { SecretRow } from './secret-row.ts';
 
@@ -49,7 +50,7 @@ export function SecretBulkBar({ selected, onClear, rows, collections }: Props) {
     },
     onSuccess: ({ done, refused }) => {
       void queryClient.invalidateQueries(trpc.secrets.pathFilter());
-      if (done.length > 0) notifyDone(`${done.length} ${done.length === 1 ? 'secret' : 'secrets'} changed`);
+      if (done.length > 0) notifyDone(`${counted(done.length, 'secret')} changed`);
       if (refused.length > 0) return;
       setAsking(undefined);
       onClear();
@@ -97,7 +98,7 @@ export function SecretBulkBar({ selected, onClear, rows, collections }: Props) {
       <Dialog
         open={asking === 'tag'}
         onOpenChange={(open) => !open && close()}
-        title={`Tag ${chosen.length} ${chosen.length === 1 ? 'secret' : 'secrets'}`}
+        title={`Tag ${counted(chosen.length, 'secret')}`}
         footer={
           <>
             <Button onClick={close}>Cancel</Button>
@@ -120,7 +121,7 @@ export function SecretBulkBar({ selected, onClear, rows, collections }: Props) {
       <ConfirmDanger
         open={asking === 'delete'}
         onOpenChange={(open) => !open && close()}
-        title={`Delete ${chosen.length} ${chosen.length === 1 ? 'secret' : 'secrets'}?`}
+        title={`Delete ${counted(chosen.length, 'secret')}?`}
         consequences={[
           'Every value of every environment is wiped at once and cannot be brought back.',
           'Secrets that a route still names are kept and listed here.',

@@ -2,6 +2,7 @@ import { Award, KeyRound, Link2 } from 'lucide-react';
 import type { Traffic } from '#components/logs/use-traffic.ts';
 import { Badge } from '#components/ui/badge.tsx';
 import { columnsFor } from '#components/ui/data-table.tsx';
+import { counted } from '#components/ui/numbers.ts';
 import { Time } from '#components/ui/time.tsx';
 import { Coverage, type EnvironmentLook } from './coverage.tsx';
 import type { SecretRow } from './secret-row.ts';
@@ -58,7 +59,7 @@ export const secretColumns = (environments: readonly EnvironmentLook[] | undefin
       getValue() === 0 ? (
         <span className="text-ink-3">nothing</span>
       ) : (
-        <span className="whitespace-nowrap">{`${getValue()} ${getValue() === 1 ? 'place' : 'places'}`}</span>
+        <span className="whitespace-nowrap">{counted(getValue(), 'place')}</span>
       ),
   }),
   column.display({

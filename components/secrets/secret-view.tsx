@@ -11,6 +11,7 @@ import { Badge } from '#components/ui/badge.tsx';
 import { CopyButton, CopyText } from '#components/ui/copy.tsx';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
 import { lazyTab } from '#components/ui/lazily.tsx';
+import { counted } from '#components/ui/numbers.ts';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { TabLinks } from '#components/ui/tabs.tsx';
 import { Time } from '#components/ui/time.tsx';
@@ -71,13 +72,10 @@ export function SecretView({ id }: { id: string }) {
             {traffic && (
               <>
                 Last used <Time value={traffic.last_at} empty="never" />
-                {traffic.calls_30d > 0 &&
-                  `, ${traffic.calls_30d.toLocaleString()} ${traffic.calls_30d === 1 ? 'call' : 'calls'} in 30 days`}
-                .{' '}
+                {traffic.calls_30d > 0 && `, ${counted(traffic.calls_30d, 'call')} in 30 days`}.{' '}
               </>
             )}
-            Used by{' '}
-            {secret.reference_count === 0 ? 'nothing' : `${secret.reference_count} ${secret.reference_count === 1 ? 'place' : 'places'}`}.
+            Used by {secret.reference_count === 0 ? 'nothing' : counted(secret.reference_count, 'place')}.
           </span>
           <span>In a header of a route:</span>
           <CopyText value={shortcodeById(secret.id)} label="placeholder" />

@@ -14,6 +14,7 @@ import { Field } from '#components/ui/field.tsx';
 import { Form, fieldError, useZodForm } from '#components/ui/form.tsx';
 import { Input, Textarea } from '#components/ui/input.tsx';
 import { SectionCard } from '#components/ui/layout.tsx';
+import { counted } from '#components/ui/numbers.ts';
 import { Select } from '#components/ui/select.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import { useUnsavedGuard } from '#components/ui/unsaved-guard.ts';
@@ -109,7 +110,7 @@ export function SecretSettings({ secret }: { secret: z.output<typeof SecretDetai
                   ? 'A rename breaks routes that use the name'
                   : byName === 0
                     ? 'Nothing refers to it by name: the rename is safe'
-                    : `${byName} ${byName === 1 ? 'place refers' : 'places refer'} to it by name and would break`
+                    : `${counted(byName, 'place refers', 'places refer')} to it by name and would break`
               }
             >
               <code className="font-mono text-xs">{shortcodeByName(secret.name)}</code> stops resolving at once. Placeholders with the id

@@ -9,6 +9,7 @@ import { Badge } from '#components/ui/badge.tsx';
 import { Callout } from '#components/ui/callout.tsx';
 import { columnsFor, DataTable } from '#components/ui/data-table.tsx';
 import { textLink } from '#components/ui/layout.tsx';
+import { grouped } from '#components/ui/numbers.ts';
 import { Stat } from '#components/ui/stat.tsx';
 import { EmptyState } from '#components/ui/states.tsx';
 import { Time } from '#components/ui/time.tsx';
@@ -62,9 +63,9 @@ export function SecretUsageTab({ id }: { id: string }) {
   return (
     <>
       <div className="grid gap-3 sm:grid-cols-3">
-        <Stat label="Calls that used it, 30 days" value={usage ? usage.calls_30d.toLocaleString() : '…'} />
+        <Stat label="Calls that used it, 30 days" value={usage ? grouped(usage.calls_30d) : '…'} />
         <Stat label="Last used" value={usage ? <Time value={usage.last_used_at} empty="never" /> : '…'} />
-        <Stat label="Places that refer to it" value={usage ? usage.references.length.toLocaleString() : '…'} />
+        <Stat label="Places that refer to it" value={usage ? grouped(usage.references.length) : '…'} />
       </div>
       {usage?.references.some((one) => one.by === 'name') && (
         <Callout tone="warn" title="Some places name it by its name: a rename would break them">

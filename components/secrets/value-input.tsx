@@ -5,6 +5,7 @@ import { useId, useState } from 'react';
 import { Button } from '#components/ui/button.tsx';
 import { cn } from '#components/ui/cn.ts';
 import { useFieldControl } from '#components/ui/field.tsx';
+import { counted, grouped } from '#components/ui/numbers.ts';
 
 export type ValueInputProps = { value: string; onChange: (value: string) => void; onBlur?: () => void };
 
@@ -68,9 +69,9 @@ function sizeOf(value: string, bytes: number): string {
   if (value === '') return 'empty';
   const characters = [...value].length;
   const lines = value.split('\n').length;
-  const parts = [`${characters.toLocaleString()} ${characters === 1 ? 'character' : 'characters'}`];
-  if (bytes !== characters) parts.push(`${bytes.toLocaleString()} bytes`);
-  if (lines > 1) parts.push(`${lines.toLocaleString()} lines`);
+  const parts = [counted(characters, 'character')];
+  if (bytes !== characters) parts.push(`${grouped(bytes)} bytes`);
+  if (lines > 1) parts.push(`${grouped(lines)} lines`);
   return parts.join(', ');
 }
 

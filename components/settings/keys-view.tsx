@@ -14,6 +14,7 @@ import { Callout } from '#components/ui/callout.tsx';
 import { ConfirmDanger } from '#components/ui/confirm-danger.tsx';
 import { columnsFor, DataTable } from '#components/ui/data-table.tsx';
 import { Page, PageHeader, SectionCard } from '#components/ui/layout.tsx';
+import { grouped } from '#components/ui/numbers.ts';
 import { Progress } from '#components/ui/progress.tsx';
 import { Time } from '#components/ui/time.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
@@ -37,7 +38,7 @@ const columns = [
   }),
   column.accessor('created_at', { header: 'Created', cell: ({ getValue }) => <Time value={getValue()} /> }),
   column.accessor('retired_at', { header: 'Retired', meta: { hideBelow: 'sm' }, cell: ({ getValue }) => <Time value={getValue()} /> }),
-  column.accessor('values', { header: 'Values it opens', meta: { align: 'right' }, cell: ({ getValue }) => getValue().toLocaleString() }),
+  column.accessor('values', { header: 'Values it opens', meta: { align: 'right' }, cell: ({ getValue }) => grouped(getValue()) }),
 ];
 
 const POLL_MS = 2_000;
@@ -109,7 +110,7 @@ export function KeysView() {
         title="Rotate the workspace key?"
         consequences={[
           'A new version is made at once; new values are sealed with it.',
-          `${values.toLocaleString()} stored ${values === 1 ? 'value is' : 'values are'} re-sealed in the background. No call waits for it.`,
+          `${grouped(values)} stored ${values === 1 ? 'value is' : 'values are'} re-sealed in the background. No call waits for it.`,
           'The old version is kept until nothing needs it.',
         ]}
         confirmLabel="Rotate key"
@@ -124,7 +125,7 @@ export function KeysView() {
 }
 
 function Resealed({ done, total, waiting }: { done: number; total: number; waiting: boolean }) {
-  const text = waiting ? 'Waiting for its turn' : `${done.toLocaleString()} of ${total.toLocaleString()} values`;
+  const text = waiting ? 'Waiting for its turn' : `${grouped(done)} of ${grouped(total)} values`;
   return (
     <div className="flex flex-col gap-1.5">
       <p className="figures text-ink-2 text-xs">{text}</p>

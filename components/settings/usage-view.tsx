@@ -12,6 +12,7 @@ import { Callout } from '#components/ui/callout.tsx';
 import { KeyValueList } from '#components/ui/key-value.tsx';
 import { Page, PageHeader, SectionCard, Split, textLink } from '#components/ui/layout.tsx';
 import { Meter } from '#components/ui/meter.tsx';
+import { grouped } from '#components/ui/numbers.ts';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { DailyCalls } from '#components/usage/daily-calls.tsx';
 import { ForecastMeter } from '#components/usage/forecast-meter.tsx';
@@ -76,7 +77,7 @@ export function UsageView() {
                 items={[
                   { label: 'Request logs', value: daysKept(usage.data.log_retention_days) },
                   { label: 'Audit entries', value: daysKept(usage.data.audit_retention_days), hint: 'Critical entries are kept for good.' },
-                  { label: 'Calls a second', value: rate === null || rate === undefined ? 'by contract' : rate.toLocaleString() },
+                  { label: 'Calls a second', value: rate === null || rate === undefined ? 'by contract' : grouped(rate) },
                 ]}
               />
             </SectionCard>
@@ -95,10 +96,9 @@ export function UsageView() {
         <SectionCard title={`Calls in ${month}`} description="From the first of the month, 00:00 UTC.">
           {api_calls.limit === null ? (
             <p className="figures">
-              <b className="font-semibold text-xl">{api_calls.used.toLocaleString()}</b>{' '}
+              <b className="font-semibold text-xl">{grouped(api_calls.used)}</b>{' '}
               <span className="text-ink-2">
-                calls, without a limit.{' '}
-                {forecast.api_calls !== null && `About ${forecast.api_calls.toLocaleString()} by the end of the month.`}
+                calls, without a limit. {forecast.api_calls !== null && `About ${grouped(forecast.api_calls)} by the end of the month.`}
               </span>
             </p>
           ) : (
@@ -158,7 +158,7 @@ function LimitRow({
           <span>{name}</span>
         )}
         <span className="figures text-ink-2 text-xs">
-          {used.toLocaleString()} {limit === null ? '' : `of ${limit.toLocaleString()}`}
+          {grouped(used)} {limit === null ? '' : `of ${grouped(limit)}`}
           {overridden && ' (set for you)'}
         </span>
       </div>

@@ -2,6 +2,7 @@
 
 import { Table2 } from 'lucide-react';
 import { IconButton } from './button.tsx';
+import { counted, grouped } from './numbers.ts';
 
 /** What every chart has beside its bars: the button that shows its numbers as a table, and that table. */
 
@@ -62,7 +63,7 @@ export function ChartTable({ caption, corner, columns, rows }: ChartTableProps) 
               </th>
               {columns.map((label, index) => (
                 <td key={label} className="px-2 py-1">
-                  {(values[index] ?? 0).toLocaleString()}
+                  {grouped(values[index] ?? 0)}
                 </td>
               ))}
             </tr>
@@ -74,4 +75,4 @@ export function ChartTable({ caption, corner, columns, rows }: ChartTableProps) 
 }
 
 /** `unit` is a plural; one of it loses the s. */
-export const counted = (n: number, unit: string): string => `${n.toLocaleString()} ${n === 1 ? unit.replace(/s$/, '') : unit}`;
+export const inUnits = (n: number, unit: string): string => counted(n, unit.replace(/s$/, ''), unit);

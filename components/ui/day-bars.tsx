@@ -1,8 +1,9 @@
 'use client';
 
 import { type CSSProperties, type KeyboardEvent, useState } from 'react';
-import { AsTableButton, ChartTable, counted } from './chart-parts.tsx';
+import { AsTableButton, ChartTable, inUnits } from './chart-parts.tsx';
 import { cn } from './cn.ts';
+import { grouped, short } from './numbers.ts';
 import { nice } from './scale.ts';
 
 export type DayBarsProps = {
@@ -59,7 +60,7 @@ export function DayBars({ days, series, unit, onPick, height = 140 }: DayBarsPro
               style={lookOf(index, series.length)}
             />
             <span className="max-w-56 truncate">{label}</span>
-            <span className="figures text-ink-3">{values.reduce((a, b) => a + b, 0).toLocaleString()}</span>
+            <span className="figures text-ink-3">{grouped(values.reduce((a, b) => a + b, 0))}</span>
           </span>
         ))}
         <AsTableButton pressed={asTable} onChange={setAsTable} className="ml-auto size-6" />
@@ -80,11 +81,11 @@ export function DayBars({ days, series, unit, onPick, height = 140 }: DayBarsPro
           <p aria-live="polite" className="figures min-h-4.5 text-ink-2 text-xs">
             {told?.day !== undefined && (
               <>
-                <b className="font-semibold text-ink">{dayOf(told.day)}</b>: {counted(told.total ?? 0, unit)}
+                <b className="font-semibold text-ink">{dayOf(told.day)}</b>: {inUnits(told.total ?? 0, unit)}
                 {series.length > 1 &&
                   (told.total ?? 0) > 0 &&
                   ` (${series
-                    .flatMap(({ label, values }) => (values[told.index] ? [`${label} ${(values[told.index] ?? 0).toLocaleString()}`] : []))
+                    .flatMap(({ label, values }) => (values[told.index] ? [`${label} ${grouped(values[told.index] ?? 0)}`] : []))
                     .join(', ')})`}
               </>
             )}
@@ -150,6 +151,5 @@ export function DayBars({ days, series, unit, onPick, height = 140 }: DayBarsPro
   );
 }
 
-const short = (value: number) => new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 }).format(value);
 const dayOf = (day: string) =>
   day && new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' }).format(new Date(`${day}T00:00:00Z`));

@@ -3,6 +3,7 @@ import Link from 'next/link';
 import type { ReactNode } from 'react';
 import { cn } from './cn.ts';
 import { Meter } from './meter.tsx';
+import { grouped } from './numbers.ts';
 
 export type PageHeaderProps = {
   /** Stands before the title. */
@@ -58,8 +59,7 @@ export function PageHeader({ icon, title, description, badges, usage, actions, b
 }
 
 function Usage({ used, limit, noun }: { used: number; limit: number | null; noun: string }) {
-  const count = new Intl.NumberFormat();
-  const text = limit === null ? `${count.format(used)} ${noun}` : `${count.format(used)} of ${count.format(limit)} ${noun}`;
+  const text = limit === null ? `${grouped(used)} ${noun}` : `${grouped(used)} of ${grouped(limit)} ${noun}`;
   if (limit === null || used < limit * 0.8) return <span className="figures text-ink-3">{text}</span>;
   return (
     <span className="flex items-center gap-2">

@@ -3,6 +3,7 @@
 import { ChevronLeft, ChevronRight } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Button, IconButton } from './button.tsx';
+import { grouped } from './numbers.ts';
 import { Select } from './select.tsx';
 
 export type PaginationProps = {
@@ -23,13 +24,10 @@ export function Pagination({ meta, onPage, onPerPage, noun }: PaginationProps) {
   const { page, per_page: perPage, total } = meta;
   const pages = Math.max(1, Math.ceil(total / perPage));
   const from = (page - 1) * perPage + 1;
-  const count = new Intl.NumberFormat();
   return (
     <nav aria-label={`Pages of ${noun}`} className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 text-ink-2 text-xs">
       <p aria-live="polite" className="figures">
-        {total === 1
-          ? '1 of 1'
-          : `${count.format(from)}–${count.format(Math.min(page * perPage, total))} of ${count.format(total)} ${noun}`}
+        {total === 1 ? '1 of 1' : `${grouped(from)}–${grouped(Math.min(page * perPage, total))} of ${grouped(total)} ${noun}`}
       </p>
       <div className="flex items-center gap-2">
         {onPerPage && (
@@ -43,7 +41,7 @@ export function Pagination({ meta, onPage, onPerPage, noun }: PaginationProps) {
           />
         )}
         <span className="figures px-1">
-          Page {count.format(page)} of {count.format(pages)}
+          Page {grouped(page)} of {grouped(pages)}
         </span>
         <IconButton
           size="sm"

@@ -1,8 +1,10 @@
 import { cn } from './cn.ts';
+import { exactMillis } from './numbers.ts';
 
 export type Phase = {
   name: string;
-  ms: number /** Ours is what the gateway spent; upstream is the wait for the other side. */;
+  ms: number;
+  /** Ours is what the gateway spent; upstream is the wait for the other side. */
   where: 'inside' | 'upstream';
 };
 
@@ -12,8 +14,6 @@ export type PhaseBarProps = {
   stoppedAt?: string | undefined;
 };
 
-const exact = (ms: number) => (ms > 0 && ms < 0.05 ? '< 0.1 ms' : `${ms < 10 ? ms.toFixed(1) : Math.round(ms).toString()} ms`);
-
 /** Where the time of one call went: our part against the upstream's, then each phase. The list below the bar is its table twin. */
 export function PhaseBar({ phases, stoppedAt }: PhaseBarProps) {
   const total = phases.reduce((sum, phase) => sum + phase.ms, 0);
@@ -21,19 +21,19 @@ export function PhaseBar({ phases, stoppedAt }: PhaseBarProps) {
   return (
     <figure className="flex flex-col gap-2">
       <figcaption className="figures flex flex-wrap gap-x-4 text-xs">
-        <span className="font-medium text-ink">{exact(total)} in total</span>
+        <span className="font-medium text-ink">{exactMillis(total)} in total</span>
         <span className="flex items-center gap-1.5 text-ink-2">
-          <span aria-hidden className="keep-fill size-2 rounded-xs bg-accent" /> {exact(inside)} inside us
+          <span aria-hidden className="keep-fill size-2 rounded-xs bg-accent" /> {exactMillis(inside)} inside us
         </span>
         <span className="flex items-center gap-1.5 text-ink-2">
-          <span aria-hidden className="keep-fill size-2 rounded-xs bg-line-control" /> {exact(total - inside)} upstream
+          <span aria-hidden className="keep-fill size-2 rounded-xs bg-line-control" /> {exactMillis(total - inside)} upstream
         </span>
       </figcaption>
       <div aria-hidden className="keep-fill flex h-2.5 gap-px overflow-hidden rounded-sm bg-pressed">
         {phases.map((phase) => (
           <span
             key={phase.name}
-            title={`${phase.name}: ${exact(phase.ms)}`}
+            title={`${phase.name}: ${exactMillis(phase.ms)}`}
             className={cn('min-w-0.5', phase.where === 'inside' ? 'bg-accent' : 'bg-line-control')}
             // Shares of a hundred: growth factors that add up to less than one would leave the bar unfilled.
             style={{ flexGrow: Math.max((phase.ms / (total || 1)) * 100, 0.4) }}
@@ -53,7 +53,7 @@ export function PhaseBar({ phases, stoppedAt }: PhaseBarProps) {
                 style={{ left: `${offset(phases, phase, total).toString()}%`, width: `${((phase.ms / (total || 1)) * 100).toString()}%` }}
               />
             </span>
-            <span className="figures text-right text-ink-3">{exact(phase.ms)}</span>
+            <span className="figures text-right text-ink-3">{exactMillis(phase.ms)}</span>
           </li>
         ))}
       </ol>

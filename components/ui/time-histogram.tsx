@@ -1,8 +1,9 @@
 'use client';
 
 import { type KeyboardEvent, type PointerEvent, useRef, useState } from 'react';
-import { AsTableButton, ChartTable, counted } from './chart-parts.tsx';
+import { AsTableButton, ChartTable, inUnits } from './chart-parts.tsx';
 import { cn } from './cn.ts';
+import { grouped } from './numbers.ts';
 import { type Bucket, clockOf, order, type Series, series } from './time-buckets.ts';
 import { useTimeStyle } from './time-style.ts';
 
@@ -36,7 +37,6 @@ export function TimeHistogram({ buckets, bucketMs, unit, onSelect, onPickSeries,
   const plot = useRef<HTMLDivElement>(null);
   const present = order.filter((key) => buckets.some((bucket) => bucket[key]));
   const top = Math.max(1, ...buckets.map(totalOf));
-  const count = new Intl.NumberFormat();
 
   const indexAt = (event: PointerEvent) => {
     const box = plot.current?.getBoundingClientRect();
@@ -71,17 +71,17 @@ export function TimeHistogram({ buckets, bucketMs, unit, onSelect, onPickSeries,
           <Legend
             key={name}
             name={name}
-            total={count.format(buckets.reduce((sum, bucket) => sum + (bucket[name] ?? 0), 0))}
+            total={grouped(buckets.reduce((sum, bucket) => sum + (bucket[name] ?? 0), 0))}
             onPick={onPickSeries}
             muted={muted}
           />
         ))}
         <span aria-live="polite" className="figures ml-auto truncate text-ink-2">
           {shown
-            ? `${clockOf(shown.at, bucketMs, style)}: ${counted(totalOf(shown), unit)}`
+            ? `${clockOf(shown.at, bucketMs, style)}: ${inUnits(totalOf(shown), unit)}`
             : present.length === 0
               ? ''
-              : `up to ${counted(top, unit)} per bar`}
+              : `up to ${inUnits(top, unit)} per bar`}
         </span>
         <AsTableButton pressed={asTable} onChange={setAsTable} className="size-6" />
       </figcaption>

@@ -1,5 +1,5 @@
 import { cn } from '#components/ui/cn.ts';
-import { percent } from './layers.ts';
+import { grouped, shareOf } from '#components/ui/numbers.ts';
 import { limitDay } from './month.ts';
 
 type Props = { used: number; limit: number; forecast: number | null; percentage: number; now: number };
@@ -20,9 +20,9 @@ export function ForecastMeter({ used, limit, forecast, percentage, now }: Props)
   return (
     <div className="flex flex-col gap-2">
       <p className="figures flex flex-wrap items-baseline gap-x-2">
-        <b className="font-semibold text-xl">{used.toLocaleString()}</b>
+        <b className="font-semibold text-xl">{grouped(used)}</b>
         <span className="text-ink-2">
-          of {limit.toLocaleString()} calls ({percentage} %)
+          of {grouped(limit)} calls ({percentage} %)
         </span>
       </p>
       {/* biome-ignore lint/a11y/useSemanticElements: browsers paint <meter> in colours of their own. */}
@@ -32,7 +32,7 @@ export function ForecastMeter({ used, limit, forecast, percentage, now }: Props)
         aria-valuenow={used}
         aria-valuemin={0}
         aria-valuemax={limit}
-        aria-valuetext={`${used.toLocaleString()} of ${limit.toLocaleString()}${forecast === null ? '' : `, about ${forecast.toLocaleString()} expected`}`}
+        aria-valuetext={`${grouped(used)} of ${grouped(limit)}${forecast === null ? '' : `, about ${grouped(forecast)} expected`}`}
         className="keep-fill relative h-3 overflow-hidden rounded-full bg-pressed"
       >
         {forecast !== null && (
@@ -58,7 +58,7 @@ export function ForecastMeter({ used, limit, forecast, percentage, now }: Props)
               className="keep-fill size-2.5 rounded-xs bg-pressed"
               style={{ backgroundImage: 'repeating-linear-gradient(45deg, var(--line-control) 0 2px, transparent 2px 4px)' }}
             />
-            about {forecast.toLocaleString()} by the end of the month, {percent(forecast, limit)} of the plan
+            about {grouped(forecast)} by the end of the month, {shareOf(forecast, limit)} of the plan
           </span>
         )}
         {forecast === null && <span>Too early in the month to tell where it is heading.</span>}

@@ -18,9 +18,3 @@ export function stacked({ days, series }: Pick<Days, 'days' | 'series'>, { none,
     },
   ];
 }
-
-/** A share in whole percent; one that is there but smaller says so. */
-export function percent(part: number, whole: number): string {
-  const share = whole > 0 ? (part / whole) * 100 : 0;
-  return share > 0 && share < 1 ? '< 1 %' : `${Math.round(share).toLocaleString()} %`;
-}

@@ -4,7 +4,7 @@ import Link from 'next/link';
 import { type ReactNode, useState } from 'react';
 import { Button } from '#components/ui/button.tsx';
 import { textLink } from '#components/ui/layout.tsx';
-import { percent } from './layers.ts';
+import { grouped, shareOf } from '#components/ui/numbers.ts';
 
 export type Share = { id: string | null; name: string | null; calls: number; errors: number; counted: number };
 
@@ -62,7 +62,7 @@ export function Shares({ shares, total, noun, none, hrefOf }: Props) {
           ))}
           {other.calls > 0 && (
             <Row share={other} total={total.counted}>
-              <span className="text-ink-2">{hidden > 0 ? `${hidden.toLocaleString()} more${none ? `, and ${none}` : ''}` : none}</span>
+              <span className="text-ink-2">{hidden > 0 ? `${grouped(hidden)} more${none ? `, and ${none}` : ''}` : none}</span>
             </Row>
           )}
         </tbody>
@@ -87,10 +87,10 @@ function Row({ share, total, children }: { share: Omit<Share, 'id' | 'name'>; to
       <th scope="row" className="max-w-0 truncate py-1.5 pr-3 font-normal">
         {children}
       </th>
-      <td className="py-1.5 text-right">{share.counted.toLocaleString()}</td>
-      <td className="py-1.5 text-right text-ink-2">{percent(share.counted, total)}</td>
-      <td className="py-1.5 text-right text-ink-2 max-sm:hidden">{share.calls.toLocaleString()}</td>
-      <td className="py-1.5 text-right text-ink-2 max-sm:hidden">{share.errors.toLocaleString()}</td>
+      <td className="py-1.5 text-right">{grouped(share.counted)}</td>
+      <td className="py-1.5 text-right text-ink-2">{shareOf(share.counted, total)}</td>
+      <td className="py-1.5 text-right text-ink-2 max-sm:hidden">{grouped(share.calls)}</td>
+      <td className="py-1.5 text-right text-ink-2 max-sm:hidden">{grouped(share.errors)}</td>
     </tr>
   );
 }
