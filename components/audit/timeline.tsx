@@ -3,7 +3,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Clock, Download } from 'lucide-react';
 import { useQueryStates } from 'nuqs';
-import { useState } from 'react';
+import { useCallback, useState } from 'react';
 import { useDownload } from '#components/trpc/download.ts';
 import { useFeatureReason } from '#components/trpc/plan.tsx';
 import { useTRPC } from '#components/trpc/provider.tsx';
@@ -12,11 +12,13 @@ import { useForbidden } from '#components/trpc/role.ts';
 import { Badge } from '#components/ui/badge.tsx';
 import { Button } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
+import { Switch } from '#components/ui/choices.tsx';
 import { useColumns } from '#components/ui/columns.tsx';
 import { columnsFor, DataTable } from '#components/ui/data-table.tsx';
 import { Menu, type MenuEntry } from '#components/ui/dropdown-menu.tsx';
 import { type ActiveFilter, FilterBar } from '#components/ui/filter-bar.tsx';
 import { grouped } from '#components/ui/numbers.ts';
+import { useHotkeys } from '#components/ui/hotkeys.ts';
 import { LoadMore } from '#components/ui/pagination.tsx';
 import { SpanDialog, SpanText } from '#components/ui/span-dialog.tsx';
 import { NoResults } from '#components/ui/states.tsx';
@@ -29,6 +31,7 @@ import { EntryPanel } from './entry-panel.tsx';
 import { type AuditSearch, auditFilters, auditSearch, isTime } from './list-search.ts';
 import { Sentence } from './sentence.tsx';
 import { useEntries } from './use-entries.ts';
+import { useLiveEntries } from './use-live-entries.ts';
 import { type Entry, lineOf, thingOf, verbOf } from './words.ts';
 
 const column = columnsFor<Entry>();
@@ -78,7 +81,14 @@ export function Timeline() {
   const facets = useQuery(trpc.auditLogs.facets.queryOptions(filters));
   const exportReason = useFeatureReason('audit_export');
   const { busy, save } = useDownload();
-  const rows = pages.data?.pages.flatMap((page) => page.entries);
+  const stored = pages.data?.pages.flatMap((page) => page.entries);
+  const [wanted, setLive] = useState(false);
+  const live = wanted && search.to === null;
+  const { refetch } = pages;
+  const beginAnew = useCallback(() => void refetch(), [refetch]);
+  const fresh = useLiveEntries(live, filters, stored, beginAnew);
+  const rows = stored && [...fresh, ...stored];
+  useHotkeys([{ keys: 'l', label: 'Live tail on or off', group: 'Audit', run: () => setLive(!wanted) }]);
   const active = activeFilters(search, facets.data?.actors ?? [], (change) => void setSearch(change), useTimeStyle());
   const clear = () =>
     void setSearch({
@@ -140,6 +150,13 @@ export function Timeline() {
         choices={choices}
         onClear={clear}
       >
+        <Switch
+          checked={live}
+          disabledReason={search.to === null ? undefined : 'A span that has an end gets no new entries.'}
+          onCheckedChange={setLive}
+          label="Live tail"
+          className="items-center"
+        />
         <ViewsMenu page="audit" columns={choice} />
         <Menu
           trigger={
@@ -189,7 +206,7 @@ export function Timeline() {
           caption="Audit entries, newest first"
           onOpen={(row) => void setSearch({ peek: row.id })}
           openId={search.peek ?? undefined}
-          refreshing={pages.isFetching && !pages.isFetchingNextPage && !pages.isLoading}
+          refreshing={!live && pages.isFetching && !pages.isFetchingNextPage && !pages.isLoading}
           empty={
             <NoResults
               noun="entries"
@@ -198,6 +215,11 @@ export function Timeline() {
             />
           }
         />
+      )}
+      {live && (
+        <p role="status" className="figures text-ink-3 text-xs">
+          {fresh.length === 0 ? 'Live tail: nothing new yet.' : `Live tail: ${fresh.length.toLocaleString()} new.`}
+        </p>
       )}
       {rows && rows.length > 0 && <LoadMore pages={pages} endNote={<RetentionNote days={pages.data?.pages[0]?.retention_days} />} />}
       <EntryPanel id={search.peek} onClose={() => void setSearch({ peek: null })} />

@@ -102,8 +102,9 @@ function FormOf({ client, mine, onDone }: { client: Detail | undefined; mine: bo
       onError: refuse,
       onSuccess: ({ id, name }) => {
         saved(name, 'created');
-        // The sheet goes with its page: closing it here would write this page's address over the one we leave for.
-        router.push(path(`/clients/${id}`));
+        // It has no effect until it is assigned somewhere: that is the next step. The sheet goes with its page: closing it here would
+        // write this page's address over the one we leave for.
+        router.push(path(`/clients/${id}?tab=routes`));
       },
     }),
   );

@@ -24,6 +24,7 @@ export const logSearch = {
   ip: parseAsString,
   outcome: parseAsStringLiteral(OUTCOMES),
   mode: parseAsStringLiteral(['route', 'test']),
+  sort: parseAsStringLiteral(['ts', 'latency_ms']).withDefault('ts'),
   peek: parseAsString,
   /** Calls marked for comparing; two of them are compared. */
   compare: parseAsArrayOf(parseAsString).withDefault([]),
@@ -50,6 +51,9 @@ export type LogSearch = {
   /** `test`: calls of the Test tab of a route; they are in the log and in no figure. */
   mode: 'route' | 'test' | null;
 };
+
+/** The order of the list, which no figure depends on; the newest first goes without saying. */
+export const logOrder = ({ sort }: { sort: 'ts' | 'latency_ms' }) => (sort === 'ts' ? {} : { sort });
 
 export const noFilters = {
   q: '',

@@ -22,10 +22,11 @@ import { CompareSheet } from './compare-sheet.tsx';
 import { ExportMenu } from './export-menu.tsx';
 import { FacetRail } from './facet-rail.tsx';
 import { InspectorSheet } from './inspector.tsx';
-import { logFilters, logSearch, noFilters, spanOf, statsFilters } from './list-search.ts';
+import { logFilters, logOrder, logSearch, noFilters, spanOf, statsFilters } from './list-search.ts';
 import { LogFilterBar } from './log-filter-bar.tsx';
 import { matchesLive } from './matching.ts';
 import { EndNote, NoCalls } from './no-calls.tsx';
+import { OrderMenu } from './order-menu.tsx';
 import { TimeRange } from './time-range.tsx';
 import { type Held, useHeld } from './use-held.ts';
 import { useLogs } from './use-logs.ts';
@@ -46,7 +47,8 @@ export function LogView() {
   const [rail, setRail] = useStored('log-facets', 'shown');
   const filters = logFilters(search);
   const span = spanOf(search, now);
-  const pages = useLogs({ ...filters, ...span });
+  const pages = useLogs({ ...filters, ...span, ...logOrder(search) });
+  const slowest = search.sort === 'latency_ms';
   const stats = useQuery(trpc.requestLogs.stats.queryOptions({ ...statsFilters(search), ...span }, { placeholderData: keepPreviousData }));
   const facets = useQuery(trpc.requestLogs.facets.queryOptions({ ...filters, ...span }, { placeholderData: keepPreviousData }));
   // The newest of a narrowed list says nothing of what came after it.
@@ -54,7 +56,7 @@ export function LogView() {
     Object.keys(filters).length === 0 && search.from === null && search.to === null ? pages.data?.pages[0]?.logs[0]?.id : undefined;
   const inCollection = useRoutesIn(search.collection_id, live);
   const tail = useHeld(
-    useTail(live, (log) => matchesLive(log, filters, inCollection), newest),
+    useTail(live && !slowest, (log) => matchesLive(log, filters, inCollection), newest),
     reading,
   );
   useEvery(tail.rows.length > 0 ? tail.rows[0]?.request_id : undefined, () => {
@@ -99,7 +101,13 @@ export function LogView() {
         description="Every call through the gateway: who, where to, how it ended and why."
         actions={
           <>
-            <Switch checked={live} onCheckedChange={setLive} label={<LiveLabel tail={tail} on={live} />} className="items-center" />
+            <Switch
+              checked={live && !slowest}
+              disabledReason={slowest ? 'The slowest calls stand first: there is no end for new ones to come in at.' : undefined}
+              onCheckedChange={setLive}
+              label={<LiveLabel tail={tail} on={live && !slowest} />}
+              className="items-center"
+            />
             <IconButton label="Refresh" keys="r" icon={<RotateCw />} variant="secondary" loading={pages.isRefetching} onClick={refresh} />
             <ExportMenu filters={{ ...filters, ...span }} />
           </>
@@ -114,6 +122,7 @@ export function LogView() {
           onClick={() => setRail(rail === 'shown' ? 'hidden' : 'shown')}
           className="max-xl:hidden"
         />
+        <OrderMenu slowest={slowest} onSort={(sort) => change({ sort })} />
         <ViewsMenu page="logs" />
         <TimeRange search={search} onChange={change} span={span} />
       </LogFilterBar>

@@ -4,7 +4,7 @@ import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useTRPC, useTRPCClient } from '#components/trpc/provider.tsx';
 import { type LogFilters, PAGE_SIZE } from './list-search.ts';
 
-export type LogQuery = LogFilters & { from?: string; to?: string };
+export type LogQuery = LogFilters & { from?: string; to?: string; sort?: 'ts' | 'latency_ms' };
 
 /** The calls that pass, newest first, page after page. The first page may have come with the page from the server. */
 export function useLogs(filters: LogQuery) {

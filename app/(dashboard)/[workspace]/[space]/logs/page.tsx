@@ -1,7 +1,7 @@
 import type { Metadata } from 'next';
 import { createLoader } from 'nuqs/server';
 import { Prefetch, type SpacePage } from '#app/prefetch.tsx';
-import { logFilters, logSearch, PAGE_SIZE, spanOf, statsFilters } from '#components/logs/list-search.ts';
+import { logFilters, logOrder, logSearch, PAGE_SIZE, spanOf, statsFilters } from '#components/logs/list-search.ts';
 import { LogView } from '#components/logs/log-view.tsx';
 import type { Space } from '#components/ui/test-band.tsx';
 
@@ -22,7 +22,7 @@ export default async function LogsPage({ params, searchParams }: SpacePage) {
       queries={(trpc) => [
         ...(shared
           ? [
-              trpc.requestLogs.browse.queryOptions({ ...logFilters(search), ...span, per_page: PAGE_SIZE }),
+              trpc.requestLogs.browse.queryOptions({ ...logFilters(search), ...span, ...logOrder(search), per_page: PAGE_SIZE }),
               trpc.requestLogs.stats.queryOptions({ ...statsFilters(search), ...span }),
               trpc.requestLogs.facets.queryOptions({ ...logFilters(search), ...span }),
             ]
