@@ -17,8 +17,8 @@ import { useColumns } from '#components/ui/columns.tsx';
 import { columnsFor, DataTable } from '#components/ui/data-table.tsx';
 import { Menu, type MenuEntry } from '#components/ui/dropdown-menu.tsx';
 import { type ActiveFilter, FilterBar } from '#components/ui/filter-bar.tsx';
-import { grouped } from '#components/ui/numbers.ts';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
+import { grouped } from '#components/ui/numbers.ts';
 import { LoadMore } from '#components/ui/pagination.tsx';
 import { SpanDialog, SpanText } from '#components/ui/span-dialog.tsx';
 import { NoResults } from '#components/ui/states.tsx';
@@ -218,7 +218,7 @@ export function Timeline() {
       )}
       {live && (
         <p role="status" className="figures text-ink-3 text-xs">
-          {fresh.length === 0 ? 'Live tail: nothing new yet.' : `Live tail: ${fresh.length.toLocaleString()} new.`}
+          {fresh.length === 0 ? 'Live tail: nothing new yet.' : `Live tail: ${grouped(fresh.length)} new.`}
         </p>
       )}
       {rows && rows.length > 0 && <LoadMore pages={pages} endNote={<RetentionNote days={pages.data?.pages[0]?.retention_days} />} />}
