@@ -3,7 +3,7 @@
 import { useQuery } from '@tanstack/react-query';
 import Link from 'next/link';
 import { useState } from 'react';
-import { usePath, useTRPC } from '#components/trpc/provider.tsx';
+import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { useForbidden } from '#components/trpc/role.ts';
 import { Badge, Status } from '#components/ui/badge.tsx';
@@ -74,6 +74,7 @@ export function KeyPanel({ id, onClose, onRotated }: Props) {
 
 function KeyDetails({ apiKey, onRotated }: { apiKey: Key; onRotated: Props['onRotated'] }) {
   const path = usePath();
+  const { slug } = useScope();
   const readOnly = useForbidden('api_key:update');
   const irrevocable = useRevocable();
   const [asking, setAsking] = useState<'rotate' | 'revoke'>();
@@ -126,6 +127,9 @@ function KeyDetails({ apiKey, onRotated }: { apiKey: Key; onRotated: Props['onRo
         </Link>
         <Link className={textLink} href={path(`/audit?resource_type=api_key&resource_id=${apiKey.id}`)}>
           Activity
+        </Link>
+        <Link className={textLink} href={`/${slug}/settings/versions`}>
+          API versions
         </Link>
       </p>
       {apiKey.active && (

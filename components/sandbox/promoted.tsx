@@ -83,7 +83,7 @@ function RouteState({ item, plan, slug }: { item: Item; plan: Plan; slug: string
   const idOf = (name: string) => plan.missing_values.find((one) => one.secret === name)?.secret_id;
   return (
     <span className="flex flex-wrap items-center gap-x-1.5 text-ink-2">
-      <Status state="pending">Off</Status> Fill
+      <Status state="pending">Off:</Status> fill
       {names.map((name, i) => (
         <span key={name}>
           <Link className={textLink} href={`/${slug}/${plan.to}/secrets/${idOf(name) ?? ''}`}>
