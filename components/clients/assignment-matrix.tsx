@@ -5,9 +5,9 @@ import { Waypoints } from 'lucide-react';
 import Link from 'next/link';
 import { useState } from 'react';
 import { useEnvironments } from '#components/secrets/places.ts';
+import { notifyRefused } from '#components/trpc/notify-refused.ts';
 import { usePath, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
-import { refusalOf } from '#components/trpc/refusal.ts';
 import { useForbidden } from '#components/trpc/role.ts';
 import { Badge } from '#components/ui/badge.tsx';
 import { LinkButton } from '#components/ui/button.tsx';
@@ -16,7 +16,6 @@ import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
 import { FilterBar } from '#components/ui/filter-bar.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { EmptyState } from '#components/ui/states.tsx';
-import { notifyFailed } from '#components/ui/toaster.tsx';
 import type { Detail } from './words.ts';
 
 const SHOWN = 100;
@@ -145,8 +144,7 @@ function useAssignment(client: Detail): (on: boolean, pair: Pair) => void {
       void queryClient.invalidateQueries(trpc.routes.pathFilter());
     },
     onError: (error: unknown) => {
-      const { message, request_id } = refusalOf(error);
-      notifyFailed(message, request_id || undefined);
+      notifyRefused(error);
       void queryClient.invalidateQueries(trpc.clients.get.pathFilter());
     },
   };

@@ -7,9 +7,9 @@ import { parseAsStringLiteral, useQueryState } from 'nuqs';
 import { useState } from 'react';
 import { Activity } from '#components/audit/activity.tsx';
 import { Crumbs } from '#components/shell/crumbs.tsx';
+import { notifyRefused } from '#components/trpc/notify-refused.ts';
 import { usePath, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
-import { refusalOf } from '#components/trpc/refusal.ts';
 import { useForbidden } from '#components/trpc/role.ts';
 import { Badge, Status } from '#components/ui/badge.tsx';
 import { Button, IconButton } from '#components/ui/button.tsx';
@@ -19,7 +19,6 @@ import { lazily, lazyTab, whenOpen } from '#components/ui/lazily.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { TabLinks } from '#components/ui/tabs.tsx';
 import { Time } from '#components/ui/time.tsx';
-import { notifyFailed } from '#components/ui/toaster.tsx';
 import { ClientOverview } from './client-overview.tsx';
 import { DeleteClient } from './delete-client.tsx';
 import { TYPES } from './words.ts';
@@ -43,7 +42,7 @@ export function ClientView({ id }: { id: string }) {
   const query = useQuery(trpc.clients.get.queryOptions({ id }));
   const toggle = useMutation(
     trpc.clients.update.mutationOptions({
-      onError: (error) => notifyFailed(refusalOf(error).message, refusalOf(error).request_id || undefined),
+      onError: (error) => notifyRefused(error),
       onSuccess: () => void queryClient.invalidateQueries(trpc.clients.pathFilter()),
     }),
   );

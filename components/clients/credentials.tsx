@@ -4,6 +4,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
+import { notifyRefused } from '#components/trpc/notify-refused.ts';
 import { useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { refusalOf } from '#components/trpc/refusal.ts';
@@ -15,7 +16,7 @@ import { Switch } from '#components/ui/choices.tsx';
 import { ConfirmDanger } from '#components/ui/confirm-danger.tsx';
 import { columnsFor, DataTable } from '#components/ui/data-table.tsx';
 import { Time } from '#components/ui/time.tsx';
-import { notifyDone, notifyFailed } from '#components/ui/toaster.tsx';
+import { notifyDone } from '#components/ui/toaster.tsx';
 import { AddCredentialSheet } from './add-credential.tsx';
 import { type CredentialRow, type Detail, identityOf, KINDS } from './words.ts';
 
@@ -86,7 +87,7 @@ export function Credentials({ client }: { client: Detail }) {
             },
         );
       },
-      onError: (error) => notifyFailed(refusalOf(error).message, refusalOf(error).request_id || undefined),
+      onError: (error) => notifyRefused(error),
       onSettled: refresh,
     }),
   );

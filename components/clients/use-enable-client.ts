@@ -1,9 +1,8 @@
 'use client';
 
 import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query';
+import { notifyRefused } from '#components/trpc/notify-refused.ts';
 import { useTRPC } from '#components/trpc/provider.tsx';
-import { refusalOf } from '#components/trpc/refusal.ts';
-import { notifyFailed } from '#components/ui/toaster.tsx';
 import type { ClientRow } from './words.ts';
 
 type Lists = { data: ClientRow[] } | undefined;
@@ -27,8 +26,7 @@ export function useEnableClient() {
       },
       onError: (error, _, context) => {
         for (const [key, list] of context?.before ?? []) queryClient.setQueryData(key, list);
-        const { message, request_id } = refusalOf(error);
-        notifyFailed(message, request_id || undefined);
+        notifyRefused(error);
       },
       onSettled: () => void queryClient.invalidateQueries(trpc.clients.pathFilter()),
     }),

@@ -4,9 +4,9 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Braces, KeyRound, Pencil, Plus, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useSecretNames } from '#components/routes/secret-picker.tsx';
+import { notifyRefused } from '#components/trpc/notify-refused.ts';
 import { useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
-import { refusalOf } from '#components/trpc/refusal.ts';
 import { useForbidden } from '#components/trpc/role.ts';
 import { Badge } from '#components/ui/badge.tsx';
 import { Button } from '#components/ui/button.tsx';
@@ -14,7 +14,7 @@ import { CopyText } from '#components/ui/copy.tsx';
 import { columnsFor, DataTable } from '#components/ui/data-table.tsx';
 import { Dialog } from '#components/ui/dialog.tsx';
 import { EmptyState } from '#components/ui/states.tsx';
-import { notifyDone, notifyFailed } from '#components/ui/toaster.tsx';
+import { notifyDone } from '#components/ui/toaster.tsx';
 import { type Variable, VariableForm } from './variable-form.tsx';
 
 const column = columnsFor<Variable>();
@@ -33,7 +33,7 @@ export function VariablesTab({ collectionId }: { collectionId: string }) {
         notifyDone('The variable was deleted');
         return cache.invalidateQueries(trpc.collections.pathFilter());
       },
-      onError: (error) => notifyFailed(refusalOf(error).message, refusalOf(error).request_id),
+      onError: (error) => notifyRefused(error),
     }),
   );
   if (variables.error && !variables.data) return <QueryError query={variables} what="The variables" />;

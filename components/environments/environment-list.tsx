@@ -6,10 +6,10 @@ import Link from 'next/link';
 import { parseAsString, useQueryState } from 'nuqs';
 import { useState } from 'react';
 import { type Traffic, useTraffic } from '#components/logs/use-traffic.ts';
+import { notifyRefused } from '#components/trpc/notify-refused.ts';
 import { useLimit } from '#components/trpc/plan.tsx';
 import { usePath, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
-import { refusalOf } from '#components/trpc/refusal.ts';
 import { useForbidden, useNamesOnly } from '#components/trpc/role.ts';
 import { Badge } from '#components/ui/badge.tsx';
 import { Button, LinkButton } from '#components/ui/button.tsx';
@@ -21,7 +21,7 @@ import { Page, PageHeader } from '#components/ui/layout.tsx';
 import { lazily, whenOpen } from '#components/ui/lazily.tsx';
 import { grouped } from '#components/ui/numbers.ts';
 import { Time } from '#components/ui/time.tsx';
-import { notifyDone, notifyFailed } from '#components/ui/toaster.tsx';
+import { notifyDone } from '#components/ui/toaster.tsx';
 import { DeleteEnvironment } from './delete-environment.tsx';
 import type { EnvironmentRow } from './environment-form.tsx';
 import { type Used, useUsage } from './use-usage.ts';
@@ -56,7 +56,7 @@ export function EnvironmentList() {
         notifyDone(`${row.display_name} is the default now: new routes start there.`);
         return cache.invalidateQueries(trpc.environments.pathFilter());
       },
-      onError: (error) => notifyFailed(refusalOf(error).message, refusalOf(error).request_id),
+      onError: (error) => notifyRefused(error),
     }),
   );
   useHotkeys([{ keys: 'c', label: 'New environment', group: 'List', run: () => readOnly || void setEditing('new') }]);

@@ -4,6 +4,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Monitor, Smartphone } from 'lucide-react';
 import { useState } from 'react';
 import type { z } from 'zod';
+import { notifyRefused } from '#components/trpc/notify-refused.ts';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { refusalOf } from '#components/trpc/refusal.ts';
 import { Badge } from '#components/ui/badge.tsx';
@@ -13,7 +14,7 @@ import { columnsFor, DataTable } from '#components/ui/data-table.tsx';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
 import { counted } from '#components/ui/numbers.ts';
 import { Time } from '#components/ui/time.tsx';
-import { notifyDone, notifyFailed } from '#components/ui/toaster.tsx';
+import { notifyDone } from '#components/ui/toaster.tsx';
 import type { SessionList } from '#server/domain/people/schema.ts';
 import { deviceOf, isPhone } from './device.ts';
 import { usePersonCall } from './person-calls.ts';
@@ -91,7 +92,7 @@ export function SessionsView() {
   const query = useQuery({ queryKey: KEY, queryFn: () => call<Sessions>('GET', '/auth/sessions') });
   const end = useMutation({
     mutationFn: (id: string) => call('DELETE', `/auth/sessions/${id}`),
-    onError: (error) => notifyFailed(refusalOf(error).message, refusalOf(error).request_id || undefined),
+    onError: (error) => notifyRefused(error),
     onSuccess: () => notifyDone('Session ended'),
     onSettled: () => void queryClient.invalidateQueries({ queryKey: KEY }),
   });

@@ -2,12 +2,12 @@
 
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { FolderInput } from 'lucide-react';
+import { notifyRefused } from '#components/trpc/notify-refused.ts';
 import { usePath, useTRPC } from '#components/trpc/provider.tsx';
-import { refusalOf } from '#components/trpc/refusal.ts';
 import { Button } from '#components/ui/button.tsx';
 import { Menu } from '#components/ui/dropdown-menu.tsx';
 import { counted } from '#components/ui/numbers.ts';
-import { notifyDone, notifyFailed } from '#components/ui/toaster.tsx';
+import { notifyDone } from '#components/ui/toaster.tsx';
 
 /** Moves the selected routes into a collection; they get the environments it expects. */
 export function IntoCollection({ ids, onDone }: { ids: ReadonlySet<string>; onDone: () => void }) {
@@ -24,7 +24,7 @@ export function IntoCollection({ ids, onDone }: { ids: ReadonlySet<string>; onDo
         onDone();
         return Promise.all([cache.invalidateQueries(trpc.routes.pathFilter()), cache.invalidateQueries(trpc.collections.pathFilter())]);
       },
-      onError: (error) => notifyFailed(refusalOf(error).message, refusalOf(error).request_id),
+      onError: (error) => notifyRefused(error),
     }),
   );
   return (

@@ -18,10 +18,10 @@ import {
 import { useRouter } from 'next/navigation';
 import { parseAsBoolean, useQueryState, useQueryStates } from 'nuqs';
 import { useMemo, useState } from 'react';
+import { notifyRefused } from '#components/trpc/notify-refused.ts';
 import { useLimit } from '#components/trpc/plan.tsx';
 import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
-import { refusalOf } from '#components/trpc/refusal.ts';
 import { useForbidden, useNamesOnly } from '#components/trpc/role.ts';
 import { BulkBar } from '#components/ui/bulk-bar.tsx';
 import { Button, LinkButton } from '#components/ui/button.tsx';
@@ -34,7 +34,7 @@ import { Page, PageHeader } from '#components/ui/layout.tsx';
 import { lazily, whenOpen } from '#components/ui/lazily.tsx';
 import { Pagination } from '#components/ui/pagination.tsx';
 import { EmptyState, NoResults } from '#components/ui/states.tsx';
-import { notifyDone, notifyFailed } from '#components/ui/toaster.tsx';
+import { notifyDone } from '#components/ui/toaster.tsx';
 import { ViewsMenu } from '#components/views/views-menu.tsx';
 import { DeleteRoute } from './delete-route.tsx';
 import { IntoCollection } from './into-collection.tsx';
@@ -226,7 +226,7 @@ function useDuplicate() {
         notifyDone(`“${route.name}” was made. It is switched off until you have looked at it.`);
         return Promise.all([cache.invalidateQueries(trpc.routes.pathFilter()), cache.invalidateQueries(trpc.account.pathFilter())]);
       },
-      onError: (error) => notifyFailed(refusalOf(error).message, refusalOf(error).request_id),
+      onError: (error) => notifyRefused(error),
     }),
   );
 }

@@ -6,6 +6,7 @@ import { inWords } from '#components/routes/setting-words.ts';
 import { Badge } from '#components/ui/badge.tsx';
 import { Button } from '#components/ui/button.tsx';
 import { SectionCard } from '#components/ui/layout.tsx';
+import { grouped } from '#components/ui/numbers.ts';
 import { fieldOf, KINDS, type Plan, spaceWord } from './words.ts';
 
 const FIRST = 10;
@@ -43,7 +44,7 @@ export function ItemChanges({ plan }: { plan: Plan }) {
       {changed.length > shown.length && (
         <p>
           <Button size="sm" onClick={() => setAll(true)}>
-            Show the changes of {(changed.length - shown.length).toLocaleString()} more
+            Show the changes of {grouped(changed.length - shown.length)} more
           </Button>
         </p>
       )}

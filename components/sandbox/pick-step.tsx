@@ -8,6 +8,7 @@ import { BulkBar } from '#components/ui/bulk-bar.tsx';
 import { Button, LinkButton } from '#components/ui/button.tsx';
 import { DataTable } from '#components/ui/data-table.tsx';
 import { FilterBar } from '#components/ui/filter-bar.tsx';
+import { grouped } from '#components/ui/numbers.ts';
 import { Pagination } from '#components/ui/pagination.tsx';
 import { EmptyState, NoResults } from '#components/ui/states.tsx';
 import { planColumns } from './plan-columns.tsx';
@@ -68,7 +69,7 @@ export function PickStep({ onPicked }: { onPicked: (picks: Exclude<Picks, 'all'>
             },
           })),
           'separator' as const,
-          { label: `Show what ${to} has as it is here (${alike.toLocaleString()})`, checked: same, onSelect: () => setSame(!same) },
+          { label: `Show what ${to} has as it is here (${grouped(alike)})`, checked: same, onSelect: () => setSame(!same) },
         ]}
         onClear={clear}
       />
@@ -103,7 +104,7 @@ export function PickStep({ onPicked }: { onPicked: (picks: Exclude<Picks, 'all'>
       {shown && shown.length > (rows?.length ?? 0) && selected.size > 0 && selected.size < shown.length && (
         <p>
           <Button size="sm" variant="ghost" onClick={() => setSelected(new Set(shown.map(idOf)))}>
-            Select all {shown.length.toLocaleString()}
+            Select all {grouped(shown.length)}
           </Button>
         </p>
       )}

@@ -6,8 +6,9 @@ import { useScope } from '#components/trpc/provider.tsx';
 import { Status } from '#components/ui/badge.tsx';
 import { Button, LinkButton } from '#components/ui/button.tsx';
 import { SectionCard, textLink } from '#components/ui/layout.tsx';
+import { grouped } from '#components/ui/numbers.ts';
 import { ValuesToFill } from './values-to-fill.tsx';
-import { counted, type Item, KINDS, type Plan, pageOf, spaceWord } from './words.ts';
+import { countedKind, type Item, KINDS, type Plan, pageOf, spaceWord } from './words.ts';
 
 const ROUTES_SHOWN = 50;
 
@@ -19,7 +20,7 @@ export function Promoted({ plan, onAgain }: { plan: Plan; onAgain: () => void })
   const routes = moved.filter((item) => item.type === 'route');
   const others = (Object.keys(KINDS) as Item['type'][]).flatMap((type) => {
     const n = moved.filter((item) => item.type === type).length;
-    return n > 0 ? [counted(n, type)] : [];
+    return n > 0 ? [countedKind(n, type)] : [];
   });
   return (
     <>
@@ -53,7 +54,7 @@ export function Promoted({ plan, onAgain }: { plan: Plan; onAgain: () => void })
               ))}
             </ul>
           )}
-          {routes.length > ROUTES_SHOWN && <p className="text-ink-2">and {(routes.length - ROUTES_SHOWN).toLocaleString()} more routes.</p>}
+          {routes.length > ROUTES_SHOWN && <p className="text-ink-2">and {grouped(routes.length - ROUTES_SHOWN)} more routes.</p>}
           <p className="text-ink-2">
             The history of both spaces tells of it:{' '}
             <Link className={textLink} href={`/${slug}/${plan.to}/audit?resource_type=sandbox`}>

@@ -10,6 +10,7 @@ import { Callout } from '#components/ui/callout.tsx';
 import { Checkbox } from '#components/ui/choices.tsx';
 import { DataTable } from '#components/ui/data-table.tsx';
 import { SectionCard } from '#components/ui/layout.tsx';
+import { grouped } from '#components/ui/numbers.ts';
 import { Pagination } from '#components/ui/pagination.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { ItemChanges } from './item-changes.tsx';
@@ -86,7 +87,7 @@ export function ReviewStep({ picks, onBack, onDone }: Props) {
               }
               onClick={carryOut}
             >
-              {verb} {(create + update).toLocaleString()} {create + update === 1 ? 'thing' : 'things'} to {spaceWord(plan.to)}
+              {verb} {grouped(create + update)} {create + update === 1 ? 'thing' : 'things'} to {spaceWord(plan.to)}
             </Button>
           </>
         }
@@ -130,7 +131,7 @@ function Summary({ plan, over }: { plan: Plan; over: Plan['limits'] }) {
         <Callout
           key={one.kind}
           tone="bad"
-          title={`${one.more.toLocaleString()} more ${one.kind} do not fit: ${one.used.toLocaleString()} of ${one.limit.toLocaleString()} are used in ${to}`}
+          title={`${grouped(one.more)} more ${one.kind} do not fit: ${grouped(one.used)} of ${grouped(one.limit)} are used in ${to}`}
           actions={
             <LinkButton size="sm" href={`/${slug}/settings/usage`}>
               Plan and usage
@@ -143,14 +144,14 @@ function Summary({ plan, over }: { plan: Plan; over: Plan['limits'] }) {
       {plan.summary.conflict > 0 && (
         <Callout
           tone="warn"
-          title={plan.summary.conflict === 1 ? 'One thing cannot go' : `${plan.summary.conflict.toLocaleString()} things cannot go`}
+          title={plan.summary.conflict === 1 ? 'One thing cannot go' : `${grouped(plan.summary.conflict)} things cannot go`}
         >
           The table says why. The rest goes without {plan.summary.conflict === 1 ? 'it' : 'them'}.
         </Callout>
       )}
       {fresh.length > 0 && (
         <Callout
-          title={`${fresh.length === 1 ? 'One value is' : `Values of ${fresh.length.toLocaleString()} secrets are`} yours to store in ${to}`}
+          title={`${fresh.length === 1 ? 'One value is' : `Values of ${grouped(fresh.length)} secrets are`} yours to store in ${to}`}
         >
           {new Intl.ListFormat('en').format(fresh.slice(0, 5).map((one) => one.secret))}
           {fresh.length > 5 && ` and ${fresh.length - 5} more`}. Routes that need {fresh.length === 1 ? 'it' : 'them'} stay off until then;
@@ -165,7 +166,7 @@ function Summary({ plan, over }: { plan: Plan; over: Plan['limits'] }) {
       )}
       {serving.length > 0 && (
         <Callout
-          title={`${serving.length === 1 ? `“${serving[0]?.name}” serves` : `${serving.length.toLocaleString()} routes serve`} calls in ${to} at once`}
+          title={`${serving.length === 1 ? `“${serving[0]?.name}” serves` : `${grouped(serving.length)} routes serve`} calls in ${to} at once`}
         >
           {serving.length === 1 ? 'It is' : 'They are'} switched on here and {serving.length === 1 ? 'needs' : 'need'} no value of a secret.
           Only live keys can call.

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { counted, fieldOf, type Item, noteOf } from './words.ts';
+import { countedKind, fieldOf, type Item, noteOf } from './words.ts';
 
 const item = (over: Partial<Item>): Item => ({
   type: 'route',
@@ -32,5 +32,5 @@ test('what comes along, and what stays behind, is said', () => {
 test('fields read as settings with their environment, numbers with their noun', () => {
   assert.equal(fieldOf({ field: 'timeout_ms', environment: 'staging', from: 1, to: 2 }), 'Timeout (ms) (staging)');
   assert.equal(fieldOf({ field: 'variable region', environment: null, from: 'eu', to: 'us' }), 'Variable region');
-  assert.deepEqual([counted(1, 'route'), counted(2_000, 'secret')], ['1 route', '2,000 secrets']);
+  assert.deepEqual([countedKind(1, 'route'), countedKind(2_000, 'secret')], ['1 route', '2,000 secrets']);
 });

@@ -1,5 +1,6 @@
 import type { inferRouterOutputs } from '@trpc/server';
 import { labelOf as settingLabel } from '#components/routes/setting-words.ts';
+import { counted } from '#components/ui/numbers.ts';
 import type { AppRouter } from '#server/trpc/root.ts';
 
 export type Plan = Omit<inferRouterOutputs<AppRouter>['sandbox']['promote'], 'warnings'>;
@@ -17,7 +18,7 @@ export const KINDS: Record<Item['type'], { one: string; many: string }> = {
 };
 
 /** "3 routes", "1 secret". */
-export const counted = (n: number, type: Item['type']): string => `${n.toLocaleString()} ${n === 1 ? KINDS[type].one : KINDS[type].many}`;
+export const countedKind = (n: number, type: Item['type']): string => counted(n, KINDS[type].one, KINDS[type].many);
 
 /** Where in the flow a line stands: picking, looking at the plan, or done. */
 export type Stage = 'pick' | 'plan' | 'done';
@@ -49,7 +50,7 @@ export function noteOf(item: Item, plan: Pick<Plan, 'to'>, stage: Stage = 'plan'
     item.reason,
     item.action === 'create' && item.enabled === true ? `It is switched on: it serves calls in ${spaceWord(plan.to)} at once.` : null,
     item.action === 'update'
-      ? `${item.changes.length} ${item.changes.length === 1 ? 'setting differs' : 'settings differ'}${stage === 'plan' ? ', listed below' : ''}.`
+      ? `${counted(item.changes.length, 'setting differs', 'settings differ')}${stage === 'plan' ? ', listed below' : ''}.`
       : null,
     stage === 'plan' && item.type === 'secret' && item.action === 'create'
       ? 'Its name and settings; the value is stored there by you.'

@@ -12,6 +12,7 @@ import { ConfirmDanger } from '#components/ui/confirm-danger.tsx';
 import { Field } from '#components/ui/field.tsx';
 import { Input } from '#components/ui/input.tsx';
 import { SectionCard } from '#components/ui/layout.tsx';
+import { counted } from '#components/ui/numbers.ts';
 import { notifyDone } from '#components/ui/toaster.tsx';
 
 /** Test back to how the workspace began. Only a person who has just proved who they are may do it. */
@@ -46,7 +47,7 @@ function ResetDialog({ name, onClose }: { name: string; onClose: () => void }) {
       onSuccess: ({ deleted }) => {
         void cache.invalidateQueries();
         const n = deleted.routes + deleted.secrets + deleted.clients + deleted.collections;
-        notifyDone(`Test is as it was at the start; ${n.toLocaleString()} ${n === 1 ? 'thing is' : 'things are'} gone`);
+        notifyDone(`Test is as it was at the start; ${counted(n, 'thing is', 'things are')} gone`);
         onClose();
       },
     }),

@@ -9,6 +9,7 @@ import { Badge, Status } from '#components/ui/badge.tsx';
 import { LinkButton } from '#components/ui/button.tsx';
 import { columnsFor, DataTable } from '#components/ui/data-table.tsx';
 import { Page, PageHeader, SectionCard } from '#components/ui/layout.tsx';
+import { grouped } from '#components/ui/numbers.ts';
 import { EmptyState } from '#components/ui/states.tsx';
 import { Time } from '#components/ui/time.tsx';
 import type { AppRouter } from '#server/trpc/root.ts';
@@ -63,7 +64,7 @@ const seenColumns = [
   seen.accessor('calls', {
     header: 'Calls',
     meta: { align: 'right' },
-    cell: ({ getValue }) => <span className="figures">{getValue().toLocaleString()}</span>,
+    cell: ({ getValue }) => <span className="figures">{grouped(getValue())}</span>,
   }),
   seen.accessor('last_at', { header: 'Last', meta: { hideBelow: 'sm' }, cell: ({ getValue }) => <Time value={getValue()} /> }),
 ];

@@ -3,10 +3,9 @@
 import { useRouter } from 'next/navigation';
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react';
 import { usePersonCall } from '#components/me/person-calls.ts';
-import { refusalOf } from '#components/trpc/refusal.ts';
+import { notifyRefused } from '#components/trpc/notify-refused.ts';
 import { setSingleKeys } from '#components/ui/hotkeys.ts';
 import { TimeStyleContext } from '#components/ui/time-style.ts';
-import { notifyFailed } from '#components/ui/toaster.tsx';
 import type { Preferences } from '#server/domain/people/schema.ts';
 import type { Density, Theme } from './appearance.ts';
 import { useAppearance } from './appearance-provider.tsx';
@@ -45,7 +44,7 @@ export function PreferencesProvider({ initial, children }: { initial: PersonPref
           .then(() => router.refresh())
           .catch((error: unknown) => {
             setPreferences((now) => ({ ...now, ...pick(preferences, Object.keys(change)) }));
-            notifyFailed(`Not kept: ${refusalOf(error).message}`, refusalOf(error).request_id || undefined);
+            notifyRefused(error, 'Not kept: ');
           });
       },
     }),

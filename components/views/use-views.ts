@@ -4,10 +4,9 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { inferRouterOutputs } from '@trpc/server';
 import { usePathname, useSearchParams } from 'next/navigation';
 import { useEffect, useRef } from 'react';
+import { notifyRefused } from '#components/trpc/notify-refused.ts';
 import { useScope, useTRPC } from '#components/trpc/provider.tsx';
-import { refusalOf } from '#components/trpc/refusal.ts';
 import type { ColumnChoice } from '#components/ui/columns.tsx';
-import { notifyFailed } from '#components/ui/toaster.tsx';
 import type { VIEW_PAGES } from '#server/domain/views/schema.ts';
 import type { AppRouter } from '#server/trpc/root.ts';
 import { isShown, viewQuery } from './view-query.ts';
@@ -47,7 +46,7 @@ export function useViews(page: ViewPage, columns: ColumnChoice | undefined) {
 
   const settled = {
     onSuccess: () => cache.invalidateQueries(trpc.views.pathFilter()),
-    onError: (error: unknown) => notifyFailed(refusalOf(error).message, refusalOf(error).request_id),
+    onError: (error: unknown) => notifyRefused(error),
   };
   const shareRoles = page === 'audit' ? ['owner', 'admin'] : ['owner', 'admin', 'editor'];
   return {
