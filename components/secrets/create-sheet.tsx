@@ -119,6 +119,7 @@ function CreateForm({ onDone }: { onDone: () => void }) {
         hint="Leave it empty to fill it in later, environment by environment."
       >
         <ValueInput
+          hints
           value={values.value}
           onChange={(value) => form.setValue('value', value, { shouldDirty: true, shouldValidate: form.formState.isSubmitted })}
         />

@@ -84,7 +84,7 @@ function ValueForm({ target, onClose }: { target: SetValueTarget; onClose: () =>
         error={problem && sentence(problem)}
         hint="Stored byte for byte. It is sealed at once and cannot be read back here."
       >
-        <ValueInput value={value} onChange={setValue} />
+        <ValueInput hints value={value} onChange={setValue} />
       </Field>
       <MutationError error={put.error} />
       <ApiEquivalent method="PUT" path={`/secrets/${target.secret.id}/value`} body={{ environment: target.environment.name, value: '…' }} />

@@ -2,23 +2,34 @@
 
 import { Eye, EyeOff } from 'lucide-react';
 import { useId, useState } from 'react';
+import { useScope } from '#components/trpc/provider.tsx';
 import { Button } from '#components/ui/button.tsx';
 import { cn } from '#components/ui/cn.ts';
 import { useFieldControl } from '#components/ui/field.tsx';
 import { counted, grouped } from '#components/ui/numbers.ts';
+import { useSettledText } from '#components/ui/settled.ts';
+import { valueHints } from './value-hints.ts';
 
-export type ValueInputProps = { value: string; onChange: (value: string) => void; onBlur?: () => void };
+export type ValueInputProps = {
+  value: string;
+  onChange: (value: string) => void;
+  onBlur?: () => void;
+  /** One credential, and not a file of many: what it looks like is said. */
+  hints?: boolean;
+};
 
 /**
  * The value of a secret as it is typed or pasted: several lines, hidden until asked, stored byte for byte. Nothing is trimmed behind the
  * person's back; what is often an accident (blanks and line ends at either end) is named and removed only on request.
  */
-export function ValueInput({ value, onChange, onBlur }: ValueInputProps) {
+export function ValueInput({ value, onChange, onBlur, hints = false }: ValueInputProps) {
   const [shown, setShown] = useState(false);
   const noteId = useId();
   const wired = useFieldControl({ 'aria-describedby': noteId });
   const bytes = new TextEncoder().encode(value).length;
   const blanks = blanksOf(value);
+  const { space } = useScope();
+  const said = useSettledText(value, 400);
   return (
     <div className="flex flex-col gap-1.5">
       <textarea
@@ -61,6 +72,15 @@ export function ValueInput({ value, onChange, onBlur }: ValueInputProps) {
           </span>
         )}
       </div>
+      {hints && (
+        <div role="status" className="flex flex-col gap-0.5 text-xs empty:hidden">
+          {valueHints(said, space, Date.now()).map(({ tone, text }) => (
+            <span key={text} className={tone === 'warn' ? 'text-warn-ink' : 'text-ink-3'}>
+              {text}
+            </span>
+          ))}
+        </div>
+      )}
     </div>
   );
 }
