@@ -23,6 +23,7 @@ const NewApiKey = z.object({ ...keyFields, ...accessKeyFields, key_type: z.enum(
 
 type Props = { open: boolean; onOpenChange: (open: boolean) => void; onCreated: (key: NewKey) => void };
 
+/** Makes a key; what it is shown once is for `onCreated`. */
 export function CreateKeySheet({ open, onOpenChange, onCreated }: Props) {
   return (
     <Sheet open={open} onOpenChange={onOpenChange} dismissible={false} title="New API key" description="It is shown once, when it is made.">

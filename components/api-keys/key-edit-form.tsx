@@ -34,6 +34,7 @@ const LABELS = {
   scopes: 'Scopes',
 };
 
+/** Changes a key that works: its name, roles, limit and addresses, and of an access key its end and scopes. */
 export function EditForm({ apiKey, onDone }: { apiKey: Key; onDone: () => void }) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();

@@ -26,6 +26,7 @@ const OVERLAPS = [
   { value: 'keep', label: 'works until it is revoked' },
 ];
 
+/** A new key in the place of this one, and how long the old one goes on. */
 export function RotateDialog({ apiKey, onClose, onRotated }: { apiKey: Key; onClose: () => void; onRotated: (key: NewKey) => void }) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
@@ -65,6 +66,7 @@ export function RotateDialog({ apiKey, onClose, onRotated }: { apiKey: Key; onCl
   );
 }
 
+/** Asks before a key stops for good, with what would stop with it. */
 export function RevokeDialog({ apiKey, open, onClose }: { apiKey: Key; open: boolean; onClose: () => void }) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();

@@ -88,6 +88,7 @@ const all = [
   }),
 ];
 
+/** The keys of the space: made, looked at, rotated and revoked from here. */
 export function KeyList() {
   const trpc = useTRPC();
   const { api_url, space } = useScope();

@@ -7,6 +7,7 @@ export type Key = z.output<typeof ApiKey>;
 
 export const TYPES = { standard: 'Standard', test: 'Test', access_key: 'Access key' } as const;
 
+/** A role as people read it: `Editor`, not `Key - Editor`. */
 export const roleName = (id: string): string => KEY_ROLES.find((role) => role.id === id)?.name.replace(/^Key - /, '') ?? 'Unknown role';
 
 /** Of the chosen roles, the one that gives all that another chosen one gives, and that other: a narrow role ticked beside it narrows nothing. */
@@ -33,6 +34,7 @@ export type State = { state: 'ok' | 'off' | 'expired' | 'warning'; label: string
 export const endOf = ({ expires_at, revoke_at }: Pick<Key, 'expires_at' | 'revoke_at'>): string | null =>
   [expires_at, revoke_at].filter((at) => at !== null).sort((a, b) => Date.parse(a) - Date.parse(b))[0] ?? null;
 
+/** Whether a key works, and whether it will soon stop. */
 export function stateOf(key: Pick<Key, 'active' | 'revoked_at' | 'revoke_at' | 'expires_at'>, now = Date.now()): State {
   if (key.active && key.revoke_at) return { state: 'warning', label: 'Replaced' };
   if (key.active) {

@@ -62,6 +62,7 @@ export function Activity({
   );
 }
 
+/** What stands at the end of the list, since older entries may be gone. */
 export function RetentionNote({ days }: { days: number | null | undefined }) {
   if (days === undefined) return null;
   return <span>{days === null ? 'Entries are kept for good.' : `Your plan keeps ${days} days; critical entries are kept for good.`}</span>;

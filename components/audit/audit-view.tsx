@@ -7,6 +7,7 @@ import { ChainView } from './chain-view.tsx';
 import { auditSearch } from './list-search.ts';
 import { Timeline } from './timeline.tsx';
 
+/** The audit log: what happened, and the proof that nothing was taken out of it. */
 export function AuditView() {
   const [search] = useQueryStates(auditSearch);
   return (

@@ -72,6 +72,7 @@ const STORES = {
   general: { label: 'Without critical entries', detail: 'Leaves out the anchors of the request log too' },
 } as const;
 
+/** Who did what and when, filtered, exported, and each entry in full beside the list. */
 export function Timeline() {
   const trpc = useTRPC();
   const [search, setSearch] = useQueryStates(auditSearch);

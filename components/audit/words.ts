@@ -36,6 +36,7 @@ const THINGS: Record<string, string> = {
 
 /** `environment_config` as people say it. */
 export const thingOf = (type: string): string => THINGS[type] ?? type.replaceAll('_', ' ');
+/** `created` from `create`: an entry reads as a sentence. */
 export const verbOf = (action: string): string => VERBS[action] ?? action.replaceAll(/[._]/g, ' ');
 
 export const nameOf = (entry: Pick<Entry, 'details'>): string | undefined => {

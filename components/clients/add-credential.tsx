@@ -16,6 +16,7 @@ import type { Detail } from './words.ts';
 
 type Props = { client: Detail; open: boolean; onOpenChange: (open: boolean) => void };
 
+/** Another address of a client. */
 export function AddCredentialSheet({ client, open, onOpenChange }: Props) {
   return (
     <Sheet open={open} onOpenChange={onOpenChange} title="Add address" description={`Another address that ${client.name} calls from.`}>

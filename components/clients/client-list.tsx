@@ -105,6 +105,7 @@ const columnsOf = (
   }),
 ];
 
+/** The callers that are known by address, with how they fare. */
 export function ClientList() {
   const trpc = useTRPC();
   const path = usePath();

@@ -25,6 +25,7 @@ import { credentialsInWords, type Detail, TYPES } from './words.ts';
 
 const RANGES = ['24h', '7d'] as const;
 
+/** What one client is, where it may call, and how its calls went. */
 export function ClientOverview({ client }: { client: Detail }) {
   const trpc = useTRPC();
   const path = usePath();

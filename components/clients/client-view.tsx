@@ -31,6 +31,7 @@ const ClientSheet = lazily(() => import('./client-form.tsx').then((module) => mo
 const TABS = ['overview', 'credentials', 'routes', 'logs', 'activity'] as const;
 const LABELS = { overview: 'Overview', credentials: 'Credentials', routes: 'Assigned routes', logs: 'Logs', activity: 'Activity' } as const;
 
+/** One client: its addresses, where it may call, its calls and its trail. */
 export function ClientView({ id }: { id: string }) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();

@@ -65,6 +65,7 @@ const columns = [
   }),
 ];
 
+/** By what calls of the client are recognised. */
 export function Credentials({ client }: { client: Detail }) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();

@@ -17,6 +17,7 @@ type Props = {
   onDeleted?: () => void;
 };
 
+/** Asks before a client goes, with the routes it may call now. */
 export function DeleteClient({ client, open, onClose, onDeleted }: Props) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();

@@ -42,6 +42,7 @@ const LABELS = {
   activity: 'Activity',
 } as const;
 
+/** One collection: its members, its variables and what it expects of its routes. */
 export function CollectionDetail({ id }: { id: string }) {
   const trpc = useTRPC();
   const path = usePath();

@@ -31,6 +31,7 @@ type Edited = {
 };
 export type CollectionFormProps = { open: boolean /** Absent makes a new one. */; collection: Edited | undefined; onClose: () => void };
 
+/** Makes or changes a collection. */
 export function CollectionForm({ open, collection, onClose }: CollectionFormProps) {
   const readOnly = useForbidden('collection:update');
   const [dirty, setDirty] = useState(false);

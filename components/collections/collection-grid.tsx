@@ -27,6 +27,7 @@ const CollectionForm = lazily(() => import('./collection-form.tsx').then((module
 
 type Outputs = inferRouterOutputs<AppRouter>['collections'];
 
+/** The collections of the space as cards, with what is in each. */
 export function CollectionGrid() {
   const trpc = useTRPC();
   const readOnly = useForbidden('collection:update');

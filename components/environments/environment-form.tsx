@@ -35,6 +35,7 @@ export type EnvironmentFormProps = {
   onClose: () => void;
 };
 
+/** Makes or changes an environment; a new name goes along everywhere. */
 export function EnvironmentForm({ open, environment, onClose }: EnvironmentFormProps) {
   const readOnly = useForbidden('environment:update');
   const [dirty, setDirty] = useState(false);

@@ -36,6 +36,7 @@ const EnvironmentForm = lazily(() => import('./environment-form.tsx').then((modu
 type Row = EnvironmentRow & { used: Used | undefined; traffic: Traffic | undefined };
 const column = columnsFor<Row>();
 
+/** The environments of the space, with what each is used for. */
 export function EnvironmentList() {
   const trpc = useTRPC();
   const cache = useQueryClient();

@@ -24,6 +24,7 @@ import { RecentCalls } from './recent-calls.tsx';
 import { UsageMeters } from './usage-meters.tsx';
 import { useArrivals } from './use-arrivals.ts';
 
+/** Home once there are calls: how they go, against the time before, and what needs a hand. */
 export function Overview() {
   const trpc = useTRPC();
   const cache = useQueryClient();

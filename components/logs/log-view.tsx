@@ -37,6 +37,7 @@ import type { Log } from './words.ts';
 /** Filters the chart follows; the others narrow the list alone. */
 const CHARTED = new Set(['route_id', 'collection_id', 'environment', 'client_id', 'api_key_id']);
 
+/** The calls of the space: found, watched as they come, looked into, compared. */
 export function LogView() {
   const trpc = useTRPC();
   const { space, proxy_url } = useScope();

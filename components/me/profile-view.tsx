@@ -29,6 +29,7 @@ export const useMe = () => {
 
 const Profile = z.object({ full_name: z.string().trim().min(1, 'is needed').max(120), timezone: z.string().nullable() });
 
+/** The person who is signed in: their workspaces, their name, their time zone. */
 export function ProfileView() {
   const query = useMe();
   const me = query.data;

@@ -7,6 +7,7 @@ import { InjectionEditor } from './injection-editor.tsx';
 import { Setting } from './setting.tsx';
 import type { ConfigEditor } from './use-config-editor.ts';
 
+/** What a route puts into the calls of one environment. */
 export function ConfigTab({ editor, routeName }: { editor: ConfigEditor; routeName: string }) {
   return (
     <>

@@ -37,6 +37,7 @@ const NONE = 'none';
 
 export type CreateRouteProps = { open: boolean; onOpenChange: (open: boolean) => void; collectionId?: string };
 
+/** Makes a route: where it goes, with which credential; then how to call it. */
 export function CreateRoute({ open, onOpenChange, collectionId }: CreateRouteProps) {
   const { space } = useScope();
   const [made, setMade] = useState<Made>();

@@ -8,6 +8,7 @@ import type { ConfigEditor } from './use-config-editor.ts';
 /** What a limit begins with, so that turning it on can be saved as it is. */
 const FIRST = { rate_limit_enabled: true, rate_limit_requests: 100, rate_limit_window_sec: 60 };
 
+/** How many calls of one environment a route takes. */
 export function LimitsTab({ editor }: { editor: ConfigEditor }) {
   const on = editor.value('rate_limit_enabled');
   const numbered = editor.value('rate_limit_requests') !== null || editor.value('rate_limit_window_sec') !== null;

@@ -7,6 +7,7 @@ import { MethodSettings } from './method-settings.tsx';
 import { Setting } from './setting.tsx';
 import type { ConfigEditor } from './use-config-editor.ts';
 
+/** Which methods a route takes in one environment, and what differs between them. */
 export function MethodsTab({ editor }: { editor: ConfigEditor }) {
   return (
     <>

@@ -74,6 +74,7 @@ const labels: Record<Tab, string> = {
 /** Tabs whose fields belong to one environment and are saved together. */
 const EDITED: ReadonlySet<Tab> = new Set<Tab>(['config', 'methods', 'security', 'limits', 'upstream', 'differences', 'json']);
 
+/** One route. The environment chosen at the top is the one its tabs are about. */
 export function RouteDetail({ id }: { id: string }) {
   const trpc = useTRPC();
   const path = usePath();

@@ -46,6 +46,7 @@ import { useRouteIcons } from './use-icons.ts';
 
 const CreateRoute = lazily(() => import('./create-route.tsx').then((module) => module.CreateRoute), whenOpen);
 
+/** The routes of the space, with the calls of the last day. */
 export function RouteList() {
   const trpc = useTRPC();
   const path = usePath();

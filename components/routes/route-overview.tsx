@@ -15,6 +15,7 @@ import type { RouteDetailData } from './route-data.ts';
 
 export type RouteOverviewProps = { route: RouteDetailData; env: string; config: Config; colors: ReadonlyMap<string, string> };
 
+/** A route at a glance: how it is called, where it serves, and what it does in this environment. */
 export function RouteOverview({ route, env, config, colors }: RouteOverviewProps) {
   const named = env === route.base_environment ? undefined : env;
   return (

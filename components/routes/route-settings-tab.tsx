@@ -24,6 +24,7 @@ import type { RouteDetailData } from './route-data.ts';
 /** A select takes an empty value for no choice at all, so none has a value of its own. */
 const NONE = 'none';
 
+/** What belongs to the route itself and to no environment: name, slug, collection, base environment, and its end. */
 export function RouteSettingsTab({ route, env, readOnly }: { route: RouteDetailData; env: string; readOnly: string | undefined }) {
   return (
     <>

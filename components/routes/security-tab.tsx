@@ -14,6 +14,7 @@ import { Skeleton } from '#components/ui/skeleton.tsx';
 import { Setting } from './setting.tsx';
 import type { ConfigEditor } from './use-config-editor.ts';
 
+/** Who may call a route in one environment. */
 export function SecurityTab({ editor }: { editor: ConfigEditor }) {
   return (
     <>

@@ -6,6 +6,7 @@ import { Select } from '#components/ui/select.tsx';
 import { NumberInput, Setting } from './setting.tsx';
 import type { ConfigEditor } from './use-config-editor.ts';
 
+/** How long the upstream may take in one environment, how often it is asked again, and what it sees of the caller. */
 export function UpstreamTab({ editor }: { editor: ConfigEditor }) {
   return (
     <>

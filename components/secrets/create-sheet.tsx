@@ -33,6 +33,7 @@ const NewSecret = z.object({
   strict_expiry_enforcement: z.boolean(),
 });
 
+/** Makes a secret with its first value. */
 export function CreateSecretSheet({ open, onOpenChange }: { open: boolean; onOpenChange: (open: boolean) => void }) {
   return (
     <Sheet

@@ -14,6 +14,7 @@ import { notifyDone } from '#components/ui/toaster.tsx';
 
 type UsageShape = { references: readonly { kind: string; name: string | null; id: string }[]; calls_30d: number | null };
 
+/** Asks before a secret goes, with what still needs it. */
 export function DeleteSecret({
   secret,
   readOnly,

@@ -30,6 +30,7 @@ import { secretColumns } from './secret-columns.tsx';
 
 const CreateSecretSheet = lazily(() => import('./create-sheet.tsx').then((module) => module.CreateSecretSheet), whenOpen);
 
+/** The secrets of the space as a list, or against the environments as a matrix. */
 export function SecretList() {
   const trpc = useTRPC();
   const path = usePath();

@@ -26,6 +26,7 @@ const SecretSettings = lazyTab(() => import('./settings-tab.tsx').then((module) 
 const TABS = ['values', 'history', 'usage', 'settings', 'activity'] as const;
 const LABELS = { values: 'Values', history: 'History', usage: 'Usage', settings: 'Settings', activity: 'Activity' } as const;
 
+/** One secret: where it has values, who uses it, what became of it. Never a value. */
 export function SecretView({ id }: { id: string }) {
   const trpc = useTRPC();
   const path = usePath();

@@ -46,6 +46,7 @@ const valuesOf = (secret: z.output<typeof SecretDetail>): z.input<typeof Setting
   rotate_every_days: secret.rotate_every_days?.toString() ?? '',
 });
 
+/** What belongs to a secret and to none of its values. */
 export function SecretSettings({ secret }: { secret: z.output<typeof SecretDetail> }) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();

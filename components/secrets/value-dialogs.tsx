@@ -22,6 +22,7 @@ export type Asking = {
   value: Detail['environments'][number];
 };
 
+/** A date of its own for the value of one environment. */
 export function ExpiryDialog({ secret, value, onClose }: { secret: Detail; value: Detail['environments'][number]; onClose: () => void }) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
@@ -65,6 +66,7 @@ export function ExpiryDialog({ secret, value, onClose }: { secret: Detail; value
   );
 }
 
+/** Asks before a value is wiped, or the one before it comes back. */
 export function ConfirmValue({ asking, secret, onClose }: { asking: Asking | undefined; secret: Detail; onClose: () => void }) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();

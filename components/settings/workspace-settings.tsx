@@ -25,6 +25,7 @@ import { REGIONS } from './words.ts';
 export type Addresses = { api_url: string; proxy_url: string };
 const Rename = z.object({ name: z.string().trim().min(1, 'is needed').max(120) });
 
+/** What the workspace is called and where it is reached. */
 export function WorkspaceSettings({ addresses }: { addresses: { live: Addresses; test: Addresses } }) {
   const trpc = useTRPC();
   const { slug } = useScope();

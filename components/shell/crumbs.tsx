@@ -26,6 +26,7 @@ export function Crumbs({ crumbs }: { crumbs: readonly Crumb[] }) {
   return null;
 }
 
+/** Where this page stands; pages below the navigation add their own part. */
 export function Breadcrumb({ place }: { place: Place }) {
   const item = activeItem(usePathname(), place);
   const extra = useContext(CrumbContext)?.crumbs ?? [];

@@ -19,6 +19,7 @@ export const themes: { theme: Theme; label: string; icon: typeof Sun }[] = [
   { theme: 'contrast', label: 'High contrast', icon: Contrast },
 ];
 
+/** The person’s workspaces, and the way to another. */
 export function WorkspaceSwitcher({
   workspaces,
   current,
@@ -108,6 +109,7 @@ export function HelpMenu({ docsHref, onShortcuts }: { docsHref?: string | undefi
   );
 }
 
+/** What is the person’s own: profile, sessions, preferences, signing out. */
 export function PersonMenu({ user, onSignOut }: { user: Person; onSignOut: () => void }) {
   return (
     <Menu

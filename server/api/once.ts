@@ -53,6 +53,7 @@ type Stored = Claim & {
   service_version: string;
 };
 
+/** Runs the call, or answers what its key was answered before. @throws Refusal idempotency_key_reuse, request_in_progress while the first is under way, whatever `run` throws */
 export async function once(call: IdempotentCall, run: (ctx: Ctx) => Promise<Wire>): Promise<Wire> {
   const { ctx } = call;
   const fingerprint = requestFingerprint(call.method, call.path, call.query, call.body);

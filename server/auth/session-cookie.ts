@@ -61,6 +61,7 @@ async function sealedToken(value: string | undefined): Promise<string | null> {
   }
 }
 
+/** A Set-Cookie line that ends with the session. */
 export async function sessionCookie(session: { token: string; expires_at: Date }, now: Date): Promise<string> {
   const maxAge = Math.max(1, Math.floor((session.expires_at.getTime() - now.getTime()) / 1000));
   return setCookie(sessionCookieName(), await encode({ token: { ses: session.token }, secret: authSecret(), maxAge }), maxAge);

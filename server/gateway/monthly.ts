@@ -22,6 +22,7 @@ export type MonthlyCounters = {
 
 const FLUSH_MS = 1_000;
 
+/** Calls of the month per workspace: counted here at once, added to the database every second (interface rule 20 §2). */
 export function monthlyCounters(pool: Pool): MonthlyCounters {
   const counters = new Map<string, Counter>();
   let flushing: Promise<void> | undefined;

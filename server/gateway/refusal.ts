@@ -79,6 +79,7 @@ export const REFUSAL_CODES = Object.keys(CODES) as RefusalCode[];
 
 const RETRY_AFTER: Partial<Record<RefusalCode, number>> = { tenant_sealed: 30, dependency_unavailable: 5, concurrency_limit_exceeded: 1 };
 
+/** A refusal of the gateway’s own, with the wait that belongs to its code unless another is given. */
 export function refused(code: RefusalCode, message: string, more: { retryAfter?: number; allow?: string; cause?: unknown } = {}): Refused {
   return { code, message, retryAfter: more.retryAfter ?? RETRY_AFTER[code], allow: more.allow, cause: more.cause };
 }

@@ -43,6 +43,7 @@ export type WebForwardOptions = {
   bodyIdleMs?: number | undefined;
 };
 
+/** Hands requests to the web process over its socket, and its answers back, within bounds that no one caller can use up. */
 export function createWebForward({
   socketPath,
   maxSockets = 2_048,

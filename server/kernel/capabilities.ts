@@ -66,6 +66,7 @@ const READ_OF_LIST: Partial<Record<Capability, Capability>> = {
   'ai_gateway:list': 'ai_gateway:read',
 };
 
+/** Whether a holder of these may list with `list` and not read what is listed. */
 export function seesNamesOnly(held: ReadonlySet<Capability>, list: Capability): boolean {
   const read = READ_OF_LIST[list];
   return read !== undefined && !held.has(read);

@@ -19,6 +19,7 @@ export function windowCounter(): WindowCounter {
 }
 let counter: WindowCounter | undefined;
 
+/** Counts in this process alone; windows that are over are dropped as the map grows. */
 export function memoryCounter(): WindowCounter {
   const counts = new Map<string, { window: number; n: number; until: number }>();
   let sweepAt = 0;

@@ -13,8 +13,10 @@ export { tellOfUsage } from './usage-mails.ts';
 
 type AccountRow = z.input<typeof Account>;
 
+/** The workspace of the caller (interface rule 20 §2). @throws Refusal not_found when its row is gone */
 export const getAccount = (ctx: Ctx): Promise<AccountRow> => read(ctx, (tx) => tenantRow(tx, ctx));
 
+/** Renames the workspace; its slug and region stay. */
 export function updateAccount(ctx: Ctx, input: z.output<typeof UpdateAccount>) {
   return mutate(ctx, async (tx) => {
     const before = await tenantRow(tx, ctx);
@@ -58,6 +60,7 @@ export function getUsage(ctx: Ctx) {
   });
 }
 
+/** Every limit and feature of the plan as it stands for this workspace, overrides included, with what is used (interface rule 20 §3.6). */
 export function getPlan(ctx: Ctx) {
   return read(ctx, async (tx) => {
     const tenant = await tenantRow(tx, ctx);

@@ -29,6 +29,7 @@ export async function coveredRoles(ctx: Ctx, roleIds: readonly string[]): Promis
   return unique;
 }
 
+/** The scopes once each, in order. @throws Refusal validation_error for one that does not exist, privilege_escalation for one that the caller does not hold */
 export async function coveredScopes(ctx: Ctx, scopes: readonly string[]): Promise<string[]> {
   const unique = [...new Set(scopes)].sort();
   for (const scope of unique) {

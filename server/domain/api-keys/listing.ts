@@ -6,6 +6,7 @@ import { pageOf, stretchOf } from '#server/kernel/page.ts';
 import type { ListApiKeys } from './schema.ts';
 import { withUsage } from './store.ts';
 
+/** A page of the keys of the space, revoked ones included, with their last use. */
 export function listApiKeys(ctx: Ctx, query: z.output<typeof ListApiKeys>) {
   return read(ctx, async (tx) => {
     const { active, key_type, ...asked } = query;

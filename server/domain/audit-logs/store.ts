@@ -202,6 +202,7 @@ export async function rowsOf(tx: Tx, ctx: Ctx, keys: readonly Pick<AuditKey, 'se
 
 type GeneralRow = Prisma.audit_logsGetPayload<object>;
 
+/** An entry of the general store as readers of both stores take it. */
 export const fromGeneral = (row: GeneralRow): AuditRow => ({
   id: row.id,
   seq: row.seq,

@@ -15,12 +15,14 @@ import { asRecord, assignedPairs, assignmentsOf, bumpRoutesOf, clientById, findP
 
 export { bumpRoutesOf } from './store.ts';
 
+/** A page of clients, each with how many routes and credentials it has. */
 export const listClients = (ctx: Ctx, query: z.output<typeof ListClients>) =>
   read(ctx, async (tx) => {
     const { rows, total } = await findPage(tx, ctx, query);
     return pageOf(rows, total, query);
   });
 
+/** One client with its assignments. @throws Refusal not_found */
 export const getClient = (ctx: Ctx, input: { id: string }) =>
   read(ctx, async (tx) => {
     const [row] = await withCounts(tx, ctx, [await clientById(tx, ctx, input.id)]);
@@ -111,6 +113,7 @@ export async function forgetCredentials(tx: Tx, ctx: Ctx, ids: string[]): Promis
   await tx.secret_references.deleteMany({ where: { ...own(ctx), kind: 'client_credential', referrer_id: { in: ids } } });
 }
 
+/** A range that holds very many addresses is accepted, and said (interface rule 11 §2.2). */
 export function warnOfWideRange(ctx: Ctx, value: string): void {
   const answer = canonicalAddress(value);
   if (answer.ok && answer.warning) ctx.warnings.push(answer.warning);

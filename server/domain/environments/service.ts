@@ -14,8 +14,10 @@ import type { CreateEnvironment, UpdateEnvironment } from './schema.ts';
 export const listEnvironments = (ctx: Ctx) =>
   read(ctx, (tx) => tx.environments.findMany({ where: own(ctx), orderBy: [{ is_default: 'desc' }, { name: 'asc' }] }));
 
+/** @throws Refusal not_found */
 export const getEnvironment = (ctx: Ctx, input: { id: string }) => read(ctx, (tx) => environmentById(tx, ctx, input.id));
 
+/** @throws Refusal plan_limit 403, conflict when the name is taken */
 export function createEnvironment(ctx: Ctx, input: z.output<typeof CreateEnvironment>) {
   return mutate(ctx, async (tx) => {
     await inTurn(tx, ctx);
@@ -37,6 +39,7 @@ export function createEnvironment(ctx: Ctx, input: z.output<typeof CreateEnviron
   });
 }
 
+/** A new name goes along everywhere the old one is written. @throws Refusal not_found, conflict when it is taken */
 export function updateEnvironment(ctx: Ctx, { id, ...input }: z.output<typeof UpdateEnvironment>) {
   return mutate(ctx, async (tx) => {
     await inTurn(tx, ctx);

@@ -11,6 +11,7 @@ const HEADER =
 const PARAMETER =
   /^(?:key|appid|app_?key|api[-_]?key|apikey|access[-_]?(?:key|token)|auth(?:[-_]?(?:key|token))?|token|secret|password|client[-_]?secret|sig(?:nature)?|subscription[-_]key)$/i;
 
+/** By its name, or by what it holds: an imported call must not leave a credential in a configuration. */
 export const isCredentialHeader = (name: string, value: string) => HEADER.test(name) || containsCredential(value);
 export const isCredentialParameter = (name: string, value: string) => PARAMETER.test(name) || containsCredential(value);
 

@@ -46,6 +46,7 @@ const oneLine = (text: string) => text.replace(/[\r\n\u0000-\u001f\u007f]+/g, ' 
 
 const IGNORE = 'If this was not you, ignore this mail: nothing happens until the link is used.';
 
+/** To an address that signed up and has no account. */
 export const signUpLink = (workspace: string, url: string): Letter => ({
   subject: 'Confirm your e-mail address',
   greeting: 'Welcome to Sallyport.',
@@ -63,6 +64,7 @@ export const signUpLink = (workspace: string, url: string): Letter => ({
 const named = (workspace: string): string =>
   workspace.length > 40 || /[/@:]|www\.|[a-z0-9]\.[a-z]{2}/i.test(workspace) ? 'your workspace' : `the workspace "${workspace}"`;
 
+/** To an address that signed up and has one: the link signs in, the sign-up goes no further. */
 export const knownAddressLink = (url: string): Letter => ({
   subject: 'Sign in to Sallyport',
   paragraphs: [

@@ -12,6 +12,7 @@ import { db } from '#server/platform/db.ts';
 export const STATUSES = ['trialing', 'active', 'dunning', 'past_due', 'paused', 'cancelled'] as const;
 export type Status = (typeof STATUSES)[number];
 
+/** Brings a workspace to a plan and status. `deliberate`: the end of an Enterprise plan was wanted, and is no lapse. */
 export async function movePlan(
   tx: Tx,
   tenant: { id: string; subscription_plan: string; subscription_status: string },
@@ -44,10 +45,12 @@ export async function bySlug(tx: Tx, slug: string) {
   return tenant;
 }
 
+/** An entry of the operator: in Live for what concerns the whole workspace. */
 export async function audit(tx: Tx, tenantId: string, entry: AuditEntry, space: Space = 'live') {
   await writeAudit(tx, operatorCtx(tenantId, space), { ...entry, workspace_level: space === 'live' });
 }
 
+/** Rights of no role: the operator calls verbs directly, and what they do is audited as done by the operator. */
 export const operatorCtx = (tenantId: string, space: Space): Ctx => ({
   db: db(),
   tenant_id: tenantId,
@@ -61,8 +64,10 @@ export const operatorCtx = (tenantId: string, space: Space): Ctx => ({
   warnings: [],
 });
 
+/** What the operator got wrong, naming the flag. */
 export const refuse = (message: string) => new Refusal('validation_error', message);
 
+/** @throws Refusal naming the flag and what it may be */
 export function oneOf<const T extends readonly string[]>(allowed: T, value: string, flag: string): T[number] {
   if (!allowed.includes(value)) throw refuse(`${flag} must be one of: ${allowed.join(', ')}`);
   return value;

@@ -116,6 +116,7 @@ async function sameAsExpected(tx: Tx, ctx: SignedInCtx, expected: string | undef
   });
 }
 
+/** Everything the person is signed in with now; the session that asks is marked. */
 export async function listSessions(ctx: SignedInCtx) {
   const rows = await sessionsOf(ctx.db, ctx.user.id, ctx.now);
   return { sessions: rows.map((row) => ({ ...row, current: row.id === ctx.session.id })) };
@@ -136,6 +137,7 @@ export async function endSession(ctx: SignedInCtx, input: { id: string }) {
   return { deleted: true as const };
 }
 
+/** Signs the person out everywhere but here. */
 export async function endOtherSessions(ctx: SignedInCtx) {
   const revoked = await ctx.db.$transaction(async (tx) => {
     const count = await revokeSessions(tx, ctx.user.id, ctx.now, ctx.session.id);

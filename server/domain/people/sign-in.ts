@@ -90,6 +90,7 @@ export async function signInByLink(ctx: PersonCtx, input: { token: string } & Sc
   });
 }
 
+/** One answer for a link that was used, that expired and that never was. */
 export const deadLink = () => new Refusal('mfa_code_invalid', 'This link was already used or has expired. Ask for a new one.');
 
 /** Proving the mailbox verifies the address. */

@@ -32,6 +32,7 @@ export const holdAddress = (tx: Tx, email: string) =>
 /** Whether nobody has signed up yet: a fresh installation. */
 export const nobodyYet = async (tx: Db | Tx): Promise<boolean> => (await tx.users.findFirst({ select: { id: true } })) === null;
 
+/** The person as they may see themselves; null when there is none or the account is disabled. */
 export async function personById(tx: Db | Tx, id: string): Promise<Person | null> {
   const row = await tx.users.findFirst({
     where: { id, disabled_at: null },

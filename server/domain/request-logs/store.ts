@@ -80,6 +80,7 @@ const ENDED = {
 /** Calls of the Test tab are in the log, marked, and in no figure. */
 export const REAL = Prisma.sql`proxy_mode is distinct from 'test'`;
 
+/** The filters as a condition over request_logs; the caller adds workspace and space. */
 export function matching(f: LogFilters): Prisma.Sql {
   const conditions = [
     f.from === undefined ? null : Prisma.sql`ts >= ${new Date(f.from)}`,

@@ -16,6 +16,7 @@ type BaseColumns = Pick<
   | 'http_method_restrictions_enabled'
 >;
 
+/** A row of the list: the settings of the base environment that a list shows. */
 export function listItem<R extends object>(route: R, base: BaseColumns | undefined, configs: number) {
   return {
     ...route,
@@ -31,6 +32,7 @@ export function listItem<R extends object>(route: R, base: BaseColumns | undefin
   };
 }
 
+/** What creating and changing answer with. */
 export function record(route: StoredRoute) {
   const base = baseOf(route);
   const { target_base_url, requires_clients, mtls_certificate_id } = effectiveConfig(base, null);
@@ -44,6 +46,7 @@ export function record(route: StoredRoute) {
   };
 }
 
+/** One route with every environment it serves (interface rule 10 §3). */
 export function detail(route: StoredRoute) {
   const base = baseOf(route);
   const { enabled: _, ...settings } = effectiveConfig(base, null);
@@ -61,12 +64,14 @@ export function detail(route: StoredRoute) {
 /** Every environment of the route, the base first. */
 export const environments = (route: StoredRoute) => route.configs.map((config) => fullConfig(route, config));
 
+/** One environment as it is in effect: what it does not say itself it has from the base. */
 export function fullConfig(route: StoredRoute, config: StoredRoute['configs'][number]) {
   const settings = effectiveConfig(baseOf(route), config.is_base ? null : config);
   const { id, route_id, environment_name, created_at, updated_at } = config;
   return { id, route_id, environment_name, ...settings, ...reserved, created_at, updated_at };
 }
 
+/** Every route has exactly one base configuration; a route without is a fault of ours. */
 export function baseOf<C extends { is_base: boolean }>(route: { configs: readonly C[] }): C {
   const base = route.configs.find((c) => c.is_base);
   if (!base) throw new Error('a route has no base configuration');

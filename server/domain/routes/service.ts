@@ -50,6 +50,7 @@ export function listRoutes(ctx: Ctx, query: z.output<typeof ListRoutes>) {
   });
 }
 
+/** By id or slug. @throws Refusal not_found */
 export const getRoute = (ctx: Ctx, { id }: z.output<typeof RouteRef>) =>
   read(ctx, async (tx) => answers.detail(await routeByRef(tx, ctx, id)));
 

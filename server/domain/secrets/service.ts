@@ -20,12 +20,14 @@ export { tellOfEndingSecrets } from './ending.ts';
 export { lockedSecret } from './store.ts';
 export { whenSealed, wipeSuperseded } from './values.ts';
 
+/** A page of secrets with the environments that have a value; never a value. */
 export const listSecrets = (ctx: Ctx, query: z.output<typeof ListSecrets>) =>
   read(ctx, async (tx) => {
     const { rows, total } = await findPage(tx, ctx, query);
     return pageOf(rows, total, query);
   });
 
+/** One secret with its environments; never a value. @throws Refusal not_found */
 export const getSecret = (ctx: Ctx, input: { id: string }) =>
   read(ctx, async (tx) => {
     const [row] = await withEnvironments(tx, ctx, [await secretById(tx, ctx, input.id)]);

@@ -41,6 +41,7 @@ const MAX_CACHE_MS = 60_000;
 const NEGATIVE_CACHE_MS = 2_000;
 const MAX_CACHED_NAMES = 10_000;
 
+/** Names to addresses, each asked once for those who ask together, kept for at most a minute and forgotten soon when it failed. */
 export function createResolver({ settings, resolve = askDns, timeoutMs = 5_000, now = Date.now }: ResolverOptions): Resolver {
   const cache = new Map<string, { until: number; answer: Promise<readonly string[]> }>();
 

@@ -34,6 +34,7 @@ export function configPatch(input: object): Patch {
   return Object.fromEntries(CONFIG_FIELDS.filter((f) => f !== 'enabled' && fields[f] !== undefined).map((f) => [f, fields[f]]));
 }
 
+/** The stored rows of a route as a draft to change: the base whole, of the others what is their own. */
 export function draftOf(rows: readonly ConfigRow[]): Draft {
   const base = rows.find((row) => row.is_base);
   if (!base) throw new Error('a route has no base configuration');
