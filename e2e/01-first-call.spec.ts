@@ -86,7 +86,10 @@ test('J1: sign up, paste one line, watch the call arrive with its credential inj
     ['Routes', 'those you promote'],
   ] as const)
     await expect(differences.getByRole('row', { name: new RegExp(`^${what}`) })).toContainText(live);
-  await expect(page.getByRole('link', { name: 'Promote to Live' })).toHaveAttribute('href', '/analytical-engines/test/promote');
+  await expect(page.getByRole('main').getByRole('link', { name: 'Promote to Live' })).toHaveAttribute(
+    'href',
+    '/analytical-engines/test/promote',
+  );
   await accessible(page);
   expect(errors).toEqual([]);
 

@@ -1,11 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from '@playwright/test';
 import { accessible, signIn } from './person.ts';
-import { operator } from './running-system.ts';
+import { json, operator, setting } from './running-system.ts';
 
 /** 64 §5: the starter route goes live without its value, waits for one, is switched on by a person, and answers a live key. */
 const person = { email: 'golive@example.com', password: 'a kettle with two spouts' };
 const slug = 'golive';
+
+// The second test looks at what the first one left.
+test.describe.configure({ mode: 'serial' });
 
 test.beforeAll(async () => {
   await operator(['create-tenant', '--slug', slug, '--plan', 'pro', '--owner-email', person.email, '--owner-password', person.password]);
@@ -58,4 +61,30 @@ test('the starter is promoted, its value filled, the route switched on and calle
     await page.goto(`/${slug}/${space}/audit?resource_type=sandbox`);
     await expect(page.getByText('moved configuration').first()).toBeVisible();
   }
+});
+
+test('Test is reset by its Owner, who types the name: its key is refused at once, and the starter is there again', async ({ page }) => {
+  const { api_key: key = '' } = await operator(['create-key', '--slug', slug, '--space', 'test', '--role', 'Key - Infrastructure']);
+  const routes = `${setting('E2E_SANDBOX_API_URL')}/v1/routes`;
+  const call = `http://localhost:${setting('E2E_PROXY_PORT')}/p/sandbox-${slug}/echo/hello`;
+  expect((await json(routes, { key, body: { name: 'mine', target_base_url: 'https://example.com' } })).status).toBe(201);
+  expect((await json(call, { headers: { 'x-svc-key': key } })).status).toBe(200);
+  await signIn(page, person, slug);
+  await page.goto(`/${slug}/settings/workspace`);
+  await page.getByRole('button', { name: 'Reset Test…' }).click();
+  const dialog = page.getByRole('dialog').or(page.getByRole('alertdialog'));
+  const confirm = dialog.getByRole('button', { name: 'Reset Test' });
+  await expect(confirm).toHaveAttribute('aria-disabled', 'true');
+  await accessible(page);
+  await dialog.getByRole('textbox').fill((await dialog.locator('code').first().textContent()) ?? '');
+  await confirm.click();
+  await expect(page.getByText('Test is as it was at the start')).toBeVisible();
+  expect((await json(routes, { key })).status).toBe(401);
+  expect((await json(call, { headers: { 'x-svc-key': key } })).status).toBe(401);
+  await page.goto(`/${slug}/test/routes`);
+  await expect(page.getByRole('row', { name: /echo/ })).toBeVisible();
+  await expect(page.getByRole('row', { name: /mine/ })).toHaveCount(0);
+  // What was promoted before is Live's own.
+  await page.goto(`/${slug}/live/routes`);
+  await expect(page.getByRole('row', { name: /echo/ })).toBeVisible();
 });

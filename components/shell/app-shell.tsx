@@ -19,7 +19,7 @@ import { PageGate } from './page-gate.tsx';
 import { Rail } from './rail.tsx';
 import { RAIL_COOKIE } from './rail-cookie.ts';
 import { SessionBar } from './session-bar.tsx';
-import { SpaceSwitch } from './space-switch.tsx';
+import { MoveLink, SpaceSwitch } from './space-switch.tsx';
 import { HelpMenu, type Person, PersonMenu, ThemeMenu, type Workspace, WorkspaceSwitcher } from './top-bar-menus.tsx';
 import { WaitingBar } from './waiting-bar.tsx';
 
@@ -124,6 +124,7 @@ export function AppShell(props: AppShellProps) {
                 <IconButton label="Pages" icon={<MenuIcon />} onClick={() => setDrawer(true)} className="lg:hidden" />
                 <WorkspaceSwitcher workspaces={workspaces} current={current} space={space} createHref={createWorkspaceHref} />
                 <SpaceSwitch place={place} partitioned={partitioned} />
+                {partitioned && <MoveLink place={place} />}
                 {test && <TestChip className="max-md:hidden" />}
                 <span aria-hidden className="mx-1 h-4 w-px shrink-0 bg-line-strong max-md:hidden" />
                 <div className="min-w-0 max-md:hidden">

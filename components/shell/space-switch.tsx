@@ -1,7 +1,10 @@
 'use client';
 
+import { ArrowRightLeft } from 'lucide-react';
 import Link from 'next/link';
 import { usePathname } from 'next/navigation';
+import { forbiddenTo } from '#components/roles/forbidden-to.ts';
+import { useScope } from '#components/trpc/provider.tsx';
 import { cn } from '#components/ui/cn.ts';
 import { Kbd } from '#components/ui/kbd.tsx';
 import type { Space } from '#components/ui/test-band.tsx';
@@ -49,5 +52,23 @@ export function SpaceSwitch({ place, partitioned }: { place: Place; partitioned:
         );
       })}
     </nav>
+  );
+}
+
+/** Beside the switch: what is here can go over there, when somebody says so. */
+export function MoveLink({ place }: { place: Place }) {
+  const { role } = useScope();
+  if (forbiddenTo(role, 'sandbox:promote')) return null;
+  const label = place.space === 'test' ? 'Promote to Live' : 'Copy to Test';
+  return (
+    <Tooltip side="bottom" content={label}>
+      <Link
+        href={`/${place.slug}/${place.space}/promote`}
+        aria-label={label}
+        className="inline-flex size-7 shrink-0 items-center justify-center rounded-md text-ink-3 hover:bg-subtle hover:text-ink max-lg:hidden"
+      >
+        <ArrowRightLeft aria-hidden className="size-4" />
+      </Link>
+    </Tooltip>
   );
 }
