@@ -3,16 +3,17 @@
 import { Send } from 'lucide-react';
 import { useState } from 'react';
 import { codeOf } from '#components/shell/call-code.ts';
-import { useScope } from '#components/trpc/provider.tsx';
+import { usePath, useScope } from '#components/trpc/provider.tsx';
 import { MutationError } from '#components/trpc/query-error.tsx';
 import { Badge } from '#components/ui/badge.tsx';
 import { Button, LinkButton } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
 import { CodeBlock } from '#components/ui/code-block.tsx';
+import { CopyButton } from '#components/ui/copy.tsx';
 import { Dialog } from '#components/ui/dialog.tsx';
 import { AnswerView } from './answer-view.tsx';
 import type { ApiOperation } from './document.ts';
-import { type Draft, preparedCall } from './draft.ts';
+import { type Draft, linkOf, preparedCall } from './draft.ts';
 import { Fields } from './fields.tsx';
 import { forbiddenCall } from './forbidden.ts';
 import { useSend } from './use-explorer.ts';
@@ -22,6 +23,7 @@ export type CallFormProps = { op: ApiOperation; draft: Draft; onDraft: (draft: D
 /** One operation: what it takes, the call as code, and its answer. Mount it with the operation's id as key, so that no answer outlives its call. */
 export function CallForm({ op, draft, onDraft }: CallFormProps) {
   const { api_url, space, slug, role } = useScope();
+  const path = usePath();
   const send = useSend();
   const [asking, setAsking] = useState(false);
   const call = preparedCall(op, draft);
@@ -32,6 +34,8 @@ export function CallForm({ op, draft, onDraft }: CallFormProps) {
     headers: { ...(op.machineOnly ? {} : { Authorization: 'Bearer $SALLYPORT_KEY' }), ...call.headers },
     body: call.body && withoutSecrets(op, call.body),
   });
+  const shared = linkOf(op, draft);
+  const link = shared && `${globalThis.location?.origin ?? ''}${path(shared)}`;
   const forbidden = op.machineOnly ? undefined : forbiddenCall(role, op);
   const reason =
     op.machineOnly ?? forbidden ?? call.problem ?? (call.missing.length > 0 ? `Fill in ${call.missing.join(', ')}` : undefined);
@@ -76,10 +80,11 @@ export function CallForm({ op, draft, onDraft }: CallFormProps) {
         }}
       >
         <Fields op={op} draft={draft} onDraft={onDraft} />
-        <div className="flex items-center gap-3">
+        <div className="flex flex-wrap items-center gap-3">
           <Button type="submit" variant="primary" icon={<Send />} loading={send.isPending} disabledReason={reason}>
             Send in {space === 'test' ? 'Test' : 'Live'}
           </Button>
+          {link && <CopyButton value={link} label="link to this call, without secrets" text="Copy link" size="md" />}
           <span className="text-ink-3 text-xs">As you: your role decides, and the audit log names you.</span>
         </div>
       </form>

@@ -1,3 +1,4 @@
+import { queryText } from '#components/shell/query-text.ts';
 import type { ApiOperation } from './document.ts';
 import { meaningOf } from './document.ts';
 
@@ -53,7 +54,7 @@ export function draftOf(op: ApiOperation, call: { path: string; query: string; b
   const pattern = new RegExp(`^${op.path.replace(/\{\w+\}/g, '([^/]+)')}$`);
   const values = pattern.exec(call.path)?.slice(1) ?? [];
   return {
-    path: Object.fromEntries(names.map((name, i) => [name, decodeURIComponent(values[i] ?? '')])),
+    path: Object.fromEntries(names.map((name, i) => [name, values[i] === `{${name}}` ? '' : decodeURIComponent(values[i] ?? '')])),
     query: Object.fromEntries(new URLSearchParams(call.query)),
     headers: {},
     body: Object.fromEntries(
@@ -83,6 +84,34 @@ export function draftFromLink(op: ApiOperation, text: string): Draft {
     return emptyDraft; // a link cut short, or made by hand
   }
 }
+
+/** Longer ones are cut by browsers and proxies. */
+const LONGEST_LINK = 4_000;
+
+/**
+ * The address of the explorer with a form filled in, below the space, for somebody else: without fields that carry secrets, without texts that look like
+ * credentials, and without headers. Undefined for a call that is too long for an address, or that cannot be read.
+ */
+export function linkOf(op: ApiOperation, draft: Draft): string | undefined {
+  const harmless = (texts: Record<string, string>, secret: ReadonlySet<string> = new Set()) =>
+    Object.fromEntries(Object.entries(texts).filter(([name, text]) => !secret.has(name) && !queryText(text).credential));
+  const secret = new Set(op.inBody.filter(({ schema }) => carriesSecret(schema)).map(({ name }) => name));
+  const { path, query, body, problem } = preparedCall(op, {
+    path: harmless(draft.path),
+    query: harmless(draft.query),
+    headers: {},
+    body: harmless(draft.body, secret),
+  });
+  if (problem) return undefined;
+  const call = JSON.stringify({ path, query: new URLSearchParams(query).toString(), body: body ?? null });
+  return call.length > LONGEST_LINK ? undefined : `/explorer?${new URLSearchParams({ op: op.id, call }).toString()}`;
+}
+
+/** Marked itself, or holding what is marked. */
+const carriesSecret = (schema: unknown): boolean =>
+  typeof schema === 'object' &&
+  schema !== null &&
+  (('x-secret' in schema && schema['x-secret'] === true) || Object.values(schema).some(carriesSecret));
 
 /** What the headers of an answer mean, for the reader. */
 export const HEADER_MEANINGS: Readonly<Record<string, string>> = {

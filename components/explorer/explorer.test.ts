@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import test from 'node:test';
 import { type ApiDocument, kindOf, operationsOf } from './document.ts';
-import { draftOf, emptyDraft, preparedCall } from './draft.ts';
+import { draftFromLink, draftOf, emptyDraft, linkOf, preparedCall } from './draft.ts';
 
 const operations = operationsOf(JSON.parse(fs.readFileSync('public/openapi.json', 'utf8')) as ApiDocument);
 const byId = (id: string) => {
@@ -53,4 +53,45 @@ test('what is missing or unreadable is named before anything is sent', () => {
     preparedCall(op, { ...emptyDraft, path: { id: 'x' }, body: { inject_headers_json: '{' } }).problem ?? '',
     /^inject_headers_json/,
   );
+});
+
+test('a call that is shared fills the same form for somebody else, and takes no secret, credential or header along', () => {
+  const op = byId('routes.update');
+  const draft = {
+    path: { id: '' },
+    query: {},
+    headers: { 'Idempotency-Key': 'mine' },
+    body: { name: 'Payments & more', timeout_ms: '2000', description: `sk_live_${'a'.repeat(24)}` },
+  };
+  const link = linkOf(op, draft);
+  const call = new URL(link ?? '', 'http://x').searchParams.get('call') ?? '';
+  assert.deepEqual(draftFromLink(op, call), {
+    path: { id: '' },
+    query: {},
+    headers: {},
+    body: { name: 'Payments & more', timeout_ms: '2000' },
+  });
+  assert.ok(!link?.includes('sk_live_') && !link?.includes('mine'));
+
+  const secret = byId('secrets.create');
+  const shared = linkOf(secret, { ...emptyDraft, body: { name: 'A', value: 'the value itself' } }) ?? '';
+  assert.ok(!decodeURIComponent(shared).includes('the value itself'));
+  assert.ok(decodeURIComponent(shared).includes('"name":"A"'));
+
+  const query = linkOf(byId('routes.list'), { ...emptyDraft, query: { q: 'a b', per_page: '5' } });
+  assert.deepEqual(draftFromLink(byId('routes.list'), new URL(query ?? '', 'http://x').searchParams.get('call') ?? '').query, {
+    q: 'a b',
+    per_page: '5',
+  });
+  assert.equal(linkOf(op, { ...emptyDraft, body: { inject_headers_json: '{' } }), undefined);
+  assert.equal(linkOf(op, { ...emptyDraft, body: { name: 'x '.repeat(3_000) } }), undefined);
+});
+
+test('no field of any operation that is marked secret can be shared', () => {
+  for (const op of operations)
+    for (const { name, schema } of op.inBody) {
+      if (!JSON.stringify(schema).includes('"x-secret":true')) continue;
+      const link = linkOf(op, { ...emptyDraft, body: { [name]: '"needle in a link"' } });
+      assert.ok(!decodeURIComponent(link ?? '').includes('needle'), `${op.id} ${name}`);
+    }
 });
