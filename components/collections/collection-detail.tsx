@@ -17,6 +17,7 @@ import { ConfirmDanger } from '#components/ui/confirm-danger.tsx';
 import { CopyText } from '#components/ui/copy.tsx';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
 import { lazily, lazyTab, whenOpen } from '#components/ui/lazily.tsx';
+import { counted } from '#components/ui/numbers.ts';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { TabLinks } from '#components/ui/tabs.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
@@ -156,7 +157,6 @@ function DeleteCollection({ collection, onClose }: { collection: Doomed | undefi
       },
     }),
   );
-  const refused = remove.error && refusalOf(remove.error);
   return (
     <ConfirmDanger
       open={collection !== undefined}
@@ -171,15 +171,15 @@ function DeleteCollection({ collection, onClose }: { collection: Doomed | undefi
       confirmLabel="Delete collection"
       consequences={
         collection && [
-          `Its ${collection.route_count.toString()} routes, ${collection.secret_count.toString()} secrets and ${collection.client_count.toString()} clients stay, outside any collection.`,
+          `What is in it stays, outside any collection: ${counted(collection.route_count, 'route')}, ${counted(collection.secret_count, 'secret')}, ${counted(collection.client_count, 'client')}.`,
           collection.variable_count > 0
-            ? `Its ${collection.variable_count.toString()} variables are gone for good; while a route names one, the server refuses.`
+            ? `${counted(collection.variable_count, 'variable')} of it will be gone for good; while a route names one, the server refuses.`
             : 'It has no variables.',
         ]
       }
       onConfirm={() => collection && remove.mutate({ id: collection.id })}
       busy={remove.isPending}
-      error={refused ? { message: refused.message, request_id: refused.request_id || undefined } : undefined}
+      error={remove.error ? refusalOf(remove.error) : undefined}
     >
       {collection && <ApiEquivalent method="DELETE" path={`/collections/${collection.id}`} />}
     </ConfirmDanger>

@@ -29,7 +29,12 @@ type Edited = {
   icon: string | null;
   updated_at: string;
 };
-export type CollectionFormProps = { open: boolean /** Absent makes a new one. */; collection: Edited | undefined; onClose: () => void };
+export type CollectionFormProps = {
+  open: boolean;
+  /** Absent makes a new one. */
+  collection: Edited | undefined;
+  onClose: () => void;
+};
 
 /** Makes or changes a collection. */
 export function CollectionForm({ open, collection, onClose }: CollectionFormProps) {

@@ -84,7 +84,7 @@ export function CollectionGrid() {
                   <span className="truncate">{collection.name}</span>
                 </p>
               ) : (
-                <Card collection={collection} detail={namesOnly ? null : details[index]?.data} sync={syncs[index]?.data?.data} />
+                <Card collection={collection} detail={details[index]?.data} sync={syncs[index]?.data?.data} />
               )}
             </li>
           ))}
@@ -98,8 +98,8 @@ export function CollectionGrid() {
 
 type CardProps = {
   collection: Outputs['list']['data'][number];
-  /** Null to members who see names only. */
-  detail: Outputs['get'] | null | undefined;
+  /** Undefined while it is being counted. */
+  detail: Outputs['get'] | undefined;
   sync: Outputs['syncStatus']['data'] | undefined;
 };
 
@@ -130,7 +130,7 @@ function Card({ collection, detail, sync }: CardProps) {
             <span>{counted(detail.variable_count, 'variable')}</span>
           </>
         ) : (
-          detail === undefined && 'counting…'
+          'counting…'
         )}
       </span>
     </Link>

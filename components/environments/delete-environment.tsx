@@ -35,7 +35,6 @@ export function DeleteEnvironment({ environment, onClose }: { environment: Envir
   };
   const found = impact.data;
   const used = found !== undefined && found.routes + found.secrets > 0;
-  const refused = remove.error && refusalOf(remove.error);
   return (
     <ConfirmDanger
       open={enabled}
@@ -75,7 +74,7 @@ export function DeleteEnvironment({ environment, onClose }: { environment: Envir
       blockedReason={used ? 'Something still uses it' : undefined}
       onConfirm={() => environment && remove.mutate({ id: environment.id })}
       busy={remove.isPending}
-      error={refused ? { message: refused.message, request_id: refused.request_id || undefined } : undefined}
+      error={remove.error ? refusalOf(remove.error) : undefined}
     >
       {environment && <ApiEquivalent method="DELETE" path={`/environments/${environment.id}`} />}
     </ConfirmDanger>

@@ -30,7 +30,8 @@ const FORM = 'environment-form';
 export const COLORS = ['#22c55e', '#f59e0b', '#ef4444', '#6366f1', '#06b6d4', '#ec4899', '#84cc16', '#64748b'];
 
 export type EnvironmentFormProps = {
-  open: boolean /** Absent makes a new one. */;
+  open: boolean;
+  /** Absent makes a new one. */
   environment: EnvironmentRow | undefined;
   onClose: () => void;
 };

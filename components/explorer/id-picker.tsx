@@ -26,7 +26,8 @@ export function familyOf(field: string, path: string): Family | undefined {
 }
 
 type Props = {
-  family: Family /** Environments are named in paths and bodies, not numbered. */;
+  family: Family;
+  /** Environments are named in paths and bodies, not numbered. */
   byName: boolean;
   value: string;
   onValue: (value: string) => void;

@@ -36,7 +36,6 @@ export function DeleteRoute({ route, onClose, onDeleted }: DeleteRouteProps) {
     remove.reset();
     onClose();
   };
-  const refused = remove.error && refusalOf(remove.error);
   return (
     <ConfirmDanger
       open={route !== undefined}
@@ -59,7 +58,7 @@ export function DeleteRoute({ route, onClose, onDeleted }: DeleteRouteProps) {
       }
       onConfirm={() => route && remove.mutate({ id: route.id })}
       busy={remove.isPending}
-      error={refused ? { message: refused.message, request_id: refused.request_id || undefined } : undefined}
+      error={remove.error ? refusalOf(remove.error) : undefined}
     >
       {route && <ApiEquivalent method="DELETE" path={`/routes/${route.id}`} />}
     </ConfirmDanger>

@@ -12,7 +12,8 @@ import { routeCallColumns } from './call-columns.tsx';
 export type RouteCallsProps = {
   routeId: string;
   environment?: string;
-  perPage?: number /** Without pages: the newest few. */;
+  perPage?: number;
+  /** Without pages: the newest few. */
   brief?: boolean;
 };
 

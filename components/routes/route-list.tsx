@@ -196,7 +196,7 @@ export function RouteList() {
         onPage={(page) => void setSearch({ page })}
         onPerPage={(per_page) => void setSearch({ per_page, page: null })}
       />
-      <BulkBar count={selected.size} noun={selected.size === 1 ? 'route' : 'routes'} onClear={() => setSelected(new Set())}>
+      <BulkBar count={selected.size} noun="route" onClear={() => setSelected(new Set())}>
         <Button size="sm" icon={<Power />} loading={enable.isPending} onClick={() => bulk(true)}>
           Switch on
         </Button>

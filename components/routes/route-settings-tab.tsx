@@ -149,7 +149,6 @@ function DangerZone({ route, env, readOnly }: { route: RouteDetailData; env: str
       },
     }),
   );
-  const refused = stop.error && refusalOf(stop.error);
   return (
     <SectionCard tone="danger" title="Danger zone">
       <div className="flex flex-col divide-y divide-line">
@@ -183,7 +182,7 @@ function DangerZone({ route, env, readOnly }: { route: RouteDetailData; env: str
         ]}
         onConfirm={() => stop.mutate({ id: route.id, env })}
         busy={stop.isPending}
-        error={refused ? { message: refused.message, request_id: refused.request_id || undefined } : undefined}
+        error={stop.error ? refusalOf(stop.error) : undefined}
       >
         <ApiEquivalent method="DELETE" path={`/routes/${route.id}/environments/${env}`} />
       </ConfirmDanger>

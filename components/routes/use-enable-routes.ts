@@ -11,7 +11,13 @@ import type { AppRouter } from '#server/trpc/root.ts';
 export type RouteList = inferRouterOutputs<AppRouter>['routes']['list'];
 export type RouteItem = RouteList['data'][number];
 
-export type Change = { ids: readonly string[]; enabled: boolean /** Of a single route. */; name?: string | undefined; undoes?: true };
+export type Change = {
+  ids: readonly string[];
+  enabled: boolean;
+  /** Of a single route. */
+  name?: string | undefined;
+  undoes?: true;
+};
 
 /** Switches one route or many on or off: the list shows it at once and takes it back for those the server refused; a notice takes it back for ten seconds. */
 export function useEnableRoutes() {
@@ -55,7 +61,7 @@ export function useEnableRoutes() {
       const first = failures[0] && refusalOf(failures[0].error);
       if (first)
         notifyFailed(
-          failures.length > 1 ? `${failures.length.toString()} routes were not changed: ${first.message}` : first.message,
+          failures.length > 1 ? `${counted(failures.length, 'route')} were not changed: ${first.message}` : first.message,
           first.request_id,
         );
     },

@@ -108,7 +108,7 @@ export function PickStep({ onPicked }: { onPicked: (picks: Exclude<Picks, 'all'>
           </Button>
         </p>
       )}
-      <BulkBar count={selected.size} noun={selected.size === 1 ? 'thing' : 'things'} onClear={() => setSelected(new Set())}>
+      <BulkBar count={selected.size} noun="thing" onClear={() => setSelected(new Set())}>
         <Button size="sm" variant="primary" icon={<ArrowRight />} onClick={review}>
           Look at the plan
         </Button>

@@ -68,7 +68,7 @@ export function SecretBulkBar({ selected, onClear, rows, collections }: Props) {
   };
   return (
     <>
-      <BulkBar count={selected.size} noun={selected.size === 1 ? 'secret' : 'secrets'} onClear={onClear}>
+      <BulkBar count={selected.size} noun="secret" onClear={onClear}>
         <Button size="sm" icon={<Tag />} onClick={() => setAsking('tag')}>
           Tag
         </Button>

@@ -6,7 +6,8 @@ import { CodeBlock } from '#components/ui/code-block.tsx';
 import { codeOf } from './call-code.ts';
 
 export type ApiEquivalentProps = {
-  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' /** Below the API's base, e.g. `/routes`. */;
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Below the API's base, e.g. `/routes`. */
   path: string;
   body?: object;
 };

@@ -4,7 +4,6 @@ import { Dialog as Base } from '@base-ui/react/dialog';
 import { Command } from 'cmdk';
 import { Search, TriangleAlert } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
-import { cn } from '#components/ui/cn.ts';
 import { scrim } from '#components/ui/dialog.tsx';
 import { Kbd } from '#components/ui/kbd.tsx';
 import { Spinner } from '#components/ui/spinner.tsx';
@@ -131,7 +130,7 @@ export function Palette({ open, onOpenChange, groups, onQuery, searching, proble
               <span className="flex items-center gap-1.5">
                 <Kbd keys="enter" /> open
               </span>
-              <span className={cn('flex items-center gap-1.5')}>
+              <span className="flex items-center gap-1.5">
                 <Kbd keys="escape" /> close
               </span>
             </footer>

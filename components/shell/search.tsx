@@ -29,7 +29,8 @@ const kinds: Record<SearchType, { heading: string; icon: LucideIcon }> = {
 
 export type SearchPaletteProps = {
   open: boolean;
-  onOpenChange: (open: boolean) => void /** Pages and what the frame can do. */;
+  onOpenChange: (open: boolean) => void;
+  /** Pages and what the frame can do. */
   groups: readonly PaletteGroup[];
 };
 

@@ -9,7 +9,12 @@ import { Menu, type MenuEntry } from '#components/ui/dropdown-menu.tsx';
 import type { Space } from '#components/ui/test-band.tsx';
 import { personal } from './navigation.ts';
 
-export type Workspace = { slug: string; name: string /** The person's role there, as a word. */; role?: string };
+export type Workspace = {
+  slug: string;
+  name: string;
+  /** The person's role there, as a word. */
+  role?: string;
+};
 export type Person = { name: string; email: string };
 
 export const themes: { theme: Theme; label: string; icon: typeof Sun }[] = [

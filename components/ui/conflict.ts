@@ -3,7 +3,8 @@ export type Difference = {
   field: string;
   base: unknown;
   theirs: unknown;
-  mine: unknown /** I changed it too, to something else. */;
+  mine: unknown;
+  /** I changed it too, to something else. */
   clash: boolean;
 };
 type Values = Readonly<Record<string, unknown>>;

@@ -75,7 +75,8 @@ export function CopyButton({
 
 export type CopyTextProps = {
   value: string;
-  label: string /** Shown instead of the whole value, e.g. a shortened id. */;
+  label: string;
+  /** Shown instead of the whole value, e.g. a shortened id. */
   display?: string;
   mono?: boolean;
   className?: string;

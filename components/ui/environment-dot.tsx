@@ -1,8 +1,10 @@
 import { cn } from './cn.ts';
 
 export type EnvironmentDotProps = {
-  name: string /** `#rrggbb`, as the environment has it. */;
-  color: string /** Only the dot; the name is read out. */;
+  name: string;
+  /** `#rrggbb`, as the environment has it. */
+  color: string;
+  /** Only the dot; the name is read out. */
   bare?: boolean;
   className?: string;
 };

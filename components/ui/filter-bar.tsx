@@ -11,7 +11,8 @@ import { Input } from './input.tsx';
 export type ActiveFilter = {
   id: string;
   label: ReactNode;
-  onRemove: () => void /** Plain text of the filter, for the remove button's name. */;
+  onRemove: () => void;
+  /** Plain text of the filter, for the remove button's name. */
   text: string;
 };
 

@@ -8,7 +8,8 @@ export type TabLink = {
   href: string;
   label: ReactNode;
   active: boolean;
-  count?: number | undefined /** Shows the section in place; the link still serves new tabs and copying. */;
+  count?: number | undefined;
+  /** Shows the section in place; the link still serves new tabs and copying. */
   onSelect?: () => void;
 };
 

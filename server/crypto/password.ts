@@ -9,7 +9,11 @@ const tagBytes = 32;
 /** Longer input is no password of ours (the policy allows 128 code points) and not worth normalising. */
 const longest = 4_096;
 
-export type PasswordCheck = { valid: boolean /** The stored hash should be replaced now that the password is at hand. */; rehash: boolean };
+export type PasswordCheck = {
+  valid: boolean;
+  /** The stored hash should be replaced now that the password is at hand. */
+  rehash: boolean;
+};
 
 /**
  * The PHC string to store: `$argon2id$v=19$m=65536,t=3,p=1$salt$hash`. With a pepper (PASSWORD_PEPPER_B64) the password goes

@@ -22,8 +22,10 @@ const TRIAL_HEADER = 'x-svc-trial';
 const MAX_ORDER = 512 * 1024;
 
 export type DeskOptions = {
-  plane: Plane /** Shared with the web process. */;
-  token: string /** Under which workspaces have their hosts. */;
+  plane: Plane;
+  /** Shared with the web process. */
+  token: string;
+  /** Under which workspaces have their hosts. */
   baseHost: string;
 };
 export type Desk = { listen(socket: string): Promise<void>; close(): Promise<void> };
