@@ -13,7 +13,9 @@ export { type Condition, type Filter, inCollection } from './list-sql.ts';
 export { containing, FEW } from './searching.ts';
 
 /** Rows counted on one side of a filter before the other is tried. */
-export const GLANCE = 8_192;
+const GLANCE = 8_192;
+/** The same for a stretch of time, of which either side may be a handful. */
+export const GLANCES = [1_000, GLANCE];
 
 type Found = { ids: string[]; total: number };
 

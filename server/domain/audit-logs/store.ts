@@ -2,7 +2,7 @@ import { Prisma } from '#server/generated/prisma/client.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { madeAt } from '#server/kernel/ids.ts';
-import { containing, FEW, GLANCE } from '#server/kernel/listing.ts';
+import { containing, FEW, GLANCES } from '#server/kernel/listing.ts';
 
 export type AuditFilters = {
   action?: string | undefined;
@@ -72,25 +72,27 @@ export async function countMatching(tx: Tx, ctx: Ctx, filters: AuditFilters): Pr
   return row?.n ?? 0;
 }
 
-/** How many entries of a stretch of time: counted, or all less those outside when it is most of them. */
+/** How many entries of a stretch of time: counted, or all less those outside, whichever turns out to be few. */
 export async function countInTime(tx: Tx, ctx: Ctx, { from, to, store }: Pick<AuditFilters, 'from' | 'to' | 'store'>): Promise<number> {
   const sum = (parts: readonly Prisma.Sql[], most: Prisma.Sql) =>
-    Prisma.join(
-      parts.map((rows) => Prisma.sql`(select count(*) from (${rows} ${most}) r)`),
-      ' + ',
-    );
+    Prisma.sql`(${Prisma.join([Prisma.sql`0`, ...parts.map((rows) => Prisma.sql`(select count(*) from (${rows} ${most}) r)`)], ' + ')})::float8`;
   const inside = await branches(tx, ctx, { from, to, store });
-  const [glance] = await tx.$queryRaw<{ n: number }[]>`select (${sum(inside, Prisma.sql`limit ${GLANCE}`)})::float8 as n`;
-  if (glance && glance.n < GLANCE) return glance.n;
   const outside = [
     ...(from === undefined ? [] : await branches(tx, ctx, { until: from, store })),
     ...(to === undefined ? [] : await branches(tx, ctx, { since: to, store })),
   ];
   const kinds = store ? [KINDS[store]] : Object.values(KINDS);
-  const [row] = await tx.$queryRaw<
-    { n: number }[]
-  >`select (select coalesce(sum(n), 0) from row_counts where tenant_id = ${ctx.tenant_id}::uuid
-    and sandbox = ${ctx.sandbox} and kind = any(${kinds}))::float8 - (${sum(outside, Prisma.empty)})::float8 as n`;
+  const all = Prisma.sql`(select coalesce(sum(n), 0) from row_counts where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox}
+    and kind = any(${kinds}))::float8`;
+  for (const most of GLANCES) {
+    const up = Prisma.sql`limit ${most}`;
+    const [row] = await tx.$queryRaw<
+      { inside: number; outside: number; all: number }[]
+    >`select ${sum(inside, up)} as inside, ${sum(outside, up)} as outside, ${all} as all`;
+    if (row && row.inside < most) return row.inside;
+    if (row && row.outside < most) return row.all - row.outside;
+  }
+  const [row] = await tx.$queryRaw<{ n: number }[]>`select ${all} - ${sum(outside, Prisma.empty)} as n`;
   return row?.n ?? 0;
 }
 

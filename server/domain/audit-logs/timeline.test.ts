@@ -6,8 +6,8 @@ import { sql } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { appendCritical } from './critical.ts';
-import { AuditFacetsQuery, BrowseAuditLogs } from './schema.ts';
-import { auditFacets, browseAuditLogs } from './service.ts';
+import { AuditFacetsQuery, BrowseAuditLogs, ListAuditLogs } from './schema.ts';
+import { auditFacets, browseAuditLogs, listAuditLogs } from './service.ts';
 
 // What the timeline finds and counts is held against all its entries, read plainly.
 
@@ -129,5 +129,31 @@ test('facets count the entries that pass, each action, type and actor once, the 
       told(facets.actors),
       counted(({ actor }) => actor.id ?? 'system'),
     );
+  }
+});
+
+test('the entries of a stretch of time are counted truly, be it none of them, a few, half or all but a few', async () => {
+  const many = await workspace();
+  const COUNT = 18_000;
+  const now = Math.floor(Date.now() / 1_000) * 1_000;
+  await sql().query(
+    `insert into audit_logs (id, tenant_id, sandbox, action, resource_type, details, actor_type, created_at)
+      select gen_random_uuid(), $1, false, 'update', 'route', '{}', 'system', $2::timestamptz - i * interval '1 second' from generate_series(0, $3::int - 1) i`,
+    [many.tenant.id, new Date(now), COUNT],
+  );
+  const at = (i: number) => new Date(now - i * 1_000).toISOString();
+  for (const [newest, oldest] of [
+    [0, COUNT - 1],
+    [0, 30],
+    [900, COUNT - 1],
+    [1_500, COUNT - 1],
+    [0, 1_000],
+    [4_500, 13_500],
+    [600, COUNT - 600],
+    [COUNT, COUNT + 5],
+    [50, 40],
+  ] as const) {
+    const { total } = await listAuditLogs(many.live, ListAuditLogs.parse({ from: at(oldest), to: at(newest), per_page: 1 }));
+    assert.equal(total, Math.max(0, Math.min(oldest, COUNT - 1) - newest + 1), `${newest} to ${oldest}`);
   }
 });

@@ -1,7 +1,7 @@
 import { Prisma } from '#server/generated/prisma/client.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
-import { GLANCE } from '#server/kernel/listing.ts';
+import { GLANCES } from '#server/kernel/listing.ts';
 
 /** What every reader of a row may get; ids are decimal text, since they outgrow a JSON number. */
 export type LogFields = {
@@ -266,17 +266,31 @@ async function countRows(tx: Tx, ctx: Ctx, filters: LogFilters): Promise<number>
   return row?.n ?? 0;
 }
 
-/** Calls of a route in a stretch of time: counted, or all less those outside when it is most of them. */
-async function countInTime(tx: Tx, ctx: Ctx, { route_id, from, to }: { route_id: string } & LogFilters): Promise<number> {
-  const rows = Prisma.sql`from request_logs where route_id = ${route_id}::uuid and tenant_id = ${ctx.tenant_id}::uuid and coalesce(sandbox, false) = ${ctx.sandbox}`;
-  const [glance] = await tx.$queryRaw<
-    { n: number }[]
-  >`select count(*)::int as n from (select ${rows} and ${matching({ from, to })} limit ${GLANCE}) g`;
-  if (glance && glance.n < GLANCE) return glance.n;
-  const before = from === undefined ? Prisma.sql`0` : Prisma.sql`(select count(*) ${rows} and ts < ${new Date(from)})`;
-  const after = to === undefined ? Prisma.sql`0` : Prisma.sql`(select count(*) ${rows} and ts > ${new Date(to)})`;
-  const [row] = await tx.$queryRaw<{ n: number }[]>`select coalesce((select sum(n) from route_log_totals where route_id = ${route_id}::uuid
-    and tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox}), 0)::float8 - (${before} + ${after})::float8 as n`;
+/** Calls of a route in a stretch of time: counted, or all less those outside, whichever turns out to be few. */
+async function countInTime(tx: Tx, ctx: Ctx, { route_id, from, to }: RouteLogFilters): Promise<number> {
+  const calls = (condition: Prisma.Sql, most: Prisma.Sql) =>
+    Prisma.sql`(select count(*) from (select from request_logs where route_id = ${route_id}::uuid and tenant_id = ${ctx.tenant_id}::uuid
+      and coalesce(sandbox, false) = ${ctx.sandbox} and ${condition} ${most}) c)`;
+  const outside = (most: Prisma.Sql) =>
+    Prisma.join(
+      [
+        Prisma.sql`0`,
+        ...(from ? [calls(Prisma.sql`ts < ${new Date(from)}`, most)] : []),
+        ...(to ? [calls(Prisma.sql`ts > ${new Date(to)}`, most)] : []),
+      ],
+      ' + ',
+    );
+  const all = Prisma.sql`coalesce((select sum(n) from route_log_totals where route_id = ${route_id}::uuid and tenant_id = ${ctx.tenant_id}::uuid
+    and sandbox = ${ctx.sandbox}), 0)::float8`;
+  for (const most of GLANCES) {
+    const up = Prisma.sql`limit ${most}`;
+    const [row] = await tx.$queryRaw<
+      { inside: number; outside: number; all: number }[]
+    >`select ${calls(matching({ from, to }), up)}::float8 as inside, (${outside(up)})::float8 as outside, ${all} as all`;
+    if (row && row.inside < most) return row.inside;
+    if (row && row.outside < most) return row.all - row.outside;
+  }
+  const [row] = await tx.$queryRaw<{ n: number }[]>`select ${all} - (${outside(Prisma.empty)})::float8 as n`;
   return row?.n ?? 0;
 }
 

@@ -153,3 +153,36 @@ test('a batch that is rolled back changes no total', async () => {
   await assert.rejects(insertRows(sql(), [...mixed(w.live, route.id, 5), call(w.live, { route_id: route.id, status_code: 1e12 })]));
   assert.equal(await assertTrue(w.live, route.id), 5);
 });
+
+test('the calls of a stretch of time are counted truly, be it none of them, a few, half or all but a few', async () => {
+  const w = await workspace();
+  const route = await newRoute(w.live, 'orders');
+  const now = Math.floor(Date.now() / MINUTE) * MINUTE;
+  const COUNT = 20_000;
+  const at = (i: number) => new Date(now - i * 1_000);
+  for (let from = 0; from < COUNT; from += 5_000)
+    await insertRows(
+      sql(),
+      Array.from({ length: 5_000 }, (_, i) => call(w.live, { route_id: route.id, ts: at(from + i).toISOString() })),
+    );
+  const total = async (query: object) => (await listRouteLogs(w.live, ListRouteLogs.parse({ ...query, id: route.id }))).total;
+  for (const [newest, oldest] of [
+    [0, COUNT - 1],
+    [1, COUNT - 1],
+    [0, 30],
+    [900, COUNT - 1],
+    [1_500, COUNT - 1],
+    [0, 999],
+    [0, 1_000],
+    [5_000, 14_000],
+    [9_000, COUNT - 1],
+    [600, COUNT - 600],
+    [COUNT, COUNT + 5],
+    [50, 40],
+  ] as const) {
+    const wanted = Math.max(0, Math.min(oldest, COUNT - 1) - newest + 1);
+    assert.equal(await total({ since: at(oldest).toISOString(), until: at(newest).toISOString() }), wanted, `${newest} to ${oldest}`);
+    if (oldest === COUNT - 1) assert.equal(await total({ until: at(newest).toISOString() }), wanted, `up to ${newest}`);
+    if (newest === 0) assert.equal(await total({ since: at(oldest).toISOString() }), wanted, `since ${oldest}`);
+  }
+});
