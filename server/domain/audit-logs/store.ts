@@ -2,6 +2,7 @@ import { Prisma } from '#server/generated/prisma/client.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { madeAt } from '#server/kernel/ids.ts';
+import { recall, remember } from '#server/kernel/known-totals.ts';
 import { containing, FEW, GLANCES } from '#server/kernel/listing.ts';
 
 export type AuditFilters = {
@@ -120,7 +121,7 @@ export async function facetsOf(tx: Tx, ctx: Ctx, filters: AuditFilters, of: numb
 
 /** The rows of the space in each store the filters ask for. Both filter on an equal tenant and space first, which every index begins with. */
 async function branches(tx: Tx, ctx: Ctx, { q, ...filters }: AuditFilters): Promise<Prisma.Sql[]> {
-  const inGeneral = q === undefined ? Prisma.sql`true` : await found(tx, q);
+  const inGeneral = q === undefined ? Prisma.sql`true` : await found(tx, ctx, q);
   const inCritical =
     q === undefined
       ? Prisma.sql`true`
@@ -133,13 +134,19 @@ async function branches(tx: Tx, ctx: Ctx, { q, ...filters }: AuditFilters): Prom
   return [general, critical];
 }
 
-/** By what a look-up found while that is little, else entry by entry until the page is full. */
-async function found(tx: Tx, q: string): Promise<Prisma.Sql> {
+/**
+ * By what a look-up found while that is little, else entry by entry until the page is full. Both answer alike: that a look-up found too much is kept
+ * in mind for a while only to spare the next page another one.
+ */
+async function found(tx: Tx, ctx: Ctx, q: string): Promise<Prisma.Sql> {
   const pattern = containing(q);
+  const each = Prisma.sql`audit_search_text(details, resource_id, actor_label) like lower(${pattern})`;
+  const key = JSON.stringify(['timeline', ctx.tenant_id, ctx.sandbox, q]);
+  if (recall(key)) return each;
   const [few] = await tx.$queryRaw<{ seqs: bigint[] }[]>`select array(select matching_audit_entries(${pattern}, ${FEW + 1})) as seqs`;
-  return few && few.seqs.length <= FEW
-    ? Prisma.sql`seq = any(${few.seqs})`
-    : Prisma.sql`audit_search_text(details, resource_id, actor_label) like lower(${pattern})`;
+  if (few && few.seqs.length <= FEW) return Prisma.sql`seq = any(${few.seqs})`;
+  remember(key, 0n, FEW);
+  return each;
 }
 
 function matching(f: Omit<AuditFilters, 'q' | 'store'>, at: Prisma.Sql): Prisma.Sql {

@@ -132,13 +132,13 @@ test('facets count the entries that pass, each action, type and actor once, the 
   }
 });
 
-test('the entries of a stretch of time are counted truly, be it none of them, a few, half or all but a few', async () => {
+test('of many entries a stretch of time is counted truly and a text is found, be it in none of them, a few, half or all but a few', async () => {
   const many = await workspace();
   const COUNT = 18_000;
   const now = Math.floor(Date.now() / 1_000) * 1_000;
   await sql().query(
     `insert into audit_logs (id, tenant_id, sandbox, action, resource_type, details, actor_type, created_at)
-      select gen_random_uuid(), $1, false, 'update', 'route', '{}', 'system', $2::timestamptz - i * interval '1 second' from generate_series(0, $3::int - 1) i`,
+      select gen_random_uuid(), $1, false, 'update', 'route', jsonb_build_object('name', case when i % 3 = 0 then '100% Paid ' else 'other ' end || i), 'system', $2::timestamptz - i * interval '1 second' from generate_series(0, $3::int - 1) i`,
     [many.tenant.id, new Date(now), COUNT],
   );
   const at = (i: number) => new Date(now - i * 1_000).toISOString();
@@ -156,4 +156,20 @@ test('the entries of a stretch of time are counted truly, be it none of them, a 
     const { total } = await listAuditLogs(many.live, ListAuditLogs.parse({ from: at(oldest), to: at(newest), per_page: 1 }));
     assert.equal(total, Math.max(0, Math.min(oldest, COUNT - 1) - newest + 1), `${newest} to ${oldest}`);
   }
+
+  const found = async (q: string) =>
+    (await browseAuditLogs(many.live, BrowseAuditLogs.parse({ q, limit: 60 }))).entries.map(
+      ({ details }) => (details as { name: string }).name,
+    );
+  const names = (step: number, last: number) =>
+    Array.from({ length: COUNT }, (_, i) => i)
+      .filter((i) => i % step === 0 && i <= last)
+      .map((i) => `100% Paid ${i}`);
+  const all = names(3, COUNT);
+  for (let i = 0; i < 2; i++) {
+    assert.deepEqual(await found('0% PAID'), all.slice(0, 60), 'thousands');
+    assert.deepEqual(await found('paid 999'), all.filter((name) => name.includes('Paid 999')).slice(0, 60), 'a few');
+  }
+  await sql().query('delete from audit_logs where tenant_id = $1 and created_at < $2', [many.tenant.id, at(30)]);
+  assert.deepEqual(await found('0% PAID'), names(3, 30), 'and when retention took most of them');
 });
