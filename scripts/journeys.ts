@@ -84,7 +84,7 @@ async function startSystem(settings: Record<string, string>, log: string): Promi
   });
   fs.closeSync(file);
   const ended = new Promise<void>((resolve) => child.on('exit', () => resolve()));
-  const until = Date.now() + 180_000;
+  const until = Date.now() + 600_000;
   while (!fs.readFileSync(log, 'utf8').includes('Sallyport is ready')) {
     if (child.exitCode !== null || Date.now() > until) {
       child.kill('SIGTERM');
