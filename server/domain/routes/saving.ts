@@ -29,10 +29,15 @@ export async function saveDraft(
 ): Promise<void> {
   const written = new Map([...after.locals.keys()].map((name) => [name, before ? changedFields(before, after, name) : WITH_TEMPLATES]));
   const removed = before ? [...before.locals.keys()].some((name) => !after.locals.has(name)) : false;
-  await storeDraft(tx, ctx, route, before, after, ids);
-  if (before && hostOf(before) !== hostOf(after)) await forgetIcon(tx, ctx, route.id);
+  await storeSettings(tx, ctx, route, before, after, ids);
   if (!moved && !removed && ![...written.values()].some((fields) => fields.some((f) => WITH_TEMPLATES.includes(f)))) return;
   await saveReferences(tx, ctx, route, after, (environment, field) => moved || (written.get(environment)?.includes(field) ?? false));
+}
+
+/** The settings alone; another host has another icon. */
+export async function storeSettings(tx: Tx, ctx: Ctx, route: { id: string }, before: Draft | null, after: Draft, ids: Map<string, string>) {
+  await storeDraft(tx, ctx, route, before, after, ids);
+  if (before && hostOf(before) !== hostOf(after)) await forgetIcon(tx, ctx, route.id);
 }
 
 const hostOf = ({ base, locals }: Draft) => iconOrigin(locals.get(base)?.target_base_url);

@@ -314,6 +314,23 @@ test('whoever may not promote is refused, and Test cannot be reset by an Admin',
   });
 });
 
+test('a tenant policy that denies a change in Live denies promoting one', async () => {
+  const w = await workspace();
+  await db().tenant_policies.create({
+    data: {
+      id: crypto.randomUUID(),
+      tenant_id: w.tenant.id,
+      name: 'freeze',
+      actions: ['route:create'],
+      subjects: { all: true },
+      space: 'live',
+    },
+  });
+  const route = await made(w.test, 'routes.create', { name: 'r', target_base_url: UPSTREAM });
+  await assert.rejects(promote(w, [{ type: 'route', id: route.id }]), { type: 'role_denied', message: /freeze/ });
+  assert.equal((await rowsOf(w, false)).routes, 0);
+});
+
 test('a plan that is no longer true is not carried out: the answer is what the plan is now', async () => {
   const w = await workspace();
   const { route, collection: here } = await furnished(w);

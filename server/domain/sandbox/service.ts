@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { contentFingerprint } from '#server/crypto/canonical-json.ts';
 import { inTurn } from '#server/domain/environments/service.ts';
 import { countOf, limitOf, withinPlan } from '#server/domain/plans/service.ts';
+import { denyingPolicy } from '#server/domain/policies/service.ts';
 import { acrossSpaces, type Within } from '#server/kernel/across-spaces.ts';
 import { type Ctx, type Space, spaceOf } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
@@ -111,6 +112,7 @@ async function carriedOut(within: Within, { board, drafts, answer }: Plan, to: S
   const run = newId();
   const entry = promotionEntry(run, board, answer);
   await within(to === 'test', async (tx, here) => {
+    await refuseDenied(here, todo);
     for (const type of PLANNED) {
       const more = of(type).filter((step) => !step.exists).length;
       if (more > 0) await withinPlan(tx, here, `${type}s`, more);
@@ -135,6 +137,15 @@ async function carriedOut(within: Within, { board, drafts, answer }: Plan, to: S
     items,
     missing_values: answer.missing_values.map((one) => ({ ...one, secret_id: one.secret_id ?? idOf(one.secret) })),
   };
+}
+
+/** A tenant policy that keeps somebody from a change there keeps them from promoting one (interface rule 24 §6). @throws Refusal role_denied */
+async function refuseDenied(there: Ctx, todo: readonly Step[]): Promise<void> {
+  const acts = new Set(todo.map((step) => `${step.type}:${step.exists ? 'update' : 'create'}` as const));
+  for (const capability of ['sandbox:promote', ...acts] as const) {
+    const policy = await denyingPolicy(there, capability);
+    if (policy) throw new Refusal('role_denied', `denied by tenant policy ${policy.name}`);
+  }
 }
 
 const PLANNED = ['environment', 'collection', 'secret', 'client', 'route'] as const;

@@ -6,7 +6,7 @@ import { withTexts } from '../config/texts.ts';
 import { CONFIG_FIELDS } from '../effective.ts';
 
 export { configEntry, routeEntry } from '../audit.ts';
-export { storeDraft } from '../store.ts';
+export { storeSettings } from '../saving.ts';
 export { changedFields, columnsOf, type Draft, draftOf };
 
 /** Routes on their way into the other space (interface rule 64 §5): what they refer to, what becomes of what is there, and how that differs. */

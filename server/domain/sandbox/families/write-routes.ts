@@ -5,7 +5,7 @@ import {
   type Draft,
   localReferences,
   routeEntry,
-  storeDraft,
+  storeSettings,
 } from '#server/domain/routes/transfer/service.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
@@ -99,7 +99,7 @@ async function update(tx: Tx, ctx: Ctx, board: Board, drafts: RouteDrafts, step:
     },
     select: { id: true },
   });
-  await storeDraft(tx, ctx, { id: step.there }, before, after, environments);
+  await storeSettings(tx, ctx, { id: step.there }, before, after, environments);
 }
 
 /** Only added: whoever may call there already may go on. */
