@@ -54,7 +54,7 @@ export function useBuiltInGroups(place: Place, workspaces: readonly Workspace[])
     },
     {
       heading: 'Switch',
-      actions: true,
+      after: '>',
       items: [
         {
           id: `space-${other}`,
@@ -74,7 +74,7 @@ export function useBuiltInGroups(place: Place, workspaces: readonly Workspace[])
     },
     {
       heading: 'Theme',
-      actions: true,
+      after: '>',
       items: themes.map(({ theme, label, icon: Icon }) => ({
         id: `theme-${theme}`,
         label: `Theme: ${label}`,

@@ -24,8 +24,8 @@ export type PaletteItem = {
 export type PaletteGroup = {
   heading: string;
   items: readonly PaletteItem[];
-  /** Also listed after `>`. */
-  actions?: boolean;
+  /** Listed after `>` too, or after `?` only. */
+  after?: '>' | '?';
 };
 
 export type PaletteProps = {
@@ -39,7 +39,7 @@ export type PaletteProps = {
   problem?: string | undefined;
 };
 
-/** Go anywhere, do anything, find anything. `>` lists actions only. */
+/** Go anywhere, do anything, find anything. `>` lists actions only, `?` what the API can do. */
 export function Palette({ open, onOpenChange, groups, onQuery, searching, problem }: PaletteProps) {
   const [query, setQuery] = useState('');
   const [warned, setWarned] = useState(false);
@@ -55,8 +55,8 @@ export function Palette({ open, onOpenChange, groups, onQuery, searching, proble
     setQuery(kept);
     onQuery?.(kept);
   };
-  const actionsOnly = query.startsWith('>');
-  const shown = groups.filter((group) => group.items.length > 0 && (!actionsOnly || group.actions));
+  const [sigil = ''] = /^[>?]/.exec(query) ?? [];
+  const shown = groups.filter((group) => group.items.length > 0 && (sigil === '' || group.after === sigil));
   const run = (item: PaletteItem) => {
     onOpenChange(false);
     item.run();
@@ -73,7 +73,7 @@ export function Palette({ open, onOpenChange, groups, onQuery, searching, proble
           <Command
             label="Command palette"
             loop
-            filter={(value, search, keywords) => score(value, search.replace(/^>\s*/, ''), keywords)}
+            filter={(value, search, keywords) => score(value, search.replace(/^[>?]\s*/, ''), keywords)}
             className="flex min-h-0 flex-col [&_[cmdk-group-heading]]:px-2 [&_[cmdk-group-heading]]:pt-2 [&_[cmdk-group-heading]]:pb-1 [&_[cmdk-group-heading]]:text-ink-3 [&_[cmdk-group-heading]]:text-xs"
           >
             <div className="flex h-12 shrink-0 items-center gap-2.5 border-line border-b px-4">
@@ -81,7 +81,7 @@ export function Palette({ open, onOpenChange, groups, onQuery, searching, proble
               <Command.Input
                 value={query}
                 onValueChange={type}
-                placeholder="Search or jump to…  type > for actions"
+                placeholder="Search or jump to…  > for actions, ? for the API"
                 className="h-full min-w-0 flex-1 bg-transparent text-base outline-none placeholder:text-ink-3"
               />
               {searching && <Spinner label="Searching" className="text-ink-3" />}
@@ -98,8 +98,9 @@ export function Palette({ open, onOpenChange, groups, onQuery, searching, proble
                 {problem}
               </p>
             )}
+            {/* Beside the list, not in it: a list box holds options only. */}
+            <Command.Empty className="px-4 pt-9 pb-7 text-center text-ink-3">{searching ? 'Searching…' : 'Nothing found.'}</Command.Empty>
             <Command.List className="min-h-0 flex-1 overflow-y-auto overscroll-contain p-1.5">
-              <Command.Empty className="px-2 py-8 text-center text-ink-3">{searching ? 'Searching…' : 'Nothing found.'}</Command.Empty>
               {shown.map((group) => (
                 <Command.Group key={group.heading} heading={group.heading}>
                   {group.items.map((item) => (

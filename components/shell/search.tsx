@@ -1,16 +1,29 @@
 'use client';
 
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { Boxes, CornerDownRight, KeyRound, Layers, LockKeyhole, type LucideIcon, Network, ScrollText, Waypoints } from 'lucide-react';
+import {
+  Boxes,
+  Braces,
+  CornerDownRight,
+  KeyRound,
+  Layers,
+  LockKeyhole,
+  type LucideIcon,
+  Network,
+  ScrollText,
+  Waypoints,
+} from 'lucide-react';
 import { useRouter } from 'next/navigation';
 import { useState } from 'react';
 import { RouteIcon } from '#components/routes/route-icon.tsx';
 import { useRouteIcons } from '#components/routes/use-icons.ts';
-import { useScope, useTRPC } from '#components/trpc/provider.tsx';
+import { useListedOperations } from '#components/trpc/listed-operations.ts';
+import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { Badge } from '#components/ui/badge.tsx';
 import { useSettledText } from '#components/ui/settled.ts';
 import { TestChip } from '#components/ui/test-band.tsx';
 import type { SearchType } from '#server/domain/search/schema.ts';
+import { operationsLike } from './operations-like.ts';
 import { Palette, type PaletteGroup, type PaletteItem } from './palette.tsx';
 import { queryText } from './query-text.ts';
 import { addRecent, type Recent, recentsOf } from './recents.ts';
@@ -38,6 +51,7 @@ export type SearchPaletteProps = {
 export function SearchPalette({ open, onOpenChange, groups }: SearchPaletteProps) {
   const trpc = useTRPC();
   const router = useRouter();
+  const path = usePath();
   const { slug, space } = useScope();
   const [query, setQuery] = useState('');
   const [wasOpen, setWasOpen] = useState(open);
@@ -48,8 +62,13 @@ export function SearchPalette({ open, onOpenChange, groups }: SearchPaletteProps
   const sent = queryText(query).sent;
   const q = useSettledText(sent, PAUSE_MS);
   const acts = q.startsWith('>');
+  const asks = q.startsWith('?');
+  const operations = useListedOperations(open && asks);
   const found = useQuery(
-    trpc.search.query.queryOptions({ q }, { enabled: open && q !== '' && !acts, staleTime: 10_000, placeholderData: keepPreviousData }),
+    trpc.search.query.queryOptions(
+      { q },
+      { enabled: open && q !== '' && !acts && !asks, staleTime: 10_000, placeholderData: keepPreviousData },
+    ),
   );
   const actions = useQuery(
     trpc.search.query.queryOptions({ q: acts ? q : '>' }, { enabled: open, staleTime: 60_000, placeholderData: keepPreviousData }),
@@ -79,7 +98,7 @@ export function SearchPalette({ open, onOpenChange, groups }: SearchPaletteProps
     };
   };
   const foundGroups: PaletteGroup[] =
-    q === '' || acts
+    q === '' || acts || asks
       ? []
       : (found.data?.groups ?? []).map(({ type, items }, place) => ({
           heading: kinds[type].heading,
@@ -105,7 +124,7 @@ export function SearchPalette({ open, onOpenChange, groups }: SearchPaletteProps
   const recents: PaletteGroup = { heading: 'Recent', items: recent.map((one) => asItem(one)) };
   const doable: PaletteGroup = {
     heading: 'Actions',
-    actions: true,
+    after: '>',
     items: (actions.data?.actions ?? []).map(({ id, title, url }) => ({
       id: `act-${id}`,
       label: title,
@@ -115,13 +134,25 @@ export function SearchPalette({ open, onOpenChange, groups }: SearchPaletteProps
       run: () => router.push(url),
     })),
   };
+  const documented: PaletteGroup = {
+    heading: 'API',
+    after: '?',
+    items: (asks ? operationsLike(operations.data ?? [], q.slice(1)) : []).map(({ id, summary, method, path: at }, index) => ({
+      id: `api-${id}`,
+      label: summary,
+      detail: `${method} /v1${at}`,
+      icon: <Braces />,
+      rank: 1 - index * 0.001,
+      run: () => router.push(path(`/explorer?op=${encodeURIComponent(id)}`)),
+    })),
+  };
   return (
     <Palette
       open={open}
       onOpenChange={onOpenChange}
-      groups={[recents, ...foundGroups, doable, ...groups]}
+      groups={[recents, ...foundGroups, doable, documented, ...groups]}
       onQuery={setQuery}
-      searching={(q !== '' && !acts && found.isFetching) || q !== sent}
+      searching={(q !== '' && !acts && !asks && found.isFetching) || (asks && operations.isFetching) || q !== sent}
       problem={found.error && q !== '' ? 'The search did not answer. Pages and actions still work.' : undefined}
     />
   );

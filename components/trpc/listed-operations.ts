@@ -3,10 +3,11 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ListedOperation } from '#server/domain/explorer/schema.ts';
 
-/** Everything that can be done here, with words and needed capabilities; fetched once a visit. */
-export const useListedOperations = () =>
+/** Everything that can be done here, with words and needed capabilities; fetched once a visit, when it is first `wanted`. */
+export const useListedOperations = (wanted = true) =>
   useQuery({
     queryKey: ['listed-operations'],
+    enabled: wanted,
     staleTime: Number.POSITIVE_INFINITY,
     queryFn: async () => {
       const response = await fetch('/admin/operations', { headers: { accept: 'application/json' } });
