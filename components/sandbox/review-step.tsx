@@ -2,7 +2,6 @@
 
 import { ArrowUpFromLine, FlaskConical } from 'lucide-react';
 import { useState } from 'react';
-import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
 import { useScope } from '#components/trpc/provider.tsx';
 import { MutationError, QueryError } from '#components/trpc/query-error.tsx';
 import { Button, LinkButton } from '#components/ui/button.tsx';
@@ -107,11 +106,6 @@ export function ReviewStep({ picks, onBack, onDone }: Props) {
           <p className="text-ink-2">
             What only {spaceWord(plan.to)} has stays: nothing is deleted there, and no route that exists is switched on or off.
           </p>
-          <ApiEquivalent
-            method="POST"
-            path={space === 'test' ? '/admin/sandbox/promote' : '/admin/sandbox/clone'}
-            body={{ ...asked, items: picks.slice(0, 5), fingerprint: plan.fingerprint }}
-          />
         </div>
       </SectionCard>
     </>

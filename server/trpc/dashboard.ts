@@ -31,7 +31,8 @@ export async function handleDashboard(req: Request): Promise<Response> {
     const body = op.http.startsWith('GET ') ? new Uint8Array() : await bodyOf(req);
     if (op.stream) return raw(await performRaw(op, op.stream, ctx, mergedInput(op, req, params, body)), requestId);
     const { output, result } = await perform(op, ctx, mergedInput(op, req, params, body));
-    const headers: Record<string, string> = op.http.startsWith('GET ') ? {} : { 'x-sallyport-changed': announced(ctx).join(',') };
+    const changed = op.http.startsWith('GET ') ? [] : announced(ctx);
+    const headers: Record<string, string> = changed.length > 0 ? { 'x-sallyport-changed': changed.join(',') } : {};
     return answer(
       successesOf(op)[0] ?? 200,
       op.list === 'feed' ? { data: output, ...(result as Feed<unknown>).meta } : op.list ? paged(output, result as Page<unknown>) : output,

@@ -8,6 +8,7 @@ import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
 import { rootKeys } from '#server/platform/keys.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { made } from '#server/testing/samples.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { handleDashboard } from './dashboard.ts';
 import { handleTrpc, MOST_IN_BATCH } from './handle.ts';
@@ -38,8 +39,9 @@ async function signedIn(role: 'owner' | 'viewer' = 'owner') {
   };
   const send = (path: string, init?: RequestInit) => sent(handleTrpc, `trpc/${path}`, init);
   const get = (path: string, headers: Record<string, string>) => sent(handleDashboard, path, { headers });
+  const post = (path: string, body: object) => sent(handleDashboard, path, { method: 'POST', body: JSON.stringify(body) });
   const tail = (headers: Record<string, string>) => sent(handleTail, 'logs/tail', { headers, signal: AbortSignal.timeout(300) });
-  return { w, send, get, tail };
+  return { w, send, get, post, tail };
 }
 
 const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
@@ -124,4 +126,21 @@ test('no page of somebody else starts a download in a person’s name', async ()
     assert.equal(await exports(), 2);
     await db().$executeRaw`delete from audit_logs where tenant_id = ${w.tenant.id}::uuid and action = 'export'`;
   }
+});
+
+test('a promotion over its documented path announces both spaces to the gateways, its dry run neither, and a Viewer is refused', async () => {
+  const { w, post } = await signedIn();
+  const route = await made(w.test, 'routes.create', { name: 'r', target_base_url: 'http://127.0.0.1:9' });
+  const items = [{ type: 'route', id: route.id }];
+  const looked = await post('sandbox/promote', { items, dry_run: true });
+  assert.deepEqual([looked.status, looked.headers.get('x-sallyport-changed')], [200, null]);
+  const { fingerprint } = JSON.parse(looked.text) as { fingerprint: string };
+  const done = await post('sandbox/promote', { items, fingerprint });
+  assert.equal(done.status, 200, done.text);
+  assert.deepEqual(done.headers.get('x-sallyport-changed')?.split(',').sort(), [`${w.tenant.id}:live`, `${w.tenant.id}:test`]);
+  const late = await post('sandbox/promote', { items, fingerprint });
+  assert.equal(late.status, 409);
+  assert.equal((JSON.parse(late.text) as { current: { summary: { skip: number } } }).current.summary.skip, 1);
+  const viewer = await signedIn('viewer');
+  assert.equal((await viewer.post('sandbox/promote', { items: 'all', dry_run: true })).status, 403);
 });

@@ -38,7 +38,10 @@ function move(ctx: Ctx, to: Space, input: Input): Promise<SandboxPlan> {
   return acrossSpaces(ctx, async (within, tx) => {
     if (!input.dry_run) await inTurnOf(tx, ctx);
     const first = await planned(within, ctx, to, input);
-    if (input.dry_run) return first.answer;
+    if (input.dry_run) {
+      ctx.changed = []; // nothing that a gateway would have to read again
+      return first.answer;
+    }
     await held(within, first.board);
     const plan = await planned(within, ctx, to, input);
     if (input.fingerprint !== undefined && input.fingerprint !== plan.answer.fingerprint)
