@@ -67,11 +67,6 @@ export function parseEd25519(text: string): string | undefined {
   return smallOrder.has(point.toString('hex')) ? undefined : raw.toString('base64url');
 }
 
-/** The stored form as a key object for verification. */
-export function ed25519Key(publicKey: string): KeyObject {
-  return createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: publicKey }, format: 'jwk' });
-}
-
 /** The y coordinates of order 1, 2, 4 and 8, canonical or not, without the sign bit (RFC 8032 §5.1.7, RFC 7748 §6.1). */
 const smallOrder = new Set([
   '0000000000000000000000000000000000000000000000000000000000000000',

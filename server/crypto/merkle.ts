@@ -70,17 +70,6 @@ export function merkleProof(leaves: readonly Buffer[], index: number): ProofStep
   return steps;
 }
 
-/** Whether the steps lead from the leaf hash to the root. */
-export function proofHolds(leaf: Buffer, steps: readonly ProofStep[], root: Buffer): boolean {
-  let at = leaf;
-  for (const step of steps) {
-    if (!/^[0-9a-f]{64}$/.test(step.hash)) return false;
-    const neighbour = Buffer.from(step.hash, 'hex');
-    at = step.right ? node(at, neighbour) : node(neighbour, at);
-  }
-  return at.equals(root);
-}
-
 function nextLevel(level: readonly Buffer[]): Buffer[] {
   const above: Buffer[] = [];
   for (let i = 0; i < level.length; i += 2) {
