@@ -1,22 +1,8 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
 import test from 'node:test';
 import fc from 'fast-check';
-import { type LeafRow, leafBytes, leafHash, merkleProof, merkleRoot, type ProofStep } from './merkle.ts';
-
-/** As somebody else would check a proof: by the published rule alone, with nothing of ours. */
-function proofHolds(leaf: Buffer, steps: readonly ProofStep[], root: Buffer): boolean {
-  let at = leaf;
-  for (const { hash, right } of steps) {
-    const neighbour = Buffer.from(hash, 'hex');
-    const pair = right ? [at, neighbour] : [neighbour, at];
-    at = createHash('sha256')
-      .update(Buffer.from([1]))
-      .update(Buffer.concat(pair))
-      .digest();
-  }
-  return at.equals(root);
-}
+import { proofHolds } from './merkle.fixture.ts';
+import { type LeafRow, leafBytes, leafHash, merkleProof, merkleRoot } from './merkle.ts';
 
 const route = '22222222-2222-4222-8222-222222222222';
 const base: LeafRow = {

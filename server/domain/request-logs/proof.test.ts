@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { type LeafRow, leafHash, merkleRoot, proofHolds } from '#server/crypto/merkle.ts';
+import { proofHolds } from '#server/crypto/merkle.fixture.ts';
+import { type LeafRow, leafHash, merkleRoot } from '#server/crypto/merkle.ts';
 import { verifyChainOf } from '#server/domain/audit-logs/chain-pages.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { newId } from '#server/kernel/ids.ts';
