@@ -1,7 +1,6 @@
 'use client';
 
 import { ErrorPage } from '#components/shell/error-page.tsx';
-import { TooltipProvider } from '#components/ui/tooltip.tsx';
 import './globals.css';
 
 /** Replaces the whole document when the root layout itself failed. */
@@ -9,11 +8,9 @@ export default function GlobalError({ error }: { error: Error & { digest?: strin
   return (
     <html lang="en">
       <body>
-        <TooltipProvider>
-          <ErrorPage code="500" title="The dashboard could not start" digest={error.digest}>
-            Reload the page in a moment. Proxied calls are not affected.
-          </ErrorPage>
-        </TooltipProvider>
+        <ErrorPage code="500" title="The dashboard could not start" digest={error.digest}>
+          Reload the page in a moment. Proxied calls are not affected.
+        </ErrorPage>
       </body>
     </html>
   );

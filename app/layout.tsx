@@ -6,7 +6,6 @@ import { appearanceAttributes, DENSITY_COOKIE, readAppearance, THEME_COOKIE } fr
 import { AppearanceProvider } from '#components/theme/appearance-provider.tsx';
 import { CspNonce } from '#components/theme/csp-nonce.tsx';
 import { Toaster } from '#components/ui/toaster.tsx';
-import { TooltipProvider } from '#components/ui/tooltip.tsx';
 import './globals.css';
 
 export const metadata: Metadata = {
@@ -27,10 +26,8 @@ export default async function RootLayout({ children }: { children: ReactNode }) 
         <CspNonce nonce={head.get('x-nonce') ?? undefined}>
           <NuqsAdapter>
             <AppearanceProvider initial={appearance}>
-              <TooltipProvider>
-                {children}
-                <Toaster />
-              </TooltipProvider>
+              {children}
+              <Toaster />
             </AppearanceProvider>
           </NuqsAdapter>
         </CspNonce>

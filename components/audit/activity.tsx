@@ -3,9 +3,10 @@
 import { History } from 'lucide-react';
 import { parseAsString, useQueryState } from 'nuqs';
 import { QueryError } from '#components/trpc/query-error.tsx';
-import { columnsFor, DataTable } from '#components/ui/data-table.tsx';
+import { DataTable } from '#components/ui/data-table.tsx';
 import { LoadMore } from '#components/ui/pagination.tsx';
 import { EmptyState } from '#components/ui/states.tsx';
+import { columnsFor } from '#components/ui/table-columns.ts';
 import { Time } from '#components/ui/time.tsx';
 import { EntryPanel } from './entry-panel.tsx';
 import { Sentence } from './sentence.tsx';

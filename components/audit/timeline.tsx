@@ -14,7 +14,7 @@ import { Button } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
 import { Switch } from '#components/ui/choices.tsx';
 import { useColumns } from '#components/ui/columns.tsx';
-import { columnsFor, DataTable } from '#components/ui/data-table.tsx';
+import { DataTable } from '#components/ui/data-table.tsx';
 import { Menu, type MenuEntry } from '#components/ui/dropdown-menu.tsx';
 import { type ActiveFilter, FilterBar } from '#components/ui/filter-bar.tsx';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
@@ -22,6 +22,7 @@ import { grouped } from '#components/ui/numbers.ts';
 import { LoadMore } from '#components/ui/pagination.tsx';
 import { SpanDialog, SpanText } from '#components/ui/span-dialog.tsx';
 import { NoResults } from '#components/ui/states.tsx';
+import { columnsFor } from '#components/ui/table-columns.ts';
 import { Time } from '#components/ui/time.tsx';
 import { momentText, type TimeStyle, useTimeStyle } from '#components/ui/time-style.ts';
 import { ViewsMenu } from '#components/views/views-menu.tsx';
@@ -39,7 +40,7 @@ const all = [
   column.display({ id: 'what', header: 'What', cell: ({ row }) => <Sentence entry={row.original} /> }),
   column.display({
     id: 'marks',
-    header: () => <span className="sr-only">Marks</span>,
+    header: <span className="sr-only">Marks</span>,
     meta: { hideBelow: 'md', width: '7rem' },
     cell: ({ row }) => (
       <span className="flex gap-1">

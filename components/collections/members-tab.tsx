@@ -12,9 +12,10 @@ import { usePath, useTRPC } from '#components/trpc/provider.tsx';
 import { MutationError, QueryError } from '#components/trpc/query-error.tsx';
 import { useForbidden } from '#components/trpc/role.ts';
 import { Status } from '#components/ui/badge.tsx';
-import { columnsFor, DataTable } from '#components/ui/data-table.tsx';
+import { DataTable } from '#components/ui/data-table.tsx';
 import { Pagination } from '#components/ui/pagination.tsx';
 import { EmptyState } from '#components/ui/states.tsx';
+import { columnsFor } from '#components/ui/table-columns.ts';
 import { Time } from '#components/ui/time.tsx';
 import { AddMember, takeOut, useMembersChanged } from './members.tsx';
 

@@ -11,10 +11,11 @@ import { useForbidden } from '#components/trpc/role.ts';
 import { Badge } from '#components/ui/badge.tsx';
 import { Button } from '#components/ui/button.tsx';
 import { CopyText } from '#components/ui/copy.tsx';
-import { columnsFor, DataTable } from '#components/ui/data-table.tsx';
+import { DataTable } from '#components/ui/data-table.tsx';
 import { Dialog } from '#components/ui/dialog.tsx';
 import { EmptyState } from '#components/ui/states.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
+import { columnsFor } from '#components/ui/table-columns.ts';
 import { type Variable, VariableForm } from './variable-form.tsx';
 
 const column = columnsFor<Variable>();

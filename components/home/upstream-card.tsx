@@ -19,7 +19,7 @@ import { SectionCard } from '#components/ui/layout.tsx';
 import { SecretInput } from '#components/ui/secret-input.tsx';
 
 /** Where a step begins for the keyboard: at its chosen radio, else at its first field. */
-const FIRST = '[role="radio"][tabindex="0"], input:not([type="hidden"], [tabindex="-1"])';
+const FIRST = 'input[type="radio"]:checked, input:not([type="hidden"], [type="radio"], [tabindex="-1"])';
 
 type Place = 'bearer' | 'header' | 'query' | 'none';
 type Answers = { url: string; place: Place; name: string; value: string };

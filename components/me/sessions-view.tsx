@@ -10,9 +10,10 @@ import { refusalOf } from '#components/trpc/refusal.ts';
 import { Badge } from '#components/ui/badge.tsx';
 import { Button } from '#components/ui/button.tsx';
 import { ConfirmDanger } from '#components/ui/confirm-danger.tsx';
-import { columnsFor, DataTable } from '#components/ui/data-table.tsx';
+import { DataTable } from '#components/ui/data-table.tsx';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
 import { counted } from '#components/ui/numbers.ts';
+import { columnsFor } from '#components/ui/table-columns.ts';
 import { Time } from '#components/ui/time.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import type { SessionList } from '#server/domain/people/schema.ts';
@@ -68,7 +69,7 @@ const columns = [
   column.accessor('expires_at', { header: 'Ends', meta: { hideBelow: 'lg' }, cell: ({ getValue }) => <Time value={getValue()} /> }),
   column.display({
     id: 'end',
-    header: () => <span className="sr-only">Actions</span>,
+    header: <span className="sr-only">Actions</span>,
     meta: { align: 'right' },
     cell: ({ row: { original } }) =>
       original.current ? null : (

@@ -3,8 +3,8 @@
 import type { inferRouterOutputs } from '@trpc/server';
 import { isTrial } from '#components/logs/words.ts';
 import { Badge, HttpStatus, Method } from '#components/ui/badge.tsx';
-import { type Columns, columnsFor } from '#components/ui/data-table.tsx';
 import { millis } from '#components/ui/numbers.ts';
+import { type Columns, columnsFor } from '#components/ui/table-columns.ts';
 import { Time } from '#components/ui/time.tsx';
 import type { AppRouter } from '#server/trpc/root.ts';
 
@@ -67,5 +67,5 @@ export const callColumns: Columns<Call> = [
     cell: ({ getValue }) => getValue() ?? <span className="text-ink-3">none found</span>,
   }),
   // Between others on a page it has no room for what the log tells beside it.
-  ...others.filter((one) => !('accessorKey' in one && one.accessorKey === 'environment')),
+  ...others.filter((one) => one.id !== 'environment'),
 ];

@@ -6,9 +6,9 @@ import { Badge } from '#components/ui/badge.tsx';
 import { Switch } from '#components/ui/choices.tsx';
 import { cn } from '#components/ui/cn.ts';
 import { CopyText } from '#components/ui/copy.tsx';
-import { type Columns, columnsFor } from '#components/ui/data-table.tsx';
 import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
 import { grouped } from '#components/ui/numbers.ts';
+import { type Columns, columnsFor } from '#components/ui/table-columns.ts';
 import { Time } from '#components/ui/time.tsx';
 import { Tooltip } from '#components/ui/tooltip.tsx';
 import { CallsCell, ErrorRateCell } from './figure-cells.tsx';
@@ -103,7 +103,7 @@ export function routeColumns({ colors, readOnly, namesOnly, figures, icons, onEn
       ),
     }),
   ];
-  return namesOnly ? columns.filter((one) => !('accessorKey' in one && SETTINGS.includes(String(one.accessorKey)))) : columns;
+  return namesOnly ? columns.filter((one) => !SETTINGS.includes(one.id)) : columns;
 }
 
 /** What a list of names does not hold. */

@@ -1,8 +1,8 @@
 import { Award, KeyRound, Link2 } from 'lucide-react';
 import type { Traffic } from '#components/logs/use-traffic.ts';
 import { Badge } from '#components/ui/badge.tsx';
-import { columnsFor } from '#components/ui/data-table.tsx';
 import { counted } from '#components/ui/numbers.ts';
+import { columnsFor } from '#components/ui/table-columns.ts';
 import { Time } from '#components/ui/time.tsx';
 import { Coverage, type EnvironmentLook } from './coverage.tsx';
 import type { SecretRow } from './secret-row.ts';

@@ -7,11 +7,12 @@ import { usePath, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { Badge } from '#components/ui/badge.tsx';
 import { Callout } from '#components/ui/callout.tsx';
-import { columnsFor, DataTable } from '#components/ui/data-table.tsx';
+import { DataTable } from '#components/ui/data-table.tsx';
 import { textLink } from '#components/ui/layout.tsx';
 import { grouped } from '#components/ui/numbers.ts';
 import { Stat } from '#components/ui/stat.tsx';
 import { EmptyState } from '#components/ui/states.tsx';
+import { columnsFor } from '#components/ui/table-columns.ts';
 import { Time } from '#components/ui/time.tsx';
 import { NameById } from './name-by-id.tsx';
 

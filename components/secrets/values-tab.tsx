@@ -7,10 +7,11 @@ import { useScope } from '#components/trpc/provider.tsx';
 import { useForbidden } from '#components/trpc/role.ts';
 import { Button } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
-import { columnsFor, DataTable } from '#components/ui/data-table.tsx';
+import { DataTable } from '#components/ui/data-table.tsx';
 import type { MenuEntry } from '#components/ui/dropdown-menu.tsx';
 import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
 import { lazily } from '#components/ui/lazily.tsx';
+import { columnsFor } from '#components/ui/table-columns.ts';
 import { Time } from '#components/ui/time.tsx';
 import type { SecretDetail } from '#server/domain/secrets/schema.ts';
 import { ExpiryChip } from './expiry.tsx';
@@ -67,7 +68,7 @@ const columns = [
   }),
   column.display({
     id: 'act',
-    header: () => <span className="sr-only">Actions</span>,
+    header: <span className="sr-only">Actions</span>,
     meta: { align: 'right' },
     cell: ({ row }) => (
       <Button size="sm" icon={<PenLine />} disabledReason={row.original.readOnly} onClick={row.original.set}>

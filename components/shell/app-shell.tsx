@@ -1,14 +1,13 @@
 'use client';
 
-import { Dialog as Base } from '@base-ui/react/dialog';
 import { MenuIcon, Search, SquareTerminal } from 'lucide-react';
 import { lazy, type ReactNode, Suspense, useRef, useState } from 'react';
 import { useDevPane } from '#components/dev-pane/use-dev-pane.ts';
 import { remember } from '#components/theme/appearance-provider.tsx';
 import { Button, IconButton } from '#components/ui/button.tsx';
 import { cn } from '#components/ui/cn.ts';
-import { scrim } from '#components/ui/dialog.tsx';
 import { Kbd } from '#components/ui/kbd.tsx';
+import { onDemand } from '#components/ui/on-demand.ts';
 import { useSettled } from '#components/ui/settled.ts';
 import { type Space, TestBand, TestChip } from '#components/ui/test-band.tsx';
 import { Breadcrumb, CrumbProvider } from './crumbs.tsx';
@@ -29,6 +28,7 @@ const loadShortcuts = () => import('./shortcut-sheet.tsx').then((module) => ({ d
 const Palette = lazy(loadPalette);
 const DevPane = lazy(() => import('#components/dev-pane/dev-pane.tsx').then((module) => ({ default: module.DevPane })));
 const ShortcutSheet = lazy(loadShortcuts);
+const drawerView = onDemand(() => import('./drawer.tsx').then((module) => module.Drawer));
 
 export type AppShellProps = {
   workspaces: readonly Workspace[];
@@ -66,6 +66,7 @@ export function AppShell(props: AppShellProps) {
   } = props;
   const [collapsed, setCollapsed] = useState(props.railCollapsed ?? false);
   const [drawer, setDrawer] = useState(false);
+  const Drawer = drawerView.use(drawer);
   const [palette, setPalette] = useState(false);
   const [shortcuts, setShortcuts] = useState(false);
   const place: Place = { slug: current.slug, space };
@@ -161,9 +162,11 @@ export function AppShell(props: AppShellProps) {
           </div>
         </div>
       </div>
-      <Drawer open={drawer} onOpenChange={setDrawer}>
-        <Rail place={place} collapsed={false} onNavigate={() => setDrawer(false)} foot={railFoot} />
-      </Drawer>
+      {Drawer && (
+        <Drawer open={drawer} onOpenChange={setDrawer}>
+          <Rail place={place} collapsed={false} onNavigate={() => setDrawer(false)} foot={railFoot} />
+        </Drawer>
+      )}
       <Suspense fallback={null}>
         {overlays && (
           <>
@@ -188,22 +191,5 @@ function SearchBox({ onOpen }: { onOpen: () => void }) {
       </Button>
       <IconButton label="Search" keys="mod+k" icon={<Search />} onClick={onOpen} tooltipSide="bottom" className="lg:hidden" />
     </>
-  );
-}
-
-function Drawer({ open, onOpenChange, children }: { open: boolean; onOpenChange: (open: boolean) => void; children: ReactNode }) {
-  return (
-    <Base.Root open={open} onOpenChange={onOpenChange}>
-      <Base.Portal>
-        <Base.Backdrop className={scrim} />
-        <Base.Popup
-          aria-modal="true"
-          aria-label="Pages"
-          className="fixed inset-y-0 left-0 z-50 w-72 max-w-[84vw] border-line-strong border-r bg-canvas shadow-overlay outline-none transition-[translate,opacity] duration-200 ease-out data-ending-style:-translate-x-8 data-starting-style:-translate-x-8 data-ending-style:opacity-0 data-starting-style:opacity-0"
-        >
-          {children}
-        </Base.Popup>
-      </Base.Portal>
-    </Base.Root>
   );
 }

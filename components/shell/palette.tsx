@@ -4,8 +4,8 @@ import { Dialog as Base } from '@base-ui/react/dialog';
 import { Command } from 'cmdk';
 import { Search, TriangleAlert } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
-import { scrim } from '#components/ui/dialog.tsx';
 import { Kbd } from '#components/ui/kbd.tsx';
+import { scrim } from '#components/ui/scrim.ts';
 import { Spinner } from '#components/ui/spinner.tsx';
 import { queryText, SAFE_LENGTH } from './query-text.ts';
 

@@ -1,9 +1,10 @@
 'use client';
 
-import { CSPProvider } from '@base-ui/react/csp-provider';
-import type { ReactNode } from 'react';
+import { createContext, type ReactNode } from 'react';
 
-/** Hands the request's nonce to the few inline <style> elements the primitives render. */
+/** The request's nonce, for the few inline <style> elements the primitives render. */
+export const Nonce = createContext<string | undefined>(undefined);
+
 export const CspNonce = ({ nonce, children }: { nonce: string | undefined; children: ReactNode }) => (
-  <CSPProvider nonce={nonce}>{children}</CSPProvider>
+  <Nonce value={nonce}>{children}</Nonce>
 );

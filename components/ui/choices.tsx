@@ -1,11 +1,7 @@
 'use client';
 
-import { Checkbox as BaseCheckbox } from '@base-ui/react/checkbox';
-import { Radio } from '@base-ui/react/radio';
-import { RadioGroup } from '@base-ui/react/radio-group';
-import { Switch as BaseSwitch } from '@base-ui/react/switch';
 import { Check, Minus } from 'lucide-react';
-import { type ReactNode, useId } from 'react';
+import { type ComponentProps, type ReactNode, useId } from 'react';
 import { cn } from './cn.ts';
 import { useFieldLabelId } from './field.tsx';
 import { DisabledReason } from './tooltip.tsx';
@@ -37,27 +33,29 @@ export function Checkbox({
   className,
 }: CheckboxProps) {
   const id = useId();
+  const Mark = indeterminate ? Minus : Check;
   return (
-    // biome-ignore lint/a11y/noLabelWithoutControl: the checkbox inside renders the control.
     <label className={cn('flex items-start gap-2', hideLabel && 'p-1', disabled && 'text-ink-3', className)}>
-      <BaseCheckbox.Root
-        checked={checked}
-        onCheckedChange={onCheckedChange}
-        indeterminate={indeterminate}
-        disabled={disabled}
-        name={name}
-        aria-labelledby={`${id}-label`}
-        aria-describedby={description ? id : undefined}
-        className="mt-0.5 flex size-4 shrink-0 items-center justify-center rounded-xs border border-line-control bg-surface text-on-accent transition-colors data-checked:border-accent data-indeterminate:border-accent data-checked:bg-accent data-indeterminate:bg-accent data-disabled:opacity-55"
-      >
-        <BaseCheckbox.Indicator className="flex data-unchecked:hidden">
-          {indeterminate ? (
-            <Minus aria-hidden className="size-3" strokeWidth={3} />
-          ) : (
-            <Check aria-hidden className="size-3" strokeWidth={3} />
-          )}
-        </BaseCheckbox.Indicator>
-      </BaseCheckbox.Root>
+      <span className="relative mt-0.5 flex size-4 shrink-0">
+        <input
+          type="checkbox"
+          ref={(box) => {
+            if (box) box.indeterminate = indeterminate ?? false;
+          }}
+          checked={checked}
+          onChange={(event) => onCheckedChange(event.target.checked)}
+          disabled={disabled}
+          name={name}
+          aria-labelledby={`${id}-label`}
+          aria-describedby={description ? id : undefined}
+          className="peer size-4 appearance-none rounded-xs border border-line-control bg-surface transition-colors checked:border-accent checked:bg-accent indeterminate:border-accent indeterminate:bg-accent disabled:opacity-55"
+        />
+        <Mark
+          aria-hidden
+          className="pointer-events-none absolute inset-0 m-auto hidden size-3 text-on-accent peer-checked:block peer-indeterminate:block forced-colors:hidden!"
+          strokeWidth={3}
+        />
+      </span>
       <LabelText {...{ id, label, description, hideLabel }} />
     </label>
   );
@@ -72,21 +70,21 @@ export function Switch({ checked, onCheckedChange, label, description, disabledR
   const disabled = disabledReason !== undefined;
   return (
     <DisabledReason reason={disabledReason}>
-      {/* biome-ignore lint/a11y/noLabelWithoutControl: the switch inside renders the control. */}
-      <label className={cn('flex items-start gap-2.5', disabled && 'text-ink-3', className)}>
-        <BaseSwitch.Root
-          checked={checked}
-          onCheckedChange={onCheckedChange}
-          disabled={disabled}
-          name={name}
-          aria-labelledby={`${id}-label`}
-          aria-describedby={description ? id : undefined}
-          className="mt-px flex h-4.5 w-8 shrink-0 items-center rounded-full border border-line-control bg-line-control px-px transition-colors data-checked:border-accent data-checked:bg-accent data-disabled:opacity-55"
-        >
-          <BaseSwitch.Thumb className="size-3.5 rounded-full bg-surface shadow-xs transition-transform duration-150 ease-out data-checked:translate-x-3.5 data-checked:bg-on-accent" />
-        </BaseSwitch.Root>
-        <LabelText {...{ id, label, description, hideLabel }} />
-      </label>
+    <label className={cn('flex items-start gap-2.5', disabled && 'text-ink-3', className)}>
+      <input
+        type="checkbox"
+        // biome-ignore lint/a11y/useAriaPropsForRole: a checkbox tells its state by itself.
+        role="switch"
+        checked={checked}
+        onChange={(event) => onCheckedChange(event.target.checked)}
+        disabled={disabled}
+        name={name}
+        aria-labelledby={`${id}-label`}
+        aria-describedby={description ? id : undefined}
+        className="mt-px flex h-4.5 w-8 shrink-0 appearance-none items-center rounded-full border border-line-control bg-line-control px-px transition-colors before:size-3.5 before:rounded-full before:bg-surface before:shadow-xs before:transition-transform before:duration-150 before:ease-out checked:border-accent checked:bg-accent checked:before:translate-x-3.5 checked:before:bg-on-accent disabled:opacity-55"
+      />
+      <LabelText {...{ id, label, description, hideLabel }} />
+    </label>
     </DisabledReason>
   );
 }
@@ -130,11 +128,10 @@ const grid = { 1: '', 2: 'sm:grid-cols-2', 3: 'sm:grid-cols-3' } as const;
 /** A few choices that each need a sentence. */
 export function RadioCards<V extends string>({ options, value, onValueChange, label, columns = 1, name }: RadioCardsProps<V>) {
   const labelId = useFieldLabelId();
+  const group = useId();
   return (
-    <RadioGroup
-      value={value}
-      onValueChange={(next) => onValueChange(next as V)}
-      name={name}
+    <div
+      role="radiogroup"
       aria-label={label}
       aria-labelledby={label ? undefined : labelId}
       className={cn('grid grid-cols-1 gap-2', grid[columns])}
@@ -143,15 +140,14 @@ export function RadioCards<V extends string>({ options, value, onValueChange, la
         // biome-ignore lint/a11y/noLabelWithoutControl: the radio inside renders the control.
         <label
           key={option.value}
-          className="flex cursor-pointer gap-2.5 rounded-lg border border-line-strong bg-surface p-3 shadow-xs transition-colors hover:border-line-control has-data-checked:border-accent has-data-checked:bg-accent-soft has-data-disabled:cursor-not-allowed has-data-disabled:bg-subtle"
+          className="flex cursor-pointer gap-2.5 rounded-lg border border-line-strong bg-surface p-3 shadow-xs transition-colors hover:border-line-control has-checked:border-accent has-checked:bg-accent-soft has-disabled:cursor-not-allowed has-disabled:bg-subtle"
         >
-          <Radio.Root
-            value={option.value}
+          <RadioMark
+            name={name ?? group}
+            checked={option.value === value}
+            onChange={() => onValueChange(option.value)}
             disabled={Boolean(option.disabledReason)}
-            className="mt-0.5 flex size-4 shrink-0 items-center justify-center rounded-full border border-line-control bg-surface data-checked:border-accent data-checked:bg-accent"
-          >
-            <Radio.Indicator className="size-1.5 rounded-full bg-on-accent data-unchecked:hidden" />
-          </Radio.Root>
+          />
           <span className="min-w-0 flex-1">
             <span className="flex items-center gap-1.5 font-medium text-sm">
               {option.icon}
@@ -162,6 +158,15 @@ export function RadioCards<V extends string>({ options, value, onValueChange, la
           </span>
         </label>
       ))}
-    </RadioGroup>
+    </div>
   );
 }
+
+/** The round button of one choice; those of one question share their `name`. */
+export const RadioMark = (props: ComponentProps<'input'> & { name: string }) => (
+  <input
+    {...props}
+    type="radio"
+    className="mt-0.5 flex size-4 shrink-0 appearance-none items-center justify-center rounded-full border border-line-control bg-surface before:hidden before:size-1.5 before:rounded-full before:bg-on-accent checked:border-accent checked:bg-accent checked:before:block"
+  />
+);

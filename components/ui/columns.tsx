@@ -3,9 +3,9 @@
 import { Columns3 } from 'lucide-react';
 import { useMemo } from 'react';
 import { Button } from './button.tsx';
-import type { Columns } from './data-table.tsx';
 import { Menu } from './dropdown-menu.tsx';
 import { useStored } from './stored.ts';
+import type { Columns } from './table-columns.ts';
 
 export type ColumnChoice = {
   /** Columns that can be left out, in the order of the table; the first names the row and always stays. */
@@ -19,16 +19,14 @@ export function useColumns<T>(page: string, columns: Columns<T>): { columns: Col
   const [stored, store] = useStored(`sp_columns_${page}`, '');
   const hidden = useMemo(() => new Set(stored.split(',').filter(Boolean)), [stored]);
   return {
-    columns: useMemo(() => columns.filter((column, index) => index === 0 || !hidden.has(idOf(column))), [columns, hidden]),
+    columns: useMemo(() => columns.filter((column, index) => index === 0 || !hidden.has(column.id)), [columns, hidden]),
     choice: {
-      all: columns.slice(1).flatMap((column) => (typeof column.header === 'string' ? [{ id: idOf(column), label: column.header }] : [])),
+      all: columns.slice(1).flatMap((column) => (typeof column.header === 'string' ? [{ id: column.id, label: column.header }] : [])),
       hidden,
       hide: (ids) => store(ids.join(',')),
     },
   };
 }
-
-const idOf = <T,>(column: Columns<T>[number]): string => column.id ?? ('accessorKey' in column ? String(column.accessorKey) : '');
 
 /** The menu that leaves columns out and brings them back. */
 export function ColumnsMenu({ choice: { all, hidden, hide } }: { choice: ColumnChoice }) {

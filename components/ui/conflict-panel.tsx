@@ -1,10 +1,9 @@
 'use client';
 
-import { Radio } from '@base-ui/react/radio';
-import { RadioGroup } from '@base-ui/react/radio-group';
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { Button } from './button.tsx';
 import { Callout } from './callout.tsx';
+import { RadioMark } from './choices.tsx';
 import { type Choice, type Difference, inWords } from './conflict.ts';
 
 export type ConflictPanelProps = {
@@ -33,6 +32,11 @@ export function ConflictPanel({ differences, kept, labels = {}, show, onSave, on
   useEffect(() => box.current?.focus(), []);
   const read = (field: string, value: unknown) => show?.(field, value) ?? words(value);
   const name = (field: string) => labels[field] ?? inWords(field);
+  const choice = (field: string, value: Choice) => ({
+    name: `${id}-${field}`,
+    checked: choices[field] === value,
+    onChoose: () => setChoices({ ...choices, [field]: value }),
+  });
   return (
     <section ref={box} tabIndex={-1} aria-labelledby={id} className="rounded-lg outline-none">
       <Callout
@@ -56,25 +60,20 @@ export function ConflictPanel({ differences, kept, labels = {}, show, onSave, on
         <ul className="mt-2 flex flex-col gap-2">
           {differences.map((difference) => (
             <li key={difference.field} className="rounded-md border border-line-strong bg-surface p-2.5">
-              <RadioGroup
-                value={choices[difference.field]}
-                onValueChange={(choice) => setChoices({ ...choices, [difference.field]: choice as Choice })}
-                aria-labelledby={`${id}-${difference.field}`}
-                className="flex flex-col gap-1.5"
-              >
+              <div role="radiogroup" aria-labelledby={`${id}-${difference.field}`} className="flex flex-col gap-1.5">
                 <p className="text-xs">
                   <span id={`${id}-${difference.field}`} className="font-medium text-ink">
                     {name(difference.field)}
                   </span>
                   <span className="text-ink-3"> was {read(difference.field, difference.base)}</span>
                 </p>
-                <Version value="mine" title={difference.clash ? 'Keep mine' : 'Put it back'}>
+                <Version {...choice(difference.field, 'mine')} title={difference.clash ? 'Keep mine' : 'Put it back'}>
                   {read(difference.field, difference.mine)}
                 </Version>
-                <Version value="theirs" title="Take theirs">
+                <Version {...choice(difference.field, 'theirs')} title="Take theirs">
                   {read(difference.field, difference.theirs)}
                 </Version>
-              </RadioGroup>
+              </div>
             </li>
           ))}
         </ul>
@@ -83,16 +82,13 @@ export function ConflictPanel({ differences, kept, labels = {}, show, onSave, on
   );
 }
 
-function Version({ value, title, children }: { value: Choice; title: string; children: ReactNode }) {
+type VersionProps = { name: string; checked: boolean; onChoose: () => void; title: string; children: ReactNode };
+
+function Version({ name, checked, onChoose, title, children }: VersionProps) {
   return (
     // biome-ignore lint/a11y/noLabelWithoutControl: the radio inside renders the control.
     <label className="flex cursor-pointer items-start gap-2 text-sm">
-      <Radio.Root
-        value={value}
-        className="mt-0.5 flex size-4 shrink-0 items-center justify-center rounded-full border border-line-control bg-surface data-checked:border-accent data-checked:bg-accent"
-      >
-        <Radio.Indicator className="size-1.5 rounded-full bg-on-accent data-unchecked:hidden" />
-      </Radio.Root>
+      <RadioMark name={name} checked={checked} onChange={onChoose} />
       <span className="w-20 shrink-0 text-ink-2">{title}</span>
       <span className="min-w-0 font-mono text-ink text-xs leading-5 [overflow-wrap:anywhere]">{children}</span>
     </label>

@@ -1,34 +1,14 @@
 'use client';
 
-import { type ColumnDef, createColumnHelper, flexRender, getCoreRowModel, type RowData, useReactTable } from '@tanstack/react-table';
 import { ArrowDown, ArrowUp, ChevronsUpDown } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Checkbox } from './choices.tsx';
 import { cn } from './cn.ts';
 import type { MenuEntry } from './dropdown-menu.tsx';
+import type { Columns } from './table-columns.ts';
 import { type Selection, useTableKeys } from './table-keys.ts';
 import { BodyRow, hidden } from './table-row.tsx';
 
-declare module '@tanstack/react-table' {
-  interface ColumnMeta<TData extends RowData, TValue> {
-    align?: 'left' | 'right';
-    /** The column disappears on windows narrower than this; the details are one click away. */
-    hideBelow?: 'sm' | 'md' | 'lg' | 'xl' | '2xl';
-    /** CSS width; without one the column takes what its content needs. */
-    width?: string;
-    /** The key the list endpoint sorts by; without one the header is plain text. */
-    sort?: string;
-    /** The cell's text is cut with an ellipsis instead of widening the table. */
-    truncate?: boolean;
-    /** The cell grows with its text up to this CSS width, and cuts what is longer: one long name must not push the other columns out of sight. */
-    cap?: string;
-  }
-}
-
-/** A typed column builder: `const column = columnsFor<Route>()`. Define columns once, outside the component. */
-export const columnsFor = <T extends RowData>() => createColumnHelper<T>();
-// biome-ignore lint/suspicious/noExplicitAny: TanStack's own type for columns of mixed value types.
-export type Columns<T> = ColumnDef<T, any>[];
 export type Sort = { sort: string; order: 'asc' | 'desc' };
 
 export type DataTableProps<T> = {
@@ -78,20 +58,10 @@ export function DataTable<T>(props: DataTableProps<T>) {
     refreshing,
     className,
   } = props;
-  const table = useReactTable({
-    data: (rows ?? []) as T[],
-    columns,
-    getRowId: rowId,
-    getCoreRowModel: getCoreRowModel(),
-    manualSorting: true,
-    manualPagination: true,
-  });
-  const model = table.getRowModel().rows;
-  const ids = model.map((row) => row.id);
+  const ids = rows?.map(rowId) ?? [];
   const keys = useTableKeys({ ids, selection });
-  const headers = table.getFlatHeaders();
-  const span = headers.length + (selection ? 1 : 0) + (actions ? 1 : 0);
-  if (rows && model.length === 0 && empty) return <>{empty}</>;
+  const span = columns.length + (selection ? 1 : 0) + (actions ? 1 : 0);
+  if (rows?.length === 0 && empty) return <>{empty}</>;
   return (
     <div className={cn('relative min-w-0 overflow-x-auto rounded-lg border border-line-strong bg-surface', className)}>
       <table ref={keys.tableRef} aria-busy={refreshing || !rows || undefined} className="w-full border-separate border-spacing-0">
@@ -103,13 +73,11 @@ export function DataTable<T>(props: DataTableProps<T>) {
                 <SelectAll ids={ids} selection={selection} />
               </th>
             )}
-            {headers.map((header, index) => {
-              const meta = header.column.columnDef.meta;
-              const label = flexRender(header.column.columnDef.header, header.getContext());
+            {columns.map(({ id, header, meta }, index) => {
               const current = meta?.sort && sort?.sort === meta.sort ? sort.order : undefined;
               return (
                 <th
-                  key={header.id}
+                  key={id}
                   scope="col"
                   style={{ width: meta?.width }}
                   aria-sort={current && (current === 'asc' ? 'ascending' : 'descending')}
@@ -122,9 +90,9 @@ export function DataTable<T>(props: DataTableProps<T>) {
                   )}
                 >
                   {meta?.sort && onSort ? (
-                    <SortButton label={label} order={current} onSort={(order) => onSort({ sort: meta.sort ?? '', order })} />
+                    <SortButton label={header} order={current} onSort={(order) => onSort({ sort: meta.sort ?? '', order })} />
                   ) : (
-                    label
+                    header
                   )}
                 </th>
               );
@@ -138,15 +106,17 @@ export function DataTable<T>(props: DataTableProps<T>) {
         </thead>
         <tbody className={cn('transition-opacity', refreshing && 'opacity-70')}>
           {rows
-            ? model.map((row) => (
+            ? rows.map((row) => (
                 <BodyRow
-                  key={row.id}
+                  key={rowId(row)}
+                  id={rowId(row)}
                   row={row}
-                  name={rowName(row.original)}
-                  href={rowHref?.(row.original)}
-                  onOpen={onOpen && (() => onOpen(row.original))}
-                  isOpen={openId === row.id}
-                  entries={actions?.(row.original)}
+                  columns={columns}
+                  name={rowName(row)}
+                  href={rowHref?.(row)}
+                  onOpen={onOpen && (() => onOpen(row))}
+                  isOpen={openId === rowId(row)}
+                  entries={actions?.(row)}
                   selection={selection}
                   toggle={keys.toggle}
                 />

@@ -1,13 +1,10 @@
 'use client';
 
-import { Menu as Base } from '@base-ui/react/menu';
-import { Check } from 'lucide-react';
-import Link from 'next/link';
 import type { ReactElement, ReactNode } from 'react';
-import { cn } from './cn.ts';
-import { Kbd } from './kbd.tsx';
-import { useLayerHost } from './layer-host.ts';
-import { listItem } from './list-item.ts';
+import { onDemand } from './on-demand.ts';
+import { usePopupTrigger } from './popup-trigger.ts';
+
+const popup = onDemand(() => import('./menu-popup.tsx').then((module) => module.MenuPopup));
 
 export type MenuAction = {
   label: ReactNode;
@@ -34,84 +31,13 @@ export type MenuProps = {
   className?: string;
 };
 
-export function Menu({ trigger, entries, align = 'end', side = 'bottom', className }: MenuProps) {
-  const host = useLayerHost();
+export function Menu({ trigger, ...list }: MenuProps) {
+  const { button, state } = usePopupTrigger(trigger, 'menu', popup.fetch);
+  const Popup = popup.use(state?.open ?? false);
   return (
-    <Base.Root>
-      <Base.Trigger render={trigger} />
-      <Base.Portal container={host}>
-        <Base.Positioner align={align} side={side} sideOffset={4} className="z-50 outline-none">
-          <Base.Popup
-            className={cn('popup-motion popup-surface max-h-(--available-height) min-w-44 max-w-80 overflow-y-auto p-1', className)}
-          >
-            {groups(entries).map((group, index) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: entries are given whole on each render.
-              <Base.Group key={index} className={cn(index > 0 && 'mt-1 border-line border-t pt-1')}>
-                {group.heading && <Base.GroupLabel className="px-2 pt-1.5 pb-1 text-ink-3 text-xs">{group.heading}</Base.GroupLabel>}
-                {group.actions.map((action, at) => (
-                  // biome-ignore lint/suspicious/noArrayIndexKey: as above.
-                  <Item key={at} {...action} />
-                ))}
-              </Base.Group>
-            ))}
-          </Base.Popup>
-        </Base.Positioner>
-      </Base.Portal>
-    </Base.Root>
-  );
-}
-
-function Item({ label, icon, detail, href, onSelect, danger, checked, keys, disabledReason }: MenuAction) {
-  const look = cn(
-    listItem,
-    '[&>svg]:size-4 [&>svg]:text-ink-3',
-    danger && 'text-bad-ink data-highlighted:bg-bad-soft [&>svg]:text-bad-ink',
-  );
-  const body = (
     <>
-      {icon}
-      <span className="min-w-0 flex-1">
-        <span className="block truncate">{label}</span>
-        {(disabledReason ?? detail) && <span className="block text-ink-3 text-xs">{disabledReason ?? detail}</span>}
-      </span>
-      {keys && <Kbd keys={keys} />}
-      {checked && <Check aria-hidden className="text-accent-ink!" />}
+      {button}
+      {Popup && state && <Popup state={state} {...list} />}
     </>
   );
-  if (checked !== undefined) {
-    return (
-      <Base.CheckboxItem
-        checked={checked}
-        onCheckedChange={() => onSelect?.()}
-        closeOnClick
-        disabled={Boolean(disabledReason)}
-        className={look}
-      >
-        {body}
-      </Base.CheckboxItem>
-    );
-  }
-  if (href && !disabledReason) {
-    return (
-      <Base.LinkItem render={<Link href={href} />} closeOnClick className={look}>
-        {body}
-      </Base.LinkItem>
-    );
-  }
-  return (
-    <Base.Item disabled={Boolean(disabledReason)} onClick={onSelect} className={look}>
-      {body}
-    </Base.Item>
-  );
-}
-
-/** Cuts the flat list at its separators and headings. */
-function groups(entries: readonly MenuEntry[]): { heading?: ReactNode; actions: MenuAction[] }[] {
-  const out: { heading?: ReactNode; actions: MenuAction[] }[] = [{ actions: [] }];
-  for (const entry of entries) {
-    if (entry === 'separator') out.push({ actions: [] });
-    else if ('heading' in entry) out.push({ heading: entry.heading, actions: [] });
-    else out.at(-1)?.actions.push(entry);
-  }
-  return out.filter((group) => group.actions.length > 0);
 }

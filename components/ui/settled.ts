@@ -2,12 +2,15 @@
 
 import { useEffect, useState } from 'react';
 
-/** True once the page has settled: from then on what it may need next is fetched without being in the way. */
+/** When a page has settled: from then on what it may need next is fetched without being in the way. */
+export const SETTLE_MS = 800;
+
+/** True once the page has settled. */
 export function useSettled(): boolean {
   const [settled, setSettled] = useState(false);
   useEffect(() => {
     // Safari has no requestIdleCallback.
-    const timer = setTimeout(() => setSettled(true), 800);
+    const timer = setTimeout(() => setSettled(true), SETTLE_MS);
     return () => clearTimeout(timer);
   }, []);
   return settled;

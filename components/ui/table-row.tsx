@@ -1,6 +1,5 @@
 'use client';
 
-import { flexRender, type Row } from '@tanstack/react-table';
 import { MoreHorizontal } from 'lucide-react';
 import Link from 'next/link';
 import type { ReactNode } from 'react';
@@ -8,6 +7,7 @@ import { IconButton } from './button.tsx';
 import { Checkbox } from './choices.tsx';
 import { cn } from './cn.ts';
 import { Menu, type MenuEntry } from './dropdown-menu.tsx';
+import type { Columns } from './table-columns.ts';
 import type { Selection } from './table-keys.ts';
 
 /** Columns that leave narrow windows, as classes. */
@@ -20,7 +20,9 @@ export const hidden = {
 } as const;
 
 type BodyRowProps<T> = {
-  row: Row<T>;
+  id: string;
+  row: T;
+  columns: Columns<T>;
   name: string;
   href: string | undefined;
   onOpen: (() => void) | undefined;
@@ -31,11 +33,11 @@ type BodyRowProps<T> = {
 };
 
 /** One row: its cells, the stretched link, the checkbox and the menu. */
-export function BodyRow<T>({ row, name, href, onOpen, isOpen, entries, selection, toggle }: BodyRowProps<T>) {
-  const selected = selection?.selected.has(row.id) ?? false;
+export function BodyRow<T>({ id, row, columns, name, href, onOpen, isOpen, entries, selection, toggle }: BodyRowProps<T>) {
+  const selected = selection?.selected.has(id) ?? false;
   return (
     <tr
-      data-row={row.id}
+      data-row={id}
       tabIndex={-1}
       aria-selected={selection ? selected : undefined}
       aria-current={isOpen || undefined}
@@ -48,14 +50,13 @@ export function BodyRow<T>({ row, name, href, onOpen, isOpen, entries, selection
     >
       {selection && (
         <td className={cn(bodyCell, 'relative z-10 w-8 pr-0')}>
-          <Checkbox hideLabel label={`Select ${name}`} checked={selected} onCheckedChange={() => toggle(row.id, false)} className="-ml-1" />
+          <Checkbox hideLabel label={`Select ${name}`} checked={selected} onCheckedChange={() => toggle(id, false)} className="-ml-1" />
         </td>
       )}
-      {row.getVisibleCells().map((cell, index) => {
-        const meta = cell.column.columnDef.meta;
-        const rendered = flexRender(cell.column.columnDef.cell, cell.getContext());
+      {columns.map(({ id: columnId, meta, value, cell }, index) => {
+        const rendered = cell(row);
         // Above the stretched link, so that pointing at the text tells the whole of it; no wider than its cell, or it would lie over the next one.
-        const whole = meta?.cap ? cell.getValue() : undefined;
+        const whole = meta?.cap ? value(row) : undefined;
         const content =
           typeof whole === 'string' ? (
             <span title={whole} className="relative z-10 block truncate">
@@ -66,7 +67,7 @@ export function BodyRow<T>({ row, name, href, onOpen, isOpen, entries, selection
           );
         return (
           <td
-            key={cell.id}
+            key={columnId}
             style={meta?.cap ? { maxWidth: `min(${meta.cap}, 44vw)` } : undefined}
             className={cn(
               bodyCell,

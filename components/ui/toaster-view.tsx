@@ -1,10 +1,20 @@
 'use client';
 
 import { CircleAlert, CircleCheck, Info } from 'lucide-react';
+import { useEffect } from 'react';
 import { Toaster as Sonner } from 'sonner';
 import { useAppearance } from '#components/theme/appearance-provider.tsx';
 
+export { toast } from 'sonner';
+
+let mounted: () => void;
+/** From then on a notice is heard. */
+export const cornerMounted = new Promise<void>((resolve) => {
+  mounted = resolve;
+});
+
 export function ToasterView() {
+  useEffect(() => mounted(), []);
   const { theme } = useAppearance();
   return (
     <Sonner

@@ -1,18 +1,24 @@
 'use client';
 
-import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
+import type { ReactNode } from 'react';
 import { CopyText } from './copy.tsx';
+import { onDemand } from './on-demand.ts';
 
-const View = lazy(() => import('./toaster-view.tsx').then((module) => ({ default: module.ToasterView })));
+const view = onDemand(() => import('./toaster-view.tsx').then((module) => module.ToasterView));
 
-/** The corner where short notices appear; mounted once by the root layout. Its code comes after the page's own. */
+/** The corner where short notices appear; mounted once by the root layout. */
 export function Toaster() {
-  const [mounted, setMounted] = useState(false);
-  useEffect(() => setMounted(true), []);
-  return <Suspense fallback={null}>{mounted && <View />}</Suspense>;
+  const View = view.use(false);
+  return View ? <View /> : null;
 }
 
-const toasts = () => import('sonner').then((module) => module.toast);
+/** The corner listens from its mounting on: what is said before that would be heard by nobody. */
+async function toasts() {
+  view.fetch();
+  const { toast, cornerMounted } = await import('./toaster-view.tsx');
+  await cornerMounted;
+  return toast;
+}
 
 /** Something was done. With `undo` the notice stays ten seconds. */
 export function notifyDone(message: string, undo?: { label?: string; run: () => void }): void {

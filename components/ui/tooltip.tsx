@@ -1,13 +1,33 @@
 'use client';
 
-import { Tooltip as Base } from '@base-ui/react/tooltip';
-import { type ReactElement, type ReactNode, useId } from 'react';
+import {
+  cloneElement,
+  type FocusEvent,
+  type PointerEvent,
+  type ReactElement,
+  type ReactNode,
+  useEffect,
+  useId,
+  useRef,
+  useState,
+} from 'react';
+import { onDemand } from './on-demand.ts';
 
-export const TooltipProvider = ({ children }: { children: ReactNode }) => (
-  <Base.Provider delay={350} closeDelay={0}>
-    {children}
-  </Base.Provider>
-);
+const popup = onDemand(() => import('./tooltip-popup.tsx').then((module) => module.TooltipPopup));
+
+/** A pointer that only passes over opens nothing; from one to the next the words come at once. */
+const DELAY_MS = 350;
+const NEXT_MS = 400;
+/** The way of the pointer from the control to its words. */
+const REACH_MS = 80;
+let closedAt = Number.NEGATIVE_INFINITY;
+
+type Handlers = {
+  onPointerEnter?: (event: PointerEvent<Element>) => void;
+  onPointerLeave?: (event: PointerEvent<Element>) => void;
+  onFocus?: (event: FocusEvent<Element>) => void;
+  onBlur?: (event: FocusEvent<Element>) => void;
+};
 
 export type TooltipProps = {
   content: ReactNode;
@@ -18,17 +38,58 @@ export type TooltipProps = {
 };
 
 export function Tooltip({ content, children, side = 'top', align = 'center' }: TooltipProps) {
+  const [anchor, setAnchor] = useState<Element>();
+  const [open, setOpen] = useState(false);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const Popup = popup.use(false);
+  const show = (at: Element, delay: number) => {
+    popup.fetch();
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => {
+      setAnchor(at);
+      setOpen(true);
+    }, delay);
+  };
+  const hide = (delay = 0) => {
+    clearTimeout(timer.current);
+    if (!open) return;
+    timer.current = setTimeout(() => {
+      closedAt = performance.now();
+      setOpen(false);
+    }, delay);
+  };
+  const own = children.props as Handlers;
+  const handlers: Handlers = {
+    onPointerEnter: (event) => {
+      own.onPointerEnter?.(event);
+      if (event.pointerType !== 'touch') show(event.currentTarget, performance.now() - closedAt < NEXT_MS ? 0 : DELAY_MS);
+    },
+    onPointerLeave: (event) => {
+      own.onPointerLeave?.(event);
+      hide(REACH_MS);
+    },
+    onFocus: (event) => {
+      own.onFocus?.(event);
+      if (event.currentTarget.matches(':focus-visible')) show(event.currentTarget, 0);
+    },
+    onBlur: (event) => {
+      own.onBlur?.(event);
+      hide();
+    },
+  };
   return (
-    <Base.Root>
-      <Base.Trigger render={children} closeOnClick={false} />
-      <Base.Portal>
-        <Base.Positioner side={side} align={align} sideOffset={6} className="z-60">
-          <Base.Popup className="popup-motion max-w-72 rounded-md border border-line-strong bg-overlay px-2 py-1 text-ink text-xs shadow-overlay">
-            {content}
-          </Base.Popup>
-        </Base.Positioner>
-      </Base.Portal>
-    </Base.Root>
+    <>
+      {cloneElement(children, handlers)}
+      {Popup && anchor && (
+        <Popup
+          {...{ anchor, open, content, side, align }}
+          onClose={() => hide()}
+          onReach={() => clearTimeout(timer.current)}
+          onLeave={() => hide(REACH_MS)}
+        />
+      )}
+    </>
   );
 }
 
