@@ -52,7 +52,7 @@ export function Checkbox({
         />
         <Mark
           aria-hidden
-          className="pointer-events-none absolute inset-0 m-auto hidden size-3 text-on-accent peer-checked:block peer-indeterminate:block forced-colors:hidden!"
+          className="pointer-events-none absolute inset-0 m-auto hidden size-3 text-on-accent peer-checked:block peer-indeterminate:block"
           strokeWidth={3}
         />
       </span>

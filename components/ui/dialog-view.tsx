@@ -2,14 +2,27 @@
 
 import { Dialog as Base } from '@base-ui/react/dialog';
 import { X } from 'lucide-react';
-import { useRef } from 'react';
+import { type ReactNode, type RefObject, useRef } from 'react';
 import { IconButton } from './button.tsx';
 import { cn } from './cn.ts';
-import type { DialogProps } from './dialog.tsx';
 import { LayerHost } from './layer-host.ts';
 import { scrim } from './scrim.ts';
 
 const widths = { sm: 'sm:max-w-md', md: 'sm:max-w-lg', lg: 'sm:max-w-2xl' } as const;
+
+export type DialogProps = {
+  open: boolean;
+  onOpenChange: (open: boolean) => void;
+  title: ReactNode;
+  description?: ReactNode;
+  children?: ReactNode;
+  /** Buttons, the main one last. */
+  footer?: ReactNode;
+  size?: 'sm' | 'md' | 'lg';
+  /** False: only the buttons close it, for what must not be lost by a stray click or Esc. */
+  dismissible?: boolean;
+  initialFocus?: RefObject<HTMLElement | null>;
+};
 
 export function DialogView({
   open,

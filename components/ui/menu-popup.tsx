@@ -5,20 +5,36 @@ import { Check } from 'lucide-react';
 import Link from 'next/link';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { cn } from './cn.ts';
-import type { MenuAction, MenuEntry, MenuProps } from './dropdown-menu.tsx';
 import { Kbd } from './kbd.tsx';
 import { useLayerHost } from './layer-host.ts';
 import { listItem } from './list-item.ts';
 import { closing, type PopupState } from './popup-trigger.ts';
 
+export type MenuAction = {
+  label: ReactNode;
+  icon?: ReactNode;
+  /** A quiet second line. */
+  detail?: ReactNode;
+  href?: string;
+  onSelect?: () => void;
+  danger?: boolean;
+  /** Given, the item is a choice and shows whether it is the current one. */
+  checked?: boolean;
+  keys?: string;
+  /** The item stays in the list, cannot be chosen and says why. */
+  disabledReason?: string | undefined;
+};
+export type MenuEntry = MenuAction | { heading: ReactNode } | 'separator';
+
+export type MenuListProps = {
+  entries: readonly MenuEntry[];
+  align?: 'start' | 'center' | 'end';
+  side?: 'bottom' | 'top' | 'right';
+  className?: string;
+};
+
 /** The list of a menu, beside its button. */
-export function MenuPopup({
-  state,
-  entries,
-  align = 'end',
-  side = 'bottom',
-  className,
-}: Omit<MenuProps, 'trigger'> & { state: PopupState }) {
+export function MenuPopup({ state, entries, align = 'end', side = 'bottom', className }: MenuListProps & { state: PopupState }) {
   const host = useLayerHost();
   const list = useRef<HTMLDivElement>(null);
   const begun = useRef(false);

@@ -3,12 +3,20 @@
 import { CSPProvider } from '@base-ui/react/csp-provider';
 import { Select as Base } from '@base-ui/react/select';
 import { Check } from 'lucide-react';
-import { useContext } from 'react';
+import { type ReactNode, useContext } from 'react';
 import { Nonce } from '#components/theme/csp-nonce.tsx';
 import { useLayerHost } from './layer-host.ts';
 import { listItem } from './list-item.ts';
 import { closing, type PopupState } from './popup-trigger.ts';
-import type { SelectOption } from './select.tsx';
+
+export type SelectOption<V extends string = string> = {
+  value: V;
+  label: string;
+  /** A second line in the list. */
+  detail?: string;
+  icon?: ReactNode;
+  disabled?: boolean;
+};
 
 export type SelectPopupProps = {
   state: PopupState;

@@ -1,23 +1,16 @@
 'use client';
 
 import { ChevronsUpDown } from 'lucide-react';
-import type { ReactNode } from 'react';
 import { cn } from './cn.ts';
 import { useFieldControl, useFieldLabelId } from './field.tsx';
 import { controlHeight } from './input.tsx';
 import { onDemand } from './on-demand.ts';
 import { usePopupTrigger } from './popup-trigger.ts';
+import type { SelectOption } from './select-popup.tsx';
 
 const popup = onDemand(() => import('./select-popup.tsx').then((module) => module.SelectPopup));
 
-export type SelectOption<V extends string = string> = {
-  value: V;
-  label: string;
-  /** A second line in the list. */
-  detail?: string;
-  icon?: ReactNode;
-  disabled?: boolean;
-};
+export type { SelectOption } from './select-popup.tsx';
 
 export type SelectProps<V extends string> = {
   options: readonly SelectOption<V>[];

@@ -2,14 +2,31 @@
 
 import { Dialog as Base } from '@base-ui/react/dialog';
 import { X } from 'lucide-react';
-import { useRef, useState } from 'react';
+import { type ReactNode, useRef, useState } from 'react';
 import { IconButton } from './button.tsx';
 import { Edge } from './edge.tsx';
 import { LayerHost } from './layer-host.ts';
 import { scrim } from './scrim.ts';
-import type { SheetProps } from './sheet.tsx';
 
 const widths = { sm: 420, md: 560, lg: 760 } as const;
+
+export type SheetProps = {
+  open: boolean;
+  onOpenChange: (open: boolean) => void;
+  title: ReactNode;
+  description?: ReactNode;
+  /** Beside the close button: copy link, previous, next. */
+  actions?: ReactNode;
+  children?: ReactNode;
+  footer?: ReactNode;
+  size?: 'sm' | 'md' | 'lg';
+  /** False: the page behind stays usable, for a row's details next to its list. */
+  modal?: boolean;
+  /** The left edge can be dragged, or moved with the arrow keys. */
+  resizable?: boolean;
+  /** False: a click outside does not close it, for forms with something typed in. Esc and the close button still ask the caller. */
+  dismissible?: boolean;
+};
 
 export function SheetView(props: SheetProps) {
   const {

@@ -2,26 +2,9 @@
 
 import type { ReactNode } from 'react';
 import { onDemand } from './on-demand.ts';
+import type { SheetProps } from './sheet-view.tsx';
 
 const view = onDemand(() => import('./sheet-view.tsx').then((module) => module.SheetView));
-
-export type SheetProps = {
-  open: boolean;
-  onOpenChange: (open: boolean) => void;
-  title: ReactNode;
-  description?: ReactNode;
-  /** Beside the close button: copy link, previous, next. */
-  actions?: ReactNode;
-  children?: ReactNode;
-  footer?: ReactNode;
-  size?: 'sm' | 'md' | 'lg';
-  /** False: the page behind stays usable, for a row's details next to its list. */
-  modal?: boolean;
-  /** The left edge can be dragged, or moved with the arrow keys. */
-  resizable?: boolean;
-  /** False: a click outside does not close it, for forms with something typed in. Esc and the close button still ask the caller. */
-  dismissible?: boolean;
-};
 
 /** A panel from the right edge: create and edit forms, details of a row. The whole width on a phone. */
 export function Sheet(props: SheetProps) {
