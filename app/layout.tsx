@@ -1,6 +1,5 @@
 import type { Metadata, Viewport } from 'next';
 import { cookies, headers } from 'next/headers';
-import { NuqsAdapter } from 'nuqs/adapters/next/app';
 import type { ReactNode } from 'react';
 import { appearanceAttributes, DENSITY_COOKIE, readAppearance, THEME_COOKIE } from '#components/theme/appearance.ts';
 import { AppearanceProvider } from '#components/theme/appearance-provider.tsx';
@@ -24,12 +23,10 @@ export default async function RootLayout({ children }: { children: ReactNode }) 
     <html lang="en" {...appearanceAttributes(appearance)}>
       <body>
         <CspNonce nonce={head.get('x-nonce') ?? undefined}>
-          <NuqsAdapter>
-            <AppearanceProvider initial={appearance}>
-              {children}
-              <Toaster />
-            </AppearanceProvider>
-          </NuqsAdapter>
+          <AppearanceProvider initial={appearance}>
+            {children}
+            <Toaster />
+          </AppearanceProvider>
         </CspNonce>
       </body>
     </html>

@@ -6,15 +6,14 @@ import { Field } from '#components/ui/field.tsx';
 import { applyRefusal, Form, fieldError, useZodForm } from '#components/ui/form.tsx';
 import { Input } from '#components/ui/input.tsx';
 import type { RefusalView } from '#components/ui/refusal.ts';
-import { Onboarding } from '#server/domain/signup/schema.ts';
 import { callAuth, go } from './call.ts';
 
-const Fields = Onboarding.pick({ full_name: true, tenant_name: true, use_case: true });
+const loadOnboardingFields = () => import('./schemas.ts').then((module) => module.OnboardingFields);
 
 /** The first own workspace of a signed-in person. */
 export function OnboardingForm({ name, csrf }: { name: string; csrf: string }) {
   const [refusal, setRefusal] = useState<RefusalView>();
-  const form = useZodForm({ schema: Fields, defaultValues: { full_name: name, tenant_name: '', use_case: '' } });
+  const form = useZodForm({ schema: loadOnboardingFields, defaultValues: { full_name: name, tenant_name: '', use_case: '' } });
   const create = async ({ use_case, ...value }: { full_name: string; tenant_name: string; use_case?: string | undefined }) => {
     const answer = await callAuth<{ workspace: { slug: string } }>(
       '/auth/complete-onboarding',

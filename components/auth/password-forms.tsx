@@ -7,16 +7,18 @@ import { Field } from '#components/ui/field.tsx';
 import { applyRefusal, Form, fieldError, useZodForm } from '#components/ui/form.tsx';
 import { Input } from '#components/ui/input.tsx';
 import type { RefusalView } from '#components/ui/refusal.ts';
-import { ForgotPassword, ResetPassword } from '#server/domain/people/schema.ts';
 import { callAuth } from './call.ts';
 import { MailboxHint } from './mailbox-hint.tsx';
 import { PasswordInput } from './password-input.tsx';
+
+const loadForgotPassword = () => import('./schemas.ts').then((module) => module.ForgotPassword);
+const loadResetPassword = () => import('./schemas.ts').then((module) => module.ResetPassword);
 
 /** Asks for a reset link. The answer is the same for every address. */
 export function ForgotForm() {
   const [refusal, setRefusal] = useState<RefusalView>();
   const [sent, setSent] = useState(false);
-  const form = useZodForm({ schema: ForgotPassword, defaultValues: { email: '' } });
+  const form = useZodForm({ schema: loadForgotPassword, defaultValues: { email: '' } });
   if (sent)
     return (
       <div className="flex flex-col gap-5" role="status">
@@ -47,7 +49,7 @@ export function ForgotForm() {
 export function ResetForm({ token }: { token: string }) {
   const [refusal, setRefusal] = useState<RefusalView>();
   const [done, setDone] = useState(false);
-  const form = useZodForm({ schema: ResetPassword, defaultValues: { token, new: '' } });
+  const form = useZodForm({ schema: loadResetPassword, defaultValues: { token, new: '' } });
   if (done)
     return (
       <div className="flex flex-col gap-5" role="status">

@@ -10,19 +10,18 @@ import { Field } from '#components/ui/field.tsx';
 import { applyRefusal, Form, fieldError, insistOn, useZodForm } from '#components/ui/form.tsx';
 import { Input } from '#components/ui/input.tsx';
 import type { RefusalView } from '#components/ui/refusal.ts';
-import { Login } from '#server/domain/people/schema.ts';
 import { callAuth, go, type SignedIn } from './call.ts';
 import { CodeForm } from './code-form.tsx';
 import { PasswordInput } from './password-input.tsx';
 
-const LoginForm = Login.pick({ email: true, password: true, keep: true });
+const loadSignInFields = () => import('./schemas.ts').then((module) => module.SignInFields);
 
 /** E-mail and password, or a code by mail for who has none or forgot it. `next` is where the person wanted to go. */
 export function SignInForm({ next, email }: { next: string | null; email: string }) {
   const [refusal, setRefusal] = useState<RefusalView>();
   const [codeFor, setCodeFor] = useState<{ email: string; keep: boolean }>();
   const [sending, setSending] = useState(false);
-  const form = useZodForm({ schema: LoginForm, defaultValues: { email, password: '', keep: false } });
+  const form = useZodForm({ schema: loadSignInFields, defaultValues: { email, password: '', keep: false } });
 
   if (codeFor) return <CodeForm {...codeFor} next={next} onBack={() => setCodeFor(undefined)} />;
 

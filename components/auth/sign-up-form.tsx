@@ -7,18 +7,17 @@ import { Field } from '#components/ui/field.tsx';
 import { applyRefusal, Form, fieldError, useZodForm } from '#components/ui/form.tsx';
 import { Input } from '#components/ui/input.tsx';
 import type { RefusalView } from '#components/ui/refusal.ts';
-import { WebSignUp } from '#server/domain/signup/schema.ts';
 import { callAuth, go, type SignedIn } from './call.ts';
 import { MailboxHint } from './mailbox-hint.tsx';
 import { PasswordInput } from './password-input.tsx';
 
-const SignUp = WebSignUp.pick({ tenant_name: true, full_name: true, email: true, password: true }).required({ full_name: true });
+const loadSignUpFields = () => import('./schemas.ts').then((module) => module.SignUpFields);
 
 /** Workspace, name, e-mail, password: the four things a workspace needs to begin. */
 export function SignUpForm() {
   const [refusal, setRefusal] = useState<RefusalView>();
   const [mailedTo, setMailedTo] = useState<string>();
-  const form = useZodForm({ schema: SignUp, defaultValues: { tenant_name: '', full_name: '', email: '', password: '' } });
+  const form = useZodForm({ schema: loadSignUpFields, defaultValues: { tenant_name: '', full_name: '', email: '', password: '' } });
 
   if (mailedTo) return <CheckMail email={mailedTo} />;
 

@@ -1,6 +1,6 @@
 import { cn } from '#components/ui/cn.ts';
 import { grouped } from '#components/ui/numbers.ts';
-import { canonicalAddress, parseRange, rangeExtent } from '#server/domain/clients/schema.ts';
+import { canonicalAddress, parseRange, rangeExtent } from '#server/domain/clients/address.shared.ts';
 
 /** What an address or range that was typed comes to: how it is stored, how many addresses it is, first and last. */
 export function AddressNote({ text, className }: { text: string; className?: string }) {

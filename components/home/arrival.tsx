@@ -3,7 +3,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { KeyRound } from 'lucide-react';
 import { useState } from 'react';
-import { Inspector } from '#components/logs/inspector.tsx';
 import { blockOf, phasesOf, traceOf } from '#components/logs/trace.ts';
 import { summaryOf } from '#components/logs/words.ts';
 import { useTRPC } from '#components/trpc/provider.tsx';
@@ -11,8 +10,11 @@ import { QueryError } from '#components/trpc/query-error.tsx';
 import { HttpStatus, Method } from '#components/ui/badge.tsx';
 import { Button } from '#components/ui/button.tsx';
 import { KeyValueList } from '#components/ui/key-value.tsx';
+import { lazyTab } from '#components/ui/lazily.tsx';
 import { PhaseBar } from '#components/ui/phase-bar.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
+
+const Inspector = lazyTab(() => import('#components/logs/inspector.tsx').then((module) => module.Inspector));
 
 /** The first call as it is told to a newcomer: what came back, what was put in, where the time went. The whole inspector is one press away. */
 export function Arrival({ requestId }: { requestId: string }) {

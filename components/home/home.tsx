@@ -1,14 +1,16 @@
 'use client';
 
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { Page } from '#components/ui/layout.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
-import { FirstCall } from './first-call.tsx';
-import { LiveStart } from './live-start.tsx';
 import { Overview } from './overview.tsx';
+
+// Seen once in a workspace's life; the server sends them drawn.
+const FirstCall = lazy(() => import('./first-call.tsx').then((module) => ({ default: module.FirstCall })));
+const LiveStart = lazy(() => import('./live-start.tsx').then((module) => ({ default: module.LiveStart })));
 
 /** A workspace that was never called gets the way to its first call; every other one gets its health. */
 export function Home() {
@@ -34,5 +36,5 @@ export function Home() {
     );
   }
   if (!first) return <Overview />;
-  return space === 'live' && routes.data.meta.total === 0 ? <LiveStart /> : <FirstCall />;
+  return <Suspense fallback={null}>{space === 'live' && routes.data.meta.total === 0 ? <LiveStart /> : <FirstCall />}</Suspense>;
 }

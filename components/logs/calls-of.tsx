@@ -9,7 +9,7 @@ import { LinkButton } from '#components/ui/button.tsx';
 import { LoadMore } from '#components/ui/pagination.tsx';
 import { EmptyState } from '#components/ui/states.tsx';
 import { CallList } from './call-list.tsx';
-import { InspectorSheet } from './inspector.tsx';
+import { InspectorSheet } from './inspector-later.ts';
 import { useLogs } from './use-logs.ts';
 
 /** The calls of one client or one collection in the last 24 hours; the log page has the rest of time. `children` says which calls count. */

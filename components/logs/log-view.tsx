@@ -21,7 +21,7 @@ import { CallList } from './call-list.tsx';
 import { CompareSheet } from './compare-sheet.tsx';
 import { ExportMenu } from './export-menu.tsx';
 import { FacetRail } from './facet-rail.tsx';
-import { InspectorSheet } from './inspector.tsx';
+import { InspectorSheet } from './inspector-later.ts';
 import { logFilters, logOrder, logSearch, noFilters, spanOf, statsFilters } from './list-search.ts';
 import { LogFilterBar } from './log-filter-bar.tsx';
 import { matchesLive } from './matching.ts';

@@ -1,7 +1,7 @@
 'use client';
 
 import { useMutation } from '@tanstack/react-query';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
 import { MutationError } from '#components/trpc/query-error.tsx';
 import { refusalOf } from '#components/trpc/refusal.ts';
@@ -13,8 +13,9 @@ import { Input } from '#components/ui/input.tsx';
 import { SectionCard } from '#components/ui/layout.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import { usePersonCall } from './person-calls.ts';
+import type { PasswordChange } from './schemas.ts';
 
-const Change = z.object({ current: z.string().min(1, 'is needed'), new: z.string().min(1, 'is needed') });
+const loadPasswordChange = () => import('./schemas.ts').then((module) => module.PasswordChange);
 
 /** Changing it ends every other session. Somebody without a password gets a link by mail instead. */
 export function PasswordCard({ hasPassword, email }: { hasPassword: boolean; email: string }) {
@@ -30,10 +31,10 @@ export function PasswordCard({ hasPassword, email }: { hasPassword: boolean; ema
 
 function ChangeForm({ email }: { email: string }) {
   const call = usePersonCall();
-  const form = useZodForm({ schema: Change, defaultValues: { current: '', new: '' } });
+  const form = useZodForm({ schema: loadPasswordChange, defaultValues: { current: '', new: '' } });
   const { refusal, refuse, clear } = useFormRefusal(form);
   const change = useMutation({
-    mutationFn: (input: z.output<typeof Change>) => call('POST', '/auth/password/change', input),
+    mutationFn: (input: z.output<typeof PasswordChange>) => call('POST', '/auth/password/change', input),
     gcTime: 0,
     onError: (error) =>
       refusalOf(error).code === 'invalid_credentials'

@@ -3,7 +3,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRouter } from 'next/navigation';
 import { useState } from 'react';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { Button } from '#components/ui/button.tsx';
@@ -27,7 +27,7 @@ export const useMe = () => {
   return useQuery({ queryKey: ME, queryFn: () => call<Person>('GET', '/auth/me') });
 };
 
-const Profile = z.object({ full_name: z.string().trim().min(1, 'is needed').max(120), timezone: z.string().nullable() });
+const loadProfileFields = () => import('./schemas.ts').then((module) => module.ProfileFields);
 
 /** The person who is signed in: their workspaces, their name, their time zone. */
 export function ProfileView() {
@@ -65,7 +65,7 @@ function DetailsCard({ user }: { user: Person['user'] }) {
   const router = useRouter();
   // Some hundred names that the browser knows anyway; read once, after the first paint.
   const [zones] = useState(() => Intl.supportedValuesOf('timeZone').map((zone) => ({ value: zone, label: zone.replaceAll('_', ' ') })));
-  const form = useZodForm({ schema: Profile, defaultValues: valuesOf(user) });
+  const form = useZodForm({ schema: loadProfileFields, defaultValues: valuesOf(user) });
   const { refusal, panel, refuse, clear, started } = useFormRefusal(form, {
     row: user,
     values: valuesOf,

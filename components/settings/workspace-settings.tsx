@@ -2,7 +2,6 @@
 
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRouter } from 'next/navigation';
-import { z } from 'zod';
 import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
 import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
 import { useScope, useTRPC } from '#components/trpc/provider.tsx';
@@ -23,7 +22,7 @@ import { DangerZone } from './reset-test.tsx';
 import { REGIONS } from './words.ts';
 
 export type Addresses = { api_url: string; proxy_url: string };
-const Rename = z.object({ name: z.string().trim().min(1, 'is needed').max(120) });
+const loadWorkspaceName = () => import('./schemas.ts').then((module) => module.WorkspaceName);
 
 /** What the workspace is called and where it is reached. */
 export function WorkspaceSettings({ addresses }: { addresses: { live: Addresses; test: Addresses } }) {
@@ -118,7 +117,7 @@ function NameCard({ account }: { account: { name: string; updated_at: string } }
   const trpc = useTRPC();
   const queryClient = useQueryClient();
   const router = useRouter();
-  const form = useZodForm({ schema: Rename, defaultValues: valuesOf(account) });
+  const form = useZodForm({ schema: loadWorkspaceName, defaultValues: valuesOf(account) });
   const { refusal, panel, refuse, clear, started } = useFormRefusal(form, { row: account, values: valuesOf });
   const dirty = form.formState.isDirty;
   useUnsavedGuard(dirty);

@@ -1,12 +1,13 @@
 'use client';
 
-import { zodResolver } from '@hookform/resolvers/zod';
-import { type ComponentProps, type KeyboardEvent, type ReactNode, useEffect, useLayoutEffect, useRef } from 'react';
+import { type ComponentProps, type KeyboardEvent, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import {
   type DefaultValues,
   type FieldPath,
   type FieldValues,
   FormProvider,
+  type Resolver,
+  type ResolverError,
   type UseFormProps,
   type UseFormReturn,
   useForm,
@@ -15,18 +16,55 @@ import type { z } from 'zod';
 import { Callout } from './callout.tsx';
 import { cn } from './cn.ts';
 import { type RefusalView, refusedFields } from './refusal.ts';
+import { SETTLE_MS } from './settled.ts';
 
 export type ZodForm<In extends FieldValues, Out extends FieldValues = In> = UseFormReturn<In, unknown, Out>;
 
-/** A form over a family's schema: validates on blur of what was typed into, then on every change of a field that was wrong. */
+/**
+ * A form over a family's schema: validates on blur of what was typed into, then on every change of a field that was wrong. A page that shows its
+ * form at once gives the schema as something to fetch: it is there when the page has settled, and the first check waits for it.
+ */
 export function useZodForm<S extends z.ZodType<FieldValues, FieldValues>>(
-  options: { schema: S; defaultValues: DefaultValues<z.input<S>> } & Omit<
+  options: { schema: S | (() => Promise<S>); defaultValues: DefaultValues<z.input<S>> } & Omit<
     UseFormProps<z.input<S>, unknown, z.output<S>>,
     'resolver' | 'defaultValues'
   >,
 ): ZodForm<z.input<S>, z.output<S>> {
   const { schema, ...rest } = options;
-  return useForm<z.input<S>, unknown, z.output<S>>({ mode: 'onTouched', ...rest, resolver: zodResolver(schema) });
+  const [resolver] = useState(() => resolverOf(schema));
+  useEffect(() => {
+    const timer = setTimeout(resolver.fetch, SETTLE_MS);
+    return () => clearTimeout(timer);
+  }, [resolver]);
+  return useForm<z.input<S>, unknown, z.output<S>>({ mode: 'onTouched', ...rest, resolver: resolver.resolve });
+}
+
+const NOT_FETCHED = 'A part of this page could not be fetched. Look at your connection and try again; what you typed stays.';
+
+function resolverOf<S extends z.ZodType<FieldValues, FieldValues>>(schema: S | (() => Promise<S>)) {
+  type Resolve = Resolver<z.input<S>, unknown, z.output<S>>;
+  const load = async (): Promise<Resolve> => {
+    const [{ zodResolver }, known] = await Promise.all([
+      import('@hookform/resolvers/zod'),
+      typeof schema === 'function' ? schema() : schema,
+    ]);
+    return zodResolver(known);
+  };
+  let coming: Promise<Resolve> | undefined;
+  const get = () => {
+    coming ??= load().catch((error: unknown) => {
+      coming = undefined;
+      throw error;
+    });
+    return coming;
+  };
+  const resolve: Resolve = async (...input) => {
+    const check = await get().catch(() => undefined);
+    if (check) return check(...input);
+    const errors = { root: { type: 'network', message: NOT_FETCHED } };
+    return { values: {}, errors } as ResolverError<z.input<S>>;
+  };
+  return { resolve, fetch: () => void get().catch(() => undefined) };
 }
 
 /**
@@ -64,6 +102,8 @@ export function Form<In extends FieldValues, Out extends FieldValues>({
   ...rest
 }: FormProps<In, Out>) {
   const submit = form.handleSubmit((value) => onSubmit(value));
+  const { root } = form.formState.errors;
+  const told = refusal ?? (root?.message ? { type: 'network', message: root.message } : undefined);
   useLayoutEffect(() => {
     submits.set(form.control, () => void submit());
   });
@@ -75,7 +115,7 @@ export function Form<In extends FieldValues, Out extends FieldValues>({
   return (
     <FormProvider {...form}>
       <form noValidate {...rest} onSubmit={submit} onKeyDown={onKeyDown} className={cn('flex flex-col gap-5', className)}>
-        {refusal && <FormRefusal refusal={refusal} />}
+        {told && <FormRefusal refusal={told} />}
         {children}
       </form>
     </FormProvider>

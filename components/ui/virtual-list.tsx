@@ -1,10 +1,10 @@
 'use client';
 
-import { useVirtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { Checkbox } from './choices.tsx';
 import { cn } from './cn.ts';
 import { useHotkeys } from './hotkeys.ts';
+import { useWindow } from './use-window.ts';
 
 export type VirtualListProps<T> = {
   items: readonly T[];
@@ -41,15 +41,8 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
   const focused = useRef<string>(undefined);
   const follow = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => () => clearTimeout(follow.current), []);
-  const virtual = useVirtualizer({
-    count: items.length,
-    getScrollElement: () => viewport.current,
-    estimateSize: () => rowHeight,
-    overscan: 12,
-    getItemKey: (index) => itemKey(items[index] as T),
-  });
-  const rows = virtual.getVirtualItems();
-  const last = rows.at(-1)?.index ?? -1;
+  const { from, to, show } = useWindow(viewport, items.length, rowHeight);
+  const last = to - 1;
   const reached = useRef(onEndReached);
   useEffect(() => {
     reached.current = onEndReached;
@@ -72,7 +65,7 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
     const item = items[next];
     if (item === undefined) return;
     focused.current = itemKey(item);
-    virtual.scrollToIndex(next);
+    show(next);
     // The row may not exist until the list has scrolled to it.
     requestAnimationFrame(() => viewport.current?.querySelector<HTMLElement>(`[data-index="${next.toString()}"]`)?.focus());
     if (openKey === undefined) return;
@@ -120,23 +113,23 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
         className="min-h-0 flex-1 overflow-y-auto overscroll-contain"
       >
         {/* biome-ignore lint/a11y/useSemanticElements: the rows are placed by position, which a <ul> with <li> would only nest deeper. */}
-        <div role="list" aria-label={label} className="relative w-full" style={{ height: virtual.getTotalSize() }}>
-          {rows.map((row) => {
-            const item = items[row.index] as T;
+        <div role="list" aria-label={label} className="relative w-full" style={{ height: items.length * rowHeight }}>
+          {items.slice(from, to).map((item, at) => {
+            const index = from + at;
             const open = openKey !== undefined && itemKey(item) === openKey;
             return (
               // biome-ignore lint/a11y/useSemanticElements: as above.
               <div
-                key={row.key}
+                key={itemKey(item)}
                 role="listitem"
                 aria-setsize={items.length}
-                aria-posinset={row.index + 1}
+                aria-posinset={index + 1}
                 className="absolute inset-x-0 top-0"
-                style={{ height: rowHeight, transform: `translateY(${row.start.toString()}px)` }}
+                style={{ height: rowHeight, transform: `translateY(${(index * rowHeight).toString()}px)` }}
               >
                 <button
                   type="button"
-                  data-index={row.index}
+                  data-index={index}
                   disabled={!onOpen}
                   aria-current={open || undefined}
                   onFocus={(event) => {
@@ -152,7 +145,7 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
                     open && 'bg-subtle shadow-[inset_2px_0_0_var(--accent)]',
                   )}
                 >
-                  {children(item, row.index)}
+                  {children(item, index)}
                 </button>
                 {marks && (
                   <Checkbox

@@ -3,9 +3,6 @@ import { canonicalAddress } from '#server/kernel/address.ts';
 import { atLeastOne, flag, isoTime, label, pathId, secret, shownOnce, text, time, uuid } from '#server/kernel/fields.ts';
 import { listQuery } from '#server/kernel/page.ts';
 
-// The form shows the stored spelling and the size of a range while it is typed.
-export { canonicalAddress, parseRange, rangeExtent } from '#server/kernel/address.ts';
-
 const CLIENT_TYPES = ['server', 'user'] as const;
 export const CREDENTIAL_KINDS = ['ip', 'mtls_thumbprint', 'signature_hmac', 'signature_ed25519'] as const;
 export type CredentialKind = (typeof CREDENTIAL_KINDS)[number];

@@ -1,4 +1,5 @@
 import { notFound } from 'next/navigation';
+import { NuqsAdapter } from 'nuqs/adapters/next/app';
 import type { ReactNode } from 'react';
 import { DashboardFrame } from '../../frame.tsx';
 
@@ -13,7 +14,7 @@ export default async function SpaceLayout({
   if (space !== 'live' && space !== 'test') notFound();
   return (
     <DashboardFrame slug={workspace} space={space} partitioned>
-      {children}
+      <NuqsAdapter>{children}</NuqsAdapter>
     </DashboardFrame>
   );
 }

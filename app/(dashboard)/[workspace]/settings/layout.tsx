@@ -1,3 +1,4 @@
+import { NuqsAdapter } from 'nuqs/adapters/next/app';
 import type { ReactNode } from 'react';
 import { DashboardFrame } from '../../frame.tsx';
 
@@ -6,7 +7,7 @@ export default async function SettingsLayout({ children, params }: { children: R
   const { workspace } = await params;
   return (
     <DashboardFrame slug={workspace} space="live" partitioned={false}>
-      {children}
+      <NuqsAdapter>{children}</NuqsAdapter>
     </DashboardFrame>
   );
 }
