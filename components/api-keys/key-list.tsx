@@ -24,13 +24,18 @@ import { Segmented } from '#components/ui/tabs.tsx';
 import { Time } from '#components/ui/time.tsx';
 import { ViewsMenu } from '#components/views/views-menu.tsx';
 import { CreatedCard, type NewKey } from './created-card.tsx';
-import { RevokeDialog } from './key-endings.tsx';
-import { KeyPanel, Roles } from './key-panel.tsx';
 import { endOf, type Key, limitInWords, stateOf, TYPES } from './key-words.ts';
 import { keyListInput, keySearch } from './list-search.ts';
+import { Roles } from './roles.tsx';
 import { useRevocable } from './use-revocable.ts';
 
 const CreateKeySheet = lazily(() => import('./create-sheet.tsx').then((module) => module.CreateKeySheet), whenOpen);
+
+const KeyPanel = lazily(
+  () => import('./key-panel.tsx').then((module) => module.KeyPanel),
+  ({ id }) => id !== null,
+);
+const RevokeDialog = lazily(() => import('./key-endings.tsx').then((module) => module.RevokeDialog), whenOpen);
 
 type Listed = Key & { traffic: Traffic | undefined };
 const column = columnsFor<Listed>();

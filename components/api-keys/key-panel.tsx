@@ -6,7 +6,7 @@ import { useState } from 'react';
 import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { useForbidden } from '#components/trpc/role.ts';
-import { Badge, Status } from '#components/ui/badge.tsx';
+import { Status } from '#components/ui/badge.tsx';
 import { Button } from '#components/ui/button.tsx';
 import { KeyValueList } from '#components/ui/key-value.tsx';
 import { textLink } from '#components/ui/layout.tsx';
@@ -19,8 +19,9 @@ import type { NewKey } from './created-card.tsx';
 import { RevokeDialog, RotateDialog } from './key-endings.tsx';
 import { KeyTraffic } from './key-traffic.tsx';
 import { KeyUses } from './key-uses.tsx';
-import { type Key, limitInWords, roleName, stateOf, TYPES } from './key-words.ts';
+import { type Key, limitInWords, stateOf, TYPES } from './key-words.ts';
 import { RolePreview } from './role-picker.tsx';
+import { Roles } from './roles.tsx';
 import { useRevocable } from './use-revocable.ts';
 
 const EditForm = lazyTab(() => import('./key-edit-form.tsx').then((module) => module.EditForm));
@@ -145,16 +146,5 @@ function KeyDetails({ apiKey, onRotated }: { apiKey: Key; onRotated: Props['onRo
       {asking === 'rotate' && <RotateDialog apiKey={apiKey} onClose={() => setAsking(undefined)} onRotated={onRotated} />}
       <RevokeDialog apiKey={apiKey} open={asking === 'revoke'} onClose={() => setAsking(undefined)} />
     </>
-  );
-}
-
-export function Roles({ ids }: { ids: readonly string[] }) {
-  if (ids.length === 0) return <span className="text-warn-ink">none</span>;
-  return (
-    <span className="flex flex-wrap gap-1">
-      {ids.map((id) => (
-        <Badge key={id}>{roleName(id)}</Badge>
-      ))}
-    </span>
   );
 }

@@ -2,10 +2,12 @@
 
 import { useQueryStates } from 'nuqs';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
+import { lazyTab } from '#components/ui/lazily.tsx';
 import { TabLinks } from '#components/ui/tabs.tsx';
-import { ChainView } from './chain-view.tsx';
 import { auditSearch } from './list-search.ts';
 import { Timeline } from './timeline.tsx';
+
+const ChainView = lazyTab(() => import('./chain-view.tsx').then((module) => module.ChainView));
 
 /** The audit log: what happened, and the proof that nothing was taken out of it. */
 export function AuditView() {

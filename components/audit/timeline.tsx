@@ -19,6 +19,7 @@ import { Menu, type MenuEntry } from '#components/ui/dropdown-menu.tsx';
 import { type ActiveFilter, FilterBar } from '#components/ui/filter-bar.tsx';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
 import { grouped } from '#components/ui/numbers.ts';
+import { lazily } from '#components/ui/lazily.tsx';
 import { LoadMore } from '#components/ui/pagination.tsx';
 import { SpanDialog, SpanText } from '#components/ui/span-dialog.tsx';
 import { NoResults } from '#components/ui/states.tsx';
@@ -28,12 +29,16 @@ import { momentText, type TimeStyle, useTimeStyle } from '#components/ui/time-st
 import { ViewsMenu } from '#components/views/views-menu.tsx';
 import { spanStart } from '#server/domain/request-logs/span.shared.ts';
 import { RetentionNote } from './activity.tsx';
-import { EntryPanel } from './entry-panel.tsx';
 import { type AuditSearch, auditFilters, auditSearch, isTime } from './list-search.ts';
 import { Sentence } from './sentence.tsx';
 import { useEntries } from './use-entries.ts';
 import { useLiveEntries } from './use-live-entries.ts';
 import { type Entry, lineOf, thingOf, verbOf } from './words.ts';
+
+const EntryPanel = lazily(
+  () => import('./entry-panel.tsx').then((module) => module.EntryPanel),
+  ({ id }) => id !== null,
+);
 
 const column = columnsFor<Entry>();
 const all = [

@@ -5,7 +5,7 @@ import { Pencil, Trash2 } from 'lucide-react';
 import { useRouter } from 'next/navigation';
 import { parseAsStringLiteral, useQueryState } from 'nuqs';
 import { useState } from 'react';
-import { Activity } from '#components/audit/activity.tsx';
+import { Activity } from '#components/audit/activity-tab.ts';
 import { Crumbs } from '#components/shell/crumbs.tsx';
 import { notifyRefused } from '#components/trpc/notify-refused.ts';
 import { usePath, useTRPC } from '#components/trpc/provider.tsx';

@@ -5,7 +5,7 @@ import { Pencil, Trash2 } from 'lucide-react';
 import { usePathname, useRouter } from 'next/navigation';
 import { parseAsStringLiteral, useQueryState } from 'nuqs';
 import { useState } from 'react';
-import { Activity } from '#components/audit/activity.tsx';
+import { Activity } from '#components/audit/activity-tab.ts';
 import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
 import { Crumbs } from '#components/shell/crumbs.tsx';
 import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';

@@ -8,8 +8,9 @@ import { millis } from '#components/ui/numbers.ts';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { Time } from '#components/ui/time.tsx';
 import { VirtualList } from '#components/ui/virtual-list.tsx';
+import { isTrial, type Log, refusedByUs } from './call-kind.ts';
 import type { Marks } from './inspector-actions.tsx';
-import { isTrial, type Log, refusedByUs, toldOf } from './words.ts';
+import { toldOf } from './words.ts';
 
 export type CallListProps = {
   rows: readonly Log[] | undefined;

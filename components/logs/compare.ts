@@ -1,6 +1,7 @@
 import { exactMillis } from '#components/ui/numbers.ts';
+import { outcomeOf } from './call-kind.ts';
 import { blockOf, type Detail, phasesOf, traceOf } from './trace.ts';
-import { MODE_WORDS, matchedHow, OUTCOME_WORDS, outcomeOf, toldOf } from './words.ts';
+import { MODE_WORDS, matchedHow, OUTCOME_WORDS, toldOf } from './words.ts';
 
 export type Pair = {
   label: string;

@@ -11,14 +11,15 @@ import { Switch } from '#components/ui/choices.tsx';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
 import { counted, grouped } from '#components/ui/numbers.ts';
+import { lazily } from '#components/ui/lazily.tsx';
 import { LoadMore } from '#components/ui/pagination.tsx';
 import { NoResults } from '#components/ui/states.tsx';
 import { useStored } from '#components/ui/stored.ts';
 import { ViewsMenu } from '#components/views/views-menu.tsx';
 import { useActiveFilters } from './active-filters.tsx';
 import { CallHistogram } from './call-histogram.tsx';
+import type { Log } from './call-kind.ts';
 import { CallList } from './call-list.tsx';
-import { CompareSheet } from './compare-sheet.tsx';
 import { ExportMenu } from './export-menu.tsx';
 import { FacetRail } from './facet-rail.tsx';
 import { InspectorSheet } from './inspector-later.ts';
@@ -32,7 +33,11 @@ import { type Held, useHeld } from './use-held.ts';
 import { useLogs } from './use-logs.ts';
 import { useRoutesIn } from './use-routes-in.ts';
 import { useEvery, useTail } from './use-tail.ts';
-import type { Log } from './words.ts';
+
+const CompareSheet = lazily(
+  () => import('./compare-sheet.tsx').then((module) => module.CompareSheet),
+  ({ requestIds }) => requestIds.length === 2,
+);
 
 /** Filters the chart follows; the others narrow the list alone. */
 const CHARTED = new Set(['route_id', 'collection_id', 'environment', 'client_id', 'api_key_id']);

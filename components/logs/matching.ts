@@ -1,5 +1,5 @@
+import { type Log, outcomeOf } from './call-kind.ts';
 import type { LogFilters } from './list-search.ts';
-import { type Log, outcomeOf } from './words.ts';
 
 /** Whether a call that arrived live belongs into the list as it is filtered; the same rules as the list's own query. */
 export function matchesLive(log: Log, filters: LogFilters, inCollection?: ReadonlySet<string>): boolean {

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import type { Log } from './call-kind.ts';
 import { logFilters, noFilters, spanOf } from './list-search.ts';
 import { matchesLive } from './matching.ts';
 import { barsOf, errorsOf } from './series.ts';
 import { readQuery } from './typed-query.ts';
-import { type Log, summaryOf, wordsOfWarning } from './words.ts';
+import { summaryOf, wordsOfWarning } from './words.ts';
 
 const known = {
   routes: [

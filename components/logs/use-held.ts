@@ -1,8 +1,8 @@
 'use client';
 
 import { useEffect, useState } from 'react';
+import type { Log } from './call-kind.ts';
 import type { Tail } from './use-tail.ts';
-import type { Log } from './words.ts';
 
 export type Held = Tail & {
   /** What of the tail stands in the list. */

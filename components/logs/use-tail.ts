@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from 'react';
 import { useScope } from '#components/trpc/provider.tsx';
-import type { Log } from './words.ts';
+import type { Log } from './call-kind.ts';
 
 const KEPT = 1_000;
 

@@ -1,4 +1,4 @@
-import { type Capability, type MemberRole, ROLE_MATRIX, rolesWith } from '#server/domain/roles/catalogue.shared.ts';
+import { type Capability, type MemberRole, ROLE_MATRIX, rolesWith } from '#server/domain/roles/matrix.shared.ts';
 
 /** Why a role may not do what needs a capability, with the roles that may, from the matrix; undefined when it may. */
 export function forbiddenTo(role: string, capability: Capability): string | undefined {

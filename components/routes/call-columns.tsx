@@ -1,7 +1,7 @@
 'use client';
 
 import type { inferRouterOutputs } from '@trpc/server';
-import { isTrial } from '#components/logs/words.ts';
+import { isTrial } from '#components/logs/call-kind.ts';
 import { Badge, HttpStatus, Method } from '#components/ui/badge.tsx';
 import { millis } from '#components/ui/numbers.ts';
 import { type Columns, columnsFor } from '#components/ui/table-columns.ts';

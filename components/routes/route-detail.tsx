@@ -4,7 +4,7 @@ import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tansta
 import { ArrowRightLeft, Link2, Plus } from 'lucide-react';
 import { usePathname, useSearchParams } from 'next/navigation';
 import { parseAsString, parseAsStringLiteral, useQueryStates } from 'nuqs';
-import { Activity } from '#components/audit/activity.tsx';
+import { Activity } from '#components/audit/activity-tab.ts';
 import { Crumbs } from '#components/shell/crumbs.tsx';
 import { DraftOffer } from '#components/trpc/form-draft.tsx';
 import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
@@ -23,7 +23,6 @@ import { Skeleton } from '#components/ui/skeleton.tsx';
 import { EmptyState } from '#components/ui/states.tsx';
 import { TabLinks } from '#components/ui/tabs.tsx';
 import { DriftBanner } from './drift-banner.tsx';
-import { RouteCalls } from './route-calls.tsx';
 import type { RouteDetailData } from './route-data.ts';
 import { RouteIcon } from './route-icon.tsx';
 import { RouteOverview } from './route-overview.tsx';
@@ -37,6 +36,7 @@ const DifferencesTab = lazyTab(() => import('./differences-tab.tsx').then((modul
 const JsonTab = lazyTab(() => import('./json-tab.tsx').then((module) => module.JsonTab));
 const LimitsTab = lazyTab(() => import('./limits-tab.tsx').then((module) => module.LimitsTab));
 const MethodsTab = lazyTab(() => import('./methods-tab.tsx').then((module) => module.MethodsTab));
+const RouteCalls = lazyTab(() => import('./route-calls.tsx').then((module) => module.RouteCalls));
 const RouteSettingsTab = lazyTab(() => import('./route-settings-tab.tsx').then((module) => module.RouteSettingsTab));
 const SecurityTab = lazyTab(() => import('./security-tab.tsx').then((module) => module.SecurityTab));
 const TestTab = lazyTab(() => import('./tester/test-tab.tsx').then((module) => module.TestTab));

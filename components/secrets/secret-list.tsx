@@ -16,18 +16,18 @@ import type { MenuEntry } from '#components/ui/dropdown-menu.tsx';
 import { type ActiveFilter, FilterBar } from '#components/ui/filter-bar.tsx';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
-import { lazily, whenOpen } from '#components/ui/lazily.tsx';
+import { lazily, lazyTab, whenOpen } from '#components/ui/lazily.tsx';
 import { Pagination } from '#components/ui/pagination.tsx';
 import { EmptyState, NoResults } from '#components/ui/states.tsx';
 import { Segmented } from '#components/ui/tabs.tsx';
 import { ViewsMenu } from '#components/views/views-menu.tsx';
-import { ImportEnvSheet } from './import-sheet.tsx';
 import { secretListInput, secretSearch } from './list-search.ts';
-import { SecretMatrix } from './matrix.tsx';
 import { useCollections, useEnvironments } from './places.ts';
 import { SecretBulkBar } from './secret-bulk.tsx';
 import { secretColumns } from './secret-columns.tsx';
 
+const SecretMatrix = lazyTab(() => import('./matrix.tsx').then((module) => module.SecretMatrix));
+const ImportEnvSheet = lazily(() => import('./import-sheet.tsx').then((module) => module.ImportEnvSheet), whenOpen);
 const CreateSecretSheet = lazily(() => import('./create-sheet.tsx').then((module) => module.CreateSecretSheet), whenOpen);
 
 /** The secrets of the space as a list, or against the environments as a matrix. */

@@ -2,7 +2,7 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { parseAsStringLiteral, useQueryState } from 'nuqs';
-import { Activity } from '#components/audit/activity.tsx';
+import { Activity } from '#components/audit/activity-tab.ts';
 import { useTraffic } from '#components/logs/use-traffic.ts';
 import { Crumbs } from '#components/shell/crumbs.tsx';
 import { usePath, useTRPC } from '#components/trpc/provider.tsx';
@@ -15,13 +15,13 @@ import { counted } from '#components/ui/numbers.ts';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { TabLinks } from '#components/ui/tabs.tsx';
 import { Time } from '#components/ui/time.tsx';
-import { SecretHistory } from './history-tab.tsx';
 import { SecretKind } from './secret-columns.tsx';
 import { SecretState } from './secret-state.tsx';
-import { SecretUsageTab } from './usage-tab.tsx';
 import { SecretValues } from './values-tab.tsx';
 import { shortcodeById } from './words.ts';
 
+const SecretHistory = lazyTab(() => import('./history-tab.tsx').then((module) => module.SecretHistory));
+const SecretUsageTab = lazyTab(() => import('./usage-tab.tsx').then((module) => module.SecretUsageTab));
 const SecretSettings = lazyTab(() => import('./settings-tab.tsx').then((module) => module.SecretSettings));
 const TABS = ['values', 'history', 'usage', 'settings', 'activity'] as const;
 const LABELS = { values: 'Values', history: 'History', usage: 'Usage', settings: 'Settings', activity: 'Activity' } as const;

@@ -11,7 +11,7 @@ import { onDemand } from '#components/ui/on-demand.ts';
 import { useSettled } from '#components/ui/settled.ts';
 import { type Space, TestBand, TestChip } from '#components/ui/test-band.tsx';
 import { Breadcrumb, CrumbProvider } from './crumbs.tsx';
-import { useBuiltInGroups, useFrameKeys } from './frame-commands.tsx';
+import { useFrameKeys } from './frame-keys.ts';
 import type { Place } from './navigation.ts';
 import { OfflineBar } from './offline-bar.tsx';
 import { PageGate } from './page-gate.tsx';
@@ -88,7 +88,6 @@ export function AppShell(props: AppShellProps) {
     toggleRail,
     togglePane: () => (pane.open ? closePane() : pane.setOpen(true)),
   });
-  const builtIn = useBuiltInGroups(place, workspaces);
   const overlays = useSettled() || palette || shortcuts;
 
   return (
@@ -170,7 +169,7 @@ export function AppShell(props: AppShellProps) {
       <Suspense fallback={null}>
         {overlays && (
           <>
-            <Palette open={palette} onOpenChange={setPalette} groups={builtIn} />
+            <Palette open={palette} onOpenChange={setPalette} place={place} workspaces={workspaces} />
             <ShortcutSheet open={shortcuts} onOpenChange={setShortcuts} />
           </>
         )}

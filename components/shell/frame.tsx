@@ -1,7 +1,7 @@
 'use client';
 
 import { type ReactNode, useEffect } from 'react';
-import { forgetDrafts } from '#components/trpc/drafts.ts';
+import { forgetDrafts } from '#components/trpc/forget-drafts.ts';
 import { useScope } from '#components/trpc/provider.tsx';
 import { AppShell, type AppShellProps } from './app-shell.tsx';
 import { useLastSpace } from './last-space.ts';

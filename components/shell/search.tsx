@@ -23,10 +23,13 @@ import { Badge } from '#components/ui/badge.tsx';
 import { useSettledText } from '#components/ui/settled.ts';
 import { TestChip } from '#components/ui/test-band.tsx';
 import type { SearchType } from '#server/domain/search/schema.ts';
+import type { Place } from './navigation.ts';
 import { operationsLike } from './operations-like.ts';
 import { Palette, type PaletteGroup, type PaletteItem } from './palette.tsx';
+import { useBuiltInGroups } from './palette-groups.tsx';
 import { queryText } from './query-text.ts';
 import { addRecent, type Recent, recentsOf } from './recents.ts';
+import type { Workspace } from './top-bar-menus.tsx';
 
 const PAUSE_MS = 150;
 
@@ -43,12 +46,13 @@ const kinds: Record<SearchType, { heading: string; icon: LucideIcon }> = {
 export type SearchPaletteProps = {
   open: boolean;
   onOpenChange: (open: boolean) => void;
-  /** Pages and what the frame can do. */
-  groups: readonly PaletteGroup[];
+  place: Place;
+  workspaces: readonly Workspace[];
 };
 
 /** The palette with what the server finds: resources of both spaces, calls, and the actions this person may take. */
-export function SearchPalette({ open, onOpenChange, groups }: SearchPaletteProps) {
+export function SearchPalette({ open, onOpenChange, place: where, workspaces }: SearchPaletteProps) {
+  const builtIn = useBuiltInGroups(where, workspaces);
   const trpc = useTRPC();
   const router = useRouter();
   const path = usePath();
@@ -150,7 +154,7 @@ export function SearchPalette({ open, onOpenChange, groups }: SearchPaletteProps
     <Palette
       open={open}
       onOpenChange={onOpenChange}
-      groups={[recents, ...foundGroups, doable, documented, ...groups]}
+      groups={[recents, ...foundGroups, doable, documented, ...builtIn]}
       onQuery={setQuery}
       searching={(q !== '' && !acts && !asks && found.isFetching) || (asks && operations.isFetching) || q !== sent}
       problem={found.error && q !== '' ? 'The search did not answer. Pages and actions still work.' : undefined}

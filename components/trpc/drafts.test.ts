@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test, { beforeEach } from 'node:test';
-import { type DraftPlace, draftAt, dropDraft, forgetDrafts, isTelling, keepDraft } from './drafts.ts';
+import { type DraftPlace, draftAt, dropDraft, isTelling, keepDraft } from './drafts.ts';
+import { forgetDrafts } from './forget-drafts.ts';
 
 const stored = new Map<string, string>();
 /** The storage of a tab as browsers have it: names are its own enumerable members. */

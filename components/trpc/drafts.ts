@@ -1,4 +1,5 @@
 import { looksLikeCredential } from '#components/routes/credential-hints.ts';
+import { DRAFT_PREFIX } from './forget-drafts.ts';
 
 /**
  * What was typed into a form and not saved, in the storage of this tab: it survives a reload, a wrong turn and a new sign-in, and goes with
@@ -19,9 +20,8 @@ export type Draft = {
 /** Whose draft of which form: two people of one tab, two workspaces and two spaces never meet. */
 export type DraftPlace = { person: string; slug: string; space: string; form: string };
 
-const PREFIX = 'draft:';
 const LARGEST = 64 * 1024;
-const keyOf = ({ person, slug, space, form }: DraftPlace) => `${PREFIX}${[person, slug, space, form].join('/')}`;
+const keyOf = ({ person, slug, space, form }: DraftPlace) => `${DRAFT_PREFIX}${[person, slug, space, form].join('/')}`;
 
 /** Keeps what may be kept of the changed fields, or drops the draft when nothing is left of it. `secret` names fields that never are. */
 export function keepDraft(place: DraftPlace, draft: Omit<Draft, 'left_out'>, secret: readonly string[] = []): void {
@@ -49,16 +49,6 @@ export function draftAt(place: DraftPlace): Draft | undefined {
 export function dropDraft(place: DraftPlace): void {
   try {
     sessionStorage.removeItem(keyOf(place));
-  } catch {
-    // nothing was kept
-  }
-}
-
-/** At sign-out all of them; given a person, those of everybody else who used this tab. */
-export function forgetDrafts(except?: string): void {
-  try {
-    for (const key of Object.keys(sessionStorage))
-      if (key.startsWith(PREFIX) && !(except && key.startsWith(`${PREFIX}${except}/`))) sessionStorage.removeItem(key);
   } catch {
     // nothing was kept
   }

@@ -1,150 +1,83 @@
 'use client';
 
-import { Combobox as Base } from '@base-ui/react/combobox';
-import { Check, ChevronsUpDown, X } from 'lucide-react';
+import { ChevronsUpDown } from 'lucide-react';
+import { type ReactNode, useState } from 'react';
 import { cn } from './cn.ts';
+import { chipLook, manyLook, oneLook } from './combobox-look.ts';
+import type { Begun, ComboboxProps, MultiComboboxProps } from './combobox-view.tsx';
 import { useFieldControl } from './field.tsx';
-import { useLayerHost } from './layer-host.ts';
-import { listItem } from './list-item.ts';
-import type { SelectOption } from './select.tsx';
-import { Spinner } from './spinner.tsx';
+import { onDemand } from './on-demand.ts';
 
-type Shared = {
-  options: readonly SelectOption[];
-  placeholder?: string;
-  /** The name, when no `Field` gives one. */
-  label?: string;
-  emptyText?: string;
-  /** Options are being fetched for what was typed. */
-  loading?: boolean;
-  /** Given, the caller filters (server search) and the list is shown as it comes. */
-  onQueryChange?: (query: string) => void;
-  disabled?: boolean | undefined;
-  className?: string;
-};
-
-export type ComboboxProps = Shared & { value: string | null; onValueChange: (value: string | null) => void };
+const view = onDemand(() => import('./combobox-view.tsx'));
 
 /** Type to find one of many. */
-export function Combobox({ value, onValueChange, ...shared }: ComboboxProps) {
-  const { options, placeholder = 'Search…', label, onQueryChange, disabled, className } = shared;
-  const wired = useFieldControl();
-  const chosen = options.find((option) => option.value === value) ?? null;
+export function Combobox(props: ComboboxProps) {
+  const [begun, setBegun] = useState<Begun>();
+  const View = view.use(begun !== undefined)?.ComboboxView;
+  if (View) return <View {...props} begun={begun} />;
+  const chosen = props.options.find((option) => option.value === props.value);
   return (
-    <Base.Root
-      items={options}
-      value={chosen}
-      onValueChange={(next) => onValueChange(next?.value ?? null)}
-      onInputValueChange={onQueryChange}
-      filter={onQueryChange ? null : undefined}
-      isItemEqualToValue={(a, b) => a.value === b.value}
-      disabled={disabled}
-      autoHighlight
-    >
-      <Base.InputGroup className={cn('field-surface flex h-8 w-full items-center', className)}>
-        <Base.Input
-          {...wired}
-          aria-label={label}
-          placeholder={placeholder}
-          className="h-full min-w-0 flex-1 bg-transparent pl-2.5 outline-none placeholder:text-ink-3"
-        />
-        <Base.Clear
-          aria-label="Clear"
-          className="inline-flex size-6 shrink-0 items-center justify-center rounded-sm text-ink-3 hover:text-ink"
-        >
-          <X aria-hidden className="size-3.5" />
-        </Base.Clear>
-        <Base.Trigger
-          aria-label="Show options"
-          className="mr-1 inline-flex size-6 items-center justify-center rounded-sm text-ink-3 hover:text-ink"
-        >
-          <ChevronsUpDown aria-hidden className="size-3.5" />
-        </Base.Trigger>
-      </Base.InputGroup>
-      <OptionList {...shared} />
-    </Base.Root>
+    <div className={cn(oneLook, props.className)}>
+      <Standing
+        {...props}
+        onBegin={setBegun}
+        value={chosen?.label ?? ''}
+        placeholder={props.placeholder ?? 'Search…'}
+        className="h-full pl-2.5"
+      />
+      <span className="mr-1 inline-flex size-6 items-center justify-center text-ink-3">
+        <ChevronsUpDown aria-hidden className="size-3.5" />
+      </span>
+    </div>
   );
 }
-
-export type MultiComboboxProps = Shared & { values: readonly string[]; onValuesChange: (values: string[]) => void };
 
 /** Type to find, choose several; the chosen stand as chips that Backspace removes. */
-export function MultiCombobox({ values, onValuesChange, ...shared }: MultiComboboxProps) {
-  const { options, placeholder = 'Add…', label, onQueryChange, disabled, className } = shared;
-  const wired = useFieldControl();
-  const chosen = values.map((value) => options.find((option) => option.value === value) ?? { value, label: value });
+export function MultiCombobox(props: MultiComboboxProps) {
+  const [begun, setBegun] = useState<Begun>();
+  const View = view.use(begun !== undefined)?.MultiComboboxView;
+  if (View) return <View {...props} begun={begun} />;
+  const { values, options, placeholder = 'Add…' } = props;
   return (
-    <Base.Root
-      multiple
-      items={options}
-      value={chosen}
-      onValueChange={(next) => onValuesChange(next.map((option) => option.value))}
-      onInputValueChange={onQueryChange}
-      filter={onQueryChange ? null : undefined}
-      isItemEqualToValue={(a, b) => a.value === b.value}
-      disabled={disabled}
-      autoHighlight
-    >
-      <Base.InputGroup className={cn('field-surface flex min-h-8 w-full flex-wrap items-center gap-1 p-1', className)}>
-        <Base.Chips className="contents">
-          {chosen.map((option) => (
-            <Base.Chip
-              key={option.value}
-              aria-label={option.label}
-              className="inline-flex h-6 max-w-full items-center gap-0.5 rounded-sm border border-line-strong bg-subtle pl-1.5 text-xs data-highlighted:border-accent-line data-highlighted:bg-accent-soft"
-            >
-              <span className="truncate">{option.label}</span>
-              <Base.ChipRemove
-                aria-label={`Remove ${option.label}`}
-                className="inline-flex size-6 items-center justify-center rounded-sm text-ink-3 hover:text-ink"
-              >
-                <X aria-hidden className="size-3" />
-              </Base.ChipRemove>
-            </Base.Chip>
-          ))}
-          <Base.Input
-            {...wired}
-            aria-label={label}
-            placeholder={chosen.length ? '' : placeholder}
-            className="h-6 min-w-16 flex-1 bg-transparent px-1.5 outline-none placeholder:text-ink-3"
-          />
-        </Base.Chips>
-      </Base.InputGroup>
-      <OptionList {...shared} />
-    </Base.Root>
+    <div className={cn(manyLook, props.className)}>
+      {values.map((value) => (
+        <span key={value} className={cn(chipLook, 'pr-6')}>
+          <span className="truncate">{options.find((option) => option.value === value)?.label ?? value}</span>
+        </span>
+      ))}
+      <Standing {...props} onBegin={setBegun} value="" placeholder={values.length ? '' : placeholder} className="h-6 min-w-16 px-1.5" />
+    </div>
   );
 }
 
-function OptionList({ loading, emptyText = 'Nothing matches.' }: Shared) {
-  const host = useLayerHost();
+type StandingProps = {
+  label?: string;
+  disabled?: boolean | undefined;
+  value: string;
+  placeholder: string;
+  className: string;
+  onBegin: (begun: Begun) => void;
+};
+
+/** The field until its code is there: who comes to it first fetches that at once and goes on in the real one. */
+function Standing({ label, disabled, value, placeholder, className, onBegin }: StandingProps): ReactNode {
+  const wired = useFieldControl();
   return (
-    <Base.Portal container={host}>
-      <Base.Positioner sideOffset={4} className="z-50 outline-none">
-        <Base.Popup className="popup-motion popup-surface max-h-[min(22rem,var(--available-height))] w-(--anchor-width) min-w-56 overflow-y-auto p-1">
-          <Base.Status className="text-ink-3 text-xs">
-            {loading && (
-              <span className="flex items-center gap-2 p-2">
-                <Spinner /> Searching…
-              </span>
-            )}
-          </Base.Status>
-          <Base.Empty className="text-ink-3 text-sm">{!loading && <span className="block p-2">{emptyText}</span>}</Base.Empty>
-          <Base.List>
-            {(option: SelectOption) => (
-              <Base.Item key={option.value} value={option} disabled={option.disabled} className={listItem}>
-                {option.icon}
-                <span className="min-w-0 flex-1">
-                  <span className="block truncate">{option.label}</span>
-                  {option.detail && <span className="block truncate text-ink-3 text-xs">{option.detail}</span>}
-                </span>
-                <Base.ItemIndicator>
-                  <Check aria-hidden className="size-4 text-accent-ink" />
-                </Base.ItemIndicator>
-              </Base.Item>
-            )}
-          </Base.List>
-        </Base.Popup>
-      </Base.Positioner>
-    </Base.Portal>
+    <input
+      {...wired}
+      role="combobox"
+      aria-expanded={false}
+      aria-haspopup="listbox"
+      aria-label={label}
+      readOnly
+      disabled={disabled}
+      value={value}
+      placeholder={placeholder}
+      onPointerEnter={view.fetch}
+      onFocus={() => onBegin('focus')}
+      onPointerDown={() => onBegin('open')}
+      onBlur={() => onBegin(undefined)}
+      className={cn('min-w-0 flex-1 bg-transparent outline-none placeholder:text-ink-3', className)}
+    />
   );
 }

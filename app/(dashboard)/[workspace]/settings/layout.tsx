@@ -1,4 +1,3 @@
-import { NuqsAdapter } from 'nuqs/adapters/next/app';
 import type { ReactNode } from 'react';
 import { DashboardFrame } from '../../frame.tsx';
 
@@ -7,7 +6,7 @@ export default async function SettingsLayout({ children, params }: { children: R
   const { workspace } = await params;
   return (
     <DashboardFrame slug={workspace} space="live" partitioned={false}>
-      <NuqsAdapter>{children}</NuqsAdapter>
+      {children}
     </DashboardFrame>
   );
 }

@@ -1,4 +1,5 @@
 import type { Metadata } from 'next';
+import { NuqsAdapter } from 'nuqs/adapters/next/app';
 import { Prefetch } from '#app/prefetch.tsx';
 import { UsageView } from '#components/settings/usage-view.tsx';
 import { monthOf } from '#components/usage/month.ts';
@@ -18,7 +19,9 @@ export default async function UsagePage({ params }: { params: Promise<{ workspac
         trpc.requestLogs.days.queryOptions({ from: month.from, to: month.to, by: 'route' }),
       ]}
     >
-      <UsageView />
+      <NuqsAdapter>
+        <UsageView />
+      </NuqsAdapter>
     </Prefetch>
   );
 }

@@ -3,34 +3,11 @@
 import { FlaskConical } from 'lucide-react';
 import { useRouter } from 'next/navigation';
 import { useKeptAppearance } from '#components/theme/preferences-provider.tsx';
-import { useHotkeys } from '#components/ui/hotkeys.ts';
 import type { Space } from '#components/ui/test-band.tsx';
 import { hrefInSpace, hrefOf, type Place, personal } from './navigation.ts';
 import type { PaletteGroup } from './palette.tsx';
 import { themes, type Workspace } from './top-bar-menus.tsx';
 import { useNavigation } from './use-navigation.ts';
-
-type FrameActs = { openPalette: () => void; openShortcuts: () => void; toggleRail: () => void; togglePane: () => void };
-
-/** The keys of the frame. They give way to a page that uses the same key. */
-export function useFrameKeys(place: Place, act: FrameActs): void {
-  const router = useRouter();
-  const items = useNavigation()
-    .flatMap((group) => group.items)
-    .filter((item) => item.keys);
-  const toSpace = (space: Space) => router.push(hrefInSpace(window.location.pathname, place, space));
-  useHotkeys([
-    { keys: 'mod+k', label: 'Search and commands', group: 'Everywhere', everywhere: true, run: act.openPalette },
-    { keys: '/', run: act.openPalette, fallback: true },
-    { keys: '?', label: 'This sheet', group: 'Everywhere', run: act.openShortcuts },
-    { keys: 'mod+b', label: 'Collapse or expand the navigation', group: 'Everywhere', run: act.toggleRail },
-    { keys: '~', label: 'Developer pane: the calls of this page', group: 'Everywhere', run: act.togglePane },
-    { keys: 'escape', label: 'Close what is on top', group: 'Everywhere' },
-    ...items.map((item) => ({ keys: item.keys ?? '', label: item.label, group: 'Go to', run: () => router.push(hrefOf(item, place)) })),
-    { keys: 'g t', label: 'Switch to Test', group: 'Go to', run: () => toSpace('test') },
-    { keys: 'g l l', label: 'Switch to Live', group: 'Go to', run: () => toSpace('live') },
-  ]);
-}
 
 /** Pages, spaces, workspaces and themes, for the palette. */
 export function useBuiltInGroups(place: Place, workspaces: readonly Workspace[]): PaletteGroup[] {

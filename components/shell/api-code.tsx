@@ -1,0 +1,19 @@
+'use client';
+
+import { useScope } from '#components/trpc/provider.tsx';
+import { CodeBlock } from '#components/ui/code-block.tsx';
+import { codeOf } from './call-code.ts';
+
+export type ApiEquivalentProps = {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Below the API's base, e.g. `/routes`. */
+  path: string;
+  body?: object;
+};
+
+/** A call of the API, written down in each language. */
+export function ApiCode({ method, path, body }: ApiEquivalentProps) {
+  const { api_url } = useScope();
+  const snippets = codeOf({ method, url: `${api_url}${path}`, headers: { Authorization: 'Bearer $SALLYPORT_KEY' }, body });
+  return <CodeBlock snippets={snippets} className="rounded-t-none border-0 border-line-strong border-t" />;
+}

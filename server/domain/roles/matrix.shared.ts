@@ -1,0 +1,2 @@
+/** What each member role may, for the frame of every page: without the key roles and scopes, and without a validator. */
+export { type Capability, type MemberRole, ROLE_MATRIX, rolesWith } from '#server/kernel/role-matrix.ts';
