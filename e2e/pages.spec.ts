@@ -85,3 +85,42 @@ async function accessible(page: Page): Promise<void> {
   const { violations } = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']).analyze();
   expect(violations.map((v) => `${v.id}: ${v.nodes[0]?.target.join(' ')}`)).toEqual([]);
 }
+
+test('an address that no page has, and an id that no thing has, are told inside the frame, with a way on', async ({ page }) => {
+  test.setTimeout(120_000);
+  const frame = page.getByRole('navigation', { name: 'Pages' });
+  const missing = [
+    `/${slug}/test/nowhere`,
+    `/${slug}/test/routes/echo/deeper`,
+    `/${slug}/nowhere`,
+    `/${slug}/settings/nowhere`,
+    '/me/nowhere',
+  ];
+  for (const path of missing) {
+    const answer = await page.goto(path);
+    expect(answer?.status(), path).toBe(404);
+    await expect(page.getByRole('heading', { level: 1, name: 'There is no such page' }), path).toBeVisible();
+    await expect(page.getByRole('main').getByText(path), path).toBeVisible();
+    await expect(frame, path).toBeVisible();
+    await accessible(page);
+  }
+  await page.getByRole('main').getByRole('link', { name: 'Go to Home' }).click();
+  await page.waitForURL(`**/${slug}/test`);
+  await page.goto(`/${slug}`);
+  await page.waitForURL(`**/${slug}/test`);
+
+  const id = '01a1fed1-65d8-7000-aadc-000000000000';
+  for (const family of ['routes', 'collections', 'clients', 'secrets']) {
+    await page.goto(`/${slug}/test/${family}/${id}`);
+    await expect(page.getByText('does not exist here'), family).toBeVisible();
+    await expect(frame, family).toBeVisible();
+    await accessible(page);
+    await page.getByRole('link', { name: `All ${family}` }).click();
+    await page.waitForURL(`**/${slug}/test/${family}`);
+  }
+
+  // A workspace one is not a member of is no workspace: nothing of a frame says otherwise.
+  expect((await page.goto('/somebody-elses/test'))?.status()).toBe(404);
+  await expect(page.getByRole('heading', { level: 1, name: 'This page does not exist' })).toBeVisible();
+  await expect(frame).toHaveCount(0);
+});

@@ -1,7 +1,9 @@
 'use client';
 
 import { SearchX } from 'lucide-react';
+import { usePathname } from 'next/navigation';
 import type { ReactNode } from 'react';
+import { activeItem, hrefOf } from '#components/shell/navigation.ts';
 import { LinkButton } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
 import { EmptyState, ErrorCard } from '#components/ui/states.tsx';
@@ -16,7 +18,7 @@ export function QueryError({ query, what, actions }: { query: Asked; what: strin
   // Asking again brings nothing back; and "this credential" is the API's word for a person.
   if (refusal.code === 'not_found')
     return (
-      <EmptyState icon={<SearchX />} title={`${what} does not exist here`} action={actions}>
+      <EmptyState icon={<SearchX />} title={`${what} does not exist here`} action={actions ?? <NearestPage />}>
         It may have been deleted, it may live in the other space, or the address may be mistyped.
       </EmptyState>
     );
@@ -48,6 +50,16 @@ export function MutationError({ error }: { error: unknown }) {
       {nextStepOf(refusal.code)}
     </Callout>
   );
+}
+
+/** Out of a page whose thing is gone: to the list it was opened from, by its address. */
+function NearestPage() {
+  const pathname = usePathname();
+  const place = useScopeIfAny();
+  const near = place && activeItem(pathname, place);
+  return near && hrefOf(near, place) !== pathname ? (
+    <LinkButton href={hrefOf(near, place)}>All {near.label.toLowerCase()}</LinkButton>
+  ) : null;
 }
 
 /** To what each role may do, when a role is why something was refused. */
