@@ -3,11 +3,12 @@ import { notFound, redirect } from 'next/navigation';
 import type { ReactNode } from 'react';
 import { Frame } from '#components/shell/frame.tsx';
 import { RAIL_COOKIE, readRailCollapsed } from '#components/shell/rail-cookie.ts';
+import { SHRINKING_COOKIE, shrinkingMark } from '#components/shell/shrinking-words.ts';
 import { readSpace, SPACE_COOKIE } from '#components/shell/space-cookie.ts';
 import { PreferencesProvider } from '#components/theme/preferences-provider.tsx';
 import { DashboardData } from '#components/trpc/provider.tsx';
 import type { Space } from '#components/ui/test-band.tsx';
-import { addressesOf, frameOf } from '#server/trpc/frame.ts';
+import { addressesOf, frameOf, shrinkingOf } from '#server/trpc/frame.ts';
 
 /** Signed in and a member, or sent where that can be mended; then the frame around a page. `slug` null: the person's own pages. */
 export async function DashboardFrame({
@@ -29,6 +30,8 @@ export async function DashboardFrame({
   if (!wanted) redirect('/onboarding');
   const current = frame.workspaces.find((w) => w.slug === wanted);
   if (!current) notFound();
+  const windows = await shrinkingOf(current.id);
+  const hidden = jar.get(SHRINKING_COOKIE)?.value === shrinkingMark(current.slug, windows);
   const { csrf, secret_fields } = frame;
   const scope = {
     slug: current.slug,
@@ -48,6 +51,7 @@ export async function DashboardFrame({
           space={space}
           partitioned={partitioned}
           lastSpace={readSpace(jar.get(SPACE_COOKIE)?.value)}
+          shrinking={{ windows, hidden }}
           user={frame.user}
           railCollapsed={readRailCollapsed(jar.get(RAIL_COOKIE)?.value)}
         >

@@ -21,7 +21,7 @@ function broughtBy(start: string): Map<string, string> {
   return packages;
 }
 
-test('the frame and the lists bring no validator and no forms to a page: those come when they are asked for (70 §1)', () => {
+test('the frame, the lists and the first forms bring no validator, no popups and no notices to a page: those come when they are asked for (70 §1)', () => {
   const starts = [
     'shell/frame.tsx',
     'trpc/provider.tsx',
@@ -29,10 +29,15 @@ test('the frame and the lists bring no validator and no forms to a page: those c
     'routes/route-detail.tsx',
     'logs/log-view.tsx',
     'home/home.tsx',
+    'auth/sign-in-form.tsx',
+    'me/profile-view.tsx',
   ];
   for (const start of starts) {
     const packages = broughtBy(`components/${start}`);
     assert.ok(packages.has('react'), `${start} was read`);
-    for (const heavy of ['zod', 'react-hook-form']) assert.equal(packages.get(heavy), undefined, `${heavy} in ${start}`);
+    const heavy = [...packages].filter(([name]) => /^(zod|cmdk|sonner|@base-ui\/.*|@hookform\/.*)$/.test(name));
+    assert.deepEqual(heavy, [], `in ${start}`);
+    const hasForm = /^(auth|me)\//.test(start);
+    assert.equal(packages.has('react-hook-form'), hasForm, `forms in ${start}`);
   }
 });

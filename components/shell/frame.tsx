@@ -6,16 +6,21 @@ import { useScope } from '#components/trpc/provider.tsx';
 import { AppShell, type AppShellProps } from './app-shell.tsx';
 import { useLastSpace } from './last-space.ts';
 import { forgetRecents } from './recents.ts';
+import { ShrinkingBar } from './shrinking-bar.tsx';
+import type { Shrinking } from './shrinking-words.ts';
 import { SubscriptionBar } from './subscription-bar.tsx';
 
 /** The shell with what talks to the server: signing out. */
 export function Frame({
   children,
   lastSpace,
+  shrinking,
   ...props
 }: Omit<AppShellProps, 'onSignOut' | 'children' | 'banner'> & {
   current: { status: string };
   lastSpace: AppShellProps['space'];
+  /** Logs that a smaller plan is about to take, and whether this person has put the notice away. */
+  shrinking: { windows: readonly Shrinking[]; hidden: boolean };
   children: ReactNode;
 }) {
   const space = useLastSpace(props.space, props.partitioned ?? true, lastSpace);
@@ -29,8 +34,14 @@ export function Frame({
     // A full load: nothing of the session may stay in memory.
     window.location.assign('/signin');
   };
+  const banner = (
+    <>
+      <SubscriptionBar status={props.current.status} />
+      <ShrinkingBar slug={props.current.slug} {...shrinking} />
+    </>
+  );
   return (
-    <AppShell {...props} space={space} onSignOut={() => void signOut()} banner={<SubscriptionBar status={props.current.status} />}>
+    <AppShell {...props} space={space} onSignOut={() => void signOut()} banner={banner}>
       {children}
     </AppShell>
   );

@@ -1,5 +1,6 @@
 import { preferencesOf } from '#server/domain/people/schema.ts';
 import { nobodyYet, withinScope, workspacesOf } from '#server/domain/people/service.ts';
+import { type Shrinking, shrinkingWindows } from '#server/domain/retention/service.ts';
 import { apiUrl, proxyUrl } from '#server/domain/tenants/addresses.ts';
 import type { Space } from '#server/kernel/context.ts';
 import { db } from '#server/platform/db.ts';
@@ -30,3 +31,6 @@ export const entrance = async (): Promise<'/signin' | '/signup'> => ((await nobo
 
 /** The addresses a workspace's snippets are made of. */
 export const addressesOf = (slug: string, space: Space) => ({ api_url: apiUrl(space), proxy_url: proxyUrl(slug, space) });
+
+/** Logs of a workspace that a smaller plan is about to take. A notice that cannot be read must not take the page with it. */
+export const shrinkingOf = (tenantId: string): Promise<Shrinking[]> => shrinkingWindows(tenantId, new Date()).catch(() => []);

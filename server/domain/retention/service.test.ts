@@ -5,7 +5,7 @@ import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { workspace } from '#server/testing/workspace.ts';
-import { retentionWindows } from './service.ts';
+import { retentionWindows, shrinkingWindows } from './service.ts';
 
 await testDatabase();
 const DAY = 24 * 3_600_000;
@@ -31,6 +31,18 @@ test('a downgrade keeps the old windows for seven days and tells the Owners once
   // Several jobs ask, at the same moment too.
   await Promise.all([windowsAt(1), windowsAt(1), windowsAt(1)]);
   assert.deepEqual(await windowsAt(7), [30, 90]);
+  const ends = new Date(start + 8 * DAY).toISOString();
+  const notice = (days: number) => shrinkingWindows(w.tenant.id, new Date(start + days * DAY));
+  assert.deepEqual(await notice(7.9), [
+    { kind: 'log', days: 30, days_then: 3, ends },
+    { kind: 'audit', days: 90, days_then: 7, ends },
+  ]);
+  assert.deepEqual(await notice(8), [], 'what is gone is not announced');
+  await plan('pro');
+  assert.deepEqual(await notice(2), [], 'a plan that grew again takes nothing, before any job has seen it');
+  await plan('free');
+  const stranger = await workspace({ plan: 'pro' });
+  assert.deepEqual(await shrinkingWindows(stranger.tenant.id, new Date(start + DAY)), []);
   const told = await mails();
   assert.equal(told.length, 1);
   assert.match(told[0]!.text, /API logs: 30 days until now, 3 days from then on/);

@@ -32,22 +32,9 @@ type TenantRow = {
  * only after the grace, which starts when this first sees it.
  */
 export async function retentionWindows(now: Date): Promise<Windows[]> {
-  const { rows } = await sql().query<TenantRow>(
-    `select t.id, t.name, t.slug, t.subscription_plan as plan, l.value as log_override, l.tenant_id is not null as has_log_override, a.value as audit_override,
-       a.tenant_id is not null as has_audit_override, d.value as kept
-     from tenants t
-     left join tenant_limit_overrides l on l.tenant_id = t.id and l.kind = 'log_retention_days' and (l.expires_at is null or l.expires_at > $1)
-     left join tenant_limit_overrides a on a.tenant_id = t.id and a.kind = 'audit_retention_days' and (a.expires_at is null or a.expires_at > $1)
-     left join deployment_values d on d.name = 'retention:' || t.id`,
-    [now],
-  );
   const windows: Windows[] = [];
-  for (const row of rows) {
-    const wanted = (key: LimitKey) => planLimit(PLANS.includes(row.plan as PlanName) ? (row.plan as PlanName) : 'free', key);
-    const days = {
-      log: row.has_log_override ? row.log_override : wanted('log_retention_days'),
-      audit: row.has_audit_override ? row.audit_override : wanted('audit_retention_days'),
-    };
+  for (const row of await settingsAt(now, null)) {
+    const days = row.wanted;
     const next: Kept = { log: held(row.kept?.log, days.log, now), audit: held(row.kept?.audit, days.audit, now) };
     if (JSON.stringify(next) !== JSON.stringify(row.kept && { log: row.kept.log, audit: row.kept.audit }))
       await remember(row, next, days, now);
@@ -56,11 +43,53 @@ export async function retentionWindows(now: Date): Promise<Windows[]> {
   return windows;
 }
 
+/** `only` narrows it to one workspace. */
+const settingsAt = async (
+  now: Date,
+  only: string | null,
+): Promise<(TenantRow & { wanted: { log: number | null; audit: number | null } })[]> => {
+  const { rows } = await sql().query<TenantRow>(
+    `select t.id, t.name, t.slug, t.subscription_plan as plan, l.value as log_override, l.tenant_id is not null as has_log_override, a.value as audit_override,
+       a.tenant_id is not null as has_audit_override, d.value as kept
+     from tenants t
+     left join tenant_limit_overrides l on l.tenant_id = t.id and l.kind = 'log_retention_days' and (l.expires_at is null or l.expires_at > $1)
+     left join tenant_limit_overrides a on a.tenant_id = t.id and a.kind = 'audit_retention_days' and (a.expires_at is null or a.expires_at > $1)
+     left join deployment_values d on d.name = 'retention:' || t.id
+     where $2::uuid is null or t.id = $2`,
+    [now, only],
+  );
+  return rows.map((row) => {
+    const plan = (key: LimitKey) => planLimit(PLANS.includes(row.plan as PlanName) ? (row.plan as PlanName) : 'free', key);
+    return {
+      ...row,
+      wanted: {
+        log: row.has_log_override ? row.log_override : plan('log_retention_days'),
+        audit: row.has_audit_override ? row.audit_override : plan('audit_retention_days'),
+      },
+    };
+  });
+};
+
 /** Growing counts at once; shrinking after the grace. */
 export function held(before: Held | undefined, wanted: number | null, now: Date): Held {
   if (!before || length(wanted) >= length(before.days)) return { days: wanted };
   const since = before.shrinking_since ?? now.toISOString();
   return now.getTime() - Date.parse(since) >= GRACE_DAYS * DAY ? { days: wanted } : { days: before.days, shrinking_since: since };
+}
+
+/** A window that is about to become smaller: days now, days from `ends` on. */
+export type Shrinking = { kind: 'log' | 'audit'; days: number | null; days_then: number; ends: string };
+
+/** What a smaller plan will take from a workspace's logs, while it can still be exported (interface rules 13 §7, 61 §5); empty outside the grace. */
+export async function shrinkingWindows(tenantId: string, now: Date): Promise<Shrinking[]> {
+  const [row] = await settingsAt(now, tenantId);
+  return (['log', 'audit'] as const).flatMap((kind) => {
+    const before = row?.kept?.[kind];
+    const then = row?.wanted[kind];
+    if (!before?.shrinking_since || typeof then !== 'number' || length(then) >= length(before.days)) return [];
+    const ends = Date.parse(before.shrinking_since) + GRACE_DAYS * DAY;
+    return ends > now.getTime() ? [{ kind, days: before.days, days_then: then, ends: new Date(ends).toISOString() }] : [];
+  });
 }
 
 const length = (days: number | null) => days ?? Number.POSITIVE_INFINITY;
