@@ -1,6 +1,7 @@
 import { dehydrate, HydrationBoundary } from '@tanstack/react-query';
 import { createTRPCOptionsProxy, type TRPCOptionsProxy } from '@trpc/tanstack-react-query';
 import { headers } from 'next/headers';
+import { notFound } from 'next/navigation';
 import type { ReactNode } from 'react';
 import { newQueryClient } from '#components/trpc/query-client.ts';
 import { type ServedCall, ServedCalls } from '#components/trpc/served-calls.tsx';
@@ -24,12 +25,12 @@ export async function Prefetch({
   children,
 }: {
   workspace: string;
-  /** As the address has it. Of anything but live and test the layout makes a 404; here nothing is asked. */
+  /** As the address has it: anything but live and test has no pages. */
   space: string;
   queries: (trpc: TRPCOptionsProxy<AppRouter>) => unknown[];
   children: ReactNode;
 }) {
-  if (space !== 'live' && space !== 'test') return null;
+  if (space !== 'live' && space !== 'test') notFound();
   const ctx = dashboardContext({ headers: await headers(), method: 'GET', workspace, space });
   const queryClient = newQueryClient();
   const trpc = createTRPCOptionsProxy<AppRouter>({ ctx, router: appRouter, queryClient });

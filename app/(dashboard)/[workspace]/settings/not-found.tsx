@@ -1,5 +1,5 @@
-import { MissingPage } from '#components/shell/missing-page.tsx';
+import { Missing } from '../../missing.tsx';
 
 export default function NotFound() {
-  return <MissingPage />;
+  return <Missing />;
 }
