@@ -4,10 +4,12 @@ import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
 import { nextStepOf } from '#components/trpc/refusal.ts';
 import { Button } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
-import { ConflictPanel } from '#components/ui/conflict-panel.tsx';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
+import { lazyTab } from '#components/ui/lazily.tsx';
 import { inWords, labelOf } from './setting-words.ts';
 import type { ConfigEditor } from './use-config-editor.ts';
+
+const ConflictPanel = lazyTab(() => import('#components/ui/conflict-panel.tsx').then((module) => module.ConflictPanel));
 
 /** What is not saved yet, what the API would be sent, and the two ways out. It stays in view while anything is unsaved. */
 export function SaveBar({ editor }: { editor: ConfigEditor }) {

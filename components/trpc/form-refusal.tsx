@@ -5,14 +5,17 @@ import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
 import type { DefaultValues, FieldValues } from 'react-hook-form';
 import { type Choice, differencesOf, onlyMine, resolved, same } from '#components/ui/conflict.ts';
-import { ConflictPanel, type ConflictPanelProps } from '#components/ui/conflict-panel.tsx';
+import type { ConflictPanelProps } from '#components/ui/conflict-panel.tsx';
 import { applyRefusal, submitAgain, type ZodForm } from '#components/ui/form.tsx';
+import { lazyTab } from '#components/ui/lazily.tsx';
 import type { RefusalView } from '#components/ui/refusal.ts';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import type { Draft } from './drafts.ts';
 import { DraftOffer, type FormDraft, useFormDraft } from './form-draft.tsx';
 import { isPlanRefusal, PlanPanel } from './plan.tsx';
 import { refusalView, type Stale, staleOf } from './refusal.ts';
+
+const ConflictPanel = lazyTab(() => import('#components/ui/conflict-panel.tsx').then((module) => module.ConflictPanel));
 
 /** What a form edits: the row it started from and the form's values made of a row, both absent on one that makes something new. */
 export type Edited<In extends FieldValues, Row extends { id?: unknown; updated_at: string }> = Pick<

@@ -2,8 +2,11 @@ import { CircleAlert, RotateCw, SearchX } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Button } from './button.tsx';
 import { cn } from './cn.ts';
-import { CodeBlock, type Snippet } from './code-block.tsx';
+import type { Snippet } from './code-block.tsx';
 import { CopyText } from './copy.tsx';
+import { lazyTab } from './lazily.tsx';
+
+const CodeBlock = lazyTab(() => import('./code-block.tsx').then((module) => module.CodeBlock));
 
 export type EmptyStateProps = {
   icon?: ReactNode;
