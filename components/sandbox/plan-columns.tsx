@@ -1,5 +1,5 @@
 import { Status } from '#components/ui/badge.tsx';
-import { columnsFor } from '#components/ui/data-table.tsx';
+import { columnsFor } from '#components/ui/table-columns.ts';
 import { ACTIONS, type Item, KINDS, noteOf, type Space, type Stage, spaceWord } from './words.ts';
 
 const column = columnsFor<Item>();

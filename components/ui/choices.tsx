@@ -70,21 +70,21 @@ export function Switch({ checked, onCheckedChange, label, description, disabledR
   const disabled = disabledReason !== undefined;
   return (
     <DisabledReason reason={disabledReason}>
-    <label className={cn('flex items-start gap-2.5', disabled && 'text-ink-3', className)}>
-      <input
-        type="checkbox"
-        // biome-ignore lint/a11y/useAriaPropsForRole: a checkbox tells its state by itself.
-        role="switch"
-        checked={checked}
-        onChange={(event) => onCheckedChange(event.target.checked)}
-        disabled={disabled}
-        name={name}
-        aria-labelledby={`${id}-label`}
-        aria-describedby={description ? id : undefined}
-        className="mt-px flex h-4.5 w-8 shrink-0 appearance-none items-center rounded-full border border-line-control bg-line-control px-px transition-colors before:size-3.5 before:rounded-full before:bg-surface before:shadow-xs before:transition-transform before:duration-150 before:ease-out checked:border-accent checked:bg-accent checked:before:translate-x-3.5 checked:before:bg-on-accent disabled:opacity-55"
-      />
-      <LabelText {...{ id, label, description, hideLabel }} />
-    </label>
+      <label className={cn('flex items-start gap-2.5', disabled && 'text-ink-3', className)}>
+        <input
+          type="checkbox"
+          // biome-ignore lint/a11y/useAriaPropsForRole: a checkbox tells its state by itself.
+          role="switch"
+          checked={checked}
+          onChange={(event) => onCheckedChange(event.target.checked)}
+          disabled={disabled}
+          name={name}
+          aria-labelledby={`${id}-label`}
+          aria-describedby={description ? id : undefined}
+          className="mt-px flex h-4.5 w-8 shrink-0 appearance-none items-center rounded-full border border-line-control bg-line-control px-px transition-colors before:size-3.5 before:rounded-full before:bg-surface before:shadow-xs before:transition-transform before:duration-150 before:ease-out checked:border-accent checked:bg-accent checked:before:translate-x-3.5 checked:before:bg-on-accent disabled:opacity-55"
+        />
+        <LabelText {...{ id, label, description, hideLabel }} />
+      </label>
     </DisabledReason>
   );
 }
