@@ -2,6 +2,7 @@
 
 import { Tooltip as Base } from '@base-ui/react/tooltip';
 import type { ReactNode } from 'react';
+import { useLayerHost } from './layer-host.ts';
 import { closing } from './popup-trigger.ts';
 
 export type TooltipPopupProps = {
@@ -18,10 +19,11 @@ export type TooltipPopupProps = {
 
 /** The words of a tooltip, beside what they are about. */
 export function TooltipPopup({ anchor, open, onClose, onReach, onLeave, content, side, align }: TooltipPopupProps) {
+  const host = useLayerHost();
   return (
     // A press on the control itself may change what the words say ("Copied"), so they stay.
     <Base.Root open={open} onOpenChange={closing({ anchor, close: onClose })}>
-      <Base.Portal>
+      <Base.Portal container={host}>
         <Base.Positioner anchor={anchor} side={side} align={align} sideOffset={6} className="z-60">
           <Base.Popup
             onPointerEnter={onReach}
