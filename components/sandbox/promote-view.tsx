@@ -11,7 +11,7 @@ import type { Picks } from './use-plan.ts';
 import { type Item, KINDS, type Plan } from './words.ts';
 
 /** What is picked stands in the address as `route:<id>`: a link can lead to the plan of one thing, and a reload keeps it. */
-export function picksOf(texts: readonly string[]): Exclude<Picks, 'all'> {
+function picksOf(texts: readonly string[]): Exclude<Picks, 'all'> {
   return texts.flatMap((text) => {
     const [type, id] = text.split(':');
     return type && id && type in KINDS ? [{ type: type as Item['type'], id }] : [];

@@ -49,7 +49,7 @@ export function judge(board: Board, step: Step): void {
 }
 
 /** What routes look up again and again, whatever the number of routes and secrets. */
-export type Finder = ReturnType<typeof finderOf>;
+type Finder = ReturnType<typeof finderOf>;
 export function finderOf(source: Source, target: Target) {
   const by = <Row, Key>(rows: Iterable<Row>, key: (row: Row) => Key) => new Map(Array.from(rows, (row) => [key(row), row] as const));
   return {

@@ -1,14 +1,14 @@
 import type { z } from 'zod';
-import { contentFingerprint } from '#server/crypto/canonical-json.ts';
 import { inTurn } from '#server/domain/environments/service.ts';
-import { countOf, limitOf, withinPlan } from '#server/domain/plans/service.ts';
+import { withinPlan } from '#server/domain/plans/service.ts';
 import { denyingPolicy } from '#server/domain/policies/service.ts';
 import { acrossSpaces, type Within } from '#server/kernel/across-spaces.ts';
-import { type Ctx, type Space, spaceOf } from '#server/kernel/context.ts';
+import type { Ctx, Space } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { type AuditEntry, audited, unchanged } from '#server/kernel/mutate.ts';
+import { answerOf, limitsOf } from './answer.ts';
 import { type Board, dropUnneeded, finderOf, type Step, spreadConflicts } from './board.ts';
 import { counterparts, hold } from './counterparts.ts';
 import { applyClients, planClients } from './families/clients.ts';
@@ -18,7 +18,7 @@ import { planRoutes, type RouteDrafts } from './families/routes.ts';
 import { applySecrets, planSecrets } from './families/secrets.ts';
 import { applyRoutes } from './families/write-routes.ts';
 import { gather } from './gather.ts';
-import type { Family, Promotion, SandboxPlan } from './schema.ts';
+import { FAMILIES, type Family, type Promotion, type SandboxPlan } from './schema.ts';
 
 export { resetTest } from './reset.ts';
 
@@ -37,13 +37,13 @@ export const clone = (ctx: Ctx, input: Input): Promise<SandboxPlan> => move(ctx,
 function move(ctx: Ctx, to: Space, input: Input): Promise<SandboxPlan> {
   return acrossSpaces(ctx, async (within, tx) => {
     if (!input.dry_run) await inTurnOf(tx, ctx);
-    const first = await planned(within, ctx, to, input);
+    const first = await planned(within, to, input);
     if (input.dry_run) {
       ctx.changed = []; // nothing that a gateway would have to read again
       return first.answer;
     }
     await held(within, first.board);
-    const plan = await planned(within, ctx, to, input);
+    const plan = await planned(within, to, input);
     if (input.fingerprint !== undefined && input.fingerprint !== plan.answer.fingerprint)
       throw new Refusal('conflict', `Something changed since this plan was made. Look at the new plan, then do it.`, {
         extra: { current: { ...plan.answer, dry_run: true } },
@@ -55,7 +55,7 @@ function move(ctx: Ctx, to: Space, input: Input): Promise<SandboxPlan> {
 /** Two promotions of a workspace run one after the other: the second finds what the first one made. */
 const inTurnOf = (tx: Tx, ctx: Ctx) => tx.$executeRaw`select pg_advisory_xact_lock(hashtextextended(${`${ctx.tenant_id}:sandbox`}, 0))`;
 
-async function planned(within: Within, ctx: Ctx, to: Space, input: Input): Promise<Plan> {
+async function planned(within: Within, to: Space, input: Input): Promise<Plan> {
   const source = await within(to === 'live', async (tx, here) => unchanged(await gather(tx, here, input.items)));
   return within(to === 'test', async (tx, here) => {
     const target = await counterparts(tx, here, source);
@@ -76,7 +76,7 @@ async function planned(within: Within, ctx: Ctx, to: Space, input: Input): Promi
     spreadConflicts(board);
     dropUnneeded(board);
     const limits = await limitsOf(tx, here, board);
-    return unchanged({ board, drafts, answer: answerOf(board, limits, ctx, input.dry_run) });
+    return unchanged({ board, drafts, answer: answerOf(board, limits, input.dry_run) });
   });
 }
 
@@ -116,7 +116,7 @@ async function carriedOut(within: Within, { board, drafts, answer }: Plan, to: S
   const entry = promotionEntry(run, board, answer);
   await within(to === 'test', async (tx, here) => {
     await refuseDenied(here, todo);
-    for (const type of PLANNED) {
+    for (const type of FAMILIES) {
       const more = of(type).filter((step) => !step.exists).length;
       if (more > 0) await withinPlan(tx, here, `${type}s`, more);
     }
@@ -151,8 +151,6 @@ async function refuseDenied(there: Ctx, todo: readonly Step[]): Promise<void> {
   }
 }
 
-const PLANNED = ['environment', 'collection', 'secret', 'client', 'route'] as const;
-
 /** One in each space, so that the history of either tells of it (interface rule 64 §5). */
 const promotionEntry = (run: string, board: Board, answer: SandboxPlan): AuditEntry => ({
   action: 'promote',
@@ -168,72 +166,3 @@ const promotionEntry = (run: string, board: Board, answer: SandboxPlan): AuditEn
       .slice(0, 50),
   },
 });
-
-async function limitsOf(tx: Tx, ctx: Ctx, board: Board): Promise<SandboxPlan['limits']> {
-  const limits: SandboxPlan['limits'] = [];
-  for (const type of PLANNED) {
-    const more = [...board.steps.values()].filter((step) => step.type === type && step.action === 'create').length;
-    const limit = more === 0 ? null : await limitOf(tx, ctx, `${type}s`);
-    if (limit === null) continue;
-    const used = await countOf(tx, ctx, `${type}s`);
-    limits.push({ kind: `${type}s`, limit, used, more, fits: used + more <= limit });
-  }
-  return limits;
-}
-
-function answerOf(board: Board, limits: SandboxPlan['limits'], ctx: Ctx, dryRun: boolean): SandboxPlan {
-  // What came along and is there already is no news.
-  const shown = [...board.steps.values()].filter((step) => step.picked || step.action !== 'skip');
-  const count = (action: Step['action']) => shown.filter((step) => step.action === action).length;
-  return {
-    id: null,
-    from: spaceOf(board.to === 'live'),
-    to: board.to,
-    dry_run: dryRun,
-    fingerprint: contentFingerprint(
-      [...board.steps.values()]
-        .map(({ type, id, action, reason, exists, there: target, versions }) => [
-          type,
-          id,
-          action,
-          reason,
-          exists ? target : null,
-          versions,
-        ])
-        .sort((a, b) => String(a[1]).localeCompare(String(b[1]))),
-    ),
-    summary: { create: count('create'), update: count('update'), skip: count('skip'), conflict: count('conflict') },
-    items: shown.sort((a, b) => ORDER[a.type] - ORDER[b.type]).map(itemOf),
-    missing_values: missingOf(board),
-    limits,
-  };
-}
-
-const ORDER: Record<Family, number> = { route: 0, secret: 1, client: 2, collection: 3, environment: 4 };
-
-const itemOf = (step: Step): SandboxPlan['items'][number] => ({
-  type: step.type,
-  source_id: step.id,
-  target_id: step.exists ? step.there : null,
-  name: step.name,
-  slug: step.slug,
-  picked: step.picked,
-  action: step.action,
-  reason: step.reason,
-  enabled: step.enabled,
-  changes: step.changes as SandboxPlan['items'][number]['changes'],
-  needs_values: step.needs_values,
-  upstreams: step.upstreams,
-  left_behind: step.left_behind,
-});
-
-function missingOf({ steps, target }: Board): SandboxPlan['missing_values'] {
-  const wanting = [...steps.values()].filter((step) => step.type === 'route' && step.action !== 'conflict');
-  const pairs = wanting.flatMap((step) => step.needs_values.map((one) => ({ ...one, route: step.name })));
-  return [...Map.groupBy(pairs, (one) => one.secret)].map(([secret, ones]) => ({
-    secret,
-    secret_id: target.secrets.find((one) => one.shortcode_name === secret)?.id ?? null,
-    environments: [...new Set(ones.map((one) => one.environment))].sort(),
-    routes: [...new Set(ones.map((one) => one.route))],
-  }));
-}
