@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Ctx } from '#server/kernel/context.ts';
+import { inTransaction } from '#server/kernel/database.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
 import { sql } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
@@ -172,4 +173,62 @@ test('of many entries a stretch of time is counted truly and a text is found, be
   }
   await sql().query('delete from audit_logs where tenant_id = $1 and created_at < $2', [many.tenant.id, at(30)]);
   assert.deepEqual(await found('0% PAID'), names(3, 30), 'and when retention took most of them');
+});
+
+test('a filtered total is the true one after every new entry of either store, and after retention', async () => {
+  const v = await workspace();
+  const total = async (query: object) => (await listAuditLogs(v.live, ListAuditLogs.parse(query))).total;
+  const told = async () => [
+    await total({ action: 'update' }),
+    await total({ resource_type: 'tenant_master_key' }),
+    await total({ action: 'update', chain: 'general' }),
+  ];
+  const write = (action: string) => mutate(v.live, async () => audited(undefined, { action, resource_type: 'route', resource_id: 'r' }));
+  const [updates = 0, keys = 0, general = 0] = await told();
+  assert.deepEqual(await told(), [updates, keys, general], 'asked again');
+  await write('update');
+  assert.deepEqual(await told(), [updates + 1, keys, general + 1]);
+  await mutate(v.live, async (tx) => {
+    await appendCritical(tx, v.live, { action: 'byok.kms.rotate', resource_type: 'tenant_master_key', resource_id: 'k', details: {} });
+    return audited(undefined, { action: 'create', resource_type: 'route', resource_id: 'r' });
+  });
+  assert.deepEqual(await told(), [updates + 1, keys + 1, general + 1]);
+  await assert.rejects(
+    mutate(v.live, async (tx) => {
+      await tx.audit_logs.createMany({
+        data: [
+          {
+            id: crypto.randomUUID(),
+            tenant_id: v.tenant.id,
+            sandbox: false,
+            action: 'update',
+            resource_type: 'route',
+            details: {},
+            actor_type: 'system',
+          },
+        ],
+      });
+      assert.equal(
+        (await listAuditLogs({ ...v.live, tx }, ListAuditLogs.parse({ action: 'update' }))).total,
+        updates + 2,
+        'within the transaction',
+      );
+      const inside = { ...v.live, tx };
+      await appendCritical(tx, inside, { action: 'byok.kms.rotate', resource_type: 'tenant_master_key', resource_id: 'k', details: {} });
+      assert.equal(
+        (await listAuditLogs(inside, ListAuditLogs.parse({ resource_type: 'tenant_master_key', chain: 'critical' }))).total,
+        keys + 2,
+      );
+      throw new Error('undone');
+    }),
+    /undone/,
+  );
+  await inTransaction(v.live, (tx) =>
+    appendCritical(tx, v.live, { action: 'byok.kms.revoke', resource_type: 'tenant_kms_config', resource_id: 'k', details: {} }),
+  );
+  assert.equal(await total({ resource_type: 'tenant_master_key', chain: 'critical' }), keys + 1);
+  await write('update');
+  assert.deepEqual(await told(), [updates + 2, keys + 1, general + 2]);
+  await sql().query("delete from audit_logs where tenant_id = $1 and action = 'update'", [v.tenant.id]);
+  assert.deepEqual(await told(), [0, keys + 1, 0]);
 });
