@@ -213,16 +213,21 @@ test('a filtered total is the true one after every new entry of either store, an
         updates + 2,
         'within the transaction',
       );
-      const inside = { ...v.live, tx };
-      await appendCritical(tx, inside, { action: 'byok.kms.rotate', resource_type: 'tenant_master_key', resource_id: 'k', details: {} });
-      assert.equal(
-        (await listAuditLogs(inside, ListAuditLogs.parse({ resource_type: 'tenant_master_key', chain: 'critical' }))).total,
-        keys + 2,
-      );
       throw new Error('undone');
     }),
     /undone/,
   );
+  await assert.rejects(
+    inTransaction(v.live, async (tx) => {
+      const inside = { ...v.live, tx };
+      await appendCritical(tx, inside, { action: 'byok.kms.rotate', resource_type: 'tenant_master_key', resource_id: 'k', details: {} });
+      const { total } = await listAuditLogs(inside, ListAuditLogs.parse({ resource_type: 'tenant_master_key', chain: 'critical' }));
+      assert.equal(total, keys + 2);
+      throw new Error('undone');
+    }),
+    /undone/,
+  );
+  // The chain is as long again, with another entry.
   await inTransaction(v.live, (tx) =>
     appendCritical(tx, v.live, { action: 'byok.kms.revoke', resource_type: 'tenant_kms_config', resource_id: 'k', details: {} }),
   );
