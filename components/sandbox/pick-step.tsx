@@ -80,7 +80,7 @@ export function PickStep({ onPicked }: { onPicked: (picks: Exclude<Picks, 'all'>
         rows={rows}
         rowId={idOf}
         rowName={(item) => item.name}
-        refreshing={plan.isFetching}
+        refreshing={plan.isPlaceholderData}
         selection={{ selected, onChange: setSelected }}
         empty={
           q || type ? (

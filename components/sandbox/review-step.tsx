@@ -63,7 +63,7 @@ export function ReviewStep({ picks, onBack, onDone }: Props) {
         rows={rows}
         rowId={(item) => `${item.type}:${item.source_id}`}
         rowName={(item) => item.name}
-        refreshing={query.isFetching}
+        refreshing={query.isPlaceholderData}
       />
       {plan.items.length > 50 && <Pagination noun="things" {...pagination} />}
       <ItemChanges plan={plan} />
