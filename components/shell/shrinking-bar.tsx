@@ -25,7 +25,7 @@ export function ShrinkingBar({ slug, windows, hidden }: { slug: string; windows:
     : { path: 'audit', label: 'Open the audit log' };
   return (
     <div role="status" className="flex items-start gap-2 border-warn-line border-b bg-warn-soft py-1.5 pr-2 pl-4 text-warn-ink text-xs">
-      <p className="flex min-w-0 flex-1 flex-wrap items-baseline justify-center gap-x-2">
+      <p className="flex min-w-0 flex-1 flex-wrap items-baseline justify-center gap-x-2 max-sm:justify-start">
         <span className="inline-flex items-center gap-2 font-medium">
           <History aria-hidden className="size-3.5 shrink-0" />
           <span>
