@@ -152,10 +152,11 @@ function frameworkAnswer(
     ? !/^application\/(?:[a-z.-]+\+)?json\b/.test(type)
     : surface === 'dashboard_api'
       ? isText && status >= 400 && !target.startsWith('/api/auth/')
-      : // A page of ours on these surfaces (consent, a public document) is HTML, and never a 404 or a fault.
+      : // A page of ours on these surfaces (consent, a public document) is HTML, and never a 404 or a fault; a page that leads to signing in is one of the
+        // dashboard, which takes their first word for a workspace.
         (surface === 'oauth' || surface === 'public') &&
         isText &&
-        ((status >= 400 && type.startsWith('text/plain')) || status === 404 || status === 405 || status >= 500);
+        (status < 400 || type.startsWith('text/plain') || status === 404 || status === 405 || status >= 500);
   if (!foreign && !unrouted) return undefined;
   if (status < 400 || status === 404 || unrouted) return { status: 404, type: 'not_found', message: 'There is no such path here.' };
   if (status === 405) return { status, type: 'method_not_allowed', message: 'This path does not answer that method.' };
