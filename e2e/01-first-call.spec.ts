@@ -2,8 +2,8 @@ import { execFile, execFileSync } from 'node:child_process';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
-import AxeBuilder from '@axe-core/playwright';
 import { expect, type Page, test } from '@playwright/test';
+import { accessible } from './person.ts';
 import { startUpstream } from './running-system.ts';
 
 /**
@@ -18,11 +18,6 @@ function failOnConsoleErrors(page: Page): string[] {
   page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
   return errors;
 }
-
-const accessible = async (page: Page) => {
-  const { violations } = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']).analyze();
-  expect(violations.map((v) => `${v.id}: ${v.nodes[0]?.target.join(' ')}`)).toEqual([]);
-};
 
 test('J1: sign up, paste one line, watch the call arrive with its credential injected, then point it at an upstream of one’s own', async ({
   page,

@@ -1,6 +1,5 @@
-import AxeBuilder from '@axe-core/playwright';
 import { expect, test } from '@playwright/test';
-import { signIn } from './person.ts';
+import { accessible, signIn } from './person.ts';
 import { operator } from './running-system.ts';
 
 /** The developer pane: what a page calls, in terms of the API, and nothing secret of it (70 §11). */
@@ -39,8 +38,7 @@ test('the pane shows the calls of a page as the API has them, keeps its place, l
     await pane.getByRole('button', { name: language, exact: true }).click();
     expect(await page.content()).not.toContain(canary);
   }
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  expect(violations.map((v) => `${v.id}: ${v.nodes[0]?.target.join(' ')}`)).toEqual([]);
+  await accessible(page);
 
   // The height moves by keyboard and both are there after a reload.
   const edge = pane.getByRole('separator');

@@ -1,5 +1,5 @@
-import AxeBuilder from '@axe-core/playwright';
 import { expect, type Page, test } from '@playwright/test';
+import { accessible } from './person.ts';
 import { operator, setting } from './running-system.ts';
 
 /** 70 §3.5: what was typed and not saved is offered back; what may be a credential never touches a storage. */
@@ -38,8 +38,7 @@ test('a form that was left with a reload offers its text back, and a saved one o
   await page.reload();
   await expect(offer(page)).toBeVisible();
   await expect(nameOf(page)).not.toHaveValue('Echo, half renamed');
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  expect(violations.map((v) => `${v.id}: ${v.nodes[0]?.target.join(' ')}`)).toEqual([]);
+  await accessible(page);
   await page.getByRole('button', { name: 'Restore' }).click();
   await expect(nameOf(page)).toHaveValue('Echo, half renamed');
   await expect(offer(page)).toBeHidden();

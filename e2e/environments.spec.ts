@@ -1,6 +1,5 @@
-import AxeBuilder from '@axe-core/playwright';
 import { expect, test } from '@playwright/test';
-import { signIn } from './person.ts';
+import { accessible, signIn } from './person.ts';
 import { operator } from './running-system.ts';
 
 /** 11 §9: an environment is duplicated with what every route does there, and cannot go while anything uses it. */
@@ -23,8 +22,7 @@ test('an environment is duplicated, compared and refused to go while a route ser
   };
   await choose(/Production/, 'Duplicate…');
   await page.getByRole('textbox', { name: 'Name in calls' }).fill('eu-west');
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  expect(violations.map((v) => `${v.id}: ${v.nodes[0]?.target.join(' ')}`)).toEqual([]);
+  await accessible(page);
   await page.getByRole('button', { name: 'Duplicate', exact: true }).click();
   await page.waitForURL(/compare\?a=production&b=eu-west/);
   await page.goto(`/${slug}/test/routes/echo?env=eu-west&tab=differences`);

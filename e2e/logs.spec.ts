@@ -1,7 +1,6 @@
 import fs from 'node:fs';
-import AxeBuilder from '@axe-core/playwright';
 import { expect, type Page, test } from '@playwright/test';
-import { signIn } from './person.ts';
+import { accessible, signIn } from './person.ts';
 import { json, operator, setting, startUpstream, type Upstream, until } from './running-system.ts';
 
 /** The request log as one person reads it, and the figures other pages show of the same calls (13 §9, 70 §4 to §6). */
@@ -14,13 +13,6 @@ let key = '';
 const call = (path: string, headers: Record<string, string> = {}) =>
   fetch(`http://localhost:${setting('E2E_PROXY_PORT')}/p/${slug}${path}`, { headers: { 'x-svc-key': key, ...headers } });
 const rows = (page: Page) => page.getByRole('list', { name: 'Calls' }).getByRole('listitem');
-const accessible = async (page: Page, what: string) => {
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  expect(
-    violations.map((v) => `${v.id}: ${v.nodes[0]?.target.join(' ')}`),
-    what,
-  ).toEqual([]);
-};
 
 test.describe.configure({ mode: 'serial' });
 

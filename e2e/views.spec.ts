@@ -1,6 +1,5 @@
-import AxeBuilder from '@axe-core/playwright';
 import { expect, test } from '@playwright/test';
-import { signIn } from './person.ts';
+import { accessible, signIn } from './person.ts';
 import { operator } from './running-system.ts';
 
 /** Views of list pages and the choice of columns, as one person uses them (70 §3.5). */
@@ -12,18 +11,10 @@ test('a look at a list is kept under a name, shown again, preferred, shared and 
   await operator(['create-tenant', '--slug', slug, '--plan', 'pro', '--owner-email', person.email, '--owner-password', person.password]);
   await signIn(page, person, slug);
   const routes = `/${slug}/test/routes`;
-  const accessible = async (what: string) => {
-    const { violations } = await new AxeBuilder({ page }).analyze();
-    expect(
-      violations.map((v) => `${v.id}: ${v.nodes[0]?.target.join(' ')}`),
-      what,
-    ).toEqual([]);
-  };
-
   await page.goto(`${routes}?enabled=true`);
   await expect(page.getByRole('columnheader', { name: 'Upstream' })).toBeVisible();
   await page.getByRole('button', { name: 'Columns' }).click();
-  await accessible('the menu of columns is open');
+  await accessible(page, 'the menu of columns is open');
   await page.getByRole('menuitemcheckbox', { name: 'Upstream' }).click();
   await expect(page.getByRole('columnheader', { name: 'Upstream' })).toHaveCount(0);
   await page.keyboard.press('Escape');
@@ -31,7 +22,7 @@ test('a look at a list is kept under a name, shown again, preferred, shared and 
   await page.getByRole('button', { name: 'Views' }).click();
   await page.getByRole('menuitem', { name: 'Keep this view…' }).click();
   const dialog = page.getByRole('dialog', { name: 'Keep this view' });
-  await accessible('the dialog is open');
+  await accessible(page, 'the dialog is open');
   await dialog.getByLabel('Name').fill('On, without upstream');
   await dialog.getByRole('checkbox', { name: 'Open this page with it' }).click();
   await dialog.getByRole('button', { name: 'Save' }).click();
@@ -55,7 +46,7 @@ test('a look at a list is kept under a name, shown again, preferred, shared and 
   await manage.getByRole('button', { name: 'Change view On, without upstream' }).click();
   await page.getByRole('menuitem', { name: 'Share' }).click();
   await expect(manage.getByText('shared', { exact: true })).toBeVisible();
-  await accessible('the list of views is open');
+  await accessible(page, 'the list of views is open');
   await manage.getByRole('button', { name: 'Change view On, without upstream' }).click();
   await page.getByRole('menuitem', { name: 'Remove' }).click();
   await expect(manage.getByText('No view is kept any more.')).toBeVisible();
