@@ -11,6 +11,7 @@ test('a connection that is cut while it is lent fails the work, not the process,
   const pool = new pg.Pool({ ...connection(), max: 1 });
   pool.on('error', () => {});
   const killer = new pg.Pool({ ...connection(), max: 1 });
+  killer.on('error', () => {});
   const pid = async (client: pg.PoolClient) => (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid;
   let first: number | undefined;
   const cut = withClient(pool, async (client) => {
@@ -25,6 +26,7 @@ test('a connection that is cut while it is lent fails the work, not the process,
 
 test('a transaction that failed is not left open for the next borrower', async () => {
   const pool = new pg.Pool({ ...connection(), max: 1 });
+  pool.on('error', () => {});
   await assert.rejects(
     withClient(pool, async (client) => {
       await client.query('begin');

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import pg from 'pg';
 import { closeDb } from '#server/platform/db.ts';
 import { wipeKeys } from '#server/platform/keys.ts';
@@ -29,17 +30,28 @@ export async function testDatabase(settings: Record<string, string> = {}): Promi
   after(async () => {
     await closeDb();
     wipeKeys();
-    await asAdmin(server, `drop database if exists ${name} with (force)`);
+    await dropDatabase(server, name);
     rmSync(directory, { recursive: true, force: true });
   });
   return { url, directory };
 }
 
-async function asAdmin(url: string, statement: string): Promise<void> {
+/** Connections that a test has closed may still be on their way out: ended by force, they would fail the file with an error nobody waits for. */
+async function dropDatabase(server: string, name: string): Promise<void> {
+  await withAdmin(server, async (client) => {
+    const connected = async () => (await client.query('select from pg_stat_activity where datname = $1 limit 1', [name])).rowCount !== 0;
+    for (let tries = 0; tries < 100 && (await connected()); tries++) await setTimeout(20);
+    await client.query(`drop database if exists ${name} with (force)`);
+  });
+}
+
+const asAdmin = (url: string, statement: string) => withAdmin(url, (client) => client.query(statement));
+
+async function withAdmin(url: string, work: (client: pg.Client) => Promise<unknown>): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    await client.query(statement);
+    await work(client);
   } finally {
     await client.end();
   }
