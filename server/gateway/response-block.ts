@@ -9,7 +9,7 @@ import { type Refused, statusOf, typeOf } from './refusal.ts';
 export type UpstreamSays = { requestId: boolean; rateLimit: boolean };
 const NOTHING_SAID: UpstreamSays = { requestId: false, rateLimit: false };
 
-/** The block as whole header lines, for `Answer.judged`. Sets call.latencyMs when it is not known yet. */
+/** The block as whole header lines, for `AnswerHead.lines`. Sets call.latencyMs when it is not known yet. */
 export function blockLines(call: Call, code: string | null, says: UpstreamSays = NOTHING_SAID): string {
   if (call.latencyMs < 0) call.latencyMs = Math.round(performance.now() - call.began);
   const { requestId, upstreamStatus, latencyMs, upstreamMs } = call;

@@ -48,7 +48,7 @@ function field(value: unknown, kind: CopyColumn): string {
   if (typeof value === 'string') return kind === 'word' ? value : escaped(value);
   if (typeof kind === 'object') return kind.toJson(value as never);
   if (kind === 'json') return escaped(JSON.stringify(value));
-  if (kind === 'array') return escaped(arrayOf(value as readonly string[]));
+  if (kind === 'array') return arrayOf(value as readonly string[]);
   return String(value);
 }
 
@@ -76,9 +76,14 @@ const EVERY_SPECIAL = /[\\\t\n\r]/g;
 const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 const UNESCAPES: Readonly<Record<string, string>> = { t: '\t', n: '\n', r: '\r' };
 
-/** An array literal with every element quoted, so that none is taken for NULL or for structure. */
-const arrayOf = (items: readonly string[]): string =>
-  items.length === 0 ? '{}' : `{${items.map((item) => `"${item.replace(/["\\]/g, '\\$&')}"`).join(',')}}`;
+/** An array literal with every element quoted, so that none is taken for NULL or for structure; escaped for COPY. */
+function arrayOf(items: readonly string[]): string {
+  let elements = '';
+  for (const item of items)
+    elements += `${elements === '' ? '' : ','}"${PLAIN.test(item) ? item : escaped(item.replace(/["\\]/g, '\\$&'))}"`;
+  return `{${elements}}`;
+}
+const PLAIN = /^[^"\\\t\n\r]*$/;
 const ELEMENT = /"((?:[^"\\]|\\.)*)"/gs;
 
 /** What the driver's connection offers beyond its published types. */

@@ -4,6 +4,7 @@ import type { Call } from '../call.ts';
 /** In the pipeline's order. */
 const PHASES = ['inspect', 'authenticate', 'find_route', 'match_client', 'admit', 'restrict', 'detect_loop', 'limit', 'rewrite'] as const;
 type Phase = (typeof PHASES)[number];
+
 /** What the inspector shows of a call besides its row (interface rule 13 §2). */
 export type Trace = {
   /** In the pipeline's order; a phase the call never came to is undefined, which JSON leaves out. */
@@ -14,6 +15,7 @@ export type Trace = {
   limits: Partial<Record<'route' | 'tenant' | 'monthly', { limit: number; remaining: number }>>;
 };
 
+/** What the call's own figures say, with names cut to what tells them apart. */
 export function traceOf(call: Call): Trace {
   const { laps, tenantVerdict, routeVerdict, monthly } = call;
   return {
