@@ -9,9 +9,11 @@ import { db } from '#server/platform/db.ts';
 import { rootKeys } from '#server/platform/keys.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { browser } from '#server/testing/people.ts';
+import { quickPasswords } from '#server/testing/quick-passwords.ts';
 import { nextAuthOptions } from './next-auth.ts';
 
 await testDatabase();
+quickPasswords();
 process.env.NEXTAUTH_URL = 'http://localhost:4002';
 
 const password = 'a quiet harbour at dusk';

@@ -4,10 +4,12 @@ import { acceptPassword, addMembership, createUser } from '#server/domain/people
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { browser } from '#server/testing/people.ts';
+import { quickPasswords } from '#server/testing/quick-passwords.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { frameOf } from '#server/trpc/frame.ts';
 
 await testDatabase();
+quickPasswords();
 
 const password = 'a quiet harbour at dusk';
 const hash = await acceptPassword(password, 'somebody@example.test', 'password');

@@ -7,11 +7,13 @@ import { backgroundSettled } from '#server/platform/background.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { type Answer, browser } from '#server/testing/people.ts';
+import { quickPasswords } from '#server/testing/quick-passwords.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { frameOf } from '#server/trpc/frame.ts';
 import { personOf } from './person.ts';
 
 await testDatabase();
+const atFullCost = quickPasswords();
 
 const password = 'a quiet harbour at dusk';
 const hash = await acceptPassword(password, 'somebody@example.test', 'password');
@@ -88,7 +90,10 @@ test('unknown address, wrong password, no password and disabled account get one 
   const known = await person();
   const disabled = await person();
   const without = await person();
-  await db().users.update({ where: { id: disabled.id }, data: { disabled_at: new Date() } });
+  atFullCost();
+  const password_hash = await acceptPassword(password, 'somebody@example.test', 'password');
+  await db().users.update({ where: { id: known.id }, data: { password_hash } });
+  await db().users.update({ where: { id: disabled.id }, data: { password_hash, disabled_at: new Date() } });
   await db().users.update({ where: { id: without.id }, data: { password_hash: null } });
   const tries = [
     { email: known.email, password: 'not the password at all' },
@@ -109,6 +114,7 @@ test('unknown address, wrong password, no password and disabled account get one 
     }
     times.push(best);
   }
+  quickPasswords();
   for (const answer of answers) assert.deepEqual(answer, answers[0]);
   assert.equal(answers[0]?.body.code, 'invalid_credentials');
   assert.ok(Math.min(...times) > Math.max(...times) / 4, `times ${times.map(Math.round)}`);

@@ -6,8 +6,10 @@ import { db } from '#server/platform/db.ts';
 import { keyring } from '#server/platform/keys.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { browser } from '#server/testing/people.ts';
+import { quickPasswords } from '#server/testing/quick-passwords.ts';
 
 await testDatabase({ SIGNUPS_PER_HOUR: '10000' });
+quickPasswords();
 
 const password = 'a quiet harbour at dusk';
 const person = (name: string) => ({ email: `${name}@example.test`, password, tenant_name: `${name} works`, full_name: name });

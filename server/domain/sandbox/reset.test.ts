@@ -10,12 +10,14 @@ import { backgroundSettled } from '#server/platform/background.ts';
 import { db, sql } from '#server/platform/db.ts';
 import { call } from '#server/testing/calls.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { quickPasswords } from '#server/testing/quick-passwords.ts';
 import { made } from '#server/testing/samples.ts';
 import { memberActor, type Workspace, workspace } from '#server/testing/workspace.ts';
 
 // Resetting Test: all of it goes, nothing of Live does, and what worked there stops at once (interface rule 64 §5).
 
 await testDatabase();
+quickPasswords();
 const reset = (w: Workspace, more: Record<string, unknown> = {}, actor: Actor = memberActor('owner')) =>
   made(w.ctx('test', actor), 'sandbox.reset', { confirm_name: w.tenant.name, ...more });
 
