@@ -4,6 +4,7 @@ import { after } from 'node:test';
 import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
 import { keyring } from '#server/platform/keys.ts';
+import { beforeDatabaseGoes } from '#server/testing/database.ts';
 import type { Workspace } from '#server/testing/workspace.ts';
 import { type Assembly, assemble } from './assemble.ts';
 
@@ -14,7 +15,7 @@ export type Running = Assembly & { port: number };
 export async function startGateway(): Promise<Running> {
   const assembly = await assemble();
   const { port } = await assembly.gateway.listen('proxy', 0, '127.0.0.1');
-  after(() => assembly.close(200));
+  beforeDatabaseGoes(() => assembly.close(200));
   return { ...assembly, port };
 }
 

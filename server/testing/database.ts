@@ -28,12 +28,19 @@ export async function testDatabase(settings: Record<string, string> = {}): Promi
     ...settings,
   });
   after(async () => {
+    for (const close of users.reverse()) await close();
     await closeDb();
     wipeKeys();
     await dropDatabase(server, name);
     rmSync(directory, { recursive: true, force: true });
   });
   return { url, directory };
+}
+
+const users: (() => Promise<unknown>)[] = [];
+/** Closes what has connections of its own to the file's database before that goes; hooks run in their order, and that of the database is the first. */
+export function beforeDatabaseGoes(close: () => Promise<unknown>): void {
+  users.push(close);
 }
 
 /** Connections that a test has closed may still be on their way out: ended by force, they would fail the file with an error nobody waits for. */
