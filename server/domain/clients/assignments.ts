@@ -7,7 +7,7 @@ import type { AssignClient, UnassignClient } from './schema.ts';
 import { assignedPairs, assignmentsOf, lockedClient, type Pair } from './store.ts';
 
 /** Clients one route admits in one environment (interface rule 11 §4). */
-const MOST_PER_PAIR = 500;
+export const MOST_PER_PAIR = 500;
 
 /**
  * Lets the client call the routes in these environments; pairs it has already stay.

@@ -13,6 +13,7 @@ import { assignmentEntry } from './assignments.ts';
 import type { CreateClient, ListClients, UpdateClient } from './schema.ts';
 import { asRecord, assignedPairs, assignmentsOf, bumpRoutesOf, clientById, findPage, lockedClient, withCounts } from './store.ts';
 
+export { MOST_PER_PAIR } from './assignments.ts';
 export { bumpRoutesOf } from './store.ts';
 
 /** A page of clients, each with how many routes and credentials it has. */

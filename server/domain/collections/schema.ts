@@ -61,15 +61,18 @@ export const EnvironmentDefaults = z
   .meta({ id: 'CollectionEnvironmentDefaults' });
 
 const environmentName = () => z.string().min(1).max(63);
+/** Environments a collection may expect, and clients it may give each by default. */
+export const MOST_EXPECTED = 100;
+export const MOST_DEFAULT_CLIENTS = 500;
 export const PutEnvironmentDefaults = z.object({
   id: pathId(),
-  expected_environments: z.array(environmentName()).max(100),
+  expected_environments: z.array(environmentName()).max(MOST_EXPECTED),
   environments: z
     .array(
       z.object({
         environment_name: environmentName(),
         base_url: z.string().trim().min(1).max(2048).nullable().default(null),
-        default_client_ids: z.array(uuid()).max(500).default([]),
+        default_client_ids: z.array(uuid()).max(MOST_DEFAULT_CLIENTS).default([]),
       }),
     )
     .max(100)

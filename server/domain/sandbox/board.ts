@@ -76,7 +76,7 @@ export const there = (to: Space): string => (to === 'live' ? 'Live' : 'Test');
 
 type Row = { id: string; updated_at: Date };
 type Judged = Partial<Pick<Step, 'slug' | 'needs' | 'enabled' | 'changes' | 'needs_values' | 'upstreams' | 'left_behind' | 'reason'>> & {
-  conflict?: string | undefined;
+  conflict?: string | null | undefined;
   /** More that a version depends on than the time of the row's last change. */
   version?: unknown;
 };

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parseTemplate, printTemplate } from '#server/domain/templates/grammar.ts';
-import { changedFields, columnsOf, type Draft, draftOf, type Local, rebase, settingsOf } from '../config/draft.ts';
+import { Refusal } from '#server/kernel/errors.ts';
+import { changedFields, checkDraft, columnsOf, type Draft, draftOf, type Local, rebase, settingsOf } from '../config/draft.ts';
 import { type Found, referencesOf } from '../config/references.ts';
 import { withTexts } from '../config/texts.ts';
 import { CONFIG_FIELDS } from '../effective.ts';
@@ -56,6 +57,17 @@ function keep(next: Local, mine: Local, fields: readonly ('enabled' | 'target_ba
   for (const field of fields) {
     if (field in mine) Object.assign(next, { [field]: mine[field] });
     else delete next[field];
+  }
+}
+
+/** Where settings of the draft contradict each other, as a write of them would be refused; undefined where they do not. */
+export function contradiction(draft: Draft): string | undefined {
+  try {
+    checkDraft(draft);
+    return undefined;
+  } catch (error) {
+    if (error instanceof Refusal) return error.message;
+    throw error;
   }
 }
 

@@ -1,3 +1,4 @@
+import { MOST_DEFAULT_CLIENTS, MOST_EXPECTED } from '#server/domain/collections/schema.ts';
 import { bumpMembers } from '#server/domain/collections/service.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
@@ -25,11 +26,28 @@ export function planCollections(board: Board): void {
         slug: row.slug,
         needs,
         changes: match ? changesOf(board, match, row) : [],
-        conflict: namesake && `${there(board.to)} has a collection with this name and another slug, ${namesake.slug}.`,
+        conflict: namesake
+          ? `${there(board.to)} has a collection with this name and another slug, ${namesake.slug}.`
+          : match && unfit(board, match, row),
         version: [row.variables.map((v) => v.updated_at), match?.variables.map((v) => v.updated_at)],
       }),
     );
   }
+}
+
+/** What the two together must not be. */
+function unfit(board: Board, match: CollectionRow, row: CollectionRow): string | undefined {
+  if (!board.source.picked.has(row.id)) return undefined;
+  const to = there(board.to);
+  const url = board.target.inUrls.get(match.id);
+  if (url) return `The variable ${url.key} would become a secret, and target URLs in ${to} use it: ${url.users}.`;
+  if (new Set([...match.expected_environments, ...row.expected_environments]).size > MOST_EXPECTED)
+    return `It would expect more than ${MOST_EXPECTED} environments in ${to}.`;
+  const crowded = row.defaults.find((d) => {
+    const held = match.defaults.find((one) => one.environment_name === d.environment_name)?.default_client_ids ?? [];
+    return new Set([...held, ...d.default_client_ids.map((id) => counterpartOf(board, id) ?? id)]).size > MOST_DEFAULT_CLIENTS;
+  });
+  return crowded && `It would give ${crowded.environment_name} more than ${MOST_DEFAULT_CLIENTS} clients by default in ${to}.`;
 }
 
 function changesOf(board: Board, match: CollectionRow, row: CollectionRow): Change[] {

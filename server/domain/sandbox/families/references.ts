@@ -25,14 +25,22 @@ export function missingValues(board: Board, row: RouteRow, draft: Draft): Step['
   return [...missing.values()];
 }
 
-/** The first placeholder that would name nothing there. */
-export function unresolved(board: Board, row: RouteRow, after: Draft): string | undefined {
+/** The first placeholder that would name nothing there, or stand where it must not. `moves`: there the route is in another collection so far. */
+export function unresolved(board: Board, row: RouteRow, after: Draft, moves: boolean): string | undefined {
   const mine = board.source.drafts.get(row.id) as Draft;
-  for (const { reference, environment } of localReferences(after)) {
-    // What only the other space has is its own affair.
-    if (!mine.locals.has(environment)) continue;
-    if (reference.kind === 'var' && !variableThere(board, row, reference) && !isStuck(board, row, reference))
-      return `{{var:${reference.collection === null ? '' : `${reference.collection}.`}${reference.key}}} is not in that collection in ${there(board.to)}. Pick the collection too.`;
+  for (const { reference, environment, field } of localReferences(after)) {
+    // What only the other space has is its own affair, unless it named what the collection it leaves has.
+    if (!mine.locals.has(environment) && !(moves && reference.kind === 'var' && reference.collection === null)) continue;
+    if (reference.kind === 'var' && !isStuck(board, row, reference)) {
+      const name = `{{var:${reference.collection === null ? '' : `${reference.collection}.`}${reference.key}}}`;
+      const found = variableThere(board, row, reference);
+      if (!found && mine.locals.has(environment))
+        return `${name} is not in that collection in ${there(board.to)}. Pick the collection too.`;
+      if (!found)
+        return `Its environment ${environment} in ${there(board.to)} names ${name}, which the collection it would move to has not.`;
+      if (field === 'target_base_url' && found.type === 'secret')
+        return `${name} is a secret in ${there(board.to)}, which cannot stand in a URL.`;
+    }
     if (isSecret(reference) && secretBehind(board, reference) === undefined)
       return `It names a secret that neither space has: ${reference.kind === 'secret' ? reference.name : reference.id}. Mend the route first.`;
   }
@@ -66,14 +74,14 @@ function secretBehind({ find, there: coming }: Board, reference: Secret): string
 }
 
 /** The variable as it will be there, with the secret behind it if one is. */
-function variableThere(board: Board, row: RouteRow, reference: Variable): { secret: string | undefined } | undefined {
+function variableThere(board: Board, row: RouteRow, reference: Variable): { type: string; secret: string | undefined } | undefined {
   const mine = collectionOf(board, row, reference);
   const step = mine && board.steps.get(mine.id);
   const { theirs } = board.find;
   const coming = step?.action === 'create' || step?.action === 'update' ? mine?.variables.find((v) => v.key === reference.key) : undefined;
-  if (coming) return { secret: board.source.secrets.get(coming.secret_id ?? '')?.shortcode_name };
+  if (coming) return { type: coming.type, secret: board.source.secrets.get(coming.secret_id ?? '')?.shortcode_name };
   const held = theirs.collectionSlugged.get(mine?.slug ?? reference.collection ?? '')?.variables.find((v) => v.key === reference.key);
-  return held && { secret: theirs.secret.get(held.secret_id ?? '')?.shortcode_name };
+  return held && { type: held.type, secret: theirs.secret.get(held.secret_id ?? '')?.shortcode_name };
 }
 
 const collectionOf = ({ source, find }: Board, row: RouteRow, { collection }: Variable): CollectionRow | undefined =>

@@ -1,4 +1,5 @@
-import { type Draft, differences, draftOf, merged, upstreamsOf, withIds } from '#server/domain/routes/transfer/service.ts';
+import { MOST_PER_PAIR } from '#server/domain/clients/service.ts';
+import { contradiction, type Draft, differences, draftOf, merged, upstreamsOf, withIds } from '#server/domain/routes/transfer/service.ts';
 import { type Board, type Change, changesBetween, judge, type Step, stepOf, there } from '../board.ts';
 import type { RouteRow } from '../rows.ts';
 import { missingValues, needsOf, unresolved } from './references.ts';
@@ -25,7 +26,9 @@ export function planRoutes(board: Board): RouteDrafts {
     const changes = match && before ? changesOf(board, row, match, before, after) : [];
     const problem = namesake
       ? `${there(board.to)} has another route named ${row.name}${namesake.slug ? ` (${namesake.slug})` : ''}. Rename one of the two.`
-      : unresolved(board, row, after);
+      : (unresolved(board, row, after, collectionThere(board, row) !== (match?.collection_id ?? null)) ??
+        (before ? contradiction(after) : undefined) ??
+        crowded(board, row, match));
     const enabled = match ? match.enabled : row.enabled && board.to === 'live' && missing.length === 0;
     const step = stepOf(board, 'route', row, match, {
       changes,
@@ -42,6 +45,21 @@ export function planRoutes(board: Board): RouteDrafts {
     judge(board, step);
   }
   return drafts;
+}
+
+/** The collection it will be in there. */
+const collectionThere = ({ steps }: Board, row: RouteRow): string | null =>
+  row.collection_id ? (steps.get(row.collection_id)?.there ?? null) : null;
+
+/** Clients are only added: those of both sides together may be more than a route may admit. */
+function crowded({ steps, to }: Board, row: RouteRow, match: RouteRow | null): string | undefined {
+  if (!match) return undefined;
+  const held = match.assignments.map((one) => [one.environment.name, one.client_id] as const);
+  const coming = row.assignments.map((one) => [one.environment.name, steps.get(one.client_id)?.there ?? one.client_id] as const);
+  for (const [environment, ones] of Map.groupBy([...held, ...coming], ([name]) => name))
+    if (new Set(ones.map(([, id]) => id)).size > MOST_PER_PAIR)
+      return `In ${environment} it would admit more than ${MOST_PER_PAIR} clients in ${there(to)}, where it has others already.`;
+  return undefined;
 }
 
 /** A route that serves calls keeps serving them: a change that would make them fail waits until the values are there. */
@@ -74,7 +92,7 @@ function whyOff(board: Board, row: RouteRow, missing: Step['needs_values']): str
 /** Every difference there is, what environments inherit included; whether it serves calls is not one, and clients are only added. */
 function changesOf(board: Board, row: RouteRow, match: RouteRow, before: Draft, after: Draft): Change[] {
   const { source, find, steps } = board;
-  const to = row.collection_id ? (steps.get(row.collection_id)?.there ?? null) : null;
+  const to = collectionThere(board, row);
   const slugOf = (id: string | null) => (id === null ? null : (find.theirs.collection.get(id)?.slug ?? 'another'));
   const facts = changesBetween({ name: match.name, base_environment: before.base }, { name: row.name, base_environment: after.base });
   const collection =
