@@ -1,6 +1,6 @@
 import { expect, test } from '@playwright/test';
 import { accessible, signIn } from './person.ts';
-import { operator } from './running-system.ts';
+import { json, operator, setting } from './running-system.ts';
 
 /** What a person prefers holds at once, after a reload, and in a browser that never saw it (70 §13). */
 const person = { email: 'prefers@example.com', password: 'a chair by the window, please' };
@@ -23,7 +23,7 @@ test('shortcuts of a single key are switched off, the theme, the clock and the f
   await choose(() => page.getByRole('radio', { name: 'Dark' }).click());
   await choose(() => page.getByRole('radio', { name: 'In UTC' }).click());
   await choose(() => page.getByRole('switch', { name: 'Shortcuts of a single key' }).click());
-  await page.getByRole('combobox', { name: 'Page' }).click();
+  await page.getByRole('combobox', { name: 'Page', exact: true }).click();
   await choose(() => page.getByRole('option', { name: 'Secrets' }).click());
   await accessible(page);
 
@@ -48,6 +48,79 @@ test('shortcuts of a single key are switched off, the theme, the clock and the f
   await other.keyboard.press('?');
   await expect(other.getByRole('dialog')).toHaveCount(0);
   await context.close();
+});
+
+test('pages are pinned and groups folded and moved, by keyboard too; another browser has the same rail, and the palette begins with the pins', async ({
+  page,
+  browser,
+}) => {
+  test.setTimeout(120_000);
+  await signIn(page, person, slug);
+  await page.goto('/me/preferences');
+  const rail = page.getByRole('navigation', { name: 'Pages' });
+  const kept = async (act: () => Promise<unknown>) => {
+    const answer = page.waitForResponse((response) => response.url().endsWith('/auth/me') && response.request().method() === 'PATCH');
+    await act();
+    expect((await answer).status()).toBe(200);
+  };
+  await rail.getByRole('button', { name: 'Pin Logs to the top' }).focus();
+  await kept(() => page.keyboard.press('Enter'));
+  // The row stands elsewhere now; the keyboard is still on it.
+  await expect(rail.getByRole('button', { name: 'Unpin Logs' })).toBeFocused();
+  await rail.getByRole('link', { name: 'Audit' }).hover();
+  await kept(() => rail.getByRole('button', { name: 'Pin Audit to the top' }).click());
+  await kept(() => page.getByRole('button', { name: 'Move Audit up' }).click());
+  await expect(page.getByRole('button', { name: 'Move Audit up' })).toBeFocused();
+  await kept(() => rail.getByRole('button', { name: 'Settings', exact: true }).click());
+  await expect(rail.getByRole('link', { name: 'Usage' })).toHaveCount(0);
+  await kept(() =>
+    page.getByRole('list', { name: 'Order of the groups' }).getByText('Developers').dragTo(page.getByText('Gateway').last()),
+  );
+  await accessible(page);
+
+  const context = await browser.newContext();
+  const other = await context.newPage();
+  await signIn(other, person, slug);
+  const links = other.getByRole('navigation', { name: 'Pages' }).getByRole('link');
+  await expect(links).toHaveText(['Audit', 'Logs', 'Home', 'API keys', 'API explorer', 'Quickstart', /Routes/, ...Array(6).fill(/./)]);
+  await other.keyboard.press('Control+k');
+  const options = other.getByRole('dialog', { name: 'Command palette' }).getByRole('option');
+  await expect(options.nth(0)).toHaveText(/^Audit/);
+  await expect(options.nth(1)).toHaveText(/^Logs/);
+  // What is open is shown although its group is folded.
+  await other.goto(`/${slug}/settings/usage`);
+  await expect(links.filter({ hasText: 'Usage' })).toHaveAttribute('aria-current', 'page');
+  await context.close();
+});
+
+test('cards of Home are hidden and moved, and stay so after a reload', async ({ page }) => {
+  test.setTimeout(120_000);
+  const { api_key: key = '' } = await operator(['create-key', '--slug', slug, '--space', 'test', '--role', 'Key - Infrastructure']);
+  const called = await json(`http://localhost:${setting('E2E_PROXY_PORT')}/p/sandbox-${slug}/echo/hello`, {
+    headers: { 'x-svc-key': key },
+  });
+  expect(called.status).toBe(200);
+  await signIn(page, person, slug);
+  await page.goto(`/${slug}/test`);
+  const titles = page.getByRole('main').getByRole('heading', { level: 2 });
+  await expect(titles).toHaveText(['Calls over time', 'Recent requests', 'Busiest routes', 'Getting started', 'Usage', 'Recent activity']);
+  await page.getByRole('button', { name: 'Arrange the cards' }).click();
+  const kept = async (act: () => Promise<unknown>) => {
+    const answer = page.waitForResponse((response) => response.url().endsWith('/auth/me') && response.request().method() === 'PATCH');
+    await act();
+    expect((await answer).status()).toBe(200);
+  };
+  await kept(() => page.getByRole('switch', { name: 'Show Calls over time' }).click());
+  await kept(() => page.getByRole('switch', { name: 'Show Getting started' }).click());
+  await kept(() => page.getByRole('button', { name: 'Move Busiest routes up' }).press('Enter'));
+  await kept(() => page.getByRole('button', { name: 'Move Recent activity up' }).press('Enter'));
+  await accessible(page);
+  await page.reload();
+  await expect(titles).toHaveText(['Busiest routes', 'Recent requests', 'Recent activity', 'Usage']);
+  await page.getByRole('button', { name: 'Arrange the cards' }).click();
+  await kept(() => page.getByRole('button', { name: 'Show all, in our order' }).click());
+  await page.keyboard.press('Escape');
+  await expect(titles).toHaveText(['Calls over time', 'Recent requests', 'Busiest routes', 'Getting started', 'Usage', 'Recent activity']);
 });
 
 test('the security page changes the password and leads to the sessions', async ({ page }) => {

@@ -6,11 +6,11 @@ import { useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { Page } from '#components/ui/layout.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
-import { Overview } from './overview.tsx';
 
-// Seen once in a workspace's life; the server sends them drawn.
+// Only one of the three is seen, and the first two once in a workspace's life; the server sends it drawn.
 const FirstCall = lazy(() => import('./first-call.tsx').then((module) => ({ default: module.FirstCall })));
 const LiveStart = lazy(() => import('./live-start.tsx').then((module) => ({ default: module.LiveStart })));
+const Overview = lazy(() => import('./overview.tsx').then((module) => ({ default: module.Overview })));
 
 /** A workspace that was never called gets the way to its first call; every other one gets its health. */
 export function Home() {
@@ -35,6 +35,6 @@ export function Home() {
       </Page>
     );
   }
-  if (!first) return <Overview />;
-  return <Suspense fallback={null}>{space === 'live' && routes.data.meta.total === 0 ? <LiveStart /> : <FirstCall />}</Suspense>;
+  const Start = space === 'live' && routes.data.meta.total === 0 ? LiveStart : FirstCall;
+  return <Suspense fallback={null}>{first ? <Start /> : <Overview />}</Suspense>;
 }

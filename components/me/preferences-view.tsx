@@ -10,7 +10,8 @@ import { Page, PageHeader, SectionCard } from '#components/ui/layout.tsx';
 import { Select } from '#components/ui/select.tsx';
 import { Segmented } from '#components/ui/tabs.tsx';
 import { dayText, momentText } from '#components/ui/time-style.ts';
-import { LANDING_PAGES } from '#server/domain/people/landing.shared.ts';
+import { LANDING_PAGES } from '#server/domain/people/places.shared.ts';
+import { NavigationCard } from './navigation-card.tsx';
 
 /** Last used, for choices that may be left open. */
 const LAST = 'last';
@@ -113,6 +114,7 @@ export function PreferencesView({ workspaces }: { workspaces: readonly { id: str
           </Field>
         </div>
       </SectionCard>
+      <NavigationCard />
       <SectionCard title="Keyboard">
         <Switch
           checked={single_keys}

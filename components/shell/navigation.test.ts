@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { PINNABLE_PAGES, RAIL_GROUPS } from '#server/domain/people/places.shared.ts';
 import { activeItem, hrefInSpace, hrefOf, isHidden, navigation, neededFor, personal } from './navigation.ts';
 
 const place = { slug: 'acme', space: 'live' } as const;
@@ -27,6 +28,18 @@ test('no two items share an address or a key', () => {
   const keys = items.flatMap((item) => item.keys ?? []);
   assert.equal(new Set(hrefs).size, hrefs.length);
   assert.equal(new Set(keys).size, keys.length);
+});
+
+test('every page but Home can be pinned and every named group moved: the server knows them all, and no other', () => {
+  const named = navigation.filter(({ label }) => label !== undefined);
+  assert.deepEqual(
+    named.map(({ id }) => id),
+    [...RAIL_GROUPS],
+  );
+  assert.deepEqual(
+    named.flatMap(({ items }) => items.map(({ id }) => id)),
+    [...PINNABLE_PAGES],
+  );
 });
 
 test('what a page needs holds for the pages below it too, where lists of names lead to what must be read', () => {

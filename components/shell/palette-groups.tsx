@@ -2,33 +2,36 @@
 
 import { FlaskConical } from 'lucide-react';
 import { useRouter } from 'next/navigation';
-import { useKeptAppearance } from '#components/theme/preferences-provider.tsx';
+import { useKeptAppearance, usePreferences } from '#components/theme/preferences-provider.tsx';
 import type { Space } from '#components/ui/test-band.tsx';
 import { hrefInSpace, hrefOf, type Place, personal } from './navigation.ts';
 import type { PaletteGroup } from './palette.tsx';
 import { themes, type Workspace } from './top-bar-menus.tsx';
 import { useNavigation } from './use-navigation.ts';
 
-/** Pages, spaces, workspaces and themes, for the palette. */
-export function useBuiltInGroups(place: Place, workspaces: readonly Workspace[]): PaletteGroup[] {
+/** Pages, spaces, workspaces and themes, for the palette. With nothing typed, what the person pinned stands apart and on top (70 §3.3). */
+export function useBuiltInGroups(
+  place: Place,
+  workspaces: readonly Workspace[],
+  isEmpty: boolean,
+): { pinned: PaletteGroup; rest: PaletteGroup[] } {
   const router = useRouter();
   const { setTheme } = useKeptAppearance();
   const other: Space = place.space === 'live' ? 'test' : 'live';
   const seen = useNavigation().flatMap((group) => group.items);
-  const pages = [...seen, ...personal.map((item) => ({ ...item, locked: undefined }))];
-  return [
-    {
-      heading: 'Go to',
-      items: pages.map((item) => ({
-        id: `go-${item.id}`,
-        label: item.label,
-        icon: <item.icon />,
-        detail: item.locked,
-        keys: item.keys,
-        keywords: item.keywords,
-        run: () => router.push(hrefOf(item, place)),
-      })),
-    },
+  const { pins } = usePreferences().preferences;
+  const pages = [...seen, ...personal.map((item) => ({ ...item, locked: undefined }))].map((item) => ({
+    id: `go-${item.id}`,
+    label: item.label,
+    icon: <item.icon />,
+    detail: item.locked,
+    keys: item.keys,
+    keywords: item.keywords,
+    run: () => router.push(hrefOf(item, place)),
+  }));
+  const pinned = isEmpty ? pins.flatMap((id) => pages.find((page) => page.id === `go-${id}`) ?? []) : [];
+  const rest: PaletteGroup[] = [
+    { heading: 'Go to', items: pages.filter((page) => !pinned.includes(page)) },
     {
       heading: 'Switch',
       after: '>',
@@ -61,4 +64,5 @@ export function useBuiltInGroups(place: Place, workspaces: readonly Workspace[])
       })),
     },
   ];
+  return { pinned: { heading: 'Pinned', items: pinned }, rest };
 }

@@ -1,14 +1,16 @@
 'use client';
 
-import { Lock, PanelLeft } from 'lucide-react';
+import { PanelLeft } from 'lucide-react';
 import Link from 'next/link';
 import { usePathname } from 'next/navigation';
-import { type ReactNode, useId } from 'react';
+import type { ReactNode } from 'react';
+import { usePreferences } from '#components/theme/preferences-provider.tsx';
 import { IconButton } from '#components/ui/button.tsx';
 import { cn } from '#components/ui/cn.ts';
-import { Tooltip } from '#components/ui/tooltip.tsx';
+import { arranged } from './arrangement.ts';
 import { Mark, Wordmark } from './mark.tsx';
-import { activeItem, hrefOf, type NavItem, type Place } from './navigation.ts';
+import { activeItem, type Place } from './navigation.ts';
+import { RailGroup } from './rail-group.tsx';
 import { useNavigation } from './use-navigation.ts';
 
 export type RailProps = {
@@ -20,10 +22,11 @@ export type RailProps = {
   foot?: ReactNode;
 };
 
-/** The groups of pages. Collapsed, it shows icons whose names stand in tooltips and for screen readers. */
+/** The groups of pages as the person arranged them. Collapsed, it shows icons whose names stand in tooltips and for screen readers. */
 export function Rail({ place, collapsed, onToggle, onNavigate, foot }: RailProps) {
   const active = activeItem(usePathname(), place);
-  const groups = useNavigation();
+  const { pins, rail_order } = usePreferences().preferences;
+  const groups = arranged(useNavigation(), pins, rail_order);
   return (
     <div className="flex h-full flex-col">
       <div className={cn('flex h-(--topbar-height) shrink-0 items-center', collapsed ? 'justify-center' : 'justify-between pr-2 pl-4')}>
@@ -47,25 +50,7 @@ export function Rail({ place, collapsed, onToggle, onNavigate, foot }: RailProps
         className={cn('flex min-h-0 flex-1 flex-col gap-4 overflow-y-auto pt-1 pb-4 [scrollbar-width:thin]', collapsed ? 'px-2' : 'px-3')}
       >
         {groups.map((group) => (
-          <div key={group.id} className="flex flex-col gap-px">
-            {group.label &&
-              (collapsed ? (
-                <hr className="mx-2 mb-2 border-line" />
-              ) : (
-                <h2 className="px-2 pb-1 font-medium text-2xs text-ink-3 tracking-normal">{group.label}</h2>
-              ))}
-            {group.items.map((item) => (
-              <RailLink
-                key={item.id}
-                item={item}
-                href={hrefOf(item, place)}
-                active={item.id === active?.id}
-                collapsed={collapsed}
-                onNavigate={onNavigate}
-                locked={item.locked}
-              />
-            ))}
-          </div>
+          <RailGroup key={group.id} group={group} place={place} active={active?.id} collapsed={collapsed} onNavigate={onNavigate} />
         ))}
       </nav>
       {collapsed && onToggle ? (
@@ -83,51 +68,5 @@ export function Rail({ place, collapsed, onToggle, onNavigate, foot }: RailProps
         foot && <div className="border-line border-t p-3">{foot}</div>
       )}
     </div>
-  );
-}
-
-type RailLinkProps = {
-  item: NavItem;
-  href: string;
-  active: boolean;
-  collapsed: boolean;
-  onNavigate: (() => void) | undefined;
-  /** Who may open it, when the person's role may not. The page says the same at length. */
-  locked: string | undefined;
-};
-
-function RailLink({ item, href, active, collapsed, onNavigate, locked }: RailLinkProps) {
-  const Icon = item.icon;
-  const id = useId();
-  const link = (
-    <Link
-      href={href}
-      onClick={onNavigate}
-      aria-current={active ? 'page' : undefined}
-      aria-describedby={locked ? id : undefined}
-      className={cn(
-        'flex h-8 items-center gap-2.5 rounded-md text-sm transition-colors max-lg:h-9',
-        collapsed ? 'justify-center' : 'px-2',
-        active ? 'bg-pressed/80 font-medium text-ink' : 'hover:bg-subtle hover:text-ink',
-        !active && (locked ? 'text-ink-3' : 'text-ink-2'),
-      )}
-    >
-      <Icon aria-hidden className={cn('size-4 shrink-0', active ? 'text-accent-ink' : 'text-ink-3')} strokeWidth={1.75} />
-      <span className={cn('truncate', collapsed && 'sr-only')}>{item.label}</span>
-      {locked && !collapsed && <Lock aria-hidden className="ml-auto size-3.5 shrink-0 text-ink-3" strokeWidth={1.75} />}
-    </Link>
-  );
-  if (!collapsed && !locked) return link;
-  return (
-    <>
-      <Tooltip content={[collapsed && item.label, locked].filter(Boolean).join(': ')} side="right">
-        {link}
-      </Tooltip>
-      {locked && (
-        <span id={id} className="sr-only">
-          Locked: {locked}
-        </span>
-      )}
-    </>
   );
 }

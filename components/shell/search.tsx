@@ -52,7 +52,6 @@ export type SearchPaletteProps = {
 
 /** The palette with what the server finds: resources of both spaces, calls, and the actions this person may take. */
 export function SearchPalette({ open, onOpenChange, place: where, workspaces }: SearchPaletteProps) {
-  const builtIn = useBuiltInGroups(where, workspaces);
   const trpc = useTRPC();
   const router = useRouter();
   const path = usePath();
@@ -63,6 +62,7 @@ export function SearchPalette({ open, onOpenChange, place: where, workspaces }: 
     setWasOpen(open);
     setQuery('');
   }
+  const builtIn = useBuiltInGroups(where, workspaces, query === '');
   const sent = queryText(query).sent;
   const q = useSettledText(sent, PAUSE_MS);
   const acts = q.startsWith('>');
@@ -154,7 +154,7 @@ export function SearchPalette({ open, onOpenChange, place: where, workspaces }: 
     <Palette
       open={open}
       onOpenChange={onOpenChange}
-      groups={[recents, ...foundGroups, doable, documented, ...builtIn]}
+      groups={[builtIn.pinned, recents, ...foundGroups, doable, documented, ...builtIn.rest]}
       onQuery={setQuery}
       searching={(q !== '' && !acts && !asks && found.isFetching) || (asks && operations.isFetching) || q !== sent}
       problem={found.error && q !== '' ? 'The search did not answer. Pages and actions still work.' : undefined}

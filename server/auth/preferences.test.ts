@@ -67,6 +67,28 @@ test('nothing but a known preference is kept, and what an older release kept tak
   assert.equal((await b.get('/auth/me')).status, 200);
 });
 
+test('up to six pages are pinned, each once; what another release pinned is left out and takes no other with it', async () => {
+  const b = await signedIn((await workspace()).tenant.id);
+  const six = ['routes', 'secrets', 'clients', 'logs', 'audit', 'api-keys'];
+  assert.equal((await b.save({ pins: six, rail_order: ['observe', 'gateway'], rail_folded: ['settings'] })).status, 200);
+  for (const wrong of [
+    { pins: [...six, 'usage'] },
+    { pins: ['logs', 'logs'] },
+    { pins: ['home'] },
+    { pins: 'logs' },
+    { rail_order: ['observe', 'observe'] },
+    { rail_folded: ['home'] },
+    { home_hidden: ['../../etc/passwd'] },
+    { home_order: [['calls']] },
+  ])
+    assert.equal((await b.save(wrong)).status, 400, JSON.stringify(wrong));
+  const { pins, rail_order, rail_folded } = (await b.frame()).preferences;
+  assert.deepEqual([pins, rail_order, rail_folded], [six, ['observe', 'gateway'], ['settings']]);
+  await db().users.update({ where: { id: b.id }, data: { preferences: { pins: ['logs', 'gone', 7, 'routes'], home_order: null } } });
+  const later = (await b.frame()).preferences;
+  assert.deepEqual([later.pins, later.home_order], [['logs', 'routes'], []]);
+});
+
 test('the dashboard opens where the person chose, and never in a workspace they left', async () => {
   const [first, second] = [await workspace(), await workspace()];
   const b = await signedIn(first.tenant.id, second.tenant.id);

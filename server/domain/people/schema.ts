@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { label, pathId, secret, shownOnce, time } from '#server/kernel/fields.ts';
-import { LANDING_PAGES } from './landing.shared.ts';
+import { HOME_CARDS, LANDING_PAGES, PINNABLE_PAGES, PINS_AT_MOST, RAIL_GROUPS } from './places.shared.ts';
 
 /** An address as a person types it; canonical (trimmed, NFC, lower case) afterwards. */
 export const email = () =>
@@ -35,6 +35,10 @@ export const ChangePassword = z.object({ current: password(), new: password() })
 const nullable = <T extends z.ZodType>(schema: T) => schema.nullable().optional();
 export const COMPANY_FIELDS = ['country', 'address', 'city', 'postal_code', 'tax_id_type', 'tax_id_value'] as const;
 
+/** Some of the known names, none of them twice. */
+const eachOnce = <const T extends readonly string[]>(names: T) =>
+  z.array(z.enum(names)).refine((list) => new Set(list).size === list.length, 'names one of them twice');
+
 const preferences = {
   theme: z.enum(['system', 'light', 'dark', 'contrast']).nullable(),
   density: z.enum(['comfortable', 'compact']).nullable(),
@@ -46,6 +50,14 @@ const preferences = {
   home_workspace_id: z.uuid().nullable(),
   home_space: z.enum(['live', 'test']).nullable(),
   home_page: z.enum(LANDING_PAGES),
+  /** Pages on top of the rail, in their order (interface rule 70 §3.2). */
+  pins: eachOnce(PINNABLE_PAGES).max(PINS_AT_MOST, `at most ${PINS_AT_MOST} pages can be pinned`),
+  /** Groups of the rail that are folded, and the order of those that were moved; the others follow in ours. */
+  rail_folded: eachOnce(RAIL_GROUPS),
+  rail_order: eachOnce(RAIL_GROUPS),
+  /** Cards of Home (interface rule 70 §4.1). */
+  home_hidden: eachOnce(HOME_CARDS),
+  home_order: eachOnce(HOME_CARDS),
 };
 /** How a person wants the dashboard, in every workspace and browser (interface rule 70 §13). Null theme and density: as the browser has it. */
 export const Preferences = z.object(preferences);
@@ -58,13 +70,19 @@ const NO_PREFERENCES: Preferences = {
   home_workspace_id: null,
   home_space: null,
   home_page: 'home',
+  pins: [],
+  rail_folded: [],
+  rail_order: [],
+  home_hidden: [],
+  home_order: [],
 };
 
-/** What is stored, member by member: what this release does not know falls back and takes nothing else with it. */
+/** What is stored, member by member and name by name: what this release does not know falls back and takes nothing else with it. */
 export function preferencesOf(stored: unknown): Preferences {
   const given = typeof stored === 'object' && stored !== null ? (stored as Record<string, unknown>) : {};
   const known = Object.entries(preferences).flatMap(([name, schema]) => {
-    const read = schema.safeParse(given[name]);
+    const value = given[name];
+    const read = schema.safeParse(Array.isArray(value) ? value.filter((one) => schema.safeParse([one]).success) : value);
     return read.success ? [[name, read.data]] : [];
   });
   return { ...NO_PREFERENCES, ...Object.fromEntries(known) };
