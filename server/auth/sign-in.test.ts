@@ -131,6 +131,18 @@ test('after ten failures the account waits, the right password included, and a s
   await backgroundSettled();
 });
 
+test('strangers who guess at a password lock nobody out of a browser that the account was used from', async () => {
+  const [p, other] = [await person(), await person()];
+  const [mine, theirs] = [await signedIn(p), await signedIn(other)];
+  for (let i = 0; i < 10; i++) await browser().post('/auth/login', { email: p.email, password: 'wrong wrong wrong' });
+  assert.equal((await browser().post('/auth/login', { email: p.email, password })).status, 429);
+  assert.equal((await theirs.post('/auth/login', { email: p.email, password })).status, 429, 'a browser of another account is a stranger');
+  assert.equal((await mine.post('/auth/login', { email: p.email, password })).status, 200);
+  for (let i = 0; i < 10; i++) await mine.post('/auth/login', { email: p.email, password: 'wrong wrong wrong' });
+  assert.equal((await mine.post('/auth/login', { email: p.email, password })).status, 429, 'it has ten tries of its own, and no more');
+  await backgroundSettled();
+});
+
 test('ten good sign-ins lock nobody out', async () => {
   const p = await person();
   for (let i = 0; i < 11; i++) await signedIn(p);

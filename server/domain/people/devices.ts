@@ -1,6 +1,6 @@
 import { randomBase64url } from '#server/crypto/random.ts';
 import { digest } from '#server/crypto/tokens.ts';
-import type { Tx } from '#server/kernel/database.ts';
+import type { Db, Tx } from '#server/kernel/database.ts';
 import type { PersonCtx } from '#server/kernel/person-operation.ts';
 import { network } from './throttle.ts';
 
@@ -15,6 +15,19 @@ export function deviceOf(ctx: PersonCtx): Uint8Array<ArrayBuffer> {
   const token = ctx.device !== null && /^[A-Za-z0-9_-]{43}$/.test(ctx.device) ? ctx.device : randomBase64url(32);
   ctx.cookies.device = { token, expires_at: new Date(ctx.now.getTime() + lifetime) };
   return new Uint8Array(digest(token));
+}
+
+/**
+ * Whose tries a sign-in counts among: those of everybody for the address, or of this browser alone once the account was used from it. Strangers who guess
+ * cannot lock a person out of their own browser then, and whoever has its cookie has as many tries as anybody.
+ */
+export async function countedWith(db: Db, { device }: Pick<PersonCtx, 'device'>, email: string): Promise<string> {
+  if (device === null) return email;
+  const known = await db.sessions.findFirst({
+    where: { user: { email }, device_digest: new Uint8Array(digest(device)) },
+    select: { id: true },
+  });
+  return known ? `${email} ${device}` : email;
 }
 
 /**

@@ -6,7 +6,7 @@ import type { Person, PersonCtx, SignedInCtx } from '#server/kernel/person-opera
 import { inBackground } from '#server/platform/background.ts';
 import { env } from '#server/platform/env.ts';
 import { auditPerson, tenantIdsOf } from './audit.ts';
-import { deviceOf, isNewDevice } from './devices.ts';
+import { countedWith, deviceOf, isNewDevice } from './devices.ts';
 import { issueMailCode, useCode, useLink } from './mail-codes.ts';
 import { type WorkspaceRow, withinScope, workspacesOf } from './memberships.ts';
 import { checkPassword, rehashPassword } from './passwords.ts';
@@ -27,7 +27,7 @@ export async function signInByPassword(ctx: PersonCtx, input: { email: string; p
     [
       // The network first: who is over its limit must not leave a row for every address they make up.
       { what: 'login-ip', subject: network(ctx.ip), limit: 50, window_sec: 900 },
-      { what: 'login', subject: input.email, limit: 10, window_sec: 900 },
+      { what: 'login', subject: await countedWith(ctx.db, ctx, input.email), limit: 10, window_sec: 900 },
     ],
     ctx.now,
     'rate_limited',
