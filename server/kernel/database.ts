@@ -1,5 +1,6 @@
 import { isOvertaken } from './conflicts.ts';
 import type { Ctx } from './context.ts';
+import { inFairTurn } from './turns.ts';
 import type { Db, Tx } from './tx.ts';
 
 // A context holds a client and a transaction, so their types stand before both.
@@ -28,12 +29,14 @@ export async function inTransaction<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>, t
   const told = ctx.warnings.length;
   for (let tried = 1; ; tried++) {
     try {
-      return await ctx.db.$transaction(
-        async (tx) => {
-          await enter(tx, ctx);
-          return work(tx);
-        },
-        { maxWait: 5_000, timeout },
+      return await inFairTurn(ctx.tenant_id, () =>
+        ctx.db.$transaction(
+          async (tx) => {
+            await enter(tx, ctx);
+            return work(tx);
+          },
+          { maxWait: 5_000, timeout },
+        ),
       );
     } catch (error) {
       if (tried === TRIES || !isOvertaken(error)) throw error;

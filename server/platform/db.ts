@@ -2,6 +2,7 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { PrismaClient } from '#server/generated/prisma/client.ts';
 import type { Db } from '#server/kernel/database.ts';
+import { CONNECTIONS } from '#server/kernel/turns.ts';
 import { env } from './env.ts';
 
 let prisma: Db | undefined;
@@ -9,7 +10,7 @@ let pool: pg.Pool | undefined;
 
 /** The Prisma client of this process; connects at first use. For the domain, never for a data plane. */
 export function db(): Db {
-  prisma ??= new PrismaClient({ adapter: new PrismaPg({ ...connection(), max: 10 }, { statementNameGenerator: statementName }) });
+  prisma ??= new PrismaClient({ adapter: new PrismaPg({ ...connection(), max: CONNECTIONS }, { statementNameGenerator: statementName }) });
   return prisma;
 }
 
