@@ -40,7 +40,8 @@ export const time = () =>
 export const uuid = () => z.uuid().transform((v) => v.toLowerCase());
 
 /** A true/false/1/0 query flag, or a boolean from tRPC. */
-export const flag = () => z.union([z.boolean(), z.enum(['true', 'false', '1', '0']).transform((v) => v === 'true' || v === '1')]);
+export const flag = () =>
+  z.union([z.boolean(), z.enum(['true', 'false', '1', '0']).transform((v) => v === 'true' || v === '1')]).meta({ type: 'boolean' });
 
 /** A whole number in a query string or from tRPC. */
 export const queryInt = (min: number, max: number) =>
@@ -52,7 +53,8 @@ export const queryInt = (min: number, max: number) =>
         .regex(/^[+-]?\d{1,15}$/)
         .transform(Number),
     ])
-    .pipe(z.number().int().min(min).max(max));
+    .pipe(z.number().int().min(min).max(max))
+    .meta({ type: 'integer', minimum: min, maximum: max });
 
 /** Marks a schema as carrying secret material (input only). */
 export function secret<T extends z.ZodType>(schema: T): T {
@@ -66,10 +68,12 @@ export function shownOnce<T extends z.ZodType>(schema: T): T {
 
 /** At least one known field must be present in a PATCH body (interface rule 01 §9). */
 export const atLeastOne = <T extends z.ZodObject>(schema: T, except: readonly string[] = ['id']) =>
-  schema.refine((v) => Object.keys(v).some((k) => !except.includes(k) && (v as Record<string, unknown>)[k] !== undefined), {
-    message: 'no valid fields',
-    path: ['body'],
-  });
+  schema
+    .refine((v) => Object.keys(v).some((k) => !except.includes(k) && (v as Record<string, unknown>)[k] !== undefined), {
+      message: 'no valid fields',
+      path: ['body'],
+    })
+    .meta({ minProperties: 1 });
 
 /** A path parameter: any text of any length; a value that names nothing is simply not found (interface rule 01 §3.7). */
 export const pathId = () => z.string();

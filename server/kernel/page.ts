@@ -15,9 +15,13 @@ const integer = (what: string) =>
         .regex(/^[+-]?\d{1,30}$/, `${what} must be a whole number`)
         .transform(Number),
     ])
-    .refine((n) => Number.isInteger(n), `${what} must be a whole number`);
+    .refine((n) => Number.isInteger(n), `${what} must be a whole number`)
+    .meta({ type: 'integer' });
 
 const order = z.enum(['asc', 'desc']);
+
+/** Page and per_page alone, for lists with a fixed order. */
+export const pageQuery = { page: integer('page').default(1), per_page: integer('per_page').default(20) };
 
 /**
  * The query of a paged list: page, per_page, sort, order and the list's own filters. Out-of-range numbers are clamped, nonsense is refused.
@@ -30,16 +34,12 @@ export function listQuery<const S extends readonly [string, ...string[]], F exte
   filters?: F;
 }) {
   return z.object({
-    page: integer('page').default(1),
-    per_page: integer('per_page').default(20),
+    ...pageQuery,
     sort: z.enum(options.sorts).default(options.sort as never),
     order: order.default(options.order),
     ...(options.filters ?? ({} as F)),
   });
 }
-
-/** Page and per_page alone, for lists with a fixed order. */
-export const pageQuery = { page: integer('page').default(1), per_page: integer('per_page').default(20) };
 
 /** Effective page, page size and offset. */
 export function clampPage({ page, per_page }: PageRequest): { page: number; per_page: number; skip: number } {

@@ -3,6 +3,7 @@ import { NEWEST } from '../versions.ts';
 import { envelopeSchemas, parameters, securitySchemes } from './components.ts';
 import type { Json } from './json-schema.ts';
 import { describe, tagOf } from './path-item.ts';
+import { familyOf } from './words.ts';
 
 /** public/openapi.json to the byte. The server is relative: the host the document came from, Live or Test. */
 export const openApiText = (): string =>
@@ -26,7 +27,7 @@ export function openApiDocument(servers: { url: string; description: string }[])
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers,
-    tags: [...new Set(v1Operations.map(tagOf))].map((name) => ({ name })),
+    tags: [...new Map(v1Operations.map((op) => [tagOf(op), familyOf(op).about]))].map(([name, description]) => ({ name, description })),
     paths: byName(paths),
     components: {
       securitySchemes,

@@ -1,12 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import type { Words } from '#server/kernel/words.ts';
+import { explain } from './words.ts';
 
 export type Json = Record<string, unknown>;
 
 /**
- * JSON Schema 2020-12 of one side of a zod schema. Schemas with an id become shared components; outputs stay open for additive fields.
+ * JSON Schema 2020-12 of one side of a zod schema, its fields explained. Schemas with an id become shared components; outputs stay open for
+ * additive fields.
  */
-export function schemaOf(schema: z.ZodType, io: 'input' | 'output', shared: Record<string, Json>): Json {
+export function schemaOf(schema: z.ZodType, io: 'input' | 'output', words: Words, shared: Record<string, Json>): Json {
   const {
     $schema: _,
     $defs,
@@ -18,13 +21,29 @@ export function schemaOf(schema: z.ZodType, io: 'input' | 'output', shared: Reco
     override: ({ jsonSchema }) => {
       delete jsonSchema.additionalProperties;
       delete jsonSchema.id;
+      // A number or a flag in a query may be spelt as text: what it is says enough.
+      if (jsonSchema.type !== undefined) delete jsonSchema.anyOf;
       // Fields that are there to be refused (material of another secret type) are nothing a caller can send.
       for (const [name, field] of Object.entries(jsonSchema.properties ?? {}))
         if (typeof field === 'object' && isDeepStrictEqual(field.not, {})) delete jsonSchema.properties?.[name];
     },
   }) as Json;
-  Object.assign(shared, pointAtComponents($defs ?? {}));
-  return pointAtComponents(json) as Json;
+  for (const [name, component] of Object.entries(pointAtComponents($defs ?? {}) as Record<string, Json>)) {
+    if (name.startsWith(ANYTHING)) continue;
+    explain(component, words, name);
+    shared[name] = component;
+  }
+  const own = pointAtComponents(json) as Json;
+  explain(own, words);
+  return own;
 }
 
-const pointAtComponents = (json: unknown) => JSON.parse(JSON.stringify(json).replaceAll('"#/$defs/', '"#/components/schemas/'));
+/** What zod calls the component it makes of `z.json()`, with a number behind that begins anew in every schema. */
+const ANYTHING = '__schema';
+
+const pointAtComponents = (json: unknown) =>
+  JSON.parse(
+    JSON.stringify(json)
+      .replaceAll(/"\$ref":"#\/\$defs\/__schema\d+"/g, '"description":"Anything JSON can say."')
+      .replaceAll('"#/$defs/', '"#/components/schemas/'),
+  );

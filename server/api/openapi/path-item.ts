@@ -1,8 +1,10 @@
 import { PERSON_FORBIDDEN, scopeOf } from '#server/kernel/capabilities.ts';
 import { type AnyOperation, successesOf } from '#server/kernel/operation.ts';
+import type { Words } from '#server/kernel/words.ts';
 import { headerParameters } from '../input.ts';
 import { type Json, schemaOf } from './json-schema.ts';
 import { refusals } from './refusals.ts';
+import { familyOf, meaningOf } from './words.ts';
 
 export const tagOf = (op: AnyOperation) => {
   const family = op.id.split('.')[0] ?? op.id;
@@ -14,22 +16,18 @@ export const tagOf = (op: AnyOperation) => {
 
 /** One method of a path. Schemas with an id are put into `shared`. */
 export function describe(op: AnyOperation, method: string, path: string, shared: Record<string, Json>): Json {
-  const input = schemaOf(op.input, 'input', shared);
+  const { words } = familyOf(op);
+  const input = schemaOf(op.input, 'input', words, shared);
   const properties = (input.properties ?? {}) as Record<string, Json>;
   const required = new Set((input.required ?? []) as string[]);
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map((m) => m[1] as string);
   const headers = headerParameters(op);
   const rest = Object.keys(properties).filter((p) => !inPath.includes(p) && !headers.some(([f]) => f === p));
   const parameters: Json[] = [
-    ...inPath.map((name) => ({ name, in: 'path', required: true, schema: properties[name] ?? { type: 'string' } })),
-    ...headers.map(([field, name]) => ({
-      name,
-      in: 'header',
-      required: required.has(field),
-      schema: properties[field] ?? { type: 'string' },
-    })),
+    ...inPath.map((name) => parameter(name, 'path', true, properties[name], words)),
+    ...headers.map(([field, name]) => parameter(name, 'header', required.has(field), properties[field], words)),
     ...(method === 'GET'
-      ? rest.map((name) => ({ name, in: 'query', required: required.has(name), schema: properties[name] }))
+      ? rest.map((name) => parameter(name, 'query', required.has(name), properties[name], words))
       : [{ $ref: '#/components/parameters/IdempotencyKey' }]),
     { $ref: '#/components/parameters/ServiceVersion' },
   ];
@@ -50,6 +48,7 @@ export function describe(op: AnyOperation, method: string, path: string, shared:
                   type: 'object',
                   properties: Object.fromEntries(rest.map((r) => [r, properties[r]])),
                   ...(rest.some((r) => required.has(r)) ? { required: rest.filter((r) => required.has(r)) } : {}),
+                  ...(input.minProperties ? { minProperties: 1 } : {}),
                 },
               },
             },
@@ -62,6 +61,13 @@ export function describe(op: AnyOperation, method: string, path: string, shared:
     ...(op.needs === 'any' || op.needs === 'anonymous' ? {} : { 'x-capabilities': op.needs }),
     ...(Array.isArray(op.needs) && op.needs.some((c) => PERSON_FORBIDDEN.has(c)) ? { 'x-machine-only': true } : {}),
   };
+}
+
+/** A parameter; what is said of it stands with it and not in its schema, where tools look for it. */
+function parameter(name: string, place: 'path' | 'header' | 'query', required: boolean, given: Json | undefined, words: Words): Json {
+  const { description: _, ...schema } = given ?? { type: 'string' };
+  const description = meaningOf(words, name, place);
+  return { name, in: place, required, ...(description === undefined ? {} : { description }), schema };
 }
 
 const successes = (op: AnyOperation, shared: Record<string, Json>): Record<string, Json> =>
@@ -78,6 +84,6 @@ function envelopeSchema(op: AnyOperation, shared: Record<string, Json>): Json {
   return {
     type: 'object',
     required: ['data', 'meta'],
-    properties: { data: schemaOf(op.output, 'output', shared), meta: { $ref: `#/components/schemas/${meta}` } },
+    properties: { data: schemaOf(op.output, 'output', familyOf(op).words, shared), meta: { $ref: `#/components/schemas/${meta}` } },
   };
 }

@@ -1,0 +1,38 @@
+import type { Words } from '#server/kernel/words.ts';
+
+export const about = 'Routes, secrets and clients that belong together, with the variables and environments they share.';
+
+export const words: Words = {
+  id: "The collection's id.",
+  name: 'What the collection is called.',
+  slug: 'Its name in references from outside: `{{var:slug.KEY}}`. It does not change with the name.',
+  description: 'What it is for, in your words.',
+  color: 'Its colour in the dashboard, such as #6366f1.',
+  icon: 'Its icon in the dashboard.',
+  q: 'Part of the name.',
+  route_count: 'Routes in it.',
+  secret_count: 'Secrets in it.',
+  client_count: 'Clients in it.',
+  variable_count: 'Variables in it.',
+  expected_environments: 'Environments that every route of the collection should serve.',
+  environments: 'What its routes have in each environment unless they say otherwise.',
+  environment_name: "The environment's name.",
+  base_url: 'Where its routes lead in that environment; null for no default.',
+  default_client_ids: 'Clients that may call its routes in that environment.',
+  route_id: "The route's id: only how this one stands.",
+  'SyncStatus.route_id': "The route's id.",
+  routeId: "The route's id.",
+  route_name: "The route's name.",
+  in_sync: 'Whether the route has everything the collection says.',
+  drift: 'What differs.',
+  environment: 'The environment it differs in.',
+  'drift.kind': 'What kind of difference it is.',
+  expected: 'What the collection says.',
+  actual: 'What the route has; null for nothing.',
+  variableId: "The variable's id.",
+  'CollectionVariable.id': "The variable's id.",
+  key: "The variable's name in templates: `{{var:KEY}}`.",
+  type: 'Whether it holds a value itself or stands for a secret.',
+  value: 'The value, in the clear; null when it stands for a secret.',
+  secret_id: 'The secret it stands for; null when it holds a value.',
+};
