@@ -127,7 +127,16 @@ const lists: Record<string, Listed> = {
       'q of none': { q: 'zzzz' },
     },
   },
-  'log figures': { path: '/admin/logs/stats', plane: 'dashboard', asks: { 'last day': {} } },
+  'log figures': {
+    path: '/admin/logs/stats',
+    plane: 'dashboard',
+    asks: {
+      'last day': {},
+      'last 16 hours': () => ({ from: minutesAgo(960) }),
+      'last 30 days': () => ({ from: minutesAgo(43_200) }),
+      'route_id, all': ({ routeId }) => ({ route_id: routeId }),
+    },
+  },
   timeline: {
     path: '/admin/audit-logs',
     plane: 'dashboard',

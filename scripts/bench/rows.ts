@@ -26,6 +26,13 @@ export async function fillWorkspace(databaseUrl: string, slug: string, count: nu
           .replace(/\$(tenant|environment|name|route)\b/g, (_, key: keyof typeof place) => pg.escapeLiteral(place[key])),
       );
     await client.query('commit');
+    await client.query(
+      `insert into late_quarters (tenant_id, sandbox, quarter)
+        select distinct tenant_id, sandbox, date_bin('15 minutes', minute, 'epoch') from request_rollups where tenant_id = $1`,
+      [place.tenant],
+    );
+    const { foldQuarters } = await import('../../server/domain/request-logs/quarters.ts');
+    await foldQuarters();
     // What autovacuum does within a minute of such a change.
     await client.query('vacuum analyze');
     const oldest = async (table: string) =>

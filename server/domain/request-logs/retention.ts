@@ -3,11 +3,12 @@ import { SANDBOX_LOG_DAYS, type Windows, windowEnd } from '#server/domain/retent
 import { sql } from '#server/platform/db.ts';
 import { log } from '#server/platform/log.ts';
 import { KEPT_DAYS } from './days.ts';
+import { WITHOUT_FOLDING } from './quarters.ts';
+import { ROLLUPS } from './rollups.ts';
 import { ADD_TOTALS, FORGET_TOTALS, takenFrom } from './totals.ts';
 
 const BATCH = 5_000;
 const MINUTE = 60_000;
-const ROLLUPS = ['request_rollups', 'caller_rollups'];
 
 /** Removes calls beyond each workspace's window, with the rollups of the same minutes (interface rule 13 §7). @returns rows removed */
 export async function pruneRequestLogs(windows: readonly Windows[], now: Date): Promise<number> {
@@ -35,6 +36,7 @@ export async function pruneSpace(tenantId: string, sandbox: boolean, before: Dat
   try {
     for (let until: Date | null = before; until !== null; ) {
       await client.query('begin');
+      await client.query(WITHOUT_FOLDING);
       const batch = await batchEnd(client, tenantId, sandbox, before);
       until = batch ?? before;
       const own = sandbox ? 'sandbox = true' : '(sandbox = false or sandbox is null)';
@@ -48,8 +50,7 @@ export async function pruneSpace(tenantId: string, sandbox: boolean, before: Dat
         await client.query(ADD_TOTALS, [JSON.stringify(taken)]);
         await client.query(FORGET_TOTALS, [tenantId, sandbox]);
       }
-      for (const rollups of ROLLUPS)
-        await client.query(`delete from ${rollups} where tenant_id = $1 and sandbox = $2 and minute < $3`, [tenantId, sandbox, until]);
+      await forgetMinutes(client, tenantId, sandbox, until);
       await client.query('commit');
       removed += gone;
       if (batch === null) until = null;
@@ -59,6 +60,20 @@ export async function pruneSpace(tenantId: string, sandbox: boolean, before: Dat
     client.release(broken);
   }
   return removed;
+}
+
+/** The quarter that is cut is marked: its minutes are read until it is added up again. */
+async function forgetMinutes(client: PoolClient, tenantId: string, sandbox: boolean, until: Date): Promise<void> {
+  for (const { minutes, quarters } of ROLLUPS) {
+    await client.query(`delete from ${minutes} where tenant_id = $1 and sandbox = $2 and minute < $3`, [tenantId, sandbox, until]);
+    await client.query(`delete from ${quarters} where tenant_id = $1 and sandbox = $2 and quarter < $3`, [tenantId, sandbox, until]);
+  }
+  await client.query(
+    `insert into late_quarters (tenant_id, sandbox, quarter)
+      select $1, $2, q from date_bin('15 minutes', $3::timestamptz, 'epoch') as q where q < $3
+        and exists (select from request_rollups where tenant_id = $1 and sandbox = $2 and minute >= $3 and minute < q + interval '15 minutes')`,
+    [tenantId, sandbox, until],
+  );
 }
 
 /** The minute after which the first few thousand rows end; null when the rest is one batch. A minute is never cut, however full. */
@@ -128,7 +143,12 @@ const drop = (name: string, end: Date) =>
       on conflict (tenant_id, sandbox, route_id, environment, status_code, method) do update set n = t.n + excluded.n`,
     'delete from route_log_totals where n = 0',
     `drop table ${name}`,
-    ...ROLLUPS.map((rollups) => `delete from ${rollups} where minute < '${end.toISOString()}'`),
+    WITHOUT_FOLDING,
+    // The end of a day is the end of a quarter.
+    ...ROLLUPS.flatMap(({ minutes, quarters }) => [
+      `delete from ${minutes} where minute < '${end.toISOString()}'`,
+      `delete from ${quarters} where quarter < '${end.toISOString()}'`,
+    ]),
   ]);
 
 /** 23514: the default partition holds calls of that day already (the first day of an installation); they stay there and are pruned there. */

@@ -5,6 +5,7 @@ import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid } from '#server/kernel/errors.ts';
 import { emptyBuckets, LATENCY_BUCKETS, NO_ROUTE, percentile } from './buckets.ts';
 import type { LogStatsQuery } from './figures.schema.ts';
+import { byMinutes, callsOf, type Reading, readingOf } from './quarters.ts';
 import { spanStart } from './span.shared.ts';
 import { inCollection, type LogFilters, matching, REAL } from './store.ts';
 
@@ -12,14 +13,15 @@ const DAY = 24 * 3_600_000;
 const LONGEST = 366 * DAY;
 /** Bars of the histogram grow with the range, so that it never has many more than two hundred. */
 const STEPS = [60, 300, 900, 3600, 6 * 3600, 24 * 3600];
+const QUARTER_SECONDS = 900;
 
 /** What a bar adds up. */
 const COUNTS = ['total', 'c2xx', 'c3xx', 'c4xx', 'c5xx', 'other', 'errors', 'rate_limited', 'bytes_in', 'bytes_out', 'trials'] as const;
 type Counts = Record<(typeof COUNTS)[number], number>;
 
 /**
- * Figures of the space, or of one API key or client of it, from the minute rollups, never from the rows, but for the error codes of the newest
- * failures (interface rule 13 §8).
+ * Figures of the space, or of one API key or client of it, from the rollups, never from the rows, but for the error codes of the newest
+ * failures (interface rule 13 §8). Percentiles are true to a bucket of their histogram, about 35 % wide.
  */
 export async function logStats(ctx: Ctx, query: z.output<typeof LogStatsQuery>) {
   const to = query.to ? new Date(query.to) : ctx.now;
@@ -28,18 +30,17 @@ export async function logStats(ctx: Ctx, query: z.output<typeof LogStatsQuery>) 
   if (range <= 0 || range > LONGEST) throw invalid('from', 'must lie before to, by 366 days at most');
   const step = STEPS.find((s) => range / 1000 / s <= 200) ?? 24 * 3600;
   const caller = callerOf(query);
-  const rollups = caller ? Prisma.sql`caller_rollups` : Prisma.sql`request_rollups`;
-  // Rollups are whole minutes: the minute that `from` lies in counts.
-  const ofAll = Prisma.sql`tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and minute >= date_trunc('minute', ${from}::timestamptz) and minute < ${to}
+  const asked = Prisma.sql`tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox}
     and ${query.route_id ? Prisma.sql`route_id = ${query.route_id}::uuid` : Prisma.sql`true`} and ${query.environment ? Prisma.sql`environment = ${query.environment}` : Prisma.sql`true`}
     and ${caller ? Prisma.sql`caller_id = ${caller}::uuid` : Prisma.sql`true`}`;
   return read(ctx, async (tx) => {
     const filters = await inCollection(tx, ctx, query);
-    const source = {
-      rollups,
-      where: 'route_ids' in filters ? Prisma.sql`${ofAll} and route_id = any(${filters.route_ids}::uuid[])` : ofAll,
+    const source: Source = {
+      of: caller ? 'callers' : 'routes',
+      reading: await readingOf(tx, ctx, from, to),
+      where: 'route_ids' in filters ? Prisma.sql`${asked} and route_id = any(${filters.route_ids}::uuid[])` : asked,
     };
-    const bars = await barsOf(tx, source, step, caller === undefined);
+    const bars = await barsOf(tx, source, step);
     const routes = await busiestRoutes(tx, source);
     const all = routes.find((row) => row.is_all);
     return {
@@ -63,8 +64,8 @@ export async function logStats(ctx: Ctx, query: z.output<typeof LogStatsQuery>) 
 const none = Object.fromEntries(COUNTS.map((name) => [name, 0])) as Counts;
 const addUp = (a: Counts, b: Counts) => Object.fromEntries(COUNTS.map((name) => [name, a[name] + b[name]])) as Counts;
 
-/** A table of rollups and what is asked of it. */
-type Source = { rollups: Prisma.Sql; where: Prisma.Sql };
+/** Whose calls, which of them, and what they are read from. */
+type Source = { of: 'routes' | 'callers'; where: Prisma.Sql; reading: Reading };
 
 /** @throws Refusal validation_error: a call is counted by its key and by its client, not by both together */
 function callerOf({ client_id, api_key_id }: z.output<typeof LogStatsQuery>): string | undefined {
@@ -73,12 +74,13 @@ function callerOf({ client_id, api_key_id }: z.output<typeof LogStatsQuery>): st
 }
 
 /** The bars of the chart, those with trials alone among them. As one value: its rows would cost the client more than the database. */
-async function barsOf(tx: Tx, { rollups, where }: Source, step: number, hasTrials: boolean): Promise<(Counts & { at: Date })[]> {
-  const sums = ['count', 'errors', 'rate_limited', 'bytes_in', 'bytes_out', ...(hasTrials ? ['trials'] : [])];
+async function barsOf(tx: Tx, { of, where, reading }: Source, step: number): Promise<(Counts & { at: Date })[]> {
+  const sums = ['count', 'errors', 'rate_limited', 'bytes_in', 'bytes_out', ...(of === 'routes' ? ['trials'] : [])];
+  const calls = callsOf(of, step < QUARTER_SECONDS ? byMinutes(reading) : reading, Prisma.raw(['status_class', ...sums].join(', ')), where);
   const [row] = await tx.$queryRaw<{ parts: [at: string, status_class: number, ...sums: number[]][] | null }[]>`
     select json_agg(json_build_array(at, status_class, ${Prisma.raw(sums.join(', '))}) order by at) as parts
     from (select date_bin(make_interval(secs => ${step}), minute, 'epoch') as at, status_class, ${Prisma.raw(sums.map((name) => `sum(${name}) as ${name}`).join(', '))}
-      from ${rollups} where ${where} group by 1, 2) b`;
+      from ${calls} c group by 1, 2) b`;
   const bars = new Map<string, Counts & { at: Date }>();
   for (const [at, status_class, total = 0, errors = 0, rate_limited = 0, bytes_in = 0, bytes_out = 0, trials = 0] of row?.parts ?? []) {
     const bar = bars.get(at) ?? { at: new Date(at), ...none };
@@ -107,9 +109,10 @@ const ALL = Prisma.raw(
 );
 
 /** The ten routes with the most calls, and all routes together. */
-const busiestRoutes = (tx: Tx, { rollups, where }: Source): Promise<RouteSums[]> =>
+const busiestRoutes = (tx: Tx, { of, where, reading }: Source): Promise<RouteSums[]> =>
   tx.$queryRaw<RouteSums[]>`
-    with r as materialized (select route_id, sum(count) as count, sum(errors) as errors, ${SUMS} from ${rollups} where ${where} group by 1)
+    with r as materialized (select route_id, sum(count) as count, sum(errors) as errors, ${SUMS}
+      from ${callsOf(of, reading, Prisma.sql`route_id, count, errors, latency, upstream`, where)} c group by 1)
     (select false as is_all, route_id, count::float8 as count, errors::float8 as errors, ${EACH} from r where r.count > 0 order by r.count desc, route_id limit 10)
     union all (select true, null, 0, 0, ${ALL} from r)`;
 

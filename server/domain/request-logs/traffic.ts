@@ -3,13 +3,14 @@ import { Prisma } from '#server/generated/prisma/client.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import type { LogTraffic, LogTrafficQuery } from './figures.schema.ts';
+import { callsOf, readingOf } from './quarters.ts';
 import { spanStart } from './span.shared.ts';
 
 const DAY = 24 * 3_600_000;
 
 type Figures = z.input<typeof LogTraffic>['traffic'][number];
 
-/** Use of a page of things of one kind in two indexed queries: the last 24 hours by the minute, the last 30 days by the day (UTC). */
+/** Use of a page of things of one kind in two indexed queries: the last 24 hours from the rollups, the last 30 days by the day (UTC). */
 export function logTraffic(ctx: Ctx, { kind, ids }: z.output<typeof LogTrafficQuery>): Promise<z.input<typeof LogTraffic>> {
   return read(ctx, async (tx) => {
     const month = new Date(ctx.now.getTime() - 29 * DAY).toISOString().slice(0, 10);
@@ -28,19 +29,23 @@ export function logTraffic(ctx: Ctx, { kind, ids }: z.output<typeof LogTrafficQu
   });
 }
 
-/** Undefined for secrets: no table of minutes knows them. */
+/** Undefined for secrets: no rollup knows them. */
 async function lastDay(tx: Tx, ctx: Ctx, kind: z.output<typeof LogTrafficQuery>['kind'], ids: readonly string[]) {
   if (kind === 'secret') return undefined;
-  const since = Prisma.sql`r.tenant_id = ${ctx.tenant_id}::uuid and r.sandbox = ${ctx.sandbox} and r.minute >= ${spanStart(ctx.now.getTime(), DAY)}`;
+  const reading = await readingOf(tx, ctx, spanStart(ctx.now.getTime(), DAY), ctx.now);
+  const own = Prisma.sql`tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox}`;
   const asked = Prisma.sql`any(${ids}::uuid[])`;
+  const ofCallers = () =>
+    Prisma.sql`caller_id as id, count, errors from ${callsOf('callers', reading, Prisma.sql`caller_id, count, errors`, Prisma.sql`${own} and caller_id = ${asked}`)} c`;
   const source = {
-    api_key: Prisma.sql`r.caller_id as id, r.count, r.errors from caller_rollups r where ${since} and r.caller_id = ${asked}`,
-    client: Prisma.sql`r.caller_id as id, r.count, r.errors from caller_rollups r where ${since} and r.caller_id = ${asked}`,
-    route: Prisma.sql`r.route_id as id, r.count, r.errors from request_rollups r where ${since} and r.route_id = ${asked}`,
-    environment: Prisma.sql`e.id, r.count, r.errors from request_rollups r
-      join environments e on e.tenant_id = r.tenant_id and e.sandbox = r.sandbox and e.name = r.environment where ${since} and e.id = ${asked}`,
+    api_key: ofCallers,
+    client: ofCallers,
+    route: () =>
+      Prisma.sql`route_id as id, count, errors from ${callsOf('routes', reading, Prisma.sql`route_id, count, errors`, Prisma.sql`${own} and route_id = ${asked}`)} c`,
+    environment: () => Prisma.sql`e.id, c.count, c.errors from ${callsOf('routes', reading, Prisma.sql`environment, count, errors`, own)} c
+      join environments e on e.name = c.environment where e.tenant_id = ${ctx.tenant_id}::uuid and e.sandbox = ${ctx.sandbox} and e.id = ${asked}`,
   }[kind];
   const rows = await tx.$queryRaw<{ id: string; calls: number; errors: number }[]>`
-    select id::text, sum(count)::float8 as calls, sum(errors)::float8 as errors from (select ${source}) r group by 1`;
+    select id::text, sum(count)::float8 as calls, sum(errors)::float8 as errors from (select ${source()}) r group by 1`;
   return new Map(rows.map((row) => [row.id, row]));
 }

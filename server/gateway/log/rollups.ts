@@ -1,5 +1,6 @@
 import type { PoolClient } from 'pg';
-import { NO_ROUTE } from '#server/domain/request-logs/buckets.ts';
+import { emptyBuckets, NO_ROUTE } from '#server/domain/request-logs/buckets.ts';
+import { addingMinutes, OF_CALLERS, OF_ROUTES } from '#server/domain/request-logs/rollups.ts';
 import { ADD_TOTALS } from '#server/domain/request-logs/totals.ts';
 import type { Tally } from './tally.ts';
 
@@ -8,69 +9,66 @@ import type { Tally } from './tally.ts';
 
 /** Adds a batch to all counts, inside the client's transaction. */
 export async function writeRollups(client: PoolClient, tallies: readonly Tally[]): Promise<void> {
-  await client.query({ name: 'log-rollup', text: MINUTES, values: [JSON.stringify(minutes(tallies.map((calls) => ({ calls }))))] });
-  const byCaller = tallies.flatMap((calls) => callersOf(calls).map((caller_id) => ({ calls, caller_id })));
-  if (byCaller.length > 0)
-    await client.query({ name: 'log-caller-rollup', text: CALLER_MINUTES, values: [JSON.stringify(minutes(byCaller))] });
-  const ofRoutes = totals(tallies);
-  if (ofRoutes.length > 0) await client.query({ name: 'log-route-totals', text: ADD_TOTALS, values: [JSON.stringify(ofRoutes)] });
+  const ofRoutes = tallies.map((calls) => ({ calls }));
+  await client.query({ name: 'log-rollup', text: ADD_ROUTES, values: [minutes(ofRoutes)] });
+  const ofCallers = tallies.flatMap((calls) => callersOf(calls).map((caller_id) => ({ calls, caller_id })));
+  if (ofCallers.length > 0) await client.query({ name: 'log-caller-rollup', text: ADD_CALLERS, values: [minutes(ofCallers)] });
+  const rows = totals(tallies);
+  if (rows.length > 0) await client.query({ name: 'log-route-totals', text: ADD_TOTALS, values: [JSON.stringify(rows)] });
   await client.query({ name: 'log-day-counts', text: DAYS, values: [JSON.stringify(days(tallies))] });
 }
 
 // --- minutes -----------------------------------------------------------------------------------------------------------------------
 
-const minuteStatement = (table: string, key: Record<string, string>, counts: readonly string[]) => {
-  const by = Object.keys(key).join(', ');
-  const names = [...counts, 'latency', 'upstream'].join(', ');
-  return `insert into ${table} as r (${by}, ${names})
-  select ${by}, ${names}
-  from jsonb_to_recordset($1::jsonb) as d(${Object.entries(key)
-    .map(([name, type]) => `${name} ${type}`)
-    .join(', ')}, ${counts.map((name) => `${name} bigint`).join(', ')}, latency int[], upstream int[])
-  order by ${by}
-  on conflict (${by}) do update set
-    ${counts.map((name) => `${name} = r.${name} + excluded.${name}`).join(', ')},
-    latency = (select array_agg(coalesce(a, 0) + coalesce(b, 0) order by i) from unnest(r.latency, excluded.latency) with ordinality as t(a, b, i)),
-    upstream = (select array_agg(coalesce(a, 0) + coalesce(b, 0) order by i) from unnest(r.upstream, excluded.upstream) with ordinality as t(a, b, i))`;
-};
-const SPACE = { tenant_id: 'uuid', sandbox: 'boolean' };
-const CALLS = { route_id: 'uuid', environment: 'text', status_class: 'int' };
-const COUNTS = ['count', 'errors', 'rate_limited', 'bytes_in', 'bytes_out'] as const;
-// Nobody's key makes a trial: callers have none.
-const MINUTES = minuteStatement('request_rollups', { ...SPACE, minute: 'timestamptz', ...CALLS }, [...COUNTS, 'trials']);
-const CALLER_MINUTES = minuteStatement('caller_rollups', { ...SPACE, caller_id: 'uuid', minute: 'timestamptz', ...CALLS }, COUNTS);
+const ADD_ROUTES = addingMinutes(OF_ROUTES, true);
+const ADD_CALLERS = addingMinutes(OF_CALLERS, false);
 
-/** Calls of one minute, route, environment and class together, and of one caller where one is named. */
-function minutes(parts: readonly { calls: Tally; caller_id?: string }[]) {
-  const groups = Map.groupBy(parts, ({ calls, caller_id }) =>
-    [calls.tenant_id, calls.sandbox, caller_id, calls.minute, calls.route_id, calls.environment, calls.status_class].join('\n'),
-  );
-  return [...groups.values()].map((group) => {
-    const { calls: first, caller_id } = group[0] as (typeof parts)[number];
-    const all = group.map(({ calls }) => calls);
-    const real = all.filter(({ trial }) => !trial);
-    const sum = (of: (calls: Tally) => number, over = real) => over.reduce((total, calls) => total + of(calls), 0);
-    return {
-      tenant_id: first.tenant_id,
-      sandbox: first.sandbox,
-      caller_id,
-      minute: `${first.minute}:00Z`,
-      route_id: first.route_id,
-      environment: first.environment,
-      status_class: first.status_class,
-      count: sum((calls) => calls.count),
-      trials: sum(
-        (calls) => calls.count,
-        all.filter(({ trial }) => trial),
-      ),
-      errors: sum((calls) => calls.errors),
-      rate_limited: sum((calls) => calls.rate_limited),
-      bytes_in: sum((calls) => calls.bytes_in),
-      bytes_out: sum((calls) => calls.bytes_out),
-      latency: first.latency.map((_, i) => sum(({ latency }) => latency[i] ?? 0)),
-      upstream: first.upstream.map((_, i) => sum(({ upstream }) => upstream[i] ?? 0)),
-    };
-  });
+type Part = { calls: Tally; caller_id?: string };
+
+/** Calls of one minute, route, environment and class together, and of one caller where one is named: JSON as the statements take it. */
+function minutes(parts: readonly Part[]): string {
+  const groups = new Map<string, ReturnType<typeof noCalls>>();
+  for (const { calls, caller_id } of parts) {
+    const key = `${calls.tenant_id} ${calls.sandbox} ${caller_id} ${calls.minute} ${calls.route_id} ${calls.status_class} ${calls.environment}`;
+    const sum = groups.get(key) ?? noCalls(calls, caller_id);
+    groups.set(key, sum);
+    addTo(sum, calls);
+  }
+  return JSON.stringify(Array.from(groups.values(), (sum) => ({ ...sum, latency: `{${sum.latency}}`, upstream: `{${sum.upstream}}` })));
+}
+
+const noCalls = ({ tenant_id, sandbox, minute, route_id, environment, status_class }: Tally, caller_id: string | undefined) => ({
+  tenant_id,
+  sandbox,
+  caller_id,
+  minute: `${minute}:00Z`,
+  route_id,
+  environment,
+  status_class,
+  count: 0,
+  trials: 0,
+  errors: 0,
+  rate_limited: 0,
+  bytes_in: 0,
+  bytes_out: 0,
+  latency: emptyBuckets(),
+  upstream: emptyBuckets(),
+});
+
+function addTo(sum: ReturnType<typeof noCalls>, calls: Tally): void {
+  if (calls.trial) {
+    sum.trials += calls.count;
+    return;
+  }
+  sum.count += calls.count;
+  sum.errors += calls.errors;
+  sum.rate_limited += calls.rate_limited;
+  sum.bytes_in += calls.bytes_in;
+  sum.bytes_out += calls.bytes_out;
+  for (let i = 0; i < sum.latency.length; i++) {
+    sum.latency[i] = (sum.latency[i] ?? 0) + (calls.latency[i] ?? 0);
+    sum.upstream[i] = (sum.upstream[i] ?? 0) + (calls.upstream[i] ?? 0);
+  }
 }
 
 /** The key of a call and the client it was matched to: the call counts for each. */
@@ -101,7 +99,7 @@ const DAYS = `insert into call_days as c (tenant_id, sandbox, kind, ref_id, day,
   on conflict (tenant_id, sandbox, kind, ref_id, day) do update set calls = c.calls + excluded.calls, errors = c.errors + excluded.errors,
     counted = c.counted + excluded.counted, last_at = greatest(c.last_at, excluded.last_at)`;
 
-type Part = { kind: string; ref_id?: string; name?: string };
+type Share = { kind: string; ref_id?: string; name?: string };
 
 /** One entry for each tally and each thing that took part in its calls; the statement adds them up. */
 const days = (tallies: readonly Tally[]) =>
@@ -118,7 +116,7 @@ const days = (tallies: readonly Tally[]) =>
     })),
   );
 
-const partsOf = ({ route_id, environment, api_key_id, client_id, secrets, trial }: Tally): Part[] => [
+const partsOf = ({ route_id, environment, api_key_id, client_id, secrets, trial }: Tally): Share[] => [
   ...(trial ? [] : [{ kind: 'route', ref_id: route_id }]),
   ...(environment && !trial ? [{ kind: 'environment', name: environment }] : []),
   ...(api_key_id ? [{ kind: 'api_key', ref_id: api_key_id }] : []),
