@@ -1,5 +1,5 @@
 import { type Ctx, spaceOf } from './context.ts';
-import { enter, inTransaction } from './database.ts';
+import { CHANGE_MS, enter, inTransaction } from './database.ts';
 import { type Audited, writeAudits } from './mutate.ts';
 import type { Tx } from './tx.ts';
 
@@ -16,7 +16,7 @@ export type Within = <T>(sandbox: boolean, work: (tx: Tx, ctx: Ctx) => Promise<A
  */
 export function acrossSpaces<T>(ctx: Ctx, work: (within: Within, tx: Tx) => Promise<T>): Promise<T> {
   if (ctx.tx) throw new Error('a call that works in both spaces runs in a transaction of its own');
-  return inTransaction(ctx, async (tx) => {
+  const both = async (tx: Tx) => {
     let busy = false;
     // The role that row-level security binds, before the first look.
     await enter(tx, ctx);
@@ -33,7 +33,9 @@ export function acrossSpaces<T>(ctx: Ctx, work: (within: Within, tx: Tx) => Prom
       busy = false;
       return value;
     }, tx);
-  });
+  };
+  // What reset does, nothing may run beside; what moves between the spaces takes turns with it by a lock of its own.
+  return inTransaction(ctx, both, { timeout: CHANGE_MS, changes: false });
 }
 
 const leave = (tx: Tx) => tx.$queryRaw`select set_config('app.sandbox', '', true)`;

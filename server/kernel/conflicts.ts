@@ -11,8 +11,8 @@ export const onUnique =
 /** PostgreSQL 23505, as Prisma reports it. */
 const isUniqueViolation = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === 'P2002';
 
-/** Of PostgreSQL: a foreign key, a unique index, a serialization failure, a deadlock. */
-const OVERTAKEN = new Set(['23503', '23505', '40001', '40P01']);
+/** Of PostgreSQL: a foreign key from either of its sides, a unique index, a serialization failure, a deadlock. */
+const OVERTAKEN = new Set(['23001', '23503', '23505', '40001', '40P01']);
 
 /** Whether a transaction failed for what another one did meanwhile, and not for what it was asked. A row that is gone is Prisma's P2025. */
 export function isOvertaken(error: unknown): boolean {

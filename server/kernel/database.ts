@@ -11,20 +11,24 @@ export type { Db, Tx };
  * so a query that forgot its `own(ctx)` still sees nothing foreign (interface rule 64 §3.3).
  */
 export function read<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>): Promise<T> {
-  return inTransaction(ctx, work, 20_000);
+  return inTransaction(ctx, work, { timeout: 20_000, changes: false });
 }
 
 /** So often work is begun again that another transaction overtook. */
 const TRIES = 4;
 /** A change of a hundred thousand rows needs half of it; the claim of an idempotent call and the front door wait twice as long. */
-const CHANGE_MS = 60_000;
+export const CHANGE_MS = 60_000;
 
 /**
  * The transaction of the idempotent call this is part of, or a new one, inside the row-level-security context. Work that another transaction overtook
  * (what it refers to is gone, what it makes is there, each waits for the other) is done again from the start and then sees what the other one did: it
  * is refused in its own words, or succeeds. So `work` does nothing that a rollback would not undo.
  */
-export async function inTransaction<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>, timeout = CHANGE_MS): Promise<T> {
+export async function inTransaction<T>(
+  ctx: Ctx,
+  work: (tx: Tx) => Promise<T>,
+  { timeout, changes } = { timeout: CHANGE_MS, changes: true },
+): Promise<T> {
   if (ctx.tx) return work(ctx.tx);
   const told = ctx.warnings.length;
   for (let tried = 1; ; tried++) {
@@ -33,6 +37,7 @@ export async function inTransaction<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>, t
         ctx.db.$transaction(
           async (tx) => {
             await enter(tx, ctx);
+            if (changes && ctx.sandbox) await besideOthers(tx, ctx);
             return work(tx);
           },
           { maxWait: 5_000, timeout },
@@ -55,3 +60,15 @@ export async function enter(tx: Tx, ctx: Pick<Ctx, 'tenant_id' | 'sandbox'>): Pr
   await tx.$queryRaw`select set_config('app.tenant_id', ${ctx.tenant_id}, true), set_config('app.sandbox', ${String(ctx.sandbox)}, true), set_config('role', 'sallyport_app', true),
     set_config('max_parallel_workers_per_gather', '0', true), set_config('random_page_cost', '1.1', true), set_config('plan_cache_mode', 'force_custom_plan', true)`;
 }
+
+/**
+ * Changes of Test run beside each other, but none beside its reset: that would delete what they are about to refer to. Taken before any row is locked, so
+ * that nobody waits in a circle.
+ */
+const besideOthers = (tx: Tx, ctx: Ctx) =>
+  tx.$queryRaw`select pg_advisory_xact_lock_shared(hashtextextended(${changesOfTest(ctx)}, 0))::text`;
+/** Waits for every change of Test that is under way, and holds up the next ones until the end of the transaction. */
+export const aloneInTest = (tx: Tx, ctx: Ctx) =>
+  tx.$queryRaw`select pg_advisory_xact_lock(hashtextextended(${changesOfTest(ctx)}, 0))::text`;
+
+const changesOfTest = ({ tenant_id }: Ctx) => `${tenant_id}:test`;

@@ -6,6 +6,7 @@ import { seedStarter } from '#server/domain/signup/service.ts';
 import { ask, makeRoute, startGateway, startUpstream, until } from '#server/gateway/gateway.fixture.ts';
 import { insertRows } from '#server/gateway/log/insert.ts';
 import type { Actor } from '#server/kernel/context.ts';
+import { Refusal } from '#server/kernel/errors.ts';
 import { backgroundSettled } from '#server/platform/background.ts';
 import { db, sql } from '#server/platform/db.ts';
 import { call } from '#server/testing/calls.ts';
@@ -127,6 +128,43 @@ test('it takes the name of the workspace, and a person who has just proved who t
     { type: 'rate_limited' },
   );
   assert.equal(await db().environments.count({ where: { tenant_id: w.tenant.id, sandbox: true } }), 1);
+});
+
+test('writes in Test beside resets, as fast as they can, break none of them and leave nothing half deleted', async () => {
+  const w = await workspace();
+  let [n, stop] = [0, false];
+  const faults: unknown[] = [];
+  const tried = (work: () => Promise<unknown>) =>
+    work().catch((error: unknown) => {
+      if (!(error instanceof Refusal)) faults.push(error);
+    });
+  const collected = async () => {
+    const collection = await made(w.test, 'collections.create', { name: `c${++n}` });
+    const secret = await made(w.test, 'secrets.create', { name: `S${++n}`, value: 'a value', collection_id: collection.id });
+    await made(w.test, 'collections.variables.create', { id: collection.id, key: 'token', type: 'secret', secret_id: secret.id });
+    const headers = { inject_headers_json: { 'X-Token': '{{var:token}}' } };
+    await made(w.test, 'routes.create', {
+      name: `r${++n}`,
+      collection_id: collection.id,
+      target_base_url: 'http://127.0.0.1:9',
+      ...headers,
+    });
+  };
+  const environments = async () => {
+    const row = await made(w.test, 'environments.create', { name: `e${++n}` });
+    await made(w.test, 'environments.update', { id: row.id, is_default: true });
+  };
+  const writers = [collected, collected, environments].map(async (work) => {
+    while (!stop) await tried(work);
+  });
+  for (let i = 0; i < 5; i++) {
+    await tried(() => reset(w));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  stop = true;
+  await Promise.all(writers);
+  assert.deepEqual(faults, []);
+  assert.equal(await db().environments.count({ where: { tenant_id: w.tenant.id, sandbox: true, is_default: true } }), 1);
 });
 
 test('calls that run meanwhile end as calls do, and then both planes refuse the key of the old Test', async () => {
