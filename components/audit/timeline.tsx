@@ -18,10 +18,10 @@ import { DataTable } from '#components/ui/data-table.tsx';
 import { Menu, type MenuEntry } from '#components/ui/dropdown-menu.tsx';
 import { type ActiveFilter, FilterBar } from '#components/ui/filter-bar.tsx';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
-import { lazily } from '#components/ui/lazily.tsx';
+import { lazily, whenOpen } from '#components/ui/lazily.tsx';
 import { grouped } from '#components/ui/numbers.ts';
 import { LoadMore } from '#components/ui/pagination.tsx';
-import { SpanDialog, SpanText } from '#components/ui/span-dialog.tsx';
+import { SpanText } from '#components/ui/span-text.tsx';
 import { NoResults } from '#components/ui/states.tsx';
 import { columnsFor } from '#components/ui/table-columns.ts';
 import { Time } from '#components/ui/time.tsx';
@@ -39,6 +39,8 @@ const EntryPanel = lazily(
   () => import('./entry-panel.tsx').then((module) => module.EntryPanel),
   ({ id }) => id !== null,
 );
+
+const SpanDialog = lazily(() => import('#components/ui/span-dialog.tsx').then((module) => module.SpanDialog), whenOpen);
 
 const column = columnsFor<Entry>();
 const all = [
@@ -95,7 +97,12 @@ export function Timeline() {
   const beginAnew = useCallback(() => void refetch(), [refetch]);
   const fresh = useLiveEntries(live, filters, stored, beginAnew);
   const rows = stored && [...fresh, ...stored];
-  useHotkeys([{ keys: 'l', label: 'Live tail on or off', group: 'Audit', run: () => setLive(!wanted) }]);
+  // What came while it was on goes with it: from then on the list itself has those entries.
+  const follow = (on: boolean) => {
+    setLive(on);
+    if (!on) beginAnew();
+  };
+  useHotkeys([{ keys: 'l', label: 'Live tail on or off', group: 'Audit', run: () => search.to === null && follow(!wanted) }]);
   const active = activeFilters(search, facets.data?.actors ?? [], (change) => void setSearch(change), useTimeStyle());
   const clear = () =>
     void setSearch({
@@ -160,7 +167,7 @@ export function Timeline() {
         <Switch
           checked={live}
           disabledReason={search.to === null ? undefined : 'A span that has an end gets no new entries.'}
-          onCheckedChange={setLive}
+          onCheckedChange={follow}
           label="Live tail"
           className="items-center"
         />

@@ -10,7 +10,7 @@ import { Button, IconButton } from '#components/ui/button.tsx';
 import { Switch } from '#components/ui/choices.tsx';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
-import { lazily } from '#components/ui/lazily.tsx';
+import { lazily, lazyPart } from '#components/ui/lazily.tsx';
 import { counted, grouped } from '#components/ui/numbers.ts';
 import { LoadMore } from '#components/ui/pagination.tsx';
 import { NoResults } from '#components/ui/states.tsx';
@@ -20,13 +20,13 @@ import { useActiveFilters } from './active-filters.tsx';
 import { CallHistogram } from './call-histogram.tsx';
 import type { Log } from './call-kind.ts';
 import { CallList } from './call-list.tsx';
+import { EndNote } from './end-note.tsx';
 import { ExportMenu } from './export-menu.tsx';
 import { FacetRail } from './facet-rail.tsx';
 import { InspectorSheet } from './inspector-later.ts';
 import { logFilters, logOrder, logSearch, noFilters, spanOf, statsFilters } from './list-search.ts';
 import { LogFilterBar } from './log-filter-bar.tsx';
 import { matchesLive } from './matching.ts';
-import { EndNote, NoCalls } from './no-calls.tsx';
 import { OrderMenu } from './order-menu.tsx';
 import { TimeRange } from './time-range.tsx';
 import { type Held, useHeld } from './use-held.ts';
@@ -34,6 +34,7 @@ import { useLogs } from './use-logs.ts';
 import { useRoutesIn } from './use-routes-in.ts';
 import { useEvery, useTail } from './use-tail.ts';
 
+const NoCalls = lazyPart(() => import('./no-calls.tsx').then((module) => module.NoCalls));
 const CompareSheet = lazily(
   () => import('./compare-sheet.tsx').then((module) => module.CompareSheet),
   ({ requestIds }) => requestIds.length === 2,
@@ -62,7 +63,7 @@ export function LogView() {
     Object.keys(filters).length === 0 && search.from === null && search.to === null ? pages.data?.pages[0]?.logs[0]?.id : undefined;
   const inCollection = useRoutesIn(search.collection_id, live);
   const tail = useHeld(
-    useTail(live && !slowest, (log) => matchesLive(log, filters, inCollection), newest),
+    useTail(live && !slowest, (log) => matchesLive(log, filters, inCollection), JSON.stringify(filters), newest),
     reading,
   );
   useEvery(tail.rows.length > 0 ? tail.rows[0]?.request_id : undefined, () => {
@@ -91,8 +92,13 @@ export function LogView() {
     void stats.refetch();
     void facets.refetch();
   };
+  // What the tail brought goes with it: from then on the list itself has those calls.
+  const follow = (on: boolean) => {
+    setLive(on);
+    if (!on) refresh();
+  };
   useHotkeys([
-    { keys: 'l', label: 'Live tail on or off', group: 'Logs', run: () => setLive(!live) },
+    { keys: 'l', label: 'Live tail on or off', group: 'Logs', run: () => slowest || follow(!live) },
     { keys: 'n', label: 'Show the calls that wait', group: 'Logs', run: tail.show },
     { keys: 'r', label: 'Refresh', group: 'Logs', run: refresh },
   ]);
@@ -110,7 +116,7 @@ export function LogView() {
             <Switch
               checked={live && !slowest}
               disabledReason={slowest ? 'The slowest calls stand first: there is no end for new ones to come in at.' : undefined}
-              onCheckedChange={setLive}
+              onCheckedChange={follow}
               label={<LiveLabel tail={tail} on={live && !slowest} />}
               className="items-center"
             />

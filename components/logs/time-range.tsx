@@ -4,9 +4,12 @@ import { Clock } from 'lucide-react';
 import { useState } from 'react';
 import { Button } from '#components/ui/button.tsx';
 import { Menu } from '#components/ui/dropdown-menu.tsx';
-import { SpanDialog, SpanText } from '#components/ui/span-dialog.tsx';
+import { lazily, whenOpen } from '#components/ui/lazily.tsx';
+import { SpanText } from '#components/ui/span-text.tsx';
 import { spanStart } from '#server/domain/request-logs/span.shared.ts';
 import { type LogSearch, RANGES, type RangeName } from './list-search.ts';
+
+const SpanDialog = lazily(() => import('#components/ui/span-dialog.tsx').then((module) => module.SpanDialog), whenOpen);
 
 const WORDS: Record<RangeName, string> = {
   '15m': 'Last 15 minutes',

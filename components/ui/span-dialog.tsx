@@ -5,10 +5,7 @@ import { Button } from './button.tsx';
 import { DateTimeInput } from './date-time-input.tsx';
 import { Dialog } from './dialog.tsx';
 import { Field } from './field.tsx';
-import { momentText, useTimeStyle } from './time-style.ts';
-
-/** Two moments as ISO times; null is open on that side. */
-export type Span = { from: string | null; to: string | null };
+import type { Span } from './span-text.tsx';
 
 type Props = { open: boolean; span: Span; onOpenChange: (open: boolean) => void; onSpan: (span: Span) => void };
 
@@ -52,16 +49,5 @@ export function SpanDialog({ open, span, onOpenChange, onSpan }: Props) {
         <DateTimeInput value={to} onChange={(next) => setAsked({ from, to: next })} />
       </Field>
     </Dialog>
-  );
-}
-
-/** A span in words, as the viewer has times written. */
-export function SpanText({ from, to }: Span) {
-  const style = useTimeStyle();
-  const text = (at: string | null, none: string) => (at && !Number.isNaN(Date.parse(at)) ? momentText(new Date(at), style) : none);
-  return (
-    <span suppressHydrationWarning>
-      {text(from, '…')} to {text(to, 'now')}
-    </span>
   );
 }
