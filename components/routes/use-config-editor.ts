@@ -63,6 +63,15 @@ export type ConfigEditorInput = {
   readOnly: string | undefined;
 };
 
+/** What came of saving an environment; `now` when somebody else had saved it meanwhile. */
+type Answered = {
+  problems: Readonly<Record<string, string>>;
+  refusal: RefusalView | undefined;
+  warnings: readonly string[];
+  now: Start | undefined;
+};
+const NOTHING: Answered = { problems: {}, refusal: undefined, warnings: [], now: undefined };
+
 /** The validator comes with the first change: looking at a route needs none. Without it the server says what is wrong. */
 const loadProblems = () => import('./config-problems.ts').catch(() => undefined);
 
@@ -74,14 +83,13 @@ export function useConfigEditor({ routeId, env, config, base, updated_at, enviro
   const changed = () =>
     Promise.all([cache.invalidateQueries(trpc.routes.pathFilter()), cache.invalidateQueries(trpc.collections.syncStatus.pathFilter())]);
   const [drafts, setDrafts] = useState<Readonly<Record<string, Draft>>>({});
-  const [problems, setProblems] = useState<Readonly<Record<string, string>>>({});
-  const [refusal, setRefusal] = useState<RefusalView>();
-  const [warnings, setWarnings] = useState<readonly string[]>([]);
   const [starts, setStarts] = useState<Readonly<Record<string, Start>>>({});
-  const [now, setNow] = useState<Start>();
+  const [answers, setAnswers] = useState<Readonly<Record<string, Answered>>>({});
   const draft = drafts[env] ?? {};
   const isBase = config === base;
   const start = starts[env] ?? { config, isBase, updated_at };
+  const { problems, refusal, warnings, now } = answers[env] ?? NOTHING;
+  const tell = (at: string, change: Partial<Answered>) => setAnswers((all) => ({ ...all, [at]: { ...(all[at] ?? NOTHING), ...change } }));
   const dirtyEnvironments = Object.keys(drafts).filter((name) => Object.keys(drafts[name] ?? {}).length > 0);
   useUnsavedGuard(dirtyEnvironments.length > 0);
   const left = useKeptConfig(routeId, drafts, starts, {
@@ -98,54 +106,57 @@ export function useConfigEditor({ routeId, env, config, base, updated_at, enviro
     // The version this edit compares with is the one on the page when it began, however often the page refreshes behind it.
     if (Object.keys(draft).length === 0) setStarts({ ...starts, [env]: { config, isBase, updated_at } });
     // A message stays until its field changes.
-    setProblems(Object.fromEntries(Object.entries(problems).filter(([path]) => same(draft, next, path))));
+    tell(env, { problems: Object.fromEntries(Object.entries(problems).filter(([path]) => same(draft, next, path))) });
   };
   const clear = () => {
     setDrafts({ ...drafts, [env]: {} });
-    setProblems({});
-    setRefusal(undefined);
-    setNow(undefined);
+    tell(env, NOTHING);
   };
   const put = useMutation(
     trpc.routes.putEnvironment.mutationOptions({
-      onSuccess: async (answer) => {
+      // Another environment may be on the page by the time the answer is here, and more may have been typed.
+      onSuccess: async (answer, sent) => {
         await changed();
-        clear();
-        setWarnings(answer.warnings ?? []);
-        notifyDone(`Saved for ${env}. Calls use it from now on.`);
+        setDrafts((all) => ({ ...all, [sent.env]: typedSince(all[sent.env] ?? {}, sent) }));
+        setStarts(({ [sent.env]: _, ...others }) => others);
+        tell(sent.env, { ...NOTHING, warnings: answer.warnings ?? [] });
+        notifyDone(`Saved for ${sent.env}. Calls use it from now on.`);
       },
-      onError: (error) => {
+      onError: (error, sent) => {
         const stale = staleOf<RouteDetailData>(error);
-        const current = stale && startOf(stale.current, env, stale.current_updated_at);
-        if (current) return disagreement(start, current, draft).differences.length > 0 ? setNow(current) : goOn(current, {});
+        const current = stale && startOf(stale.current, sent.env, stale.current_updated_at);
+        if (current) {
+          const from = starts[sent.env] ?? start;
+          const clash = disagreement(from, current, drafts[sent.env] ?? {}).differences.length > 0;
+          return clash ? tell(sent.env, { now: current }) : goOn(sent.env, from, current, {});
+        }
         const view = refusalView(error);
         const fields = refusedFields(view, (name) => name in config);
-        setProblems(fields);
-        setRefusal(Object.keys(fields).length > 0 ? undefined : view);
+        tell(sent.env, { problems: fields, refusal: Object.keys(fields).length > 0 ? undefined : view });
       },
     }),
   );
   const save = async () => {
     const found = (await loadProblems())?.problemsOf(draft, { id: routeId, env }) ?? {};
-    setProblems(found);
-    setRefusal(undefined);
-    setWarnings([]);
+    tell(env, { problems: found, refusal: undefined, warnings: [] });
     // The schema has accepted exactly this; the draft's own type is that of answers, where methods are any text.
-    if (Object.keys(found).length === 0) send(draft, start.updated_at);
+    if (Object.keys(found).length === 0) send(env, draft, start.updated_at);
   };
   const discard = () => {
     clear();
     void changed();
   };
-  const send = (body: Draft, expected_updated_at: string): void =>
-    put.mutate({ id: routeId, env, ...body, expected_updated_at } as z.input<typeof PutRouteEnvironment> & { expected_updated_at: string });
-  const goOn = (current: Start, choices: Record<string, Choice>): void => {
-    const next = settled(start, current, draft, choices);
-    setDrafts({ ...drafts, [env]: next });
-    setStarts({ ...starts, [env]: current });
-    setNow(undefined);
-    if (Object.keys(next).length > 0) send(next, current.updated_at);
-    else discard();
+  const send = (at: string, body: Draft, expected_updated_at: string): void =>
+    put.mutate({ id: routeId, env: at, ...body, expected_updated_at } as z.input<typeof PutRouteEnvironment> & {
+      expected_updated_at: string;
+    });
+  const goOn = (at: string, from: Start, current: Start, choices: Record<string, Choice>): void => {
+    const next = settled(from, current, drafts[at] ?? {}, choices);
+    setDrafts((all) => ({ ...all, [at]: next }));
+    setStarts((all) => ({ ...all, [at]: current }));
+    tell(at, NOTHING);
+    if (Object.keys(next).length > 0) send(at, next, current.updated_at);
+    else void changed();
   };
   return {
     routeId,
@@ -171,11 +182,11 @@ export function useConfigEditor({ routeId, env, config, base, updated_at, enviro
       ),
     discard: clear,
     save,
-    saving: put.isPending,
+    saving: put.isPending && put.variables.env === env,
     refusal,
     conflict: now && {
       ...disagreement(start, now, draft),
-      save: (choices) => goOn(now, choices),
+      save: (choices) => goOn(env, start, now, choices),
       discard,
     },
     warnings,
@@ -183,6 +194,12 @@ export function useConfigEditor({ routeId, env, config, base, updated_at, enviro
     left: readOnly ? undefined : left,
   };
 }
+
+/** What of a draft is other than what was sent. */
+const typedSince = (draft: Draft, sent: object): Draft => {
+  const was: Record<string, unknown> = { ...sent };
+  return Object.fromEntries(Object.entries(draft).filter(([field, value]) => JSON.stringify(value) !== JSON.stringify(was[field])));
+};
 
 const same = (a: Draft, b: Draft, path: string): boolean => {
   const field = (path.split('.')[0] ?? '') as ConfigField;
