@@ -4,7 +4,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRouter } from 'next/navigation';
 import { useState } from 'react';
 import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
-import { notifyKept } from '#components/trpc/form-draft.tsx';
+import { notifyKept } from '#components/trpc/form-draft.ts';
 import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
 import { usePath, useTRPC } from '#components/trpc/provider.tsx';
 import { useForbidden } from '#components/trpc/role.ts';

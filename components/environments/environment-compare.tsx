@@ -120,16 +120,16 @@ export function EnvironmentCompare() {
       ) : (
         <>
           <div className="relative overflow-x-auto rounded-lg border border-line-strong bg-surface">
-            <table className="w-full min-w-160 border-separate border-spacing-0 text-left">
+            <table className="w-full border-separate sm:min-w-160 border-spacing-0 text-left">
               <caption className="sr-only">
                 Routes in {left.display_name} and {right.display_name}
               </caption>
               <thead className="bg-subtle text-ink-3 text-xs">
                 <tr>
-                  <th scope="col" className="w-1/5 px-3 py-2 font-medium">
+                  <th scope="col" className="w-1/5 px-3 py-2 font-medium max-sm:hidden">
                     Route
                   </th>
-                  <td className="w-32 px-3 py-2" />
+                  <td className="px-3 py-2 sm:w-32" />
                   {[left, right].map((one) => (
                     <th key={one.id} scope="col" className="px-3 py-2 font-medium">
                       <EnvironmentDot name={one.display_name} color={one.color} />
@@ -178,7 +178,7 @@ function RouteRows({ name, href, loaded, lines, missing }: RouteRowsProps) {
     );
   }
   const head = (
-    <th scope="rowgroup" rowSpan={Math.max(1, count)} className={cn(cell, 'font-medium')}>
+    <th scope="rowgroup" rowSpan={Math.max(1, count)} className={cn(cell, 'font-medium max-sm:hidden')}>
       <Link href={href} title={name} className="block max-w-[min(16rem,36vw)] truncate rounded-xs py-0.5 hover:underline">
         {name}
       </Link>
@@ -186,10 +186,18 @@ function RouteRows({ name, href, loaded, lines, missing }: RouteRowsProps) {
   );
   return (
     <tbody>
+      {/* On a phone the name stands over its lines: beside them there is no room for the values. */}
+      <tr className="sm:hidden">
+        <th scope="rowgroup" colSpan={3} className={cn(cell, 'font-medium')}>
+          <Link href={href} className="rounded-xs py-0.5 [overflow-wrap:anywhere] hover:underline">
+            {name}
+          </Link>
+        </th>
+      </tr>
       {lines.map((one, index) => (
         <tr key={one.label}>
           {index === 0 && head}
-          <th scope="row" className={cn(cell, 'whitespace-nowrap font-normal text-ink-3')}>
+          <th scope="row" className={cn(cell, 'font-normal text-ink-3 sm:whitespace-nowrap')}>
             {one.label}
             {one.differs && (
               <>
@@ -209,7 +217,7 @@ function RouteRows({ name, href, loaded, lines, missing }: RouteRowsProps) {
       {lacking && (
         <tr>
           {lines.length === 0 && head}
-          <th scope="row" className={cn(cell, 'whitespace-nowrap font-normal text-ink-3')}>
+          <th scope="row" className={cn(cell, 'font-normal text-ink-3 sm:whitespace-nowrap')}>
             Secrets
           </th>
           {missing.map((names, side) => (

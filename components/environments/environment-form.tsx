@@ -5,7 +5,7 @@ import { useState } from 'react';
 import type { z } from 'zod';
 import { useTraffic } from '#components/logs/use-traffic.ts';
 import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
-import { notifyKept } from '#components/trpc/form-draft.tsx';
+import { notifyKept } from '#components/trpc/form-draft.ts';
 import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
 import { useTRPC } from '#components/trpc/provider.tsx';
 import { useForbidden } from '#components/trpc/role.ts';

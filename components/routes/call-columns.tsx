@@ -2,6 +2,7 @@
 
 import type { inferRouterOutputs } from '@trpc/server';
 import { isTrial } from '#components/logs/call-kind.ts';
+import { reasonOf } from '#components/logs/refusal-reasons.ts';
 import { Badge, HttpStatus, Method } from '#components/ui/badge.tsx';
 import { millis } from '#components/ui/numbers.ts';
 import { type Columns, columnsFor } from '#components/ui/table-columns.ts';
@@ -36,8 +37,8 @@ export const routeCallColumns: Columns<Call> = [
   }),
   column.accessor('error', {
     header: 'Refused because',
-    meta: { hideBelow: 'md', cap: '11rem' },
-    cell: ({ getValue }) => <span className="text-ink-2">{getValue()?.replaceAll('_', ' ')}</span>,
+    meta: { hideBelow: 'md', cap: '16rem' },
+    cell: ({ getValue }) => <span className="text-ink-2">{reasonOf(getValue() ?? '')}</span>,
   }),
   column.accessor('environment', {
     header: 'Environment',

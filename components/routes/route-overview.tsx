@@ -29,8 +29,10 @@ export function RouteOverview({ route, env, config, colors }: RouteOverviewProps
             <ul className="flex flex-col gap-2">
               {route.environments.map((one) => (
                 <li key={one.environment_name} className="flex items-center justify-between gap-3">
-                  <EnvironmentDot name={one.environment_name} color={colors.get(one.environment_name) ?? ''} />
-                  <span className="truncate font-mono text-ink-3 text-xs">{hostOf(one.target_base_url)}</span>
+                  <span className="min-w-0 max-w-1/2 shrink-0 truncate">
+                    <EnvironmentDot name={one.environment_name} color={colors.get(one.environment_name) ?? ''} />
+                  </span>
+                  <span className="min-w-0 flex-1 truncate font-mono text-ink-3 text-xs">{hostOf(one.target_base_url)}</span>
                   <Status state={one.enabled ? 'ok' : 'off'}>{one.enabled ? 'serving' : 'paused'}</Status>
                 </li>
               ))}

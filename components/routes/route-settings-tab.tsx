@@ -11,6 +11,7 @@ import { refusalOf } from '#components/trpc/refusal.ts';
 import { Button } from '#components/ui/button.tsx';
 import { ConfirmDanger } from '#components/ui/confirm-danger.tsx';
 import { CopyText } from '#components/ui/copy.tsx';
+import { DangerRow } from '#components/ui/danger-row.tsx';
 import { Field } from '#components/ui/field.tsx';
 import { Form, fieldError, useZodForm } from '#components/ui/form.tsx';
 import { Input } from '#components/ui/input.tsx';
@@ -116,7 +117,7 @@ function Identity({ route, readOnly }: { route: RouteDetailData; readOnly: strin
           </Field>
         </div>
         <ApiEquivalent method="PATCH" path={`/routes/${id}`} body={values} />
-        <div className="flex justify-end">
+        <div>
           <Button
             type="submit"
             variant="primary"
@@ -145,7 +146,9 @@ function DangerZone({ route, env, readOnly }: { route: RouteDetailData; env: str
       onSuccess: async () => {
         setAsking(undefined);
         notifyDone(`${route.name} no longer answers in ${env}`);
-        await cache.invalidateQueries(trpc.routes.pathFilter());
+        await Promise.all(
+          [trpc.routes, trpc.clients, trpc.collections, trpc.environments].map((family) => cache.invalidateQueries(family.pathFilter())),
+        );
       },
     }),
   );
@@ -153,7 +156,7 @@ function DangerZone({ route, env, readOnly }: { route: RouteDetailData; env: str
     <SectionCard tone="danger" title="Danger zone">
       <div className="flex flex-col divide-y divide-line">
         {served && (
-          <Row title={`Stop serving ${env}`} text={`Deletes the settings and client assignments of ${env}. Values of secrets stay.`}>
+          <DangerRow title={`Stop serving ${env}`} text={`Deletes the settings and client assignments of ${env}. Values of secrets stay.`}>
             <Button
               variant="danger-quiet"
               disabledReason={readOnly ?? (isBase ? 'The base environment cannot be removed. Make another one the base first.' : undefined)}
@@ -161,13 +164,13 @@ function DangerZone({ route, env, readOnly }: { route: RouteDetailData; env: str
             >
               Stop serving…
             </Button>
-          </Row>
+          </DangerRow>
         )}
-        <Row title="Delete this route" text="Its address answers 404 at once. This cannot be undone.">
+        <DangerRow title="Delete this route" text="Its address answers 404 at once. This cannot be undone.">
           <Button variant="danger-quiet" icon={<Trash2 />} disabledReason={readOnly} onClick={() => setAsking('route')}>
             Delete route…
           </Button>
-        </Row>
+        </DangerRow>
       </div>
       <ConfirmDanger
         open={asking === 'environment'}
@@ -192,17 +195,5 @@ function DangerZone({ route, env, readOnly }: { route: RouteDetailData; env: str
         onDeleted={() => router.push(path('/routes'))}
       />
     </SectionCard>
-  );
-}
-
-function Row({ title, text, children }: { title: string; text: string; children: React.ReactNode }) {
-  return (
-    <div className="flex flex-wrap items-center justify-between gap-3 py-3 first:pt-0 last:pb-0">
-      <div className="min-w-0">
-        <p className="font-medium">{title}</p>
-        <p className="text-ink-2">{text}</p>
-      </div>
-      {children}
-    </div>
   );
 }

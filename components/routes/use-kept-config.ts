@@ -1,7 +1,7 @@
 'use client';
 
 import { dropDraft, type Draft as Kept } from '#components/trpc/drafts.ts';
-import { useDraftPlace, useKeptChanges, useLeftDraft } from '#components/trpc/form-draft.tsx';
+import { useDraftPlace, useKeptChanges, useLeftDraft } from '#components/trpc/form-draft.ts';
 import { same } from '#components/ui/conflict.ts';
 import { localOf, type Start } from './config-conflict.ts';
 import type { Draft } from './config-draft.ts';

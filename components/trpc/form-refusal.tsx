@@ -7,14 +7,15 @@ import type { DefaultValues, FieldValues } from 'react-hook-form';
 import { type Choice, differencesOf, onlyMine, resolved, same } from '#components/ui/conflict.ts';
 import type { ConflictPanelProps } from '#components/ui/conflict-panel.tsx';
 import { applyRefusal, submitAgain, type ZodForm } from '#components/ui/form.tsx';
-import { lazyTab } from '#components/ui/lazily.tsx';
+import { lazyPart, lazyTab } from '#components/ui/lazily.tsx';
 import type { RefusalView } from '#components/ui/refusal.ts';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import type { Draft } from './drafts.ts';
-import { DraftOffer, type FormDraft, useFormDraft } from './form-draft.tsx';
+import { type FormDraft, useFormDraft } from './form-draft.ts';
 import { isPlanRefusal, PlanPanel } from './plan.tsx';
 import { refusalView, type Stale, staleOf } from './refusal.ts';
 
+const DraftOffer = lazyPart(() => import('./draft-offer.tsx').then((module) => module.DraftOffer));
 const ConflictPanel = lazyTab(() => import('#components/ui/conflict-panel.tsx').then((module) => module.ConflictPanel));
 
 /** What a form edits: the row it started from and the form's values made of a row, both absent on one that makes something new. */

@@ -16,6 +16,9 @@ export function lazily<P extends object>(load: () => Promise<ComponentType<P>>, 
   };
 }
 
+/** A part that few visits of its page show: its code comes when it is shown, and the server sends it drawn. */
+export const lazyPart = <P extends object>(load: () => Promise<ComponentType<P>>): ComponentType<P> => lazily(load, () => true);
+
 /**
  * A tab or form whose code comes when it is shown, with a skeleton in its place until then. The server sends the skeleton too: a field that stands
  * there before its code is there would lose what is typed into it.

@@ -1,8 +1,8 @@
 'use client';
 
 import Link from 'next/link';
+import { fixHref, toldOf } from '#components/logs/refusals.ts';
 import { phasesOf, traceOf } from '#components/logs/trace.ts';
-import { fixHref, toldOf } from '#components/logs/words.ts';
 import { usePath, useScope } from '#components/trpc/provider.tsx';
 import { Badge, HttpStatus } from '#components/ui/badge.tsx';
 import { LinkButton } from '#components/ui/button.tsx';

@@ -2,11 +2,8 @@
 
 import { useEffect, useRef, useState } from 'react';
 import type { FieldValues } from 'react-hook-form';
-import { Button } from '#components/ui/button.tsx';
-import { Callout } from '#components/ui/callout.tsx';
-import { inWords, same } from '#components/ui/conflict.ts';
+import { same } from '#components/ui/conflict.ts';
 import type { ZodForm } from '#components/ui/form.tsx';
-import { Time } from '#components/ui/time.tsx';
 import { notify } from '#components/ui/toaster.tsx';
 import { type Draft, type DraftPlace, draftAt, dropDraft, keepDraft } from './drafts.ts';
 import { useScope } from './provider.tsx';
@@ -138,41 +135,6 @@ export function useFormDraft<In extends FieldValues, Out extends FieldValues>(
       forget();
     },
   };
-}
-
-export type DraftOfferProps = {
-  draft: Draft;
-  /** How a field is called on this form; its wire name in words when absent. */
-  labels?: Readonly<Record<string, string>> | undefined;
-  onRestore: (draft: Draft) => void;
-  onDiscard: () => void;
-};
-
-/** What was left unsaved here, offered back. */
-export function DraftOffer({ draft, labels = {}, onRestore, onDiscard }: DraftOfferProps) {
-  const names = (fields: readonly string[]) => fields.map((field) => labels[field] ?? inWords(field)).join(', ');
-  return (
-    <Callout
-      title={
-        <>
-          You left unsaved changes <Time value={draft.at} />.
-        </>
-      }
-      actions={
-        <>
-          <Button size="sm" variant="primary" onClick={() => onRestore(draft)}>
-            Restore
-          </Button>
-          <Button size="sm" onClick={onDiscard}>
-            Discard
-          </Button>
-        </>
-      }
-    >
-      Changed: {names(Object.keys(draft.values))}.
-      {draft.left_out.length > 0 && ` Not kept, because it may hold a credential: ${names(draft.left_out)}.`}
-    </Callout>
-  );
 }
 
 /** Says, as a form closes over what was typed, that it is not lost. */

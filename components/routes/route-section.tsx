@@ -1,0 +1,60 @@
+'use client';
+
+import { Activity } from '#components/audit/activity-tab.ts';
+import { lazyPart, lazyTab } from '#components/ui/lazily.tsx';
+import type { Config } from './config-draft.ts';
+import type { RouteDetailData } from './route-data.ts';
+import { RouteOverview } from './route-overview.tsx';
+import { EDITED, OF_THE_ROUTE, type Tab } from './route-tabs.ts';
+import type { ConfigEditor } from './use-config-editor.ts';
+
+const ConfigTab = lazyTab(() => import('./config-tab.tsx').then((module) => module.ConfigTab));
+const DifferencesTab = lazyTab(() => import('./differences-tab.tsx').then((module) => module.DifferencesTab));
+const JsonTab = lazyTab(() => import('./json-tab.tsx').then((module) => module.JsonTab));
+const LimitsTab = lazyTab(() => import('./limits-tab.tsx').then((module) => module.LimitsTab));
+const MethodsTab = lazyTab(() => import('./methods-tab.tsx').then((module) => module.MethodsTab));
+const RouteCalls = lazyTab(() => import('./route-calls.tsx').then((module) => module.RouteCalls));
+const RouteSettingsTab = lazyTab(() => import('./route-settings-tab.tsx').then((module) => module.RouteSettingsTab));
+const SaveBar = lazyPart(() => import('./save-bar.tsx').then((module) => module.SaveBar));
+const SecurityTab = lazyTab(() => import('./security-tab.tsx').then((module) => module.SecurityTab));
+const ServeHere = lazyPart(() => import('./serve-here.tsx').then((module) => module.ServeHere));
+const TestTab = lazyTab(() => import('./tester/test-tab.tsx').then((module) => module.TestTab));
+const UpstreamTab = lazyTab(() => import('./upstream-tab.tsx').then((module) => module.UpstreamTab));
+
+type RouteSectionProps = {
+  tab: Tab;
+  route: RouteDetailData;
+  env: string;
+  /** Of the environment; undefined where the route does not serve it. */
+  config: Config | undefined;
+  /** Of the base environment, which the others override. */
+  base: Config;
+  editor: ConfigEditor;
+  colors: ReadonlyMap<string, string>;
+  readOnly: string | undefined;
+  /** The environment as the address names it: without one, the calls of all are listed. */
+  named: string | undefined;
+  onEnvironment: (name: string) => void;
+};
+
+/** What the chosen tab of a route shows. */
+export function RouteSection({ tab, route, env, config, base, editor, colors, readOnly, named, onEnvironment }: RouteSectionProps) {
+  if (!config && !OF_THE_ROUTE.has(tab)) return <ServeHere route={route} env={env} readOnly={readOnly} />;
+  return (
+    <>
+      {tab === 'overview' && config && <RouteOverview route={route} env={env} config={config} colors={colors} />}
+      {tab === 'config' && <ConfigTab key={env} editor={editor} routeName={route.name} />}
+      {tab === 'methods' && <MethodsTab editor={editor} />}
+      {tab === 'security' && <SecurityTab editor={editor} />}
+      {tab === 'limits' && <LimitsTab editor={editor} />}
+      {tab === 'upstream' && <UpstreamTab editor={editor} />}
+      {tab === 'json' && <JsonTab key={env} editor={editor} base={base} />}
+      {tab === 'differences' && <DifferencesTab route={route} editor={editor} colors={colors} onEnvironment={onEnvironment} />}
+      {tab === 'test' && <TestTab key={env} route={route} env={env} readOnly={readOnly} unsaved={editor.dirtyEnvironments.length > 0} />}
+      {tab === 'requests' && <RouteCalls routeId={route.id} {...(named ? { environment: named } : {})} />}
+      {tab === 'activity' && <Activity resource_id={route.id} />}
+      {tab === 'settings' && <RouteSettingsTab route={route} env={env} readOnly={readOnly} />}
+      {EDITED.has(tab) && config && <SaveBar editor={editor} />}
+    </>
+  );
+}
