@@ -6,8 +6,8 @@ import { useRouter } from 'next/navigation';
 import { parseAsStringLiteral, useQueryState } from 'nuqs';
 import { useState } from 'react';
 import { periodsOf } from '#components/home/ranges.ts';
+import { reasonOf } from '#components/logs/refusal-reasons.ts';
 import { barsOf } from '#components/logs/series.ts';
-import { toldOf } from '#components/logs/words.ts';
 import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { KeyValueList } from '#components/ui/key-value.tsx';
@@ -145,7 +145,7 @@ export function ClientOverview({ client }: { client: Detail }) {
                   href={logs({ error })}
                   className="-mx-2 flex min-h-8 items-center justify-between gap-3 rounded-sm px-2 hover:bg-subtle"
                 >
-                  <span className="min-w-0 truncate">{toldOf(error)?.why}</span>
+                  <span className="min-w-0 truncate">{reasonOf(error)}</span>
                   <span className="figures text-ink-2">{grouped(count)}</span>
                 </Link>
               </li>

@@ -3,8 +3,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { KeyRound } from 'lucide-react';
 import { useState } from 'react';
+import { summaryOf } from '#components/logs/call-story.ts';
 import { blockOf, phasesOf, traceOf } from '#components/logs/trace.ts';
-import { summaryOf } from '#components/logs/words.ts';
 import { useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { HttpStatus, Method } from '#components/ui/badge.tsx';

@@ -2,7 +2,7 @@
 
 import Link from 'next/link';
 import type { z } from 'zod';
-import { toldOf } from '#components/logs/words.ts';
+import { reasonOf } from '#components/logs/refusal-reasons.ts';
 import { Badge, HttpStatus } from '#components/ui/badge.tsx';
 import { SectionCard } from '#components/ui/layout.tsx';
 import { grouped } from '#components/ui/numbers.ts';
@@ -33,7 +33,9 @@ export function ErrorGroups({ groups, hrefOf }: { groups: Groups; hrefOf: (filte
               <HttpStatus status={group.status_code} className="w-fit" />
               <span className="min-w-0">
                 <span className="flex min-w-0 items-center gap-2">
-                  <span className="line-clamp-2 sm:line-clamp-1">{toldOf(group.error)?.why ?? 'the upstream answered with an error'}</span>
+                  <span className="line-clamp-2 sm:line-clamp-1">
+                    {group.error ? reasonOf(group.error) : 'the upstream answered with an error'}
+                  </span>
                   {group.is_new && <Badge tone="warn">new</Badge>}
                 </span>
                 <span className="block truncate text-ink-3 text-xs">

@@ -4,7 +4,8 @@ import { useQuery } from '@tanstack/react-query';
 import { useTRPC } from '#components/trpc/provider.tsx';
 import type { ActiveFilter } from '#components/ui/filter-bar.tsx';
 import type { LogSearch } from './list-search.ts';
-import { MODE_WORDS, OUTCOME_WORDS, toldOf } from './words.ts';
+import { reasonOf } from './refusal-reasons.ts';
+import { MODE_WORDS, OUTCOME_WORDS } from './words.ts';
 
 /** Routes, collections, clients and keys of the space, for the names behind ids and for `route:`, `collection:`, `client:` and `key:` in the query. */
 export function useKnownPlaces() {
@@ -32,7 +33,7 @@ export function useActiveFilters(search: LogSearch, set: (change: Partial<LogSea
     ...(search.api_key_id ? [chip('api_key_id', `Key ${nameIn(keys, search.api_key_id)}`)] : []),
     ...(search.environment ? [chip('environment', `In ${search.environment}`)] : []),
     ...(search.origin ? [chip('origin', search.origin === 'service' ? 'Answered by us' : 'Answered by the upstream')] : []),
-    ...(search.error ? [chip('error', sentence(toldOf(search.error)?.why ?? search.error))] : []),
+    ...(search.error ? [chip('error', sentence(reasonOf(search.error)))] : []),
     ...(search.limited ? [chip('limited', 'Limited')] : []),
     ...(search.slower === null ? [] : [chip('slower', `Slower than ${search.slower} ms`)]),
     ...(search.ip ? [chip('ip', `From ${search.ip}`)] : []),

@@ -10,7 +10,7 @@ import { Time } from '#components/ui/time.tsx';
 import { VirtualList } from '#components/ui/virtual-list.tsx';
 import { isTrial, type Log, refusedByUs } from './call-kind.ts';
 import type { Marks } from './inspector-actions.tsx';
-import { toldOf } from './words.ts';
+import { reasonOf } from './refusal-reasons.ts';
 
 export type CallListProps = {
   rows: readonly Log[] | undefined;
@@ -72,7 +72,7 @@ export function CallList({ rows, openId, onOpen, onEndReached, onRead, notice, m
 }
 
 function Row({ log }: { log: Log }) {
-  const told = toldOf(log.error);
+  const reason = log.error && reasonOf(log.error);
   return (
     <span className={grid}>
       <Time value={log.ts} format="time" className="text-ink-2 text-xs @max-lg:hidden" />
@@ -86,11 +86,11 @@ function Row({ log }: { log: Log }) {
         {log.client_origin === 'sdk_intercept' && <Badge>SDK</Badge>}
       </span>
       <span className="flex min-w-0 items-center gap-1.5 @max-3xl:hidden">
-        {told && (
+        {reason && (
           <>
             <Ban aria-hidden className={cn('size-3.5 shrink-0', refusedByUs(log) ? 'text-note-ink' : 'text-bad-ink')} />
-            <span className="truncate text-ink-2 text-xs" title={told.why}>
-              {told.why}
+            <span className="truncate text-ink-2 text-xs" title={reason}>
+              {reason}
             </span>
           </>
         )}

@@ -1,7 +1,9 @@
 import { exactMillis } from '#components/ui/numbers.ts';
 import { outcomeOf } from './call-kind.ts';
+import { matchedHow } from './call-story.ts';
+import { reasonOf } from './refusal-reasons.ts';
 import { blockOf, type Detail, phasesOf, traceOf } from './trace.ts';
-import { MODE_WORDS, matchedHow, OUTCOME_WORDS, toldOf } from './words.ts';
+import { MODE_WORDS, OUTCOME_WORDS } from './words.ts';
 
 export type Pair = {
   label: string;
@@ -38,7 +40,7 @@ export function compareCalls(a: Detail, b: Detail): Comparison {
       pairs: [
         text('Status', ({ log }) => log.status_code),
         text('Outcome', ({ log }) => OUTCOME_WORDS[outcomeOf(log)]),
-        text('Reason', ({ log }) => toldOf(log.error)?.why),
+        text('Reason', ({ log }) => log.error && reasonOf(log.error)),
         text('Answered by', ({ log }) => (log.origin === 'service' ? 'us' : log.origin && 'the upstream')),
         text('Upstream status', ({ log }) => log.upstream_status),
         text('Attempts', ({ log }) => log.attempts),

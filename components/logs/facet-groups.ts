@@ -1,7 +1,8 @@
 import type { z } from 'zod';
 import type { LogFacets } from '#server/domain/request-logs/browse.schema.ts';
 import type { LogSearch } from './list-search.ts';
-import { MODE_WORDS, OUTCOME_WORDS, toldOf } from './words.ts';
+import { reasonOf } from './refusal-reasons.ts';
+import { MODE_WORDS, OUTCOME_WORDS } from './words.ts';
 
 export type Facets = z.output<typeof LogFacets>;
 export type FacetValue = {
@@ -40,7 +41,7 @@ export function facetGroups(facets: Facets, search: LogSearch): FacetGroup[] {
     group('Outcome', 'outcome', failed(facets.outcome), (value) => OUTCOME_WORDS[value as keyof typeof OUTCOME_WORDS] ?? value),
     group('Status', 'status', facets.status_class.toSorted(byValue), same),
     group('Route', 'route_id', facets.route_id, named(facets.route_id)),
-    group('Reason', 'error', facets.error, (value) => toldOf(value)?.why ?? value),
+    group('Reason', 'error', facets.error, reasonOf),
     group('Environment', 'environment', facets.environment, same),
     group('Client', 'client_id', facets.client_id, named(facets.client_id)),
     group('API key', 'api_key_id', facets.api_key_id, named(facets.api_key_id)),

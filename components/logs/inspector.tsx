@@ -16,12 +16,13 @@ import { Sheet } from '#components/ui/sheet.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { Time } from '#components/ui/time.tsx';
 import { isTrial, refusedByUs } from './call-kind.ts';
+import { matchedHow, summaryOf, wordsOfWarning } from './call-story.ts';
 import { bytes } from './compare.ts';
 import { HeaderNames } from './header-names.tsx';
 import { InspectorActions, type Marks, momentHref } from './inspector-actions.tsx';
 import { Proof } from './proof.tsx';
+import { fixHref, toldOf } from './refusals.ts';
 import { blockOf, type Detail, phasesOf, traceOf } from './trace.ts';
-import { fixHref, matchedHow, summaryOf, toldOf, wordsOfWarning } from './words.ts';
 
 /** One call beside its list. The address names it, so the panel can be shared. */
 export function InspectorSheet({ requestId, onClose, marks }: { requestId: string | null; onClose: () => void; marks?: Marks }) {
