@@ -2,14 +2,13 @@
 
 import { Bookmark } from 'lucide-react';
 import { useState } from 'react';
-import { Badge } from '#components/ui/badge.tsx';
 import { Button } from '#components/ui/button.tsx';
 import { type ColumnChoice, ColumnsMenu } from '#components/ui/columns.tsx';
-import { Dialog } from '#components/ui/dialog.tsx';
 import { Menu, type MenuEntry } from '#components/ui/dropdown-menu.tsx';
 import { lazily, whenOpen } from '#components/ui/lazily.tsx';
 import { useViews, type View, type ViewPage } from './use-views.ts';
 
+const ManageViews = lazily(() => import('./manage-views.tsx').then((module) => module.ManageViews), whenOpen);
 const SaveView = lazily(() => import('./save-view.tsx').then((module) => module.SaveView), whenOpen);
 
 type Props = { page: ViewPage; columns?: ColumnChoice };
@@ -60,7 +59,7 @@ export function ViewsMenu({ page, columns }: Props) {
         ]}
       />
       {columns && <ColumnsMenu choice={columns} />}
-      <Manage
+      <ManageViews
         state={state}
         open={asking === 'manage'}
         onClose={() => setAsking(undefined)}
@@ -81,54 +80,5 @@ export function ViewsMenu({ page, columns }: Props) {
         }}
       />
     </>
-  );
-}
-
-type ManageProps = { state: ReturnType<typeof useViews>; open: boolean; onClose: () => void; onRename: (view: View) => void };
-
-function Manage({ state, open, onClose, onRename }: ManageProps) {
-  const { views, update, remove, now, mayEdit, shareReason } = state;
-  const busy = update.isPending || remove.isPending;
-  return (
-    <Dialog open={open} onOpenChange={(next) => !next && onClose()} title="Views of this page" size="md">
-      <ul className="flex flex-col divide-y divide-line">
-        {views.map((view) => {
-          const reason = mayEdit(view) ? undefined : `${view.owner}, an Owner or an Admin may change it`;
-          return (
-            <li key={view.id} className="flex flex-wrap items-center gap-2 py-2">
-              <span className="mr-auto flex min-w-0 flex-wrap items-center gap-1.5">
-                <span className="font-medium [overflow-wrap:anywhere]">{view.name}</span>
-                {view.shared && <Badge>shared{view.mine ? '' : ` by ${view.owner}`}</Badge>}
-                {view.is_default && <Badge tone="accent">opens first</Badge>}
-              </span>
-              <Button size="sm" disabled={busy} onClick={() => update.mutate({ id: view.id, is_default: !view.is_default })}>
-                {view.is_default ? 'Do not open first' : 'Open first'}
-              </Button>
-              <Menu
-                trigger={
-                  <Button size="sm" aria-label={`Change view ${view.name}`}>
-                    Change
-                  </Button>
-                }
-                entries={[
-                  { label: 'Rename…', disabledReason: reason, onSelect: () => onRename(view) },
-                  {
-                    label: 'Replace by what is shown now',
-                    disabledReason: reason,
-                    onSelect: () => update.mutate({ id: view.id, ...now }),
-                  },
-                  view.shared
-                    ? { label: 'Stop sharing', disabledReason: reason, onSelect: () => update.mutate({ id: view.id, shared: false }) }
-                    : { label: 'Share', disabledReason: shareReason, onSelect: () => update.mutate({ id: view.id, shared: true }) },
-                  'separator',
-                  { label: 'Remove', danger: true, disabledReason: reason, onSelect: () => remove.mutate({ id: view.id }) },
-                ]}
-              />
-            </li>
-          );
-        })}
-        {views.length === 0 && <li className="py-2 text-ink-2">No view is kept any more.</li>}
-      </ul>
-    </Dialog>
   );
 }

@@ -1,0 +1,57 @@
+'use client';
+
+import { Badge } from '#components/ui/badge.tsx';
+import { Button } from '#components/ui/button.tsx';
+import { Dialog } from '#components/ui/dialog.tsx';
+import { Menu } from '#components/ui/dropdown-menu.tsx';
+import type { useViews, View } from './use-views.ts';
+
+type ManageViewsProps = { state: ReturnType<typeof useViews>; open: boolean; onClose: () => void; onRename: (view: View) => void };
+
+/** The views of a page: which opens first, their names, who sees them, and their end. */
+export function ManageViews({ state, open, onClose, onRename }: ManageViewsProps) {
+  const { views, update, remove, now, mayEdit, shareReason } = state;
+  const busy = update.isPending || remove.isPending;
+  return (
+    <Dialog open={open} onOpenChange={(next) => !next && onClose()} title="Views of this page" size="md">
+      <ul className="flex flex-col divide-y divide-line">
+        {views.map((view) => {
+          const reason = mayEdit(view) ? undefined : `${view.owner}, an Owner or an Admin may change it`;
+          return (
+            <li key={view.id} className="flex flex-wrap items-center gap-2 py-2">
+              <span className="mr-auto flex min-w-0 flex-wrap items-center gap-1.5">
+                <span className="font-medium [overflow-wrap:anywhere]">{view.name}</span>
+                {view.shared && <Badge>shared{view.mine ? '' : ` by ${view.owner}`}</Badge>}
+                {view.is_default && <Badge tone="accent">opens first</Badge>}
+              </span>
+              <Button size="sm" disabled={busy} onClick={() => update.mutate({ id: view.id, is_default: !view.is_default })}>
+                {view.is_default ? 'Do not open first' : 'Open first'}
+              </Button>
+              <Menu
+                trigger={
+                  <Button size="sm" aria-label={`Change view ${view.name}`}>
+                    Change
+                  </Button>
+                }
+                entries={[
+                  { label: 'Rename…', disabledReason: reason, onSelect: () => onRename(view) },
+                  {
+                    label: 'Replace by what is shown now',
+                    disabledReason: reason,
+                    onSelect: () => update.mutate({ id: view.id, ...now }),
+                  },
+                  view.shared
+                    ? { label: 'Stop sharing', disabledReason: reason, onSelect: () => update.mutate({ id: view.id, shared: false }) }
+                    : { label: 'Share', disabledReason: shareReason, onSelect: () => update.mutate({ id: view.id, shared: true }) },
+                  'separator',
+                  { label: 'Remove', danger: true, disabledReason: reason, onSelect: () => remove.mutate({ id: view.id }) },
+                ]}
+              />
+            </li>
+          );
+        })}
+        {views.length === 0 && <li className="py-2 text-ink-2">No view is kept any more.</li>}
+      </ul>
+    </Dialog>
+  );
+}
