@@ -1,7 +1,7 @@
 'use client';
 
 import { ChevronsUpDown } from 'lucide-react';
-import { type ReactNode, useState } from 'react';
+import { type Dispatch, type ReactNode, type SetStateAction, useState } from 'react';
 import { cn } from './cn.ts';
 import { chipLook, manyLook, oneLook } from './combobox-look.ts';
 import type { Begun, ComboboxProps, MultiComboboxProps } from './combobox-view.tsx';
@@ -56,7 +56,7 @@ type StandingProps = {
   value: string;
   placeholder: string;
   className: string;
-  onBegin: (begun: Begun) => void;
+  onBegin: Dispatch<SetStateAction<Begun>>;
 };
 
 /** The field until its code is there: who comes to it first fetches that at once and goes on in the real one. */
@@ -74,7 +74,8 @@ function Standing({ label, disabled, value, placeholder, className, onBegin }: S
       value={value}
       placeholder={placeholder}
       onPointerEnter={view.fetch}
-      onFocus={() => onBegin('focus')}
+      // A press brings the focus with it, and stays a press.
+      onFocus={() => onBegin((now) => now ?? 'focus')}
       onPointerDown={() => onBegin('open')}
       onBlur={() => onBegin(undefined)}
       className={cn('min-w-0 flex-1 bg-transparent outline-none placeholder:text-ink-3', className)}
