@@ -81,7 +81,7 @@ export function AssignmentMatrix({ client }: { client: Detail }) {
             {rows.map((route) => (
               <tr key={route.id} className="group/row">
                 <th scope="row" className={`${cell} sticky left-0 z-10 bg-surface text-left font-medium`}>
-                  <span className="flex flex-wrap items-center gap-2">
+                  <span className="flex flex-wrap items-center gap-x-2 gap-y-0.5 py-1.5">
                     <Link
                       href={path(`/routes/${route.id}?tab=security`)}
                       title={route.name}

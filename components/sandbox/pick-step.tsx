@@ -41,7 +41,6 @@ export function PickStep({ onPicked }: { onPicked: (picks: Exclude<Picks, 'all'>
     [items, same, type, q],
   );
   const { rows, pagination } = usePaged(shown);
-  const { total } = pagination.meta;
   if (plan.error && !plan.data) return <QueryError query={plan} what="What differs" />;
   const to = spaceWord(target);
   const clear = () => {
@@ -100,7 +99,7 @@ export function PickStep({ onPicked }: { onPicked: (picks: Exclude<Picks, 'all'>
           )
         }
       />
-      {total > 50 && <Pagination noun="things" {...pagination} />}
+      <Pagination noun="things" {...pagination} />
       {shown && shown.length > (rows?.length ?? 0) && selected.size > 0 && selected.size < shown.length && (
         <p>
           <Button size="sm" variant="ghost" onClick={() => setSelected(new Set(shown.map(idOf)))}>

@@ -8,7 +8,6 @@ const column = columnsFor<Item>();
 export const planColumns = (to: Space, stage: Stage) => [
   column.accessor('name', {
     header: 'Name',
-    meta: { width: '24%' },
     cell: ({ row: { original } }) => (
       <span className="flex flex-col">
         <span className="whitespace-normal [overflow-wrap:anywhere]">{original.name}</span>
@@ -26,7 +25,7 @@ export const planColumns = (to: Space, stage: Stage) => [
   column.display({
     id: 'note',
     header: 'What to know',
-    meta: { hideBelow: 'lg' },
+    meta: { hideBelow: 'lg', width: '50%' },
     cell: ({ row: { original } }) => <span className="whitespace-normal text-ink-2">{noteOf(original, { to }, stage)}</span>,
   }),
 ];

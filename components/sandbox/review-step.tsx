@@ -65,7 +65,7 @@ export function ReviewStep({ picks, onBack, onDone }: Props) {
         rowName={(item) => item.name}
         refreshing={query.isPlaceholderData}
       />
-      {plan.items.length > 50 && <Pagination noun="things" {...pagination} />}
+      <Pagination noun="things" {...pagination} />
       <ItemChanges plan={plan} />
       <SectionCard
         footer={

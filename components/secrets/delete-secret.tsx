@@ -1,6 +1,7 @@
 'use client';
 
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Trash2 } from 'lucide-react';
 import { useRouter } from 'next/navigation';
 import { useState } from 'react';
 import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
@@ -8,8 +9,9 @@ import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { refusalOf } from '#components/trpc/refusal.ts';
 import { Button } from '#components/ui/button.tsx';
 import { ConfirmDanger } from '#components/ui/confirm-danger.tsx';
+import { DangerRow } from '#components/ui/danger-row.tsx';
 import { SectionCard } from '#components/ui/layout.tsx';
-import { grouped } from '#components/ui/numbers.ts';
+import { counted } from '#components/ui/numbers.ts';
 import { notifyDone } from '#components/ui/toaster.tsx';
 
 type UsageShape = { references: readonly { kind: string; name: string | null; id: string }[]; calls_30d: number | null };
@@ -37,21 +39,18 @@ export function DeleteSecret({
         notifyDone(`Secret ${secret.name} deleted`);
         void queryClient.invalidateQueries(trpc.secrets.list.pathFilter());
         void queryClient.invalidateQueries(trpc.account.pathFilter());
+        void queryClient.invalidateQueries(trpc.collections.pathFilter());
       },
     }),
   );
   const users = [...new Set(usage?.references.map(({ name, id }) => name ?? id))];
   return (
-    <SectionCard
-      tone="danger"
-      title="Delete this secret"
-      description="Every value in every environment is wiped. This cannot be undone."
-      footer={
-        <Button variant="danger-quiet" disabledReason={readOnly} onClick={() => setOpen(true)}>
-          Delete secret
+    <SectionCard tone="danger" title="Danger zone">
+      <DangerRow title="Delete this secret" text="Every value in every environment is wiped. This cannot be undone.">
+        <Button variant="danger-quiet" icon={<Trash2 />} disabledReason={readOnly} onClick={() => setOpen(true)}>
+          Delete secret…
         </Button>
-      }
-    >
+      </DangerRow>
       <ConfirmDanger
         open={open}
         onOpenChange={(next) => {
@@ -64,7 +63,7 @@ export function DeleteSecret({
             users.length
               ? `Still used by ${users.slice(0, 5).join(', ')}${users.length > 5 ? ` and ${users.length - 5} more` : ''}.`
               : 'Nothing refers to it.',
-            `${grouped(usage.calls_30d) ?? 'Very many'} calls used it in the last 30 days.`,
+            `${usage.calls_30d === null ? 'Very many calls' : counted(usage.calls_30d, 'call')} used it in the last 30 days.`,
             'Its values are wiped at once and cannot be brought back.',
           ]
         }

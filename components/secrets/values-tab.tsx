@@ -42,7 +42,7 @@ const columns = [
       row.original.value ? (
         <span className="figures">{row.original.value.value_version}</span>
       ) : (
-        <span className="text-warn-ink">no value</span>
+        <span className="whitespace-nowrap text-warn-ink">no value</span>
       ),
   }),
   column.display({

@@ -9,6 +9,7 @@ import { useForbidden } from '#components/trpc/role.ts';
 import { Button, LinkButton } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
 import { ConfirmDanger } from '#components/ui/confirm-danger.tsx';
+import { DangerRow } from '#components/ui/danger-row.tsx';
 import { Field } from '#components/ui/field.tsx';
 import { Input } from '#components/ui/input.tsx';
 import { SectionCard } from '#components/ui/layout.tsx';
@@ -21,17 +22,14 @@ export function DangerZone({ name }: { name: string }) {
   const unable = useForbidden('sandbox:reset');
   return (
     <SectionCard tone="danger" title="Danger zone">
-      <div className="flex flex-wrap items-center justify-between gap-3">
-        <div className="min-w-0">
-          <p className="font-medium">Reset Test</p>
-          <p className="max-w-xl text-ink-2">
-            Deletes everything in Test, its API keys and calls included, and seeds the starter again. Live stays as it is.
-          </p>
-        </div>
+      <DangerRow
+        title="Reset Test"
+        text="Deletes everything in Test, its API keys and calls included, and seeds the starter again. Live stays as it is."
+      >
         <Button variant="danger-quiet" icon={<RotateCcw />} disabledReason={unable} onClick={() => setAsking(true)}>
           Reset Test…
         </Button>
-      </div>
+      </DangerRow>
       {asking && <ResetDialog name={name} onClose={() => setAsking(false)} />}
     </SectionCard>
   );

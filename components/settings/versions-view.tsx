@@ -54,11 +54,13 @@ const seenColumns = [
     header: 'Version',
     cell: ({ row: { original: row } }) =>
       row.named ? (
-        <span className="font-mono text-xs">{row.version}</span>
+        <span className="whitespace-nowrap font-mono text-xs">{row.version}</span>
       ) : (
         <span className="flex flex-col">
-          <span className="font-mono text-xs">{row.version}</span>
-          <span className="text-ink-3 text-xs">not named, so the newest</span>
+          <span className="whitespace-nowrap font-mono text-xs">{row.version}</span>
+          <span className="text-ink-3 text-xs">
+            not named<span className="max-sm:hidden">, so the newest</span>
+          </span>
         </span>
       ),
   }),

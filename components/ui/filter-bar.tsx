@@ -82,7 +82,7 @@ export function FilterBar({ query, onQuery, placeholder = 'Filter…', filters =
           Clear all
         </Button>
       )}
-      {children && <div className="flex flex-wrap items-center gap-2 sm:ml-auto">{children}</div>}
+      {children && <div className="flex flex-wrap items-center gap-2 max-sm:contents sm:ml-auto">{children}</div>}
     </search>
   );
 }

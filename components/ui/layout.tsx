@@ -22,6 +22,7 @@ export type PageHeaderProps = {
   children?: ReactNode;
 };
 
+/** The top of a page: what it is, how much of it there is, and what can be done. */
 export function PageHeader({ icon, title, description, badges, usage, actions, back, docsHref, children }: PageHeaderProps) {
   return (
     <header className="flex flex-col gap-3">
@@ -41,7 +42,7 @@ export function PageHeader({ icon, title, description, badges, usage, actions, b
             {usage && <Usage {...usage} />}
           </div>
           {(description ?? docsHref) && (
-            <p className="mt-0.5 max-w-2xl text-ink-2">
+            <p className="mt-0.5 max-w-2xl text-pretty text-ink-2">
               {description}{' '}
               {docsHref && (
                 <a href={docsHref} className={cn(textLink, 'inline-flex items-center gap-0.5')}>
@@ -100,6 +101,7 @@ export type SectionCardProps = {
   children?: ReactNode;
 };
 
+/** A part of a page in a frame of its own. */
 export function SectionCard({ title, description, actions, footer, flush, tone = 'plain', className, children }: SectionCardProps) {
   return (
     <section
@@ -109,7 +111,7 @@ export function SectionCard({ title, description, actions, footer, flush, tone =
         <div className={cn('flex flex-wrap items-start justify-between gap-x-4 gap-y-2 px-4 pt-3.5', flush && 'border-line border-b pb-3')}>
           <div className="min-w-0">
             {title && <h2 className="font-semibold text-base">{title}</h2>}
-            {description && <p className="mt-0.5 max-w-2xl text-ink-2">{description}</p>}
+            {description && <p className="mt-0.5 max-w-2xl text-pretty text-ink-2">{description}</p>}
           </div>
           {actions && <div className="flex items-center gap-2">{actions}</div>}
         </div>

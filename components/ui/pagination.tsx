@@ -16,9 +16,10 @@ export type PaginationProps = {
   noun: string;
 };
 
-const SIZES = [20, 50, 100];
+const SMALLEST = 20;
+const SIZES = [SMALLEST, 50, 100];
 
-/** The foot of a list with numbered pages. Nothing where there is nothing to choose: no row, or one page of a fixed size. */
+/** The foot of a list with numbered pages: only the count where all is on one page whatever its size, and nothing where that is all there ever is. */
 export function Pagination({ meta, onPage, onPerPage, noun }: PaginationProps) {
   if (!meta || meta.total === 0 || (!onPerPage && meta.total <= meta.per_page)) return null;
   const { page, per_page: perPage, total } = meta;
@@ -29,37 +30,39 @@ export function Pagination({ meta, onPage, onPerPage, noun }: PaginationProps) {
       <p aria-live="polite" className="figures">
         {total === 1 ? '1 of 1' : `${grouped(from)}–${grouped(Math.min(page * perPage, total))} of ${grouped(total)} ${noun}`}
       </p>
-      <div className="flex items-center gap-2">
-        {onPerPage && (
-          <Select
+      {(page > 1 || total > Math.min(SMALLEST, perPage)) && (
+        <div className="flex items-center gap-2">
+          {onPerPage && (
+            <Select
+              size="sm"
+              label={`${noun} per page`}
+              options={SIZES.map((size) => ({ value: size.toString(), label: `${size.toString()} per page` }))}
+              value={perPage.toString()}
+              onValueChange={(size) => onPerPage(Number(size))}
+              className="w-32 text-xs"
+            />
+          )}
+          <span className="figures px-1">
+            Page {grouped(page)} of {grouped(pages)}
+          </span>
+          <IconButton
             size="sm"
-            label={`${noun} per page`}
-            options={SIZES.map((size) => ({ value: size.toString(), label: `${size.toString()} per page` }))}
-            value={perPage.toString()}
-            onValueChange={(size) => onPerPage(Number(size))}
-            className="w-32 text-xs"
+            variant="secondary"
+            label="Previous page"
+            icon={<ChevronLeft />}
+            disabled={page <= 1}
+            onClick={() => onPage(page - 1)}
           />
-        )}
-        <span className="figures px-1">
-          Page {grouped(page)} of {grouped(pages)}
-        </span>
-        <IconButton
-          size="sm"
-          variant="secondary"
-          label="Previous page"
-          icon={<ChevronLeft />}
-          disabled={page <= 1}
-          onClick={() => onPage(page - 1)}
-        />
-        <IconButton
-          size="sm"
-          variant="secondary"
-          label="Next page"
-          icon={<ChevronRight />}
-          disabled={page >= pages}
-          onClick={() => onPage(page + 1)}
-        />
-      </div>
+          <IconButton
+            size="sm"
+            variant="secondary"
+            label="Next page"
+            icon={<ChevronRight />}
+            disabled={page >= pages}
+            onClick={() => onPage(page + 1)}
+          />
+        </div>
+      )}
     </nav>
   );
 }

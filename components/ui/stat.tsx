@@ -16,7 +16,9 @@ export type StatProps = {
   className?: string;
 };
 
-export function Stat({ label, value, change, trend, href, className }: StatProps) {
+/** One figure with its name. Where a change may be told, its place is kept free until it is known. */
+export function Stat(props: StatProps) {
+  const { label, value, change, trend, href, className } = props;
   const Arrow = change?.direction === 'up' ? ArrowUpRight : ArrowDownRight;
   const body = (
     <>
@@ -25,15 +27,17 @@ export function Stat({ label, value, change, trend, href, className }: StatProps
         <span className="figures font-semibold text-xl tracking-tight">{value}</span>
         {trend && <Sparkline values={trend} label={`${label}, trend`} width={72} height={22} className="mb-1" />}
       </span>
-      <span className="figures flex min-h-4.5 items-center gap-1 text-xs">
-        {change && (
-          <span className={cn('inline-flex items-center gap-0.5', change.good ? 'text-good-ink' : 'text-bad-ink')}>
-            <Arrow aria-hidden className="size-3" />
-            {change.text}
-            <span className="sr-only">{change.good ? ' better' : ' worse'}</span>
-          </span>
-        )}
-      </span>
+      {'change' in props && (
+        <span className="figures flex min-h-4.5 items-center gap-1 text-xs">
+          {change && (
+            <span className={cn('inline-flex items-center gap-0.5', change.good ? 'text-good-ink' : 'text-bad-ink')}>
+              <Arrow aria-hidden className="size-3" />
+              {change.text}
+              <span className="sr-only">{change.good ? ' better' : ' worse'}</span>
+            </span>
+          )}
+        </span>
+      )}
     </>
   );
   const look = cn('flex min-w-0 flex-col gap-0.5 rounded-lg border border-line-strong bg-surface px-4 py-3', className);
