@@ -103,7 +103,15 @@ test('cards of Home are hidden and moved, and stay so after a reload', async ({ 
   await signIn(page, person, slug);
   await page.goto(`/${slug}/test`);
   const titles = page.getByRole('main').getByRole('heading', { level: 2 });
-  await expect(titles).toHaveText(['Calls over time', 'Recent requests', 'Busiest routes', 'Getting started', 'Usage', 'Recent activity']);
+  await expect(titles).toHaveText([
+    'Calls over time',
+    'Recent requests',
+    'Busiest routes',
+    'Getting started',
+    'Usage',
+    'What’s new',
+    'Recent activity',
+  ]);
   await page.getByRole('button', { name: 'Arrange the cards' }).click();
   const kept = async (act: () => Promise<unknown>) => {
     const answer = page.waitForResponse((response) => response.url().endsWith('/auth/me') && response.request().method() === 'PATCH');
@@ -114,13 +122,22 @@ test('cards of Home are hidden and moved, and stay so after a reload', async ({ 
   await kept(() => page.getByRole('switch', { name: 'Show Getting started' }).click());
   await kept(() => page.getByRole('button', { name: 'Move Busiest routes up' }).press('Enter'));
   await kept(() => page.getByRole('button', { name: 'Move Recent activity up' }).press('Enter'));
+  await kept(() => page.getByRole('button', { name: 'Move Recent activity up' }).press('Enter'));
   await accessible(page);
   await page.reload();
-  await expect(titles).toHaveText(['Busiest routes', 'Recent requests', 'Recent activity', 'Usage']);
+  await expect(titles).toHaveText(['Busiest routes', 'Recent requests', 'Recent activity', 'Usage', 'What’s new']);
   await page.getByRole('button', { name: 'Arrange the cards' }).click();
   await kept(() => page.getByRole('button', { name: 'Show all, in our order' }).click());
   await page.keyboard.press('Escape');
-  await expect(titles).toHaveText(['Calls over time', 'Recent requests', 'Busiest routes', 'Getting started', 'Usage', 'Recent activity']);
+  await expect(titles).toHaveText([
+    'Calls over time',
+    'Recent requests',
+    'Busiest routes',
+    'Getting started',
+    'Usage',
+    'What’s new',
+    'Recent activity',
+  ]);
 });
 
 test('the security page changes the password and leads to the sessions', async ({ page }) => {

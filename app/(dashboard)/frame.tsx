@@ -53,6 +53,7 @@ export async function DashboardFrame({
           lastSpace={readSpace(jar.get(SPACE_COOKIE)?.value)}
           shrinking={{ windows, hidden }}
           user={frame.user}
+          news={frame.news}
           railCollapsed={readRailCollapsed(jar.get(RAIL_COOKIE)?.value)}
         >
           {children}

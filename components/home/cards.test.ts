@@ -14,5 +14,5 @@ test('hidden cards are gone, moved ones first in their place, and a card that a 
   const [top, main, side] = all({ home_order: ['busiest', 'calls', 'activity'], home_hidden: ['traffic', 'errors'] });
   assert.deepEqual(top, ['figures']);
   assert.deepEqual(main, ['busiest', 'calls', 'attention']);
-  assert.deepEqual(side, ['activity', 'checklist', 'usage']);
+  assert.deepEqual(side, ['activity', 'checklist', 'usage', 'changelog']);
 });

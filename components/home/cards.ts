@@ -14,6 +14,7 @@ export const cardWords: Record<HomeCard, { label: string; zone: HomeZone }> = {
   busiest: { label: 'Busiest routes', zone: 'main' },
   checklist: { label: 'Getting started', zone: 'side' },
   usage: { label: 'Usage', zone: 'side' },
+  changelog: { label: 'What’s new', zone: 'side' },
   activity: { label: 'Recent activity', zone: 'side' },
 };
 

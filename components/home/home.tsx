@@ -1,7 +1,7 @@
 'use client';
 
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useState } from 'react';
 import { useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { Page } from '#components/ui/layout.tsx';
@@ -13,7 +13,7 @@ const LiveStart = lazy(() => import('./live-start.tsx').then((module) => ({ defa
 const Overview = lazy(() => import('./overview.tsx').then((module) => ({ default: module.Overview })));
 
 /** A workspace that was never called gets the way to its first call; every other one gets its health. */
-export function Home() {
+export function Home({ news }: { news: ReactNode }) {
   const trpc = useTRPC();
   const { space } = useScope();
   const calls = useQuery(trpc.requestLogs.browse.queryOptions({ per_page: 8 }));
@@ -36,5 +36,5 @@ export function Home() {
     );
   }
   const Start = space === 'live' && routes.data.meta.total === 0 ? LiveStart : FirstCall;
-  return <Suspense fallback={null}>{first ? <Start /> : <Overview />}</Suspense>;
+  return <Suspense fallback={null}>{first ? <Start /> : <Overview news={news} />}</Suspense>;
 }

@@ -31,7 +31,7 @@ import { useArrivals } from './use-arrivals.ts';
 const ErrorGroups = lazy(() => import('./error-groups.tsx').then((module) => ({ default: module.ErrorGroups })));
 
 /** Home once there are calls: how they go, against the time before, and what needs a hand. */
-export function Overview() {
+export function Overview({ news }: { news: ReactNode }) {
   const trpc = useTRPC();
   const cache = useQueryClient();
   const path = usePath();
@@ -131,6 +131,7 @@ export function Overview() {
     busiest: stats.data && stats.data.top_routes.length > 0 && <BusiestRoutes routes={stats.data.top_routes} />,
     checklist: <Checklist />,
     usage: <UsageMeters />,
+    changelog: news,
     activity: !unaudited && (
       <SectionCard
         title="Recent activity"

@@ -2,11 +2,13 @@
 
 import { MenuIcon, Search, SquareTerminal } from 'lucide-react';
 import { lazy, type ReactNode, Suspense, useRef, useState } from 'react';
+import { type News, useNews } from '#components/changelog/use-news.ts';
 import { useDevPane } from '#components/dev-pane/use-dev-pane.ts';
 import { remember } from '#components/theme/appearance-provider.tsx';
 import { Button, IconButton } from '#components/ui/button.tsx';
 import { cn } from '#components/ui/cn.ts';
 import { Kbd } from '#components/ui/kbd.tsx';
+import { lazily, whenOpen } from '#components/ui/lazily.tsx';
 import { onDemand } from '#components/ui/on-demand.ts';
 import { useSettled } from '#components/ui/settled.ts';
 import { type Space, TestBand, TestChip } from '#components/ui/test-band.tsx';
@@ -28,6 +30,7 @@ const loadShortcuts = () => import('./shortcut-sheet.tsx').then((module) => ({ d
 const Palette = lazy(loadPalette);
 const DevPane = lazy(() => import('#components/dev-pane/dev-pane.tsx').then((module) => ({ default: module.DevPane })));
 const ShortcutSheet = lazy(loadShortcuts);
+const NewsSheet = lazily(() => import('#components/changelog/news-sheet.tsx').then((module) => module.NewsSheet), whenOpen);
 const drawerView = onDemand(() => import('./drawer.tsx').then((module) => module.Drawer));
 
 export type AppShellProps = {
@@ -38,6 +41,7 @@ export type AppShellProps = {
   /** False on settings and personal pages: no band, no chip. */
   partitioned?: boolean;
   user: Person;
+  news: News;
   onSignOut: () => void;
   /** From the cookie, so that the first paint has the right width. */
   railCollapsed?: boolean;
@@ -69,6 +73,7 @@ export function AppShell(props: AppShellProps) {
   const Drawer = drawerView.use(drawer);
   const [palette, setPalette] = useState(false);
   const [shortcuts, setShortcuts] = useState(false);
+  const news = useNews(props.news);
   const place: Place = { slug: current.slug, space };
   const test = partitioned && space === 'test';
 
@@ -143,7 +148,12 @@ export function AppShell(props: AppShellProps) {
                   />
                   <ThemeMenu />
                   <span className="max-sm:hidden">
-                    <HelpMenu docsHref={docsHref} onShortcuts={() => setShortcuts(true)} />
+                    <HelpMenu
+                      docsHref={docsHref}
+                      unread={news.unread}
+                      onNews={() => news.setOpen(true)}
+                      onShortcuts={() => setShortcuts(true)}
+                    />
                   </span>
                   <PersonMenu user={user} onSignOut={onSignOut} />
                 </div>
@@ -166,10 +176,11 @@ export function AppShell(props: AppShellProps) {
           <Rail place={place} collapsed={false} onNavigate={() => setDrawer(false)} foot={railFoot} />
         </Drawer>
       )}
+      <NewsSheet open={news.open} onOpenChange={news.setOpen} />
       <Suspense fallback={null}>
         {overlays && (
           <>
-            <Palette open={palette} onOpenChange={setPalette} place={place} workspaces={workspaces} />
+            <Palette open={palette} onOpenChange={setPalette} place={place} workspaces={workspaces} onNews={() => news.setOpen(true)} />
             <ShortcutSheet open={shortcuts} onOpenChange={setShortcuts} />
           </>
         )}

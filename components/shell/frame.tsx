@@ -1,14 +1,16 @@
 'use client';
 
-import { type ReactNode, useEffect } from 'react';
+import { lazy, type ReactNode, Suspense, useEffect } from 'react';
 import { forgetDrafts } from '#components/trpc/forget-drafts.ts';
 import { useScope } from '#components/trpc/provider.tsx';
 import { AppShell, type AppShellProps } from './app-shell.tsx';
 import { useLastSpace } from './last-space.ts';
 import { forgetRecents } from './recents.ts';
-import { ShrinkingBar } from './shrinking-bar.tsx';
 import type { Shrinking } from './shrinking-words.ts';
-import { SubscriptionBar } from './subscription-bar.tsx';
+
+// Most workspaces never see either; the server sends them drawn to those that do.
+const ShrinkingBar = lazy(() => import('./shrinking-bar.tsx').then((module) => ({ default: module.ShrinkingBar })));
+const SubscriptionBar = lazy(() => import('./subscription-bar.tsx').then((module) => ({ default: module.SubscriptionBar })));
 
 /** The shell with what talks to the server: signing out. */
 export function Frame({
@@ -35,10 +37,10 @@ export function Frame({
     window.location.assign('/signin');
   };
   const banner = (
-    <>
-      <SubscriptionBar status={props.current.status} />
-      <ShrinkingBar slug={props.current.slug} {...shrinking} />
-    </>
+    <Suspense fallback={null}>
+      {props.current.status !== 'active' && <SubscriptionBar status={props.current.status} />}
+      {shrinking.windows.length > 0 && <ShrinkingBar slug={props.current.slug} {...shrinking} />}
+    </Suspense>
   );
   return (
     <AppShell {...props} space={space} onSignOut={() => void signOut()} banner={banner}>

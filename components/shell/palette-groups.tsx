@@ -1,6 +1,6 @@
 'use client';
 
-import { FlaskConical } from 'lucide-react';
+import { FlaskConical, Megaphone } from 'lucide-react';
 import { useRouter } from 'next/navigation';
 import { useKeptAppearance, usePreferences } from '#components/theme/preferences-provider.tsx';
 import type { Space } from '#components/ui/test-band.tsx';
@@ -14,6 +14,7 @@ export function useBuiltInGroups(
   place: Place,
   workspaces: readonly Workspace[],
   isEmpty: boolean,
+  onNews: () => void,
 ): { pinned: PaletteGroup; rest: PaletteGroup[] } {
   const router = useRouter();
   const { setTheme } = useKeptAppearance();
@@ -29,9 +30,10 @@ export function useBuiltInGroups(
     keywords: item.keywords,
     run: () => router.push(hrefOf(item, place)),
   }));
+  const news = { id: 'news', label: 'What’s new', icon: <Megaphone />, keywords: ['changelog', 'releases'], run: onNews };
   const pinned = isEmpty ? pins.flatMap((id) => pages.find((page) => page.id === `go-${id}`) ?? []) : [];
   const rest: PaletteGroup[] = [
-    { heading: 'Go to', items: pages.filter((page) => !pinned.includes(page)) },
+    { heading: 'Go to', items: [...pages.filter((page) => !pinned.includes(page)), news] },
     {
       heading: 'Switch',
       after: '>',

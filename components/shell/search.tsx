@@ -48,10 +48,11 @@ export type SearchPaletteProps = {
   onOpenChange: (open: boolean) => void;
   place: Place;
   workspaces: readonly Workspace[];
+  onNews: () => void;
 };
 
 /** The palette with what the server finds: resources of both spaces, calls, and the actions this person may take. */
-export function SearchPalette({ open, onOpenChange, place: where, workspaces }: SearchPaletteProps) {
+export function SearchPalette({ open, onOpenChange, place: where, workspaces, onNews }: SearchPaletteProps) {
   const trpc = useTRPC();
   const router = useRouter();
   const path = usePath();
@@ -62,7 +63,7 @@ export function SearchPalette({ open, onOpenChange, place: where, workspaces }: 
     setWasOpen(open);
     setQuery('');
   }
-  const builtIn = useBuiltInGroups(where, workspaces, query === '');
+  const builtIn = useBuiltInGroups(where, workspaces, query === '', onNews);
   const sent = queryText(query).sent;
   const q = useSettledText(sent, PAUSE_MS);
   const acts = q.startsWith('>');

@@ -1,6 +1,6 @@
 'use client';
 
-import { BookOpen, ChevronsUpDown, CircleHelp, Contrast, Keyboard, LogOut, Monitor, Moon, Plus, Sun } from 'lucide-react';
+import { BookOpen, ChevronsUpDown, CircleHelp, Contrast, Keyboard, LogOut, Megaphone, Monitor, Moon, Plus, Sun } from 'lucide-react';
 import type { Theme } from '#components/theme/appearance.ts';
 import { useKeptAppearance } from '#components/theme/preferences-provider.tsx';
 import { Button, IconButton } from '#components/ui/button.tsx';
@@ -102,12 +102,35 @@ export function ThemeMenu() {
   );
 }
 
-export function HelpMenu({ docsHref, onShortcuts }: { docsHref?: string | undefined; onShortcuts: () => void }) {
+type HelpMenuProps = {
+  docsHref?: string | undefined;
+  /** Entries of the changelog that the person has not seen. */
+  unread: number;
+  onNews: () => void;
+  onShortcuts: () => void;
+};
+
+export function HelpMenu({ docsHref, unread, onNews, onShortcuts }: HelpMenuProps) {
+  const news = unread === 0 ? undefined : `${unread} you have not seen`;
   return (
     <Menu
-      trigger={<IconButton label="Help" icon={<CircleHelp />} tooltipSide="bottom" />}
+      trigger={
+        <IconButton
+          label={unread === 0 ? 'Help' : 'Help, with news'}
+          icon={
+            <span className="relative">
+              <CircleHelp aria-hidden />
+              {unread > 0 && (
+                <span aria-hidden className="-top-0.5 -right-0.5 absolute size-2 rounded-full border border-canvas bg-accent" />
+              )}
+            </span>
+          }
+          tooltipSide="bottom"
+        />
+      }
       entries={[
         ...(docsHref ? [{ label: 'Documentation', icon: <BookOpen />, href: docsHref }] : []),
+        { label: 'What’s new', detail: news, icon: <Megaphone />, onSelect: onNews },
         { label: 'Keyboard shortcuts', icon: <Keyboard />, keys: '?', onSelect: onShortcuts },
       ]}
     />

@@ -80,6 +80,7 @@ test('up to six pages are pinned, each once; what another release pinned is left
     { rail_folded: ['home'] },
     { home_hidden: ['../../etc/passwd'] },
     { home_order: [['calls']] },
+    { changelog_seen: 'an entry that never was' },
   ])
     assert.equal((await b.save(wrong)).status, 400, JSON.stringify(wrong));
   const { pins, rail_order, rail_folded } = (await b.frame()).preferences;

@@ -1,3 +1,4 @@
+import { CHANGELOG, unreadEntries } from '#server/domain/changelog/entries.shared.ts';
 import { preferencesOf } from '#server/domain/people/schema.ts';
 import { nobodyYet, withinScope, workspacesOf } from '#server/domain/people/service.ts';
 import { type Shrinking, shrinkingWindows } from '#server/domain/retention/service.ts';
@@ -17,6 +18,7 @@ export async function frameOf(headers: Headers) {
     user: { id: person.user.id, name: person.user.full_name || person.user.email, email: person.user.email },
     preferences,
     date_format: person.user.date_format,
+    news: { newest: CHANGELOG[0]?.id ?? '', unread: unreadEntries(preferences.changelog_seen, person.user.created_at) },
     csrf: person.session.csrf_token,
     secret_fields: secretFieldNames(),
     workspaces: workspaces.map(({ id, slug, name, role, plan, status }) => ({ id, slug, name, role, plan, status })),

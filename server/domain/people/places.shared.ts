@@ -27,4 +27,15 @@ export const PINS_AT_MOST = 6;
 export const RAIL_GROUPS = ['gateway', 'secrets', 'observe', 'developers', 'settings'] as const;
 
 /** Cards of Home, in the order they come in until a person moves them: those of the main column, then those beside it. */
-export const HOME_CARDS = ['figures', 'traffic', 'attention', 'errors', 'calls', 'busiest', 'checklist', 'usage', 'activity'] as const;
+export const HOME_CARDS = [
+  'figures',
+  'traffic',
+  'attention',
+  'errors',
+  'calls',
+  'busiest',
+  'checklist',
+  'usage',
+  'changelog',
+  'activity',
+] as const;

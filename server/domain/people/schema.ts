@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { CHANGELOG } from '#server/domain/changelog/entries.shared.ts';
 import { label, pathId, secret, shownOnce, time } from '#server/kernel/fields.ts';
 import { HOME_CARDS, LANDING_PAGES, PINNABLE_PAGES, PINS_AT_MOST, RAIL_GROUPS } from './places.shared.ts';
 
@@ -58,6 +59,11 @@ const preferences = {
   /** Cards of Home (interface rule 70 §4.1). */
   home_hidden: eachOnce(HOME_CARDS),
   home_order: eachOnce(HOME_CARDS),
+  /** The entry of the changelog that was the newest when the person last looked (interface rule 64 §9). */
+  changelog_seen: z
+    .string()
+    .refine((id) => CHANGELOG.some((entry) => entry.id === id), 'names no entry of the changelog')
+    .nullable(),
 };
 /** How a person wants the dashboard, in every workspace and browser (interface rule 70 §13). Null theme and density: as the browser has it. */
 export const Preferences = z.object(preferences);
@@ -75,6 +81,7 @@ const NO_PREFERENCES: Preferences = {
   rail_order: [],
   home_hidden: [],
   home_order: [],
+  changelog_seen: null,
 };
 
 /** What is stored, member by member and name by name: what this release does not know falls back and takes nothing else with it. */

@@ -1,5 +1,6 @@
 import type { Metadata } from 'next';
 import { Prefetch, type SpacePage } from '#app/prefetch.tsx';
+import { LatestNews } from '#components/changelog/latest-news.tsx';
 import { Home } from '#components/home/home.tsx';
 
 export const metadata: Metadata = { title: 'Home' };
@@ -17,7 +18,7 @@ export default async function HomePage({ params }: SpacePage) {
         trpc.apiKeys.list.queryOptions({ per_page: 1 }),
       ]}
     >
-      <Home />
+      <Home news={<LatestNews />} />
     </Prefetch>
   );
 }

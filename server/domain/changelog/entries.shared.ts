@@ -1,0 +1,57 @@
+/** What an entry concerns. A name enters this list with the first entry that has it. */
+export const CHANGELOG_AREAS = ['api', 'dashboard'] as const;
+export type ChangelogArea = (typeof CHANGELOG_AREAS)[number];
+
+export type ChangelogEntry = {
+  /** Never changes: readers remember it, and addresses end in it. */
+  id: string;
+  /** The day it was released, YYYY-MM-DD. */
+  date: string;
+  areas: readonly ChangelogArea[];
+  title: string;
+  text: string;
+  /** Who must do what; null: nobody has to do anything. */
+  act: string | null;
+  /** Where it is to be seen: an address of this host. */
+  link: { label: string; path: string };
+};
+
+/** What changed for the people who use the service, newest first (interface rule 64 §9). Every version of the API has its entry. */
+export const CHANGELOG: readonly ChangelogEntry[] = [
+  {
+    id: 'changelog',
+    date: '2026-11-22',
+    areas: ['dashboard'],
+    title: 'What is new, in one place',
+    text: 'This list: as a page, in the dashboard under Help, and as an RSS feed. Help is marked while there is something you have not seen.',
+    act: null,
+    link: { label: 'RSS feed', path: '/changelog.xml' },
+  },
+  {
+    id: 'arranged-dashboard',
+    date: '2026-11-22',
+    areas: ['dashboard'],
+    title: 'Arrange the dashboard',
+    text: 'Pin up to six pages to the top of the navigation, fold and move its groups, and hide and move the cards of Home. All of it is yours alone, in every workspace and browser.',
+    act: null,
+    link: { label: 'Preferences', path: '/me/preferences' },
+  },
+  {
+    id: 'api-2026-08-05',
+    date: '2026-08-05',
+    areas: ['api'],
+    title: 'API version 2026-08-05',
+    text: 'The first public version of the Management API. A call that names no version gets the newest one, which is this; the answer names it in the header Service-Version.',
+    act: null,
+    link: { label: 'OpenAPI document', path: '/openapi.json' },
+  },
+];
+
+/**
+ * How many entries a person has not seen: those above the one seen last, or, when none was, those released after the person came.
+ * Whoever joins today has missed nothing.
+ */
+export function unreadEntries(seen: string | null, since: Date, entries: readonly ChangelogEntry[] = CHANGELOG): number {
+  const at = entries.findIndex(({ id }) => id === seen);
+  return at === -1 ? entries.filter(({ date }) => Date.parse(date) > since.getTime()).length : at;
+}
