@@ -3,6 +3,7 @@ import type { Ctx } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { holdLock } from '#server/kernel/named-lock.ts';
 import { sanitiseDetails } from '#server/kernel/sanitise.ts';
 import type { CriticalAction, CriticalResource } from './schema.ts';
 
@@ -36,7 +37,7 @@ export async function appendCritical(tx: Tx, ctx: Ctx, entry: CriticalEntry): Pr
 
 async function append(tx: Tx, ctx: Ctx, entry: CriticalEntry): Promise<Appended> {
   const chain_id = ctx.tenant_id || OPERATOR_CHAIN;
-  await tx.$executeRaw`select pg_advisory_xact_lock(hashtextextended(${`critical:${chain_id}`}, 0))`;
+  await holdLock(tx, `critical:${chain_id}`);
   const last = await tx.audit_log_critical.findFirst({
     where: { chain_id },
     orderBy: { sequence_number: 'desc' },

@@ -2,7 +2,7 @@ import { denyingPolicy } from '#server/domain/policies/service.ts';
 import { settingsOf } from '#server/domain/tenants/schema.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
-import type { AuditRow } from './store.ts';
+import type { AuditRow } from './entries.ts';
 
 export type Entry = Pick<AuditRow, 'id' | 'action' | 'resource_type' | 'resource_id' | 'ip_address' | 'created_at'> & {
   details: Json;

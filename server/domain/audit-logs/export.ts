@@ -5,8 +5,10 @@ import { read } from '#server/kernel/database.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
 import { csvLine, download, type RawBody } from '#server/kernel/streamed.ts';
 import { viewMaker } from './details.ts';
+import { rowsOf } from './entries.ts';
+import type { AuditFilters } from './filters.ts';
 import type { ExportAuditLogs } from './schema.ts';
-import { type AuditFilters, type AuditKey, keysOf, rowsOf } from './store.ts';
+import { type AuditKey, keysOf } from './store.ts';
 
 const MOST_ROWS = 1_000_000;
 const BATCH = 1000;

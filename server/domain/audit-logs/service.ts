@@ -9,9 +9,12 @@ import { isUuid } from '#server/kernel/fields.ts';
 import type { Feed } from '#server/kernel/operation.ts';
 import { type Page, pageOf, stretchOf } from '#server/kernel/page.ts';
 import { rootKeys } from '#server/platform/keys.ts';
+import { countInTime, countMatching } from './counts.ts';
 import { type Entry, entryMaker, viewMaker } from './details.ts';
+import { fromGeneral, rowsOf } from './entries.ts';
+import type { AuditFilters } from './filters.ts';
 import type { AuditEvents, AuditFacetsQuery, BrowseAuditLogs, ListAuditLogs } from './schema.ts';
-import { type AuditFilters, countInTime, countMatching, facetsOf, fromGeneral, keysOf, rowsOf } from './store.ts';
+import { facetsOf, keysOf } from './store.ts';
 
 export { appendCritical } from './critical.ts';
 

@@ -9,6 +9,7 @@ import { isUuid } from '#server/kernel/fields.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { inOrder, listIds } from '#server/kernel/listing.ts';
 import { type AuditEntry, audited, mutate } from '#server/kernel/mutate.ts';
+import { holdLock } from '#server/kernel/named-lock.ts';
 import { pageOf } from '#server/kernel/page.ts';
 import { type CreateCollection, collectionSlugFrom, type ListCollections, type UpdateCollection } from './schema.ts';
 import { namesUsing, usersOfVariables } from './variables/usage.ts';
@@ -142,7 +143,7 @@ const variableIds = async (tx: Tx, ctx: Ctx, collectionId: string) =>
   (await tx.collection_variables.findMany({ where: { ...own(ctx), collection_id: collectionId }, select: { id: true } })).map((v) => v.id);
 
 async function freeSlug(tx: Tx, ctx: Ctx, base: string): Promise<string> {
-  await tx.$executeRaw`select pg_advisory_xact_lock(hashtextextended(${`${ctx.tenant_id}:${ctx.sandbox}:collection:${base}`}, 0))`;
+  await holdLock(tx, `${ctx.tenant_id}:${ctx.sandbox}:collection:${base}`);
   for (let n = 1; ; n++) {
     const slug = n === 1 ? base : `${base.slice(0, 62 - String(n).length)}-${n}`;
     if (!(await tx.collections.findFirst({ where: { ...own(ctx), slug }, select: { id: true } }))) return slug;

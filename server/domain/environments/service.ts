@@ -8,6 +8,7 @@ import { invalid, notFound, Refusal } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
+import { holdLock } from '#server/kernel/named-lock.ts';
 import type { CreateEnvironment, UpdateEnvironment } from './schema.ts';
 
 /** Every environment of the space: the default first, then by name. */
@@ -134,8 +135,7 @@ export async function lockedEnvironment(tx: Tx, ctx: Ctx, id: string) {
  * Changes of a space's environments run one after the other: which one is the default is judged and changed in one step. Taken before any row of
  * theirs is locked.
  */
-export const inTurn = (tx: Tx, ctx: Ctx) =>
-  tx.$executeRaw`select pg_advisory_xact_lock(hashtextextended(${`${ctx.tenant_id}:environments:${ctx.sandbox}`}, 0))`;
+export const inTurn = (tx: Tx, ctx: Ctx) => holdLock(tx, `${ctx.tenant_id}:environments:${ctx.sandbox}`);
 
 const clearDefault = (tx: Tx, ctx: Ctx) =>
   tx.environments.updateMany({ where: { ...own(ctx), is_default: true }, data: { is_default: false, updated_at: ctx.now } });

@@ -1,5 +1,6 @@
 import type { Db, Tx } from '#server/kernel/database.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { holdLock } from '#server/kernel/named-lock.ts';
 import type { Person } from '#server/kernel/person-operation.ts';
 
 /** The one spelling of an address in this system: lower-case NFC, nothing folded away (interface rule 22 §2). */
@@ -26,8 +27,7 @@ export const accountByEmail = (tx: Db | Tx, email: string) =>
   tx.users.findUnique({ where: { email }, select: { id: true, email: true, full_name: true, password_hash: true, disabled_at: true } });
 
 /** Of several who would make an account of one address each waits for the one before and finds its account; until the end of the transaction. */
-export const holdAddress = (tx: Tx, email: string) =>
-  tx.$executeRaw`select pg_advisory_xact_lock(hashtextextended(${`signup:${email}`}, 0))`;
+export const holdAddress = (tx: Tx, email: string) => holdLock(tx, `signup:${email}`);
 
 /** Whether nobody has signed up yet: a fresh installation. */
 export const nobodyYet = async (tx: Db | Tx): Promise<boolean> => (await tx.users.findFirst({ select: { id: true } })) === null;

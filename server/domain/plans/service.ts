@@ -2,6 +2,7 @@ import type { Ctx } from '#server/kernel/context.ts';
 import { own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
+import { holdLock } from '#server/kernel/named-lock.ts';
 import { type Counted, ENTERPRISE_IDENTITY, type Feature, type LimitKey, type PlanName, planFeature, planLimit } from './schema.ts';
 
 /**
@@ -12,7 +13,7 @@ import { type Counted, ENTERPRISE_IDENTITY, type Feature, type LimitKey, type Pl
 export async function withinPlan(tx: Tx, ctx: Ctx, kind: Counted, more = 1): Promise<void> {
   const limit = await limitOf(tx, ctx, kind);
   if (limit === null) return;
-  await tx.$executeRaw`select pg_advisory_xact_lock(hashtextextended(${`${ctx.tenant_id}:${kind}:${ctx.sandbox}`}, 0))`;
+  await holdLock(tx, `${ctx.tenant_id}:${kind}:${ctx.sandbox}`);
   const used = await countOf(tx, ctx, kind);
   if (used + more <= limit) return;
   throw new Refusal(

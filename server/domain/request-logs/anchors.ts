@@ -3,6 +3,7 @@ import { appendCritical } from '#server/domain/audit-logs/service.ts';
 import { Prisma } from '#server/generated/prisma/client.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { holdLock } from '#server/kernel/named-lock.ts';
 import { systemContext } from '#server/kernel/system-context.ts';
 import { db, sql } from '#server/platform/db.ts';
 import { log } from '#server/platform/log.ts';
@@ -42,7 +43,7 @@ export async function anchorTenant(tenantId: string, now: Date, most = MOST_LEAV
 
 /** Outside row-level security: an anchor covers both spaces. Its lock comes before the chain's, as every lock of a tenant does. */
 async function anchorNext(tx: Tx, tenantId: string, now: Date, most: number): Promise<number> {
-  await tx.$executeRaw`select pg_advisory_xact_lock(hashtextextended(${`anchor:${tenantId}`}, 0))`;
+  await holdLock(tx, `anchor:${tenantId}`);
   const last = await tx.request_log_anchors.findFirst({
     where: { tenant_id: tenantId },
     orderBy: { from_id: 'desc' },

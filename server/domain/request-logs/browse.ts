@@ -5,8 +5,10 @@ import { read, type Tx } from '#server/kernel/database.ts';
 import { notFound } from '#server/kernel/errors.ts';
 import { clampPage } from '#server/kernel/page.ts';
 import { type BrowseLogs, type LogDetail, LogView } from './browse.schema.ts';
+import { countUpTo } from './counts.ts';
+import { byRoutesOf } from './filters.ts';
 import { spanStart } from './span.shared.ts';
-import { browseRows, countUpTo, firstDay, inCollection, type LogFields, rowOf } from './store.ts';
+import { browseRows, firstDay, type LogFields, rowOf } from './store.ts';
 
 /** Beyond this a total is "more than": counting it would cost more than it tells. */
 const COUNTED = 10_000;
@@ -17,7 +19,7 @@ export async function browseLogs(ctx: Ctx, { page, per_page, sort, order, before
   const from = asked.from ?? spanStart(asked.to ? Date.parse(asked.to) : ctx.now.getTime(), DAY).toISOString();
   const { page: effective, per_page: limit, skip } = clampPage({ page, per_page });
   return read(ctx, async (tx) => {
-    const filters = await inCollection(tx, ctx, { ...asked, from });
+    const filters = await byRoutesOf(tx, ctx, { ...asked, from });
     const place = before === undefined ? { offset: skip } : { before: placeOf(before) };
     const rows = await browseRows(tx, ctx, filters, { sort, order, limit: limit + 1, ...place });
     const shown = rows.slice(0, limit);

@@ -5,8 +5,9 @@ import { read } from '#server/kernel/database.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
 import { csvLine, download, type RawBody } from '#server/kernel/streamed.ts';
 import type { ExportLogs } from './browse.schema.ts';
+import { byRoutesOf, type LogFilters } from './filters.ts';
 import { spanStart } from './span.shared.ts';
-import { browseRows, inCollection, type LogFields, type LogFilters } from './store.ts';
+import { browseRows, type LogFields } from './store.ts';
 
 const MOST_ROWS = 100_000;
 const BATCH = 1000;
@@ -77,7 +78,7 @@ async function* batches(ctx: Ctx, filters: Asked): AsyncGenerator<LogFields[]> {
   let before: { value: number; id: bigint } | undefined;
   for (let sent = 0; sent < MOST_ROWS; sent += BATCH) {
     const rows = await read(ctx, async (tx) =>
-      browseRows(tx, ctx, await inCollection(tx, ctx, filters), { sort: 'ts', order: 'desc', limit: BATCH, before }),
+      browseRows(tx, ctx, await byRoutesOf(tx, ctx, filters), { sort: 'ts', order: 'desc', limit: BATCH, before }),
     );
     if (rows.length > 0) yield rows;
     const last = rows.at(-1);

@@ -4,8 +4,8 @@ import type { Ctx } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import type { LogFacets, LogFacetsQuery } from './browse.schema.ts';
 import { namesOf } from './days.ts';
+import { byRoutesOf, type LogFilters, matching, OUTCOME } from './filters.ts';
 import { spanStart } from './span.shared.ts';
-import { inCollection, type LogFilters, matching, OUTCOME } from './store.ts';
 
 const DAY = 24 * 3_600_000;
 /** Beyond the newest so many calls a facet tells shares, not totals. */
@@ -36,7 +36,7 @@ const ALL = Object.keys(DIMENSIONS) as Dimension[];
 export function logFacets(ctx: Ctx, query: z.output<typeof LogFacetsQuery>): Promise<z.input<typeof LogFacets>> {
   const from = query.from ?? spanStart(query.to ? Date.parse(query.to) : ctx.now.getTime(), DAY).toISOString();
   return read(ctx, async (tx) => {
-    const filters: LogFilters = await inCollection(tx, ctx, { ...query, from });
+    const filters: LogFilters = await byRoutesOf(tx, ctx, { ...query, from });
     const chosen = ALL.filter((dimension) => DIMENSIONS[dimension].filters.some((name) => filters[name] !== undefined));
     const { total, facets } = await spread(tx, ctx, filters, ALL);
     for (const dimension of chosen) {

@@ -4,8 +4,8 @@ import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid } from '#server/kernel/errors.ts';
 import type { LogFailures, LogFailuresQuery } from './figures.schema.ts';
+import { OUTCOME, REAL } from './filters.ts';
 import { spanStart } from './span.shared.ts';
-import { OUTCOME, REAL } from './store.ts';
 
 const DAY = 24 * 3_600_000;
 /** Failures looked at, newest first: beyond them a group's count is "more than". */

@@ -8,9 +8,10 @@ import { isUuid } from '#server/kernel/fields.ts';
 import type { Feed } from '#server/kernel/operation.ts';
 import { type Page, pageOf, stretchOf } from '#server/kernel/page.ts';
 import { rootKeys } from '#server/platform/keys.ts';
+import { countOfRoute } from './counts.ts';
 import { forReader, mayReadIdentity, redactedMark } from './identity.ts';
 import type { FollowLogs, ListRouteLogs } from './schema.ts';
-import { countOfRoute, isKept, type LogFields, routeRows, rowOf, rowsAfter } from './store.ts';
+import { isKept, type LogFields, routeRows, rowOf, rowsAfter } from './store.ts';
 
 export { callersOfRoute, figuresOfRoutes, noCalls } from './route-figures.ts';
 

@@ -5,9 +5,9 @@ import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid } from '#server/kernel/errors.ts';
 import { emptyBuckets, LATENCY_BUCKETS, NO_ROUTE, percentile } from './buckets.ts';
 import type { LogStatsQuery } from './figures.schema.ts';
+import { byRoutesOf, type LogFilters, matching, REAL } from './filters.ts';
 import { byMinutes, callsOf, type Reading, readingOf } from './quarters.ts';
 import { spanStart } from './span.shared.ts';
-import { inCollection, type LogFilters, matching, REAL } from './store.ts';
 
 const DAY = 24 * 3_600_000;
 const LONGEST = 366 * DAY;
@@ -34,7 +34,7 @@ export async function logStats(ctx: Ctx, query: z.output<typeof LogStatsQuery>) 
     and ${query.route_id ? Prisma.sql`route_id = ${query.route_id}::uuid` : Prisma.sql`true`} and ${query.environment ? Prisma.sql`environment = ${query.environment}` : Prisma.sql`true`}
     and ${caller ? Prisma.sql`caller_id = ${caller}::uuid` : Prisma.sql`true`}`;
   return read(ctx, async (tx) => {
-    const filters = await inCollection(tx, ctx, query);
+    const filters = await byRoutesOf(tx, ctx, query);
     const source: Source = {
       of: caller ? 'callers' : 'routes',
       reading: await readingOf(tx, ctx, from, to),

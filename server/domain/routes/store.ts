@@ -3,6 +3,7 @@ import type { Tx } from '#server/kernel/database.ts';
 import { notFound } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { holdLock } from '#server/kernel/named-lock.ts';
 import { changedFields, columnsOf, type Draft } from './config/draft.ts';
 
 export type StoredRoute = Awaited<ReturnType<typeof routeByRef>>;
@@ -68,7 +69,7 @@ export async function storeDraft(
 /** The first free slug of base, base-2, base-3, …; asks in growing batches, so that a thousand namesakes cost three questions. */
 export async function freeSlug(tx: Tx, ctx: Ctx, base: string | null): Promise<string | null> {
   if (base === null) return null;
-  await tx.$executeRaw`select pg_advisory_xact_lock(hashtextextended(${`${ctx.tenant_id}:${ctx.sandbox}:route:${base}`}, 0))`;
+  await holdLock(tx, `${ctx.tenant_id}:${ctx.sandbox}:route:${base}`);
   for (let from = 1, size = 10; ; from += size, size *= 10) {
     const candidates = Array.from({ length: size }, (_, i) => (from + i === 1 ? base : suffixed(base, `-${from + i}`)));
     const taken = await tx.routes.findMany({ where: { ...own(ctx), slug: { in: candidates } }, select: { slug: true } });

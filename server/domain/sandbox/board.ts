@@ -48,6 +48,14 @@ export function judge(board: Board, step: Step): void {
   board.there.set(step.there, step);
 }
 
+/** Where the collection of a thing is on the other side, or will be; null for a thing without one. */
+export const collectionThere = ({ steps }: Board, { collection_id }: { collection_id: string | null }): string | null =>
+  (collection_id && steps.get(collection_id)?.there) || null;
+
+/** The collection of a thing by the name both sides know it by; of one that is not among those that were looked up, that there is one. */
+export const collectionNamed = ({ source, find }: Board, { collection_id }: { collection_id: string | null }, side: 'source' | 'target') =>
+  (side === 'source' ? source.collections : find.theirs.collection).get(collection_id ?? '')?.slug ?? (collection_id && 'another');
+
 /** What routes look up again and again, whatever the number of routes and secrets. */
 type Finder = ReturnType<typeof finderOf>;
 export function finderOf(source: Source, target: Target) {

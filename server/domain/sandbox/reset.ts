@@ -12,6 +12,7 @@ import { newId } from '#server/kernel/ids.ts';
 import { type AuditEntry, audited } from '#server/kernel/mutate.ts';
 import { inBackground } from '#server/platform/background.ts';
 import type { ResetTest, TestWasReset } from './schema.ts';
+import { holdSandbox } from './turn.ts';
 
 /** A sign-in so fresh counts as one for this (interface rule 22 §5.2 has the same ten minutes). */
 const FRESH_MS = 10 * 60_000;
@@ -25,7 +26,7 @@ export async function resetTest(ctx: Ctx, input: z.output<typeof ResetTest>): Pr
   const result = await acrossSpaces(ctx, async (within, tx) => {
     const tenant = await tx.tenants.findUniqueOrThrow({ where: { id: ctx.tenant_id }, select: { name: true } });
     if (input.confirm_name.trim() !== tenant.name) throw invalid('confirm_name', 'must be the name of this workspace');
-    await tx.$executeRaw`select pg_advisory_xact_lock(hashtextextended(${`${ctx.tenant_id}:sandbox`}, 0))`;
+    await holdSandbox(tx, ctx);
     await aloneInTest(tx, ctx);
     const told = await within(true, async (tx, test) => {
       const deleted = await deleteAll(tx, test);

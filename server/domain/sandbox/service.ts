@@ -4,7 +4,6 @@ import { withinPlan } from '#server/domain/plans/service.ts';
 import { denyingPolicy } from '#server/domain/policies/service.ts';
 import { acrossSpaces, type Within } from '#server/kernel/across-spaces.ts';
 import type { Ctx, Space } from '#server/kernel/context.ts';
-import type { Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { type AuditEntry, audited, unchanged } from '#server/kernel/mutate.ts';
@@ -19,6 +18,7 @@ import { applySecrets, planSecrets } from './families/secrets.ts';
 import { applyRoutes } from './families/write-routes.ts';
 import { gather } from './gather.ts';
 import { FAMILIES, type Family, type Promotion, type SandboxPlan } from './schema.ts';
+import { holdSandbox } from './turn.ts';
 
 export { resetTest } from './reset.ts';
 
@@ -36,7 +36,7 @@ export const clone = (ctx: Ctx, input: Input): Promise<SandboxPlan> => move(ctx,
  */
 function move(ctx: Ctx, to: Space, input: Input): Promise<SandboxPlan> {
   return acrossSpaces(ctx, async (within, tx) => {
-    if (!input.dry_run) await inTurnOf(tx, ctx);
+    if (!input.dry_run) await holdSandbox(tx, ctx);
     const first = await planned(within, to, input);
     if (input.dry_run) {
       ctx.changed = []; // nothing that a gateway would have to read again
@@ -51,9 +51,6 @@ function move(ctx: Ctx, to: Space, input: Input): Promise<SandboxPlan> {
     return carriedOut(within, plan, to);
   });
 }
-
-/** Two promotions of a workspace run one after the other: the second finds what the first one made. */
-const inTurnOf = (tx: Tx, ctx: Ctx) => tx.$executeRaw`select pg_advisory_xact_lock(hashtextextended(${`${ctx.tenant_id}:sandbox`}, 0))`;
 
 async function planned(within: Within, to: Space, input: Input): Promise<Plan> {
   const source = await within(to === 'live', async (tx, here) => unchanged(await gather(tx, here, input.items)));

@@ -16,6 +16,7 @@ import { isServableStatus } from '#server/domain/tenants/schema.ts';
 import { changesOf } from '#server/kernel/changes.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
 import { writeAudit } from '#server/kernel/mutate.ts';
+import { holdLock } from '#server/kernel/named-lock.ts';
 import type { PersonCtx, SignedInCtx } from '#server/kernel/person-operation.ts';
 import { mailLeaves } from '#server/platform/mail.ts';
 import type { Onboarding, WebSignUp } from './schema.ts';
@@ -49,7 +50,7 @@ export async function signUpOnTheWeb(
 const firstAccount = (ctx: PersonCtx, input: Omit<WebInput, 'password'>, password_hash: string): Promise<SignedIn | null> =>
   ctx.db.$transaction(async (tx) => {
     if (await tx.users.findFirst({ select: { id: true } })) return null;
-    await tx.$executeRaw`select pg_advisory_xact_lock(hashtextextended('signup:first', 0))`;
+    await holdLock(tx, 'signup:first');
     await holdAddress(tx, input.email);
     if (await tx.users.findFirst({ select: { id: true } })) return null;
     await admit(ctx, 'rate_limited');
@@ -72,7 +73,7 @@ export async function starterKey(ctx: SignedInCtx, input: { tenant_id?: string |
     throw new Refusal('role_denied', 'Only an Owner or Admin may take the starter key.');
   assertServable(workspace);
   return ctx.db.$transaction(async (tx) => {
-    await tx.$executeRaw`select pg_advisory_xact_lock(hashtextextended(${`starter-key:${workspace.id}`}, 0))`;
+    await holdLock(tx, `starter-key:${workspace.id}`);
     if (await tx.api_keys.findFirst({ where: { tenant_id: workspace.id, sandbox: true }, select: { id: true } }))
       throw new Refusal('conflict', 'This workspace had its first test key already. Make another one under API keys.');
     const audit = auditCtx(ctx, { id: ctx.user.id, email: ctx.user.email, session_id: ctx.session.id }, workspace.id, true);
@@ -104,7 +105,7 @@ export async function completeOnboarding(ctx: SignedInCtx, input: z.output<typeo
   const owner = { id: ctx.user.id, email: ctx.user.email, session_id: ctx.session.id };
   const id = await ctx.db.$transaction(async (tx) => {
     // One person pressing twice must not own two workspaces.
-    await tx.$executeRaw`select pg_advisory_xact_lock(hashtextextended(${`onboarding:${ctx.user.id}`}, 0))`;
+    await holdLock(tx, `onboarding:${ctx.user.id}`);
     const owned = (await workspacesOf(tx, ctx.user.id)).find((w) => w.role === 'owner');
     if (ctx.session.scope_tenant_id && ctx.session.scope_tenant_id !== owned?.id)
       throw new Refusal(

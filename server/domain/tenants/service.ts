@@ -3,6 +3,7 @@ import { createTenantKey } from '#server/domain/keys/service.ts';
 import type { PlanName } from '#server/domain/plans/schema.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { holdLock } from '#server/kernel/named-lock.ts';
 import type { Region } from './schema.ts';
 
 export type NewTenant = { name: string; slug: string; region: Region; country?: string | null; plan: PlanName; status?: string };
@@ -44,4 +45,4 @@ async function freeSlug(tx: Tx, wanted: string, now: Date): Promise<string> {
 }
 
 /** Of several who look at one slug at once each waits for the one before and sees what became of it; until the end of the transaction. */
-export const holdSlug = (tx: Tx, slug: string) => tx.$executeRaw`select pg_advisory_xact_lock(hashtextextended(${`slug:${slug}`}, 0))`;
+export const holdSlug = (tx: Tx, slug: string) => holdLock(tx, `slug:${slug}`);

@@ -9,6 +9,7 @@ import { invalid, notFound, Refusal } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { audited, mutate, unchanged } from '#server/kernel/mutate.ts';
+import { holdLock } from '#server/kernel/named-lock.ts';
 import { type CreateView, type ListViews, type UpdateView, type VIEW_PAGES, VIEWS_PER_PERSON } from './schema.ts';
 
 type Page = (typeof VIEW_PAGES)[number];
@@ -151,8 +152,7 @@ const noDefault = (tx: Tx, ctx: Ctx, page: string, personId: string) =>
     where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and page = ${page} and ${personId}::uuid = any(default_for)`;
 
 /** Changes of one person's views run one after the other: the number of them and the one default are judged and changed in one step. */
-const inTurn = (tx: Tx, ctx: Ctx, personId: string) =>
-  tx.$executeRaw`select pg_advisory_xact_lock(hashtextextended(${`${ctx.tenant_id}:views:${personId}`}, 0))`;
+const inTurn = (tx: Tx, ctx: Ctx, personId: string) => holdLock(tx, `${ctx.tenant_id}:views:${personId}`);
 
 function personIn(ctx: Ctx) {
   if (ctx.actor.type !== 'member') throw new Refusal('role_denied', 'Views belong to people who are signed in.');

@@ -4,7 +4,7 @@ import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { newId } from '#server/kernel/ids.ts';
 import type { AuditEntry } from '#server/kernel/mutate.ts';
-import { type Board, changesBetween, judge, type Step, stepOf, there } from '../board.ts';
+import { type Board, changesBetween, collectionNamed, collectionThere, judge, type Step, stepOf, there } from '../board.ts';
 import { entryFor } from '../entries.ts';
 import type { ClientRow } from '../rows.ts';
 
@@ -41,12 +41,9 @@ const WORDS: Record<string, string> = { ip: 'address', mtls_thumbprint: 'certifi
 const leftBehind = ({ kind, label, ip_range }: ClientRow['credentials'][number]) =>
   [WORDS[kind] ?? 'signature key', label ?? ip_range].filter(Boolean).join(' ');
 
-const settingsOf = ({ source, find }: Board, row: ClientRow, side: 'source' | 'target') => {
+const settingsOf = (board: Board, row: ClientRow, side: 'source' | 'target') => {
   const { type, ip_address, ip_notes, description } = row;
-  const collection =
-    (side === 'source' ? source.collections : find.theirs.collection).get(row.collection_id ?? '')?.slug ??
-    (row.collection_id && 'another');
-  return { type, ip_address, ip_notes, description, collection };
+  return { type, ip_address, ip_notes, description, collection: collectionNamed(board, row, side) };
 };
 
 export async function applyClients(tx: Tx, ctx: Ctx, board: Board, steps: readonly Step[], run: string): Promise<AuditEntry[]> {
@@ -97,5 +94,5 @@ const columns = (board: Board, row: ClientRow) => ({
   ip_address: row.ip_address,
   ip_notes: row.ip_notes as Prisma.InputJsonObject,
   description: row.description,
-  collection_id: row.collection_id ? (board.steps.get(row.collection_id)?.there ?? null) : null,
+  collection_id: collectionThere(board, row),
 });

@@ -2,7 +2,7 @@ import { Prisma } from '#server/generated/prisma/client.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import type { AuditEntry } from '#server/kernel/mutate.ts';
-import { type Board, changesBetween, judge, type Step, stepOf, there } from '../board.ts';
+import { type Board, changesBetween, collectionNamed, collectionThere, judge, type Step, stepOf, there } from '../board.ts';
 import { entryFor } from '../entries.ts';
 import type { SecretRow } from '../rows.ts';
 
@@ -28,12 +28,9 @@ export function planSecrets(board: Board): void {
   }
 }
 
-const settingsOf = ({ source, find }: Board, row: SecretRow, side: 'source' | 'target') => {
+const settingsOf = (board: Board, row: SecretRow, side: 'source' | 'target') => {
   const { description, tags, strict_expiry_enforcement, allowed_hosts, rotate_every_days } = row;
-  const collection =
-    (side === 'source' ? source.collections : find.theirs.collection).get(row.collection_id ?? '')?.slug ??
-    (row.collection_id && 'another');
-  return { description, tags, strict_expiry_enforcement, allowed_hosts, rotate_every_days, collection };
+  return { description, tags, strict_expiry_enforcement, allowed_hosts, rotate_every_days, collection: collectionNamed(board, row, side) };
 };
 
 export async function applySecrets(tx: Tx, ctx: Ctx, board: Board, steps: readonly Step[], run: string): Promise<AuditEntry[]> {
@@ -67,5 +64,5 @@ const columns = (board: Board, row: SecretRow) => ({
   strict_expiry_enforcement: row.strict_expiry_enforcement,
   rotate_every_days: row.rotate_every_days,
   allowed_hosts: (row.allowed_hosts as string[] | null) ?? Prisma.DbNull,
-  collection_id: row.collection_id ? (board.steps.get(row.collection_id)?.there ?? null) : null,
+  collection_id: collectionThere(board, row),
 });

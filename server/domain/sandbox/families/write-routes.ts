@@ -11,7 +11,7 @@ import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { newId } from '#server/kernel/ids.ts';
 import type { AuditEntry } from '#server/kernel/mutate.ts';
-import type { Board, Step } from '../board.ts';
+import { type Board, collectionThere, type Step } from '../board.ts';
 import { origin } from '../entries.ts';
 import { type RouteRow, routesWhere, secretsWhere } from '../rows.ts';
 import type { RouteDrafts } from './routes.ts';
@@ -51,8 +51,6 @@ const idOf = (environments: Map<string, string>, name: string): string => {
   if (!id) throw new Error('a route serves an environment that was not made');
   return id;
 };
-const collectionOf = (board: Board, row: RouteRow) => (row.collection_id ? (board.steps.get(row.collection_id)?.there ?? null) : null);
-
 async function create(tx: Tx, ctx: Ctx, board: Board, drafts: RouteDrafts, steps: readonly Step[], environments: Map<string, string>) {
   const at = { created_at: ctx.now, updated_at: ctx.now };
   await tx.routes.createMany({
@@ -67,7 +65,7 @@ async function create(tx: Tx, ctx: Ctx, board: Board, drafts: RouteDrafts, steps
         slug: row.slug,
         enabled: step.enabled === true,
         base_environment_id: idOf(environments, after.base),
-        collection_id: collectionOf(board, row),
+        collection_id: collectionThere(board, row),
       };
     }),
   });
@@ -92,7 +90,7 @@ async function update(tx: Tx, ctx: Ctx, board: Board, drafts: RouteDrafts, step:
     where: { id: step.there, ...own(ctx) },
     data: {
       name: row.name,
-      collection_id: collectionOf(board, row),
+      collection_id: collectionThere(board, row),
       base_environment_id: idOf(environments, after.base),
       config_version: { increment: 1 },
       updated_at: ctx.now,
