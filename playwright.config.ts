@@ -4,16 +4,23 @@ import { defineConfig } from '@playwright/test';
 // E2E_ADMIN_URL, E2E_API_URL, E2E_SANDBOX_API_URL, E2E_PROXY_PORT, DATABASE_URL, and the browser to use as E2E_BROWSER.
 const browser = JSON.parse(process.env.E2E_BROWSER ?? '{}') as { executablePath?: string; args?: string[]; env?: Record<string, string> };
 
+const FIRST = /01-.*\.spec\.ts$/;
+const OWN = /restart\.spec\.ts$/;
+const LONGEST = /(pages|weight|drafts|frame|collections)\.spec\.ts$/;
+
 export default defineConfig({
   testDir: 'e2e',
   testMatch: /.*\.(spec|test)\.ts$/,
   outputDir: 'test-results',
-  // Three files at a time, which mostly wait for a browser, once the first person of the installation has signed up.
+  // Three files at a time, which mostly wait for a browser. What looks at the installation that all share waits until its first person has signed
+  // up; of that the longest files come first, since one that began last would run on alone.
   fullyParallel: false,
   workers: 3,
   projects: [
-    { name: 'first call', testMatch: /01-.*\.spec\.ts$/ },
-    { name: 'journeys', testIgnore: /01-.*\.spec\.ts$/, dependencies: ['first call'] },
+    { name: 'first call', testMatch: FIRST },
+    { name: 'a system of its own', testMatch: OWN },
+    { name: 'walks', testMatch: LONGEST, dependencies: ['first call'] },
+    { name: 'journeys', testIgnore: [FIRST, OWN, LONGEST], dependencies: ['first call'] },
   ],
   forbidOnly: Boolean(process.env.CI),
   timeout: 60_000,

@@ -42,17 +42,40 @@ export function found(hay: string | Buffer, needles: readonly Needle[]): string[
 const PIECE = 8 * 1024 * 1024;
 const OVERLAP = 8 * 1024;
 
-/** The same over all files of a folder, in pieces that overlap, so that files of any size can be searched. */
+/** The same in one pass over the bytes: of hundreds of spellings only those are held against a place that begin with its two bytes. */
+function finder(needles: readonly Needle[]): (hay: Buffer) => Set<string> {
+  const all = needles.flatMap(({ name, forms }) => forms.map(({ spelling, bytes }) => ({ hit: `${name} (${spelling})`, bytes })));
+  const byStart = Map.groupBy(all, ({ bytes }) => bytes.readUInt16BE(0));
+  const starts = new Uint8Array(65_536);
+  for (const start of byStart.keys()) starts[start] = 1;
+  return (hay) => {
+    const hits = new Set<string>();
+    let pair = hay[0] ?? 0;
+    for (let i = 1; i < hay.length; i++) {
+      pair = ((pair << 8) | (hay[i] as number)) & 0xffff;
+      if (starts[pair] === 0) continue;
+      for (const { hit, bytes } of byStart.get(pair) ?? [])
+        if (bytes[2] === hay[i + 1] && hay.subarray(i - 1, i - 1 + bytes.length).equals(bytes)) hits.add(hit);
+    }
+    return hits;
+  };
+}
+
+/** All files of a folder, in pieces that overlap, so that files of any size can be searched. */
 export function foundInFiles(folder: string, needles: readonly Needle[], skip: (file: string) => boolean = () => false): string[] {
   if (!fs.existsSync(folder)) return [];
-  const hits: string[] = [];
+  const hits = new Set<string>();
+  const search = finder(needles);
   for (const entry of fs.readdirSync(folder, { withFileTypes: true, recursive: true })) {
     const file = path.join(entry.parentPath, entry.name);
     if (!entry.isFile() || skip(file)) continue;
-    for (const piece of piecesOf(file)) hits.push(...found(piece, needles).map((hit) => `${hit} in ${file}`));
+    for (const piece of piecesOf(file)) for (const hit of search(piece)) hits.add(`${hit} in ${file}`);
   }
-  return [...new Set(hits)];
+  return [...hits];
 }
+
+/** One for all files, of which there are thousands; a piece is searched before the next is read. */
+const buffer = Buffer.alloc(PIECE);
 
 /** A file may vanish or grow while it is read; what is there is searched. */
 function* piecesOf(file: string): Generator<Buffer> {
@@ -63,7 +86,6 @@ function* piecesOf(file: string): Generator<Buffer> {
     return;
   }
   try {
-    const buffer = Buffer.alloc(PIECE);
     for (let at = 0; ; at += PIECE - OVERLAP) {
       const read = fs.readSync(handle, buffer, 0, PIECE, at);
       if (read > 0) yield buffer.subarray(0, read);

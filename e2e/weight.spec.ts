@@ -1,4 +1,4 @@
-import { type Browser, expect, type Page, test } from '@playwright/test';
+import { type BrowserContext, expect, type Page, test } from '@playwright/test';
 import { SETTLE_MS } from '#components/ui/settled.ts';
 import { signIn } from './person.ts';
 import { json, operator, setting } from './running-system.ts';
@@ -44,8 +44,25 @@ test('no page brings more than 220 KB of scripts before something on it is asked
   const own = ['profile', 'security', 'sessions', 'preferences'].map((page) => `/me/${page}`);
   const paths = [...[...lists, ...others, ...details].map((path) => space + path), `/${slug}/live`, ...settings, ...own];
   const weights = new Map<string, number>();
-  for (const path of ['/signin', '/signup', '/forgot']) weights.set(path, await coldWeight(browser, path));
-  for (const path of paths) weights.set(path, await coldWeight(browser, path, person));
+  const weigh = async (context: BrowserContext, all: readonly string[]) => {
+    // Three tabs: each waits half a second of every page for the network to be still.
+    const waiting = all.values();
+    await Promise.all(
+      [1, 2, 3].map(async () => {
+        const page = await context.newPage();
+        await neverSettles(page);
+        for (const path of waiting) weights.set(path, await weightOf(page, path));
+      }),
+    );
+  };
+  const context = await browser.newContext();
+  await weigh(context, ['/signin', '/signup', '/forgot']);
+  const page = await context.newPage();
+  await signIn(page, person, slug);
+  await page.close();
+  await weigh(context, paths);
+  await context.close();
+  expect(weights.size).toBe(paths.length + 3);
   const told = [...weights].map(([path, bytes]) => `${path}: ${kilobytes(bytes)}`).join('\n');
   test.info().annotations.push({ type: 'weights', description: told });
   expect(
@@ -75,15 +92,11 @@ test('the way from one page to the next brings no more than 60 KB of scripts', a
   expect([...before].filter(([, bytes]) => bytes > FURTHER_PAGE).map(([name, bytes]) => `${name}: ${kilobytes(bytes)}`)).toEqual([]);
 });
 
-/** Bytes of script of one page in a browser that has never been here. */
-async function coldWeight(browser: Browser, path: string, as?: typeof person): Promise<number> {
-  const context = await browser.newContext(as && { storageState: await session(browser) });
-  const page = await context.newPage();
-  await neverSettles(page);
+/** Bytes of script that one page asks for, read anew; what of it the browser has kept from another page counts as if it came. */
+async function weightOf(page: Page, path: string): Promise<number> {
   await page.goto(path);
   await loaded(page);
   const bytes = await scriptBytes(page);
-  await context.close();
   // Next and React alone are more: fewer would say that the measure is wrong, and not that the page is light.
   expect(bytes, path).toBeGreaterThan(120 * 1024);
   return bytes;
@@ -109,18 +122,5 @@ const scriptBytes = (page: Page): Promise<number> =>
       .filter(({ name }) => new URL(name).pathname.endsWith('.js'))
       .reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0),
   );
-
-let state: ReturnType<Awaited<ReturnType<Browser['newContext']>>['storageState']> | undefined;
-/** The cookies of the person, signed in once. */
-function session(browser: Browser) {
-  state ??= (async () => {
-    const context = await browser.newContext();
-    await signIn(await context.newPage(), person, slug);
-    const kept = await context.storageState();
-    await context.close();
-    return kept;
-  })();
-  return state;
-}
 
 const kilobytes = (bytes: number) => `${(bytes / 1024).toFixed(1)} KB`;

@@ -1,6 +1,7 @@
 import { type SpawnOptions, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -24,15 +25,16 @@ export function fail(error: unknown): never {
 
 export type Result = { code: number; output: string };
 
-/** Runs a tool to its end and gives its exit code and all it printed. `show` also passes the output on as it comes. */
+/** Runs a tool to its end and gives its exit code and all it printed. `show` also passes the output on as it comes; `niceness` is that of nice(1). */
 export function run(
   command: string,
   args: readonly string[],
-  options: { env?: Record<string, string>; show?: boolean } = {},
+  options: { env?: Record<string, string>; show?: boolean; niceness?: number } = {},
 ): Promise<Result> {
   const settings: SpawnOptions = { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...options.env } };
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, settings);
+    if (options.niceness !== undefined && child.pid) os.setPriority(child.pid, options.niceness);
     let output = '';
     for (const stream of [child.stdout, child.stderr]) {
       stream?.on('data', (chunk: Buffer) => {

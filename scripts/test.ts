@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { variableNames } from '../server/platform/env.ts';
+import { buildWeb } from './build.ts';
 import { fail, filesUnder } from './command.ts';
 import { runNodeTests } from './node-tests.ts';
 import { generateClient } from './schema.ts';
@@ -39,7 +40,11 @@ try {
   fs.mkdirSync(process.env.DATA_DIR);
   // Every test file is a process: what one has compiled, the others need not compile again.
   process.env.NODE_COMPILE_CACHE = path.join(database.directory, 'compiled');
+  // Beside the node tests, which leave the processor idle now and then; asked for with a name, journeys do not run.
+  const building = journeys.length > 0 && !name && nodeFiles.length > 0 ? buildWeb(10) : undefined;
+  building?.catch(() => {}); // told below
   add(await runNodeTests(nodeFiles, { verbose: !all, name: name ? new RegExp(name) : undefined }));
+  await building;
   if (journeys.length > 0 && !name) {
     const { runJourneys } = await import('./journeys.ts');
     add(await runJourneys(journeys, database));
