@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Refusal } from '#server/kernel/errors.ts';
 import { memoryCounter, type WindowCounter } from '#server/platform/windows.ts';
-import { keepPace, PACE } from './pace.ts';
+import { keepPace, PACE, pacedTogether } from './pace.ts';
 import type { SignedInPerson } from './person.ts';
 
 const as = (session: string, user = 'ada') => ({ session: { id: session }, user: { id: user } }) as SignedInPerson;
@@ -43,4 +43,61 @@ test('a counter store that does not answer stops nobody', async () => {
   await keepPace(as('one'), at(0), async () => {
     throw new Error('away');
   });
+});
+
+/** A counter that tells how often it was asked. */
+function told(count: WindowCounter) {
+  const asked = { times: 0 };
+  const counter: WindowCounter = (...call) => {
+    asked.times++;
+    return count(...call);
+  };
+  return { asked, counter };
+}
+
+/** Calls of one request, all begun in one moment. */
+const together = (calls: number, who: SignedInPerson, now: Date, count: WindowCounter) => {
+  const keep = pacedTogether(count);
+  return Promise.all(
+    Array.from({ length: calls }, () =>
+      keep(who, now).then(
+        () => 'passed',
+        (error: Refusal) => `${error.message.split(' made')[0]} ${error.retryAfter}`,
+      ),
+    ),
+  );
+};
+
+test('fifty calls of a request are counted at once, and refused as fifty', async () => {
+  const { asked, counter } = told(memoryCounter());
+  assert.deepEqual(new Set(await together(50, as('one'), at(0), counter)), new Set(['passed']));
+  assert.equal(asked.times, 2, 'the session and the person');
+  for (let i = 1; i < 8; i++) await together(50, as('one'), at(0), counter);
+  assert.deepEqual(new Set(await together(50, as('one'), at(0), counter)), new Set(['This session 10']));
+  assert.equal((await admitted(1, as('one'), at(0), counter)).passed, 0);
+});
+
+test('however calls are bundled, as many pass as one by one, the first ones, for the same reasons', async () => {
+  for (let seed = 1; seed <= 10; seed++) {
+    let state = seed * 7_919;
+    const upTo = (most: number) => {
+      state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
+      return Math.floor((state / 0x80000000) * most);
+    };
+    const [bundled, single] = [memoryCounter(), memoryCounter()];
+    for (let step = 0; step < 60; step++) {
+      const who = as(['one', 'two', 'three'][upTo(3)] ?? 'one');
+      const calls = 1 + upTo(50);
+      const one: string[] = [];
+      for (let i = 0; i < calls; i++) one.push(...(await together(1, who, at(1), single)));
+      assert.deepEqual(await together(calls, who, at(1), bundled), one, `seed ${seed}, step ${step}`);
+    }
+  }
+});
+
+test('a request whose calls come one after the other is counted as they come', async () => {
+  const { asked, counter } = told(memoryCounter());
+  const keep = pacedTogether(counter);
+  for (let i = 0; i < 3; i++) await keep(as('one'), at(0));
+  assert.equal(asked.times, 6);
 });

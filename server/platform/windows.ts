@@ -4,10 +4,10 @@ import { log } from './log.ts';
 import { openRedis } from './redis.ts';
 
 /**
- * Counts one more event in a window and answers the count so far, which `most` keeps from growing beyond itself. @throws when the store does not answer; the
+ * Counts one more event in a window, or `by` at once, and answers the count so far, which `most` keeps from growing beyond itself. @throws when the store does not answer; the
  * caller decides open or closed
  */
-export type WindowCounter = (key: string, window: number, windowSec: number, most?: number) => Promise<number>;
+export type WindowCounter = (key: string, window: number, windowSec: number, most?: number, by?: number) => Promise<number>;
 
 /**
  * Fixed-window counters of the control plane: key limits, sign-in and sign-up throttles (interface rule 01 §16.1). Process memory when one web
@@ -23,11 +23,11 @@ let counter: WindowCounter | undefined;
 export function memoryCounter(): WindowCounter {
   const counts = new Map<string, { window: number; n: number; until: number }>();
   let sweepAt = 0;
-  return async (key, window, windowSec, most = Number.POSITIVE_INFINITY) => {
+  return async (key, window, windowSec, most = Number.POSITIVE_INFINITY, by = 1) => {
     const until = (window + 1) * windowSec;
     const entry = counts.get(key);
     const before = entry?.window === window ? entry.n : 0;
-    const n = Math.max(before, Math.min(before + 1, most));
+    const n = Math.max(before, Math.min(before + by, most));
     counts.set(key, { window, n, until });
     const now = Date.now() / 1000;
     if (counts.size > 10_000 && now > sweepAt) {
@@ -38,14 +38,14 @@ export function memoryCounter(): WindowCounter {
   };
 }
 
-export const postgresCounter: WindowCounter = async (key, window, windowSec, most = MOST_PG) => {
+export const postgresCounter: WindowCounter = async (key, window, windowSec, most = MOST_PG, by = 1) => {
   const { rows } = await sql().query<{ n: number }>({
     name: 'window-count',
-    text: `insert into rate_counters (key, "window", n, expires_at) values ($1, $2, 1, to_timestamp($3)) on conflict (key, "window") do update
-      set n = greatest(rate_counters.n, least(rate_counters.n + 1, $4)) returning n`,
-    values: [key, window, (window + 1) * windowSec, most],
+    text: `insert into rate_counters (key, "window", n, expires_at) values ($1, $2, least($5::int, $4), to_timestamp($3)) on conflict (key, "window") do update
+      set n = greatest(rate_counters.n, least(rate_counters.n + $5, $4)) returning n`,
+    values: [key, window, (window + 1) * windowSec, most, by],
   });
-  return rows[0]?.n ?? 1;
+  return rows[0]?.n ?? by;
 };
 
 /** Nothing counts so far. */
@@ -60,19 +60,19 @@ export function redisWindows(url: string): { count: WindowCounter; close(): void
   };
   const client = openRedis(url, lost);
   return {
-    async count(key, window, windowSec, most = Number.POSITIVE_INFINITY) {
+    async count(key, window, windowSec, most = Number.POSITIVE_INFINITY, by = 1) {
       const name = `sallyport:window:${key}:${window}`;
       try {
         const redis = await client;
         const results = await redis
           .multi()
-          .incr(name)
+          .incrby(name, by)
           .expire(name, windowSec + 1)
           .exec();
         const [error, n] = results?.[0] ?? [new Error('the counter store answered nothing')];
         if (error) throw error;
         away = false;
-        if (Number(n) > most) await redis.decr(name);
+        if (Number(n) > most) await redis.decrby(name, Math.min(by, Number(n) - most));
         return Number(n);
       } catch (error) {
         lost(error);

@@ -1,5 +1,5 @@
 import { edgeOf } from '#server/api/edge.ts';
-import { keepPace } from '#server/auth/pace.ts';
+import { pacedTogether } from '#server/auth/pace.ts';
 import { assertSameOrigin } from '#server/auth/same-origin.ts';
 import { memberCtx } from '#server/domain/people/service.ts';
 import type { Ctx, Space } from '#server/kernel/context.ts';
@@ -34,6 +34,7 @@ export function dashboardContext(call: DashboardCall): TrackedContext {
   const request_id = edge?.request_id ?? newId();
   const changes = new Set<string>();
   let person: ReturnType<typeof personOf> | undefined; // one answer for all calls of a batch
+  const keepPace = pacedTogether();
   return {
     request_id,
     changes,

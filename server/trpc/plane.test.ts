@@ -5,7 +5,7 @@ import { PACE } from '#server/auth/pace.ts';
 import { frontDoorToken } from '#server/crypto/derive.ts';
 import { addMembership, createSession, createUser } from '#server/domain/people/service.ts';
 import { newId } from '#server/kernel/ids.ts';
-import { db } from '#server/platform/db.ts';
+import { db, sql } from '#server/platform/db.ts';
 import { rootKeys } from '#server/platform/keys.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { made } from '#server/testing/samples.ts';
@@ -14,7 +14,8 @@ import { handleDashboard } from './dashboard.ts';
 import { handleTrpc, MOST_IN_BATCH } from './handle.ts';
 import { handleTail } from './tail.ts';
 
-await testDatabase();
+// Counters are the database's, as with several gateways and no Redis.
+await testDatabase({ SVC_GATEWAYS: '2' });
 
 async function signedIn(role: 'owner' | 'viewer' = 'owner') {
   const w = await workspace();
@@ -53,6 +54,19 @@ test('JSON nested deeper than the Management API takes is refused here too, and 
     const { status, text } = await send('routes.create', { method: 'POST', body });
     assert.deepEqual([status, JSON.parse(text).error.data.code], [400, 'validation_error'], `${levels} levels`);
   }
+});
+
+test('the pace of a batch is counted once for all its calls', async (t) => {
+  const { send } = await signedIn('viewer');
+  const asked = t.mock.method(sql(), 'query');
+  const { status, text } = await send(
+    `${Array(MOST_IN_BATCH).fill('environments.list').join(',')}?batch=1&input=${encodeURIComponent('{}')}`,
+  );
+  assert.deepEqual([status, JSON.parse(text).length], [200, MOST_IN_BATCH]);
+  const counted = asked.mock.calls.flatMap(({ arguments: [statement] }) =>
+    (statement as { name?: string }).name === 'window-count' ? [(statement as unknown as { values: unknown[] }).values.at(-1)] : [],
+  );
+  assert.deepEqual(counted, [MOST_IN_BATCH, MOST_IN_BATCH], 'of the session, and of the person');
 });
 
 test('one request carries no more calls than a page makes', async () => {

@@ -150,6 +150,8 @@ test('fixed windows in Redis count from the first call on, in every process, and
     Array.from({ length: 20 }, (_, i) => i + 1),
   );
   assert.equal(await a.count('key:x', 8, 60), 1, 'the next window starts anew');
+  assert.deepEqual([await a.count('key:y', 7, 60, 100, 50), await b.count('key:y', 7, 60, 60, 50)], [50, 100], 'several at once');
+  assert.equal(await a.count('key:y', 7, 60, 100, 1), 61, 'of which no more than the most were kept');
   await server.stop();
   await assert.rejects(a.count('key:x', 8, 60), (error: unknown) => asRefusal(error).type === 'dependency_unavailable');
 });
