@@ -31,6 +31,12 @@ test('what comes along, and what stays behind, is said', () => {
 
 test('fields read as settings with their environment, numbers with their noun', () => {
   assert.equal(fieldOf({ field: 'timeout_ms', environment: 'staging', from: 1, to: 2 }), 'Timeout (ms) (staging)');
+  const inherited = ['a', 'b', 'c', 'd'];
+  assert.equal(fieldOf({ field: 'timeout_ms', environment: 'staging', from: 1, to: 2, also_in: ['a'] }), 'Timeout (ms) (staging and a)');
+  assert.equal(
+    fieldOf({ field: 'timeout_ms', environment: 'staging', from: 1, to: 2, also_in: inherited }),
+    'Timeout (ms) (staging, a, b, and 2 more)',
+  );
   assert.equal(fieldOf({ field: 'variable region', environment: null, from: 'eu', to: 'us' }), 'Variable region');
   assert.deepEqual([countedKind(1, 'route'), countedKind(2_000, 'secret')], ['1 route', '2,000 secrets']);
 });

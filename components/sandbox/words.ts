@@ -1,6 +1,6 @@
 import type { inferRouterOutputs } from '@trpc/server';
 import { labelOf as settingLabel } from '#components/routes/setting-words.ts';
-import { counted } from '#components/ui/numbers.ts';
+import { counted, grouped } from '#components/ui/numbers.ts';
 import type { AppRouter } from '#server/trpc/root.ts';
 
 export type Plan = Omit<inferRouterOutputs<AppRouter>['sandbox']['promote'], 'warnings'>;
@@ -75,12 +75,16 @@ const FIELDS: Record<string, string> = {
   strict_expiry_enforcement: 'Refuse after expiry',
 };
 
-/** A changed field as people say it, with the environment it belongs to. */
-export function fieldOf({ field, environment }: Item['changes'][number]): string {
+/** A changed field as people say it, with the environments it belongs to. */
+export function fieldOf({ field, environment, also_in = [] }: Item['changes'][number]): string {
   const label = FIELDS[field] ?? settingLabel(field);
   const text = label.charAt(0).toUpperCase() + label.slice(1);
-  return environment ? `${text} (${environment})` : text;
+  if (!environment) return text;
+  const places = [environment, ...also_in];
+  return `${text} (${list.format(places.length > NAMED ? [...places.slice(0, NAMED - 1), `${grouped(places.length - NAMED + 1)} more`] : places)})`;
 }
+const NAMED = 4;
+const list = new Intl.ListFormat('en');
 
 export const pageOf: Record<Item['type'], (id: string) => string> = {
   route: (id) => `/routes/${id}`,

@@ -5,7 +5,7 @@ import type { Target } from './counterparts.ts';
 import type { Source } from './gather.ts';
 import type { Family } from './schema.ts';
 
-export type Change = { field: string; environment: string | null; from: unknown; to: unknown };
+export type Change = { field: string; environment: string | null; from: unknown; to: unknown; also_in?: string[] };
 
 /** What becomes of one thing. */
 export type Step = {

@@ -1,6 +1,8 @@
 import type { Prisma } from '#server/generated/prisma/client.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
+import { invalid } from '#server/kernel/errors.ts';
+import { MOST_CONFIGURATIONS } from './schema.ts';
 
 /** Rows of one space with what belongs to them, as both sides of a promotion read them. Nothing sealed is ever among them. */
 
@@ -47,9 +49,24 @@ export const clientsWhere = (tx: Tx, ctx: Ctx, where: Prisma.clientsWhereInput):
     include: { credentials: CREDENTIALS },
     orderBy: [{ name: 'asc' }, { id: 'asc' }],
   });
-export const routesWhere = (tx: Tx, ctx: Ctx, where: Prisma.routesWhereInput): Promise<RouteRow[]> =>
-  tx.routes.findMany({ where: { ...where, ...own(ctx) }, include: ROUTE, orderBy: [{ name: 'asc' }, { id: 'asc' }] });
+/** @throws Refusal validation_error for more than one call can look at: counted before they are read */
+export async function routesWhere(tx: Tx, ctx: Ctx, where: Prisma.routesWhereInput): Promise<RouteRow[]> {
+  const mine = { ...where, ...own(ctx) };
+  if ((await tx.route_environment_configs.count({ where: { ...own(ctx), route: mine } })) > MOST_CONFIGURATIONS)
+    throw invalid(
+      'items',
+      `the routes have more than ${MOST_CONFIGURATIONS.toLocaleString('en')} configurations together: name fewer of them`,
+    );
+  return tx.routes.findMany({ where: mine, include: ROUTE, orderBy: [{ name: 'asc' }, { id: 'asc' }] });
+}
 
 /** Whether a call in this environment would find a value. */
-export const holdsValue = (secret: SecretRow, environment: string): boolean =>
-  secret.environments.some((e) => e.environment_name === environment && e.value_version > 0 && e.current_value_id !== null);
+export function holdsValue(secret: SecretRow, environment: string): boolean {
+  let names = held.get(secret);
+  if (!names) {
+    names = new Set(secret.environments.filter((e) => e.value_version > 0 && e.current_value_id !== null).map((e) => e.environment_name));
+    held.set(secret, names);
+  }
+  return names.has(environment);
+}
+const held = new WeakMap<SecretRow, ReadonlySet<string>>();

@@ -7,6 +7,8 @@ export type Family = (typeof FAMILIES)[number];
 
 /** So many things one call may name: a promotion is one transaction. */
 export const MOST_ITEMS = 5_000;
+/** And so many configurations their routes may have together, on either side. */
+export const MOST_CONFIGURATIONS = 10_000;
 
 const Item = z.object({ type: z.enum(FAMILIES), id: uuid() });
 export type Item = z.output<typeof Item>;
@@ -37,6 +39,8 @@ const Change = z.object({
   environment: z.string().nullable(),
   from: z.json(),
   to: z.json(),
+  /** Routes: other environments that have the setting from the same place, and change alike. */
+  also_in: z.array(z.string()).optional(),
 });
 
 const NeededValue = z.object({ secret: z.string(), environment: z.string() });

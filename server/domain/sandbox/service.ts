@@ -69,7 +69,7 @@ async function planned(within: Within, to: Space, input: Input): Promise<Plan> {
     planCollections(board);
     planSecrets(board);
     planClients(board);
-    const drafts = planRoutes(board);
+    const drafts = await planRoutes(board);
     spreadConflicts(board);
     dropUnneeded(board);
     const limits = await limitsOf(tx, here, board);

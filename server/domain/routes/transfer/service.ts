@@ -15,9 +15,17 @@ export { changedFields, columnsOf, type Draft, draftOf };
 /** What each environment says for itself. */
 export const localReferences = (draft: Draft): Found[] => [...draft.locals].flatMap(([name, local]) => referencesOf(name, local));
 
-/** What a call in this environment needs, the base's share included. */
-export const effectiveReferences = (draft: Draft, environment: string): Found[] =>
-  referencesOf(environment, settingsOf(draft, environment));
+/** What calls need in each environment, the base's share included; every text is read once, however many inherit it. */
+export function effectiveReferences(draft: Draft): Map<string, Found[]> {
+  const local = Map.groupBy(localReferences(draft), (found) => found.environment);
+  const base = local.get(draft.base) ?? [];
+  return new Map(
+    [...draft.locals].map(([name, own]) => [
+      name,
+      name === draft.base ? base : [...(local.get(name) ?? []), ...base.filter(({ field }) => !(field in own))],
+    ]),
+  );
+}
 
 /** The draft with every id of a secret replaced by that of its counterpart; an id without one stays, and resolves nowhere. */
 export function withIds(draft: Draft, idOf: (id: string) => string | undefined): Draft {
@@ -71,20 +79,43 @@ export function contradiction(draft: Draft): string | undefined {
   }
 }
 
-export type Difference = { environment: string; field: string; from: unknown; to: unknown };
+export type Difference = { environment: string; field: string; from: unknown; to: unknown; also_in?: string[] };
 
-/** How each environment would behave differently, what it inherits included; an environment that is new differs as a whole. */
+/**
+ * How each environment would behave differently, what it inherits included; an environment that is new differs as a whole. A setting that several have
+ * from one place is told once, with the names of the others: a thousand of them may inherit a body of any length.
+ */
 export function differences(before: Draft, after: Draft): Difference[] {
-  return [...after.locals.keys()].flatMap((environment): Difference[] => {
-    if (!before.locals.has(environment)) return [{ environment, field: 'environment', from: null, to: environment }];
+  const told: Difference[] = [];
+  const known = new Map<string, Map<unknown, Map<unknown, Difference | null>>>();
+  for (const environment of after.locals.keys()) {
+    if (!before.locals.has(environment)) {
+      told.push({ environment, field: 'environment', from: null, to: environment });
+      continue;
+    }
     const [a, b] = [settingsOf(before, environment), settingsOf(after, environment)];
-    return CONFIG_FIELDS.filter((f) => !isDeepStrictEqual(a[f], b[f])).map((field) => ({
-      environment,
-      field,
-      from: a[field],
-      to: b[field],
-    }));
-  });
+    for (const field of CONFIG_FIELDS) {
+      const [from, to] = [a[field], b[field]];
+      const ofField = emplaced(known, field, () => new Map<unknown, Map<unknown, Difference | null>>());
+      const ofBoth = emplaced(ofField, from, () => new Map<unknown, Difference | null>());
+      const one = ofBoth.get(to);
+      if (one) {
+        one.also_in ??= [];
+        one.also_in.push(environment);
+      }
+      if (one !== undefined) continue;
+      const fresh = isDeepStrictEqual(from, to) ? null : { environment, field, from, to };
+      ofBoth.set(to, fresh);
+      if (fresh) told.push(fresh);
+    }
+  }
+  return told;
+}
+
+function emplaced<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  const found = map.get(key) ?? make();
+  map.set(key, found);
+  return found;
 }
 
 /** The hosts the route would call, as written: variables in them stay text. */

@@ -3,7 +3,8 @@ import { type Board, type Step, there } from '../board.ts';
 import { type CollectionRow, holdsValue, type RouteRow } from '../rows.ts';
 
 /** What the templates of a route would find in the other space. */
-type Reference = ReturnType<typeof localReferences>[number]['reference'];
+type Found = ReturnType<typeof localReferences>[number];
+type Reference = Found['reference'];
 type Variable = Extract<Reference, { kind: 'var' }>;
 type Secret = Extract<Reference, { kind: 'secret' | 'secret_id' }>;
 const isSecret = (reference: Reference): reference is Secret => reference.kind === 'secret' || reference.kind === 'secret_id';
@@ -11,19 +12,26 @@ const isSecret = (reference: Reference): reference is Secret => reference.kind =
 /** Secrets, and those behind variables, that a call would need in an environment and that have no value in it there. */
 export function missingValues(board: Board, row: RouteRow, draft: Draft): Step['needs_values'] {
   const missing = new Map<string, { secret: string; environment: string }>();
-  for (const environment of draft.locals.keys())
-    for (const { reference } of effectiveReferences(draft, environment)) {
-      const name = isSecret(reference)
-        ? secretBehind(board, reference)
-        : reference.kind === 'var'
-          ? variableThere(board, row, reference)?.secret
-          : undefined;
+  const names = new Map<Found, string | undefined>();
+  const nameOf = (found: Found): string | undefined => {
+    if (!names.has(found)) names.set(found, secretNeeded(board, row, found.reference));
+    return names.get(found);
+  };
+  for (const [environment, references] of effectiveReferences(draft))
+    for (const name of new Set(references.map(nameOf))) {
       const held = name === undefined ? undefined : board.find.theirs.secretNamed.get(name);
       if (name !== undefined && !(held && holdsValue(held, environment)))
         missing.set(`${name} ${environment}`, { secret: name, environment });
     }
   return [...missing.values()];
 }
+
+const secretNeeded = (board: Board, row: RouteRow, reference: Reference): string | undefined =>
+  isSecret(reference)
+    ? secretBehind(board, reference)
+    : reference.kind === 'var'
+      ? variableThere(board, row, reference)?.secret
+      : undefined;
 
 /** The first placeholder that would name nothing there, or stand where it must not. `moves`: there the route is in another collection so far. */
 export function unresolved(board: Board, row: RouteRow, after: Draft, moves: boolean): string | undefined {

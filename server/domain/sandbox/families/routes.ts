@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { MOST_PER_PAIR } from '#server/domain/clients/service.ts';
 import { contradiction, type Draft, differences, draftOf, merged, upstreamsOf, withIds } from '#server/domain/routes/transfer/service.ts';
 import { type Board, type Change, changesBetween, judge, type Step, stepOf, there } from '../board.ts';
@@ -11,9 +12,15 @@ export type RouteDrafts = Map<string, { before: Draft | null; after: Draft }>;
  * Routes are matched by slug, which callers use and which never changes; those without one by name. Judged last: by now it is known what becomes of
  * everything they refer to.
  */
-export function planRoutes(board: Board): RouteDrafts {
+export async function planRoutes(board: Board): Promise<RouteDrafts> {
   const drafts: RouteDrafts = new Map();
+  let since = performance.now();
   for (const row of board.source.routes.values()) {
+    // Thousands of them take a while, and this process serves others too.
+    if (performance.now() - since > BREATH_MS) {
+      await nextTurn();
+      since = performance.now();
+    }
     const named = board.find.theirs.routeNamed.get(row.name);
     const match = (row.slug === null ? (named?.slug === null ? named : undefined) : board.find.theirs.routeSlugged.get(row.slug)) ?? null;
     const namesake = named && named.id !== match?.id ? named : undefined;
@@ -46,6 +53,8 @@ export function planRoutes(board: Board): RouteDrafts {
   }
   return drafts;
 }
+
+const BREATH_MS = 20;
 
 /** The collection it will be in there. */
 const collectionThere = ({ steps }: Board, row: RouteRow): string | null =>
