@@ -483,6 +483,18 @@ test('without a web process the API planes say dependency_unavailable with Retry
   assert.match(page.headers['content-security-policy'] ?? '', /default-src 'none'/);
 });
 
+test('a page without a policy of its own gets one under which nothing runs and nobody frames it; others keep theirs', async () => {
+  const policy = async (headers: Record<string, string>) => {
+    const { ask } = await edge({ web: (_, res) => void res.writeHead(404, headers).end('<p>') });
+    return (await ask('admin', 'GET /missing.png')).headers['content-security-policy'];
+  };
+  const still = (await policy({ 'content-type': 'text/html; charset=utf-8' })) ?? '';
+  assert.match(still, /^default-src 'none';.*frame-ancestors 'none'$/);
+  assert.doesNotMatch(still, /script-src/);
+  assert.equal(await policy({ 'content-type': 'TEXT/HTML', 'content-security-policy': "script-src 'self'" }), "script-src 'self'");
+  assert.equal(await policy({ 'content-type': 'application/json' }), undefined);
+});
+
 test('when web dies inside a change nobody claims that nothing happened', async () => {
   const { ask } = await edge({ web: (req) => void req.socket.destroy() });
   const change = await ask('api', 'POST /v1/routes', 'Content-Length: 2\r\n', '{}');

@@ -111,6 +111,7 @@ const NO_STORE: ReadonlySet<Surface> = new Set(['management', 'oauth', 'scim', '
 export function headersFromWeb(raw: readonly string[], surface: Surface, standard: Readonly<Record<string, string>>): string[] {
   const out: string[] = [];
   const said = new Set<string>();
+  let isHtml = false;
   for (let i = 0; i < raw.length; i += 2) {
     const name = (raw[i] as string).toLowerCase();
     if (name === 'x-sallyport-encoding') out.push('content-encoding', raw[i + 1] as string);
@@ -120,11 +121,17 @@ export function headersFromWeb(raw: readonly string[], surface: Surface, standar
     const value = name === 'vary' && surface !== 'pages' ? variesBy(raw[i + 1] as string) : (raw[i + 1] as string);
     if (name === 'vary' && value === '') continue;
     said.add(name);
+    if (name === 'content-type' && /^\s*text\/html\b/i.test(value)) isHtml = true;
     out.push(raw[i] as string, value);
   }
   for (const [name, value] of Object.entries(standard)) if (!said.has(name)) out.push(name, value);
+  if (isHtml && !said.has('content-security-policy')) out.push('content-security-policy', STILL);
   return out;
 }
+
+/** Of a page that brings no policy, such as the framework's own for a missing file: it may be looked at, and runs and sends nothing. */
+const STILL =
+  "default-src 'none'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /** Without the headers that only the router of the pages reads. */
 const variesBy = (value: string): string =>
