@@ -15,7 +15,7 @@ type Json = Record<string, any>;
  * Who reads details (interface rule 61 §2): machines always, since they were sanitised when written; people only as Owner or Admin, and not while
  * the workspace withholds them. A tenant policy against audit_log:read_details withholds from everybody it concerns.
  */
-async function mayReadDetails(tx: Tx, ctx: Ctx): Promise<boolean> {
+export async function mayReadDetails(tx: Tx, ctx: Ctx): Promise<boolean> {
   if (await denyingPolicy(ctx, 'audit_log:read_details')) return false;
   if (ctx.actor.type !== 'member') return true;
   if (!ctx.actor.capabilities.has('audit_log:read_details')) return false;

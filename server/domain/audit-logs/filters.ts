@@ -4,6 +4,7 @@ import type { Tx } from '#server/kernel/database.ts';
 import { madeAt } from '#server/kernel/ids.ts';
 import { recall, remember } from '#server/kernel/known-totals.ts';
 import { containing, FEW } from '#server/kernel/listing.ts';
+import { mayReadDetails } from './details.ts';
 
 // What entries are narrowed by, as the rows of each store that pass.
 
@@ -26,17 +27,22 @@ export type AuditFilters = {
 
 /** The rows of the space in each store the filters ask for. Both filter on an equal tenant and space first, which every index begins with. */
 export async function branches(tx: Tx, ctx: Ctx, { q, ...filters }: AuditFilters): Promise<Prisma.Sql[]> {
-  const inGeneral = q === undefined ? Prisma.sql`true` : await found(tx, ctx, q);
-  const inCritical =
-    q === undefined
-      ? Prisma.sql`true`
-      : Prisma.sql`lower(concat_ws(E'\n', details ->> 'name', resource_id, actor_id)) like lower(${containing(q)})`;
+  const [inGeneral, inCritical] = q === undefined ? [Prisma.sql`true`, Prisma.sql`true`] : await searched(tx, ctx, q);
   const general = Prisma.sql`select seq, created_at as at, 'general' as store, action, resource_type, actor_id, actor_label from audit_logs
     where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and ${matching(filters, Prisma.sql`created_at`)} and ${inGeneral}`;
   const critical = Prisma.sql`select seq, at, 'critical' as store, action, resource_type, actor_id, null::text as actor_label from audit_log_critical
     where tenant_id = ${ctx.tenant_id}::uuid and coalesce((details ->> 'sandbox')::boolean, false) = ${ctx.sandbox} and ${matching(filters, Prisma.sql`at`)} and ${inCritical}`;
   if (filters.store) return [filters.store === 'general' ? general : critical];
   return [general, critical];
+}
+
+/** In each store. A name is a detail: who may not read details must not find out by searching for parts of it either. */
+async function searched(tx: Tx, ctx: Ctx, q: string): Promise<[Prisma.Sql, Prisma.Sql]> {
+  const pattern = containing(q);
+  const told = (words: Prisma.Sql) => Prisma.sql`lower(concat_ws(E'\n', ${words})) like lower(${pattern})`;
+  const general = await found(tx, ctx, q);
+  if (await mayReadDetails(tx, ctx)) return [general, told(Prisma.sql`details ->> 'name', resource_id, actor_id`)];
+  return [Prisma.sql`${general} and ${told(Prisma.sql`resource_id, actor_label`)}`, told(Prisma.sql`resource_id, actor_id`)];
 }
 
 /**

@@ -107,6 +107,25 @@ test('a search of the timeline takes its text as it stands, however short, in an
   }
 });
 
+test('who may not read details does not find out the names in them by searching: ids and actors are found, names are not', async () => {
+  const viewer = w.member('viewer');
+  for (const q of ['Payments', 'pay', '日本語', "o'b"]) {
+    assert.ok((await browse(owner, { q })).length > 0, q);
+    assert.deepEqual(ids(await browse(viewer, { q })), [], q);
+    assert.deepEqual((await auditFacets(viewer, AuditFacetsQuery.parse({ q }))).actions, [], q);
+  }
+  for (const q of ['id-8', 'ID-8', owner.actor.label])
+    assert.deepEqual(
+      ids(await browse(viewer, { q })),
+      ids(
+        all.filter((e) =>
+          [e.resource_id, ...(e.store === 'general' ? [e.actor.label] : [])].some((text) => text?.toLowerCase().includes(q.toLowerCase())),
+        ),
+      ),
+      q,
+    );
+});
+
 test('facets count the entries that pass, each action, type and actor once, the most frequent first', async () => {
   for (const query of [{}, { action: 'create' }, { ip: '2001:db8::1' }, { q: 'pay' }, { store: 'critical' }, { action: 'nothing' }]) {
     const passing = await browse(owner, query);
