@@ -429,33 +429,35 @@ test('a copy of Live in Test starts switched off, names the hosts it would call,
   assert.deepEqual(await rowsOf(w, false), before);
 });
 
-test('two thousand routes go in one transaction, each once, and so do two thousand changes of them', async () => {
+test('more routes than one statement has parameters for go in one transaction, each once, and so do as many changes of them', async () => {
+  // A configuration has some forty columns, and a statement at most 32,767 parameters.
+  const MANY = 1_000;
   const w = await workspace();
   const { route } = await furnished(w);
   await db().$executeRaw`
     with made as (
       insert into routes (id, tenant_id, sandbox, name, slug, enabled, base_environment_id, collection_id)
       select gen_random_uuid(), tenant_id, sandbox, 'many ' || n, 'many-' || n, true, base_environment_id, collection_id
-      from routes, generate_series(1, 2000) n where id = ${route.id}::uuid returning id, name)
+      from routes, generate_series(1, ${MANY}::int) n where id = ${route.id}::uuid returning id, name)
     insert into route_environment_configs select copy.* from made
       join route_environment_configs c on c.route_id = ${route.id}::uuid
       cross join lateral jsonb_populate_record(c, jsonb_build_object('id', gen_random_uuid(), 'route_id', made.id)) copy`;
   const looked = await plan(w, 'all');
-  assert.equal(looked.summary.create, 2_001 + 5);
+  assert.equal(looked.summary.create, MANY + 1 + 5);
   await promote(w, 'all', { fingerprint: looked.fingerprint });
-  assert.equal((await rowsOf(w, false)).routes, 2_001);
+  assert.equal((await rowsOf(w, false)).routes, MANY + 1);
   assert.equal(
     await db().secret_references.count({ where: { tenant_id: w.tenant.id, sandbox: false, kind: 'route_environment' } }),
-    2_001 * 2,
+    (MANY + 1) * 2,
   );
   await db()
     .$executeRaw`update route_environment_configs set timeout_ms = 9999 where tenant_id = ${w.tenant.id}::uuid and sandbox and is_base`;
   const changed = await promote(w, 'all');
-  assert.equal(changed.summary.update, 2_001);
+  assert.equal(changed.summary.update, MANY + 1);
   const [row] = await db().$queryRaw<
     { n: number }[]
   >`select count(*)::int as n from route_environment_configs where tenant_id = ${w.tenant.id}::uuid and not sandbox and timeout_ms = 9999`;
-  assert.equal(row?.n, 2_001);
+  assert.equal(row?.n, MANY + 1);
   const settled = await promote(w, 'all');
   assert.deepEqual([settled.summary.create, settled.summary.update, settled.id], [0, 0, null]);
 });
