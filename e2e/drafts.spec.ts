@@ -1,6 +1,6 @@
 import { expect, type Page, test } from '@playwright/test';
-import { accessible } from './person.ts';
-import { operator, setting } from './running-system.ts';
+import { accessible, fillIn, signIn } from './person.ts';
+import { operator } from './running-system.ts';
 
 /** 70 §3.5: what was typed and not saved is offered back; what may be a credential never touches a storage. */
 const person = { email: 'drafts@example.com', password: 'seven pages torn in half' };
@@ -14,21 +14,9 @@ test.beforeAll(async () => {
   await operator(['create-tenant', '--slug', slug, '--plan', 'pro', '--owner-email', person.email, '--owner-password', person.password]);
 });
 
-async function signIn(page: Page) {
-  await page.goto(`${setting('E2E_ADMIN_URL')}/signin`);
-  await fillIn(page);
-  await page.waitForURL(`**/${slug}/**`);
-}
-
-async function fillIn(page: Page) {
-  await page.getByLabel('E-mail').fill(person.email);
-  await page.getByLabel('Password', { exact: true }).fill(person.password);
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-}
-
 test.beforeEach(async ({ page }) => {
   page.on('dialog', (dialog) => void dialog.accept());
-  await signIn(page);
+  await signIn(page, person, slug);
 });
 
 test('a form that was left with a reload offers its text back, and a saved one offers nothing', async ({ page }) => {
@@ -59,7 +47,7 @@ test('a draft outlives an ended session, is discarded on request, and is gone at
   await page.context().clearCookies();
   await page.goto(settings);
   await page.waitForURL('**/signin?**');
-  await fillIn(page);
+  await fillIn(page, person);
   await page.waitForURL(`**${settings}`);
   await expect(offer(page)).toBeVisible();
   await page.getByRole('button', { name: 'Discard' }).click();

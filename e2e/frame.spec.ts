@@ -113,11 +113,7 @@ test('what a role may not open is locked with the roles that may, hidden from a 
     const page = await (await browser.newContext()).newPage();
     const refused: string[] = [];
     page.on('response', (response) => response.status() === 403 && refused.push(response.url()));
-    await page.goto('/signin');
-    await page.getByLabel('E-mail').fill(email);
-    await page.getByLabel('Password', { exact: true }).fill(password);
-    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-    await page.waitForURL(`**/${slug}/**`);
+    await signIn(page, { email, password }, slug);
     const pages = page.getByRole('navigation', { name: 'Pages' });
     await expect(pages.getByRole('link', { name: 'Home', exact: true })).toHaveAttribute('aria-current', 'page');
     const keys = pages.getByRole('link', { name: 'Key management' });

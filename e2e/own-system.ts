@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
-import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
+import { freePorts } from '../scripts/ports.ts';
 
 /** The processes under the supervisor; PostgreSQL is the embedded one. */
 export type Role = 'gateway' | 'web' | 'worker' | 'postgres';
@@ -110,17 +110,4 @@ function roleOf(pid: number): Role | undefined {
   if (command.includes('server/jobs/main.ts')) return 'worker';
   if (command.includes('server/web.ts') || command.startsWith('next-server')) return 'web';
   return /\bpostgres -D /.test(command) ? 'postgres' : undefined;
-}
-
-/** All are held open until all are known, so that no two are the same. */
-async function freePorts(count: number): Promise<number[]> {
-  const opened = Array.from({ length: count }, async () => {
-    const server = net.createServer();
-    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-    return server;
-  });
-  const servers = await Promise.all(opened);
-  const ports = servers.map((server) => (server.address() as net.AddressInfo).port);
-  await Promise.all(servers.map((server) => new Promise((closed) => server.close(closed))));
-  return ports;
 }

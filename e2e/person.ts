@@ -4,10 +4,15 @@ import { expect, type Page } from '@playwright/test';
 /** Signs a person in, as they do it, and waits for the workspace they land in. */
 export async function signIn(page: Page, person: { email: string; password: string }, slug: string): Promise<void> {
   await page.goto('/signin');
+  await fillIn(page, person);
+  await page.waitForURL(`**/${slug}/**`);
+}
+
+/** Fills in and sends the form that stands there. */
+export async function fillIn(page: Page, person: { email: string; password: string }): Promise<void> {
   await page.getByLabel('E-mail').fill(person.email);
   await page.getByLabel('Password', { exact: true }).fill(person.password);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-  await page.waitForURL(`**/${slug}/**`);
 }
 
 /** That axe finds nothing on the page as it stands, once whatever fades or slides in is there: in between a colour is none of ours. */

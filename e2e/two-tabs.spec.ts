@@ -1,5 +1,5 @@
 import { type Browser, expect, type Page, test } from '@playwright/test';
-import { accessible } from './person.ts';
+import { accessible, signIn } from './person.ts';
 import { operator, setting } from './running-system.ts';
 
 /** 70 §15 item 5: two tabs that edit one route. A workspace of its own, made as an operator makes it. */
@@ -13,11 +13,7 @@ test.beforeAll(async () => {
 async function twoTabs(browser: Browser): Promise<[Page, Page]> {
   const context = await browser.newContext({ baseURL: setting('E2E_ADMIN_URL') });
   const [one, two] = [await context.newPage(), await context.newPage()];
-  await one.goto('/signin');
-  await one.getByLabel('E-mail').fill(person.email);
-  await one.getByLabel('Password', { exact: true }).fill(person.password);
-  await one.getByRole('button', { name: 'Sign in', exact: true }).click();
-  await one.waitForURL(`**/${slug}/**`);
+  await signIn(one, person, slug);
   return [one, two];
 }
 

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
-import net from 'node:net';
 import path from 'node:path';
 import type { JSONReport, JSONReportSuite } from '@playwright/test/reporter';
 import { findBrowser } from './browser.ts';
 import { Problem, root, run } from './command.ts';
 import type { Counts } from './node-tests.ts';
+import { freePorts } from './ports.ts';
 import { type TestDatabase, template } from './test-database.ts';
 
 /** Runs Playwright files in a real browser against the whole system, started on free ports with a fresh database. */
@@ -51,7 +51,7 @@ export async function runJourneys(files: readonly string[], database: TestDataba
   }
 }
 
-/** Prints one line a test, failures in full, and counts. A retried test that passed in the end has passed. */
+/** Prints one line a test, failures in full, and counts. */
 function tell(report: JSONReport): Counts {
   const counts: Counts = { passed: 0, failed: 0 };
   for (const error of report.errors) {
@@ -103,20 +103,4 @@ async function startSystem(settings: Record<string, string>, log: string): Promi
 
 function tail(file: string): string {
   return fs.readFileSync(file, 'utf8').trimEnd().split('\n').slice(-30).join('\n');
-}
-
-/** Ports the system gives out as free at this moment; all are held open until all are known, so that no two are the same. */
-async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from(
-      { length: count },
-      () =>
-        new Promise<net.Server>((resolve) => {
-          const server = net.createServer().listen(0, '127.0.0.1', () => resolve(server));
-        }),
-    ),
-  );
-  const ports = servers.map((server) => (server.address() as net.AddressInfo).port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
 }

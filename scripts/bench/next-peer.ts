@@ -1,8 +1,9 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { Problem, root, run } from '../command.ts';
+import { freePorts } from '../ports.ts';
 import { answers } from './http.ts';
-import { familyOf, freePorts, spawnOn, stopChild, until } from './machine.ts';
+import { familyOf, spawnOn, stopChild, until } from './machine.ts';
 import type { Nginx } from './nginx.ts';
 
 // What a dashboard project would do without a gateway of its own: a route handler that proxies by fetch, built for production.

@@ -1,7 +1,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
+import { freePorts } from '../ports.ts';
 import { answers } from './http.ts';
-import { familyOf, findTool, freePorts, spawnOn, stopChild, until } from './machine.ts';
+import { familyOf, findTool, spawnOn, stopChild, until } from './machine.ts';
 
 // nginx twice: as the upstream of everybody, and as the peer to be compared with.
 

@@ -5,9 +5,10 @@ import { pathToFileURL } from 'node:url';
 import { buildWeb } from '../build.ts';
 import { fail, Problem, root } from '../command.ts';
 import { type Database, postmaster, startDatabase } from '../database.ts';
+import { freePorts } from '../ports.ts';
 import { generateClient, migrate } from '../schema.ts';
 import { answers } from './http.ts';
-import { cores, familyOf, freePorts, spawnOn, stopChild, until } from './machine.ts';
+import { cores, familyOf, spawnOn, stopChild, until } from './machine.ts';
 
 // Our own processes as `npm start` runs them, but each on a core of our choice, over a database of their own.
 

@@ -3,8 +3,9 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isAlive, Problem, root } from '../command.ts';
+import { freePorts } from '../ports.ts';
 import { answers } from './http.ts';
-import { familyOf, freePorts, median, tracked } from './machine.ts';
+import { familyOf, median, tracked } from './machine.ts';
 import { type Row, say } from './report.ts';
 
 const left = new Set([

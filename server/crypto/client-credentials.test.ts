@@ -12,6 +12,7 @@ import {
 } from 'node:crypto';
 import test from 'node:test';
 import { type ClientCa, createClientCa, issueClientCertificate } from './client-certificate.ts';
+import { ed25519Key } from './client-credentials.fixture.ts';
 import {
   generateEd25519,
   generateHmacSecret,
@@ -20,9 +21,6 @@ import {
   parseThumbprint,
   readClientCertificate,
 } from './client-credentials.ts';
-
-/** The stored form, as whoever verifies with it reads it. */
-const ed25519Key = (x: string) => createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
 
 const now = new Date('2026-06-01T12:00:00.000Z');
 const client_id = '33333333-3333-4333-8333-333333333333';

@@ -56,6 +56,6 @@ test('with Redis gone every gateway serves its half and says so, and both share 
   await hung.call(0);
   const began = performance.now();
   assert.equal(await hung.through(30), 30);
-  assert.ok(performance.now() - began < 1_000, `${Math.round(performance.now() - began)} ms`);
+  assert.ok(performance.now() - began < 4_000, `${Math.round(performance.now() - began)} ms`);
   again.child.kill('SIGCONT');
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash, createPrivateKey, createPublicKey, sign, verify, X509Certificate } from 'node:crypto';
 import test from 'node:test';
 import { perform } from '#server/api/perform.ts';
+import { ed25519Key } from '#server/crypto/client-credentials.fixture.ts';
 import { createSecret, deleteSecret } from '#server/domain/secrets/service.ts';
 import { type Ctx, spaceOf } from '#server/kernel/context.ts';
 import { asRefusal } from '#server/kernel/errors.ts';
@@ -15,9 +16,6 @@ import * as credentials from './credentials.ts';
 import * as operations from './operations.ts';
 import { CREDENTIAL_KINDS, CreateClient, CreateCredential, type CredentialKind, UpdateCredential } from './schema.ts';
 import { createClient, deleteClient, updateClient } from './service.ts';
-
-/** The stored form, as whoever verifies with it reads it. */
-const ed25519Key = (x: string) => createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
 
 await testDatabase();
 

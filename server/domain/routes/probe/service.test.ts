@@ -63,7 +63,7 @@ test('a host that is not there, shows a certificate nobody signed, or says nothi
   const mute = await listen(createTcp(() => undefined));
   const began = performance.now();
   assert.equal((await probe(`http://127.0.0.1:${mute}`)).outcome, 'silent');
-  assert.ok(performance.now() - began < 6_000);
+  assert.ok(performance.now() - began < 10_000);
   const { outcome } = await probe('https://{{var:region}}.example.com');
   assert.equal(outcome, 'unknown');
 });
