@@ -1,59 +1,8 @@
-import { Rss } from 'lucide-react';
 import type { Metadata } from 'next';
-import Link from 'next/link';
-import { areaWords, EntryList } from '#components/changelog/entry-list.tsx';
-import { Wordmark } from '#components/shell/mark.tsx';
-import { LinkButton } from '#components/ui/button.tsx';
-import { Page, PageHeader } from '#components/ui/layout.tsx';
-import { CHANGELOG, CHANGELOG_AREAS } from '#server/domain/changelog/entries.shared.ts';
+import { ChangelogPage } from '#components/changelog/changelog-page.tsx';
 
-export const metadata: Metadata = {
-  title: 'Changelog',
-  alternates: { types: { 'application/rss+xml': '/changelog.xml' } },
-};
+export const metadata: Metadata = { title: 'Changelog', alternates: { types: { 'application/rss+xml': '/changelog.xml' } } };
 
-/** What changed, for anybody: signed in or not (interface rule 64 §9). */
-export default async function ChangelogPage({ searchParams }: { searchParams: Promise<{ area?: string | string[] }> }) {
-  const { area: asked } = await searchParams;
-  const area = CHANGELOG_AREAS.find((known) => known === asked);
-  const entries = area ? CHANGELOG.filter(({ areas }) => areas.includes(area)) : CHANGELOG;
-  return (
-    <>
-      <link rel="icon" type="image/svg+xml" href="/icon.svg" />
-      <header className="border-line border-b">
-        <div className="mx-auto flex h-(--topbar-height) max-w-360 items-center px-4 sm:px-6 lg:px-8">
-          <Link href="/" aria-label="Sallyport, to the dashboard" className="rounded-md">
-            <Wordmark />
-          </Link>
-        </div>
-      </header>
-      <main>
-        <Page className="max-w-3xl">
-          <PageHeader
-            title="Changelog"
-            description="What changed, and who must act. Nothing here ever breaks a call to /v1."
-            actions={
-              <LinkButton href="/changelog.xml" prefetch={false} icon={<Rss />}>
-                RSS
-              </LinkButton>
-            }
-          />
-          <nav aria-label="Areas" className="flex flex-wrap gap-1.5">
-            {[undefined, ...CHANGELOG_AREAS].map((one) => (
-              <LinkButton
-                key={one ?? 'all'}
-                size="sm"
-                variant={one === area ? 'secondary' : 'ghost'}
-                href={one ? `/changelog?area=${one}` : '/changelog'}
-                aria-current={one === area ? 'page' : undefined}
-              >
-                {one ? areaWords[one] : 'All'}
-              </LinkButton>
-            ))}
-          </nav>
-          <EntryList entries={entries} level="h2" />
-        </Page>
-      </main>
-    </>
-  );
+export default async function Changelog({ searchParams }: { searchParams: Promise<{ area?: string | string[] }> }) {
+  return <ChangelogPage area={(await searchParams).area} />;
 }
