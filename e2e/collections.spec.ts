@@ -96,3 +96,53 @@ test('a collection shows the calls of its routes and who can reach what, and the
   await expect(page.getByText('Only assigned clients may call')).toBeVisible();
   upstream.close();
 });
+
+test('the cards tell how a collection does and who answers for it; routes are moved between collections by keyboard and by dragging', async ({
+  page,
+}) => {
+  test.setTimeout(90_000);
+  const key = (await operator(['create-key', '--slug', slug, '--space', 'test'])).api_key ?? '';
+  const api = `${setting('E2E_SANDBOX_API_URL')}/v1`;
+  const make = async (path: string, body: object) => (await json(api + path, { key, body })).body.data as { id: string };
+  const upper = await make('/collections', { name: 'Upper shelf' });
+  const lower = await make('/collections', { name: 'Lower shelf' });
+  const upstream = await startUpstream();
+  const route = await make('/routes', { name: 'atlas', target_base_url: upstream.url });
+  const where = async () => (await json(`${api}/routes/${route.id}`, { key })).body.data.collection_id as string | null;
+
+  await signIn(page, person, slug);
+  await page.goto(`/${slug}/test/routes?by=collection&q=atlas`);
+  const group = (name: string) => page.locator('[data-group]').filter({ has: page.getByRole('heading', { name }) });
+  await expect(group('In no collection').getByRole('link', { name: 'atlas' })).toBeVisible();
+  await accessible(page);
+  await page.getByRole('button', { name: 'Move atlas' }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('menuitemcheckbox', { name: 'Upper shelf' }).press('Enter');
+  await expect(group('Upper shelf').getByRole('link', { name: 'atlas' })).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Move atlas' })).toBeFocused();
+  expect(await where()).toBe(upper.id);
+  await group('Upper shelf').getByRole('listitem').dragTo(group('Lower shelf'));
+  await expect(group('Lower shelf').getByRole('link', { name: 'atlas' })).toBeVisible();
+  expect(await where()).toBe(lower.id);
+  await group('Lower shelf').getByRole('listitem').dragTo(group('In no collection'));
+  await expect(group('In no collection').getByRole('link', { name: 'atlas' })).toBeVisible();
+  expect(await where()).toBe(null);
+  await json(`${api}/routes/${route.id}`, { key, method: 'PATCH', body: { collection_id: upper.id } });
+
+  const proxied = await json(`http://localhost:${setting('E2E_PROXY_PORT')}/p/sandbox-${slug}/atlas/x`, { key });
+  expect(proxied.status).toBe(200);
+  await page.goto(`/${slug}/test/collections/${upper.id}?tab=access`);
+  await page.getByRole('combobox', { name: 'Add an owner' }).fill('shelves');
+  await page.getByRole('option', { name: /shelves/ }).click();
+  await expect(page.getByRole('button', { name: /is no owner$/ })).toBeVisible();
+  await accessible(page);
+  await expect(async () => {
+    await page.goto(`/${slug}/test/collections`);
+    const card = page.getByRole('link', { name: /Upper shelf/ });
+    await expect(card).toContainText('1 call today', { timeout: 2_000 });
+    await expect(card).toContainText(/Owned by.*shelves/);
+    await expect(card).toContainText('1 route');
+  }).toPass({ timeout: 20_000 });
+  await accessible(page);
+  await upstream.close();
+});

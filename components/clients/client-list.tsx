@@ -17,7 +17,7 @@ import { DataTable } from '#components/ui/data-table.tsx';
 import { type ActiveFilter, FilterBar } from '#components/ui/filter-bar.tsx';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
-import { lazily, whenOpen } from '#components/ui/lazily.tsx';
+import { lazily, lazyTab, whenOpen } from '#components/ui/lazily.tsx';
 import { grouped } from '#components/ui/numbers.ts';
 import { Pagination } from '#components/ui/pagination.tsx';
 import { EmptyState, NoResults } from '#components/ui/states.tsx';
@@ -30,6 +30,7 @@ import { clientListInput, clientSearch } from './list-search.ts';
 import { useEnableClient } from './use-enable-client.ts';
 import { type ClientRow, credentialsInWords, TYPES } from './words.ts';
 
+const GroupedList = lazyTab(() => import('#components/collections/grouped-list.tsx').then((module) => module.GroupedList));
 const ClientSheet = lazily(() => import('./client-form.tsx').then((module) => module.ClientSheet), whenOpen);
 
 type Listed = ClientRow & { traffic: Traffic | undefined };
@@ -136,13 +137,14 @@ export function ClientList() {
     list.data?.data.map((row) => row.id),
   );
   const rows = list.data?.data.map((row) => ({ ...row, traffic: traffic(row.id) }));
-  const filter = (id: string, text: string, change: Partial<Record<'type' | 'enabled' | 'collection', null>>): ActiveFilter => ({
+  const filter = (id: string, text: string, change: Partial<Record<'type' | 'enabled' | 'collection' | 'by', null>>): ActiveFilter => ({
     id,
     text,
     label: text,
     onRemove: () => void setSearch({ ...change, page: 1 }),
   });
   const filters = [
+    ...(search.by ? [filter('by', 'By collection', { by: null })] : []),
     ...(search.type ? [filter('type', TYPES[search.type], { type: null })] : []),
     ...(search.enabled === null ? [] : [filter('enabled', search.enabled ? 'Switched on' : 'Switched off', { enabled: null })]),
     ...(search.collection
@@ -153,7 +155,7 @@ export function ClientList() {
         ]
       : []),
   ];
-  const clear = () => void setSearch({ q: '', type: null, enabled: null, collection: null, page: 1 });
+  const clear = () => void setSearch({ q: '', type: null, enabled: null, collection: null, by: null, page: 1 });
   const filtered = filters.length > 0 || search.q !== '';
   const newClient = (
     <Button variant="primary" icon={<Plus />} keys="c" disabledReason={readOnly} onClick={openNew}>
@@ -183,6 +185,11 @@ export function ClientList() {
           filters={filters}
           onClear={clear}
           choices={[
+            {
+              label: 'By collection',
+              checked: search.by !== null,
+              onSelect: () => void setSearch({ by: search.by ? null : 'collection', page: 1 }),
+            },
             { heading: 'Type' },
             { label: 'Servers', checked: search.type === 'server', onSelect: () => void setSearch({ type: 'server', page: 1 }) },
             { label: 'People', checked: search.type === 'user', onSelect: () => void setSearch({ type: 'user', page: 1 }) },
@@ -207,6 +214,17 @@ export function ClientList() {
           noun="clients"
           filters={[...(search.q ? [`contains ${search.q}`] : []), ...filters.map((one) => one.text)]}
           onClear={clear}
+        />
+      ) : search.by && rows?.length !== 0 ? (
+        <GroupedList
+          type="client"
+          rows={rows?.map(({ id, name, collection_id, ip_address }) => ({
+            id,
+            name,
+            collection_id,
+            detail: ip_address,
+            href: path(`/clients/${id}`),
+          }))}
         />
       ) : (
         <DataTable

@@ -9,6 +9,8 @@ export const clientSearch = {
   collection: parseAsString,
   sort: parseAsStringLiteral(['created_at', 'name', 'type', 'ip_address']).withDefault('created_at'),
   order: parseAsStringLiteral(['asc', 'desc']).withDefault('desc'),
+  /** by: `collection` shows the rows by what they are in. */
+  by: parseAsStringLiteral(['collection']),
   page: parseAsInteger.withDefault(1),
   per_page: parseAsInteger.withDefault(20),
 };
@@ -20,14 +22,15 @@ export type ClientSearch = {
   collection: string | null;
   sort: 'created_at' | 'name' | 'type' | 'ip_address';
   order: 'asc' | 'desc';
+  by: 'collection' | null;
   page: number;
   per_page: number;
 };
 
 /** The query of the list for an address: the same on the server and in the browser, so that the prefetched answer is found. */
-export const clientListInput = ({ q, type, enabled, collection, sort, order, page, per_page }: ClientSearch) => ({
+export const clientListInput = ({ q, type, enabled, collection, sort, order, by, page, per_page }: ClientSearch) => ({
   page,
-  per_page,
+  per_page: by ? 100 : per_page,
   sort,
   order,
   ...(q ? { q } : {}),

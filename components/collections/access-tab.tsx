@@ -14,6 +14,7 @@ import { SectionCard, textLink } from '#components/ui/layout.tsx';
 import { grouped } from '#components/ui/numbers.ts';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { type Access, type Entrance, keyMay, roleMay, whoGetsIn } from './access-words.ts';
+import { OwnersCard } from './owners-card.tsx';
 
 /** Who can reach what in the collection: callers by the rules of its routes, keys and people by their roles. */
 export function AccessTab({ collectionId }: { collectionId: string }) {
@@ -25,6 +26,7 @@ export function AccessTab({ collectionId }: { collectionId: string }) {
   const { routes, route_count, keys, key_count, key_count_calling, key_always_needed, people } = access.data;
   return (
     <div className="flex flex-col gap-5">
+      <OwnersCard collectionId={collectionId} />
       <SectionCard
         flush
         title="Who may call"

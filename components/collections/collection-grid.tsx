@@ -1,8 +1,8 @@
 'use client';
 
-import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import type { inferRouterOutputs } from '@trpc/server';
-import { Layers, Plus } from 'lucide-react';
+import { Layers, Plus, UserRound } from 'lucide-react';
 import Link from 'next/link';
 import { parseAsBoolean, useQueryState, useQueryStates } from 'nuqs';
 import { useLimit } from '#components/trpc/plan.tsx';
@@ -15,7 +15,7 @@ import { FilterBar } from '#components/ui/filter-bar.tsx';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
 import { lazily, whenOpen } from '#components/ui/lazily.tsx';
-import { counted } from '#components/ui/numbers.ts';
+import { counted, grouped, shareOf } from '#components/ui/numbers.ts';
 import { Pagination } from '#components/ui/pagination.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { EmptyState, NoResults } from '#components/ui/states.tsx';
@@ -36,15 +36,12 @@ export function CollectionGrid() {
   const [creating, setCreating] = useQueryState('create', parseAsBoolean.withDefault(false));
   const collections = useQuery(trpc.collections.list.queryOptions(collectionListInput(search), { placeholderData: keepPreviousData }));
   const shown = collections.data?.data ?? [];
-  // Counts and drift of the cards in view; the client sends them as one request.
   const namesOnly = useNamesOnly();
-  const known = namesOnly ? [] : shown;
-  const details = useQueries({ queries: known.map(({ id }) => trpc.collections.get.queryOptions({ id })) });
-  const syncs = useQueries({
-    queries: known.map(({ id, expected_environments }) =>
-      trpc.collections.syncStatus.queryOptions({ id }, { enabled: expected_environments.length > 0 }),
-    ),
-  });
+  const ids = shown.map(({ id }) => id).join(',');
+  const cards = useQuery(
+    trpc.collections.overview.queryOptions({ ids }, { enabled: ids !== '' && !namesOnly, staleTime: 30_000, refetchInterval: 60_000 }),
+  );
+  const cardOf = (id: string) => cards.data?.data.find((card) => card.collection_id === id);
   useHotkeys([{ keys: 'c', label: 'New collection', group: 'List', run: () => readOnly || void setCreating(true) }]);
   const create = (
     <Button variant="primary" icon={<Plus />} keys="c" disabledReason={readOnly} onClick={() => void setCreating(true)}>
@@ -76,7 +73,7 @@ export function CollectionGrid() {
         )
       ) : (
         <ul className="grid gap-3 sm:grid-cols-2 xl:grid-cols-3">
-          {shown.map((collection, index) => (
+          {shown.map((collection) => (
             <li key={collection.id}>
               {namesOnly ? (
                 <p className="flex items-center gap-2 rounded-lg border border-line-strong bg-surface p-4 font-semibold text-base">
@@ -84,7 +81,7 @@ export function CollectionGrid() {
                   <span className="truncate">{collection.name}</span>
                 </p>
               ) : (
-                <Card collection={collection} detail={details[index]?.data} sync={syncs[index]?.data?.data} />
+                <Card collection={collection} card={cardOf(collection.id)} failed={cards.isError} />
               )}
             </li>
           ))}
@@ -98,14 +95,13 @@ export function CollectionGrid() {
 
 type CardProps = {
   collection: Outputs['list']['data'][number];
-  /** Undefined while it is being counted. */
-  detail: Outputs['get'] | undefined;
-  sync: Outputs['syncStatus']['data'] | undefined;
+  /** Undefined while it is on its way, or when it could not be had: the grid does without. */
+  card: Outputs['overview']['data'][number] | undefined;
+  failed: boolean;
 };
 
-function Card({ collection, detail, sync }: CardProps) {
+function Card({ collection, card, failed }: CardProps) {
   const path = usePath();
-  const drifting = sync?.filter((route) => !route.in_sync).length ?? 0;
   return (
     <Link
       href={path(`/collections/${collection.id}`)}
@@ -114,25 +110,51 @@ function Card({ collection, detail, sync }: CardProps) {
       <span className="flex items-center gap-2">
         <CollectionMark color={collection.color} icon={collection.icon} />
         <span className="truncate font-semibold text-base">{collection.name}</span>
-        {sync && sync.length > 0 && (
-          <span className="ml-auto text-xs">
-            {drifting > 0 ? <Status state="warning">{drifting} out of step</Status> : <Status state="ok">in step</Status>}
-          </span>
-        )}
+        {card && <Health card={card} />}
       </span>
       {collection.description && <span className="line-clamp-2 text-ink-2">{collection.description}</span>}
+      {card && card.owners.length > 0 && (
+        <span className="flex min-w-0 items-center gap-1.5 text-ink-2 text-xs">
+          <UserRound aria-hidden className="size-3.5 shrink-0 text-ink-3" />
+          <span className="sr-only">Owned by</span>
+          <span className="truncate">{card.owners.map(({ name }) => name).join(', ')}</span>
+        </span>
+      )}
+      {card && card.drifting !== null && card.route_count > 0 && (
+        <span className="text-xs">
+          {card.drifting > 0 ? <Status state="warning">{card.drifting} out of step</Status> : <Status state="ok">in step</Status>}
+        </span>
+      )}
       <span className="figures mt-auto flex flex-wrap gap-x-4 text-ink-3 text-xs">
-        {detail ? (
+        {card ? (
           <>
-            <span>{counted(detail.route_count, 'route')}</span>
-            <span>{counted(detail.secret_count, 'secret')}</span>
-            <span>{counted(detail.client_count, 'client')}</span>
-            <span>{counted(detail.variable_count, 'variable')}</span>
+            <span>{counted(card.route_count, 'route')}</span>
+            <span>{counted(card.secret_count, 'secret')}</span>
+            <span>{counted(card.client_count, 'client')}</span>
+            <span>{counted(card.variable_count, 'variable')}</span>
           </>
+        ) : failed ? (
+          'The figures did not come.'
         ) : (
           'counting…'
         )}
       </span>
     </Link>
+  );
+}
+
+/** How its routes did in the last 24 hours; the line is drawn where Home draws it. */
+function Health({ card: { calls, errors } }: { card: Outputs['overview']['data'][number] }) {
+  const share = calls === 0 ? 0 : errors / calls;
+  return (
+    <span className="ml-auto shrink-0 text-xs" title={`${grouped(calls)} calls in 24 hours, ${grouped(errors)} failed`}>
+      {calls === 0 ? (
+        <Status state="off">no calls today</Status>
+      ) : share >= 0.05 ? (
+        <Status state={share >= 0.25 ? 'failing' : 'warning'}>{shareOf(errors, calls)} fail</Status>
+      ) : (
+        <Status state="ok">{counted(calls, 'call')} today</Status>
+      )}
+    </span>
   );
 }

@@ -31,12 +31,13 @@ import { Menu, type MenuEntry } from '#components/ui/dropdown-menu.tsx';
 import { type ActiveFilter, FilterBar } from '#components/ui/filter-bar.tsx';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
-import { lazily, whenOpen } from '#components/ui/lazily.tsx';
+import { lazily, lazyTab, whenOpen } from '#components/ui/lazily.tsx';
 import { Pagination } from '#components/ui/pagination.tsx';
 import { EmptyState, NoResults } from '#components/ui/states.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import { ViewsMenu } from '#components/views/views-menu.tsx';
 import { DeleteRoute } from './delete-route.tsx';
+import { hostOf } from './host.ts';
 import { IntoCollection } from './into-collection.tsx';
 import { routeListInput, routeSearch } from './list-search.ts';
 import { routeColumns } from './route-columns.tsx';
@@ -44,6 +45,7 @@ import { type RouteItem, useEnableRoutes } from './use-enable-routes.ts';
 import { useRouteFigures } from './use-figures.ts';
 import { useRouteIcons } from './use-icons.ts';
 
+const GroupedList = lazyTab(() => import('#components/collections/grouped-list.tsx').then((module) => module.GroupedList));
 const CreateRoute = lazily(() => import('./create-route.tsx').then((module) => module.CreateRoute), whenOpen);
 
 /** The routes of the space, with the calls of the last day. */
@@ -89,7 +91,7 @@ export function RouteList() {
     { keys: 'e', label: 'Edit the row’s route', group: 'List', run: () => editFocused(router.push) },
   ]);
 
-  const clear = () => void setSearch({ q: null, collection: null, environment: null, enabled: null, page: null });
+  const clear = () => void setSearch({ q: null, collection: null, environment: null, enabled: null, by: null, page: null });
   const create = (
     <Button variant="primary" icon={<Plus />} keys="c" disabledReason={readOnly} onClick={() => void setCreating(true)}>
       New route
@@ -134,6 +136,17 @@ export function RouteList() {
       </FilterBar>
       {routes.error && !routes.data ? (
         <QueryError query={routes} what="The routes" />
+      ) : search.by && !namesOnly && routes.data?.data.length !== 0 ? (
+        <GroupedList
+          type="route"
+          rows={routes.data?.data.map(({ id, name, collection_id, target_base_url }) => ({
+            id,
+            name,
+            collection_id,
+            detail: hostOf(target_base_url),
+            href: path(`/routes/${id}`),
+          }))}
+        />
       ) : (
         <DataTable
           caption="Routes"
@@ -232,7 +245,7 @@ function useDuplicate() {
   );
 }
 
-type Search = { collection: string | null; environment: string | null; enabled: boolean | null };
+type Search = { collection: string | null; environment: string | null; enabled: boolean | null; by: 'collection' | null };
 type SetSearch = (change: Partial<Search> & { page: null }) => unknown;
 
 /** The filters as chips, and the menu that adds one. */
@@ -245,11 +258,13 @@ function useRouteFilters(search: Search, setSearch: SetSearch): { active: Active
   const collection = collections.data?.data.find((c) => c.id === search.collection);
   return {
     active: [
+      ...(search.by ? [chip('by', 'By collection')] : []),
       ...(search.enabled === null ? [] : [chip('enabled', search.enabled ? 'Switched on' : 'Switched off')]),
       ...(search.environment ? [chip('environment', `Serves ${search.environment}`)] : []),
       ...(search.collection ? [chip('collection', `In ${collection?.name ?? 'a collection'}`)] : []),
     ],
     choices: [
+      { label: 'By collection', checked: search.by !== null, onSelect: () => set({ by: search.by ? null : 'collection' }) },
       { heading: 'State' },
       { label: 'Switched on', checked: search.enabled === true, onSelect: () => set({ enabled: search.enabled === true ? null : true }) },
       {

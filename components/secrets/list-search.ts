@@ -2,7 +2,7 @@ import { parseAsInteger, parseAsString, parseAsStringLiteral } from 'nuqs/server
 
 /** What the address of the list of secrets holds; the page reads it on the server, the view in the browser. */
 export const secretSearch = {
-  view: parseAsStringLiteral(['list', 'matrix']).withDefault('list'),
+  view: parseAsStringLiteral(['list', 'matrix', 'collections']).withDefault('list'),
   open: parseAsStringLiteral(['new', 'env']),
   q: parseAsString.withDefault(''),
   collection: parseAsString,
@@ -15,6 +15,7 @@ export const secretSearch = {
 };
 
 export type SecretSearch = {
+  view: 'list' | 'matrix' | 'collections';
   q: string;
   collection: string | null;
   tag: string | null;
@@ -26,9 +27,9 @@ export type SecretSearch = {
 };
 
 /** The query of the list for an address: the same on the server and in the browser, so that the prefetched answer is found. */
-export const secretListInput = ({ q, collection, tag, expiring, sort, order, page, per_page }: SecretSearch) => ({
+export const secretListInput = ({ view, q, collection, tag, expiring, sort, order, page, per_page }: SecretSearch) => ({
   page,
-  per_page,
+  per_page: view === 'collections' ? 100 : per_page,
   sort,
   order,
   ...(q ? { q } : {}),

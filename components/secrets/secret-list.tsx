@@ -1,7 +1,7 @@
 'use client';
 
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { FileText, Grid3x3, List, LockKeyhole, Plus } from 'lucide-react';
+import { FileText, Grid3x3, Layers, List, LockKeyhole, Plus } from 'lucide-react';
 import { useQueryStates } from 'nuqs';
 import { useMemo, useState } from 'react';
 import { useTraffic } from '#components/logs/use-traffic.ts';
@@ -27,6 +27,7 @@ import { SecretBulkBar } from './secret-bulk.tsx';
 import { secretColumns } from './secret-columns.tsx';
 
 const SecretMatrix = lazyTab(() => import('./matrix.tsx').then((module) => module.SecretMatrix));
+const GroupedList = lazyTab(() => import('#components/collections/grouped-list.tsx').then((module) => module.GroupedList));
 const ImportEnvSheet = lazily(() => import('./import-sheet.tsx').then((module) => module.ImportEnvSheet), whenOpen);
 const CreateSecretSheet = lazily(() => import('./create-sheet.tsx').then((module) => module.CreateSecretSheet), whenOpen);
 
@@ -106,6 +107,7 @@ export function SecretList() {
             options={[
               { value: 'list', label: 'List', icon: <List /> },
               { value: 'matrix', label: 'Matrix', icon: <Grid3x3 /> },
+              { value: 'collections', label: 'Collections', icon: <Layers /> },
             ]}
           />
         </FilterBar>
@@ -145,6 +147,17 @@ export function SecretList() {
         </EmptyState>
       ) : search.view === 'matrix' ? (
         <SecretMatrix rows={rows} environments={environments} />
+      ) : search.view === 'collections' ? (
+        <GroupedList
+          type="secret"
+          rows={rows?.map(({ id, name, collection_id, shortcode_name }) => ({
+            id,
+            name,
+            collection_id,
+            detail: shortcode_name === name ? undefined : shortcode_name,
+            href: path(`/secrets/${id}`),
+          }))}
+        />
       ) : (
         <DataTable
           columns={columns}

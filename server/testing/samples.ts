@@ -69,6 +69,19 @@ const variableId: Sample = async (ctx) => {
   const input = await variable(ctx);
   return { id: input.id, variableId: (await made(ctx, 'collections.variables.create', input)).id };
 };
+const example: Sample = async (ctx) => ({
+  ...(await routeId(ctx)),
+  name: 'a call',
+  method: 'GET',
+  path: '/',
+  headers: [],
+  body: '',
+  assertions: [{ kind: 'status', equals: 200 }],
+});
+const exampleId: Sample = async (ctx) => {
+  const input = await example(ctx);
+  return { id: input.id, exampleId: (await made(ctx, 'routes.examples.create', input)).id };
+};
 const membership: Sample = async (ctx) => {
   const { id } = await collectionId(ctx);
   return { id, routeId: (await made(ctx, 'routes.create', { ...(await route(ctx)), collection_id: id })).id };
@@ -138,6 +151,10 @@ export const samples: Record<string, Sample> = {
   'routes.impact': routeId,
   'routes.probe': async () => ({ target_base_url: 'http://127.0.0.1:9' }),
   'routes.test': async (ctx) => ({ ...(await routeId(ctx)), method: 'GET', dry_run: true }),
+  'routes.examples.list': routeId,
+  'routes.examples.create': example,
+  'routes.examples.replace': async (ctx) => ({ ...(await example(ctx)), ...(await exampleId(ctx)) }),
+  'routes.examples.delete': exampleId,
   'routes.icons': async (ctx) => ({ ids: String((await routeId(ctx)).id) }),
   'routes.overview': async (ctx) => ({ ids: String((await routeId(ctx)).id) }),
   'secrets.list': nothing,
@@ -189,6 +206,9 @@ export const samples: Record<string, Sample> = {
   'collections.sync_status': collectionId,
   'collections.routes.reset': membership,
   'collections.access': collectionId,
+  'collections.overview': async (ctx) => ({ ids: String((await collectionId(ctx)).id) }),
+  'collections.owners.get': collectionId,
+  'collections.owners.put': async (ctx) => ({ ...(await collectionId(ctx)), user_ids: [] }),
   'collections.members.move': async (ctx) => ({ ...(await collectionId(ctx)), type: 'secret', ids: [(await secretId(ctx)).id] }),
   'audit_logs.list': nothing,
   'audit_logs.events': nothing,

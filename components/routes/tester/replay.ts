@@ -1,5 +1,6 @@
 import { type Detail, traceOf } from '#components/logs/trace.ts';
 import { METHODS } from '#server/domain/routes/config/schema.ts';
+import { carriesCredential } from '#server/domain/routes/trial/credential-headers.shared.ts';
 import type { Trial } from './use-trial.ts';
 
 export type Replay = {
@@ -18,8 +19,6 @@ export type Replay = {
 /** What the connection, the caller's program or the gateway makes by itself. */
 const MADE =
   /^(?:host|connection|content-length|transfer-encoding|te|trailer|upgrade|keep-alive|expect|accept-encoding|user-agent|via|forwarded|x-forwarded-.*|x-real-ip|x-svc-.*|sec-.*|traceparent|tracestate)$/;
-/** The rule of interface rule 13 §6.3: what carries a credential is not written down again. */
-const CREDENTIAL = /^(?:authorization|proxy-authorization|cookie)$|(?:-|^)(?:key|token|secret|auth|signature|password)$/;
 
 /**
  * A call of the log as a request to try again: method, path, query and the names of its headers. The log keeps no value of a header and no body, so
@@ -29,7 +28,7 @@ export function replayOf({ log }: Pick<Detail, 'log'>): Replay {
   const put = new Set(log.injected.flatMap((one) => (one.startsWith('header:') ? [one.slice(7).toLowerCase()] : [])));
   const names = traceOf(log.trace).request_headers.map((name) => name.toLowerCase());
   const asked = names.filter((name) => !MADE.test(name));
-  const leftOut = asked.filter((name) => CREDENTIAL.test(name) || put.has(name));
+  const leftOut = asked.filter((name) => carriesCredential(name) || put.has(name));
   const blank = asked.filter((name) => !leftOut.includes(name));
   const method = (METHODS as readonly string[]).includes(log.method ?? '') ? (log.method as Trial['method']) : 'GET';
   const path = log.path ?? '/';

@@ -5,6 +5,8 @@ import { wholeList } from '#server/kernel/page.ts';
 import { CollectionAccess } from './access/schema.ts';
 import { collectionAccess } from './access/service.ts';
 import * as defaults from './defaults/service.ts';
+import { overviewCollections } from './overview.ts';
+import * as owners from './owners/service.ts';
 import * as wire from './schema.ts';
 import * as collections from './service.ts';
 import { CollectionVariable, CreateVariable, UpdateVariable, VariableRef, VariablesOf } from './variables/schema.ts';
@@ -160,6 +162,40 @@ export const access = operation({
   input: wire.CollectionRef,
   output: CollectionAccess,
   run: (ctx, input) => collectionAccess(ctx, input),
+});
+
+export const overview = operation({
+  id: 'collections.overview',
+  summary: 'Members, owners, drift and last day of a page of collections',
+  http: 'GET /admin/collections/overview',
+  needs: ['collection:read', 'route:list', 'log:list'],
+  refuses: [],
+  input: wire.OverviewCollections,
+  output: z.array(wire.CollectionOverview),
+  list: 'whole',
+  run: async (ctx, input) => wholeList(await overviewCollections(ctx, input)),
+});
+
+export const getOwners = operation({
+  id: 'collections.owners.get',
+  summary: 'Show who answers for a collection, and who could',
+  http: 'GET /admin/collections/{id}/owners',
+  needs: ['collection:read', 'member:list'],
+  refuses: ['not_found'],
+  input: wire.CollectionRef,
+  output: wire.CollectionOwners,
+  run: (ctx, input) => owners.collectionOwners(ctx, input),
+});
+
+export const putOwners = operation({
+  id: 'collections.owners.put',
+  summary: 'Choose who answers for a collection',
+  http: 'PUT /admin/collections/{id}/owners',
+  needs: ['collection:update', 'member:list'],
+  refuses: ['not_found'],
+  input: wire.PutOwners,
+  output: wire.CollectionOwners,
+  run: (ctx, input) => owners.putOwners(ctx, input),
 });
 
 export const resetRoute = operation({

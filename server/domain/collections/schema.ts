@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { atLeastOne, color, label, pathId, text, time, uuid } from '#server/kernel/fields.ts';
 import { listQuery } from '#server/kernel/page.ts';
+import { MOST_OWNERS } from './owners.shared.ts';
 
 /** A collection: routes, secrets and clients that belong together, their variables and expected environments (interface rules 30 §16, 10 §13). */
 export const Collection = z
@@ -91,6 +92,34 @@ export const SyncStatus = z
   .meta({ id: 'SyncStatus' });
 
 export const ResetRoute = z.object({ id: pathId(), routeId: pathId() });
+
+/** Members who answer for a collection, and those of the workspace who could, by name. */
+const Member = z.object({ id: z.uuid(), name: z.string() });
+export const CollectionOwners = z.object({ owners: z.array(Member), members: z.array(Member) }).meta({ id: 'CollectionOwners' });
+export const PutOwners = z.object({ id: pathId(), user_ids: z.array(uuid()).max(MOST_OWNERS) });
+
+export const OverviewCollections = z.object({
+  ids: z
+    .string()
+    .max(100 * 37)
+    .transform((text) => text.split(',').filter(Boolean))
+    .pipe(z.array(uuid()).max(100)),
+});
+/** A card of the dashboard: what is in the collection, who answers for it, and how its routes did in the last 24 hours. */
+export const CollectionOverview = z
+  .object({
+    collection_id: z.uuid(),
+    route_count: z.number().int(),
+    secret_count: z.number().int(),
+    client_count: z.number().int(),
+    variable_count: z.number().int(),
+    /** Routes that differ from what the collection expects; null when it expects nothing. */
+    drifting: z.number().int().nullable(),
+    owners: z.array(Member),
+    calls: z.number().int(),
+    errors: z.number().int(),
+  })
+  .meta({ id: 'CollectionOverview' });
 
 export const MoveMembers = z.object({ id: pathId(), type: z.enum(['route', 'secret', 'client']), ids: z.array(uuid()).min(1).max(100) });
 export const Moved = z.object({ moved: z.number().int() });

@@ -47,11 +47,14 @@ export function createCollection(ctx: Ctx, input: z.output<typeof CreateCollecti
       throw new Refusal('conflict', 'A collection with this name exists.');
     const slug = input.slug ?? (await freeSlug(tx, ctx, collectionSlugFrom(input.name)));
     const row = await tx.collections
-      .create({ data: { ...input, ...own(ctx), id: newId(), slug, created_at: ctx.now, updated_at: ctx.now } })
+      .create({ data: { ...input, ...own(ctx), id: newId(), slug, owner_ids: makers(ctx), created_at: ctx.now, updated_at: ctx.now } })
       .catch(onUnique('A collection with this name or slug exists.'));
     return audited(row, { action: 'create', resource_type: 'collection', resource_id: row.id, name: row.name, details: { slug } });
   });
 }
+
+/** Who makes a collection answers for it until others are chosen; a key answers for nothing. */
+const makers = ({ actor }: Ctx): string[] => (actor.type === 'member' ? [actor.id] : []);
 
 /** The slug is written once: templates name it. */
 export function updateCollection(ctx: Ctx, { id, ...input }: z.output<typeof UpdateCollection>) {

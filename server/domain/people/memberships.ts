@@ -62,6 +62,13 @@ export async function membersByRole(tx: Tx, ctx: Ctx): Promise<ReadonlyMap<Membe
   return new Map(rows.map(({ role, ...held }) => [role, held]));
 }
 
+/** Members of the workspace by name, at most `most`; with `ids` those of them that are. */
+export const namedMembers = (tx: Tx, ctx: Ctx, { ids, most }: { ids?: readonly string[]; most: number }) =>
+  tx.$queryRaw<{ id: string; name: string }[]>`
+    select u.id::text, coalesce(nullif(u.full_name, ''), u.email) as name from memberships m join users u on u.id = m.user_id
+    where m.tenant_id = ${ctx.tenant_id}::uuid and m.removed_at is null and (${ids === undefined} or u.id = any(${ids ?? []}::uuid[]))
+    order by lower(coalesce(nullif(u.full_name, ''), u.email)), u.id limit ${most}`;
+
 export const addMembership = (
   tx: Tx,
   input: { tenant_id: string; user_id: string; role: MemberRole; source: string; now: Date; added_by?: string },

@@ -7,6 +7,7 @@ export {
   type MemberRequest,
   memberCtx,
   membersByRole,
+  namedMembers,
   type WorkspaceRow,
   withinScope,
   workspacesOf,

@@ -5,6 +5,8 @@ import { wholeList } from '#server/kernel/page.ts';
 import * as clients from './clients/service.ts';
 import { duplicateRoute } from './duplicate.ts';
 import * as environments from './environments/service.ts';
+import { ExampleRef, ExamplesOf, ReplaceExample, RouteExample, SaveExample } from './examples/schema.ts';
+import * as examples from './examples/service.ts';
 import { routeIcons } from './icon/service.ts';
 import { impactOfRoute } from './impact.ts';
 import { overviewRoutes } from './overview.ts';
@@ -192,6 +194,52 @@ export const test = operation({
   input: wire.TestRoute,
   output: wire.TestedRoute,
   run: (ctx, input) => testRoute(ctx, input),
+});
+
+export const listExamples = operation({
+  id: 'routes.examples.list',
+  summary: 'List the saved examples of a route',
+  http: 'GET /admin/routes/{id}/examples',
+  needs: ['route:test'],
+  refuses: ['not_found'],
+  input: ExamplesOf,
+  output: z.array(RouteExample),
+  list: 'whole',
+  run: async (ctx, input) => wholeList(await examples.listExamples(ctx, input)),
+});
+
+export const saveExample = operation({
+  id: 'routes.examples.create',
+  summary: 'Save a request as an example of a route',
+  http: 'POST /admin/routes/{id}/examples',
+  needs: ['route:test'],
+  refuses: ['not_found', 'conflict'],
+  input: SaveExample,
+  output: RouteExample,
+  success: 201,
+  run: (ctx, input) => examples.saveExample(ctx, input),
+});
+
+export const replaceExample = operation({
+  id: 'routes.examples.replace',
+  summary: 'Replace a saved example',
+  http: 'PUT /admin/routes/{id}/examples/{exampleId}',
+  needs: ['route:test'],
+  refuses: ['not_found', 'conflict'],
+  input: ReplaceExample,
+  output: RouteExample,
+  run: (ctx, input) => examples.replaceExample(ctx, input),
+});
+
+export const removeExample = operation({
+  id: 'routes.examples.delete',
+  summary: 'Delete a saved example',
+  http: 'DELETE /admin/routes/{id}/examples/{exampleId}',
+  needs: ['route:test'],
+  refuses: ['not_found'],
+  input: ExampleRef,
+  output: Deleted,
+  run: (ctx, input) => examples.deleteExample(ctx, input),
 });
 
 export const probe = operation({
