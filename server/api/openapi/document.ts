@@ -1,7 +1,7 @@
 import { v1Operations } from '../operations.ts';
 import { NEWEST } from '../versions.ts';
 import { envelopeSchemas, parameters, securitySchemes } from './components.ts';
-import type { Json } from './json-schema.ts';
+import type { Json } from './json.ts';
 import { describe, tagOf } from './path-item.ts';
 import { familyOf } from './words.ts';
 

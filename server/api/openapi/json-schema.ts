@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Words } from '#server/kernel/words.ts';
+import type { Json } from './json.ts';
 import { explain } from './words.ts';
-
-export type Json = Record<string, unknown>;
 
 /**
  * JSON Schema 2020-12 of one side of a zod schema, its fields explained. Schemas with an id become shared components; outputs stay open for

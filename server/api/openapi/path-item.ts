@@ -2,7 +2,8 @@ import { PERSON_FORBIDDEN, scopeOf } from '#server/kernel/capabilities.ts';
 import { type AnyOperation, successesOf } from '#server/kernel/operation.ts';
 import type { Words } from '#server/kernel/words.ts';
 import { headerParameters } from '../input.ts';
-import { type Json, schemaOf } from './json-schema.ts';
+import type { Json } from './json.ts';
+import { schemaOf } from './json-schema.ts';
 import { refusals } from './refusals.ts';
 import { familyOf, meaningOf } from './words.ts';
 

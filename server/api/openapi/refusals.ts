@@ -1,6 +1,6 @@
 import { ERROR_STATUS, type ErrorType } from '#server/kernel/errors.ts';
 import type { AnyOperation } from '#server/kernel/operation.ts';
-import type { Json } from './json-schema.ts';
+import type { Json } from './json.ts';
 
 /** Every error type an operation can answer, grouped by status. */
 export function errorTypesOf(op: AnyOperation): ErrorType[] {

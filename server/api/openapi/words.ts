@@ -11,7 +11,7 @@ import * as secrets from '#server/domain/secrets/words.ts';
 import * as signup from '#server/domain/signup/words.ts';
 import type { AnyOperation } from '#server/kernel/operation.ts';
 import { sharedWords, type Words } from '#server/kernel/words.ts';
-import type { Json } from './json-schema.ts';
+import type { Json } from './json.ts';
 
 type Family = { about: string; words: Words };
 

@@ -1,0 +1,2 @@
+/** A JSON object of the description. */
+export type Json = Record<string, unknown>;
