@@ -4,7 +4,7 @@ import type { Tx } from '#server/kernel/database.ts';
 import { madeAt } from '#server/kernel/ids.ts';
 import { recall, remember } from '#server/kernel/known-totals.ts';
 import { containing, FEW } from '#server/kernel/listing.ts';
-import { mayReadDetails } from './details.ts';
+import { mayReadDetails } from './may-read-details.ts';
 
 // What entries are narrowed by, as the rows of each store that pass.
 
