@@ -144,5 +144,5 @@ test('the cards tell how a collection does and who answers for it; routes are mo
     await expect(card).toContainText('1 route');
   }).toPass({ timeout: 20_000 });
   await accessible(page);
-  await upstream.close();
+  upstream.close();
 });

@@ -1,7 +1,7 @@
 'use client';
 
 import { useQuery } from '@tanstack/react-query';
-import { FlaskConical, Send } from 'lucide-react';
+import { Bookmark, FlaskConical, Send } from 'lucide-react';
 import { parseAsString, useQueryState } from 'nuqs';
 import { useState } from 'react';
 import type { Detail } from '#components/logs/trace.ts';
@@ -15,11 +15,15 @@ import { SectionCard } from '#components/ui/layout.tsx';
 import { refusedFields } from '#components/ui/refusal.ts';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import type { RouteDetailData } from '../route-data.ts';
+import { ExamplesCard } from './examples-card.tsx';
 import { replayOf } from './replay.ts';
 import { ReplayNote } from './replay-note.tsx';
+import { SaveExample } from './save-example.tsx';
 import { TrialForm } from './trial-form.tsx';
 import { TrialReport } from './trial-report.tsx';
+import { type Example, judgeAll } from './use-examples.ts';
 import { firstTrial, type Trial, useTrial } from './use-trial.ts';
+import { Verdicts } from './verdicts.tsx';
 
 type Props = { route: RouteDetailData; env: string; readOnly: string | undefined; unsaved: boolean };
 
@@ -50,15 +54,22 @@ function Tester({ route, env, unsaved, call }: Omit<Props, 'readOnly'> & { call?
   const { space } = useScope();
   const [replay] = useState(() => call && replayOf(call));
   const [trial, setTrial] = useState<Trial>(replay?.trial ?? firstTrial);
+  const [loaded, setLoaded] = useState<Example>();
+  const [keeping, setKeeping] = useState(false);
   const { report, send, pending, error } = useTrial(route.id, env);
   const refusal = error && refusalView(error);
   const problems = refusal ? byField(refusedFields(refusal, (name) => name in firstTrial)) : {};
-  const go = (dry: boolean) => send(trial, dry, replay?.blank);
+  const go = (dry: boolean) => send(trial, dry, [...(replay?.blank ?? []), ...blankIn(loaded)]);
   useHotkeys([{ keys: 'mod+enter', label: 'Send', group: 'Test', everywhere: true, run: () => pending || go(false) }]);
+  const open = (example: Example) => {
+    setLoaded(example);
+    setTrial({ method: example.method, path: example.path, headers: example.headers, body: example.body });
+  };
   return (
     <div className="flex flex-col gap-4">
+      <ExamplesCard routeId={route.id} environment={env} onOpen={open} />
       <SectionCard
-        title={`Try it in ${env}`}
+        title={loaded ? `“${loaded.name}” in ${env}` : `Try it in ${env}`}
         description={
           space === 'live'
             ? 'A real call to the real upstream, with the real credentials of this environment. It counts against the route’s limits, but neither against the month nor in any figure, and stands in the log and the audit log under your name.'
@@ -67,6 +78,9 @@ function Tester({ route, env, unsaved, call }: Omit<Props, 'readOnly'> & { call?
         footer={
           <div className="flex flex-wrap items-center justify-end gap-2">
             {unsaved && <p className="mr-auto text-ink-2">Unsaved changes are not part of it: save them first.</p>}
+            <Button icon={<Bookmark />} variant="ghost" onClick={() => setKeeping(true)}>
+              Keep as an example…
+            </Button>
             <Button icon={<FlaskConical />} loading={pending === 'dry'} onClick={() => go(true)}>
               Dry run
             </Button>
@@ -82,10 +96,28 @@ function Tester({ route, env, unsaved, call }: Omit<Props, 'readOnly'> & { call?
         </div>
       </SectionCard>
       {Object.keys(problems).length === 0 && <MutationError error={error} />}
+      {report && loaded && loaded.assertions.length > 0 && (
+        <SectionCard title="What the answer must hold">
+          <Verdicts judged={judgeAll(loaded.assertions, report)} />
+        </SectionCard>
+      )}
+      <SaveExample
+        open={keeping}
+        onClose={() => setKeeping(false)}
+        onSaved={setLoaded}
+        routeId={route.id}
+        trial={trial}
+        loaded={loaded}
+        status={report?.response?.status}
+      />
       {report && <TrialReport report={report} routeId={route.id} routeEnabled={route.enabled} environment={env} />}
     </div>
   );
 }
+
+/** Headers of an example that are kept without their value: one that is not filled in is not sent. */
+const blankIn = (example: Example | undefined): string[] =>
+  example?.headers.flatMap(({ name, value }) => (value === '' ? [name] : [])) ?? [];
 
 /** `headers.0.name` is told at the headers. */
 const byField = (problems: Readonly<Record<string, string>>): Record<string, string> =>

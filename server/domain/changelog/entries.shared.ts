@@ -19,6 +19,24 @@ export type ChangelogEntry = {
 /** What changed for the people who use the service, newest first (interface rule 64 §9). Every version of the API has its entry. */
 export const CHANGELOG: readonly ChangelogEntry[] = [
   {
+    id: 'saved-examples',
+    date: '2026-11-22',
+    areas: ['dashboard'],
+    title: 'Examples in the tester',
+    text: 'A request that was tried on a route is kept with it, together with what its answer must hold: status, time, a header, a text or a value of the JSON. One press runs one of them, or all. No credential is ever kept.',
+    act: null,
+    link: { label: 'Open the dashboard', path: '/' },
+  },
+  {
+    id: 'collections-in-view',
+    date: '2026-11-22',
+    areas: ['dashboard'],
+    title: 'Collections at a glance',
+    text: 'The card of a collection tells how its routes did today and who answers for it. Routes, clients and secrets can be listed by collection and moved from one to another, with the keyboard or by dragging.',
+    act: null,
+    link: { label: 'Open the dashboard', path: '/' },
+  },
+  {
     id: 'changelog',
     date: '2026-11-22',
     areas: ['dashboard'],
