@@ -1,16 +1,18 @@
 'use client';
 
-import { lazy, type ReactNode, Suspense, useEffect } from 'react';
+import { type ReactNode, useEffect } from 'react';
 import { forgetDrafts } from '#components/trpc/forget-drafts.ts';
 import { useScope } from '#components/trpc/provider.tsx';
+import { lazyPart } from '#components/ui/lazily.tsx';
+import { notifyFailed } from '#components/ui/toaster.tsx';
 import { AppShell, type AppShellProps } from './app-shell.tsx';
 import { useLastSpace } from './last-space.ts';
 import { forgetRecents } from './recents.ts';
 import type { Shrinking } from './shrinking-words.ts';
 
 // Most workspaces never see either; the server sends them drawn to those that do.
-const ShrinkingBar = lazy(() => import('./shrinking-bar.tsx').then((module) => ({ default: module.ShrinkingBar })));
-const SubscriptionBar = lazy(() => import('./subscription-bar.tsx').then((module) => ({ default: module.SubscriptionBar })));
+const ShrinkingBar = lazyPart(() => import('./shrinking-bar.tsx').then((module) => module.ShrinkingBar));
+const SubscriptionBar = lazyPart(() => import('./subscription-bar.tsx').then((module) => module.SubscriptionBar));
 
 /** The shell with what talks to the server: signing out. */
 export function Frame({
@@ -30,17 +32,21 @@ export function Frame({
   // Somebody else's session ended in this tab without a sign-out: what they typed is not ours to find.
   useEffect(() => forgetDrafts(person), [person]);
   const signOut = async () => {
-    await fetch('/auth/logout', { method: 'POST', headers: { 'content-type': 'application/json', 'x-csrf-token': csrf }, body: '{}' });
+    const headers = { 'content-type': 'application/json', 'x-csrf-token': csrf };
+    const answer = await fetch('/auth/logout', { method: 'POST', headers, body: '{}' }).catch(() => undefined);
+    // A session that has ended already is what was asked for.
+    if (!answer || (!answer.ok && answer.status !== 401))
+      return notifyFailed('You are still signed in: Sallyport did not answer. Look at your connection and try again.');
     forgetRecents();
     forgetDrafts();
     // A full load: nothing of the session may stay in memory.
     window.location.assign('/signin');
   };
   const banner = (
-    <Suspense fallback={null}>
+    <>
       {props.current.status !== 'active' && <SubscriptionBar status={props.current.status} />}
       {shrinking.windows.length > 0 && <ShrinkingBar slug={props.current.slug} {...shrinking} />}
-    </Suspense>
+    </>
   );
   return (
     <AppShell {...props} space={space} onSignOut={() => void signOut()} banner={banner}>
