@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { RecordedCall } from '#components/trpc/recorder.ts';
-import { shown } from '#components/trpc/recorder.ts';
+import { shown } from '#components/trpc/shown.ts';
 import { listedOperations, secretFieldNames } from '#server/trpc/listed-operations.ts';
 import { described, explorerLink, ofPage } from './described.ts';
 

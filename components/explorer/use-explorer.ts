@@ -3,7 +3,8 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { z } from 'zod';
 import { useScope, useTRPC } from '#components/trpc/provider.tsx';
-import { nextKey, record, shown } from '#components/trpc/recorder.ts';
+import { nextKey, record } from '#components/trpc/recorder.ts';
+import { shown } from '#components/trpc/shown.ts';
 import type { ExplorerAnswer } from '#server/domain/explorer/schema.ts';
 import { type ApiDocument, type Method, operationsOf } from './document.ts';
 import type { PreparedCall } from './draft.ts';

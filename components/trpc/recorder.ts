@@ -1,7 +1,7 @@
 'use client';
 
 import { useSyncExternalStore } from 'react';
-import { masked, type SecretFields } from '#server/domain/explorer/masking.shared.ts';
+import { SETTLE_MS } from '#components/ui/settled.ts';
 
 /** A call that this tab made, as the developer pane shows it. What was typed into secret fields is gone before it gets here. */
 export type RecordedCall = {
@@ -27,16 +27,40 @@ let calls: readonly RecordedCall[] = [];
 const readers = new Set<() => void>();
 
 /** Notes a call, newest first; one that is known by its key is not noted twice. */
-export function record(call: Omit<RecordedCall, 'page'>): void {
+export function record(call: Omit<RecordedCall, 'page'>, page = window.location.pathname): void {
   if (calls.some(({ key }) => key === call.key)) return;
-  set([{ ...call, page: window.location.pathname }, ...calls].slice(0, KEPT));
+  set([{ ...call, page }, ...calls].slice(0, KEPT));
 }
 
+type Shown = typeof import('./shown.ts').shown;
+let shown: Shown | undefined;
+const waiting: ((shown: Shown) => void)[] = [];
+
+/**
+ * Runs what notes a call once the rule of masking is there, which comes when the page has settled or somebody looks at its calls; without the rule
+ * no call is noted.
+ */
+export function onceMasked(run: (shown: Shown) => void): void {
+  if (shown) run(shown);
+  else if (waiting.push(run) === 1) setTimeout(() => void fetchRule(), SETTLE_MS);
+}
+
+async function fetchRule(): Promise<void> {
+  shown = await import('./shown.ts').then(
+    (module) => module.shown,
+    () => undefined,
+  );
+  for (const run of waiting.splice(0)) if (shown) run(shown);
+}
+
+/** Empties the list of the developer pane. */
 export const forgetCalls = () => set([]);
 
+/** The calls that this tab made, newest first. */
 export const useRecordedCalls = (): readonly RecordedCall[] =>
   useSyncExternalStore(
     (notify) => {
+      if (waiting.length > 0) void fetchRule();
       readers.add(notify);
       return () => readers.delete(notify);
     },
@@ -52,8 +76,5 @@ function set(next: readonly RecordedCall[]): void {
 }
 
 let counted = 0;
+/** A key for a call that has none of its own. */
 export const nextKey = () => `call-${++counted}`;
-
-/** The input of a procedure without what its fields mark as secret. */
-export const shown = (procedure: string, input: unknown, secretFields: SecretFields): unknown =>
-  masked(input, new Set(secretFields[procedure]));

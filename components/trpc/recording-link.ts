@@ -2,7 +2,7 @@ import type { TRPCLink } from '@trpc/client';
 import { observable } from '@trpc/server/observable';
 import type { SecretFields } from '#server/domain/explorer/masking.shared.ts';
 import type { AppRouter } from '#server/trpc/root.ts';
-import { nextKey, record, shown } from './recorder.ts';
+import { nextKey, onceMasked, record } from './recorder.ts';
 import { refusalOf } from './refusal.ts';
 
 /** Notes every call of the client for the developer pane, masked before anything is kept. Changes nothing about the call. */
@@ -12,15 +12,17 @@ export const recordingLink =
   ({ op, next }) =>
     observable((observer) => {
       const began = performance.now();
-      const note = (more: { request_id: string; status?: number; error?: { code: string; message: string } }) =>
-        record({
+      const note = (more: { request_id: string; status?: number; error?: { code: string; message: string } }) => {
+        const page = window.location.pathname;
+        const call = {
           key: nextKey(),
-          what: { procedure: op.path, input: shown(op.path, op.input, secret_fields) },
-          kind: op.type === 'mutation' ? 'mutation' : 'query',
+          kind: op.type === 'mutation' ? ('mutation' as const) : ('query' as const),
           ms: Math.round(performance.now() - began),
           at: Date.now(),
           ...more,
-        });
+        };
+        onceMasked((shown) => record({ ...call, what: { procedure: op.path, input: shown(op.path, op.input, secret_fields) } }, page));
+      };
       return next(op).subscribe({
         next: (value) => {
           note({ request_id: requestIdOf(value.context?.response) });
