@@ -11,7 +11,7 @@ import { QueryError } from '#components/trpc/query-error.tsx';
 import { useForbidden } from '#components/trpc/role.ts';
 import { Status } from '#components/ui/badge.tsx';
 import { Button } from '#components/ui/button.tsx';
-import { useColumns } from '#components/ui/columns.tsx';
+import { ColumnsMenu, useColumns } from '#components/ui/columns.tsx';
 import { DataTable } from '#components/ui/data-table.tsx';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
@@ -124,6 +124,7 @@ export function KeyList() {
       <PageHeader title="API keys" description="For programs: to call routes, and to build them." usage={usage} actions={newKey} />
       <div className="flex flex-wrap items-center justify-end gap-2">
         <ViewsMenu page="api_keys" columns={choice} />
+        <ColumnsMenu choice={choice} />
         {/* Test has keys of one kind. */}
         {space === 'live' && (
           <Segmented

@@ -13,7 +13,7 @@ import { Badge } from '#components/ui/badge.tsx';
 import { Button } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
 import { Switch } from '#components/ui/choices.tsx';
-import { useColumns } from '#components/ui/columns.tsx';
+import { ColumnsMenu, useColumns } from '#components/ui/columns.tsx';
 import { DataTable } from '#components/ui/data-table.tsx';
 import { Menu, type MenuEntry } from '#components/ui/dropdown-menu.tsx';
 import { type ActiveFilter, FilterBar } from '#components/ui/filter-bar.tsx';
@@ -172,6 +172,7 @@ export function Timeline() {
           className="items-center"
         />
         <ViewsMenu page="audit" columns={choice} />
+        <ColumnsMenu choice={choice} />
         <Menu
           trigger={
             <Button icon={<Clock />}>{search.from || search.to ? <SpanText from={search.from} to={search.to} /> : 'All of time'}</Button>

@@ -12,7 +12,7 @@ import { QueryError } from '#components/trpc/query-error.tsx';
 import { useForbidden } from '#components/trpc/role.ts';
 import { Button } from '#components/ui/button.tsx';
 import { Switch } from '#components/ui/choices.tsx';
-import { useColumns } from '#components/ui/columns.tsx';
+import { ColumnsMenu, useColumns } from '#components/ui/columns.tsx';
 import { DataTable } from '#components/ui/data-table.tsx';
 import { type ActiveFilter, FilterBar } from '#components/ui/filter-bar.tsx';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
@@ -205,6 +205,7 @@ export function ClientList() {
           ]}
         >
           <ViewsMenu page="clients" columns={choice} />
+          <ColumnsMenu choice={choice} />
         </FilterBar>
       )}
       {list.isError ? (

@@ -3,7 +3,8 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { ArrowRight, Check } from 'lucide-react';
 import { type FormEvent, useState } from 'react';
-import { addressings, callSnippets } from '#components/routes/call-snippets.ts';
+import { addressings } from '#components/routes/addressing.ts';
+import { callSnippets } from '#components/routes/call-snippets.ts';
 import { suggestedSecretName } from '#components/routes/credential-hints.ts';
 import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { MutationError } from '#components/trpc/query-error.tsx';

@@ -85,6 +85,7 @@ export function compareCalls(a: Detail, b: Detail): Comparison {
   ].map(({ title, pairs }) => ({ title, pairs: pairs.filter((pair) => pair.a !== null || pair.b !== null) }));
 }
 
+/** How many things differ. */
 export const differencesIn = (comparison: Comparison): number =>
   comparison.reduce((sum, { pairs }) => sum + pairs.filter((pair) => pair.differs).length, 0);
 

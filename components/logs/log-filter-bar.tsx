@@ -1,15 +1,17 @@
 'use client';
 
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useRef, useState } from 'react';
 import { queryText, SAFE_LENGTH } from '#components/shell/query-text.ts';
 import { Callout } from '#components/ui/callout.tsx';
 import type { MenuEntry } from '#components/ui/dropdown-menu.tsx';
 import { type ActiveFilter, FilterBar } from '#components/ui/filter-bar.tsx';
 import { grouped } from '#components/ui/numbers.ts';
+import { onDemand } from '#components/ui/on-demand.ts';
 import { useKnownPlaces } from './active-filters.tsx';
 import { type Facets, facetGroups } from './facet-groups.ts';
 import type { LogSearch } from './list-search.ts';
-import { QUERY_WORDS, readQuery } from './typed-query.ts';
+
+const grammar = onDemand(() => import('./typed-query.ts'));
 
 type Props = {
   search: LogSearch;
@@ -27,13 +29,19 @@ const LISTED = 6;
 /** One line for both ways of filtering: choose from the menu, or type `status:5xx route:payments timeout`. */
 export function LogFilterBar({ search, onChange, filters, facets, onClear, children }: Props) {
   const known = useKnownPlaces();
-  const [wrong, setWrong] = useState<string[]>([]);
+  const [wrong, setWrong] = useState<{ found: readonly string[]; words: readonly string[] }>();
   const [dropped, setDropped] = useState(false);
-  const typed = (text: string, entered: boolean) => {
-    const { change, rest, unknown } = readQuery(text, known);
+  const words = grammar.use(false);
+  const latest = useRef('');
+  const typed = async (text: string, entered: boolean) => {
+    latest.current = text;
+    const read = words ?? (await import('./typed-query.ts').catch(() => undefined));
+    if (latest.current !== text) return;
+    // Without its grammar a query is what it says.
+    const { change, rest, unknown } = read?.readQuery(text, known) ?? { change: {}, rest: text, unknown: [] };
     // A word that filters is taken on Enter: `latency:>8` may be on its way to `latency:>800`.
     if (!entered && (unknown.length > 0 || Object.keys(change).length > 0)) return;
-    setWrong(unknown);
+    setWrong(read && unknown.length > 0 ? { found: unknown, words: read.QUERY_WORDS } : undefined);
     // The text goes into the address: of what looks like a credential only its beginning may.
     const { kept, credential } = queryText(rest);
     setDropped(credential || (dropped && rest.length >= SAFE_LENGTH));
@@ -67,7 +75,7 @@ export function LogFilterBar({ search, onChange, filters, facets, onClear, child
     <div className="flex flex-col gap-2">
       <FilterBar
         query={search.q}
-        onQuery={typed}
+        onQuery={(text, entered) => void typed(text, entered)}
         placeholder="Path, request id, or status:5xx route:…"
         filters={filters}
         choices={choices}
@@ -80,9 +88,9 @@ export function LogFilterBar({ search, onChange, filters, facets, onClear, child
           The log never holds one; search for its name, as in <code className="font-mono text-xs">key:name</code>.
         </Callout>
       )}
-      {wrong.length > 0 && (
-        <Callout title={`Not understood: ${wrong.join(', ')}`}>
-          Words that filter: {QUERY_WORDS.join(', ')}. What is not one of them is searched in the path.
+      {wrong && (
+        <Callout title={`Not understood: ${wrong.found.join(', ')}`}>
+          Words that filter: {wrong.words.join(', ')}. What is not one of them is searched in the path.
         </Callout>
       )}
     </div>

@@ -3,7 +3,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Braces, KeyRound } from 'lucide-react';
 import { useState } from 'react';
-import { addressings } from '#components/routes/call-snippets.ts';
+import { addressings } from '#components/routes/addressing.ts';
 import { codeOf } from '#components/shell/call-code.ts';
 import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';

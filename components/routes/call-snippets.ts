@@ -1,21 +1,6 @@
 import { codeOf } from '#components/shell/call-code.ts';
 import type { Snippet } from '#components/ui/code-block.tsx';
-
-export type CallSnippet = { url: string; headers: Readonly<Record<string, string>> };
+import type { CallSnippet } from './addressing.ts';
 
 /** A GET through the gateway, as one would write it in each language. */
 export const callSnippets = ({ url, headers }: CallSnippet): readonly [Snippet, ...Snippet[]] => codeOf({ method: 'GET', url, headers });
-
-export type Addressed = { proxyUrl: string; reference: string; environment?: string | undefined; key?: string; path?: string };
-
-/** Both ways to address a route: by the first path segment, and by the header X-Svc-Route (interface rule 12 §3). */
-export function addressings({ proxyUrl, reference, environment, key = 'YOUR_KEY', path = '/' }: Addressed): {
-  byPath: CallSnippet;
-  byHeader: CallSnippet;
-} {
-  const headers = { 'X-Svc-Key': key, ...(environment ? { 'X-Svc-Environment': environment } : {}) };
-  return {
-    byPath: { url: `${proxyUrl}/${encodeURIComponent(reference)}${path}`, headers },
-    byHeader: { url: `${proxyUrl}/api${path}`, headers: { ...headers, 'X-Svc-Route': reference } },
-  };
-}

@@ -2,11 +2,16 @@
 
 import Link from 'next/link';
 import { useState } from 'react';
+import { curlOf } from '#components/shell/curl.ts';
+import { LANGUAGES } from '#components/shell/languages.ts';
 import { usePath, useScope } from '#components/trpc/provider.tsx';
-import { CodeBlock } from '#components/ui/code-block.tsx';
+import { CodeBlock, type Snippet } from '#components/ui/code-block.tsx';
 import { textLink } from '#components/ui/layout.tsx';
+import { onDemand } from '#components/ui/on-demand.ts';
 import { Segmented } from '#components/ui/tabs.tsx';
-import { addressings, callSnippets } from './call-snippets.ts';
+import { addressings, type CallSnippet } from './addressing.ts';
+
+const writer = onDemand(() => import('./call-snippets.ts').then((module) => module.callSnippets));
 
 export type CallThisProps = {
   reference: string;
@@ -16,14 +21,16 @@ export type CallThisProps = {
   path?: string | undefined;
 };
 
-/** The call of a route in four languages, addressed by path or by header. */
+/** The call of a route in each language, addressed by path or by header. */
 export function CallThis({ reference, environment, path: sample = '/' }: CallThisProps) {
   const { proxy_url } = useScope();
   const path = usePath();
   const [form, setForm] = useState<'byPath' | 'byHeader'>('byPath');
   const call = addressings({ proxyUrl: proxy_url, reference, environment, path: sample.startsWith('/') ? sample : `/${sample}` });
+  const write = writer.use(false) ?? curlFirst;
   return (
-    <div className="flex flex-col gap-2">
+    // biome-ignore lint/a11y/noStaticElementInteractions: whoever comes near does nothing by it; what they may press next is fetched.
+    <div className="flex flex-col gap-2" onPointerEnter={writer.fetch} onFocus={writer.fetch}>
       <Segmented
         label="How the route is addressed"
         size="sm"
@@ -34,7 +41,7 @@ export function CallThis({ reference, environment, path: sample = '/' }: CallThi
         value={form}
         onValueChange={setForm}
       />
-      <CodeBlock snippets={callSnippets(call[form])} />
+      <CodeBlock snippets={write(call[form])} />
       <p className="text-ink-3 text-xs">
         Put a key from{' '}
         <Link href={path('/api-keys')} className={textLink}>
@@ -44,4 +51,10 @@ export function CallThis({ reference, environment, path: sample = '/' }: CallThi
       </p>
     </div>
   );
+}
+
+/** Before the other languages are there, curl alone is written. */
+function curlFirst(call: CallSnippet): readonly [Snippet, ...Snippet[]] {
+  const [curl, ...others] = LANGUAGES;
+  return [{ ...curl, code: curlOf({ method: 'GET', ...call }) }, ...others.map((one) => ({ ...one, code: '' }))];
 }

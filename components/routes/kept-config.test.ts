@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { disagreement, type Start } from './config-conflict.ts';
 import type { Config, Draft } from './config-draft.ts';
-import { keptLabels, keptOf, restored } from './kept-config.ts';
+import { keptOf, restored } from './kept-config.ts';
+import { keptLabels } from './kept-labels.ts';
 
 const stored = {
   environment_name: 'staging',

@@ -1,7 +1,6 @@
 import type { Draft as Kept } from '#components/trpc/drafts.ts';
 import { localOf, type Start } from './config-conflict.ts';
 import type { Config, ConfigField, Draft } from './config-draft.ts';
-import { labelOf } from './setting-words.ts';
 
 type Drafts = Readonly<Record<string, Draft>>;
 type Starts = Readonly<Record<string, Start>>;
@@ -49,15 +48,6 @@ function startedFrom(start: Start, field: ConfigField, was: unknown): Start {
   const overridden_fields = start.isBase ? start.config.overridden_fields : inherited ? others : [...others, field];
   return { ...start, config: { ...start.config, ...(inherited ? {} : { [field]: was }), overridden_fields } as Config };
 }
-
-/** How the fields of a draft are called: `Timeout (ms) in production`. */
-export const keptLabels = ({ values, left_out }: Kept): Record<string, string> =>
-  Object.fromEntries(
-    [...Object.keys(values), ...left_out].map((name) => {
-      const [env, field] = placeOf(name);
-      return [name, `${labelOf(field)} in ${env}`];
-    }),
-  );
 
 /** `production.timeout_ms` apart again; names of environments have no dot. */
 export function placeOf(name: string): [env: string, field: ConfigField] {

@@ -21,7 +21,7 @@ import { RouteSection } from './route-section.tsx';
 import { TAB_LABELS, TABS, type Tab } from './route-tabs.ts';
 import { useConfigEditor } from './use-config-editor.ts';
 
-const DraftOffer = lazyPart(() => import('#components/trpc/draft-offer.tsx').then((module) => module.DraftOffer));
+const LeftConfig = lazyPart(() => import('./left-config.tsx').then((module) => module.LeftConfig));
 const DriftBanner = lazyPart(() => import('./drift-banner.tsx').then((module) => module.DriftBanner));
 
 /** One route. The environment chosen at the top is the one its tabs are about. */
@@ -124,9 +124,7 @@ function LoadedRoute({ route }: { route: RouteDetailData }) {
           onSelect: () => void setPlace({ tab: one === 'overview' ? null : one }, { history: 'push' }),
         }))}
       />
-      {editor.left && (
-        <DraftOffer draft={editor.left.draft} labels={editor.left.labels} onRestore={editor.left.restore} onDiscard={editor.left.discard} />
-      )}
+      {editor.left && <LeftConfig left={editor.left} />}
       <RouteSection {...{ tab, route, env, config, base, editor, colors, readOnly }} named={wanted ?? undefined} onEnvironment={choose} />
     </Page>
   );

@@ -25,7 +25,7 @@ import { QueryError } from '#components/trpc/query-error.tsx';
 import { useForbidden, useNamesOnly } from '#components/trpc/role.ts';
 import { BulkBar } from '#components/ui/bulk-bar.tsx';
 import { Button, LinkButton } from '#components/ui/button.tsx';
-import { useColumns } from '#components/ui/columns.tsx';
+import { ColumnsMenu, useColumns } from '#components/ui/columns.tsx';
 import { DataTable } from '#components/ui/data-table.tsx';
 import { Menu, type MenuEntry } from '#components/ui/dropdown-menu.tsx';
 import { type ActiveFilter, FilterBar } from '#components/ui/filter-bar.tsx';
@@ -133,6 +133,7 @@ export function RouteList() {
         onClear={clear}
       >
         <ViewsMenu page="routes" columns={choice} />
+        <ColumnsMenu choice={choice} />
       </FilterBar>
       {routes.error && !routes.data ? (
         <QueryError query={routes} what="The routes" />

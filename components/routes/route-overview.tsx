@@ -9,8 +9,8 @@ import { Time } from '#components/ui/time.tsx';
 import { CallThis } from './call-this.tsx';
 import type { Config } from './config-draft.ts';
 import { hostOf } from './host.ts';
+import { LastCalls } from './last-calls.tsx';
 import { RecentChanges } from './recent-changes.tsx';
-import { RouteCalls } from './route-calls.tsx';
 import type { RouteDetailData } from './route-data.ts';
 
 export type RouteOverviewProps = { route: RouteDetailData; env: string; config: Config; colors: ReadonlyMap<string, string> };
@@ -55,7 +55,7 @@ export function RouteOverview({ route, env, config, colors }: RouteOverviewProps
         <CallThis reference={route.slug ?? route.id} environment={named} />
       </SectionCard>
       <SectionCard title="Last calls">
-        <RouteCalls routeId={route.id} perPage={10} brief />
+        <LastCalls routeId={route.id} />
       </SectionCard>
       <SectionCard title="Last changes">
         <RecentChanges resourceId={route.id} />

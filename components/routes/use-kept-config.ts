@@ -5,7 +5,7 @@ import { useDraftPlace, useKeptChanges, useLeftDraft } from '#components/trpc/fo
 import { same } from '#components/ui/conflict.ts';
 import { localOf, type Start } from './config-conflict.ts';
 import type { Draft } from './config-draft.ts';
-import { keptLabels, keptOf, placeOf, restored } from './kept-config.ts';
+import { keptOf, placeOf, restored } from './kept-config.ts';
 
 type Drafts = Readonly<Record<string, Draft>>;
 type Starts = Readonly<Record<string, Start>>;
@@ -28,7 +28,6 @@ export function useKeptConfig(
   return (
     left && {
       draft: left,
-      labels: keptLabels(left),
       restore: (kept: Kept) => {
         onRestore(restored(kept, now));
         settle();

@@ -10,7 +10,7 @@ import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { useForbidden } from '#components/trpc/role.ts';
 import { Button } from '#components/ui/button.tsx';
-import { useColumns } from '#components/ui/columns.tsx';
+import { ColumnsMenu, useColumns } from '#components/ui/columns.tsx';
 import { DataTable } from '#components/ui/data-table.tsx';
 import type { MenuEntry } from '#components/ui/dropdown-menu.tsx';
 import { type ActiveFilter, FilterBar } from '#components/ui/filter-bar.tsx';
@@ -100,6 +100,7 @@ export function SecretList() {
           onClear={clear}
         >
           <ViewsMenu page="secrets" columns={choice} />
+          <ColumnsMenu choice={choice} />
           <Segmented
             label="View"
             value={search.view}

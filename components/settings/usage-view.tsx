@@ -17,7 +17,8 @@ import { Skeleton } from '#components/ui/skeleton.tsx';
 import { DailyCalls } from '#components/usage/daily-calls.tsx';
 import { ForecastMeter } from '#components/usage/forecast-meter.tsx';
 import { type Feature, PLANS, planFeature } from '#server/domain/plans/schema.ts';
-import { daysKept, FEATURE_WORDS, LIMIT_PAGES, LIMIT_WORDS } from './words.ts';
+import { daysKept } from './days-kept.ts';
+import { FEATURE_WORDS, LIMIT_PAGES, LIMIT_WORDS } from './words.ts';
 
 /** Every limit with what is used of it, what the plan includes, and what happens at the end of a limit. */
 export function UsageView() {

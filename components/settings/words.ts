@@ -1,4 +1,3 @@
-import { grouped } from '#components/ui/numbers.ts';
 import type { Feature, LimitKey } from '#server/domain/plans/schema.ts';
 
 /** What the limits of this release count, in the plural. A limit enters here with the thing it counts. */
@@ -30,9 +29,5 @@ export const LIMIT_PAGES: Partial<Record<LimitKey, string>> = {
   collections: '/collections',
   api_keys: '/api-keys',
 };
-
-/** How long something is kept; null is without an end. */
-export const daysKept = (days: number | null): string =>
-  days === null ? 'without an end' : days === 1 ? '1 day' : `${grouped(days)} days`;
 
 export const REGIONS: Record<string, string> = { us: 'United States', eu: 'European Union', au: 'Australia' };

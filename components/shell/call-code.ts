@@ -1,5 +1,6 @@
 import type { Snippet } from '#components/ui/code-block.tsx';
 import { curlOf, isVariable } from './curl.ts';
+import { LANGUAGES } from './languages.ts';
 
 export type ApiCall = {
   method: string;
@@ -13,14 +14,16 @@ export type ApiCall = {
 /** One call as a program of each language that runs as it stands: the status and the body are printed. */
 export function codeOf(call: ApiCall): readonly [Snippet, ...Snippet[]] {
   const sent = { ...call, headers: { ...call.headers, ...(call.body === undefined ? {} : { 'Content-Type': 'application/json' }) } };
-  return [
-    { id: 'curl', label: 'curl', language: 'bash', code: curlOf({ ...call, body: call.body as object | undefined }) },
-    { id: 'node', label: 'Node', language: 'javascript', code: node(sent) },
-    { id: 'python', label: 'Python', language: 'python', code: python(sent) },
-    { id: 'go', label: 'Go', language: 'text', code: go(sent) },
-    { id: 'php', label: 'PHP', language: 'text', code: php(sent) },
-    { id: 'ruby', label: 'Ruby', language: 'text', code: ruby(sent) },
-  ];
+  const code = {
+    curl: curlOf({ ...call, body: call.body as object | undefined }),
+    node: node(sent),
+    python: python(sent),
+    go: go(sent),
+    php: php(sent),
+    ruby: ruby(sent),
+  };
+  const [first, ...others] = LANGUAGES;
+  return [{ ...first, code: code[first.id] }, ...others.map((one) => ({ ...one, code: code[one.id] }))];
 }
 
 type Sent = ApiCall & { headers: Readonly<Record<string, string>> };

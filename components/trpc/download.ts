@@ -4,8 +4,6 @@ import { useState } from 'react';
 import { notifyFailed } from '#components/ui/toaster.tsx';
 import { useScope } from './provider.tsx';
 
-type Refused = { message?: string; request_id?: string };
-
 /**
  * Saves an export of the dashboard plane as a file. A plain link would not carry the workspace and the space, and would show a refusal as a page.
  */
@@ -15,21 +13,8 @@ export function useDownload(): { busy: boolean; save: (path: string) => Promise<
   const save = async (path: string) => {
     setBusy(true);
     try {
-      const response = await fetch(path, { headers: { 'x-svc-space': space, 'x-tenant-id': slug } });
-      if (!response.ok) {
-        const refused = (await response.json().catch(() => ({}))) as Refused;
-        notifyFailed(refused.message ?? 'The export failed. Try again.', refused.request_id);
-        return;
-      }
-      const url = URL.createObjectURL(await response.blob());
-      const link = document.createElement('a');
-      link.href = url;
-      link.download =
-        /filename="([^"]+)"/.exec(response.headers.get('content-disposition') ?? '')?.[1] ??
-        path.split('?')[0]?.split('/').at(-1) ??
-        'export';
-      link.click();
-      URL.revokeObjectURL(url);
+      const { saveExport } = await import('./save-export.ts');
+      await saveExport(path, { 'x-svc-space': space, 'x-tenant-id': slug });
     } catch {
       notifyFailed('Sallyport did not answer. Check your connection and try again.');
     } finally {

@@ -3,7 +3,7 @@
 import { Bookmark } from 'lucide-react';
 import { useState } from 'react';
 import { Button } from '#components/ui/button.tsx';
-import { type ColumnChoice, ColumnsMenu } from '#components/ui/columns.tsx';
+import type { ColumnChoice } from '#components/ui/columns.tsx';
 import { Menu, type MenuEntry } from '#components/ui/dropdown-menu.tsx';
 import { lazily, whenOpen } from '#components/ui/lazily.tsx';
 import { useViews, type View, type ViewPage } from './use-views.ts';
@@ -11,9 +11,13 @@ import { useViews, type View, type ViewPage } from './use-views.ts';
 const ManageViews = lazily(() => import('./manage-views.tsx').then((module) => module.ManageViews), whenOpen);
 const SaveView = lazily(() => import('./save-view.tsx').then((module) => module.SaveView), whenOpen);
 
-type Props = { page: ViewPage; columns?: ColumnChoice };
+type Props = {
+  page: ViewPage;
+  /** Which columns are left out belongs to a view, too. */
+  columns?: ColumnChoice;
+};
 
-/** Saved views and the choice of columns, for the end of a list's filter line. */
+/** Saved views, for the end of a list's filter line. */
 export function ViewsMenu({ page, columns }: Props) {
   const state = useViews(page, columns);
   const { views, current, plain, now, show, shareReason } = state;
@@ -58,7 +62,6 @@ export function ViewsMenu({ page, columns }: Props) {
           },
         ]}
       />
-      {columns && <ColumnsMenu choice={columns} />}
       <ManageViews
         state={state}
         open={asking === 'manage'}
