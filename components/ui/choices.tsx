@@ -1,7 +1,7 @@
 'use client';
 
 import { Check, Minus } from 'lucide-react';
-import { type ComponentProps, type ReactNode, useId } from 'react';
+import { type ChangeEvent, type ComponentProps, type ReactNode, useId } from 'react';
 import { cn } from './cn.ts';
 import { useFieldLabelId } from './field.tsx';
 import { DisabledReason } from './tooltip.tsx';
@@ -21,33 +21,20 @@ type ToggleProps = {
 
 export type CheckboxProps = ToggleProps & { indeterminate?: boolean };
 
-export function Checkbox({
-  checked,
-  onCheckedChange,
-  indeterminate,
-  label,
-  description,
-  disabled,
-  name,
-  hideLabel,
-  className,
-}: CheckboxProps) {
+/** Yes or no, for forms and rows: it takes effect when the form is saved. */
+export function Checkbox(props: CheckboxProps) {
+  const { indeterminate, label, description, disabled, hideLabel, className } = props;
   const id = useId();
   const Mark = indeterminate ? Minus : Check;
   return (
     <label className={cn('flex items-start gap-2', hideLabel && 'p-1', disabled && 'text-ink-3', className)}>
       <span className="relative mt-0.5 flex size-4 shrink-0">
         <input
-          type="checkbox"
+          {...controlOf(props, id)}
           ref={(box) => {
             if (box) box.indeterminate = indeterminate ?? false;
           }}
-          checked={checked}
-          onChange={(event) => onCheckedChange(event.target.checked)}
           disabled={disabled}
-          name={name}
-          aria-labelledby={`${id}-label`}
-          aria-describedby={description ? id : undefined}
           className="peer size-4 appearance-none rounded-xs border border-line-control bg-surface transition-colors checked:border-accent checked:bg-accent indeterminate:border-accent indeterminate:bg-accent disabled:opacity-55"
         />
         <Mark
@@ -65,22 +52,18 @@ export function Checkbox({
 export type SwitchProps = Omit<ToggleProps, 'disabled'> & { disabledReason?: string | undefined };
 
 /** On or off, at once: for settings that apply without a save button. In forms prefer `Checkbox`. */
-export function Switch({ checked, onCheckedChange, label, description, disabledReason, name, hideLabel, className }: SwitchProps) {
+export function Switch(props: SwitchProps) {
+  const { label, description, disabledReason, hideLabel, className } = props;
   const id = useId();
   const disabled = disabledReason !== undefined;
   return (
     <DisabledReason reason={disabledReason}>
       <label className={cn('flex items-start gap-2.5', disabled && 'text-ink-3', className)}>
         <input
-          type="checkbox"
+          {...controlOf(props, id)}
           // biome-ignore lint/a11y/useAriaPropsForRole: a checkbox tells its state by itself.
           role="switch"
-          checked={checked}
-          onChange={(event) => onCheckedChange(event.target.checked)}
           disabled={disabled}
-          name={name}
-          aria-labelledby={`${id}-label`}
-          aria-describedby={description ? id : undefined}
           className="mt-px flex h-4.5 w-8 shrink-0 appearance-none items-center rounded-full border border-line-control bg-line-control px-px transition-colors before:size-3.5 before:rounded-full before:bg-surface before:shadow-xs before:transition-transform before:duration-150 before:ease-out checked:border-accent checked:bg-accent checked:before:translate-x-3.5 checked:before:bg-on-accent disabled:opacity-55"
         />
         <LabelText {...{ id, label, description, hideLabel }} />
@@ -88,6 +71,16 @@ export function Switch({ checked, onCheckedChange, label, description, disabledR
     </DisabledReason>
   );
 }
+
+/** What a checkbox and a switch tell the browser alike. */
+const controlOf = ({ checked, onCheckedChange, name, description }: Omit<ToggleProps, 'disabled'>, id: string) => ({
+  type: 'checkbox',
+  checked,
+  onChange: (event: ChangeEvent<HTMLInputElement>) => onCheckedChange(event.target.checked),
+  name,
+  'aria-labelledby': `${id}-label`,
+  'aria-describedby': description ? id : undefined,
+});
 
 function LabelText({ id, label, description, hideLabel }: { id: string } & Pick<ToggleProps, 'label' | 'description' | 'hideLabel'>) {
   return (

@@ -29,22 +29,13 @@ type Shared = {
 
 export type ComboboxProps = Shared & { value: string | null; onValueChange: (value: string | null) => void };
 
+/** The field of `Combobox` and its list, once somebody comes to it. */
 export function ComboboxView({ value, onValueChange, begun, ...shared }: ComboboxProps & { begun: Begun }) {
-  const { options, placeholder = 'Search…', label, onQueryChange, disabled, className } = shared;
+  const { options, placeholder = 'Search…', label, className } = shared;
   const wired = useFieldControl();
   const chosen = options.find((option) => option.value === value) ?? null;
   return (
-    <Base.Root
-      items={options}
-      value={chosen}
-      onValueChange={(next) => onValueChange(next?.value ?? null)}
-      onInputValueChange={onQueryChange}
-      filter={onQueryChange ? null : undefined}
-      isItemEqualToValue={(a, b) => a.value === b.value}
-      disabled={disabled}
-      autoHighlight
-      defaultOpen={begun === 'open'}
-    >
+    <Base.Root value={chosen} onValueChange={(next) => onValueChange(next?.value ?? null)} {...rootOf(shared, begun)}>
       <Base.InputGroup className={cn(oneLook, className)}>
         <Base.Input
           {...wired}
@@ -74,22 +65,17 @@ export function ComboboxView({ value, onValueChange, begun, ...shared }: Combobo
 
 export type MultiComboboxProps = Shared & { values: readonly string[]; onValuesChange: (values: string[]) => void };
 
+/** The field of `MultiCombobox` and its list, once somebody comes to it. */
 export function MultiComboboxView({ values, onValuesChange, begun, ...shared }: MultiComboboxProps & { begun: Begun }) {
-  const { options, placeholder = 'Add…', label, onQueryChange, disabled, className } = shared;
+  const { options, placeholder = 'Add…', label, className } = shared;
   const wired = useFieldControl();
   const chosen = values.map((value) => options.find((option) => option.value === value) ?? { value, label: value });
   return (
     <Base.Root
       multiple
-      items={options}
       value={chosen}
       onValueChange={(next) => onValuesChange(next.map((option) => option.value))}
-      onInputValueChange={onQueryChange}
-      filter={onQueryChange ? null : undefined}
-      isItemEqualToValue={(a, b) => a.value === b.value}
-      disabled={disabled}
-      autoHighlight
-      defaultOpen={begun === 'open'}
+      {...rootOf(shared, begun)}
     >
       <Base.InputGroup className={cn(manyLook, className)}>
         <Base.Chips className="contents">
@@ -117,6 +103,17 @@ export function MultiComboboxView({ values, onValuesChange, begun, ...shared }: 
     </Base.Root>
   );
 }
+
+/** How both kinds find, compare and open. */
+const rootOf = ({ options, onQueryChange, disabled }: Shared, begun: Begun) => ({
+  items: options,
+  onInputValueChange: onQueryChange,
+  filter: onQueryChange ? null : undefined,
+  isItemEqualToValue: (a: SelectOption, b: SelectOption) => a.value === b.value,
+  disabled,
+  autoHighlight: true,
+  defaultOpen: begun === 'open',
+});
 
 function OptionList({ loading, emptyText = 'Nothing matches.' }: Shared) {
   const host = useLayerHost();
