@@ -21,6 +21,7 @@ export type KeySearch = {
   per_page: number;
 };
 
+/** The address of the list as its query. */
 export const keyListInput = ({ show, kind, sort, order, page, per_page }: KeySearch) => ({
   page,
   per_page,

@@ -29,6 +29,7 @@ export type AuditSearch = {
   request_id: string | null;
 };
 
+/** Whether a text of the address is a time. */
 export const isTime = (text: string | null): text is string => text !== null && !Number.isNaN(Date.parse(text));
 
 /** The filters of an address as the endpoints take them; equal on the server and in the browser. */

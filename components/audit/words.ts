@@ -39,11 +39,13 @@ export const thingOf = (type: string): string => THINGS[type] ?? type.replaceAll
 /** `created` from `create`: an entry reads as a sentence. */
 export const verbOf = (action: string): string => VERBS[action] ?? action.replaceAll(/[._]/g, ' ');
 
+/** The name of what an entry is about, if it kept one. */
 export const nameOf = (entry: Pick<Entry, 'details'>): string | undefined => {
   const name = entry.details.name;
   return typeof name === 'string' && name !== '' ? name : undefined;
 };
 
+/** Who did it, by name. */
 export function actorOf(entry: Pick<Entry, 'actor'>): string {
   const { label, type } = entry.actor;
   if (label) return label;

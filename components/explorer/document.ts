@@ -119,6 +119,7 @@ export function withoutNull(schema: Schema): { schema: Schema; nullable: boolean
 
 /** How a field is best edited. */
 export type FieldKind = 'text' | 'secret' | 'number' | 'flag' | 'choice' | 'words' | 'json';
+/** Which field a value of a schema is typed into. */
 export function kindOf(given: Schema): FieldKind {
   const { schema } = withoutNull(given);
   if (schema['x-secret']) return 'secret';

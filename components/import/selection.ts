@@ -6,6 +6,7 @@ export type Selection = {
   secrets: Readonly<Record<string, { name: string; value: string }>>;
 };
 
+/** All that a proposal holds. */
 export const everything = (proposal: Proposal): Selection => ({
   routes: Object.fromEntries(
     proposal.routes.map((route) => [route.name, { chosen: true, name: route.name, target_base_url: route.target_base_url }]),

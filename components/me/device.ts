@@ -24,4 +24,5 @@ export function deviceOf(userAgent: string | null): string {
   return system ? `${program} on ${system}` : program;
 }
 
+/** Whether a user agent is that of a phone. */
 export const isPhone = (userAgent: string | null): boolean => /iPhone|Android.*Mobile/.test(userAgent ?? '');

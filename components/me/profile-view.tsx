@@ -22,6 +22,7 @@ import { usePersonCall } from './person-calls.ts';
 
 type Person = z.output<typeof Me>;
 const ME = ['me'] as const;
+/** The signed-in person and their workspaces. */
 export const useMe = () => {
   const call = usePersonCall();
   return useQuery({ queryKey: ME, queryFn: () => call<Person>('GET', '/auth/me') });

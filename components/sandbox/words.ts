@@ -7,6 +7,7 @@ export type Plan = Omit<inferRouterOutputs<AppRouter>['sandbox']['promote'], 'wa
 export type Item = Plan['items'][number];
 export type Space = Plan['to'];
 
+/** The name of a space. */
 export const spaceWord = (space: Space): string => (space === 'live' ? 'Live' : 'Test');
 
 export const KINDS: Record<Item['type'], { one: string; many: string }> = {

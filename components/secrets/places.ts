@@ -16,6 +16,7 @@ export function useCollections() {
   return useQuery({ ...trpc.collections.list.queryOptions({ per_page: 100 }), staleTime: 60_000 }).data?.data;
 }
 
+/** Environments as the options of a select. */
 export const environmentOptions = (list: ReturnType<typeof useEnvironments>): SelectOption[] =>
   (list ?? []).map(
     ({ name, display_name }) => ({ value: name, label: display_name, detail: name === display_name ? undefined : name }) as SelectOption,

@@ -14,6 +14,7 @@ const kinds = {
   certificate: { icon: Award, label: 'Certificate' },
 } as const;
 
+/** What kind of secret it is, as an icon and a word. */
 export function SecretKind({ type }: { type: SecretRow['secret_type'] }) {
   const { icon: Icon, label } = kinds[type];
   return (
@@ -26,6 +27,7 @@ export function SecretKind({ type }: { type: SecretRow['secret_type'] }) {
 export type ListedSecret = SecretRow & { traffic: Traffic | undefined };
 const column = columnsFor<ListedSecret>();
 
+/** The columns of the list of secrets. */
 export const secretColumns = (environments: readonly EnvironmentLook[] | undefined, collectionName: (id: string) => string | undefined) => [
   column.accessor('name', {
     header: 'Name',

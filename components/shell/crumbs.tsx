@@ -10,6 +10,7 @@ export type Crumb = { label: string; href?: string };
 
 const CrumbContext = createContext<{ crumbs: readonly Crumb[]; set: (crumbs: readonly Crumb[]) => void } | undefined>(undefined);
 
+/** Around the bar and the page: a page tells its crumbs, the bar shows them. */
 export function CrumbProvider({ children }: { children: ReactNode }) {
   const [crumbs, set] = useState<readonly Crumb[]>([]);
   return <CrumbContext value={{ crumbs, set }}>{children}</CrumbContext>;

@@ -13,6 +13,7 @@ export function Mark({ className }: { className?: string }) {
   );
 }
 
+/** The mark with the name beside it. */
 export function Wordmark({ className }: { className?: string }) {
   return (
     <span className={cn('inline-flex items-center gap-2 font-semibold text-base tracking-tight', className)}>

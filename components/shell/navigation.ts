@@ -260,6 +260,7 @@ export const personal: readonly NavItem[] = [
 
 export type Place = { slug: string; space: Space };
 
+/** Where an item leads from a place. */
 export function hrefOf(item: Pick<NavItem, 'scope' | 'path'>, { slug, space }: Place): string {
   if (item.scope === 'person') return item.path;
   return item.scope === 'workspace' ? `/${slug}${item.path}` : `/${slug}/${space}${item.path}`;

@@ -4,6 +4,7 @@ export type Recent = { id: string; type: string; title: string; url: string; spa
 const KEPT = 8;
 const PREFIX = 'recent:';
 
+/** What was visited lately in a workspace, the last first. */
 export function recentsOf(slug: string): Recent[] {
   try {
     const rows: unknown = JSON.parse(localStorage.getItem(PREFIX + slug) ?? '[]');
@@ -15,6 +16,7 @@ export function recentsOf(slug: string): Recent[] {
   }
 }
 
+/** Notes a visit. */
 export function addRecent(slug: string, recent: Recent): void {
   try {
     const others = recentsOf(slug).filter(({ url }) => url !== recent.url);
@@ -24,6 +26,7 @@ export function addRecent(slug: string, recent: Recent): void {
   }
 }
 
+/** At sign-out: nobody else learns what was visited. */
 export function forgetRecents(): void {
   try {
     for (const key of Object.keys(localStorage)) if (key.startsWith(PREFIX)) localStorage.removeItem(key);

@@ -80,6 +80,7 @@ export function Initial({ name, round }: { name: string; round?: boolean }) {
   );
 }
 
+/** The choice of colours. */
 export function ThemeMenu() {
   const { theme, density, setTheme, setDensity } = useKeptAppearance();
   const Icon = themes.find((one) => one.theme === theme)?.icon ?? Monitor;
@@ -110,6 +111,7 @@ type HelpMenuProps = {
   onShortcuts: () => void;
 };
 
+/** Documentation, what is new, and the sheet of shortcuts. */
 export function HelpMenu({ docsHref, unread, onNews, onShortcuts }: HelpMenuProps) {
   const news = unread === 0 ? undefined : `${unread} you have not seen`;
   return (

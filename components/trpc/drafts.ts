@@ -37,6 +37,7 @@ export function keepDraft(place: DraftPlace, draft: Omit<Draft, 'left_out'>, sec
   }
 }
 
+/** What was left at a place; undefined for nothing, and for what cannot be read. */
 export function draftAt(place: DraftPlace): Draft | undefined {
   try {
     const found = JSON.parse(sessionStorage.getItem(keyOf(place)) ?? 'null') as Draft | null;
@@ -46,6 +47,7 @@ export function draftAt(place: DraftPlace): Draft | undefined {
   }
 }
 
+/** Forgets what was left at a place. */
 export function dropDraft(place: DraftPlace): void {
   try {
     sessionStorage.removeItem(keyOf(place));

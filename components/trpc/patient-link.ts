@@ -19,6 +19,7 @@ function note(more: 1 | -1): void {
 
 /** Whether calls of this tab wait because it asked too fast. */
 export const isWaiting = (): boolean => waiting > 0;
+/** `isWaiting`, for what shows it. */
 export const useIsWaiting = (): boolean =>
   useSyncExternalStore(
     (notify) => {

@@ -29,6 +29,7 @@ export function useFeatureReason(feature: Feature): string | undefined {
   return `The ${plan.data?.plan ?? 'current'} plan does not include this. Settings, Usage shows which plan does.`;
 }
 
+/** Whether it is the plan that refused. */
 export const isPlanRefusal = (refusal: Pick<RefusalView, 'type'> | undefined): boolean =>
   refusal?.type === 'plan_limit' || refusal?.type === 'plan_feature';
 

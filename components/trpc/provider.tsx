@@ -32,6 +32,7 @@ export type Scope = {
 
 const ScopeContext = createContext<Scope | null>(null);
 
+/** The scope of the page. @throws outside `DashboardData` */
 export function useScope(): Scope {
   const scope = useContext(ScopeContext);
   if (!scope) throw new Error('useScope stands outside DashboardData');

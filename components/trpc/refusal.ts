@@ -24,6 +24,7 @@ export function refusalView(error: unknown): RefusalView {
  * is the member of the list with its id.
  */
 export type Stale<Row> = { current: Row; current_updated_at: string };
+/** Of a refusal because somebody else saved first, the row as it is now. */
 export function staleOf<Row>(error: unknown, id?: unknown): Stale<Row> | undefined {
   const data = (error as { data?: { code?: string; current?: Row | { id?: unknown }[]; current_updated_at?: string } | null } | null)?.data;
   if (data?.code !== 'conflict' || !data.current || !data.current_updated_at) return undefined;

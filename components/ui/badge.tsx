@@ -66,6 +66,7 @@ function statusTone(status: number | null | undefined): Tone {
   return status >= 300 ? 'neutral' : 'good';
 }
 
+/** The status of a call, coloured by its class; a dash for a call without an answer. */
 export function HttpStatus({ status, className }: { status: number | null | undefined; className?: string }) {
   return (
     <Badge tone={statusTone(status)} mono className={cn('figures', className)}>

@@ -45,6 +45,7 @@ export type ButtonProps = Omit<ComponentProps<'button'>, 'disabled'> &
     disabled?: boolean | undefined;
   };
 
+/** A button. One that is disabled with a reason stays in reach of the keyboard and says why. */
 export function Button(props: ButtonProps) {
   const { variant, size, icon, loading, disabledReason, keys, className, children, onClick, disabled, type = 'button', ...rest } = props;
   const reasonId = useId();
@@ -111,6 +112,7 @@ export type IconButtonProps = Omit<ButtonProps, 'children' | 'icon'> & {
   tooltipSide?: 'top' | 'bottom' | 'left' | 'right';
 };
 
+/** A button of an icon alone; its label is its name and its tooltip. */
 export function IconButton({ label, icon, size, variant = 'ghost', className, tooltipSide = 'top', keys, ...rest }: IconButtonProps) {
   const working = useWorkingKeys(keys);
   const button = (

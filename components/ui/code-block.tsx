@@ -39,6 +39,7 @@ export type CodeBlockProps = {
   className?: string;
 };
 
+/** Code with its copy button; several languages stand as tabs. */
 export function CodeBlock({ snippets, title, wrap, onCopied, className }: CodeBlockProps) {
   const [chosen, setChosen] = useState<string>(snippets[0].id);
   const snippet = snippets.find((one) => one.id === chosen) ?? snippets[0];

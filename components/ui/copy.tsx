@@ -37,6 +37,7 @@ export type CopyButtonProps = {
   onCopied?: () => void;
 };
 
+/** Copies a value, and says whether that worked. */
 export function CopyButton({
   value,
   label,

@@ -24,6 +24,7 @@ export type DialogProps = {
   initialFocus?: RefObject<HTMLElement | null>;
 };
 
+/** What `Dialog` shows, once it was opened. */
 export function DialogView({
   open,
   onOpenChange,

@@ -14,6 +14,7 @@ export type MenuProps = MenuListProps & {
   trigger: ReactElement<Record<string, unknown>>;
 };
 
+/** A list of actions, links or choices behind a button. */
 export function Menu({ trigger, ...list }: MenuProps) {
   const { button, state } = usePopupTrigger(trigger, 'menu', popup.fetch);
   const Popup = popup.use(state?.open ?? false);

@@ -16,6 +16,7 @@ export type InputProps = Omit<ComponentProps<'input'>, 'size' | 'prefix'> & {
 
 export const controlHeight = { sm: 'h-7', md: 'h-8', lg: 'h-10' } as const;
 
+/** A line of text, with what stands before and after it inside its frame. */
 export function Input({ prefix, suffix, icon, mono, size = 'md', className, ...rest }: InputProps) {
   const wired = useFieldControl(rest);
   const technical = mono ? { spellCheck: false, autoCapitalize: 'none', autoCorrect: 'off' } : {};

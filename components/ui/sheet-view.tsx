@@ -28,6 +28,7 @@ export type SheetProps = {
   dismissible?: boolean;
 };
 
+/** What `Sheet` shows, once it was opened. */
 export function SheetView(props: SheetProps) {
   const {
     open,

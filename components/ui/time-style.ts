@@ -7,6 +7,7 @@ export type TimeStyle = { times: 'local' | 'utc'; date_format: string | null };
 
 export const TimeStyleContext = createContext<TimeStyle>({ times: 'local', date_format: null });
 
+/** How the person has times written. */
 export const useTimeStyle = (): TimeStyle => useContext(TimeStyleContext);
 
 /** For Intl: UTC, or the zone of the viewer. */

@@ -13,6 +13,7 @@ export const cornerMounted = new Promise<void>((resolve) => {
   mounted = resolve;
 });
 
+/** The corner itself. */
 export function ToasterView() {
   useEffect(() => mounted(), []);
   const { theme } = useAppearance();

@@ -33,6 +33,7 @@ export function notifyFailed(message: string, requestId?: string): void {
   void toasts().then((toast) => toast.error(message, { duration: 12_000, description }));
 }
 
+/** Something to know, that asks for nothing. */
 export function notify(message: string, description?: ReactNode): void {
   void toasts().then((toast) => toast.info(message, { description }));
 }
