@@ -10,6 +10,10 @@ import { ReviewStep } from './review-step.tsx';
 import type { Picks } from './use-plan.ts';
 import { type Item, KINDS, type Plan } from './words.ts';
 
+/** Thousands do not fit into an address: it then says only that there are many, and a reload asks for them again. */
+const MANY = 'many';
+const MOST_NAMED = 25;
+
 /** What is picked stands in the address as `route:<id>`: a link can lead to the plan of one thing, and a reload keeps it. */
 function picksOf(texts: readonly string[]): Exclude<Picks, 'all'> {
   return texts.flatMap((text) => {
@@ -22,14 +26,15 @@ function picksOf(texts: readonly string[]): Exclude<Picks, 'all'> {
 export function PromoteView() {
   const { space } = useScope();
   const [texts, setTexts] = useQueryState('items', parseAsArrayOf(parseAsString).withDefault([]));
-  // Thousands do not fit into an address.
-  const [many, setMany] = useState<Exclude<Picks, 'all'>>();
-  const [done, setDone] = useState<Plan>();
-  const picks = many ?? picksOf(texts);
+  const [many, setMany] = useState<Exclude<Picks, 'all'>>([]);
+  const [done, setDone] = useState<{ plan: Plan; at: string }>();
+  const at = texts.join();
+  const picks = at === MANY ? many : picksOf(texts);
   const choose = (chosen: Exclude<Picks, 'all'>) => {
     setDone(undefined);
-    setMany(chosen.length > 25 ? chosen : undefined);
-    void setTexts(chosen.length > 25 || chosen.length === 0 ? null : chosen.map(({ type, id }) => `${type}:${id}`), { history: 'push' });
+    setMany(chosen);
+    const named = chosen.length > MOST_NAMED ? [MANY] : chosen.map(({ type, id }) => `${type}:${id}`);
+    void setTexts(named.length === 0 ? null : named, { history: 'push' });
   };
   return (
     <Page>
@@ -41,10 +46,11 @@ export function PromoteView() {
             : 'Configuration goes from Live to Test, to be tried there. Values of secrets, keys and logs stay here; routes arrive switched off.'
         }
       />
-      {done ? (
-        <Promoted plan={done} onAgain={() => choose([])} />
+      {/* Back leads to where it led before: what is done stands at its own address only. */}
+      {done?.at === at ? (
+        <Promoted plan={done.plan} onAgain={() => choose([])} />
       ) : picks.length > 0 ? (
-        <ReviewStep picks={picks} onBack={() => choose([])} onDone={setDone} />
+        <ReviewStep picks={picks} onBack={() => choose([])} onDone={(plan) => setDone({ plan, at })} />
       ) : (
         <PickStep onPicked={choose} />
       )}
