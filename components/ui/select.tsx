@@ -20,12 +20,12 @@ export type SelectProps<V extends string> = {
   /** The name, when no `Field` gives one. */
   label?: string;
   size?: 'sm' | 'md' | 'lg';
-  name?: string;
   disabled?: boolean | undefined;
   className?: string;
   onBlur?: () => void;
 };
 
+/** A choice of one from a list; the list is fetched when somebody comes near. */
 export function Select<V extends string>(props: SelectProps<V>) {
   const { options, value, onValueChange, placeholder = 'Choose…', label, size = 'md', disabled, className, onBlur } = props;
   const wired = useFieldControl();

@@ -37,6 +37,7 @@ export type TooltipProps = {
   align?: 'start' | 'center' | 'end';
 };
 
+/** Words beside a control, on hovering and on focus by keyboard; their code is fetched when somebody comes near. */
 export function Tooltip({ content, children, side = 'top', align = 'center' }: TooltipProps) {
   const [anchor, setAnchor] = useState<Element>();
   const [open, setOpen] = useState(false);
