@@ -1,7 +1,6 @@
 import type { Prisma } from '#server/generated/prisma/client.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
-import type { AuditKey } from './store.ts';
 
 /** An entry of either store, before anybody decides who may see its details. */
 export type AuditRow = {
@@ -22,8 +21,8 @@ export type AuditRow = {
 };
 
 /** The rows behind keys, in the order of the keys. */
-export async function rowsOf(tx: Tx, ctx: Ctx, keys: readonly Pick<AuditKey, 'seq' | 'store'>[]): Promise<AuditRow[]> {
-  const seqs = (store: AuditKey['store']) => keys.filter((k) => k.store === store).map((k) => k.seq);
+export async function rowsOf(tx: Tx, ctx: Ctx, keys: readonly Pick<AuditRow, 'seq' | 'store'>[]): Promise<AuditRow[]> {
+  const seqs = (store: AuditRow['store']) => keys.filter((k) => k.store === store).map((k) => k.seq);
   const general = seqs('general');
   const critical = seqs('critical');
   const rows = [
