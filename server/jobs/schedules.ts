@@ -9,8 +9,8 @@ import { resumeRewraps, rewrap, rotateRootKey } from '#server/domain/keys/servic
 import { pruneMails, sweepMails } from '#server/domain/mail/service.ts';
 import { tidyPeople } from '#server/domain/people/service.ts';
 import { anchorAll } from '#server/domain/request-logs/anchors.ts';
+import { foldMinutes } from '#server/domain/request-logs/folding.ts';
 import { forgetResetTests } from '#server/domain/request-logs/forgetting/service.ts';
-import { foldQuarters } from '#server/domain/request-logs/quarters.ts';
 import { pruneRequestLogs, tendPartitions } from '#server/domain/request-logs/retention.ts';
 import { pruneIdempotency, retentionWindows } from '#server/domain/retention/service.ts';
 import { fetchDueIcons } from '#server/domain/routes/service.ts';
@@ -32,7 +32,7 @@ export const schedules = {
   tell_of_ending_secrets: ['50 * * * *', ({ now }) => tellOfEndingSecrets(db(), now)],
   tell_of_usage: ['*/10 * * * *', ({ now }) => tellOfUsage(db(), now)],
   resume_rewraps: ['* * * * *', ({ signal }) => resumeRewraps({ signal })],
-  fold_log_quarters: ['* * * * *', () => foldQuarters()],
+  fold_log_minutes: ['* * * * *', () => foldMinutes()],
   anchor_request_logs: ['*/15 * * * *', ({ now }) => anchorAll(now)],
   rotate_root_key: ['*/10 * * * *', () => rotateRootKey()],
   tidy_people: ['20 * * * *', ({ now }) => tidyPeople(db(), now)],

@@ -11,7 +11,8 @@ import { workspace } from '#server/testing/workspace.ts';
 import { bucketOf, emptyBuckets, percentile } from './buckets.ts';
 import { call } from './call.fixture.ts';
 import { LogStatsQuery } from './figures.schema.ts';
-import { foldQuarters, readingOf } from './quarters.ts';
+import { foldMinutes } from './folding.ts';
+import { carve, readingOf } from './reading.ts';
 import { pruneSpace } from './retention.ts';
 import { logStats } from './stats.ts';
 
@@ -52,7 +53,8 @@ const anyCall = (ctx: Ctx, { upTo, one }: Dice, ago: number): LogRow =>
 
 /** As it is after the job was away for hours. */
 const unfold = async (hours: number) => {
-  for (const table of ['request_quarters', 'caller_quarters', 'late_quarters']) await sql().query(`delete from ${table}`);
+  for (const table of ['request_quarters', 'caller_quarters', 'request_blocks', 'caller_blocks', 'late_quarters'])
+    await sql().query(`delete from ${table}`);
   await sql().query("update folded_quarters set until = date_bin('15 minutes', now() - $1 * interval '1 hour', 'epoch')", [hours]);
 };
 
@@ -126,7 +128,7 @@ async function assertTrue(ctx: Ctx, from: Date, to: Date, asked: { route_id?: st
 /** Spans of every length, most of which begin and end in the midst of a quarter. */
 async function assertSpans(ctx: Ctx, die: Dice, count: number) {
   for (let i = 0; i < count; i++) {
-    const from = Date.now() - die.upTo(40 * HOUR) - MINUTE;
+    const from = Date.now() - die.upTo(die.one([40, 40, 500]) * HOUR) - MINUTE;
     const to = from + 1 + die.upTo(Date.now() - from);
     const asked = die.one([{}, {}, { route_id: routes[0] }, { environment: 'staging' }, { api_key_id: callers[0] }]);
     await assertTrue(ctx, new Date(from), new Date(to), asked);
@@ -151,41 +153,70 @@ for (const seed of [3, 41])
         () => write(4 * MINUTE),
         () => write(2 * HOUR),
         () => write(40 * HOUR),
-        () => foldQuarters(),
+        () => foldMinutes(),
         prune,
-        () => Promise.all([write(40 * HOUR), foldQuarters(), write(4 * MINUTE)]),
+        () => Promise.all([write(40 * HOUR), foldMinutes(), write(4 * MINUTE)]),
         async () => {
-          await Promise.all([write(40 * HOUR), prune(), foldQuarters()]);
+          await Promise.all([write(40 * HOUR), prune(), foldMinutes()]);
           // A call of long ago that is written while its minute goes is taken by the next run.
           await prune();
         },
       ])();
       for (const space of [w.live, w.test]) await assertSpans({ ...space, now: new Date() }, die, 2);
     }
-    await foldQuarters();
-    assert.ok((await sql().query('select from request_quarters')).rowCount, 'quarters were added up');
+    await foldMinutes();
+    for (const table of ['request_quarters', 'caller_quarters', 'request_blocks', 'caller_blocks'])
+      assert.ok((await sql().query(`select from ${table}`)).rowCount, `${table} were added up`);
     assert.equal((await sql().query('select from late_quarters')).rowCount, 0, 'no mark is left');
     for (const space of [w.live, w.test]) await assertSpans({ ...space, now: new Date() }, die, 12);
   });
 
-test('a day that is over is read from its quarters, and what is written late from its minutes until the job comes', async () => {
+test('days that are over are read six hours at once, and what is written late from its minutes until the job comes', async () => {
   const w = await workspace();
-  await unfold(26);
-  await foldQuarters();
-  const [from, to] = [new Date(Date.now() - 24 * HOUR), new Date()];
-  const reading = () => read(w.live, (tx) => readingOf(tx, w.live, from, to));
-  const minutesOf = ({ minutes }: Awaited<ReturnType<typeof reading>>) =>
-    minutes.reduce((sum, { from, end }) => sum + (end.getTime() - from.getTime()) / MINUTE, 0);
-  assert.ok(minutesOf(await reading()) <= 15 + 36, 'a quarter at the beginning and what is not settled at the end');
-  const at = new Date(Math.floor((Date.now() - 5 * HOUR) / QUARTER) * QUARTER + 7 * MINUTE);
-  await insertRows(sql(), [call(w.live, { ts: at.toISOString() })]);
-  assert.deepEqual((await reading()).quarters.without, [new Date(Math.floor(at.getTime() / QUARTER) * QUARTER)]);
-  assert.deepEqual((await read(w.test, (tx) => readingOf(tx, w.test, from, to))).quarters.without, [], 'of its own space only');
-  assert.deepEqual((await read((await workspace()).live, (tx) => readingOf(tx, w.live, from, to))).quarters.without, [], 'and workspace');
-  await foldQuarters();
-  assert.deepEqual((await reading()).quarters.without, []);
-  const { rows } = await sql().query('select count::int from request_quarters where tenant_id = $1', [w.tenant.id]);
-  assert.deepEqual(rows, [{ count: 1 }]);
+  await unfold(80);
+  await foldMinutes();
+  const [from, to] = [new Date(Date.now() - 72 * HOUR), new Date()];
+  const reading = (ctx = w.live) => read(ctx, (tx) => readingOf(tx, ctx, from, to));
+  const length = (spans: readonly { from: number; end: number }[], of: number) =>
+    spans.reduce((sum, { from, end }) => sum + (end - from) / of, 0);
+  const before = await reading();
+  assert.ok(length(before.minutes, MINUTE) <= 15 + 36, 'a quarter at the beginning and what is not settled at the end');
+  assert.ok(length(before.quarters, QUARTER) <= 2 * 24);
+  assert.ok(length(before.blocks, 6 * HOUR) >= 10);
+  const block = before.blocks[0]!.from + 6 * HOUR;
+  const quarter = block + 3 * QUARTER;
+  await insertRows(sql(), [call(w.live, { ts: new Date(quarter + 7 * MINUTE).toISOString() })]);
+  const marked = await reading();
+  assert.ok(marked.minutes.some((span) => span.from === quarter && span.end === quarter + QUARTER));
+  assert.equal(length(marked.quarters, QUARTER) - length(before.quarters, QUARTER), 23);
+  assert.ok(!marked.blocks.some((span) => span.from <= quarter && quarter < span.end));
+  assert.deepEqual(await reading(w.test), before, 'of its own space only');
+  assert.deepEqual(await reading((await workspace()).live), before, 'and workspace');
+  await foldMinutes();
+  assert.deepEqual(await reading(), before);
+  for (const table of ['request_quarters', 'request_blocks'])
+    assert.deepEqual(
+      (await sql().query(`select count::int from ${table} where tenant_id = $1`, [w.tenant.id])).rows,
+      [{ count: 1 }],
+      table,
+    );
+});
+
+test('a span is carved into whole cells and what is beside them, without a gap or an overlap', () => {
+  const die = dice(11);
+  for (let i = 0; i < 500; i++) {
+    const from = die.upTo(100);
+    const spans = [{ from, end: from + die.upTo(200) }];
+    const points = Array.from({ length: die.upTo(5) }, () => die.upTo(400));
+    const { whole, rest } = carve(spans, 20, points);
+    const sorted = [...whole, ...rest].sort((a, b) => a.from - b.from);
+    for (const [n, span] of sorted.entries()) assert.equal(span.from, n === 0 ? spans[0]!.from : sorted[n - 1]!.end);
+    if (sorted.length > 0) assert.equal(sorted.at(-1)!.end, spans[0]!.end);
+    for (const span of whole) {
+      assert.ok(span.from % 20 === 0 && span.end % 20 === 0);
+      assert.ok(!points.some((point) => point >= span.from && point < span.end));
+    }
+  }
 });
 
 test('a quarter waits for a writer that may still add to it without a mark', async () => {
@@ -196,14 +227,14 @@ test('a quarter waits for a writer that may still add to it without a mark', asy
   await writer.query('insert into request_logs (request_id, tenant_id, sandbox, ts) values ($1, $2, false, now())', [newId(), w.tenant.id]);
   const writing = Date.now();
   // A writer cannot be made to hang for a quarter of an hour: instead, quarters count as settled that far before their end.
-  await foldQuarters(-60);
+  await foldMinutes(-60);
   const until = async () => (await sql().query<{ until: Date }>('select until from folded_quarters')).rows[0]?.until.getTime() ?? 0;
   const held = await until();
   assert.ok(held > writing - HOUR, 'the quarters before it are added up');
   assert.ok(held <= writing, 'its own is not');
   await writer.query('commit');
   writer.release();
-  await foldQuarters(-60);
+  await foldMinutes(-60);
   assert.ok((await until()) > writing + 30 * MINUTE);
   await unfold(2);
 });

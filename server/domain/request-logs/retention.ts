@@ -3,7 +3,7 @@ import { SANDBOX_LOG_DAYS, type Windows, windowEnd } from '#server/domain/retent
 import { sql } from '#server/platform/db.ts';
 import { log } from '#server/platform/log.ts';
 import { KEPT_DAYS } from './days.ts';
-import { WITHOUT_FOLDING } from './quarters.ts';
+import { WITHOUT_FOLDING } from './folding.ts';
 import { ROLLUPS } from './rollups.ts';
 import { ADD_TOTALS, FORGET_TOTALS, takenFrom } from './totals.ts';
 
@@ -62,16 +62,19 @@ export async function pruneSpace(tenantId: string, sandbox: boolean, before: Dat
   return removed;
 }
 
-/** The quarter that is cut is marked: its minutes are read until it is added up again. */
+/** Of the six hours that are cut one quarter is marked: what is left of them is read piece by piece until it is added up again. */
 async function forgetMinutes(client: PoolClient, tenantId: string, sandbox: boolean, until: Date): Promise<void> {
-  for (const { minutes, quarters } of ROLLUPS) {
-    await client.query(`delete from ${minutes} where tenant_id = $1 and sandbox = $2 and minute < $3`, [tenantId, sandbox, until]);
-    await client.query(`delete from ${quarters} where tenant_id = $1 and sandbox = $2 and quarter < $3`, [tenantId, sandbox, until]);
-  }
+  for (const { minutes, quarters, blocks } of ROLLUPS)
+    for (const [table, begins] of [
+      [minutes, 'minute'],
+      [quarters, 'quarter'],
+      [blocks, 'block'],
+    ])
+      await client.query(`delete from ${table} where tenant_id = $1 and sandbox = $2 and ${begins} < $3`, [tenantId, sandbox, until]);
   await client.query(
     `insert into late_quarters (tenant_id, sandbox, quarter)
-      select $1, $2, q from date_bin('15 minutes', $3::timestamptz, 'epoch') as q where q < $3
-        and exists (select from request_rollups where tenant_id = $1 and sandbox = $2 and minute >= $3 and minute < q + interval '15 minutes')`,
+      select $1, $2, date_bin('15 minutes', $3::timestamptz, 'epoch') from date_bin('6 hours', $3::timestamptz, 'epoch') as cut where cut < $3
+        and exists (select from request_rollups where tenant_id = $1 and sandbox = $2 and minute >= $3 and minute < cut + interval '6 hours')`,
     [tenantId, sandbox, until],
   );
 }
@@ -144,10 +147,11 @@ const drop = (name: string, end: Date) =>
     'delete from route_log_totals where n = 0',
     `drop table ${name}`,
     WITHOUT_FOLDING,
-    // The end of a day is the end of a quarter.
-    ...ROLLUPS.flatMap(({ minutes, quarters }) => [
+    // The end of a day is the end of six hours.
+    ...ROLLUPS.flatMap(({ minutes, quarters, blocks }) => [
       `delete from ${minutes} where minute < '${end.toISOString()}'`,
       `delete from ${quarters} where quarter < '${end.toISOString()}'`,
+      `delete from ${blocks} where block < '${end.toISOString()}'`,
     ]),
   ]);
 

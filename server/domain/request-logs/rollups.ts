@@ -1,8 +1,8 @@
 // Calls added up by the minute, of each route and of each caller; the writer does it in the transaction of the rows. Minutes that are over are added up
-// again, by the quarter of an hour: see quarters.ts.
+// again, by the quarter of an hour and by six hours: see folding.ts.
 
 /** `by` names the key and its types. */
-export type Rollup = { minutes: string; quarters: string; by: Readonly<Record<string, string>>; counts: readonly string[] };
+export type Rollup = { minutes: string; quarters: string; blocks: string; by: Readonly<Record<string, string>>; counts: readonly string[] };
 
 const SPACE = { tenant_id: 'uuid', sandbox: 'boolean' };
 const CALLS = { route_id: 'uuid', environment: 'text', status_class: 'int' };
@@ -12,6 +12,7 @@ export const HISTOGRAMS = ['latency', 'upstream'];
 export const OF_ROUTES: Rollup = {
   minutes: 'request_rollups',
   quarters: 'request_quarters',
+  blocks: 'request_blocks',
   by: { ...SPACE, minute: 'timestamptz', ...CALLS },
   counts: [...COUNTS, 'trials'],
 };
@@ -19,10 +20,15 @@ export const OF_ROUTES: Rollup = {
 export const OF_CALLERS: Rollup = {
   minutes: 'caller_rollups',
   quarters: 'caller_quarters',
+  blocks: 'caller_blocks',
   by: { ...SPACE, caller_id: 'uuid', minute: 'timestamptz', ...CALLS },
   counts: COUNTS,
 };
 export const ROLLUPS = [OF_ROUTES, OF_CALLERS];
+
+/** Milliseconds; both begin where the epoch's do. */
+export const QUARTER = 15 * 60_000;
+export const BLOCK = 6 * 3_600_000;
 
 /** Minutes after which a call that is written is late. Half an hour's streams are; what is written within it finds its quarter open. */
 export const LATE_MINUTES = 5;

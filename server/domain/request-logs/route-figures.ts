@@ -1,7 +1,7 @@
 import { Prisma } from '#server/generated/prisma/client.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
-import { callsOf, readingOf } from './quarters.ts';
+import { callsOf, inPartsOf, readingOf } from './reading.ts';
 import { spanStart } from './span.shared.ts';
 
 const HOURS = 24;
@@ -20,8 +20,8 @@ export async function figuresOfRoutes(tx: Tx, ctx: Ctx, ids: readonly string[]):
   const where = Prisma.sql`route_id = any(${ids}::uuid[]) and tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox}`;
   const rows = await tx.$queryRaw<
     { route_id: string; hour: number; calls: number; errors: number }[]
-  >`select route_id, floor(extract(epoch from minute - ${from}::timestamptz) / 3600)::int as hour, sum(count)::float8 as calls, sum(errors)::float8 as errors
-    from ${callsOf('routes', reading, Prisma.sql`route_id, count, errors`, where)} c group by 1, 2`;
+  >`select route_id, floor(extract(epoch from at - ${from}::timestamptz) / 3600)::int as hour, sum(count)::float8 as calls, sum(errors)::float8 as errors
+    from ${callsOf('routes', inPartsOf(HOUR, reading), Prisma.sql`route_id, count, errors`, where)} c group by 1, 2`;
   const figures = new Map<string, RouteFigure>();
   for (const { route_id, hour, calls, errors } of rows) {
     const figure = figures.get(route_id) ?? noCalls();

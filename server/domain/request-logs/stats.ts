@@ -6,14 +6,13 @@ import { invalid } from '#server/kernel/errors.ts';
 import { emptyBuckets, LATENCY_BUCKETS, NO_ROUTE, percentile } from './buckets.ts';
 import type { LogStatsQuery } from './figures.schema.ts';
 import { byRoutesOf, type LogFilters, matching, REAL } from './filters.ts';
-import { byMinutes, callsOf, type Reading, readingOf } from './quarters.ts';
+import { callsOf, inPartsOf, type Reading, readingOf } from './reading.ts';
 import { spanStart } from './span.shared.ts';
 
 const DAY = 24 * 3_600_000;
 const LONGEST = 366 * DAY;
 /** Bars of the histogram grow with the range, so that it never has many more than two hundred. */
 const STEPS = [60, 300, 900, 3600, 6 * 3600, 24 * 3600];
-const QUARTER_SECONDS = 900;
 
 /** What a bar adds up. */
 const COUNTS = ['total', 'c2xx', 'c3xx', 'c4xx', 'c5xx', 'other', 'errors', 'rate_limited', 'bytes_in', 'bytes_out', 'trials'] as const;
@@ -76,10 +75,10 @@ function callerOf({ client_id, api_key_id }: z.output<typeof LogStatsQuery>): st
 /** The bars of the chart, those with trials alone among them. As one value: its rows would cost the client more than the database. */
 async function barsOf(tx: Tx, { of, where, reading }: Source, step: number): Promise<(Counts & { at: Date })[]> {
   const sums = ['count', 'errors', 'rate_limited', 'bytes_in', 'bytes_out', ...(of === 'routes' ? ['trials'] : [])];
-  const calls = callsOf(of, step < QUARTER_SECONDS ? byMinutes(reading) : reading, Prisma.raw(['status_class', ...sums].join(', ')), where);
+  const calls = callsOf(of, inPartsOf(step * 1_000, reading), Prisma.raw(['status_class', ...sums].join(', ')), where);
   const [row] = await tx.$queryRaw<{ parts: [at: string, status_class: number, ...sums: number[]][] | null }[]>`
     select json_agg(json_build_array(at, status_class, ${Prisma.raw(sums.join(', '))}) order by at) as parts
-    from (select date_bin(make_interval(secs => ${step}), minute, 'epoch') as at, status_class, ${Prisma.raw(sums.map((name) => `sum(${name}) as ${name}`).join(', '))}
+    from (select date_bin(make_interval(secs => ${step}), c.at, 'epoch') as at, status_class, ${Prisma.raw(sums.map((name) => `sum(${name}) as ${name}`).join(', '))}
       from ${calls} c group by 1, 2) b`;
   const bars = new Map<string, Counts & { at: Date }>();
   for (const [at, status_class, total = 0, errors = 0, rate_limited = 0, bytes_in = 0, bytes_out = 0, trials = 0] of row?.parts ?? []) {
