@@ -10,7 +10,7 @@ import { pruneMails, sweepMails } from '#server/domain/mail/service.ts';
 import { tidyPeople } from '#server/domain/people/service.ts';
 import { anchorAll } from '#server/domain/request-logs/anchors.ts';
 import { foldMinutes } from '#server/domain/request-logs/folding.ts';
-import { forgetResetTests } from '#server/domain/request-logs/forgetting/service.ts';
+import { forgetResetTest, forgetResetTests } from '#server/domain/request-logs/forgetting/service.ts';
 import { pruneRequestLogs, tendPartitions } from '#server/domain/request-logs/retention.ts';
 import { pruneIdempotency, retentionWindows } from '#server/domain/retention/service.ts';
 import { fetchDueIcons } from '#server/domain/routes/service.ts';
@@ -53,6 +53,7 @@ export const schedules = {
 
 /** Jobs somebody asks for. */
 export const onDemand = {
+  forget_test_calls: ({ payload }) => forgetResetTest(String(payload.tenant_id)),
   rewrap: ({ payload, signal }) => rewrap(Number(payload.lease_id), { signal }),
 } as const satisfies Record<string, Job>;
 

@@ -1,7 +1,6 @@
 import type { z } from 'zod';
 import { firstEnvironment } from '#server/domain/environments/service.ts';
 import { confirmPassword } from '#server/domain/people/service.ts';
-import { forgetTestCalls } from '#server/domain/request-logs/forgetting/service.ts';
 import { STARTER_ROUTE, STARTER_SECRET, seedStarter } from '#server/domain/signup/service.ts';
 import { acrossSpaces } from '#server/kernel/across-spaces.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
@@ -10,7 +9,8 @@ import { aloneInTest } from '#server/kernel/database.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { type AuditEntry, audited } from '#server/kernel/mutate.ts';
-import { inBackground } from '#server/platform/background.ts';
+import { log } from '#server/platform/log.ts';
+import { addJob } from '#server/platform/queue.ts';
 import type { ResetTest, TestWasReset } from './schema.ts';
 import { holdSandbox } from './turn.ts';
 
@@ -47,8 +47,10 @@ export async function resetTest(ctx: Ctx, input: z.output<typeof ResetTest>): Pr
     });
     return { deleted: told.deleted, starter: told.starter };
   });
-  // The hourly pruning finds the time of the reset too, should this process end first.
-  inBackground('calls of a reset Test', () => forgetTestCalls(ctx.tenant_id, ctx.now));
+  // The hourly pruning finds the time of the reset too, should the queue not take it.
+  await addJob(null, 'forget_test_calls', { tenant_id: ctx.tenant_id }, { job_key: `forget_test_calls:${ctx.tenant_id}` }).catch(
+    (error: unknown) => log.warn({ err: error, tenant_id: ctx.tenant_id }, 'the calls of a reset Test are removed within the hour'),
+  );
   return result;
 }
 

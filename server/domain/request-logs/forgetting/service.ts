@@ -3,12 +3,38 @@ import { sql } from '#server/platform/db.ts';
 import { pruneSpace } from '../retention.ts';
 
 /** Calls of a Test that was reset, and what was counted of them; callable again. `until` is the time of the reset. @returns calls removed */
-export async function forgetTestCalls(tenantId: string, until: Date): Promise<number> {
+async function forgetTestCalls(tenantId: string, until: Date): Promise<number> {
   // Whole minutes, because rollups are: nobody has a key of the new Test before the next one begins.
   const minute = new Date((Math.floor(until.getTime() / 60_000) + 1) * 60_000);
   const removed = await pruneSpace(tenantId, true, minute);
   for (const table of ['call_days', 'api_key_uses', 'api_version_days'])
     await sql().query(`delete from ${table} where tenant_id = $1 and sandbox and ${STAMPS[table]} <= $2`, [tenantId, until]);
+  return removed;
+}
+
+/** Workspaces whose calls this process removes at the moment; true when they were reset again meanwhile. */
+const underWay = new Map<string, boolean>();
+
+/**
+ * The worker's job after a reset: nobody's answer waits for it, and no connection of those that answer is held by it. One at a time of a workspace, however
+ * often it is reset. @returns calls removed
+ */
+export async function forgetResetTest(tenantId: string): Promise<number> {
+  if (underWay.has(tenantId)) {
+    underWay.set(tenantId, true);
+    return 0;
+  }
+  let removed = 0;
+  try {
+    do {
+      underWay.set(tenantId, false);
+      const { rows } = await sql().query<{ test_reset_at: Date | null }>('select test_reset_at from tenants where id = $1', [tenantId]);
+      const until = rows[0]?.test_reset_at;
+      if (until) removed += await forgetTestCalls(tenantId, until);
+    } while (underWay.get(tenantId));
+  } finally {
+    underWay.delete(tenantId);
+  }
   return removed;
 }
 
