@@ -47,6 +47,7 @@ let upstream: Upstream;
 let key: string;
 let session: string;
 let cookie: string;
+let changedPassword: string;
 
 type Init = Parameters<typeof json>[1];
 /** Every answer is an output, with its headers; `shows` names the planted values that it exists to show. */
@@ -93,6 +94,7 @@ test('plant: keys, passwords and sessions', async () => {
   session = plant('session token', signedIn.body.token ?? (await operator(['create-session', '--email', email])).token);
   plant('session cookie', /svc_session=([^;]+)/.exec(cookie)?.[1] ?? '');
   const changed = plant('new password', plain('Changed'));
+  changedPassword = changed;
   const csrf = (await json(`${admin}/auth/me`, { headers: { cookie } })).body.csrf_token as string;
   const change = { current: password, new: changed };
   const kept = await ask(
@@ -229,6 +231,71 @@ test('plant: calls that inject secrets, fail with them, and carry credentials of
   );
 });
 
+test('plant: what people type into the explorer, a trial, a look at an upstream, a search and the reset of Test', async () => {
+  const at = (space: 'live' | 'test') => ({ 'x-tenant-id': slug, 'x-svc-space': space, origin: admin, authorization: `Bearer ${session}` });
+  const trpc = (what: string, procedure: string, body: unknown, space: 'live' | 'test' = 'live', shows: string[] = []) =>
+    ask(what, `${admin}/admin/trpc/${procedure}`, { body, headers: at(space) }, shows);
+  const send = (what: string, call: object, shows: string[] = []) =>
+    ask(what, `${admin}/admin/explorer/send`, { body: { confirmed: true, ...call }, headers: at('live') }, shows);
+
+  const explored = await send('explore a secret', {
+    method: 'POST',
+    path: '/secrets',
+    body: { name: 'EXPLORED', value: plant('value from the explorer', fresh('Explored')) },
+    headers: { 'Idempotency-Key': plant('key from the explorer', plain('Idem')) },
+  });
+  expect(JSON.parse(explored.text).status, explored.text).toBe(201);
+  const mistyped = {
+    name: 'MISTYPED',
+    valeu: plant('value under a wrong name', fresh('Mistyped')),
+    value: { deep: plant('value in an object', fresh('Deep')) },
+  };
+  await send('explore a mistake', { method: 'POST', path: '/secrets', body: mistyped });
+  const minted = await send('explore a key', { method: 'POST', path: '/api-keys', body: { name: 'Explored' } }, ['explored key']);
+  plant('explored key', JSON.parse(JSON.parse(minted.text).body).data.api_key);
+  await ask('what was explored', `${admin}/admin/explorer/history`, { headers: at('live') });
+
+  const routes = await json(`${api}/v1/routes`, { key });
+  const echo = routes.body.data.find((route: { name: string }) => route.name === 'echo').id as string;
+  const tried = await trpc(
+    'try a route',
+    'routes.test',
+    {
+      id: echo,
+      method: 'POST',
+      path: '/quiet',
+      headers: [{ name: 'x-typed', value: plant('header of a trial', plain('Typed')) }],
+      body: JSON.stringify({ typed: plant('body of a trial', plain('Trial')) }),
+    },
+    'live',
+    ['header of a trial', 'body of a trial'],
+  );
+  expect(tried.status, tried.text).toBe(200);
+  for (const url of [
+    `https://user:${plant('password in a URL', plain('Url'))}@example.com`,
+    `https://127.0.0.1:1/?token=${plant('token in a URL', plain('Token'))}`,
+  ]) {
+    await trpc('look at an upstream', 'routes.probe', { target_base_url: url });
+    await trpc('lead a route there', 'routes.update', { id: echo, target_base_url: url });
+  }
+  const sought = plant('key that is searched for', `tk_live_${randomBytes(9).toString('hex')}_${randomBytes(24).toString('hex')}`);
+  await ask('search for a key', `${admin}/admin/trpc/search.query?input=${encodeURIComponent(JSON.stringify({ q: sought }))}`, {
+    headers: at('live'),
+  });
+
+  const collection = await trpc('a collection', 'collections.create', { name: 'C' }, 'test');
+  const credential = plant('credential in a variable', `sk_live_${randomBytes(24).toString('hex')}`);
+  const variable = { id: JSON.parse(collection.text).result.data.id, key: 'k', type: 'value', value: credential };
+  expect((await trpc('a credential as a variable', 'collections.createVariable', variable, 'test')).status).toBe(400);
+  await trpc('a secret in Test', 'secrets.create', { name: 'OF_TEST', value: plant('value of Test', fresh('OfTest')) }, 'test');
+  const promoted = await trpc('promote', 'sandbox.promote', { items: 'all' }, 'test');
+  expect(JSON.parse(promoted.text).result.data.summary.create, promoted.text).toBeGreaterThan(0);
+  await trpc('copy', 'sandbox.clone', { items: 'all' });
+  const wrong = { confirm_name: slug, password: plant('wrong password of a reset', plain('Reset')) };
+  expect((await trpc('reset wrongly', 'sandbox.reset', wrong, 'test')).status).toBe(401);
+  expect((await trpc('reset', 'sandbox.reset', { confirm_name: slug, password: changedPassword }, 'test')).status).toBe(200);
+});
+
 test('search: every answer that is not meant to show it', async () => {
   const pages = [
     '/',
@@ -239,6 +306,9 @@ test('search: every answer that is not meant to show it', async () => {
     `/${slug}/live/clients`,
     `/${slug}/live/logs`,
     `/${slug}/live/audit`,
+    `/${slug}/live/explorer`,
+    `/${slug}/test/promote`,
+    `/${slug}/test/collections`,
     '/me/sessions',
     '/me/profile',
     '/me/security',
