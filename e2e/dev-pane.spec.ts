@@ -69,3 +69,29 @@ test('the pane shows the calls of a page as the API has them, keeps its place, l
   await expect(pane).toHaveCount(0);
   await expect(page.getByRole('button', { name: 'Developer pane' })).toBeFocused();
 });
+
+test('the inspector says what a pasted id is and leads there; of a pasted key nothing leaves the page', async ({ page }) => {
+  test.setTimeout(60_000);
+  const { id, key_id, api_key: key = '' } = await operator(['create-key', '--slug', slug, '--space', 'test', '--name', 'looked for']);
+  await signIn(page, person, slug);
+  await page.goto(`/${slug}/live/secrets`);
+  await page.getByRole('button', { name: 'Developer pane' }).click();
+  const pane = page.getByRole('region', { name: 'Developer pane' });
+  await pane.getByRole('radio', { name: 'Inspector' }).click();
+  const field = pane.getByRole('textbox', { name: 'Any id' });
+  const sent: string[] = [];
+  page.on('request', (request) => sent.push(`${request.url()} ${request.postData() ?? ''}`));
+
+  await field.fill('01a00000-0000-7000-8000-000000000000');
+  await expect(pane.getByText('Nothing that you can see has this id')).toBeVisible();
+  await field.fill(key);
+  await expect(pane.getByText('That looks like a credential')).toBeVisible();
+  expect((await field.inputValue()).length).toBeLessThanOrEqual(8);
+  await field.fill(String(key_id));
+  await expect(pane.getByText('An API key')).toBeVisible();
+  await accessible(page);
+  await field.fill(String(id));
+  await pane.getByRole('link', { name: 'looked for' }).click();
+  await expect(page).toHaveURL(new RegExp(`/${slug}/test/api-keys\\?peek=${id}`));
+  expect(sent.filter((one) => one.includes(key.slice(-40)))).toEqual([]);
+});

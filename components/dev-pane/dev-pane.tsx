@@ -12,8 +12,9 @@ import { Segmented } from '#components/ui/tabs.tsx';
 import { CallDetails } from './call-details.tsx';
 import { CallLine } from './call-line.tsx';
 import { described, ofPage } from './described.ts';
+import { Inspector } from './inspector.tsx';
 
-type Which = 'page' | 'failed' | 'all';
+type Which = 'page' | 'failed' | 'all' | 'id';
 
 /** The calls this tab made, as anybody could make them with an API key: what a page does is never more than what the API does. */
 export function DevPane({ height, onHeight, onClose }: { height: number; onHeight: (height: number) => void; onClose: () => void }) {
@@ -24,7 +25,7 @@ export function DevPane({ height, onHeight, onClose }: { height: number; onHeigh
   const pane = useRef<HTMLElement>(null);
   const operations = useListedOperations();
   const failed = calls.filter(({ error }) => error);
-  const shown = { page: ofPage(calls, pathname), failed, all: calls }[which];
+  const shown = { page: ofPage(calls, pathname), failed, all: calls, id: [] }[which];
   const open = calls.find(({ key }) => key === chosen);
   const table = operations.data ?? [];
   return (
@@ -41,22 +42,25 @@ export function DevPane({ height, onHeight, onClose }: { height: number; onHeigh
       <header className="flex min-w-0 flex-wrap items-center gap-2 border-line border-b px-3 py-1.5 lg:px-5">
         <h2 className="font-medium text-sm max-sm:sr-only">Developer</h2>
         <Segmented
-          label="Which calls"
+          label="What the pane shows"
           size="sm"
           options={[
             { value: 'page', label: 'This page' },
             { value: 'failed', label: failed.length > 0 ? `Failed (${failed.length.toString()})` : 'Failed' },
             { value: 'all', label: 'All' },
+            { value: 'id', label: 'Inspector' },
           ]}
           value={which}
           onValueChange={setWhich}
         />
         <span className="ml-auto flex">
-          <IconButton size="sm" label="Clear the list" icon={<Eraser />} onClick={forgetCalls} />
+          {which !== 'id' && <IconButton size="sm" label="Clear the list" icon={<Eraser />} onClick={forgetCalls} />}
           <IconButton size="sm" label="Close the developer pane" keys="escape" icon={<X />} onClick={onClose} />
         </span>
       </header>
-      {operations.error && !operations.data ? (
+      {which === 'id' ? (
+        <Inspector />
+      ) : operations.error && !operations.data ? (
         <div className="overflow-y-auto p-4">
           <QueryError query={operations} what="What the calls are called in the API" />
         </div>

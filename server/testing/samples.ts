@@ -142,6 +142,7 @@ export const samples: Record<string, Sample> = {
   'routes.duplicate': routeId,
   'explorer.history': nothing,
   'search.query': async () => ({ q: 'anything' }),
+  'search.inspect': async (ctx) => ({ id: String((await routeId(ctx)).id) }),
   'routes.secret_by_id': async (ctx) => {
     const input = await secret(ctx);
     const { id } = await made(ctx, 'secrets.create', input);

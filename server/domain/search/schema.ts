@@ -36,4 +36,29 @@ export const SearchAnswer = z.object({
   actions: z.array(z.object({ id: z.string(), title: z.string(), url: z.string() })),
   took_ms: z.number(),
 });
+/** Besides what can be found: what has an id and is shown on the page of something else. */
+export const INSPECTED_KINDS = [
+  ...SEARCH_TYPES,
+  'audit_entry',
+  'client_credential',
+  'secret_version',
+  'collection_variable',
+  'route_example',
+  'workspace',
+] as const;
+export type InspectedKind = (typeof INSPECTED_KINDS)[number];
+
+/** An id as it stands anywhere: a uuid, `req:` and one, or the beginning that an API key is named by. */
+export const InspectQuery = z.object({ id: z.string().trim().min(1).max(100) });
+export const Inspected = z.object({
+  kind: z.enum(INSPECTED_KINDS),
+  id: z.uuid(),
+  title: z.string(),
+  subtitle: z.string().nullable(),
+  /** A page of the dashboard. */
+  url: z.string(),
+  /** null: it belongs to both. */
+  space: z.enum(['live', 'test']).nullable(),
+});
+
 export type Found = z.output<typeof SearchItem>;

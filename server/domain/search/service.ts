@@ -32,8 +32,8 @@ export async function search(ctx: Ctx, { q, limit, types }: z.output<typeof Sear
   const text = CREDENTIAL.test(given) ? given.slice(0, CREDENTIAL_START) : (HOST_OF_URL.exec(given)?.[1] ?? given);
   const asked = types ?? SEARCH_TYPES;
   const spaces = [ctx, { ...ctx, sandbox: !ctx.sandbox }];
-  const slug = await read(ctx, (tx) => tx.tenants.findFirstOrThrow({ where: { id: ctx.tenant_id }, select: { slug: true } }));
-  const home = (space: Ctx) => `/${slug.slug}/${spaceOf(space.sandbox)}`;
+  const slug = await slugOf(ctx);
+  const home = (space: Ctx) => `/${slug}/${spaceOf(space.sandbox)}`;
   const done = (groups: z.input<typeof SearchAnswer>['groups'], actions: z.input<typeof SearchAnswer>['actions']) => ({
     groups,
     actions,
@@ -84,15 +84,20 @@ async function actions(ctx: Ctx, text: string, limit: number, home: string) {
   return possible.map(({ id, title, path }) => ({ id, title, url: `${home}${path}` }));
 }
 
-async function allowed(ctx: Ctx, types: readonly SearchType[]): Promise<SearchType[]> {
+/** Where the pages of the caller's space hang. */
+export const homeOf = async (ctx: Ctx): Promise<string> => `/${await slugOf(ctx)}/${spaceOf(ctx.sandbox)}`;
+const slugOf = async (ctx: Ctx): Promise<string> =>
+  (await read(ctx, (tx) => tx.tenants.findFirstOrThrow({ where: { id: ctx.tenant_id }, select: { slug: true } }))).slug;
+
+export async function allowed(ctx: Ctx, types: readonly SearchType[]): Promise<SearchType[]> {
   const verdicts = await Promise.all(types.map((type) => may(ctx, NEEDS[type])));
   return types.filter((_, i) => verdicts[i]);
 }
 
-const may = async (ctx: Ctx, capability: Capability) =>
+export const may = async (ctx: Ctx, capability: Capability) =>
   ctx.actor.capabilities.has(capability) && (await denyingPolicy(ctx, capability)) === null;
 
-const PAGES: Readonly<Record<SearchType, (id: string) => string>> = {
+export const PAGES: Readonly<Record<SearchType, (id: string) => string>> = {
   route: (id) => `/routes/${id}`,
   secret: (id) => `/secrets/${id}`,
   client: (id) => `/clients/${id}`,
@@ -103,7 +108,7 @@ const PAGES: Readonly<Record<SearchType, (id: string) => string>> = {
 };
 
 /** Below the name of a route stands its upstream; below the others' stands another name. */
-const namesOnly = (ctx: Ctx, { type }: Document) => type === 'route' && seesNamesOnly(ctx.actor.capabilities, NEEDS.route);
+export const namesOnly = (ctx: Ctx, { type }: Document) => type === 'route' && seesNamesOnly(ctx.actor.capabilities, NEEDS.route);
 /** Found by its name, not by what it is set to: an upstream that finds its route would be told. */
 const named = ({ title }: Document, text: string) => title.toLowerCase().includes(text.toLowerCase());
 
