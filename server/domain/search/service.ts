@@ -89,14 +89,17 @@ export const homeOf = async (ctx: Ctx): Promise<string> => `/${await slugOf(ctx)
 const slugOf = async (ctx: Ctx): Promise<string> =>
   (await read(ctx, (tx) => tx.tenants.findFirstOrThrow({ where: { id: ctx.tenant_id }, select: { slug: true } }))).slug;
 
+/** Of the types those that the caller may list. */
 export async function allowed(ctx: Ctx, types: readonly SearchType[]): Promise<SearchType[]> {
   const verdicts = await Promise.all(types.map((type) => may(ctx, NEEDS[type])));
   return types.filter((_, i) => verdicts[i]);
 }
 
+/** Whether the role has the capability and no policy takes it away. */
 export const may = async (ctx: Ctx, capability: Capability) =>
   ctx.actor.capabilities.has(capability) && (await denyingPolicy(ctx, capability)) === null;
 
+/** Where a thing is shown, below its space. */
 export const PAGES: Readonly<Record<SearchType, (id: string) => string>> = {
   route: (id) => `/routes/${id}`,
   secret: (id) => `/secrets/${id}`,
