@@ -1,8 +1,8 @@
 import type { Ctx } from './context.ts';
 import type { Tx } from './database.ts';
-import { recall, remember } from './known-totals.ts';
+import { recall, recallPage, remember, rememberPage } from './known-totals.ts';
 import { ask, type Bind, beside, conditions, type Filter, type Listing } from './list-sql.ts';
-import { stretchOf } from './page.ts';
+import { clampPage, stretchOf } from './page.ts';
 import { countFound, FEW, foundAmong, foundIds, foundPage, likeFound, type Search, searchOf, walkedIds } from './searching.ts';
 
 // Pages by number over tables of any size (interface rule 01 §6.1: any page up to an offset of 100,000, and the true total). The ids of a page come
@@ -43,26 +43,44 @@ const filtersOf = ({ filters = [] }: Pick<Listing, 'filters'>): Filter[] => filt
 /** Rows looked at in the order of the page, in the hope that enough of them match. */
 const WALK = 6_000;
 
-/**
- * While a search finds few, they are looked up and what passes the filters is counted and put in order. Of what finds more the total is counted once,
- * and a page is mostly found soon by going through the rows in its order.
- */
+/** The page as it was found at the version the list still has, or found now. */
 async function searched(tx: Tx, ctx: Ctx, listing: Listing, filters: Filter[], search: Search): Promise<Found> {
   const key = keyOf(ctx, listing, filters, search);
+  const { skip, per_page } = clampPage(listing);
+  const place = key && JSON.stringify([key, listing.sort, listing.order, skip, per_page]);
+  const known = place && recallPage(place);
+  if (known && (await stateOf(tx, ctx, listing.table))?.version === known.version) return { ids: [...known.ids], total: known.total };
+  const { version, ...found } = await searchedAfresh(tx, ctx, listing, filters, search, key);
+  if (place && version !== null) rememberPage(place, version, found);
+  return found;
+}
+
+/**
+ * While a search finds few, they are looked up and what passes the filters is counted and put in order. Of what finds more the total is counted once,
+ * and a page is mostly found soon by going through the rows in its order. `version` is the list's before anything was found; null when nobody asked.
+ */
+async function searchedAfresh(
+  tx: Tx,
+  ctx: Ctx,
+  listing: Listing,
+  filters: Filter[],
+  search: Search,
+  key: string | undefined,
+): Promise<Found & { version: bigint | null }> {
   const known = await knownTotal(tx, ctx, listing, key);
   const both = [...filters, likeFound(search)];
   const page = (total: number) => (filters.length === 0 ? foundIds(tx, listing, search, total) : idsOf(tx, ctx, listing, both, total));
-  if (known && known.total > FEW) return { ids: await page(known.total), total: known.total };
+  if (known && known.total > FEW) return { ids: await page(known.total), total: known.total, version: known.version };
   const walked = known && (await walkedIds(tx, ctx, listing, both, known, WALK));
-  if (known && walked) return { ids: walked, total: known.total };
+  if (known && walked) return { ids: walked, total: known.total, version: known.version };
 
   const few = filters.length === 0 ? await foundPage(tx, ctx, listing, search) : await foundAmong(tx, ctx, listing, search, filters);
   // Of what is found often enough that a walk finds it soon the total is worth remembering.
   if (few && key && few.version !== null && few.total * WALK > few.of * listing.per_page) remember(key, few.version, few.total);
-  if (few) return { ids: few.ids, total: few.total };
+  if (few) return { ids: few.ids, total: few.total, version: few.version };
   const count = () => (filters.length === 0 ? countFound(tx, search) : countDirectly(tx, ctx, listing, both));
   const total = known?.total ?? (await countedOnce(tx, ctx, listing, key, count));
-  return { ids: await page(total), total };
+  return { ids: await page(total), total, version: null };
 }
 
 async function totalOf(tx: Tx, ctx: Ctx, listing: Omit<Listing, 'q' | 'tag'>, filters: readonly Filter[]): Promise<number> {
@@ -135,7 +153,7 @@ function keyOf(ctx: Ctx, { table }: Pick<Listing, 'table'>, filters: readonly Fi
 async function knownTotal(tx: Tx, ctx: Ctx, { table }: Pick<Listing, 'table'>, key: string | undefined) {
   const known = key === undefined ? undefined : recall(key);
   const state = known && (await stateOf(tx, ctx, table));
-  return known && state?.version === known.version ? { total: known.total, of: state.n } : undefined;
+  return known && state?.version === known.version ? { total: known.total, of: state.n, version: known.version } : undefined;
 }
 
 /** The version is asked before the rows are counted: a change between the two leaves a total under a version that nobody sees any more. */

@@ -155,6 +155,40 @@ test('a search that was counted tells every change at once: of a name, a filter,
   assert.equal(await total({ type: 'server', enabled: 'true' }), rows[0]?.n, 'many rows at once, without a search');
 });
 
+test('a page of a search that was seen before is the page as it is now, in every order, after any change', async () => {
+  const v = await workspace();
+  const names = ['beta api', 'Alpha api', 'gamma api', 'delta', 'Epsilon API', 'zeta api'];
+  for (const [i, name] of names.entries()) await createClient(v.live, { name, ip_address: `203.0.113.${i + 1}` });
+  const assertTrue = async (what: string) => {
+    const { rows } = await sql().query<{ id: string; name: string }>(
+      `select id, name from clients where tenant_id = $1 and not sandbox and name ilike '%api%' order by name, id`,
+      [v.tenant.id],
+    );
+    for (const order of ['asc', 'desc'])
+      for (const page of [1, 2, 3]) {
+        const wanted = (order === 'asc' ? rows : rows.toReversed()).slice((page - 1) * 2, page * 2).map(({ id }) => id);
+        for (const time of ['first', 'again']) {
+          const got = await clients(v.live, { q: 'api', sort: 'name', order, page, per_page: 2 });
+          assert.deepEqual([got.rows.map(({ id }) => id), got.total], [wanted, rows.length], `${what}: ${order}, page ${page}, ${time}`);
+        }
+      }
+    const elsewhere = await clients(v.test, { q: 'api', sort: 'name', order: 'asc', page: 1, per_page: 2 });
+    assert.deepEqual([elsewhere.rows, elsewhere.total], [[], 0], 'the other space has none');
+  };
+  await assertTrue('as made');
+  const id = async (name: string) => (await v.live.db.clients.findFirstOrThrow({ where: { tenant_id: v.tenant.id, name } })).id;
+  await updateClient(v.live, { id: await id('Alpha api'), name: 'alpha api' });
+  await assertTrue('a name in lower case');
+  await updateClient(v.live, { id: await id('zeta api'), name: 'a zeta api' });
+  await assertTrue('another name');
+  await updateClient(v.live, { id: await id('delta'), name: 'delta api' });
+  await assertTrue('one more that is found');
+  await deleteClient(v.live, { id: await id('beta api') });
+  await assertTrue('one gone');
+  await createClient(v.live, { name: 'an api', ip_address: '203.0.113.77' });
+  await assertTrue('one made');
+});
+
 test('what a transaction counted of its own changes is forgotten with it, and what others count meanwhile holds', async () => {
   const total = async (ctx: Ctx) => (await clients(ctx, { q: 'payments' })).total;
   const before = await total(w.live);
@@ -190,7 +224,7 @@ test('a total is remembered for one space of one workspace', async () => {
     );
 });
 
-test('every column that a list is filtered or searched by gives it another version when it changes, and no other column does', async () => {
+test('every column that a list is filtered, searched or put in order by gives it another version when it changes, and no other column does', async () => {
   const v = await workspace({ plan: 'enterprise' });
   const [environment] = (
     await sql().query<{ id: string }>('select id from environments where tenant_id = $1 and not sandbox', [v.tenant.id])
@@ -215,16 +249,16 @@ test('every column that a list is filtered or searched by gives it another versi
     ).rows[0]?.version;
   const moved = "collection_id = (select id from collections c where c.tenant_id = $1 and c.name = 'a')";
   const changes: Record<string, string[]> = {
-    collections: ["name = 'c'"],
-    routes: ["name = 'c'", "slug = 'c'", 'enabled = not enabled', moved],
-    clients: ["name = 'c'", "ip_address = 'c'", 'enabled = not enabled', "type = 'user'", moved],
-    secrets: ["name = 'c'", "tags = '{pci}'", "secret_type = 'oauth2'", moved],
+    collections: ["name = 'C'", "name = 'c'"],
+    routes: ["name = 'C'", "name = 'c'", "slug = 'c'", 'enabled = not enabled', moved],
+    clients: ["name = 'C'", "name = 'c'", "ip_address = 'c'", "ip_address = 'C'", 'enabled = not enabled', "type = 'user'", moved],
+    secrets: ["name = 'C'", "name = 'c'", "base_environment = 'x'", "tags = '{pci}'", "secret_type = 'oauth2'", moved],
   };
   for (const [list, each] of Object.entries(changes).reverse()) {
     let before = await version(list);
     assert.ok(before && before !== '0', list);
     for (const change of each) {
-      await sql().query(`update ${list} set ${change} where tenant_id = $1 and name in ('b', 'c')`, [v.tenant.id]);
+      await sql().query(`update ${list} set ${change} where tenant_id = $1 and name in ('b', 'c', 'C')`, [v.tenant.id]);
       const after = await version(list);
       assert.notEqual(after, before, `${list}: ${change}`);
       before = after;
