@@ -57,12 +57,22 @@ test('no credential is kept: not in a header that carries one, nor in a value, p
     { headers: [{ name: 'Authorization', value: 'Basic dTpw' }] },
     { headers: [{ name: 'X-Api-Key', value: 'x' }] },
     { headers: [{ name: 'Accept', value: token }] },
+    { headers: [{ name: 'apikey', value: 'x' }] },
     { path: `/orders?access=${token}` },
+    { path: `/orders?access=${encodeURIComponent(token).replace('g', '%67')}` },
+    { path: '/orders?api_key=a-key-of-no-known-shape' },
+    { path: '/orders?a=b&access%5Ftoken=a-token-of-no-known-shape' },
+    { path: '/orders?user[password]=hunter2' },
     { body: `{"token":"${token}"}` },
   ])
     await assert.rejects(call(ops.saveExample, live, { id, ...request, ...part }), { type: 'validation_error' }, JSON.stringify(part));
   // The name alone is no secret: whoever runs it fills it in.
-  await call(ops.saveExample, live, { id, ...request, headers: [{ name: 'X-Api-Key', value: '' }] });
+  await call(ops.saveExample, live, {
+    id,
+    ...request,
+    path: '/orders?api_key=&keyword=a&page=2',
+    headers: [{ name: 'X-Api-Key', value: '' }],
+  });
   assert.equal(JSON.stringify(await db().route_examples.findMany({ where: { route_id: id } })).includes(token), false);
 });
 

@@ -76,10 +76,22 @@ function refuseCredentials({ path, headers, body }: Request): void {
   const named = headers.find(({ name, value }) => value !== '' && carriesCredential(name));
   if (named)
     throw invalid('headers', `${named.name} carries a credential, which an example cannot keep: bind a secret to the route instead`);
-  const parts = { path, headers: headers.map(({ value }) => value).join('\n'), body };
+  for (const [name, value] of new URLSearchParams(/\?(.*)$/s.exec(path)?.[1]))
+    if (value !== '' && carriesCredential(name.replace(/\]+$/, '').replaceAll(/[_[.]/g, '-')))
+      throw invalid('path', `${name} carries a credential, which an example cannot keep: bind a secret to the route instead`);
+  const parts = { path: `${path}\n${decoded(path)}`, headers: headers.map(({ value }) => value).join('\n'), body };
   for (const [field, text] of Object.entries(parts))
     if (containsCredential(text))
       throw invalid(field, 'looks like a credential, which an example cannot keep: bind a secret to the route instead');
+}
+
+/** What a server would read of it. */
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path.replaceAll('+', ' '));
+  } catch {
+    return path.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  }
 }
 
 const entry = ({ id, name }: StoredRoute, example: string, change: string): AuditEntry => ({
