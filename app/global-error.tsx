@@ -1,6 +1,7 @@
 'use client';
 
 import { ErrorPage } from '#components/shell/error-page.tsx';
+import { Wordmark } from '#components/shell/mark.tsx';
 import './globals.css';
 
 /** Replaces the whole document when the root layout itself failed. */
@@ -8,7 +9,7 @@ export default function GlobalError({ error }: { error: Error & { digest?: strin
   return (
     <html lang="en">
       <body>
-        <ErrorPage code="500" title="The dashboard could not start" digest={error.digest}>
+        <ErrorPage header={<Wordmark />} code="500" title="The dashboard could not start" digest={error.digest}>
           Reload the page in a moment. Proxied calls are not affected.
         </ErrorPage>
       </body>

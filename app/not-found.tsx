@@ -1,9 +1,11 @@
 import { ErrorPage } from '#components/shell/error-page.tsx';
+import { Wordmark } from '#components/shell/mark.tsx';
 import { LinkButton } from '#components/ui/button.tsx';
 
 export default function NotFound() {
   return (
     <ErrorPage
+      header={<Wordmark />}
       code="404"
       title="This page does not exist"
       actions={

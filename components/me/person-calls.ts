@@ -16,10 +16,15 @@ class PersonRefusal extends Error {
 
 export type PersonCall = <T>(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: `/auth/${string}`, body?: object) => Promise<T>;
 
-/** Calls of the session plane (interface rule 22 §4); changes carry the session's CSRF token. @throws what `refusalOf` reads */
+/** `personCall` for the session of the page. */
 export function usePersonCall(): PersonCall {
-  const { csrf } = useScope();
-  return async <T>(method: string, path: string, body?: object) => {
+  return personCall(useScope().csrf);
+}
+
+/** Calls of the session plane (interface rule 22 §4); changes carry the session's CSRF token. @throws what `refusalOf` reads */
+export const personCall =
+  (csrf: string): PersonCall =>
+  async <T>(method: string, path: string, body?: object) => {
     const began = performance.now();
     const response = await fetch(path, {
       method,
@@ -42,4 +47,3 @@ export function usePersonCall(): PersonCall {
     if (refusal) throw refusal;
     return answer as T;
   };
-}

@@ -28,22 +28,36 @@ type Detail = z.output<typeof SecretDetail>;
 type Environment = NonNullable<ReturnType<typeof useEnvironments>>[number];
 type Row = { environment: Pick<Environment, 'name' | 'display_name' | 'color'>; value: Detail['environments'][number] | undefined };
 
+const Version = ({ value }: { value: Row['value'] }) =>
+  value ? (
+    <span className="figures">
+      <span className="text-ink-3 text-xs sm:hidden">version </span>
+      {value.value_version}
+    </span>
+  ) : (
+    <span className="whitespace-nowrap text-warn-ink">no value</span>
+  );
+
 const column = columnsFor<Row & { set: () => void; readOnly: string | undefined; strict: boolean; expires_at: string | null }>();
 const columns = [
   column.display({
     id: 'environment',
     header: 'Environment',
-    cell: ({ row }) => <EnvironmentDot name={row.original.environment.display_name} color={row.original.environment.color} />,
+    cell: ({ row: { original } }) => (
+      <span className="flex flex-col">
+        <EnvironmentDot name={original.environment.display_name} color={original.environment.color} />
+        {/* A phone has no room for the column of versions. */}
+        <span className="sm:hidden">
+          <Version value={original.value} />
+        </span>
+      </span>
+    ),
   }),
   column.display({
     id: 'version',
     header: 'Version',
-    cell: ({ row }) =>
-      row.original.value ? (
-        <span className="figures">{row.original.value.value_version}</span>
-      ) : (
-        <span className="whitespace-nowrap text-warn-ink">no value</span>
-      ),
+    meta: { hideBelow: 'sm' },
+    cell: ({ row }) => <Version value={row.original.value} />,
   }),
   column.display({
     id: 'updated',

@@ -7,7 +7,6 @@ export function MissingPage({ path, place }: { path: string; place: Place | null
   const near = place && activeItem(path, place);
   return (
     <ErrorPage
-      inset
       code="404"
       title="There is no such page"
       actions={

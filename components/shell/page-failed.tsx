@@ -1,14 +1,15 @@
 'use client';
 
+import type { ReactNode } from 'react';
 import { ErrorPage } from '#components/shell/error-page.tsx';
 import { Button, LinkButton } from '#components/ui/button.tsx';
 
 export type PageFailedProps = { error: Error & { digest?: string }; reset: () => void };
 
-/** What stands in the place of a page that threw. `inset`: inside the frame, so that every other page stays one click away. */
-export const PageFailed = ({ error, reset, inset = false }: PageFailedProps & { inset?: boolean }) => (
+/** What stands in the place of a page that threw; without a `header` inside the frame, so that every other page stays one click away. */
+export const PageFailed = ({ error, reset, header }: PageFailedProps & { header?: ReactNode }) => (
   <ErrorPage
-    inset={inset}
+    header={header}
     code="500"
     title="This page could not be shown"
     digest={error.digest}
@@ -21,6 +22,6 @@ export const PageFailed = ({ error, reset, inset = false }: PageFailedProps & { 
       </>
     }
   >
-    Something failed on our side. Nothing you did was lost; proxied calls are not affected by the dashboard.
+    Something failed on our side. What was saved is saved, and proxied calls are not affected by the dashboard.
   </ErrorPage>
 );

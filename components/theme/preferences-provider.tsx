@@ -2,8 +2,8 @@
 
 import { useRouter } from 'next/navigation';
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react';
-import { usePersonCall } from '#components/me/person-calls.ts';
 import { notifyRefused } from '#components/trpc/notify-refused.ts';
+import { useScope } from '#components/trpc/provider.tsx';
 import { setSingleKeys } from '#components/ui/hotkeys.ts';
 import { TimeStyleContext } from '#components/ui/time-style.ts';
 import type { Preferences } from '#server/domain/people/schema.ts';
@@ -16,7 +16,7 @@ const PreferencesContext = createContext<Held | undefined>(undefined);
 
 /** The preferences of the person, on every page of theirs: a change shows at once, and is kept by the server for their other browsers. */
 export function PreferencesProvider({ initial, children }: { initial: PersonPreferences; children: ReactNode }) {
-  const call = usePersonCall();
+  const { csrf } = useScope();
   const router = useRouter();
   const { setTheme, setDensity, ...shown } = useAppearance();
   const [preferences, setPreferences] = useState(initial);
@@ -39,7 +39,8 @@ export function PreferencesProvider({ initial, children }: { initial: PersonPref
           ...(format === undefined ? {} : { date_format: format }),
           ...(Object.keys(rest).length > 0 ? { preferences: rest } : {}),
         };
-        call('PATCH', '/auth/me', body)
+        import('#components/me/person-calls.ts')
+          .then(({ personCall }) => personCall(csrf)('PATCH', '/auth/me', body))
           // Pages that were fetched before would bring the old choice back.
           .then(() => router.refresh())
           .catch((error: unknown) => {
@@ -48,7 +49,7 @@ export function PreferencesProvider({ initial, children }: { initial: PersonPref
           });
       },
     }),
-    [preferences, call, router],
+    [preferences, csrf, router],
   );
   const style = useMemo(() => ({ times, date_format }), [times, date_format]);
   return (

@@ -4,13 +4,22 @@ import { Badge } from '#components/ui/badge.tsx';
 import { Button } from '#components/ui/button.tsx';
 import { Dialog } from '#components/ui/dialog.tsx';
 import { Menu } from '#components/ui/dropdown-menu.tsx';
-import type { useViews, View } from './use-views.ts';
+import { useShareReason, useViewChanges } from './use-view-changes.ts';
+import type { useViews, View, ViewPage } from './use-views.ts';
 
-type ManageViewsProps = { state: ReturnType<typeof useViews>; open: boolean; onClose: () => void; onRename: (view: View) => void };
+type ManageViewsProps = {
+  page: ViewPage;
+  state: ReturnType<typeof useViews>;
+  open: boolean;
+  onClose: () => void;
+  onRename: (view: View) => void;
+};
 
 /** The views of a page: which opens first, their names, who sees them, and their end. */
-export function ManageViews({ state, open, onClose, onRename }: ManageViewsProps) {
-  const { views, update, remove, now, mayEdit, shareReason } = state;
+export function ManageViews({ page, state, open, onClose, onRename }: ManageViewsProps) {
+  const { views, now } = state;
+  const { update, remove, mayEdit } = useViewChanges();
+  const shareReason = useShareReason(page);
   const busy = update.isPending || remove.isPending;
   return (
     <Dialog open={open} onOpenChange={(next) => !next && onClose()} title="Views of this page" size="md">

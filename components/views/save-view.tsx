@@ -11,6 +11,7 @@ import { Field } from '#components/ui/field.tsx';
 import { Form, fieldError, useZodForm } from '#components/ui/form.tsx';
 import { Input } from '#components/ui/input.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
+import { useShareReason } from './use-view-changes.ts';
 import type { View, ViewPage } from './use-views.ts';
 
 const Named = z.object({ name: z.string().trim().min(1, 'is needed').max(60), shared: z.boolean(), is_default: z.boolean() });
@@ -23,7 +24,6 @@ export type SaveViewProps = {
   now: { query: string; columns: string[] };
   open: boolean;
   onClose: () => void;
-  shareReason: string | undefined;
 };
 
 /** Names a view, and says who sees it. */
@@ -48,7 +48,8 @@ export function SaveView({ view, open, onClose, ...rest }: SaveViewProps) {
   );
 }
 
-function Fields({ page, view, now, onClose, shareReason }: Omit<SaveViewProps, 'open'>) {
+function Fields({ page, view, now, onClose }: Omit<SaveViewProps, 'open'>) {
+  const shareReason = useShareReason(page);
   const trpc = useTRPC();
   const cache = useQueryClient();
   const form = useZodForm({

@@ -1,11 +1,10 @@
 'use client';
 
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import type { inferRouterOutputs } from '@trpc/server';
 import { usePathname, useSearchParams } from 'next/navigation';
 import { useEffect, useRef } from 'react';
-import { notifyRefused } from '#components/trpc/notify-refused.ts';
-import { useScope, useTRPC } from '#components/trpc/provider.tsx';
+import { useTRPC } from '#components/trpc/provider.tsx';
 import type { ColumnChoice } from '#components/ui/columns.tsx';
 import type { VIEW_PAGES } from '#server/domain/views/schema.ts';
 import type { AppRouter } from '#server/trpc/root.ts';
@@ -15,11 +14,9 @@ export type ViewPage = (typeof VIEW_PAGES)[number];
 export type View = inferRouterOutputs<AppRouter>['views']['list']['data'][number];
 const NO_COLUMNS: ReadonlySet<string> = new Set();
 
-/** The views of a list page, the one it stands in, and what can be done with them. */
+/** The views of a list page and the one it stands in. */
 export function useViews(page: ViewPage, columns: ColumnChoice | undefined) {
   const trpc = useTRPC();
-  const cache = useQueryClient();
-  const { role } = useScope();
   const pathname = usePathname();
   const query = viewQuery(useSearchParams().toString());
   const hidden = columns?.hidden ?? NO_COLUMNS;
@@ -44,11 +41,6 @@ export function useViews(page: ViewPage, columns: ColumnChoice | undefined) {
     if (preferred && window.location.search === '') latestShow.current(preferred, 'replaceState');
   }, [views]);
 
-  const settled = {
-    onSuccess: () => cache.invalidateQueries(trpc.views.pathFilter()),
-    onError: (error: unknown) => notifyRefused(error),
-  };
-  const shareRoles = page === 'audit' ? ['owner', 'admin'] : ['owner', 'admin', 'editor'];
   return {
     views: views ?? [],
     failed: list.isError,
@@ -57,9 +49,5 @@ export function useViews(page: ViewPage, columns: ColumnChoice | undefined) {
     now: { query, columns: [...hidden] },
     plain: query === '' && hidden.size === 0,
     show,
-    update: useMutation(trpc.views.update.mutationOptions(settled)),
-    remove: useMutation(trpc.views.delete.mutationOptions(settled)),
-    shareReason: shareRoles.includes(role) ? undefined : `Sharing a view of this page takes one of these roles: ${shareRoles.join(', ')}`,
-    mayEdit: (view: View) => view.mine || role === 'owner' || role === 'admin',
   };
 }

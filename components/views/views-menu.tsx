@@ -20,7 +20,7 @@ type Props = {
 /** Saved views, for the end of a list's filter line. */
 export function ViewsMenu({ page, columns }: Props) {
   const state = useViews(page, columns);
-  const { views, current, plain, now, show, shareReason } = state;
+  const { views, current, plain, now, show } = state;
   const [asking, setAsking] = useState<'save' | 'manage'>();
   const [renaming, setRenaming] = useState<View>();
   const entry = (view: View): MenuEntry => ({
@@ -63,6 +63,7 @@ export function ViewsMenu({ page, columns }: Props) {
         ]}
       />
       <ManageViews
+        page={page}
         state={state}
         open={asking === 'manage'}
         onClose={() => setAsking(undefined)}
@@ -75,7 +76,6 @@ export function ViewsMenu({ page, columns }: Props) {
         page={page}
         view={renaming}
         now={now}
-        shareReason={shareReason}
         open={asking === 'save' || renaming !== undefined}
         onClose={() => {
           setAsking(undefined);

@@ -3,5 +3,5 @@
 import { PageFailed, type PageFailedProps } from '#components/shell/page-failed.tsx';
 
 export default function ErrorBoundary(props: PageFailedProps) {
-  return <PageFailed {...props} inset />;
+  return <PageFailed {...props} />;
 }
