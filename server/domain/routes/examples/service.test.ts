@@ -73,6 +73,7 @@ test('no credential is kept: not in a header that carries one, nor in a value, p
     path: '/orders?api_key=&keyword=a&page=2',
     headers: [{ name: 'X-Api-Key', value: '' }],
   });
+  await call(ops.saveExample, live, { id, ...request, name: 'A path that is no URL', path: '//[?%&%zz=1' });
   assert.equal(JSON.stringify(await db().route_examples.findMany({ where: { route_id: id } })).includes(token), false);
 });
 
