@@ -76,3 +76,13 @@ test('a short life is not announced the moment it begins, what ended long ago is
   assert.match(last?.subject ?? '', /^23 secrets of .* expire soon$/);
   assert.match(last?.text ?? '', /And 3 more\./);
 });
+
+test('one workspace of many values that end does not push aside what ends elsewhere: one run tells of all', async () => {
+  const [many, other] = [await workspace(), await workspace()];
+  const owner = await joined(other.tenant.id, 'owner');
+  for (let i = 0; i < 5; i++) await made(many.live, 'secrets.create', { name: `K${i}`, value: 'x', expires_at: day(60).toISOString() });
+  await made(other.live, 'secrets.create', { name: 'LAST', value: 'x', expires_at: day(60.5).toISOString() });
+  assert.ok((await tellOfEndingSecrets(db(), day(31), 2)) >= 6);
+  assert.equal(await tellOfEndingSecrets(db(), day(31), 2), 0);
+  assert.equal((await mailsTo(owner)).length, 1);
+});

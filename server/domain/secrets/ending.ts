@@ -9,7 +9,7 @@ const DAY = 24 * 3_600_000;
 const AHEAD = [30, 7, 1, 0] as const;
 /** Values named in one mail. */
 const NAMED = 20;
-/** Rows of one run; the rest is told of in the next. */
+/** Values of one transaction. */
 const BATCH = 2_000;
 
 type Ending = {
@@ -26,12 +26,20 @@ type Ending = {
 /**
  * Mails Owners and Admins about values that end within 30, 7 and 1 days and about those that have, each once, all of a space and a threshold in one
  * mail; called by the worker each hour. An end that was closer than a threshold when the secret was made is no news, and one of yesterday's yesterday no
- * help. @returns values told of
+ * help. Goes on until all are told of: whoever moves the ends of thousands must not push aside everybody else's. @returns values told of
  */
-export async function tellOfEndingSecrets(db: Db, now: Date): Promise<number> {
-  return db.$transaction(
+export async function tellOfEndingSecrets(db: Db, now: Date, most = BATCH): Promise<number> {
+  for (let told = 0; ; ) {
+    const more = await tellOfSome(db, now, most);
+    told += more;
+    if (more < most) return told;
+  }
+}
+
+const tellOfSome = (db: Db, now: Date, most: number): Promise<number> =>
+  db.$transaction(
     async (tx) => {
-      const ending = await endingValues(tx, now);
+      const ending = await endingValues(tx, now, most);
       const mails = Map.groupBy(ending, ({ tenant_id, sandbox, days }) => `${tenant_id} ${sandbox} ${days}`);
       for (const values of mails.values()) await mail(tx, values, now);
       for (const { id, tenant_id, sandbox, ends, days } of ending)
@@ -44,10 +52,9 @@ export async function tellOfEndingSecrets(db: Db, now: Date): Promise<number> {
     },
     { timeout: 60_000 },
   );
-}
 
 /** The environments' own ends, or those of their secrets, with the nearest threshold they have passed and nobody was told of. */
-const endingValues = (tx: Tx, now: Date) => tx.$queryRaw<Ending[]>`
+const endingValues = (tx: Tx, now: Date, most: number) => tx.$queryRaw<Ending[]>`
   with values as (
     select e.id, e.tenant_id, e.sandbox, s.name, e.environment_name as environment, s.strict_expiry_enforcement as strict, s.created_at,
       coalesce(e.expires_at_override, s.expires_at) as ends
@@ -58,7 +65,7 @@ const endingValues = (tx: Tx, now: Date) => tx.$queryRaw<Ending[]>`
     select v.*, (select min(d) from unnest(${[...AHEAD]}::int[]) as d where v.ends <= ${now}::timestamptz + d * interval '1 day') as days from values v)
   select due.* from due left join secret_expiry_mails m on m.secret_environment_id = due.id
   where due.ends - due.days * interval '1 day' > due.created_at and (m.days is null or m.ends_at <> due.ends or m.days > due.days)
-  order by due.ends, due.name, due.environment limit ${BATCH}`;
+  order by due.ends, due.name, due.environment limit ${most}`;
 
 async function mail(tx: Tx, values: readonly Ending[], now: Date): Promise<void> {
   const [first] = values;
