@@ -41,3 +41,11 @@ export const remember = (key: string, version: bigint, total: number, now = Date
 export const recallPage = (key: string, now = Date.now()) => pages.recall(key, now);
 export const rememberPage = (key: string, version: bigint, page: { ids: readonly string[]; total: number }, now = Date.now()): void =>
   pages.remember(key, version, page, now);
+
+/** Of at most a thousand entries each. */
+const entries = memory<{ seqs: readonly bigint[] }>(100);
+
+/** What a look-up in the audit log found, and the version it holds for. */
+export const recallEntries = (key: string, now = Date.now()) => entries.recall(key, now);
+export const rememberEntries = (key: string, version: bigint, seqs: readonly bigint[], now = Date.now()): void =>
+  entries.remember(key, version, { seqs }, now);

@@ -2,7 +2,7 @@ import { Prisma } from '#server/generated/prisma/client.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { madeAt } from '#server/kernel/ids.ts';
-import { recall, remember } from '#server/kernel/known-totals.ts';
+import { recall, recallEntries, remember, rememberEntries } from '#server/kernel/known-totals.ts';
 import { containing, FEW } from '#server/kernel/listing.ts';
 import { mayReadDetails } from './may-read-details.ts';
 
@@ -47,15 +47,25 @@ async function searched(tx: Tx, ctx: Ctx, q: string): Promise<[Prisma.Sql, Prism
 
 /**
  * By what a look-up found while that is little, else entry by entry until the page is full. Both answer alike: that a look-up found too much is kept
- * in mind for a while only to spare the next page another one.
+ * in mind for a while only to spare the next page another one. What it found is, until the store has another entry or one less.
  */
 async function found(tx: Tx, ctx: Ctx, q: string): Promise<Prisma.Sql> {
   const pattern = containing(q);
   const each = Prisma.sql`audit_search_text(details, resource_id, actor_label) like lower(${pattern})`;
   const key = JSON.stringify(['timeline', ctx.tenant_id, ctx.sandbox, q]);
   if (recall(key)) return each;
+  // Asked before anything is looked up; what a transaction of a change sees of its own may be undone.
+  const [state] = ctx.tx
+    ? []
+    : await tx.$queryRaw<{ version: bigint }[]>`select version from row_counts where tenant_id = ${ctx.tenant_id}::uuid
+        and sandbox = ${ctx.sandbox} and kind = 'audit_logs'`;
+  const known = recallEntries(key);
+  if (known && known.version === state?.version) return Prisma.sql`seq = any(${[...known.seqs]})`;
   const [few] = await tx.$queryRaw<{ seqs: bigint[] }[]>`select array(select matching_audit_entries(${pattern}, ${FEW + 1})) as seqs`;
-  if (few && few.seqs.length <= FEW) return Prisma.sql`seq = any(${few.seqs})`;
+  if (few && few.seqs.length <= FEW) {
+    if (state) rememberEntries(key, state.version, few.seqs);
+    return Prisma.sql`seq = any(${few.seqs})`;
+  }
   remember(key, 0n, FEW);
   return each;
 }

@@ -256,3 +256,30 @@ test('a filtered total is the true one after every new entry of either store, an
   await sql().query("delete from audit_logs where tenant_id = $1 and action = 'update'", [v.tenant.id]);
   assert.deepEqual(await told(), [0, keys + 1, 0]);
 });
+
+test('a text that was looked for before is found in what is there now: after a new entry, an undone one and retention', async () => {
+  const v = await workspace();
+  const found = async (ctx: Ctx = v.live) => (await browseAuditLogs(ctx, BrowseAuditLogs.parse({ q: 'needle' }))).entries.length;
+  const write = (name: string, ctx: Ctx = v.live) =>
+    mutate(ctx, async () => audited(undefined, { action: 'update', resource_type: 'route', resource_id: 'r', name }));
+  assert.deepEqual([await found(), await found()], [0, 0]);
+  await write('a needle');
+  await write('hay');
+  assert.deepEqual([await found(), await found()], [1, 1]);
+  await write('needle of Test', v.test);
+  assert.deepEqual([await found(), await found(v.test)], [1, 1]);
+  await assert.rejects(
+    inTransaction(v.live, async (tx) => {
+      const inside = { ...v.live, tx };
+      await mutate(inside, async () => audited(undefined, { action: 'update', resource_type: 'route', resource_id: 'r', name: 'needle' }));
+      assert.equal(await found(inside), 2);
+      throw new Error('undone');
+    }),
+    /undone/,
+  );
+  assert.equal(await found(), 1);
+  await write('needles');
+  assert.deepEqual([await found(), await found()], [2, 2]);
+  await sql().query("delete from audit_logs where tenant_id = $1 and details ->> 'name' = 'a needle'", [v.tenant.id]);
+  assert.equal(await found(), 1);
+});
