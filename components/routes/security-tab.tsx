@@ -20,7 +20,7 @@ export function SecurityTab({ editor }: { editor: ConfigEditor }) {
     <>
       <SectionCard
         title="Who may call"
-        description="Callers need a valid key of this space; where only assigned clients may call, an address of theirs can be enough. These rules come on top, once saved."
+        description="Callers need a valid key of this space; a route for assigned clients can take their address instead. These rules come on top, once saved."
       >
         <div className="flex flex-col gap-6">
           <Setting
