@@ -40,6 +40,7 @@ export async function DashboardFrame({
     secret_fields,
     role: current.role,
     person: frame.user.id,
+    email_verified: frame.email_verified,
     ...addressesOf(current.slug, space),
   };
   return (

@@ -101,7 +101,7 @@ function Share({ done, of }: { done: number; of: number }) {
 function useSteps(closed: boolean): readonly Step[] | undefined {
   const trpc = useTRPC();
   const path = usePath();
-  const { slug, space } = useScope();
+  const { slug, space, email_verified } = useScope();
   const enabled = !closed;
   const routes = useQuery(trpc.routes.list.queryOptions({ per_page: 100 }, { enabled }));
   const secrets = useQuery(trpc.secrets.list.queryOptions({ per_page: 100 }, { enabled }));
@@ -128,6 +128,7 @@ function useSteps(closed: boolean): readonly Step[] | undefined {
         },
     ...(space === 'live'
       ? [
+          ...(email_verified === null ? [] : [{ label: 'Verify your e-mail address', href: '/me/profile', done: email_verified }]),
           { label: 'Create a live key', href: path('/api-keys?open=new'), done: keys.data.meta.total > 0 },
           { label: 'Make the first live call', href: path('/routes'), done: called },
         ]

@@ -5,6 +5,7 @@ import { useRouter } from 'next/navigation';
 import { useState } from 'react';
 import type { z } from 'zod';
 import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
+import { useScope } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { Button } from '#components/ui/button.tsx';
 import { Combobox } from '#components/ui/combobox.tsx';
@@ -19,6 +20,7 @@ import { notifyDone } from '#components/ui/toaster.tsx';
 import { useUnsavedGuard } from '#components/ui/unsaved-guard.ts';
 import type { Me } from '#server/domain/people/schema.ts';
 import { usePersonCall } from './person-calls.ts';
+import { VerifyEmail } from './verify-email.tsx';
 
 type Person = z.output<typeof Me>;
 const ME = ['me'] as const;
@@ -34,6 +36,7 @@ const loadProfileFields = () => import('./schemas.ts').then((module) => module.P
 export function ProfileView() {
   const query = useMe();
   const me = query.data;
+  const { email_verified } = useScope();
   return (
     <Page className="max-w-3xl">
       <PageHeader title="Profile" description="You, in every workspace you are a member of." />
@@ -43,6 +46,7 @@ export function ProfileView() {
         <Skeleton lines={8} label="Loading your profile" />
       ) : (
         <>
+          {email_verified === false && me.user.email_verified_at === null && <VerifyEmail email={me.user.email} />}
           <DetailsCard user={me.user} />
           <SectionCard title="Workspaces">
             <KeyValueList

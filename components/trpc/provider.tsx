@@ -28,6 +28,8 @@ export type Scope = {
   secret_fields: SecretFields;
   /** Whose session it is: the id of the person. */
   person: string;
+  /** Whether they have proved their address; null where no mail leaves, so that nobody can. */
+  email_verified: boolean | null;
 };
 
 const ScopeContext = createContext<Scope | null>(null);

@@ -37,6 +37,8 @@ test('preferences are kept per person, only what is named changes, and each chan
   const w = await workspace();
   const [b, other] = [await signedIn(w.tenant.id), await signedIn(w.tenant.id)];
   assert.equal((await b.frame()).preferences.single_keys, true);
+  // Where no mail leaves nobody is asked to prove an address.
+  assert.equal((await b.frame()).email_verified, null);
   assert.equal((await b.save({ theme: 'dark' })).status, 200);
   const answer = await b.save({ single_keys: false, times: 'utc' });
   assert.deepEqual((answer.body.user as unknown as { preferences: object }).preferences, (await b.frame()).preferences);

@@ -5,6 +5,7 @@ import { type Shrinking, shrinkingWindows } from '#server/domain/retention/servi
 import { apiUrl, proxyUrl } from '#server/domain/tenants/addresses.ts';
 import type { Space } from '#server/kernel/context.ts';
 import { db } from '#server/platform/db.ts';
+import { mailLeaves } from '#server/platform/mail.ts';
 import { secretFieldNames } from './listed-operations.ts';
 import { personOf } from './session.ts';
 
@@ -18,6 +19,8 @@ export async function frameOf(headers: Headers) {
     user: { id: person.user.id, name: person.user.full_name || person.user.email, email: person.user.email },
     preferences,
     date_format: person.user.date_format,
+    /** null: no mail leaves this installation, so there is no way to verify one (interface rule 64 §6). */
+    email_verified: mailLeaves() ? person.user.email_verified_at !== null : null,
     news: { newest: CHANGELOG[0]?.id ?? '', unread: unreadEntries(preferences.changelog_seen, person.user.created_at) },
     csrf: person.session.csrf_token,
     secret_fields: secretFieldNames(),
