@@ -19,6 +19,15 @@ export type ChangelogEntry = {
 /** What changed for the people who use the service, newest first (interface rule 64 §9). Every version of the API has its entry. */
 export const CHANGELOG: readonly ChangelogEntry[] = [
   {
+    id: 'inspector',
+    date: '2026-11-22',
+    areas: ['dashboard'],
+    title: 'Paste any id',
+    text: 'The developer pane has an inspector: paste an id from a log, a mail or a ticket, and it says what it is and leads there. Of a pasted credential nothing leaves the page.',
+    act: null,
+    link: { label: 'Open the dashboard', path: '/' },
+  },
+  {
     id: 'saved-examples',
     date: '2026-11-22',
     areas: ['dashboard'],
