@@ -5,7 +5,7 @@ import Link from 'next/link';
 import { useId } from 'react';
 import { usePreferences } from '#components/theme/preferences-provider.tsx';
 import { cn } from '#components/ui/cn.ts';
-import { lazily } from '#components/ui/lazily.tsx';
+import { onDemand } from '#components/ui/on-demand.ts';
 import { Tooltip } from '#components/ui/tooltip.tsx';
 import { RAIL_GROUPS } from '#server/domain/people/places.shared.ts';
 import type { ArrangedGroup } from './arrangement.ts';
@@ -13,10 +13,7 @@ import { hrefOf, type Place } from './navigation.ts';
 import type { SeenItem } from './use-navigation.ts';
 
 // Nobody pins before the page is there.
-const PinButton = lazily(
-  () => import('./pin-button.tsx').then((module) => module.PinButton),
-  () => false,
-);
+const pinButton = onDemand(() => import('./pin-button.tsx').then((module) => module.PinButton));
 
 type RailGroupProps = {
   group: ArrangedGroup<SeenItem>;
@@ -80,6 +77,7 @@ type RailLinkProps = Pick<RailGroupProps, 'collapsed' | 'onNavigate'> & { item: 
 
 function RailLink({ item, href, active, collapsed, onNavigate }: RailLinkProps) {
   const { icon: Icon, locked } = item;
+  const PinButton = pinButton.use(false);
   const id = useId();
   const link = (
     <Link
@@ -103,7 +101,7 @@ function RailLink({ item, href, active, collapsed, onNavigate }: RailLinkProps) 
     return (
       <div className="group/row relative flex">
         {link}
-        <PinButton item={item} />
+        {PinButton && <PinButton item={item} />}
       </div>
     );
   }
