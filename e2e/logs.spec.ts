@@ -99,6 +99,19 @@ test('a live list stands still under the pointer, says what waits, and goes on w
   await expect(page.getByRole('button', { name: '1 new, paused while you read' })).toBeVisible();
   await page.mouse.move(5, 5);
   await expect(rows(page).first()).toContainText('/live-4');
+
+  // A filter holds for what came live, too; and when the tail ends, the list keeps what it brought.
+  const ledger = page.getByRole('region', { name: 'Narrow the calls' }).getByRole('button', { name: /^ledger / });
+  await ledger.click();
+  await expect(rows(page).first()).toContainText('/entries');
+  await expect(rows(page).filter({ hasText: '/live-' })).toHaveCount(0);
+  await ledger.click();
+  await expect(rows(page).filter({ hasText: '/live-' })).toHaveCount(4);
+  await page.mouse.move(5, 5);
+  await page.getByRole('switch', { name: /^Live/ }).click();
+  await expect(page.getByRole('switch', { name: /^Live/ })).not.toBeChecked();
+  await page.getByRole('button', { name: 'Export' }).hover();
+  await expect(rows(page).filter({ hasText: '/live-' })).toHaveCount(4);
 });
 
 test('Home, the log and the usage page tell the same numbers, and the table of days adds up to them', async ({ page }) => {

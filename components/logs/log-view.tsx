@@ -54,7 +54,7 @@ export function LogView() {
   const [rail, setRail] = useStored('log-facets', 'shown');
   const filters = logFilters(search);
   const span = spanOf(search, now);
-  const pages = useLogs({ ...filters, ...span, ...logOrder(search) });
+  const pages = useLogs({ ...filters, ...span, ...logOrder(search) }, live);
   const slowest = search.sort === 'latency_ms';
   const stats = useQuery(trpc.requestLogs.stats.queryOptions({ ...statsFilters(search), ...span }, { placeholderData: keepPreviousData }));
   const facets = useQuery(trpc.requestLogs.facets.queryOptions({ ...filters, ...span }, { placeholderData: keepPreviousData }));
@@ -62,10 +62,12 @@ export function LogView() {
   const newest =
     Object.keys(filters).length === 0 && search.from === null && search.to === null ? pages.data?.pages[0]?.logs[0]?.id : undefined;
   const inCollection = useRoutesIn(search.collection_id, live);
-  const tail = useHeld(
-    useTail(live && !slowest, (log) => matchesLive(log, filters, inCollection), JSON.stringify(filters), newest),
-    reading,
-  );
+  const matches = (log: Log) => matchesLive(log, filters, inCollection);
+  const arrived = useTail(live && !slowest, matches, newest);
+  // What came under another filter is judged by this one.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what `matches` depends on.
+  const matching = useMemo(() => ({ ...arrived, rows: arrived.rows.filter(matches) }), [arrived, JSON.stringify(filters), inCollection]);
+  const tail = useHeld(matching, reading);
   useEvery(tail.rows.length > 0 ? tail.rows[0]?.request_id : undefined, () => {
     void stats.refetch();
     void facets.refetch();

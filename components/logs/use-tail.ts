@@ -18,10 +18,10 @@ const nothing: Tail = { rows: [], heldBack: 0, state: 'off' };
 
 /**
  * Calls as they happen, newest first, while `on`. The stream is one per page; what the server holds back is counted. It begins after the call with
- * the id `after`, the newest the page shows, so that none is lost between the two; without it, at the moment the server begins. `by` is what decides
- * about `wanted`, as a text: when it changes, those that came before are judged again.
+ * the id `after`, the newest the page shows, so that none is lost between the two; without it, at the moment the server begins. What `wanted` let in
+ * before it became another stays: whoever shows it judges again.
  */
-export function useTail(on: boolean, wanted: (log: Log) => boolean, by: string, after?: string): Tail {
+export function useTail(on: boolean, wanted: (log: Log) => boolean, after?: string): Tail {
   const { slug, space } = useScope();
   const [tail, setTail] = useState(nothing);
   const filter = useRef(wanted);
@@ -30,12 +30,6 @@ export function useTail(on: boolean, wanted: (log: Log) => boolean, by: string, 
     filter.current = wanted;
     start.current = after;
   });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: judged again when the filter is another one, not at each render.
-  useEffect(() => {
-    setTail((tail) =>
-      tail.rows.every((log) => filter.current(log)) ? tail : { ...tail, rows: tail.rows.filter((log) => filter.current(log)) },
-    );
-  }, [by]);
   useEffect(() => {
     if (!on) return;
     setTail({ ...nothing, state: 'connecting' });
