@@ -3,7 +3,7 @@ import { namedMembers } from '#server/domain/people/service.ts';
 import { figuresOfRoutes } from '#server/domain/request-logs/service.ts';
 import { driftOf } from '#server/domain/routes/membership/service.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
-import { read } from '#server/kernel/database.ts';
+import { read, type Tx } from '#server/kernel/database.ts';
 import type { OverviewCollections } from './schema.ts';
 
 /**
@@ -20,10 +20,11 @@ export function overviewCollections(ctx: Ctx, { ids }: z.output<typeof OverviewC
       ctx,
       routes.map(({ id }) => id),
     );
-    const select = { collection_id: true } as const;
-    const secrets = counted(await tx.secrets.findMany({ where: known, select }));
-    const clients = counted(await tx.clients.findMany({ where: known, select }));
-    const variables = counted(await tx.collection_variables.findMany({ where: known, select }));
+    const { secrets, clients, variables } = await membersOf(
+      tx,
+      ctx,
+      rows.map(({ id }) => id),
+    );
     const ownerIds = [...new Set(rows.flatMap(({ owner_ids }) => owner_ids))];
     const people = await namedMembers(tx, ctx, { ids: ownerIds, most: ownerIds.length });
     const drifting = new Map<string, number>();
@@ -46,8 +47,16 @@ export function overviewCollections(ctx: Ctx, { ids }: z.output<typeof OverviewC
   });
 }
 
-function counted(rows: readonly { collection_id: string | null }[]): Map<string | null, number> {
-  const counts = new Map<string | null, number>();
-  for (const { collection_id } of rows) counts.set(collection_id, (counts.get(collection_id) ?? 0) + 1);
-  return counts;
+type Count = { collection_id: string; count: number };
+
+/** How many secrets, clients and variables are in each; counted where they lie, since a collection may hold thousands. */
+async function membersOf(tx: Tx, ctx: Ctx, ids: readonly string[]) {
+  const secrets = await tx.$queryRaw<Count[]>`select collection_id::text, count(*)::int as count from secrets
+    where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and collection_id = any(${ids}::uuid[]) group by 1`;
+  const clients = await tx.$queryRaw<Count[]>`select collection_id::text, count(*)::int as count from clients
+    where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and collection_id = any(${ids}::uuid[]) group by 1`;
+  const variables = await tx.$queryRaw<Count[]>`select collection_id::text, count(*)::int as count from collection_variables
+    where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and collection_id = any(${ids}::uuid[]) group by 1`;
+  const byId = (counts: Count[]) => new Map(counts.map(({ collection_id, count }) => [collection_id, count]));
+  return { secrets: byId(secrets), clients: byId(clients), variables: byId(variables) };
 }
