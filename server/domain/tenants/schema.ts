@@ -2,12 +2,11 @@ import { z } from 'zod';
 
 export { isServableStatus } from './status.shared.ts';
 
-/** Labels that name other hosts of the service (interface rule 01 §1.5). */
-const RESERVED_SLUGS: ReadonlySet<string> = new Set(
-  'api sandbox api-staging sandbox-staging www staging admin auth app dashboard docs status mail mcp wrap cdn static assets support billing hooks scim pub agent me'.split(
-    ' ',
-  ),
-);
+/** Labels that name other hosts of the service (interface rule 01 §1.5), and first segments of the dashboard's and the API's own paths. */
+const HOSTS =
+  'api sandbox api-staging sandbox-staging www staging admin auth app dashboard docs status mail mcp wrap cdn static assets support billing hooks scim pub agent';
+const PATHS = 'me signin signup forgot reset mailbox onboarding check-mail changelog v1 oauth p healthz readyz';
+const RESERVED_SLUGS: ReadonlySet<string> = new Set(`${HOSTS} ${PATHS}`.split(' '));
 
 /** At most 55 characters, so that `sandbox-{slug}` is still a DNS label. */
 export const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,53}[a-z0-9])?$/;
