@@ -19,7 +19,7 @@ test('the trace of a call is the JSON it would be by the usual writer, however f
     latency_phase: 'first-byte',
     request_headers: ['host', TOKEN, 'x'.repeat(128)],
     response_headers: ['content-type'],
-    limits: { route: { limit: 5, remaining: 4 }, monthly: { limit: 1e15, remaining: -0.5 } },
+    limits: { route: { limit: 5, remaining: 4 }, tenant: { limit: 1e21, remaining: 0 }, monthly: { limit: 1e15, remaining: -0.5 } },
   };
   const least: Trace = { phases_ms: {}, latency_phase: 'complete', request_headers: [], response_headers: [], limits: {} };
   for (const trace of [whole, least]) assert.equal(traceText(trace), JSON.stringify(trace));

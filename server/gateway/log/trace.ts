@@ -60,9 +60,18 @@ export function traceText(trace: Trace): string {
   }
   return (
     `{"phases_ms":{${phases}},"latency_phase":"${latency_phase}","request_headers":${list(request_headers)},` +
-    `"response_headers":${list(response_headers)},"limits":${JSON.stringify(limits)}}`
+    `"response_headers":${list(response_headers)},"limits":{${limitsText(limits)}}}`
   );
 }
+
+function limitsText({ route, tenant, monthly }: Trace['limits']): string {
+  let limits = '';
+  if (route) limits = `"route":${leftText(route)}`;
+  if (tenant) limits += `${limits === '' ? '' : ','}"tenant":${leftText(tenant)}`;
+  if (monthly) limits += `${limits === '' ? '' : ','}"monthly":${leftText(monthly)}`;
+  return limits;
+}
+const leftText = ({ limit, remaining }: { limit: number; remaining: number }) => `{"limit":${limit},"remaining":${remaining}}`;
 
 /** A list of tokens. */
 const list = (names: readonly string[]): string => (names.length === 0 ? '[]' : `["${names.join('","')}"]`);
