@@ -148,8 +148,8 @@ function Summary({ plan, over }: { plan: Plan; over: Plan['limits'] }) {
           title={`${fresh.length === 1 ? 'One value is' : `Values of ${grouped(fresh.length)} secrets are`} yours to store in ${to}`}
         >
           {new Intl.ListFormat('en').format(fresh.slice(0, 5).map((one) => one.secret))}
-          {fresh.length > 5 && ` and ${fresh.length - 5} more`}. Routes that need {fresh.length === 1 ? 'it' : 'them'} stay off until then;
-          the next page links to each.
+          {fresh.length > 5 && ` and ${fresh.length - 5} more`}. What needs {fresh.length === 1 ? 'it' : 'them'} waits until then; the next
+          page links to each.
         </Callout>
       )}
       {plan.to === 'test' && hosts.length > 0 && (

@@ -66,12 +66,12 @@ const itemOf = (step: Step): SandboxPlan['items'][number] => ({
 });
 
 function missingOf({ steps, target }: Board): SandboxPlan['missing_values'] {
-  const wanting = [...steps.values()].filter((step) => step.type === 'route' && step.action !== 'conflict');
-  const pairs = wanting.flatMap((step) => step.needs_values.map((one) => ({ ...one, route: step.name })));
+  const wanting = [...steps.values()].filter((step) => step.action !== 'conflict');
+  const pairs = wanting.flatMap((step) => step.needs_values.map((one) => ({ ...one, routes: one.routes ?? [step.name] })));
   return [...Map.groupBy(pairs, (one) => one.secret)].map(([secret, ones]) => ({
     secret,
     secret_id: target.secrets.find((one) => one.shortcode_name === secret)?.id ?? null,
     environments: [...new Set(ones.map((one) => one.environment))].sort(),
-    routes: [...new Set(ones.map((one) => one.route))],
+    routes: [...new Set(ones.flatMap((one) => one.routes))],
   }));
 }

@@ -24,7 +24,8 @@ export type Step = {
   needs: readonly string[];
   enabled: boolean | null;
   changes: Change[];
-  needs_values: { secret: string; environment: string }[];
+  /** `routes`: who there needs it, if it is not this step's own thing. */
+  needs_values: { secret: string; environment: string; routes?: string[] }[];
   upstreams: string[];
   left_behind: string[];
   /** What the rows on both sides were when this was judged. */
@@ -81,6 +82,8 @@ export function finderOf(source: Source, target: Target) {
 }
 
 export const there = (to: Space): string => (to === 'live' ? 'Live' : 'Test');
+/** What the page calls doing it. */
+export const again = (to: Space): string => (to === 'live' ? 'promote' : 'copy');
 
 type Row = { id: string; updated_at: Date };
 type Judged = Partial<Pick<Step, 'slug' | 'needs' | 'enabled' | 'changes' | 'needs_values' | 'upstreams' | 'left_behind' | 'reason'>> & {

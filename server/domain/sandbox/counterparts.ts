@@ -1,6 +1,6 @@
-import { namesUsing, usersOfVariables } from '#server/domain/collections/service.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
+import { type Breaking, breakingOf } from './breaking.ts';
 import type { Source } from './gather.ts';
 import {
   type ClientRow,
@@ -22,8 +22,7 @@ export type Target = {
   secrets: SecretRow[];
   clients: ClientRow[];
   routes: RouteRow[];
-  /** By id of a collection: a variable that would become a secret while target URLs there use it, and who uses it. */
-  inUrls: Map<string, { key: string; users: string }>;
+  breaking: Breaking;
 };
 
 export async function counterparts(tx: Tx, ctx: Ctx, source: Source): Promise<Target> {
@@ -42,21 +41,7 @@ export async function counterparts(tx: Tx, ctx: Ctx, source: Source): Promise<Ta
   const routes = await routesWhere(tx, ctx, {
     OR: [{ slug: { in: wanted.flatMap((row) => (row.slug === null ? [] : [row.slug])) } }, { name: { in: wanted.map((row) => row.name) } }],
   });
-  return { environments, collections, secrets, clients, routes, inUrls: await inUrls(tx, ctx, source, collections) };
-}
-
-/** A secret cannot stand in a URL, so a variable that does stays a value (interface rule 10 §7.3). */
-async function inUrls(tx: Tx, ctx: Ctx, source: Source, theirs: readonly CollectionRow[]): Promise<Target['inUrls']> {
-  const found: Target['inUrls'] = new Map();
-  for (const mine of source.collections.values()) {
-    const match = theirs.find((one) => one.slug === mine.slug);
-    const hidden = mine.variables.filter((v) => v.type === 'secret' && match?.variables.some((w) => w.key === v.key && w.type === 'value'));
-    for (const { key } of match && source.picked.has(mine.id) ? hidden : []) {
-      const users = (await usersOfVariables(tx, ctx, match as CollectionRow, key)).filter((user) => user.in_target);
-      if (users.length > 0) found.set((match as CollectionRow).id, { key, users: namesUsing(users) });
-    }
-  }
-  return found;
+  return { environments, collections, secrets, clients, routes, breaking: await breakingOf(tx, ctx, source, collections, secrets) };
 }
 
 /** In order of id, as every change of several rows takes them; held until the end, so that what was judged is what is changed. */

@@ -61,7 +61,7 @@ export const PlannedItem = z
     /** Routes: whether it serves calls afterwards. */
     enabled: z.boolean().nullable(),
     changes: z.array(Change),
-    /** Routes: values that are missing there; calls would fail without them. */
+    /** Routes, and collections whose variables routes use: values that are missing there; calls would fail without them. */
     needs_values: z.array(NeededValue),
     /** Routes: the hosts they call. */
     upstreams: z.array(z.string()),

@@ -234,6 +234,55 @@ test('a route that serves Live is not changed into one that fails: it waits for 
   assert.equal(itemOf(third, 'route').action, 'update');
 });
 
+test('a variable that routes use in Live does not become a secret without a value there: the collection waits for it', async () => {
+  const w = await workspace();
+  const billing = await made(w.test, 'collections.create', { name: 'Billing' });
+  const variable = await made(w.test, 'collections.variables.create', { id: billing.id, key: 'token', type: 'value', value: 'public' });
+  const user = await made(w.test, 'routes.create', {
+    name: 'orders',
+    target_base_url: UPSTREAM,
+    inject_headers_json: { 'X-Token': '{{var:billing.token}}' },
+  });
+  const first = await promote(w, 'all');
+  assert.equal(itemOf(first, 'route').enabled, true);
+  const secret = await made(w.test, 'secrets.create', { name: 'TOKEN', value: 'only in Test' });
+  const becomes = { id: billing.id, variableId: variable.id, type: 'secret', value: null, secret_id: secret.id };
+  await made(w.test, 'collections.variables.update', becomes);
+  await made(w.test, 'collections.variables.create', { id: billing.id, key: 'late', type: 'value', value: 'x' });
+  await made(w.test, 'routes.update', { id: user.id, inject_query_json: { late: '{{var:billing.late}}' } });
+
+  const waits = await promote(w, 'all');
+  const item = itemOf(waits, 'collection');
+  assert.equal(item.action, 'skip');
+  assert.match(
+    item.reason,
+    /^The route orders is on in Live and its calls would fail without a value of TOKEN. Fill it, then promote the collection again.$/,
+  );
+  assert.deepEqual(item.needs_values, [{ secret: 'TOKEN', environment: 'production' }]);
+  assert.match(itemOf(waits, 'route').reason, /The collection waits for a value/);
+  const there = itemOf(waits, 'secret').target_id;
+  assert.deepEqual(waits.missing_values, [{ secret: 'TOKEN', secret_id: there, environments: ['production'], routes: ['orders'] }]);
+  const collectionThere = itemOf(first, 'collection').target_id;
+  const kept = async () => (await made(w.live, 'collections.variables.list', { id: collectionThere })).map((v: { type: string }) => v.type);
+  assert.deepEqual(await kept(), ['value'], 'as it was');
+
+  // A route that is off there fails nobody.
+  const routeThere = itemOf(first, 'route').target_id;
+  await made(w.live, 'routes.update', { id: routeThere, enabled: false });
+  assert.equal(itemOf(await plan(w, 'all'), 'collection').action, 'update');
+  await made(w.live, 'routes.update', { id: routeThere, enabled: true });
+  assert.equal(itemOf(await plan(w, 'all'), 'collection').action, 'skip');
+
+  await made(w.live, 'secrets.put_value', { id: there, value: 'the live one', environment: 'production' });
+  await promote(w, 'all');
+  assert.deepEqual(await kept(), ['value', 'secret']);
+
+  // Nor does it become another secret, which is not filled either.
+  const other = await made(w.test, 'secrets.create', { name: 'OTHER', value: 'only in Test' });
+  await made(w.test, 'collections.variables.update', { ...becomes, secret_id: other.id });
+  assert.match(itemOf(await plan(w, 'all'), 'collection').reason, /without a value of OTHER/);
+});
+
 test('addresses can stay what they are in Live', async () => {
   const w = await workspace();
   const route = await made(w.test, 'routes.create', { name: 'kept', target_base_url: UPSTREAM });

@@ -8,11 +8,7 @@ export type VariableUser = { route_name: string; environment_name: string; in_ta
  * `{{var:slug.key}}` anywhere in the space. At most 6 rows. Only configurations that may name a variable at all are read.
  */
 export function usersOfVariables(tx: Tx, ctx: Ctx, collection: { id: string; slug: string }, key?: string): Promise<VariableUser[]> {
-  // Keys and slugs hold no character that is special in a pattern, but for the hyphen, which is not special here.
-  const blank = '(?: |\\t|\\\\t)*';
-  const name = key ?? '[A-Za-z0-9_]+';
-  const qualified = `\\{\\{${blank}var${blank}:${blank}${collection.slug}\\.${name}${blank}\\}\\}`;
-  const bare = `\\{\\{${blank}var${blank}:${blank}${name}${blank}\\}\\}`;
+  const { qualified, bare } = patternsOf(collection.slug, key ?? '[A-Za-z0-9_]+');
   const { tenant_id, sandbox } = own(ctx);
   return tx.$queryRaw<VariableUser[]>`
     select r.name as route_name, c.environment_name,
@@ -24,6 +20,40 @@ export function usersOfVariables(tx: Tx, ctx: Ctx, collection: { id: string; slu
       and (t.text ~ ${qualified} or (r.collection_id = ${collection.id}::uuid and t.text ~ ${bare}))
     order by in_target desc, r.name, c.environment_name
     limit 6`;
+}
+
+/**
+ * Routes that are on and name one of these variables in any environment, in order of id, at most 500 from `after` on.
+ */
+export async function servingRoutesNaming(
+  tx: Tx,
+  ctx: Ctx,
+  collection: { id: string; slug: string },
+  keys: readonly string[],
+  after: string | null,
+): Promise<string[]> {
+  const { qualified, bare } = patternsOf(collection.slug, `(?:${keys.join('|')})`);
+  const { tenant_id, sandbox } = own(ctx);
+  const rows = await tx.$queryRaw<{ id: string }[]>`
+    select r.id::text from routes r
+    where r.tenant_id = ${tenant_id}::uuid and r.sandbox = ${sandbox} and r.enabled and (${after}::uuid is null or r.id > ${after}::uuid)
+      and exists (
+        select 1 from route_environment_configs c
+        cross join lateral (select concat_ws(' ', c.inject_headers_json, c.inject_query_json, c.inject_body_json, c.method_configs) as text) t
+        where c.route_id = r.id and may_name_variables(c.target_base_url, c.inject_headers_json, c.inject_query_json, c.inject_body_json, c.method_configs)
+          and (t.text ~ ${qualified} or (r.collection_id = ${collection.id}::uuid and t.text ~ ${bare})))
+    order by r.id
+    limit 500`;
+  return rows.map((row) => row.id);
+}
+
+/** Keys and slugs hold no character that is special in a pattern, but for the hyphen, which is not special here. */
+function patternsOf(slug: string, name: string) {
+  const blank = '(?: |\\t|\\\\t)*';
+  return {
+    qualified: `\\{\\{${blank}var${blank}:${blank}${slug}\\.${name}${blank}\\}\\}`,
+    bare: `\\{\\{${blank}var${blank}:${blank}${name}${blank}\\}\\}`,
+  };
 }
 
 /** "a, b and more", for the message of a refusal. */

@@ -4,7 +4,8 @@ import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { newId } from '#server/kernel/ids.ts';
 import type { AuditEntry } from '#server/kernel/mutate.ts';
-import { type Board, type Change, changesBetween, judge, type Step, stepOf, there } from '../board.ts';
+import { again, type Board, type Change, changesBetween, judge, type Step, stepOf, there } from '../board.ts';
+import type { Lack } from '../breaking.ts';
 import { entryFor } from '../entries.ts';
 import type { CollectionRow } from '../rows.ts';
 
@@ -20,26 +21,42 @@ export function planCollections(board: Board): void {
         (name) => board.source.environments.get(name)?.id ?? [],
       ),
     ];
-    judge(
-      board,
-      stepOf(board, 'collection', row, match, {
-        slug: row.slug,
-        needs,
-        changes: match ? changesOf(board, match, row) : [],
-        conflict: namesake
-          ? `${there(board.to)} has a collection with this name and another slug, ${namesake.slug}.`
-          : match && unfit(board, match, row),
-        version: [row.variables.map((v) => v.updated_at), match?.variables.map((v) => v.updated_at)],
-      }),
-    );
+    const lacks = (match && board.target.breaking.lacking.get(match.id)) ?? [];
+    const step = stepOf(board, 'collection', row, match, {
+      slug: row.slug,
+      needs,
+      changes: match ? changesOf(board, match, row) : [],
+      conflict: namesake
+        ? `${there(board.to)} has a collection with this name and another slug, ${namesake.slug}.`
+        : match && unfit(board, match, row),
+      version: [row.variables.map((v) => v.updated_at), match?.variables.map((v) => v.updated_at), lacks],
+    });
+    holdBack(board, step, lacks);
+    judge(board, step);
   }
 }
+
+/** Routes that serve calls keep serving them: a variable of theirs becomes a secret once its value is there. */
+function holdBack(board: Board, step: Step, lacks: readonly Lack[]): void {
+  if (step.action !== 'update' || lacks.length === 0) return;
+  const routes = [...new Set(lacks.map((one) => one.route))];
+  const users = list.format(routes.length > NAMED ? [...routes.slice(0, NAMED - 1), `${routes.length - NAMED + 1} more`] : routes);
+  const [who, they] = routes.length === 1 ? [`The route ${users} is`, 'its calls'] : [`The routes ${users} are`, 'their calls'];
+  const secrets = list.format(new Set(lacks.map((one) => one.secret)));
+  step.action = 'skip';
+  step.needs_values = [...Map.groupBy(lacks, (one) => `${one.secret} ${one.environment}`).values()].flatMap((ones) =>
+    ones.slice(0, 1).map(({ secret, environment }) => ({ secret, environment, routes: ones.map((one) => one.route) })),
+  );
+  step.reason = `${who} on in ${there(board.to)} and ${they} would fail without a value of ${secrets}. Fill it, then ${again(board.to)} the collection again.`;
+}
+const NAMED = 4;
+const list = new Intl.ListFormat('en');
 
 /** What the two together must not be. */
 function unfit(board: Board, match: CollectionRow, row: CollectionRow): string | undefined {
   if (!board.source.picked.has(row.id)) return undefined;
   const to = there(board.to);
-  const url = board.target.inUrls.get(match.id);
+  const url = board.target.breaking.inUrls.get(match.id);
   if (url) return `The variable ${url.key} would become a secret, and target URLs in ${to} use it: ${url.users}.`;
   if (new Set([...match.expected_environments, ...row.expected_environments]).size > MOST_EXPECTED)
     return `It would expect more than ${MOST_EXPECTED} environments in ${to}.`;

@@ -43,7 +43,7 @@ export function unresolved(board: Board, row: RouteRow, after: Draft, moves: boo
       const name = `{{var:${reference.collection === null ? '' : `${reference.collection}.`}${reference.key}}}`;
       const found = variableThere(board, row, reference);
       if (!found && mine.locals.has(environment))
-        return `${name} is not in that collection in ${there(board.to)}. Pick the collection too.`;
+        return `${name} is not in that collection in ${there(board.to)}. ${isPicked(board, row, reference) ? 'The collection waits for a value: see there' : 'Pick the collection too'}.`;
       if (!found)
         return `Its environment ${environment} in ${there(board.to)} names ${name}, which the collection it would move to has not.`;
       if (field === 'target_base_url' && found.type === 'secret')
@@ -94,6 +94,10 @@ function variableThere(board: Board, row: RouteRow, reference: Variable): { type
 
 const collectionOf = ({ source, find }: Board, row: RouteRow, { collection }: Variable): CollectionRow | undefined =>
   collection === null ? source.collections.get(row.collection_id ?? '') : find.mine.collectionSlugged.get(collection);
+
+/** Then it was held back. */
+const isPicked = (board: Board, row: RouteRow, reference: Variable): boolean =>
+  board.steps.get(collectionOf(board, row, reference)?.id ?? '')?.picked === true;
 
 /** Then that is what is wrong, and it is said of the collection. */
 const isStuck = (board: Board, row: RouteRow, reference: Variable): boolean =>

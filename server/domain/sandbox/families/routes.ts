@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { MOST_PER_PAIR } from '#server/domain/clients/service.ts';
 import { contradiction, type Draft, differences, draftOf, merged, upstreamsOf, withIds } from '#server/domain/routes/transfer/service.ts';
-import { type Board, type Change, changesBetween, judge, type Step, stepOf, there } from '../board.ts';
+import { again, type Board, type Change, changesBetween, judge, type Step, stepOf, there } from '../board.ts';
 import type { RouteRow } from '../rows.ts';
 import { missingValues, needsOf, unresolved } from './references.ts';
 
@@ -85,7 +85,7 @@ function holdBack(
   const fresh = missing.filter((one) => !already.has(`${one.secret} ${one.environment}`));
   if (fresh.length === 0) return;
   step.action = 'skip';
-  step.reason = `It is on in ${there(board.to)} and would fail without a value of ${namesOf(fresh)}. Fill it, then promote the route again.`;
+  step.reason = `It is on in ${there(board.to)} and would fail without a value of ${namesOf(fresh)}. Fill it, then ${again(board.to)} the route again.`;
 }
 
 const list = new Intl.ListFormat('en');
