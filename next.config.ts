@@ -6,7 +6,7 @@ const config: NextConfig = {
   // The API planes answer every spelling of a path themselves, in their own envelope.
   skipTrailingSlashRedirect: true,
   skipProxyUrlNormalize: true,
-  serverExternalPackages: ['pg', 'pino', 'ioredis', 'nodemailer', 'graphile-worker'],
+  serverExternalPackages: ['pg', 'pino', 'ioredis', 'nodemailer', 'graphile-worker', 'maxmind'],
   // Types are the business of `npm run check`: a start on a customer's machine must not depend on test files.
   typescript: { ignoreBuildErrors: true },
   turbopack: { root: import.meta.dirname },

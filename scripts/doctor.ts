@@ -4,6 +4,7 @@ import path from 'node:path';
 import pg from 'pg';
 import { loadRootKeys, parseRootKey } from '../server/crypto/root-key.ts';
 import { type Env, EnvError, parseEnv, withoutEffect } from '../server/platform/env.ts';
+import { readDatabase } from '../server/platform/places.ts';
 import { roleProblem } from './database-role.ts';
 import { openDatabase } from './open-database.ts';
 import { accepts, hostBehind, publicPorts, whyNotFree } from './ports.ts';
@@ -28,6 +29,7 @@ await database(env, rootKeyId);
 for (const finding of await ports(env)) report('Port', finding);
 for (const finding of await names(env)) report('DNS', finding);
 report('Mail', await mail(env));
+if (env.GEOIP_DB_PATH) report('Countries', await countries(env.GEOIP_DB_PATH));
 if (env.REDIS_URL) report('Redis', await reachable(env.REDIS_URL, 6379, 'REDIS_URL'));
 process.exit(worst === 2 ? 1 : 0);
 
@@ -235,6 +237,20 @@ async function names(env: Env): Promise<Finding[]> {
 async function mail(env: Env): Promise<Finding> {
   if (!env.SMTP_URL) return warn('SMTP_URL is not set: mails are written to the log', 'Set SMTP_URL before people other than you sign up.');
   return reachable(env.SMTP_URL, 25, 'SMTP_URL');
+}
+
+/** Nothing stands or falls with it: what is wrong with the file costs the countries and nothing else. */
+async function countries(file: string): Promise<Finding> {
+  try {
+    const { type, built } = await readDatabase(file);
+    const says = `${type} of ${built.toISOString().slice(0, 10)}, from ${file}`;
+    if (!/country|city|enterprise|insights/i.test(type))
+      return warn(`${says}, may hold no countries`, 'Use a database of countries or cities.');
+    const days = (Date.now() - built.getTime()) / 86_400_000;
+    return days > 60 ? warn(`${says}, is ${Math.floor(days)} days old`, 'Replace the file: addresses move.') : ok(says);
+  } catch (error) {
+    return warn(`${file}: ${(error as Error).message}`, 'Correct GEOIP_DB_PATH or the file, or unset it: until then no country is told.');
+  }
 }
 
 async function reachable(address: string, usual: number, setting: string): Promise<Finding> {

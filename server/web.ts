@@ -7,6 +7,7 @@ import { watchTenantKeys } from './domain/keys/watch.ts';
 import { asRefusal } from './kernel/errors.ts';
 import { enterWebMode, env } from './platform/env.ts';
 import { log } from './platform/log.ts';
+import { places } from './platform/places.ts';
 import { ownedFolder } from './platform/private-folder.ts';
 
 // The web process: Next on a private unix socket. The gateway owns every public port and forwards here what is not a data plane.
@@ -31,6 +32,7 @@ server.keepAliveTimeout = 75_000; // longer than the gateway's pool keeps a conn
 await claimSocket();
 await refuseWrongRootKey();
 watchTenantKeys();
+void places(); // so that the log says at the start, and not at the first page, when the database of countries cannot be used
 const umask = process.umask(0o077); // only this account may talk to the web process directly
 server.listen(socket, () => {
   process.umask(umask);

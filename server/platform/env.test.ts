@@ -67,6 +67,7 @@ for (const [name, value] of [
   ['PUBLIC_API_URL', 'https://user:pw@api.example.com'],
   ['PUBLIC_API_URL', 'https://api.example.com/v1'],
   ['PUBLIC_ADMIN_URL', 'javascript:alert(1)'],
+  ['GEOIP_DB_PATH', '/var/lib/GeoIP/GeoLite2-City.tar.gz'],
   ['DATABASE_URL', 'mysql://localhost/x'],
   ['REDIS_URL', 'http://localhost'],
   ['PROXY_BASE_HOST', 'example.com:443'],

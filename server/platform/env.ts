@@ -119,7 +119,7 @@ const variables = z.object({
   SIGNUPS_PER_HOUR: field.whole(0, 1_000_000).default(200),
   CAPTCHA_SECRET: field.text.optional(),
   DEMO_UPSTREAM: field.httpUrl.optional(),
-  GEOIP_DB_PATH: field.text.optional(),
+  GEOIP_DB_PATH: field.text.regex(/\.mmdb$/, 'must name a .mmdb file').optional(),
   PRESIDIO_URL: field.httpUrl.optional(),
   MANIFEST_TTL_SECONDS: field.whole(10, 3600).default(60),
   OPS_OTLP_ENDPOINT: field.httpUrl.optional(),
@@ -130,7 +130,6 @@ const variables = z.object({
 /** Settings of later releases: accepted, so that one set of variables serves several versions, and without effect until then. */
 const LATER = [
   'CAPTCHA_SECRET',
-  'GEOIP_DB_PATH',
   'MANIFEST_TTL_SECONDS',
   'OPS_OTLP_ENDPOINT',
   'PKI_PUB_HTTP',
@@ -160,6 +159,7 @@ function withDefaults(given: z.output<typeof variables>, source: Readonly<Record
     ...rest,
     NODE_ENV: SALLYPORT_MODE ?? given.NODE_ENV ?? ('development' as const),
     DATA_DIR: data,
+    GEOIP_DB_PATH: given.GEOIP_DB_PATH && path.resolve(given.GEOIP_DB_PATH),
     WEB_SOCKET: given.WEB_SOCKET ?? socketIn(data),
     BIND_ADDRESS: given.BIND_ADDRESS ?? (local ? '127.0.0.1' : '0.0.0.0'),
     PLANE_PORTS: ports,
