@@ -149,20 +149,29 @@ const LENIENT = 'it is then still used, and every call with it carries a warning
 
 /** Values of secrets that end, of one space; `days` is the nearest of the ends ahead, 0 when they have ended. */
 export function secretsEnding(
-  facts: { workspace: string; space: 'live' | 'test'; days: number; values: readonly EndingValue[]; more: number },
+  facts: {
+    workspace: string;
+    space: 'live' | 'test';
+    days: number;
+    now: Date;
+    /** How many the values belong to. */
+    secrets: number;
+    values: readonly EndingValue[];
+    more: number;
+  },
   secretsUrl: string,
 ): Letter {
-  const { workspace, space, days, values, more } = facts;
-  const [only] = values;
-  const what = values.length + more === 1 && only ? `The secret ${only.name}` : `${values.length + more} secrets`;
-  const when =
-    days === 0 ? (what.startsWith('The') ? 'has expired' : 'have expired') : what.startsWith('The') ? 'expires soon' : 'expire soon';
+  const { workspace, space, days, now, secrets, values, more } = facts;
+  const one = secrets === 1;
+  const what = one ? `The secret ${values[0]?.name}` : `${secrets} secrets`;
+  const when = days === 0 ? `${one ? 'has' : 'have'} expired` : `${one ? 'expires' : 'expire'} soon`;
   return {
     subject: `${space === 'test' ? '[Test] ' : ''}${what} of ${workspace} ${when}`,
     paragraphs: [
-      ...values.map(
-        ({ name, environment, ends, strict }) =>
-          `${name} in ${environment}: ${days === 0 ? 'expired' : 'expires'} ${minuteOf(ends)}; ${days === 0 ? (strict ? 'calls that need it are refused' : 'it is still used, with a warning on every call') : strict ? STRICT : LENIENT}.`,
+      ...values.map(({ name, environment, ends, strict }) =>
+        ends <= now
+          ? `${name} in ${environment}: expired ${minuteOf(ends)}; ${strict ? 'calls that need it are refused' : 'it is still used, with a warning on every call'}.`
+          : `${name} in ${environment}: expires ${minuteOf(ends)}; ${strict ? STRICT : LENIENT}.`,
       ),
       ...(more > 0 ? [`And ${more} more.`] : []),
       'Set a new value, or move the end: both take effect on the next call.',
