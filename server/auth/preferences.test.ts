@@ -52,6 +52,32 @@ test('preferences are kept per person, only what is named changes, and each chan
   assert.ok(entries.every(({ details }) => (details as { field?: string }).field === 'preferences'));
 });
 
+test('how the dashboard looks to somebody is noted where they are, their name everywhere, and what changes nothing nowhere', async () => {
+  const [first, second] = [await workspace(), await workspace()];
+  const b = await signedIn(first.tenant.id, second.tenant.id);
+  const noted = async () =>
+    (
+      await db().audit_logs.findMany({ where: { resource_type: 'user', resource_id: b.id, action: 'update' }, orderBy: { seq: 'asc' } })
+    ).map((e) => [e.tenant_id === first.tenant.id ? 'first' : 'second', (e.details as { field?: string }).field]);
+  await b.save({ rail_folded: ['settings'] });
+  await b.save({ rail_folded: ['settings'] });
+  assert.deepEqual(await noted(), [['first', 'preferences']], 'the one joined first, as long as none was chosen');
+  assert.equal((await b.call('POST', '/auth/workspaces/select', { tenant_id: second.tenant.id })).status, 200);
+  await b.save({ rail_folded: [] });
+  await b.call('PATCH', '/auth/me', { date_format: 'iso', locale: 'en-GB' });
+  const here = [
+    ['first', 'preferences'],
+    ['second', 'preferences'],
+    ['second', 'profile'],
+  ];
+  assert.deepEqual(await noted(), here);
+  await b.call('PATCH', '/auth/me', { full_name: 'Another Name' });
+  assert.deepEqual((await noted()).slice(3).sort(), [
+    ['first', 'profile'],
+    ['second', 'profile'],
+  ]);
+});
+
 test('two changes at once both stay', async () => {
   const b = await signedIn((await workspace()).tenant.id);
   await Promise.all([b.save({ theme: 'dark' }), b.save({ density: 'compact' }), b.save({ home_page: 'logs' }), b.save({ times: 'utc' })]);

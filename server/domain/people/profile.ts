@@ -81,17 +81,31 @@ export async function updateMe(ctx: SignedInCtx, input: UpdateMeInput) {
         password_hash: true,
       },
     });
-    await auditPerson(tx, ctx, doer(ctx), await tenantIdsOf(tx, ctx.user.id), {
-      action: 'update',
-      resource_type: 'user',
-      resource_id: ctx.user.id,
-      name: ctx.user.email,
-      details: { field: Object.keys(definedOf(profile)).every((field) => field === 'preferences') ? 'preferences' : 'profile' },
-      changes: changesOf(ctx.user, after, Object.keys(definedOf(profile))),
-    });
+    const fields = Object.keys(definedOf(profile));
+    const changes = changesOf(ctx.user, after, fields);
+    if (changes.length > 0)
+      await auditPerson(tx, ctx, doer(ctx), await concerned(tx, ctx, fields), {
+        action: 'update',
+        resource_type: 'user',
+        resource_id: ctx.user.id,
+        name: ctx.user.email,
+        details: { field: fields.every((field) => field === 'preferences') ? 'preferences' : 'profile' },
+        changes,
+      });
     return { ...after, has_password: password_hash !== null };
   });
   return me({ ...ctx, user });
+}
+
+/**
+ * The name is what colleagues see, so every workspace is told of it. How the dashboard looks to the person concerns nobody else: it is noted once, where
+ * they are (interface rule 22 §12).
+ */
+async function concerned(tx: Tx, ctx: SignedInCtx, fields: readonly string[]): Promise<string[]> {
+  if (fields.includes('full_name')) return tenantIdsOf(tx, ctx.user.id);
+  const workspaces = withinScope(await workspacesOf(tx, ctx.user.id), ctx.session);
+  const here = workspaces.find((w) => w.id === ctx.session.active_tenant_id) ?? workspaces[0];
+  return here ? [here.id] : [];
 }
 
 /** Read under the row's lock: of two quick changes neither takes the other back. */
