@@ -56,7 +56,9 @@ export const BrowseLogs = z.object({
 });
 
 /** A row of the dashboard's table: every role sees all of it (interface rule 00, request logs). */
-export const LogView = RequestLog.omit({ cursor: true }).extend({ api_key_id: z.uuid().nullable() }).meta({ id: 'LogView' });
+export const LogView = RequestLog.omit({ cursor: true })
+  .extend({ api_key_id: z.uuid().nullable(), source_ip_country: z.string().nullable(), source_ip_city: z.string().nullable() })
+  .meta({ id: 'LogView' });
 export const BrowsedLogs = z
   .object({
     logs: z.array(LogView),

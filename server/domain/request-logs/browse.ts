@@ -4,7 +4,9 @@ import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { notFound } from '#server/kernel/errors.ts';
 import { clampPage } from '#server/kernel/page.ts';
+import type { Places } from '#server/platform/places.ts';
 import { type BrowseLogs, type LogDetail, LogView } from './browse.schema.ts';
+import { placesFor, withPlace } from './countries.ts';
 import { countUpTo } from './counts.ts';
 import { byRoutesOf } from './filters.ts';
 import { spanStart } from './span.shared.ts';
@@ -18,6 +20,7 @@ const DAY = 24 * 3_600_000;
 export async function browseLogs(ctx: Ctx, { page, per_page, sort, order, before, ...asked }: z.output<typeof BrowseLogs>) {
   const from = asked.from ?? spanStart(asked.to ? Date.parse(asked.to) : ctx.now.getTime(), DAY).toISOString();
   const { page: effective, per_page: limit, skip } = clampPage({ page, per_page });
+  const known = await placesFor(ctx);
   return read(ctx, async (tx) => {
     const filters = await byRoutesOf(tx, ctx, { ...asked, from });
     const place = before === undefined ? { offset: skip } : { before: placeOf(before) };
@@ -29,7 +32,7 @@ export async function browseLogs(ctx: Ctx, { page, per_page, sort, order, before
     const last = shown.at(-1);
     const next = last && rows.length > limit ? `${sort === 'ts' ? last.ts.getTime() : (last.latency_ms ?? 0)}-${last.id}` : null;
     return {
-      logs: shown,
+      logs: shown.map((row) => withPlace(row, known)),
       page: effective,
       per_page: limit,
       total: Math.min(total, COUNTED),
@@ -41,7 +44,7 @@ export async function browseLogs(ctx: Ctx, { page, per_page, sort, order, before
 }
 
 /** A row as the table and the live view have it. */
-export const asView = (row: LogFields): z.output<typeof LogView> => LogView.parse(row);
+export const asView = (row: LogFields, known: Places | null): z.output<typeof LogView> => LogView.parse(withPlace(row, known));
 
 function placeOf(before: string): { value: number; id: bigint } {
   const [value = '', id = ''] = before.split('-');
@@ -49,7 +52,8 @@ function placeOf(before: string): { value: number; id: bigint } {
 }
 
 /** Everything the inspector shows of one call, at once and without a watermark. */
-export function inspectLog(ctx: Ctx, { request_id }: { request_id: string }) {
+export async function inspectLog(ctx: Ctx, { request_id }: { request_id: string }) {
+  const known = await placesFor(ctx);
   return read(ctx, async (tx) => {
     const row = await rowOf(tx, ctx, request_id, ctx.now);
     if (!row) throw notFound();
@@ -68,7 +72,7 @@ export function inspectLog(ctx: Ctx, { request_id }: { request_id: string }) {
     });
     if (!more) throw notFound();
     return {
-      log: { ...row, ...more, trace: more.trace as Trace },
+      log: { ...withPlace(row, known), ...more, trace: more.trace as Trace },
       ...(await surroundings(tx, ctx, row)),
       payload: null,
       payload_withheld: true,

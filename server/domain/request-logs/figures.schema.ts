@@ -44,6 +44,16 @@ export const LogStats = z
       }),
     ),
     error_codes: z.array(z.object({ error: z.string(), count: z.number() })),
+    /** of the newest calls; null without a database of countries, and for who may not see who called */
+    countries: z
+      .object({
+        /** most calls first; a country of null is one that is not known */
+        calls: z.array(z.object({ country: z.string().nullable(), count: z.number() })),
+        /** calls they are taken from; there may be older ones when it is capped */
+        of_newest: z.number(),
+        is_capped: z.boolean(),
+      })
+      .nullable(),
   })
   .meta({ id: 'LogStats' });
 

@@ -8,6 +8,7 @@ import { isUuid } from '#server/kernel/fields.ts';
 import type { Feed } from '#server/kernel/operation.ts';
 import { type Page, pageOf, stretchOf } from '#server/kernel/page.ts';
 import { rootKeys } from '#server/platform/keys.ts';
+import { placesFor, withPlace } from './countries.ts';
 import { countOfRoute } from './counts.ts';
 import { forReader, mayReadIdentity, redactedMark } from './identity.ts';
 import type { FollowLogs, ListRouteLogs } from './schema.ts';
@@ -78,6 +79,7 @@ export async function listRouteLogs(
   { id, page, per_page, status_code, since, until, ...asked }: z.output<typeof ListRouteLogs>,
 ): Promise<Page<RouteLogRow>> {
   const identity = await mayReadIdentity(ctx);
+  const known = await placesFor(ctx);
   return read(ctx, async (tx) => {
     const route = await tx.routes.findFirst({
       where: { ...own(ctx), ...(isUuid(id) ? { id: id.toLowerCase() } : { slug: id }) },
@@ -88,11 +90,9 @@ export async function listRouteLogs(
     const total = await countOfRoute(tx, ctx, filters);
     const rows = await routeRows(tx, ctx, filters, stretchOf({ page, per_page, order: 'desc' }, total));
     const data = rows.map((row) => ({
-      ...row,
+      ...withPlace(row, known),
       src_ip: identity ? row.src_ip : null,
       rate_limited: row.rate_limited ?? false,
-      source_ip_country: null, // no geo database is configured
-      source_ip_city: null,
     }));
     return pageOf(data, total, { page, per_page });
   });

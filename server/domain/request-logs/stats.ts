@@ -4,6 +4,7 @@ import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid } from '#server/kernel/errors.ts';
 import { emptyBuckets, LATENCY_BUCKETS, NO_ROUTE, percentile } from './buckets.ts';
+import { countriesOf, placesFor } from './countries.ts';
 import type { LogStatsQuery } from './figures.schema.ts';
 import { byRoutesOf, type LogFilters, matching, REAL } from './filters.ts';
 import { callsOf, inPartsOf, type Reading, readingOf } from './reading.ts';
@@ -20,7 +21,7 @@ type Counts = Record<(typeof COUNTS)[number], number>;
 
 /**
  * Figures of the space, or of one API key or client of it, from the rollups, never from the rows, but for the error codes of the newest
- * failures (interface rule 13 §8). Percentiles are true to a bucket of their histogram, about 35 % wide.
+ * failures and the countries of the newest calls (interface rule 13 §8). Percentiles are true to a bucket of their histogram, about 35 % wide.
  */
 export async function logStats(ctx: Ctx, query: z.output<typeof LogStatsQuery>) {
   const to = query.to ? new Date(query.to) : ctx.now;
@@ -32,6 +33,7 @@ export async function logStats(ctx: Ctx, query: z.output<typeof LogStatsQuery>) 
   const asked = Prisma.sql`tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox}
     and ${query.route_id ? Prisma.sql`route_id = ${query.route_id}::uuid` : Prisma.sql`true`} and ${query.environment ? Prisma.sql`environment = ${query.environment}` : Prisma.sql`true`}
     and ${caller ? Prisma.sql`caller_id = ${caller}::uuid` : Prisma.sql`true`}`;
+  const known = await placesFor(ctx);
   return read(ctx, async (tx) => {
     const filters = await byRoutesOf(tx, ctx, query);
     const source: Source = {
@@ -56,6 +58,7 @@ export async function logStats(ctx: Ctx, query: z.output<typeof LogStatsQuery>) 
         routes.filter((row) => !row.is_all),
       ),
       error_codes: await errorCodes(tx, ctx, from, to, filters),
+      countries: known && (await countriesOf(tx, ctx, known, { ...filters, from, to })),
     };
   });
 }

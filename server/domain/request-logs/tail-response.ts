@@ -3,6 +3,7 @@ import { denyingPolicy } from '#server/domain/policies/service.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { asView } from './browse.ts';
+import { placesFor } from './countries.ts';
 import { subscribe, type TailBatch } from './tail.ts';
 
 /** Open views of one workspace in this process. */
@@ -91,8 +92,9 @@ function eventStream(ctx: Ctx, batches: AsyncGenerator<TailBatch>, signal: Abort
       const checks = setInterval(() => void check().catch(() => gone.abort()), CHECK_MS);
       const pump = async () => {
         for await (const { rows, held_back, last_id } of batches) {
+          const known = await placesFor(ctx);
           await check(); // after it `send` is silent
-          send(`event: rows\nid: ${last_id}\ndata: ${JSON.stringify({ logs: rows.map(asView), held_back })}\n\n`);
+          send(`event: rows\nid: ${last_id}\ndata: ${JSON.stringify({ logs: rows.map((row) => asView(row, known)), held_back })}\n\n`);
         }
       };
       void pump()

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import test, { after } from 'node:test';
+import { insertRows } from '#server/gateway/log/insert.ts';
+import type { LogRow } from '#server/gateway/log/row.ts';
+import type { Ctx } from '#server/kernel/context.ts';
+import { sql } from '#server/platform/db.ts';
+import { mmdb, placeIn } from '#server/platform/places.fixture.ts';
+import { testDatabase } from '#server/testing/database.ts';
+import { made } from '#server/testing/samples.ts';
+import { keyActor, workspace } from '#server/testing/workspace.ts';
+import { BrowsedLogs, BrowseLogs, LogDetail } from './browse.schema.ts';
+import { asView, browseLogs, inspectLog } from './browse.ts';
+import { call } from './call.fixture.ts';
+import { placesFor } from './countries.ts';
+import { LogStats, LogStatsQuery } from './figures.schema.ts';
+import { ListRouteLogs, RouteLog } from './schema.ts';
+import { listRouteLogs } from './service.ts';
+import { logStats } from './stats.ts';
+
+const folder = await mkdtemp(path.join(tmpdir(), 'countries-'));
+after(() => rm(folder, { recursive: true }));
+process.env.GEOIP_DB_PATH = path.join(folder, 'world.mmdb');
+await writeFile(process.env.GEOIP_DB_PATH, mmdb({ '203.0.113.0/24': placeIn('DE', 'Berlin'), '198.51.100.0/24': placeIn('GB') }));
+await testDatabase();
+
+const stats = async (ctx: Ctx, query: object = {}) =>
+  LogStats.parse(await logStats({ ...ctx, now: new Date() }, LogStatsQuery.parse(query))).countries;
+
+test('calls that were made before there was a database have a country in the list, in full and in the list of their route', async () => {
+  const w = await workspace();
+  const { id: route_id } = await made(w.live, 'routes.create', { name: 'payments', target_base_url: 'http://127.0.0.1:9' });
+  const [german, inside] = [call(w.live, { route_id }), call(w.live, { route_id, src_ip: '10.1.2.3' })];
+  await insertRows(sql(), [german, inside]);
+  const { logs } = BrowsedLogs.parse(JSON.parse(JSON.stringify(await browseLogs({ ...w.live, now: new Date() }, BrowseLogs.parse({})))));
+  assert.deepEqual(logs.map((log) => [log.src_ip, log.source_ip_country, log.source_ip_city]).sort(), [
+    ['10.1.2.3', null, null],
+    ['203.0.113.7', 'DE', 'Berlin'],
+  ]);
+  const { log } = LogDetail.parse(await inspectLog(w.live, { request_id: german.request_id }));
+  assert.deepEqual([log.source_ip_country, log.source_ip_city], ['DE', 'Berlin']);
+  const list = async (ctx: Ctx) => (await listRouteLogs(ctx, ListRouteLogs.parse({ id: route_id }))).rows.map((row) => RouteLog.parse(row));
+  assert.deepEqual((await list(w.live)).map((row) => row.source_ip_country).sort(), ['DE', null]);
+  const blind = { ...w.live, actor: keyActor('Key - Read-only') };
+  assert.deepEqual(
+    (await list(blind)).map((row) => [row.src_ip, row.source_ip_country, row.source_ip_city]),
+    [
+      [null, null, null],
+      [null, null, null],
+    ],
+  );
+});
+
+test('figures tell where calls came from, of a client or a route alone too, and not where trials did', async () => {
+  const w = await workspace();
+  const other = await workspace();
+  const { id: route_id } = await made(w.live, 'routes.create', { name: 'payments', target_base_url: 'http://127.0.0.1:9' });
+  const { id: client } = await made(w.live, 'clients.create', { name: 'Partner', ip_address: '198.51.100.0/24' });
+  const from = (src_ip: string | null, over: Partial<LogRow> = {}) => call(w.live, { src_ip, ...over });
+  const london = () => from('198.51.100.4', { matched_client_id: client });
+  await insertRows(sql(), [
+    ...[
+      from('203.0.113.1'),
+      from('203.0.113.2', { route_id }),
+      from('::ffff:203.0.113.3'),
+      london(),
+      london(),
+      from('127.0.0.1'),
+      from(null),
+    ],
+    from('203.0.113.4', { proxy_mode: 'test' }),
+    from('203.0.113.4', { ts: new Date(Date.now() - 26 * 3_600_000).toISOString() }),
+    ...[call(w.test, {}), call(other.live, {})],
+  ]);
+  assert.deepEqual(await stats(w.live), {
+    calls: [
+      { country: 'DE', count: 3 },
+      { country: 'GB', count: 2 },
+      { country: null, count: 2 },
+    ],
+    of_newest: 7,
+    is_capped: false,
+  });
+  const only = async (query: object) => (await stats(w.live, query))?.calls.map(({ country, count }) => `${country} ${count}`);
+  assert.deepEqual(await only({ client_id: client }), ['GB 2']);
+  assert.deepEqual(await only({ route_id }), ['DE 1']);
+  assert.deepEqual(await only({ route_id, client_id: client }), []);
+  assert.deepEqual(await only({ environment: 'nowhere' }), []);
+  assert.deepEqual(await stats((await workspace()).live), { calls: [], of_newest: 0, is_capped: false });
+});
+
+test('who may not see who called is told no country: not of a row, not in the figures, not live', async () => {
+  const w = await workspace();
+  await insertRows(sql(), [call(w.live)]);
+  for (const actor of [keyActor('Key - Read-only'), keyActor('Key - Editor')]) {
+    const blind = { ...w.live, actor };
+    assert.equal(await stats(blind), null);
+    assert.equal(await placesFor(blind), null);
+    const { logs } = await browseLogs({ ...blind, now: new Date() }, BrowseLogs.parse({}));
+    assert.deepEqual([logs[0]?.source_ip_country, logs[0]?.source_ip_city], [null, null]);
+    const [row] = logs;
+    assert.ok(row);
+    assert.equal(asView(row, await placesFor(blind)).source_ip_country, null);
+    assert.equal(asView(row, await placesFor(w.live)).source_ip_country, 'DE');
+  }
+});
