@@ -41,7 +41,9 @@ export async function countriesOf(tx: Tx, ctx: Ctx, known: Places, { from, to, r
     const { country } = known.of(src_ip);
     if (n > 0) counts.set(country, (counts.get(country) ?? 0) + n);
   }
-  const calls = Array.from(counts, ([country, count]) => ({ country, count })).sort((a, b) => b.count - a.count || (a.country ?? 'ZZZ').localeCompare(b.country ?? 'ZZZ'));
+  const calls = Array.from(counts, ([country, count]) => ({ country, count })).sort(
+    (a, b) => b.count - a.count || (a.country ?? 'ZZZ').localeCompare(b.country ?? 'ZZZ'),
+  );
   const sum = (numbers: readonly number[]) => numbers.reduce((a, b) => a + b, 0);
   return { calls, of_newest: sum(calls.map(({ count }) => count)), is_capped: sum(rows.map(({ read }) => read)) === most };
 }
