@@ -1,6 +1,7 @@
 'use client';
 
 import { useQuery } from '@tanstack/react-query';
+import { LIMIT_WORDS } from '#components/settings/words.ts';
 import { useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { LinkButton } from '#components/ui/button.tsx';
@@ -8,6 +9,7 @@ import { SectionCard } from '#components/ui/layout.tsx';
 import { Meter } from '#components/ui/meter.tsx';
 import { grouped } from '#components/ui/numbers.ts';
 import { Skeleton } from '#components/ui/skeleton.tsx';
+import type { LimitKey } from '#server/domain/plans/schema.ts';
 
 /** The month's calls and the counted things that come closest to their limits. */
 export function UsageMeters() {
@@ -18,7 +20,10 @@ export function UsageMeters() {
   if (!usage.data) return <Skeleton lines={3} label="Loading usage" />;
   const { api_calls, resources, plan } = usage.data;
   const limited = Object.entries(resources)
-    .flatMap(([kind, { used, limit }]) => (limit === null ? [] : [{ kind: kind.replaceAll('_', ' '), used, limit }]))
+    .flatMap(([kind, { used, limit }]) => {
+      const label = LIMIT_WORDS[kind as LimitKey];
+      return limit === null || !label ? [] : [{ label, used, limit }];
+    })
     .sort((a, b) => b.used / b.limit - a.used / a.limit)
     .slice(0, 3);
   return (
@@ -42,14 +47,8 @@ export function UsageMeters() {
             detail={`${grouped(api_calls.used)} of ${grouped(api_calls.limit)}`}
           />
         )}
-        {limited.map(({ kind, used, limit }) => (
-          <Meter
-            key={kind}
-            value={used}
-            max={limit}
-            label={kind[0]?.toUpperCase() + kind.slice(1)}
-            detail={`${grouped(used)} of ${grouped(limit)}`}
-          />
+        {limited.map(({ label, used, limit }) => (
+          <Meter key={label} value={used} max={limit} label={label} detail={`${grouped(used)} of ${grouped(limit)}`} />
         ))}
       </div>
     </SectionCard>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { differencesOf, onlyMine, resolved, same } from './conflict.ts';
+import { differencesOf, inWords, onlyMine, resolved, same } from './conflict.ts';
 
 const base = { name: 'Payments', slug: 'pay', tags: ['a'], limit: 10 };
 
@@ -37,4 +37,13 @@ test('the order of members is no difference, the order of a list is one', () => 
   assert.ok(!same(['a', 'b'], ['b', 'a']));
   assert.ok(!same([], {}));
   assert.ok(!same('', null));
+});
+
+test('a field reads as a person would write it', () => {
+  assert.deepEqual(['rate_limit_window_sec', 'ip_address', 'target_base_url', 'description'].map(inWords), [
+    'Rate limit window',
+    'IP address',
+    'Target base URL',
+    'Description',
+  ]);
 });

@@ -38,8 +38,11 @@ export function resolved(base: Values, theirs: Values, mine: Values, choices: Re
   return { ...theirs, ...Object.fromEntries(kept.map((field) => [field, mine[field]])) };
 }
 
-/** The wire name of a field in words: `rate_limit_window_sec` is "Rate limit window". */
+/** The wire name of a field in words: `rate_limit_window_sec` is "Rate limit window", `ip_address` "IP address". */
 export const inWords = (field: string): string => {
-  const text = field.replace(/_(id|json|sec|ids)$/, '').replaceAll('_', ' ');
+  const text = field
+    .replace(/_(id|json|sec|ids)$/, '')
+    .replaceAll('_', ' ')
+    .replace(/\b(?:api|ca|ip|url)\b/g, (short) => short.toUpperCase());
   return text.charAt(0).toUpperCase() + text.slice(1);
 };

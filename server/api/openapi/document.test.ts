@@ -6,6 +6,7 @@ import { openApiText } from './document.ts';
 type Schema = { description?: string; properties?: Record<string, Schema>; anyOf?: Schema[]; oneOf?: Schema[]; items?: Schema };
 type Described = {
   operationId: string;
+  tags: string[];
   parameters: { $ref?: string; name: string; description?: string; schema: Schema }[];
   requestBody?: { content: { 'application/json': { schema: Schema } } };
 };
@@ -13,6 +14,15 @@ type Document = { paths: Record<string, Record<string, Described>>; components: 
 
 test('the committed description is the one the operation table makes', () => {
   assert.ok(readFileSync('public/openapi.json', 'utf8') === openApiText(), 'run: npm run openapi');
+});
+
+test('families stand in the document as people write them, one entry for all operations of each', () => {
+  const { paths, tags } = JSON.parse(openApiText()) as Document & { tags: { name: string }[] };
+  const names = tags.map(({ name }) => name);
+  for (const name of ['API keys', 'OpenAPI', 'Audit logs', 'Sign-up']) assert.ok(names.includes(name), name);
+  const used = new Set(Object.values(paths).flatMap((methods) => Object.values(methods).flatMap((one) => one.tags)));
+  assert.deepEqual([...used].sort(), names.sort());
+  for (const name of names) assert.doesNotMatch(name, /\b(?:Api|Ip|Url|Openapi)\b/);
 });
 
 test('every field that goes in or comes out is explained', () => {

@@ -7,13 +7,12 @@ import { schemaOf } from './json-schema.ts';
 import { refusals } from './refusals.ts';
 import { familyOf, meaningOf } from './words.ts';
 
-export const tagOf = (op: AnyOperation) => {
+/** The family of an operation as people write it. */
+export const tagOf = (op: AnyOperation): string => {
   const family = op.id.split('.')[0] ?? op.id;
-  return family
-    .split('_')
-    .map((w, i) => (i === 0 ? w[0]?.toUpperCase() + w.slice(1) : w))
-    .join(' ');
+  return WRITTEN[family] ?? `${family.charAt(0).toUpperCase()}${family.slice(1).replaceAll('_', ' ')}`;
 };
+const WRITTEN: Readonly<Record<string, string>> = { api_keys: 'API keys', openapi: 'OpenAPI', signup: 'Sign-up' };
 
 /** One method of a path. Schemas with an id are put into `shared`. */
 export function describe(op: AnyOperation, method: string, path: string, shared: Record<string, Json>): Json {
