@@ -8,7 +8,7 @@ import { db } from '#server/platform/db.ts';
 import { log } from '#server/platform/log.ts';
 import { authenticate } from './authenticate.ts';
 import { type Edge, edgeOf } from './edge.ts';
-import { bodyOf, mergedInput } from './input.ts';
+import { bodyOf, ignoredFields, mergedInput } from './input.ts';
 import { meter } from './meter.ts';
 import { idempotencyKeyOf, once } from './once.ts';
 import { matchV1 } from './operations.ts';
@@ -93,13 +93,14 @@ async function answer(call: Call, who: typeof authenticate): Promise<Wire> {
   );
 }
 
-async function performed(op: AnyOperation, ctx: Ctx, raw: unknown): Promise<Wire> {
+async function performed(op: AnyOperation, ctx: Ctx, raw: Record<string, unknown>): Promise<Wire> {
   if (op.stream) {
     const body = await performRaw(op, op.stream, ctx, raw);
     return { status: body.status, headers: body.headers, body: await textOf(body) };
   }
   const { output, result } = await execute(op, ctx, raw);
-  return success(op, output, result, ctx.request_id, ctx.warnings);
+  const ignored = ignoredFields(op, raw);
+  return success(op, output, result, ctx.request_id, ignored ? [...ctx.warnings, ignored] : ctx.warnings);
 }
 
 const anonymous = (edge: Edge): Ctx => ({

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { bodyOf, parseJsonObject } from './input.ts';
+import { z } from 'zod';
+import type { AnyOperation } from '#server/kernel/operation.ts';
+import { bodyOf, ignoredFields, parseJsonObject } from './input.ts';
 
 const parsed = (text: string) => parseJsonObject(Buffer.from(text));
 
@@ -22,6 +24,26 @@ test('64 levels are read and 65 refused, in objects and in lists', () => {
     assert.throws(() => parsed(inner(64)), { type: 'validation_error' });
     assert.throws(() => parsed(inner(100_000)), { type: 'validation_error' });
   }
+});
+
+test('what was sent and is no field of the call is told, and nothing that is not a name is repeated', () => {
+  const told = (fields: Record<string, unknown>, input: z.ZodType = z.object({ id: z.string(), name: z.string() })) =>
+    ignoredFields({ input } as AnyOperation, fields);
+  assert.equal(told({ id: '1', name: 'x' }), undefined);
+  assert.equal(told({ id: '1', nmae: 'x' }), 'Ignored, because this call has no such field: nmae.');
+  assert.equal(told({ 'sk-live-8d1': '', '{{x}}': '', ['a'.repeat(65)]: '' }), undefined);
+  assert.match(
+    told(Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`f${i}`, 1]))) ?? '',
+    /: f0, f1, f2, f3, f4 and 995 more\.$/,
+  );
+  assert.equal(
+    told(
+      { anything: 1 },
+      z.preprocess((v) => v, z.object({})),
+    ),
+    undefined,
+    'a schema that reads names of its own is left alone',
+  );
 });
 
 test('the largest body anybody may send is read before it is noticed', () => {

@@ -97,6 +97,23 @@ function headerFields(op: AnyOperation, req: Request): Record<string, unknown> {
   return out;
 }
 
+/** At most so many, and only what a field could be called: a name may be anything a caller sent, and what is told of it is stored with replayed answers. */
+const TOLD = 5;
+const FIELD_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
+
+/**
+ * One sentence for meta.warnings on what was sent and is no field of the call, or none. Such fields are ignored (interface rule 01 §9), and a filter or
+ * setting that was misspelt would otherwise be believed to hold.
+ */
+export function ignoredFields(op: AnyOperation, fields: Record<string, unknown>): string | undefined {
+  const { shape } = op.input as { shape?: Record<string, z.ZodType> };
+  if (!shape) return undefined;
+  const ignored = Object.keys(fields).filter((name) => !Object.hasOwn(shape, name) && FIELD_NAME.test(name));
+  if (ignored.length === 0) return undefined;
+  const more = ignored.length > TOLD ? ` and ${(ignored.length - TOLD).toString()} more` : '';
+  return `Ignored, because this call has no such field: ${ignored.slice(0, TOLD).join(', ')}${more}.`;
+}
+
 export function headerParameters(op: AnyOperation): [field: string, header: string][] {
   const shape = (op.input as { shape?: Record<string, z.ZodType> }).shape ?? {};
   return Object.entries(shape).flatMap(([field, schema]) => {

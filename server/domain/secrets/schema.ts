@@ -132,12 +132,17 @@ const foreignMaterial = {
   passphrase: foreign(),
 };
 
+/** A value meant for one environment must not land in another because its field was misnamed; answers call it by the first two. */
+const misnamed = () => z.never({ error: 'is called environment in this call' }).optional();
+const misnamedEnvironment = { environment_name: misnamed(), base_environment: misnamed(), environment_id: misnamed(), env: misnamed() };
+
 export const CreateSecret = z.object({
   secret_type: secretType(),
   name: secretName(),
   /** Required from machines; the dashboard may leave it out and fill it in per environment later. */
   value: secretValue().optional(),
   environment: environment().optional(),
+  ...misnamedEnvironment,
   ...z.object(settings).partial().shape,
   ...foreignMaterial,
 });
@@ -157,6 +162,7 @@ export const PutValue = z.object({
   id: pathId(),
   value: secretValue(),
   environment: environment().optional(),
+  ...misnamedEnvironment,
   ...foreignMaterial,
   /** The version the caller believes to be current, as `"3"`, `3` or `*`. */
   if_match: z.string().max(100).optional().meta({ 'x-header': 'If-Match' }),

@@ -126,6 +126,15 @@ test('machines must send a value; a person may leave it for later, and the first
   assert.equal((await secrets.getSecret(w.live, row)).base_environment, 'staging');
 });
 
+test('a value for one environment never lands in another because its field was misnamed', () => {
+  for (const field of ['environment_name', 'environment_id', 'base_environment', 'env'])
+    for (const schema of [CreateSecret, PutValue])
+      assert.match(
+        schema.safeParse({ id: newId(), name: 'x', value: 'v', [field]: 'staging' }).error?.issues[0]?.message ?? '',
+        /is called environment/,
+      );
+});
+
 test('other types, and material that belongs to them, are refused with a sentence that says so', () => {
   for (const secret_type of ['oauth2', 'oauth2_token', 'certificate'])
     assert.match(CreateSecret.safeParse({ name: 'x', value: 'v', secret_type }).error?.issues[0]?.message ?? '', /string secrets only/);
