@@ -4,7 +4,7 @@ import { firstProblem, unstorable, unstorableField } from '#server/api/perform.t
 import { asRefusal, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { statusOf } from '#server/kernel/operation.ts';
-import type { PersonCtx } from '#server/kernel/person-operation.ts';
+import type { PersonCtx, RawAnswer } from '#server/kernel/person-operation.ts';
 import { db } from '#server/platform/db.ts';
 import { log } from '#server/platform/log.ts';
 import { magicPage, useMagicForm } from './magic-page.ts';
@@ -43,7 +43,7 @@ export async function handle(req: Request): Promise<Response> {
     'referrer-policy': 'no-referrer',
     'x-request-id': ctx.request_id,
   }))
-    response.headers.set(name, value);
+    if (!response.headers.has(name)) response.headers.set(name, value);
   return response;
 }
 
@@ -77,11 +77,12 @@ async function answer(req: Request, ctx: PersonCtx): Promise<Response> {
   else if (!reads) assertNotForeign(req.headers);
   if (isForm(req) && url.pathname === '/auth/magic')
     return useMagicForm(ctx, new URLSearchParams(new TextDecoder().decode(await bodyOf(req, BODY_LIMIT))));
-  const input = op.input.safeParse({ ...(reads ? Object.fromEntries(url.searchParams) : await jsonOf(req)), ...params });
+  const input = op.input.safeParse({ ...(reads ? Object.fromEntries(url.searchParams) : await inputOf(req, op.takes)), ...params });
   if (!input.success) throw new Refusal('invalid', firstProblem(input.error));
   const field = unstorableField(input.data);
   if (field !== null) throw new Refusal('invalid', unstorable(field));
   const output = op.output.parse(await op.run(ctx, input.data));
+  if (op.raw) return rawAnswer(req.headers, output);
   return Response.json(output, { status: statusOf(op, output) });
 }
 
@@ -96,6 +97,18 @@ async function recognise(headers: Headers, ctx: PersonCtx, reads: boolean): Prom
 
 const isForm = (req: Request) =>
   req.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() === 'application/x-www-form-urlencoded';
+
+const inputOf = async (req: Request, takes: number | undefined): Promise<Record<string, unknown>> =>
+  takes === undefined ? jsonOf(req) : { bytes: await bodyOf(req, takes) };
+
+/** Who has it already is told so (RFC 9110 §13.1.2). */
+function rawAnswer(asked: Headers, { headers, body }: RawAnswer): Response {
+  const known = asked
+    .get('if-none-match')
+    ?.split(',')
+    .map((tag) => tag.trim().replace(/^W\//, ''));
+  return known?.includes(headers.etag) ? new Response(null, { status: 304, headers }) : new Response(new Uint8Array(body), { headers });
+}
 
 async function jsonOf(req: Request): Promise<Record<string, unknown>> {
   const body = await bodyOf(req, BODY_LIMIT);

@@ -126,8 +126,8 @@ export function isMailToken(text: string): boolean {
   return opaqueBody.test(text);
 }
 
-/** SHA-256 of the whole credential text, the only form that is stored (32 bytes). */
-export function digest(text: string): Buffer {
+/** SHA-256 (32 bytes): of a whole credential text, the only form of it that is stored, or of a content. */
+export function digest(text: string | Uint8Array): Buffer {
   return hash('sha256', text, 'buffer');
 }
 

@@ -12,6 +12,8 @@ export type Person = {
   timezone: string | null;
   date_format: string | null;
   locale: string | null;
+  /** The id of the picture that is their photo. */
+  avatar: string | null;
   /** As stored; `preferencesOf` reads it. */
   preferences: unknown;
   has_password: boolean;
@@ -82,10 +84,17 @@ export type PersonOperation<
   refuses: readonly ErrorType[];
   input: I;
   output: O;
+  /** The body is no JSON but at most so many bytes, which `input` has as `bytes`. */
+  takes?: number;
+  /** `output` is the answer itself, with its own headers, and no JSON. */
+  raw?: true;
   /** Status of success; 200 when absent. */
   success?: Succeeds<z.output<O>>;
   run: (ctx: S extends 'required' ? SignedInCtx : PersonCtx, input: z.output<I>) => Promise<z.input<O>>;
 };
+
+/** What a row with `raw` hands back. */
+export type RawAnswer = { headers: Record<string, string> & { etag: string }; body: Uint8Array };
 
 /** Declares a row; inference keeps `run` honest against `session`, `input` and `output`. */
 export const personOperation = <I extends z.ZodType, O extends z.ZodType, S extends 'none' | 'required'>(

@@ -20,12 +20,12 @@ export function browser(options: { ip?: string; user_agent?: string } = {}) {
       host: new URL(env.PUBLIC_ADMIN_URL).host,
       ...(jar.size > 0 ? { cookie: [...jar].map(([name, value]) => `${name}=${value}`).join('; ') } : {}),
       ...(method === 'GET' ? {} : { origin: new URL(env.PUBLIC_ADMIN_URL).origin, ...(csrf ? { 'x-csrf-token': csrf } : {}) }),
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(body === undefined ? {} : { 'content-type': body instanceof Uint8Array ? 'application/octet-stream' : 'application/json' }),
       ...headers,
     };
     const sent = new Headers();
     for (const [name, value] of Object.entries(given)) if (value !== null) sent.set(name, value);
-    const init = { method, headers: sent, ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }) };
+    const init = { method, headers: sent, ...(body === undefined ? {} : { body: asSent(body) }) };
     const response = await handle(new Request(`${env.PUBLIC_ADMIN_URL}${path}`, init));
     for (const line of response.headers.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
@@ -55,3 +55,6 @@ export function browser(options: { ip?: string; user_agent?: string } = {}) {
     },
   };
 }
+
+const asSent = (body: unknown): BodyInit =>
+  typeof body === 'string' ? body : body instanceof Uint8Array ? new Uint8Array(body) : JSON.stringify(body);

@@ -106,10 +106,22 @@ const promotion =
   (from: 'test' | 'live'): Sample =>
   async (ctx) => ({ items: [{ type: 'route', ...(await routeId({ ...ctx, sandbox: from === 'test' })) }] });
 
+/** A logo that can be taken down: to hang one takes a person. */
+const hungLogo = (ctx: Ctx) =>
+  sql().query("insert into pictures (id, tenant_id, etag, bytes) values ($1, $2, 'a', 'b') on conflict (tenant_id) do nothing", [
+    newId(),
+    ctx.tenant_id,
+  ]);
+
 /** One sample per operation id; `every operation has a sample` fails for a row without one. */
 export const samples: Record<string, Sample> = {
   'account.get': nothing,
   'account.update': async () => ({ name: fresh('Workspace') }),
+  'account.settings': nothing,
+  'account.update_settings': async (ctx) => {
+    await hungLogo(ctx);
+    return { logo_upload_id: null };
+  },
   'account.usage': nothing,
   'account.plan': nothing,
   'api_keys.list': nothing,

@@ -16,7 +16,7 @@ export async function frameOf(headers: Headers) {
   const preferences = preferencesOf(person.user.preferences);
   const workspaces = withinScope(await workspacesOf(db(), person.user.id), person.session);
   return {
-    user: { id: person.user.id, name: person.user.full_name || person.user.email, email: person.user.email },
+    user: { id: person.user.id, name: person.user.full_name || person.user.email, email: person.user.email, photo: person.user.avatar },
     preferences,
     date_format: person.user.date_format,
     /** null: no mail leaves this installation, so there is no way to verify one (interface rule 64 §6). */
@@ -24,7 +24,7 @@ export async function frameOf(headers: Headers) {
     news: { newest: CHANGELOG[0]?.id ?? '', unread: unreadEntries(preferences.changelog_seen, person.user.created_at) },
     csrf: person.session.csrf_token,
     secret_fields: secretFieldNames(),
-    workspaces: workspaces.map(({ id, slug, name, role, plan, status }) => ({ id, slug, name, role, plan, status })),
+    workspaces: workspaces.map(({ id, slug, name, logo, role, plan, status }) => ({ id, slug, name, logo, role, plan, status })),
     /** Where the dashboard opens, if the person chose a workspace they are still in. */
     home: workspaces.find((w) => w.id === preferences.home_workspace_id)?.slug ?? null,
     active: workspaces.find((w) => w.id === person.session.active_tenant_id)?.slug ?? workspaces[0]?.slug ?? null,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { operation } from '#server/kernel/operation.ts';
-import { Account, Plan, UpdateAccount, Usage } from './schema.ts';
+import { Account, Plan, UpdateAccount, UpdateWorkspaceSettings, Usage, WorkspaceSettings } from './schema.ts';
 import * as account from './service.ts';
 
 export const get = operation({
@@ -46,4 +46,26 @@ export const plan = operation({
   input: z.object({}),
   output: Plan,
   run: (ctx) => account.getPlan(ctx),
+});
+
+export const settings = operation({
+  id: 'account.settings',
+  summary: 'Settings of the workspace',
+  http: 'GET /admin/settings',
+  needs: ['account:read'],
+  refuses: ['not_found'],
+  input: z.object({}),
+  output: WorkspaceSettings,
+  run: (ctx) => account.getSettings(ctx),
+});
+
+export const updateSettings = operation({
+  id: 'account.update_settings',
+  summary: 'Change settings of the workspace',
+  http: 'PATCH /admin/settings',
+  needs: ['settings:update'],
+  refuses: ['not_found'],
+  input: UpdateWorkspaceSettings,
+  output: WorkspaceSettings,
+  run: (ctx, input) => account.updateSettings(ctx, input),
 });

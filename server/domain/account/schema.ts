@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { uploadId } from '#server/domain/pictures/schema.ts';
 import { FEATURES, LIMITS, PLANS } from '#server/domain/plans/schema.ts';
 import { atLeastOne, label, time } from '#server/kernel/fields.ts';
 
@@ -22,6 +23,15 @@ export const Account = z
   .meta({ id: 'Account' });
 
 export const UpdateAccount = atLeastOne(z.object({ name: label(120).optional() }), []);
+
+/** What only the dashboard shows and sets of a workspace (interface rule 22 §11). */
+export const WorkspaceSettings = z.object({
+  /** Served at /auth/avatars/{id}. */
+  logo: z.uuid().nullable(),
+});
+
+/** `logo_upload_id`: what POST /auth/avatars answered; null takes the logo down. */
+export const UpdateWorkspaceSettings = atLeastOne(z.object({ logo_upload_id: uploadId() }), []);
 
 const metered = z.object({ used: z.number().int(), limit: z.number().int().nullable() });
 

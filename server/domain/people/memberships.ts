@@ -13,6 +13,8 @@ export type WorkspaceRow = {
   name: string;
   region: string;
   country: string | null;
+  /** The id of the picture that is its logo. */
+  logo: string | null;
   plan: Ctx['plan'];
   status: string;
   role: MemberRole;
@@ -30,7 +32,16 @@ export async function workspacesOf(tx: Db | Tx, userId: string): Promise<Workspa
       reveal_secrets: true,
       joined_at: true,
       tenant: {
-        select: { id: true, slug: true, name: true, region: true, country: true, subscription_plan: true, subscription_status: true },
+        select: {
+          id: true,
+          slug: true,
+          name: true,
+          region: true,
+          country: true,
+          logo: true,
+          subscription_plan: true,
+          subscription_status: true,
+        },
       },
     },
   });
@@ -40,6 +51,7 @@ export async function workspacesOf(tx: Db | Tx, userId: string): Promise<Workspa
     name: tenant.name,
     region: tenant.region,
     country: tenant.country,
+    logo: tenant.logo,
     // Both columns are written by the domain only, from these registers.
     plan: tenant.subscription_plan as Ctx['plan'],
     status: tenant.subscription_status,

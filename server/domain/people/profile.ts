@@ -1,3 +1,4 @@
+import { usePhoto } from '#server/domain/pictures/service.ts';
 import { changesOf } from '#server/kernel/changes.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { notFound, Refusal } from '#server/kernel/errors.ts';
@@ -57,52 +58,40 @@ export async function updateMe(ctx: SignedInCtx, input: UpdateMeInput) {
       extra: { enroll_url: `${env.PUBLIC_ADMIN_URL}/me/security` },
     });
   }
-  if (input.avatar_upload_id !== undefined) throw new Refusal('invalid', 'avatar_upload_id: pictures cannot be uploaded yet.');
-  const { full_name, timezone, date_format, locale } = input;
-  const profile = { full_name, timezone, date_format, locale, preferences: input.preferences };
-  if (Object.values(profile).every((v) => v === undefined)) throw new Refusal('invalid', 'No valid fields.');
+  const { full_name, timezone, date_format, locale, preferences, avatar_upload_id: upload } = input;
+  const profile = definedOf({ full_name, timezone, date_format, locale, preferences });
+  const fields = Object.keys(profile);
+  if (fields.length === 0 && upload === undefined) throw new Refusal('invalid', 'No valid fields.');
   const user = await ctx.db.$transaction(async (tx) => {
     await sameAsExpected(tx, ctx, input.expected_updated_at);
-    const merged = input.preferences && { preferences: { ...(await lockedPreferences(tx, ctx.user.id)), ...definedOf(input.preferences) } };
-    const { password_hash, ...after } = await tx.users.update({
-      where: { id: ctx.user.id },
-      data: { ...definedOf(profile), ...merged, updated_at: ctx.now },
-      select: {
-        id: true,
-        email: true,
-        email_verified_at: true,
-        full_name: true,
-        timezone: true,
-        date_format: true,
-        locale: true,
-        preferences: true,
-        created_at: true,
-        updated_at: true,
-        password_hash: true,
-      },
-    });
-    const fields = Object.keys(definedOf(profile));
-    const changes = changesOf(ctx.user, after, fields);
+    const merged = preferences && { preferences: { ...(await lockedPreferences(tx, ctx.user.id)), ...definedOf(preferences) } };
+    if (fields.length > 0)
+      await tx.users.update({ where: { id: ctx.user.id }, data: { ...profile, ...merged, updated_at: ctx.now }, select: { id: true } });
+    const pictured = upload !== undefined && (await usePhoto(tx, ctx, upload));
+    const after = await personById(tx, ctx.user.id);
+    if (!after) throw notFound();
+    const changes = [...changesOf(ctx.user, after, fields), ...(pictured ? [{ field: 'photo', changed: true as const }] : [])];
+    const touched = upload === undefined ? fields : [...fields, 'photo'];
     if (changes.length > 0)
-      await auditPerson(tx, ctx, doer(ctx), await concerned(tx, ctx, fields), {
+      await auditPerson(tx, ctx, doer(ctx), await concerned(tx, ctx, touched), {
         action: 'update',
         resource_type: 'user',
         resource_id: ctx.user.id,
         name: ctx.user.email,
-        details: { field: fields.every((field) => field === 'preferences') ? 'preferences' : 'profile' },
+        details: { field: touched.every((field) => field === 'preferences') ? 'preferences' : 'profile' },
         changes,
       });
-    return { ...after, has_password: password_hash !== null };
+    return after;
   });
   return me({ ...ctx, user });
 }
 
 /**
- * The name is what colleagues see, so every workspace is told of it. How the dashboard looks to the person concerns nobody else: it is noted once, where
+ * Name and photo are what colleagues see, so every workspace is told of them. How the dashboard looks to the person concerns nobody else: it is noted once, where
  * they are (interface rule 22 §12).
  */
 async function concerned(tx: Tx, ctx: SignedInCtx, fields: readonly string[]): Promise<string[]> {
-  if (fields.includes('full_name')) return tenantIdsOf(tx, ctx.user.id);
+  if (fields.includes('full_name') || fields.includes('photo')) return tenantIdsOf(tx, ctx.user.id);
   const workspaces = withinScope(await workspacesOf(tx, ctx.user.id), ctx.session);
   const here = workspaces.find((w) => w.id === ctx.session.active_tenant_id) ?? workspaces[0];
   return here ? [here.id] : [];

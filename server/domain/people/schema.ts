@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { CHANGELOG } from '#server/domain/changelog/entries.shared.ts';
+import { uploadId } from '#server/domain/pictures/schema.ts';
 import { label, pathId, secret, shownOnce, time } from '#server/kernel/fields.ts';
 import { HOME_CARDS, LANDING_PAGES, PINNABLE_PAGES, PINS_AT_MOST, RAIL_GROUPS } from './places.shared.ts';
 
@@ -104,7 +105,8 @@ export const UpdateMe = z.object({
   preferences: z.strictObject(preferences).partial().optional(),
   /** The version of the person this edit started from; another one refuses the edit (interface rule 70 §3.5). */
   expected_updated_at: z.iso.datetime({ offset: true }).optional(),
-  avatar_upload_id: nullable(z.string().max(100)),
+  /** What POST /auth/avatars answered; null takes the photo down. */
+  avatar_upload_id: uploadId(),
   // Judged only after role and factor, so any shape may come in here.
   country: z.unknown().optional(),
   address: z.unknown().optional(),
@@ -124,6 +126,8 @@ export const WorkspaceView = z.object({
   slug: z.string(),
   name: z.string(),
   region: z.string(),
+  /** Served at /auth/avatars/{id}. */
+  logo: z.uuid().nullable(),
   role: z.string(),
   plan: z.string(),
   status: z.string(),
@@ -138,6 +142,8 @@ export const PersonView = z.object({
   timezone: z.string().nullable(),
   date_format: z.string().nullable(),
   locale: z.string().nullable(),
+  /** Served at /auth/avatars/{id}. */
+  avatar: z.uuid().nullable(),
   preferences: z.unknown().transform(preferencesOf).pipe(Preferences),
   has_password: z.boolean(),
   created_at: time(),

@@ -71,6 +71,7 @@ export async function sessionOf(token: string, now: Date): Promise<{ session: Li
     u_timezone,
     u_date_format,
     u_locale,
+    u_avatar,
     u_preferences,
     u_has_password,
     u_created_at,
@@ -85,6 +86,7 @@ export async function sessionOf(token: string, now: Date): Promise<{ session: Li
     timezone: u_timezone,
     date_format: u_date_format,
     locale: u_locale,
+    avatar: u_avatar,
     preferences: u_preferences,
     has_password: u_has_password,
     created_at: u_created_at,
@@ -113,7 +115,7 @@ export async function isStillMember(member: { user_id: string; session_id: strin
 
 const LOOKUP = `select s.id, s.user_id, s.csrf_token, s.auth_methods, s.mfa_at, s.keep, s.scope_tenant_id, s.active_tenant_id, s.ip, s.user_agent, s.created_at, s.last_seen_at, s.expires_at,
     u.id as u_id, u.email as u_email, u.email_verified_at as u_email_verified_at, u.full_name as u_full_name, u.timezone as u_timezone, u.date_format as u_date_format,
-    u.locale as u_locale, u.preferences as u_preferences, u.password_hash is not null as u_has_password, u.created_at as u_created_at, u.updated_at as u_updated_at
+    u.locale as u_locale, u.avatar as u_avatar, u.preferences as u_preferences, u.password_hash is not null as u_has_password, u.created_at as u_created_at, u.updated_at as u_updated_at
   from sessions s join users u on u.id = s.user_id where s.digest = $1 and s.revoked_at is null and u.disabled_at is null`;
 
 /** The person's live sessions, newest use first. */

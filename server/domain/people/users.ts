@@ -44,6 +44,7 @@ export async function personById(tx: Db | Tx, id: string): Promise<Person | null
       timezone: true,
       date_format: true,
       locale: true,
+      avatar: true,
       preferences: true,
       password_hash: true,
       created_at: true,

@@ -122,7 +122,7 @@ const MIB = 1024 * 1024;
 /** The largest body any endpoint of a path accepts (01 §9 and the families named); endpoints may want less. */
 function bodyLimit(surface: Surface, path: string): number {
   if (surface === 'oauth') return 64 * 1024;
-  if (surface === 'dashboard_api' && within('/auth', path)) return path.includes('avatar') ? 3 * MIB : 256 * 1024;
+  if (surface === 'dashboard_api' && within('/auth', path)) return path === '/auth/avatars' ? 3 * MIB : 256 * 1024;
   const named = WIDER.find(([prefix]) => within(prefix, path));
   return named?.[1] ?? MIB;
 }

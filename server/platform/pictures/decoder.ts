@@ -1,0 +1,87 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import path from 'node:path';
+import { Refusal } from '#server/kernel/errors.ts';
+import type { Answer } from './answer.ts';
+
+/** A picture of the largest size takes two seconds on a slow machine. */
+const LONGEST_MS = 10_000;
+/** Kept for the next picture, since it takes a while to begin; most come in ones. */
+const REST_MS = 30_000;
+const MOST_WAITING = 8;
+
+type Decoder = { child: ChildProcess; ready: Promise<boolean> };
+let decoder: Decoder | undefined;
+let resting: NodeJS.Timeout | undefined;
+let last: Promise<unknown> = Promise.resolve();
+let waiting = 0;
+
+/**
+ * A PNG, JPEG or WebP as a square of 256 x 256 pixels in WebP, turned upright and without any metadata, or why not. Decoded in another process, one
+ * picture at a time. @throws Refusal dependency_unavailable when too many wait, or when this machine has no decoder
+ */
+export function squareOf(bytes: Uint8Array): Promise<Answer> {
+  if (waiting === MOST_WAITING)
+    throw new Refusal('dependency_unavailable', 'Other pictures are being worked on. Nothing was kept; try again.', { retryAfter: 5 });
+  waiting++;
+  const turn = last.then(() => decode(bytes)).finally(() => waiting--);
+  last = turn.catch(() => undefined);
+  return turn;
+}
+
+/** Who waits for the one picture that is being decoded. */
+let tell: ((answer: Answer) => void) | undefined;
+
+async function decode(bytes: Uint8Array): Promise<Answer> {
+  clearTimeout(resting);
+  decoder ??= begin();
+  const { child, ready } = decoder;
+  const answer = new Promise<Answer>((resolve) => {
+    tell = resolve;
+  });
+  const timer = setTimeout(() => {
+    end(child, 'SIGKILL');
+    tell?.({ fault: 'slow' });
+  }, LONGEST_MS);
+  try {
+    if (!(await ready))
+      throw new Refusal('dependency_unavailable', 'This installation cannot work on pictures: its decoder does not start.');
+    child.send(bytes, () => undefined); // one that has just ended says so by its end
+    return await answer;
+  } finally {
+    tell = undefined;
+    clearTimeout(timer);
+    resting = setTimeout(() => end(child, 'SIGTERM'), REST_MS).unref();
+  }
+}
+
+function begin(): Decoder {
+  const main = path.join(process.cwd(), 'server/platform/pictures/decoder-main.ts');
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main], {
+    env: { NODE_ENV: 'production' },
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    serialization: 'advanced',
+  });
+  const ready = new Promise<boolean>((resolve) => {
+    child.once('message', () => resolve(true));
+    child.once('error', () => resolve(false));
+    child.once('exit', () => resolve(false));
+  });
+  void ready.then(() => child.on('message', (message) => tell?.(message as Answer)));
+  const ended = () => {
+    if (decoder?.child !== child) return;
+    decoder = undefined;
+    tell?.({ fault: 'damaged' });
+  };
+  child.on('exit', ended);
+  child.on('error', ended);
+  // Neither it nor the way to it keeps this process alive.
+  child.unref();
+  child.channel?.unref();
+  return { child, ready };
+}
+
+/** Forgotten before it is told to stop: the next picture gets another one. */
+function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void {
+  if (decoder?.child === child) decoder = undefined;
+  child.kill(signal);
+}
