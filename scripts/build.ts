@@ -1,3 +1,4 @@
+import { compressFiles } from '../server/platform/static-files.ts';
 import { filesUnder, hashOf, Problem, refresh, root, run } from './command.ts';
 
 const sources = ['app', 'components', 'server', 'public', 'package-lock.json', 'next.config.ts', 'postcss.config.mjs'];
@@ -13,5 +14,6 @@ export function buildWeb(niceness = 0): Promise<boolean> {
       niceness,
     });
     if (code !== 0) throw new Problem(`The dashboard could not be built:\n${output.trim().slice(-6000)}`);
+    await compressFiles('.next/static');
   });
 }

@@ -9,6 +9,7 @@ import { enterWebMode, env } from './platform/env.ts';
 import { log } from './platform/log.ts';
 import { places } from './platform/places.ts';
 import { ownedFolder } from './platform/private-folder.ts';
+import { staticFiles } from './platform/static-files.ts';
 
 // The web process: Next on a private unix socket. The gateway owns every public port and forwards here what is not a data plane.
 
@@ -20,10 +21,11 @@ const { default: next } = await import('next');
 const app = next({ dev, hostname: 'localhost' });
 await app.prepare();
 const handle = app.getRequestHandler();
+const servedBuilt = dev ? () => false : staticFiles('.next/static', '/_next/static/');
 // The gateway has judged how much a caller may send, and adds a few headers of its own: here nothing may be refused by size, in words that are not ours.
 const server = http.createServer({ maxHeaderSize: 96 * 1024 }, (req, res) => {
   if (req.url === '/__alive') res.end('alive');
-  else void handle(req, res).catch((error: unknown) => broken(res, error));
+  else if (!servedBuilt(req, res)) void handle(req, res).catch((error: unknown) => broken(res, error));
 });
 server.on('upgrade', app.getUpgradeHandler());
 server.requestTimeout = 300_000;
