@@ -180,11 +180,11 @@ type Totals = { total: number; errors: number };
 
 /** One sentence before any figure. */
 function healthOf({ total, errors }: Totals, share: number, routes: number | undefined): string {
-  const all = routes === undefined ? 'Routes' : routes === 1 ? 'Your route' : `${grouped(routes)} routes`;
   if (total === 0) return 'No calls in this time';
   if (share >= 0.25 && errors > 3) return `Many calls fail: ${grouped(errors)} of ${grouped(total)}`;
   if (share >= 0.05) return `${grouped(errors)} of ${grouped(total)} calls failed`;
-  return `${all} healthy`;
+  if (routes === undefined) return 'All routes healthy';
+  return routes === 1 ? 'Your route is healthy' : `All ${grouped(routes)} routes healthy`;
 }
 
 /** At most 24 points: a small line shows no more. */

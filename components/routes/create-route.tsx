@@ -225,9 +225,15 @@ const bodyOf = (values: Values) =>
     ),
   );
 
+const SCHEMES = ['https://', 'http://'];
+
 /** Seen while typing, before the server is asked: what can never be right. */
 function urlProblem(text: string | undefined): string | undefined {
-  if (!text || !/^https?:\/\/[^/]/i.test(text)) return undefined;
+  if (!text) return undefined;
+  // Only what can no longer become one: nobody is told off in the middle of a word.
+  const started = SCHEMES.some((scheme) => text.toLowerCase().startsWith(scheme) || scheme.startsWith(text.toLowerCase()));
+  if (!started && /[.:/]/.test(text)) return 'Must start with https://, such as https://api.example.com';
+  if (!/^https?:\/\/[^/]/i.test(text)) return undefined;
   const url = URL.parse(text.replace(/\{\{[^}]*\}\}/g, 'x'));
   if (!url) return undefined;
   if (url.username || url.password) return 'Must not carry a user name or password: put the credential into a secret and a header below';

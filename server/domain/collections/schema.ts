@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { atLeastOne, color, label, pathId, text, time, uuid } from '#server/kernel/fields.ts';
 import { listQuery } from '#server/kernel/page.ts';
+import { slugOfName } from '#server/kernel/slug.ts';
 import { MOST_OWNERS } from './owners.shared.ts';
 
 /** A collection: routes, secrets and clients that belong together, their variables and expected environments (interface rules 30 §16, 10 §13). */
@@ -29,15 +30,7 @@ const collectionSlug = () =>
   z.string().regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, 'must be 1 to 63 lower-case letters, digits and inner hyphens');
 
 /** Never empty: a name without usable letters becomes `collection`. */
-export const collectionSlugFrom = (name: string) =>
-  name
-    .normalize('NFKD')
-    .replace(/[\u0300-\u036f]/g, '')
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-+/, '')
-    .slice(0, 63)
-    .replace(/-+$/, '') || 'collection';
+export const collectionSlugFrom = (name: string) => slugOfName(name, 63) || 'collection';
 
 const editable = z
   .object({ name: label(100), slug: collectionSlug(), description: text(500), color: color().nullable(), icon: label(64).nullable() })

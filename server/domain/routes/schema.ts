@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { environmentName } from '#server/domain/environments/schema.ts';
 import { atLeastOne, flag, label, pathId, secret, time, uuid } from '#server/kernel/fields.ts';
 import { listQuery } from '#server/kernel/page.ts';
+import { slugOfName } from '#server/kernel/slug.ts';
 import { baseFields, configAnswer, configAnswerMore, headerNameProblem, METHODS, overrideFields } from './config/schema.ts';
 import { TrialReport } from './trial/schema.ts';
 
@@ -21,13 +22,7 @@ const routeSlug = () =>
 
 /** A slug from a name; null when nothing usable is left (interface rule 10 §4.2). */
 export function routeSlugFrom(name: string): string | null {
-  const slug = name
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .slice(0, 64)
-    .replace(/^-+/, '')
-    .slice(0, 63)
-    .replace(/-+$/, '');
+  const slug = slugOfName(name, 63);
   return routeSlug().safeParse(slug).success ? slug : null;
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { slugOfName } from '#server/kernel/slug.ts';
 
 export { isServableStatus } from './status.shared.ts';
 
@@ -29,14 +30,7 @@ export const regionOf = (country: string | null | undefined): Region =>
 
 /** A slug from a workspace name; never empty, never reserved. */
 export function slugFrom(name: string): string {
-  const base = name
-    .normalize('NFKD')
-    .replace(/[\u0300-\u036f]/g, '')
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-+|-+$/g, '')
-    .slice(0, 50)
-    .replace(/-+$/, '');
+  const base = slugOfName(name, 50);
   return base && isUsableSlug(base) ? base : `${base || 'workspace'}-1`.replace(/^sandbox-/, 'workspace-');
 }
 

@@ -7,7 +7,13 @@ import type { EgressSettings } from './settings.ts';
 // The one decision about where the service may connect (interface rule 12 §9). Names are judged when a URL is saved and again
 // when it is used; addresses at every new connection, on the answer that is then connected to, never on an earlier one.
 
-export type HostRefusal = { ok: false; reason: 'syntax' | 'numeric' | 'not_ascii' | 'name' | 'own_host' | 'address'; message: string };
+export type HostRefusal = {
+  ok: false;
+  reason: 'syntax' | 'numeric' | 'not_ascii' | 'name' | 'own_host' | 'address';
+  message: string;
+  /** The operator's allow-list could let it through. */
+  openable?: true;
+};
 export type HostVerdict =
   | {
       ok: true;
@@ -27,14 +33,16 @@ export function checkHost(raw: string, port: number, settings: EgressSettings): 
   if (isOperatorOrigin(host, port, settings)) return { ok: true, host, kind: isIP(host) ? 'address' : 'name', onlyPrivate: false };
   if (isIP(host)) {
     const verdict = checkAddress(host, port, settings);
-    return verdict.ok ? { ok: true, host, kind: 'address', onlyPrivate: false } : refuse('address', 'is not a public address');
+    return verdict.ok
+      ? { ok: true, host, kind: 'address', onlyPrivate: false }
+      : { ...refuse('address', 'is not a public address'), openable: true };
   }
   if (settings.ownHosts.some((own) => covers(own.name, host) && (own.port === undefined || own.port === port)))
     return refuse('own_host', 'belongs to this service');
   if (METADATA_NAMES.some((name) => host === name)) return refuse('name', 'is not a public host name');
   const local = LOCAL_NAMES.some((name) => covers(name, host)) || !host.includes('.');
   if (local && settings.privateAllow.length === 0 && !settings.testHosts.has(`${host}:${port}`))
-    return refuse('name', 'is not a public host name');
+    return { ...refuse('name', 'is not a public host name'), openable: true };
   return { ok: true, host, kind: 'name', onlyPrivate: local };
 }
 

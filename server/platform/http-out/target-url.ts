@@ -37,8 +37,10 @@ export async function checkTargetUrl(url: string, resolver: Resolver): Promise<S
     return { ...verdict, warnings: ['The host has variables in it, so it is checked when the route is called.'] };
   }
   const lookup = await resolver.lookup(target.host, target.port);
-  if (!lookup.ok && lookup.reason === 'blocked') return refuse('not_allowed', 'points to an address that is not public');
-  if (insecure && !(lookup.ok && lookup.exempt)) return refuse('scheme', 'must use https');
+  if (!lookup.ok && lookup.reason === 'blocked')
+    return refuse('not_allowed', `points to an address that is not public; ${PRIVATE_OPENED_BY}`);
+  if (insecure && !(lookup.ok && lookup.exempt))
+    return refuse('scheme', 'must use https; http is for hosts that the operator of this installation allows (UPSTREAM_PRIVATE_ALLOWLIST)');
   const warnings = lookup.ok ? [] : [`The host ${target.host} does not resolve at the moment.`];
   return { ok: true, target, hasVariables, warnings };
 }
@@ -83,7 +85,7 @@ export function parseTarget(url: string, settings: EgressSettings): TargetVerdic
   if (!verdict.ok && !wholly)
     return refuse(
       verdict.reason === 'own_host' ? 'own_host' : verdict.reason === 'address' ? 'not_allowed' : 'host',
-      `must name a public host: the host ${verdict.message}`,
+      `must name a public host: the host ${verdict.message}${verdict.openable ? `; ${PRIVATE_OPENED_BY}` : ''}`,
     );
   const host = variableHost || !verdict.ok ? rawHost.toLowerCase() : verdict.host;
   const bracketed = host.includes(':') && !variableHost ? `[${host}]` : host;
@@ -94,6 +96,9 @@ export function parseTarget(url: string, settings: EgressSettings): TargetVerdic
     target: { scheme: lowerScheme, host, port, authority: isDefault ? bracketed : `${bracketed}:${port}`, path },
   };
 }
+
+/** The next step of whoever has an upstream of their own on a private network, which is everybody at first. */
+const PRIVATE_OPENED_BY = 'the operator of this installation can open private ones with UPSTREAM_PRIVATE_ALLOWLIST';
 
 const VARIABLE = /\{\{\s*var:[A-Za-z0-9_.-]{1,128}\s*\}\}/g;
 
