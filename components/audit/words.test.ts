@@ -9,6 +9,7 @@ const entry = (over: Partial<Entry>): Entry => ({
   resource_id: 'r1',
   details: { sandbox: false, name: 'payments' },
   ip_address: null,
+  ip_country: null,
   created_at: '2026-01-01T00:00:00.000Z',
   store: 'general',
   sandbox: false,

@@ -5,6 +5,7 @@ import { acceptPassword, addMembership, createUser, memberCtx } from '#server/do
 import type { MemberRole } from '#server/kernel/capabilities.ts';
 import { backgroundSettled } from '#server/platform/background.ts';
 import { db } from '#server/platform/db.ts';
+import { knownCountries, placeIn } from '#server/platform/places.fixture.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { type Answer, browser } from '#server/testing/people.ts';
 import { quickPasswords } from '#server/testing/quick-passwords.ts';
@@ -12,6 +13,7 @@ import { workspace } from '#server/testing/workspace.ts';
 import { frameOf } from '#server/trpc/frame.ts';
 import { personOf } from './person.ts';
 
+knownCountries({ '81.0.0.0/8': placeIn('NL', 'Utrecht'), '82.0.0.0/8': placeIn('ES'), '2001:db8::/32': placeIn('NL') });
 await testDatabase();
 const atFullCost = quickPasswords();
 
@@ -500,6 +502,37 @@ test("a new browser is told to the account's owner, the first and a known one ar
   assert.match(mail.text, /\/me\/sessions/);
   const rows = await db().$queryRaw<{ n: bigint }[]>`select count(*) as n from sessions s where s::text like ${`%${device}%`}`;
   assert.equal(rows[0]?.n, 0n, 'the cookie itself is stored nowhere');
+});
+
+test("a country the account was not used from before is told to its owner, also when the browser is known, with the address's place", async () => {
+  const p = await person();
+  const b = browser({ ip: '81.1.1.1', user_agent: 'laptop' });
+  const notices = async (ip: string) => {
+    const from = browser({ ip, user_agent: 'laptop' });
+    for (const [name, value] of b.jar) from.jar.set(name, value);
+    from.jar.delete('svc_session');
+    const answer = await from.post('/auth/login', { email: p.email, password });
+    assert.equal(answer.status, 200, answer.text);
+    await backgroundSettled();
+    return db().mails.findMany({ where: { recipient: p.email, kind: 'new_sign_in' }, orderBy: { created_at: 'asc' } });
+  };
+  await b.post('/auth/login', { email: p.email, password });
+  assert.ok(b.jar.has('svc_device'));
+  for (const same of ['81.9.9.9', '::ffff:81.2.2.2', '2001:db8::9', '10.0.0.7', '198.51.100.1'])
+    assert.equal((await notices(same)).length, 0, `${same}: one country, or none that is known`);
+  const [mail, ...others] = await notices('82.0.0.1');
+  assert.equal(others.length, 0);
+  assert.match(mail?.text ?? '', /used from a country it was not used from before: Spain\.[\s\S]*Address: 82\.0\.0\.1 · Spain/);
+  assert.ok(!mail?.text.includes('browser we have not seen'));
+  assert.equal((await notices('82.3.3.3')).length, 1, 'told once');
+  const { sessions } = (await (await signedIn(p)).get('/auth/sessions')).body as unknown as {
+    sessions: { ip: string; ip_country: string }[];
+  };
+  assert.deepEqual(
+    [sessions.find(({ ip }) => ip === '82.3.3.3')?.ip_country, sessions.find(({ ip }) => ip === '10.0.0.7')?.ip_country],
+    ['ES', null],
+  );
+  await backgroundSettled();
 });
 
 test("a device cookie of another account's browser says nothing about this one", async () => {

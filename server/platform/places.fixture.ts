@@ -1,7 +1,18 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { parseRange } from '../kernel/address.ts';
 
 /** What a record may hold here. */
 type Value = string | boolean | { [key: string]: Value };
+
+/** Makes countries known to this process: before the first setting is read, so at the top of a test file. */
+export function knownCountries(byRange: { [range: string]: Value }): void {
+  const folder = mkdtempSync(path.join(tmpdir(), 'countries-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  process.env.GEOIP_DB_PATH = path.join(folder, 'world.mmdb');
+  writeFileSync(process.env.GEOIP_DB_PATH, mmdb(byRange));
+}
 
 /**
  * A MaxMind database, byte by byte as the public format says (maxmind.github.io/MaxMind-DB): a binary tree over the bits of an address, 24 bits a record,

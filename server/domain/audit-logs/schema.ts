@@ -54,6 +54,8 @@ export const AuditLogEntry = z
 
 /** The dashboard's view: the same, and who did it, apart from details. */
 export const AuditEntryView = AuditLogEntry.extend({
+  /** of the address; null when it is not known */
+  ip_country: z.string().nullable(),
   store: z.enum(['general', 'critical']),
   sandbox: z.boolean(),
   actor: z.object({ type: z.string().nullable(), id: z.string().nullable(), label: z.string().nullable() }),

@@ -9,6 +9,7 @@ import { isUuid } from '#server/kernel/fields.ts';
 import type { Feed } from '#server/kernel/operation.ts';
 import { type Page, pageOf, stretchOf } from '#server/kernel/page.ts';
 import { rootKeys } from '#server/platform/keys.ts';
+import { type Places, places } from '#server/platform/places.ts';
 import { countInTime, countMatching } from './counts.ts';
 import { type Entry, entryMaker, viewMaker } from './details.ts';
 import { fromGeneral, rowsOf } from './entries.ts';
@@ -78,7 +79,8 @@ async function isPruned(tx: Tx, ctx: Ctx, seq: bigint): Promise<boolean> {
 }
 
 /** The dashboard's timeline: newest first, by keyset, with everything it filters on. */
-export function browseAuditLogs(ctx: Ctx, { before, limit, ...filters }: z.output<typeof BrowseAuditLogs>) {
+export async function browseAuditLogs(ctx: Ctx, { before, limit, ...filters }: z.output<typeof BrowseAuditLogs>) {
+  const located = locatedBy(await places());
   return read(ctx, async (tx) => {
     const keys = await keysOf(tx, ctx, filters, {
       order: 'newest',
@@ -89,12 +91,17 @@ export function browseAuditLogs(ctx: Ctx, { before, limit, ...filters }: z.outpu
     const last = shown.at(-1);
     const view = await viewMaker(tx, ctx);
     return {
-      entries: (await rowsOf(tx, ctx, shown)).map(view),
+      entries: (await rowsOf(tx, ctx, shown)).map(view).map(located),
       next: last && keys.length > limit ? `${last.at.getTime()}-${last.seq}` : null,
       retention_days: await limitOf(tx, ctx, 'audit_retention_days'),
     };
   });
 }
+
+/** Entries with the country of their address; an export has what was recorded and nothing beside it. */
+const locatedBy =
+  (known: Places | null) =>
+  <T extends { ip_address: string | null }>(entry: T) => ({ ...entry, ip_country: known?.of(entry.ip_address).country ?? null });
 
 function placeOf(before: string): { at: Date; seq: bigint } {
   const [ms = '', seq = ''] = before.split('-');
@@ -102,7 +109,8 @@ function placeOf(before: string): { at: Date; seq: bigint } {
 }
 
 /** One entry with everything else the same request did. Entries of a request carry its time, give or take its duration. */
-export function getAuditLog(ctx: Ctx, { id }: { id: string }) {
+export async function getAuditLog(ctx: Ctx, { id }: { id: string }) {
+  const located = locatedBy(await places());
   return read(ctx, async (tx) => {
     const row = isUuid(id) ? await entryById(tx, ctx, id) : null;
     if (!row) throw notFound();
@@ -115,7 +123,7 @@ export function getAuditLog(ctx: Ctx, { id }: { id: string }) {
           take: 50,
         })
       : [];
-    return { ...view(row), same_request: beside.map(fromGeneral).map(view) };
+    return { ...located(view(row)), same_request: beside.map(fromGeneral).map(view).map(located) };
   });
 }
 

@@ -4,14 +4,16 @@ import type { Ctx } from '#server/kernel/context.ts';
 import { inTransaction } from '#server/kernel/database.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
 import { sql } from '#server/platform/db.ts';
+import { knownCountries, placeIn } from '#server/platform/places.fixture.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { appendCritical } from './critical.ts';
 import { AuditFacetsQuery, BrowseAuditLogs, ListAuditLogs } from './schema.ts';
-import { auditFacets, browseAuditLogs, listAuditLogs } from './service.ts';
+import { auditFacets, browseAuditLogs, getAuditLog, listAuditLogs } from './service.ts';
 
 // What the timeline finds and counts is held against all its entries, read plainly.
 
+knownCountries({ '203.0.113.0/26': placeIn('DE'), '2001:db8::/32': placeIn('JP') });
 await testDatabase();
 
 const NAMES = [
@@ -282,4 +284,15 @@ test('a text that was looked for before is found in what is there now: after a n
   assert.deepEqual([await found(), await found()], [2, 2]);
   await sql().query("delete from audit_logs where tenant_id = $1 and details ->> 'name' = 'a needle'", [v.tenant.id]);
   assert.equal(await found(), 1);
+});
+
+test('an entry of either store has the country of its address, in the timeline and alone', async () => {
+  const countries = { '203.0.113.9': 'DE', '203.0.113.90': null, '2001:db8::1': 'JP', null: null } as const;
+  const seen = new Set(all.filter(({ store }) => store === 'critical').map(({ ip_country }) => ip_country));
+  assert.ok(seen.has('DE') && seen.has(null));
+  for (const { ip_address, ip_country, id } of all.slice(0, 40)) {
+    const expected = countries[`${ip_address}` as keyof typeof countries] ?? null;
+    assert.equal(ip_country, expected, String(ip_address));
+    assert.equal((await getAuditLog(owner, { id })).ip_country, expected);
+  }
 });

@@ -30,6 +30,8 @@ export const Client = z
     assigned_route_count: z.int(),
     /** Newest match of any of its credentials. */
     last_matched_at: time().nullable(),
+    /** ISO 3166-1 alpha-2 of its address; of a network when all of it is in one country. */
+    ip_country: z.string().nullable(),
   })
   .meta({ id: 'Client' });
 

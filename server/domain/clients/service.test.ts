@@ -4,13 +4,15 @@ import { setRouteClients } from '#server/domain/routes/clients/service.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
+import { knownCountries, placeIn } from '#server/platform/places.fixture.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { assignClient, unassignClient } from './assignments.ts';
 import { createCredential, listCredentials, updateCredential } from './credentials.ts';
-import { AssignClient, CreateClient, CreateCredential, ListClients, UnassignClient, UpdateClient } from './schema.ts';
+import { AssignClient, Client, CreateClient, CreateCredential, ListClients, UnassignClient, UpdateClient } from './schema.ts';
 import * as clients from './service.ts';
 
+knownCountries({ '203.0.113.0/25': placeIn('DE'), '203.0.113.128/25': placeIn('FR') });
 await testDatabase();
 
 const create = (ctx: Ctx, input: Record<string, unknown>) =>
@@ -40,6 +42,18 @@ async function aRoute(ctx: Ctx, name: string) {
   return { route_id: route.id, environment_name: environment.name };
 }
 const versionOf = async (routeId: string) => Number((await db().routes.findUniqueOrThrow({ where: { id: routeId } })).config_version);
+
+test('a client has the country of its address, and of its network when that lies in one', async () => {
+  const w = await workspace();
+  for (const ip_address of ['203.0.113.9', '203.0.113.128/28', '203.0.113.0/24', '10.0.0.0/8', '8.8.8.8'])
+    await create(w.live, { ip_address });
+  const { rows } = await list(w.live, { sort: 'created_at', order: 'asc' });
+  assert.deepEqual(
+    rows.map((row) => Client.parse(JSON.parse(JSON.stringify(row))).ip_country),
+    ['DE', 'FR', null, null, null],
+  );
+  assert.equal((await clients.getClient(w.live, { id: rows[0]?.id ?? '' })).ip_country, 'DE');
+});
 
 test('a client is stored with its address in one spelling, mirrored as its primary credential', async () => {
   const w = await workspace();

@@ -5,6 +5,7 @@ import type { Tx } from '#server/kernel/database.ts';
 import { notFound } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import { inCollection, inOrder, listIds } from '#server/kernel/listing.ts';
+import { places } from '#server/platform/places.ts';
 import type { CredentialKind, ListClients } from './schema.ts';
 
 type Query = z.output<typeof ListClients>;
@@ -58,6 +59,7 @@ export async function withCounts(tx: Tx, ctx: Ctx, rows: Row[]) {
     group by client_id`;
   const byClient = Map.groupBy(credentials, (c) => c.client_id);
   const routeCount = new Map(routes.map((r) => [r.client_id, r.n]));
+  const known = await places();
   return rows.map((row) => {
     const kinds = byClient.get(row.id) ?? [];
     const matched = kinds.flatMap((k) => (k.matched ? [k.matched.getTime()] : []));
@@ -66,6 +68,7 @@ export async function withCounts(tx: Tx, ctx: Ctx, rows: Row[]) {
       credential_count: kinds.reduce((sum, k) => sum + k.n, 0),
       credential_kinds: Object.fromEntries(kinds.map((k) => [k.kind, k.n])),
       assigned_route_count: routeCount.get(row.id) ?? 0,
+      ip_country: known?.countryOf(row.ip_address) ?? null,
       last_matched_at: matched.length === 0 ? null : new Date(Math.max(...matched)),
     };
   });

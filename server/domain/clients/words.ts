@@ -19,6 +19,7 @@ export const words: Words = {
   credential_count: 'How many credentials it has.',
   credential_kinds: 'How many of each kind.',
   assigned_route_count: 'How many routes it is assigned to.',
+  ip_country: 'The country of the address, two letters; null when it is not known, or when a network is in several.',
   last_matched_at: 'When a call was last recognised by it; null when none was.',
   route_assignments: 'The routes it may call, and in which environment of each.',
   assignments: 'Which routes, and in which environment of each. All or none are written.',

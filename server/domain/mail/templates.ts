@@ -1,3 +1,5 @@
+import { addressIn, countryName } from '#server/domain/request-logs/country.shared.ts';
+
 /** What a person reads: short paragraphs, at most one button and one code. */
 export type Letter = {
   subject: string;
@@ -200,12 +202,18 @@ export const usageReached = (
 
 const minuteOf = (at: Date) => `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
-export const newSignIn = (details: { ip: string | null; user_agent: string | null; at: Date }, sessionsUrl: string): Letter => ({
+type SignInFacts = { ip: string | null; country?: string | null; city?: string | null; user_agent: string | null; at: Date };
+
+/** `isNew`: what of the sign-in the account was not used with before. */
+export const newSignIn = (details: SignInFacts, isNew: { browser: boolean; country: boolean }, sessionsUrl: string): Letter => ({
   subject: 'New sign-in to your account',
   paragraphs: [
-    'Your account was used from a browser we have not seen before.',
+    `Your account was used ${[
+      ...(isNew.browser ? ['from a browser we have not seen before'] : []),
+      ...(isNew.country && details.country ? [`from a country it was not used from before: ${countryName(details.country)}`] : []),
+    ].join(', ')}.`,
     `Time: ${minuteOf(details.at)}`,
-    `Address: ${details.ip ?? 'unknown'}`,
+    `Address: ${addressIn(details.ip, details.country ?? null, details.city) ?? 'unknown'}`,
     `Browser: ${(details.user_agent ?? 'unknown').slice(0, 160)}`,
     'If this was you, there is nothing to do. If not, end that session and change your password.',
   ],

@@ -2,6 +2,7 @@ import { randomBase64url } from '#server/crypto/random.ts';
 import { digest } from '#server/crypto/tokens.ts';
 import type { Db, Tx } from '#server/kernel/database.ts';
 import type { PersonCtx } from '#server/kernel/person-operation.ts';
+import type { Places } from '#server/platform/places.ts';
 import { network } from './throttle.ts';
 
 const day = 24 * 3_600_000;
@@ -50,4 +51,21 @@ export async function isNewDevice(
   if (earlier.some((s) => (s.device_digest && Buffer.compare(s.device_digest, device) === 0) || network(s.ip) === here)) return false;
   if (ctx.now.getTime() - user.created_at.getTime() > remembered) return true;
   return (await tx.sessions.findFirst({ where: { user_id: user.id }, select: { id: true } })) !== null;
+}
+
+/**
+ * Whether the account is used from a country that none of its remembered sessions was in (interface rule 22 §4, New device or country), also by a browser
+ * that is known. Never where a country is not known: that of this call, or that of every session before.
+ */
+export async function isNewCountry(tx: Tx, ctx: PersonCtx, user: { id: string }, known: Places | null): Promise<boolean> {
+  const here = known?.of(ctx.ip).country;
+  if (!known || !here) return false;
+  const earlier = await tx.sessions.findMany({
+    where: { user_id: user.id, ip: { not: null } },
+    select: { ip: true },
+    orderBy: { created_at: 'desc' },
+    take: 500,
+  });
+  const countries = earlier.flatMap(({ ip }) => known.of(ip).country ?? []);
+  return countries.length > 0 && !countries.includes(here);
 }

@@ -6,6 +6,7 @@ import { type Expectation, meet } from '#server/kernel/expectation.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import type { SignedInCtx } from '#server/kernel/person-operation.ts';
 import { env } from '#server/platform/env.ts';
+import { places } from '#server/platform/places.ts';
 import { auditPerson, tenantIdsOf } from './audit.ts';
 import { chosen, type WorkspaceRow, withinScope, workspacesOf } from './memberships.ts';
 import { COMPANY_FIELDS, PersonView, type Preferences, preferencesOf, type UpdateMeInput } from './schema.ts';
@@ -122,7 +123,10 @@ async function sameAsExpected(tx: Tx, ctx: SignedInCtx, expected: string | undef
 /** Everything the person is signed in with now; the session that asks is marked. */
 export async function listSessions(ctx: SignedInCtx) {
   const rows = await sessionsOf(ctx.db, ctx.user.id, ctx.now);
-  return { sessions: rows.map((row) => ({ ...row, current: row.id === ctx.session.id })) };
+  const known = await places();
+  return {
+    sessions: rows.map((row) => ({ ...row, ip_country: known?.of(row.ip).country ?? null, current: row.id === ctx.session.id })),
+  };
 }
 
 /** @throws Refusal not_found for a session that is not the person's or has ended */

@@ -193,6 +193,8 @@ export const SessionList = z.object({
       current: z.boolean(),
       auth_methods: z.array(z.string()),
       ip: z.string().nullable(),
+      /** of the address; null when it is not known */
+      ip_country: z.string().nullable(),
       user_agent: z.string().nullable(),
       created_at: time(),
       last_seen_at: time(),

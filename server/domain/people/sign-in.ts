@@ -5,8 +5,9 @@ import { Refusal } from '#server/kernel/errors.ts';
 import type { Person, PersonCtx, SignedInCtx } from '#server/kernel/person-operation.ts';
 import { inBackground } from '#server/platform/background.ts';
 import { env } from '#server/platform/env.ts';
+import { places } from '#server/platform/places.ts';
 import { auditPerson, tenantIdsOf } from './audit.ts';
-import { countedWith, deviceOf, isNewDevice } from './devices.ts';
+import { countedWith, deviceOf, isNewCountry, isNewDevice } from './devices.ts';
 import { issueMailCode, useCode, useLink } from './mail-codes.ts';
 import { type WorkspaceRow, withinScope, workspacesOf } from './memberships.ts';
 import { checkPassword, rehashPassword } from './passwords.ts';
@@ -120,7 +121,11 @@ export async function begin(
   if (scoped === undefined) throw new Refusal('not_a_member', 'You are not a member of this workspace, or it does not exist.');
   const workspaces = withinScope(all, { scope_tenant_id: scoped?.id ?? null });
   const device = deviceOf(ctx);
-  const tell = method !== 'signup' && (await isNewDevice(tx, ctx, user, device));
+  const known = await places();
+  const isNew = {
+    browser: method !== 'signup' && (await isNewDevice(tx, ctx, user, device)),
+    country: method !== 'signup' && (await isNewCountry(tx, ctx, user, known)),
+  };
   const session = await createSession(tx, {
     user_id: userId,
     methods: [method],
@@ -140,12 +145,16 @@ export async function begin(
     name: user.email,
     details: { method },
   });
-  if (tell)
+  if (isNew.browser || isNew.country)
     inBackground('sign-in notice', () =>
       sendMail(ctx.db, {
         to: user.email,
         kind: 'new_sign_in',
-        letter: newSignIn({ ip: ctx.ip, user_agent: ctx.user_agent, at: ctx.now }, `${env.PUBLIC_ADMIN_URL}/me/sessions`),
+        letter: newSignIn(
+          { ip: ctx.ip, ...known?.of(ctx.ip), user_agent: ctx.user_agent, at: ctx.now },
+          isNew,
+          `${env.PUBLIC_ADMIN_URL}/me/sessions`,
+        ),
         now: ctx.now,
       }),
     );

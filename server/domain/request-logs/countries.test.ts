@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import test, { after } from 'node:test';
+import test from 'node:test';
 import { insertRows } from '#server/gateway/log/insert.ts';
 import type { LogRow } from '#server/gateway/log/row.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { sql } from '#server/platform/db.ts';
-import { mmdb, placeIn } from '#server/platform/places.fixture.ts';
+import { knownCountries, placeIn } from '#server/platform/places.fixture.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { made } from '#server/testing/samples.ts';
 import { keyActor, workspace } from '#server/testing/workspace.ts';
@@ -20,10 +17,7 @@ import { ListRouteLogs, RouteLog } from './schema.ts';
 import { listRouteLogs } from './service.ts';
 import { logStats } from './stats.ts';
 
-const folder = await mkdtemp(path.join(tmpdir(), 'countries-'));
-after(() => rm(folder, { recursive: true }));
-process.env.GEOIP_DB_PATH = path.join(folder, 'world.mmdb');
-await writeFile(process.env.GEOIP_DB_PATH, mmdb({ '203.0.113.0/24': placeIn('DE', 'Berlin'), '198.51.100.0/24': placeIn('GB') }));
+knownCountries({ '203.0.113.0/24': placeIn('DE', 'Berlin'), '198.51.100.0/24': placeIn('GB') });
 await testDatabase();
 
 const stats = async (ctx: Ctx, query: object = {}) =>
