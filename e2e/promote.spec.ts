@@ -21,6 +21,12 @@ test('the starter is promoted, its value filled, the route switched on and calle
   await page.getByRole('link', { name: 'Promote from Test' }).click();
   await expect(page.getByRole('heading', { level: 1, name: 'Promote to Live' })).toBeVisible();
   await accessible(page);
+  // What the list is narrowed to stands in the address, as everywhere.
+  await page.getByPlaceholder('Filter by name').fill('ech');
+  await expect(page).toHaveURL(/\?q=ech$/);
+  await page.reload();
+  await expect(page.getByPlaceholder('Filter by name')).toHaveValue('ech');
+  await expect(page.getByRole('row', { name: /SAMPLE_API_KEY/ })).toHaveCount(0);
   await page.getByRole('row', { name: /echo/ }).getByRole('checkbox').check();
   await page.getByRole('button', { name: 'Look at the plan' }).click();
 

@@ -14,14 +14,16 @@ export function ChangelogPage({ area: asked }: { area: string | string[] | undef
     <>
       <link rel="icon" type="image/svg+xml" href="/icon.svg" />
       <header className="border-line border-b">
-        <div className="mx-auto flex h-(--topbar-height) max-w-360 items-center px-4 sm:px-6 lg:px-8">
-          <Link href="/" aria-label="Sallyport, to the dashboard" className="rounded-md">
-            <Wordmark />
-          </Link>
+        <div className="px-4 sm:px-6 lg:px-8">
+          <div className="mx-auto flex h-(--topbar-height) max-w-3xl items-center">
+            <Link href="/" aria-label="Sallyport, to the dashboard" className="rounded-md">
+              <Wordmark />
+            </Link>
+          </div>
         </div>
       </header>
       <main>
-        <Page className="max-w-3xl">
+        <Page className="mx-auto max-w-3xl">
           <PageHeader
             title="Changelog"
             description="What changed, and who must act. Nothing here ever breaks a call to /v1."

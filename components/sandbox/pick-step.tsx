@@ -1,6 +1,7 @@
 'use client';
 
 import { ArrowRight, FlaskConical } from 'lucide-react';
+import { parseAsBoolean, parseAsInteger, parseAsString, parseAsStringLiteral, useQueryStates } from 'nuqs';
 import { useMemo, useState } from 'react';
 import { usePath, useScope } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
@@ -12,13 +13,23 @@ import { grouped } from '#components/ui/numbers.ts';
 import { Pagination } from '#components/ui/pagination.tsx';
 import { EmptyState, NoResults } from '#components/ui/states.tsx';
 import { planColumns } from './plan-columns.tsx';
-import { usePaged } from './use-paged.ts';
+import { PER_PAGE, pagedOf } from './use-paged.ts';
 import { type Picks, usePlan } from './use-plan.ts';
 import { ValuesToFill } from './values-to-fill.tsx';
 import { type Item, KINDS, spaceWord } from './words.ts';
 
 /** One that waits for a value is not the same, though nothing would be done about it now. */
 const isSame = (item: Item) => item.action === 'skip' && item.changes.length === 0;
+const TYPES = Object.keys(KINDS) as Item['type'][];
+const heading = (type: Item['type']) => KINDS[type].many.charAt(0).toUpperCase() + KINDS[type].many.slice(1);
+/** What the address of the page holds beside what was picked. */
+const promoteSearch = {
+  q: parseAsString.withDefault(''),
+  type: parseAsStringLiteral(TYPES),
+  same: parseAsBoolean.withDefault(false),
+  page: parseAsInteger.withDefault(1),
+  per_page: parseAsInteger.withDefault(PER_PAGE),
+};
 const idOf = (item: Item) => `${item.type}:${item.source_id}`;
 
 /** Everything of this space against the other one; what is the same there is left out until it is asked for. */
@@ -26,9 +37,7 @@ export function PickStep({ onPicked }: { onPicked: (picks: Exclude<Picks, 'all'>
   const { space } = useScope();
   const path = usePath();
   const plan = usePlan({ items: 'all', keep_target_urls: false });
-  const [q, setQ] = useState('');
-  const [type, setType] = useState<Item['type']>();
-  const [same, setSame] = useState(false);
+  const [{ q, type, same, page, per_page }, setSearch] = useQueryStates(promoteSearch);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const target = space === 'test' ? 'live' : 'test';
   const columns = useMemo(() => planColumns(target, 'pick'), [target]);
@@ -40,13 +49,11 @@ export function PickStep({ onPicked }: { onPicked: (picks: Exclude<Picks, 'all'>
       ),
     [items, same, type, q],
   );
-  const { rows, pagination } = usePaged(shown);
+  const { rows, pagination } = pagedOf(shown, { page, per_page }, (place) => void setSearch(place));
   if (plan.error && !plan.data) return <QueryError query={plan} what="What differs" />;
   const to = spaceWord(target);
-  const clear = () => {
-    setQ('');
-    setType(undefined);
-  };
+  const filter = (change: { q?: string; type?: Item['type'] | null; same?: boolean }) => void setSearch({ ...change, page: 1 });
+  const clear = () => filter({ q: '', type: null });
   const alike = items?.filter(isSame).length ?? 0;
   const review = () =>
     onPicked((items ?? []).filter((item) => selected.has(idOf(item))).map((item) => ({ type: item.type, id: item.source_id })));
@@ -55,20 +62,18 @@ export function PickStep({ onPicked }: { onPicked: (picks: Exclude<Picks, 'all'>
       {plan.data && <ValuesToFill plan={plan.data} />}
       <FilterBar
         query={q}
-        onQuery={setQ}
+        onQuery={(next) => filter({ q: next })}
         placeholder="Filter by name"
-        filters={type ? [{ id: 'type', label: KINDS[type].many, text: KINDS[type].many, onRemove: clear }] : []}
+        filters={type ? [{ id: 'type', label: heading(type), text: heading(type), onRemove: () => filter({ type: null }) }] : []}
         choices={[
           { heading: 'Kind' },
-          ...Object.entries(KINDS).map(([kind, words]) => ({
-            label: words.many.charAt(0).toUpperCase() + words.many.slice(1),
+          ...TYPES.map((kind) => ({
+            label: heading(kind),
             checked: type === kind,
-            onSelect: () => {
-              setType(type === kind ? undefined : (kind as Item['type']));
-            },
+            onSelect: () => filter({ type: type === kind ? null : kind }),
           })),
           'separator' as const,
-          { label: `Show what ${to} has as it is here (${grouped(alike)})`, checked: same, onSelect: () => setSame(!same) },
+          { label: `Show what ${to} has as it is here (${grouped(alike)})`, checked: same, onSelect: () => filter({ same: !same }) },
         ]}
         onClear={clear}
       />
