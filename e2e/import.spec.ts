@@ -77,4 +77,18 @@ test('a text that cannot be read is refused beside it, and stays', async ({ page
   await expect(page.getByText(/neither JSON nor YAML/)).toBeVisible();
   await expect(text).toHaveValue('openapi: [3.1.0');
   await accessible(page);
+
+  // One of the size that large APIs publish is read all the same, without its prose.
+  const large = {
+    openapi: '3.1.0',
+    info: { title: 'Grand', description: 'x'.repeat(2_000_000) },
+    servers: [{ url: upstream.url }],
+    paths: {},
+  };
+  await page
+    .getByLabel('Open a file')
+    .setInputFiles({ name: 'grand.json', mimeType: 'application/json', buffer: Buffer.from(JSON.stringify(large)) });
+  await expect(page.getByText('It was large')).toBeVisible();
+  await page.getByRole('button', { name: 'Show what it becomes' }).click();
+  await expect(page.getByText('1 route found')).toBeVisible();
 });

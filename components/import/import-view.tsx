@@ -6,6 +6,7 @@ import { parseAsStringLiteral, useQueryState } from 'nuqs';
 import { type ChangeEvent, useRef, useState } from 'react';
 import { useTRPC } from '#components/trpc/provider.tsx';
 import { MutationError } from '#components/trpc/query-error.tsx';
+import { refusalView } from '#components/trpc/refusal.ts';
 import { useForbidden } from '#components/trpc/role.ts';
 import { Button } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
@@ -13,7 +14,9 @@ import { Field } from '#components/ui/field.tsx';
 import { Textarea } from '#components/ui/input.tsx';
 import { Page, PageHeader, SectionCard } from '#components/ui/layout.tsx';
 import { Segmented } from '#components/ui/tabs.tsx';
+import { OPENAPI_LENGTH } from '#server/domain/import/length.shared.ts';
 import type { Proposal } from '#server/domain/import/schema.ts';
+import { essenceOf } from './essence.ts';
 import { Imported, type ImportedThings } from './imported.tsx';
 import { KnownApiList } from './known-api-list.tsx';
 import { ProposalForm } from './proposal-form.tsx';
@@ -31,17 +34,22 @@ export function ImportView() {
   const readOnly = useForbidden('route:create');
   const [kind, setKind] = useQueryState('kind', parseAsStringLiteral(['curl', 'openapi', 'known']).withDefault('curl'));
   const [text, setText] = useState('');
+  const [shortened, setShortened] = useState(false);
   const [proposal, setProposal] = useState<Proposal>();
   const [made, setMade] = useState<ImportedThings>();
   const file = useRef<HTMLInputElement>(null);
   // Credentials pass through here: the cache of mutations must not keep them after the page has them.
   const propose = useMutation({ ...trpc.import.propose.mutationOptions({ onSuccess: setProposal }), gcTime: 0 });
 
-  const take = (next: string) => {
-    setText(next);
-    const guess = kindOf(next);
+  const take = (whole: string) => {
+    const guess = kindOf(whole);
+    const essence = guess === 'openapi' && whole.length > OPENAPI_LENGTH ? essenceOf(whole) : undefined;
+    setShortened(essence !== undefined);
+    setText(essence ?? whole);
+    propose.reset();
     if (guess && guess !== kind) void setKind(guess);
   };
+  const problem = problemOf(kind, text, propose.error);
   const load = async (event: ChangeEvent<HTMLInputElement>) => {
     const chosen = event.target.files?.[0];
     event.target.value = '';
@@ -80,7 +88,7 @@ export function ImportView() {
             className="flex flex-col gap-4"
             onSubmit={(event) => {
               event.preventDefault();
-              if (kind !== 'known' && text.trim() && !readOnly) propose.mutate({ kind, text });
+              if (kind !== 'known' && text.trim() && !readOnly && text.length <= OPENAPI_LENGTH) propose.mutate({ kind, text });
             }}
             onKeyDown={(event) => {
               if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) event.currentTarget.requestSubmit();
@@ -120,11 +128,16 @@ export function ImportView() {
               <>
                 <Field
                   label={kind === 'curl' ? 'The command' : 'The description, as YAML or JSON'}
-                  hint="Read on the server and not stored. Credentials in it are proposed as secrets; you see everything before it is made."
+                  error={problem}
+                  hint={
+                    shortened
+                      ? 'It was large: only what an import reads is left of it, which is title, servers, security and methods.'
+                      : 'Read on the server and not stored. Credentials in it are proposed as secrets; you see everything before it is made.'
+                  }
                 >
                   <Textarea mono rows={12} placeholder={examples[kind]} value={text} onChange={(event) => take(event.target.value)} />
                 </Field>
-                <MutationError error={propose.error} />
+                {!problem && <MutationError error={propose.error} />}
                 <div className="flex justify-end">
                   <Button
                     type="submit"
@@ -144,4 +157,12 @@ export function ImportView() {
       )}
     </Page>
   );
+}
+
+/** What is wrong with the text itself, to stand under it. */
+function problemOf(kind: Kind, text: string, error: unknown): string | undefined {
+  if (kind !== 'known' && text.length > OPENAPI_LENGTH)
+    return 'It is too long to import: at most 512 KB are read. An OpenAPI description may be larger as JSON, because its prose is left out here.';
+  const said = error ? /^text: (.)(.*)$/s.exec(refusalView(error).message) : null;
+  return said ? `${kind === 'curl' ? 'The command' : 'It'} ${said[1]}${said[2]}` : undefined;
 }

@@ -1,16 +1,29 @@
 import type { RefusalView } from '#components/ui/refusal.ts';
 import type { DashboardError } from '#server/trpc/from-operation.ts';
 
+type Refused = Pick<DashboardError, 'code' | 'message' | 'request_id' | 'status'> & { retry_after?: number };
+
 /** The refusal inside a tRPC error, or a sentence for a lost connection. */
-export function refusalOf(error: unknown): Pick<DashboardError, 'code' | 'message' | 'request_id' | 'status'> & { retry_after?: number } {
+export function refusalOf(error: unknown): Refused {
   const data = (error as { data?: DashboardError | null } | null)?.data;
   if (data?.code) return data;
+  const early = refusedAtTheDoor(error);
+  if (early) return early;
   return {
     code: 'dependency_unavailable',
     message: 'Sallyport did not answer. Check your connection and try again.',
     request_id: '',
     status: 503,
   };
+}
+
+/** What the gateway refused before the dashboard saw it, such as a body that is too large: its answer is plain JSON, which tRPC does not know. */
+function refusedAtTheDoor(error: unknown): Refused | undefined {
+  const { response, responseJSON } = (error as { meta?: { response?: Response; responseJSON?: unknown } } | null)?.meta ?? {};
+  const status = response?.status ?? 0;
+  const { code, message, request_id } = (responseJSON ?? {}) as Partial<Refused>;
+  if (status < 400 || status > 499 || typeof code !== 'string' || typeof message !== 'string') return undefined;
+  return { code, message, request_id: typeof request_id === 'string' ? request_id : '', status };
 }
 
 /** A failed mutation as forms take it. */

@@ -2,11 +2,12 @@ import { z } from 'zod';
 import { CreateRoute, RouteRecord } from '#server/domain/routes/schema.ts';
 import { CreateSecret } from '#server/domain/secrets/schema.ts';
 import { secret, shownOnce } from '#server/kernel/fields.ts';
+import { OPENAPI_LENGTH } from './length.shared.ts';
 
 /** A shell command or an API description turned into routes and secrets that a person looks at before they are made. A command carries its credential. */
 export const Propose = z
   .object({ kind: z.enum(['curl', 'openapi']), text: secret(z.string().min(1)) })
-  .refine((v) => v.text.length <= (v.kind === 'curl' ? 64 * 1024 : 512 * 1024), { path: ['text'], message: 'is too long to import' });
+  .refine((v) => v.text.length <= (v.kind === 'curl' ? 64 * 1024 : OPENAPI_LENGTH), { path: ['text'], message: 'is too long to import' });
 
 export const ProposedRoute = z.object({
   name: z.string(),
