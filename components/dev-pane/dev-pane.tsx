@@ -2,19 +2,25 @@
 
 import { Eraser, X } from 'lucide-react';
 import { usePathname } from 'next/navigation';
-import { useRef, useState } from 'react';
+import { useState } from 'react';
 import { useListedOperations } from '#components/trpc/listed-operations.ts';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { forgetCalls, useRecordedCalls } from '#components/trpc/recorder.ts';
 import { IconButton } from '#components/ui/button.tsx';
 import { Edge } from '#components/ui/edge.tsx';
+import { lazyTab } from '#components/ui/lazily.tsx';
 import { Segmented } from '#components/ui/tabs.tsx';
 import { CallDetails } from './call-details.tsx';
 import { CallLine } from './call-line.tsx';
 import { described, ofPage } from './described.ts';
 import { Inspector } from './inspector.tsx';
 
-type Which = 'page' | 'failed' | 'all' | 'id';
+const Shell = lazyTab(() => import('./shell/shell.tsx').then((module) => module.Shell));
+const Keys = lazyTab(() => import('#components/shell/shortcut-sheet.tsx').then((module) => module.ShortcutList));
+
+type Which = 'page' | 'failed' | 'all' | 'id' | 'shell' | 'keys';
+/** What the pane shows besides calls. */
+const ASIDE: ReadonlySet<Which> = new Set(['id', 'shell', 'keys']);
 
 /** The calls this tab made, as anybody could make them with an API key: what a page does is never more than what the API does. */
 export function DevPane({ height, onHeight, onClose }: { height: number; onHeight: (height: number) => void; onClose: () => void }) {
@@ -22,44 +28,70 @@ export function DevPane({ height, onHeight, onClose }: { height: number; onHeigh
   const calls = useRecordedCalls();
   const [which, setWhich] = useState<Which>('page');
   const [chosen, setChosen] = useState<string>();
-  const pane = useRef<HTMLElement>(null);
+  // What the shell wrote stays while another tab is in front; before it was opened, not even its code is here.
+  const [withShell, setWithShell] = useState(false);
+  const [looked, setLooked] = useState('');
+  const choose = (next: Which) => {
+    setWhich(next);
+    setWithShell(withShell || next === 'shell');
+  };
   const operations = useListedOperations();
   const failed = calls.filter(({ error }) => error);
-  const shown = { page: ofPage(calls, pathname), failed, all: calls, id: [] }[which];
+  const shown = which === 'page' ? ofPage(calls, pathname) : which === 'failed' ? failed : calls;
   const open = calls.find(({ key }) => key === chosen);
   const table = operations.data ?? [];
   return (
     <section
-      ref={pane}
       aria-label="Developer pane"
       style={{ height: `${height.toString()}px` }}
       onKeyDown={(event) => {
-        if (event.key === 'Escape' && !event.defaultPrevented) onClose();
+        // Not of a dialog that was opened from here, which is elsewhere in the document.
+        const isHere = event.currentTarget.contains(event.target as Node);
+        if (event.key === 'Escape' && isHere && !event.defaultPrevented) onClose();
       }}
       className="sticky bottom-0 z-20 flex max-h-[80dvh] min-w-0 flex-col border-line-strong border-t bg-canvas"
     >
       <Edge side="top" label="Height of the developer pane" size={height} onSize={onHeight} least={160} most={0.8} />
       <header className="flex min-w-0 flex-wrap items-center gap-2 border-line border-b px-3 py-1.5 lg:px-5">
         <h2 className="font-medium text-sm max-sm:sr-only">Developer</h2>
-        <Segmented
-          label="What the pane shows"
-          size="sm"
-          options={[
-            { value: 'page', label: 'This page' },
-            { value: 'failed', label: failed.length > 0 ? `Failed (${failed.length.toString()})` : 'Failed' },
-            { value: 'all', label: 'All' },
-            { value: 'id', label: 'Inspector' },
-          ]}
-          value={which}
-          onValueChange={setWhich}
-        />
+        <div className="min-w-0 overflow-x-auto [scrollbar-width:none]">
+          <Segmented
+            label="What the pane shows"
+            size="sm"
+            options={[
+              { value: 'page', label: 'This page' },
+              { value: 'failed', label: failed.length > 0 ? `Failed (${failed.length.toString()})` : 'Failed' },
+              { value: 'all', label: 'All' },
+              { value: 'id', label: 'Inspector' },
+              { value: 'shell', label: 'Shell' },
+              { value: 'keys', label: 'Keys' },
+            ]}
+            value={which}
+            onValueChange={choose}
+          />
+        </div>
         <span className="ml-auto flex">
-          {which !== 'id' && <IconButton size="sm" label="Clear the list" icon={<Eraser />} onClick={forgetCalls} />}
+          {!ASIDE.has(which) && <IconButton size="sm" label="Clear the list" icon={<Eraser />} onClick={forgetCalls} />}
           <IconButton size="sm" label="Close the developer pane" keys="escape" icon={<X />} onClick={onClose} />
         </span>
       </header>
-      {which === 'id' ? (
-        <Inspector />
+      {withShell && (
+        <div hidden={which !== 'shell'} className="flex min-h-0 flex-1 flex-col">
+          <Shell
+            active={which === 'shell'}
+            onId={(id) => {
+              setLooked(id);
+              setWhich('id');
+            }}
+          />
+        </div>
+      )}
+      {which === 'shell' ? null : which === 'keys' ? (
+        <div className="min-h-0 flex-1 overflow-y-auto p-4 lg:px-5">
+          <Keys />
+        </div>
+      ) : which === 'id' ? (
+        <Inspector key={looked} start={looked} />
       ) : operations.error && !operations.data ? (
         <div className="overflow-y-auto p-4">
           <QueryError query={operations} what="What the calls are called in the API" />

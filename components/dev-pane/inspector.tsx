@@ -32,11 +32,11 @@ const kinds: Record<InspectedKind, string> = {
   workspace: 'This workspace',
 };
 
-/** Paste any id: it says what it is and leads there (70 §11). */
-export function Inspector() {
+/** Paste any id: it says what it is and leads there (70 §11). `start` is one that was pressed elsewhere. */
+export function Inspector({ start }: { start: string }) {
   const trpc = useTRPC();
   const { space } = useScope();
-  const [typed, setTyped] = useState('');
+  const [typed, setTyped] = useState(start);
   const [isCredential, setCredential] = useState(false);
   const settled = useSettledText(isCredential ? '' : typed.trim(), 150);
   const query = useQuery(trpc.search.inspect.queryOptions({ id: settled }, { enabled: settled !== '', retry: false, staleTime: 0 }));

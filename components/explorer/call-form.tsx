@@ -10,8 +10,8 @@ import { Button, LinkButton } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
 import { CodeBlock } from '#components/ui/code-block.tsx';
 import { CopyButton } from '#components/ui/copy.tsx';
-import { Dialog } from '#components/ui/dialog.tsx';
 import { AnswerView } from './answer-view.tsx';
+import { ConfirmLive } from './confirm-live.tsx';
 import type { ApiOperation } from './document.ts';
 import { type Draft, linkOf, preparedCall } from './draft.ts';
 import { Fields } from './fields.tsx';
@@ -91,20 +91,7 @@ export function CallForm({ op, draft, onDraft }: CallFormProps) {
       <MutationError error={send.error} />
       {send.data && <AnswerView answer={send.data} op={op} />}
       <CodeBlock snippets={snippets} />
-      <Dialog
-        open={asking}
-        onOpenChange={setAsking}
-        title={`${op.summary} in Live?`}
-        description={`${op.method} /v1${call.path} changes what real callers use. It happens at once and is written to the audit log under your name.`}
-        footer={
-          <>
-            <Button onClick={() => setAsking(false)}>Cancel</Button>
-            <Button variant="primary" onClick={() => go(true)}>
-              Send in Live
-            </Button>
-          </>
-        }
-      />
+      <ConfirmLive open={asking} op={op} path={call.path} onAnswer={(yes) => (yes ? go(true) : setAsking(false))} />
     </div>
   );
 }

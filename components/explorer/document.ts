@@ -18,6 +18,7 @@ export type Schema = {
   minimum?: number;
   maximum?: number;
   'x-secret'?: boolean;
+  'x-shown-once'?: boolean;
 };
 type Parameter = { $ref?: string; name: string; in: 'path' | 'query' | 'header'; required?: boolean; schema: Schema; description?: string };
 type Described = {
@@ -26,7 +27,7 @@ type Described = {
   tags: string[];
   parameters?: Parameter[];
   requestBody?: { content: { 'application/json': { schema: Schema } } };
-  responses: Record<string, { description: string }>;
+  responses: Record<string, { description: string; content?: { 'application/json'?: { schema: Schema } } }>;
   security: unknown[];
   'x-scopes'?: string[];
   'x-capabilities'?: Capability[];
@@ -56,6 +57,8 @@ export type ApiOperation = {
   /** Why a person cannot make this call here; undefined when they can. */
   machineOnly: string | undefined;
   responses: readonly [status: string, description: string][];
+  /** Members of its answer that no later call shows again. */
+  shownOnce: readonly string[];
 };
 
 const ORDER: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
@@ -74,7 +77,11 @@ function describe(document: ApiDocument, path: string, method: Method, op: Descr
   const within = (place: Parameter['in']): ApiField[] =>
     parameters
       .filter((p) => p.in === place)
-      .map((p) => ({ name: p.name, required: p.required ?? false, schema: resolved(document, p.schema) }));
+      .map(({ name, required = false, description, schema }) => ({
+        name,
+        required,
+        schema: { ...(description === undefined ? {} : { description }), ...resolved(document, schema) },
+      }));
   const body = op.requestBody ? resolved(document, op.requestBody.content['application/json'].schema) : undefined;
   return {
     id: op.operationId,
@@ -96,7 +103,22 @@ function describe(document: ApiDocument, path: string, method: Method, op: Descr
         ? 'This is for callers without an account, so there is nothing to try while signed in. The code below is what a machine runs.'
         : undefined,
     responses: Object.entries(op.responses).map(([status, { description }]) => [status, description]),
+    shownOnce: [
+      ...new Set(Object.values(op.responses).flatMap(({ content }) => shownOnceIn(document, content?.['application/json']?.schema))),
+    ],
   };
+}
+
+/** Names of members that are marked so, wherever in the answer they stand. */
+function shownOnceIn(document: ApiDocument, node: unknown, seen = new Set<string>()): string[] {
+  if (typeof node !== 'object' || node === null) return [];
+  const { $ref, properties } = node as Schema;
+  if ($ref) {
+    if (seen.has($ref)) return [];
+    return shownOnceIn(document, resolved(document, { $ref }), new Set([...seen, $ref]));
+  }
+  const own = Object.entries(properties ?? {}).flatMap(([name, schema]) => (schema['x-shown-once'] ? [name] : []));
+  return [...own, ...Object.values(node).flatMap((child) => shownOnceIn(document, child, seen))];
 }
 
 function resolved(document: ApiDocument, schema: Schema): Schema {

@@ -20,7 +20,6 @@ export type PreparedCall = {
 
 /** The call that a form makes; a field of JSON that cannot be read is named in `problem`. */
 export function preparedCall(op: ApiOperation, draft: Draft): PreparedCall & { problem?: string; missing: string[] } {
-  const path = op.path.replace(/\{(\w+)\}/g, (whole, name: string) => (draft.path[name] ? encodeURIComponent(draft.path[name]) : whole));
   const body: Record<string, unknown> = {};
   let problem: string | undefined;
   for (const { name, schema } of op.inBody) {
@@ -37,7 +36,7 @@ export function preparedCall(op: ApiOperation, draft: Draft): PreparedCall & { p
     ...op.inBody.filter(({ name, required }) => required && !draft.body[name]),
   ].map(({ name }) => name);
   return {
-    path,
+    path: pathOf(op, draft.path),
     query: filled(draft.query),
     headers: filled(draft.headers),
     body: op.inBody.length > 0 ? body : undefined,
@@ -45,6 +44,10 @@ export function preparedCall(op: ApiOperation, draft: Draft): PreparedCall & { p
     ...(problem ? { problem } : {}),
   };
 }
+
+/** The path with what is filled in; a place that is empty stays as it is written in the document. */
+export const pathOf = (op: Pick<ApiOperation, 'path'>, values: Record<string, string>): string =>
+  op.path.replace(/\{(\w+)\}/g, (whole, name: string) => (values[name] ? encodeURIComponent(values[name]) : whole));
 
 const filled = (texts: Record<string, string>) => Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== ''));
 
@@ -108,7 +111,7 @@ export function linkOf(op: ApiOperation, draft: Draft): string | undefined {
 }
 
 /** Marked itself, or holding what is marked. */
-const carriesSecret = (schema: unknown): boolean =>
+export const carriesSecret = (schema: unknown): boolean =>
   typeof schema === 'object' &&
   schema !== null &&
   (('x-secret' in schema && schema['x-secret'] === true) || Object.values(schema).some(carriesSecret));

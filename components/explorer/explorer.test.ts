@@ -24,6 +24,19 @@ test('material that must not be shown is edited as a secret', () => {
   assert.equal(value && kindOf(value.schema), 'secret');
 });
 
+test('what an answer shows once is known before it comes, and every parameter has its words', () => {
+  const marked = operations.filter(({ shownOnce }) => shownOnce.length > 0).map(({ id, shownOnce }) => [id, [...shownOnce].sort()]);
+  assert.deepEqual(Object.fromEntries(marked), {
+    'api_keys.create': ['api_key'],
+    'api_keys.rotate': ['api_key'],
+    'clients.create_credential': ['private_key_pem', 'secret'],
+    'signup.start': ['claim_handle'],
+    'signup.claim': ['api_key'],
+  });
+  for (const op of operations)
+    for (const { name, schema } of [...op.inPath, ...op.inQuery, ...op.inHeader]) assert.ok(schema.description, `${op.id} ${name}`);
+});
+
 test('sign-up is not offered to someone signed in, and everything else is', () => {
   assert.deepEqual(
     operations.filter((op) => op.machineOnly).map(({ id }) => id),

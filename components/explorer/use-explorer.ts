@@ -41,12 +41,13 @@ export function useSend() {
   const trpc = useTRPC();
   return useMutation({
     gcTime: 0,
-    mutationFn: async (call: PreparedCall & { method: Method; confirmed?: boolean }): Promise<Answer> => {
-      const { path, query, headers, body, method, confirmed } = call;
+    mutationFn: async (call: PreparedCall & { method: Method; confirmed?: boolean; signal?: AbortSignal }): Promise<Answer> => {
+      const { path, query, headers, body, method, confirmed, signal = null } = call;
       const response = await fetch('/admin/explorer/send', {
         method: 'POST',
         headers: { 'content-type': 'application/json', 'x-csrf-token': csrf, 'x-svc-space': space, 'x-tenant-id': slug },
         body: JSON.stringify({ path, query, headers, body, method, confirmed: confirmed ?? false }),
+        signal,
       });
       const answer = (await response.json().catch(() => ({}))) as Record<string, unknown>;
       if (!response.ok) throw new SendRefused(response.status, answer);

@@ -1,0 +1,162 @@
+'use client';
+
+import { type KeyboardEvent, type Ref, useEffect, useId, useImperativeHandle, useRef, useState } from 'react';
+import { useScope } from '#components/trpc/provider.tsx';
+import { Badge } from '#components/ui/badge.tsx';
+import { cn } from '#components/ui/cn.ts';
+import { useCompletion } from './use-completion.ts';
+import type { useShell } from './use-shell.ts';
+
+type Props = {
+  ref: Ref<HTMLInputElement>;
+  shell: ReturnType<typeof useShell>;
+  active: boolean;
+  line: string;
+  onLine: (line: string) => void;
+};
+
+/** The line that is being typed, in the space it will run in. */
+export function Prompt({ ref, shell, active, line, onLine }: Props) {
+  const { space } = useScope();
+  const input = useRef<HTMLInputElement>(null);
+  useImperativeHandle(ref, () => input.current as HTMLInputElement);
+  const listId = useId();
+  const [caret, setCaret] = useState(line.length);
+  const text = line.slice(0, caret);
+  const completion = useCompletion(text, shell.commands, shell.sources);
+  const [back, setBack] = useState<{ at: number; draft: string }>();
+  useEffect(() => {
+    // Who moves along the tabs by keyboard keeps their place there.
+    if (active && !document.activeElement?.matches('[role="radio"]:focus-visible')) input.current?.focus();
+  }, [active]);
+
+  const set = (next: string, place = next.length) => {
+    onLine(next);
+    setCaret(place);
+    // After React has written the text; before that the caret would be moved to its end.
+    requestAnimationFrame(() => input.current?.setSelectionRange(place, place));
+  };
+  const complete = (upTo: string) => set(upTo + line.slice(caret), upTo.length);
+  const recall = (step: 1 | -1) => {
+    const lines = shell.lines();
+    const { at, draft } = back ?? { at: lines.length, draft: line };
+    const next = at + step;
+    if (next < 0 || next > lines.length || (!back && step === 1)) return;
+    setBack(next === lines.length ? undefined : { at: next, draft });
+    set(lines[next] ?? draft);
+  };
+  const enter = () => {
+    const option = completion.open ? completion.options[completion.chosen] : undefined;
+    if (option) return complete(completion.take(option));
+    if (shell.isRunning) return;
+    completion.close();
+    setBack(undefined);
+    if (shell.run(line)) set('');
+  };
+  const tab = (event: KeyboardEvent) => {
+    const option = completion.open ? completion.options[completion.chosen] : undefined;
+    const upTo = option ? completion.take(option) : line.trim() === '' ? undefined : completion.tab();
+    if (upTo === undefined) return; // the focus moves on, as Tab does elsewhere
+    event.preventDefault();
+    complete(upTo);
+  };
+  const key = (event: KeyboardEvent<HTMLInputElement>) => {
+    const { key, ctrlKey, metaKey, altKey, shiftKey, nativeEvent } = event;
+    if (nativeEvent.isComposing || metaKey || altKey) return;
+    const takesOver = (act: () => void) => {
+      event.preventDefault();
+      act();
+    };
+    if (ctrlKey) {
+      if (key === 'l') takesOver(shell.clear);
+      else if (key === 'c' && shell.isRunning) takesOver(shell.stop);
+      else if (key === 'c' && input.current?.selectionStart === input.current?.selectionEnd) takesOver(() => set(''));
+    } else if (key === 'Enter') takesOver(enter);
+    else if (key === 'Tab' && !shiftKey) tab(event);
+    else if (key === 'Escape' && completion.open) takesOver(completion.close);
+    else if (key === 'ArrowUp') takesOver(() => (completion.open ? completion.move(-1) : recall(-1)));
+    else if (key === 'ArrowDown') takesOver(() => (completion.open ? completion.move(1) : recall(1)));
+  };
+  const optionId = (i: number) => `${listId}-${i.toString()}`;
+  return (
+    <div className="relative flex items-center gap-2 border-line border-t px-3 py-1.5 lg:px-5">
+      {completion.open && (
+        <div className="popup-surface absolute inset-x-3 bottom-full z-10 mb-1 max-h-56 max-w-2xl overflow-y-auto rounded-lg p-1 lg:inset-x-5">
+          <Options
+            completion={completion}
+            listId={listId}
+            optionId={optionId}
+            onTake={(upTo) => complete(upTo)}
+            onDone={() => input.current?.focus()}
+          />
+          {completion.looking && <p className="px-2 py-1 text-ink-3 text-xs">Looking for names…</p>}
+        </div>
+      )}
+      <Badge tone={space === 'test' ? 'test' : 'good'}>{space === 'test' ? 'Test' : 'Live'}</Badge>
+      <input
+        ref={input}
+        role="combobox"
+        aria-label={`Command, in ${space === 'test' ? 'Test' : 'Live'}`}
+        aria-autocomplete="list"
+        aria-expanded={completion.open && completion.options.length > 0}
+        aria-controls={listId}
+        aria-activedescendant={completion.open && completion.options.length > 0 ? optionId(completion.chosen) : undefined}
+        value={line}
+        placeholder="routes list"
+        spellCheck={false}
+        autoComplete="off"
+        autoCapitalize="none"
+        autoCorrect="off"
+        data-1p-ignore=""
+        data-lpignore="true"
+        onChange={(event) => {
+          onLine(event.target.value);
+          setCaret(event.target.selectionStart ?? event.target.value.length);
+        }}
+        onSelect={(event) => setCaret(event.currentTarget.selectionStart ?? line.length)}
+        onKeyDown={key}
+        onBlur={completion.close}
+        className="h-7 min-w-0 flex-1 bg-transparent font-mono text-sm outline-none placeholder:text-ink-3 max-md:h-9"
+      />
+    </div>
+  );
+}
+
+type OptionsProps = {
+  completion: ReturnType<typeof useCompletion>;
+  listId: string;
+  optionId: (i: number) => string;
+  onTake: (upTo: string) => void;
+  onDone: () => void;
+};
+
+function Options({ completion, listId, optionId, onTake, onDone }: OptionsProps) {
+  const { options, chosen } = completion;
+  const row = useRef<HTMLDivElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the chosen one comes into view.
+  useEffect(() => row.current?.scrollIntoView({ block: 'nearest' }), [chosen]);
+  return (
+    <div role="listbox" id={listId} aria-label="Completions">
+      {options.map((option, i) => (
+        // biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the line, which names the active option.
+        // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the line.
+        <div
+          key={option.value}
+          ref={i === chosen ? row : undefined}
+          id={optionId(i)}
+          role="option"
+          aria-selected={i === chosen}
+          onMouseDown={(event) => event.preventDefault()}
+          onClick={() => {
+            onTake(completion.take(option));
+            onDone();
+          }}
+          className={cn('flex cursor-pointer gap-3 rounded-sm px-2 py-0.5 text-xs', i === chosen && 'bg-pressed/70')}
+        >
+          <span className="shrink-0 font-mono">{option.value}</span>
+          <span className="min-w-0 truncate text-ink-3">{option.detail}</span>
+        </div>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,79 @@
+import { type CallReading, callOf } from './call-of.ts';
+import { BUILT_IN, type Command, familiesOf, nearest, spelled, under } from './commands.ts';
+import { didYouMean, LineProblem, shortly } from './line-problem.ts';
+import { LONGEST_LINE, type Token, tokensOf } from './tokens.ts';
+import { isFlag } from './walk.ts';
+
+/** What a line asks for. */
+export type Reading =
+  | { kind: 'nothing' | 'clear' | 'history' | 'forget' }
+  | { kind: 'help'; commands: Command[] }
+  | CallReading
+  | { kind: 'problem'; message: string; next?: string | undefined };
+
+/** Reads a line against the commands of this installation. Never throws, whatever was typed. */
+export function readLine(line: string, commands: readonly Command[]): Reading {
+  try {
+    return read(line, commands);
+  } catch (error) {
+    if (error instanceof LineProblem) return { kind: 'problem', message: error.message, next: error.next };
+    throw error;
+  }
+}
+
+function read(line: string, commands: readonly Command[]): Reading {
+  if (line.length > LONGEST_LINE)
+    throw new LineProblem(`This line is longer than ${LONGEST_LINE.toLocaleString('en')} characters.`, 'The explorer takes larger bodies.');
+  const { tokens, unclosed } = tokensOf(line);
+  if (unclosed)
+    throw new LineProblem(`A ${unclosed} is not closed.`, `Close it, or write \\${unclosed} outside quotes for one that is meant.`);
+  const [first, second] = tokens;
+  if (!first) return { kind: 'nothing' };
+  const word = spelled(first.text);
+  if (word === 'clear') return { kind: 'clear' };
+  if (word === 'history') return { kind: second?.text === 'clear' ? 'forget' : 'history' };
+  if (word === 'help' || word === '--help') return { kind: 'help', commands: helpOn(tokens.slice(1), commands) };
+  const found = commandAt(tokens, commands);
+  if (found) return callOf(line, tokens, found.command);
+  return { kind: 'help', commands: begun(wordsBefore(tokens), commands) };
+}
+
+function helpOn(tokens: readonly Token[], commands: readonly Command[]): Command[] {
+  const words = wordsBefore(tokens);
+  return words.length === 0 ? [...commands] : begun(words, commands, 'help ');
+}
+
+/** The command that the line begins with; the longest, where one is the beginning of another. */
+export function commandAt(tokens: readonly Token[], commands: readonly Command[]): { command: Command; length: number } | undefined {
+  const words = tokens.map(({ text }) => spelled(text));
+  const [command] = commands
+    .filter((one) => one.words.every((word, i) => words[i] === word))
+    .sort((a, b) => b.words.length - a.words.length);
+  return command && { command, length: command.words.length };
+}
+
+function wordsBefore(tokens: readonly Token[]): string[] {
+  const end = tokens.findIndex(isFlag);
+  return tokens.slice(0, end === -1 ? undefined : end).map(({ text }) => spelled(text));
+}
+
+/** The commands that begin so. @throws LineProblem where none does, with what was probably meant */
+function begun(words: readonly string[], commands: readonly Command[], before = ''): Command[] {
+  const meant = under(commands, words);
+  if (words.length > 0 && meant.length > 0) return meant;
+  const [family = ''] = words;
+  const families = familiesOf(commands);
+  if (!families.includes(family)) {
+    const known = nearest(family, before ? families : [...families, ...BUILT_IN]);
+    throw new LineProblem(`There is nothing called ${shortly(family)}.`, didYouMean(known && before + known) ?? '`help` lists everything.');
+  }
+  let known = 1;
+  while (under(commands, words.slice(0, known + 1)).length > 0) known++;
+  const group = words.slice(0, known);
+  const options = [...new Set(under(commands, group).map((command) => command.words.slice(known).join(' ')))];
+  const close = nearest(words.slice(known).join(' '), options) ?? nearest(words[known] ?? '', options);
+  throw new LineProblem(
+    `${group.join(' ')} has no ${shortly(words[known] ?? '')}.`,
+    didYouMean(close && `${before}${group.join(' ')} ${close}`) ?? `It has ${options.join(', ')}.`,
+  );
+}

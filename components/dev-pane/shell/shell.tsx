@@ -1,0 +1,77 @@
+'use client';
+
+import { useEffect, useRef, useState } from 'react';
+import { ConfirmLive } from '#components/explorer/confirm-live.tsx';
+import { QueryError } from '#components/trpc/query-error.tsx';
+import { ShownOnce } from '#components/ui/shown-once.tsx';
+import { Skeleton } from '#components/ui/skeleton.tsx';
+import { EntryView } from './entry-view.tsx';
+import { Prompt } from './prompt.tsx';
+import { Said } from './said.tsx';
+import { SecretPrompt } from './secret-prompt.tsx';
+import { type Question, useShell } from './use-shell.ts';
+
+const FIRST =
+  'Every call of the API, as you and in this space. Try `routes list`, or `help`. Tab completes, the arrow keys go through earlier lines, Ctrl+L clears, Ctrl+C stops a call.';
+
+/** The API as a command line (70 §11). `active`: its tab is in front. An id in an answer goes to `onId`. */
+export function Shell({ active, onId }: { active: boolean; onId: (id: string) => void }) {
+  const shell = useShell();
+  const { operations, entries, question, once } = shell;
+  const [line, setLine] = useState('');
+  const [asked, setAsked] = useState<Extract<Question, { kind: 'confirm' }>>();
+  // The dialog fades out with what it asked.
+  if (question?.kind === 'confirm' && question !== asked) setAsked(question);
+  const end = useRef<HTMLDivElement>(null);
+  const prompt = useRef<HTMLInputElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what is new comes into view.
+  useEffect(() => end.current?.scrollIntoView({ block: 'nearest' }), [entries, question]);
+  const type = (text: string) => {
+    setLine(text);
+    prompt.current?.focus();
+  };
+  if (operations.error && !operations.data)
+    return (
+      <div className="overflow-y-auto p-4">
+        <QueryError query={operations} what="The description of the API" />
+      </div>
+    );
+  if (!operations.data) return <Skeleton lines={4} label="Loading the commands" className="p-4" />;
+  const [handed] = once;
+  return (
+    <>
+      <div
+        role="log"
+        aria-label="Output of the shell"
+        aria-live="polite"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable from the keyboard.
+        tabIndex={0}
+        className="flex min-h-0 flex-1 flex-col gap-3 overflow-y-auto px-3 py-3 text-xs leading-5 focus-visible:-outline-offset-2 lg:px-5"
+      >
+        {entries.length === 0 && (
+          <p className="max-w-prose text-ink-3">
+            <Said text={FIRST} onType={type} />
+          </p>
+        )}
+        {entries.map((entry) => (
+          <EntryView key={entry.key} entry={entry} onId={onId} onType={type} onStop={shell.stop} />
+        ))}
+        <div ref={end} />
+      </div>
+      {question?.kind === 'secret' ? (
+        <SecretPrompt key={question.field.name} question={question} />
+      ) : (
+        <Prompt ref={prompt} shell={shell} active={active} line={line} onLine={setLine} />
+      )}
+      {asked && <ConfirmLive open={question === asked} op={asked.op} path={asked.path} onAnswer={asked.answer} />}
+      <ShownOnce
+        key={handed?.name}
+        value={handed?.value}
+        title={`Store ${handed?.name ?? ''} now`}
+        label={handed?.name ?? ''}
+        filename={`${handed?.name ?? 'value'}.txt`}
+        onGone={shell.onceGone}
+      />
+    </>
+  );
+}

@@ -1,0 +1,72 @@
+'use client';
+
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useSettledText } from '#components/ui/settled.ts';
+import type { Command } from './commands.ts';
+import { commonStart, completed, type Option, type Slot, slotAt } from './complete.ts';
+import { idsOf, namesIn, type Sources, wordFor } from './names.ts';
+import { isPrivate } from './private.ts';
+
+const PAUSE_MS = 150;
+
+/** What the word at the end of `text` may become: of the API's own words at once, of the person's things when they have been asked for. */
+export function useCompletion(text: string, commands: readonly Command[], sources: Sources) {
+  const [open, setOpen] = useState(false);
+  const [at, setAt] = useState(0);
+  const slot = slotAt(text, commands);
+  const wanted = slot.names && !isPrivate(slot.typed) ? `${text.slice(0, slot.from)}\n${slot.typed}` : '';
+  const settled = useSettledText(wanted, PAUSE_MS);
+  const names = useQuery({
+    queryKey: ['shell-options', settled],
+    enabled: settled !== '' && settled === wanted,
+    staleTime: 10_000,
+    gcTime: 60_000,
+    retry: false,
+    queryFn: () => namesOf(slot, sources),
+  });
+  const found = settled === wanted ? (names.data ?? []) : [];
+  const options = [...slot.options, ...(wanted === '' ? [] : found)];
+  const chosen = Math.min(at, options.length - 1);
+  return {
+    options,
+    chosen,
+    open: open && (options.length > 0 || (wanted !== '' && (names.isFetching || settled !== wanted))),
+    looking: wanted !== '' && (names.isFetching || settled !== wanted),
+    close: () => setOpen(false),
+    move: (step: number) => setAt((chosen + step + options.length) % options.length),
+    /** The text with the option in it. */
+    take: (option: Option) => {
+      setOpen(false);
+      return completed(text, slot, option.value);
+    },
+    /** What Tab does: the text as far as it is sure, and the list where it is not. Undefined where there is nothing to complete. */
+    tab: (): string | undefined => {
+      const [only, ...others] = options;
+      if (only && others.length === 0 && !(wanted !== '' && names.isFetching)) {
+        setOpen(false);
+        return completed(text, slot, only.value);
+      }
+      if (!only && wanted === '') return undefined;
+      setAt(0);
+      setOpen(true);
+      const start = commonStart(options.map(({ value }) => value));
+      return start.length > slot.typed.length && /^[\w-]+$/.test(start) ? text.slice(0, slot.from) + start : text;
+    },
+  };
+}
+
+async function namesOf({ names, typed }: Slot, sources: Sources): Promise<Option[]> {
+  if (!names) return [];
+  const { command, list } = names;
+  const parents = await idsOf(command, names.parents, sources).catch(() => ({}));
+  const { found } = await namesIn(list, parents, typed, sources);
+  const like = typed.toLowerCase();
+  return found
+    .filter((one) => [one.id, ...one.names].some((text) => text.toLowerCase().includes(like)))
+    .slice(0, 50)
+    .map((one) => {
+      const value = wordFor(one, found, list.by);
+      return { value, detail: one.title === value ? undefined : one.title };
+    });
+}
