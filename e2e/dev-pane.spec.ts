@@ -90,6 +90,34 @@ test('the inspector says what a pasted id is and leads there; of a pasted key no
   await field.fill(String(key_id));
   await expect(pane.getByText('An API key')).toBeVisible();
   await accessible(page);
+
+  // The shell: the same API as a line, as this person and in this space. A secret is asked for, and nothing of it stays.
+  await pane.getByRole('radio', { name: 'Shell' }).click();
+  const line = pane.getByRole('combobox', { name: 'Command, in Live' });
+  await line.fill('secr');
+  await line.press('Tab');
+  await expect(line).toHaveValue('secrets ');
+  const canary = 'canary-9c4e-never-in-a-shell';
+  await line.fill(`secrets create --name SHELL_SECRET --value ${canary}`);
+  await line.press('Enter');
+  const hidden = pane.getByLabel('secrets create: value');
+  await hidden.fill(`${canary}-typed`);
+  await hidden.press('Enter');
+  await page.getByRole('button', { name: 'Send in Live' }).click();
+  await expect(pane.getByText('201 in')).toBeVisible();
+  await line.press('ArrowUp');
+  await expect(line).toHaveValue('secrets create --name SHELL_SECRET --value -');
+  await line.fill('secrets get SHELL_SECRET');
+  await line.press('Enter');
+  await expect(pane.getByText('200 in')).toBeVisible();
+  await accessible(page);
+  const left = await page.evaluate(() => JSON.stringify([document.documentElement.outerHTML, { ...localStorage }, { ...sessionStorage }]));
+  expect(left).toContain('SHELL_SECRET');
+  expect(left).not.toContain(canary);
+  expect(sent.filter((one) => one.includes(`${canary}"`))).toEqual([]);
+  await pane.getByRole('button', { name: 'Inspect' }).first().click();
+  await expect(pane.getByRole('link', { name: 'SHELL_SECRET' })).toBeVisible();
+
   await field.fill(String(id));
   await pane.getByRole('link', { name: 'looked for' }).click();
   await expect(page).toHaveURL(new RegExp(`/${slug}/test/api-keys\\?peek=${id}`));

@@ -52,7 +52,7 @@ export function DevPane({ height, onHeight, onClose }: { height: number; onHeigh
       className="sticky bottom-0 z-20 flex max-h-[80dvh] min-w-0 flex-col border-line-strong border-t bg-canvas"
     >
       <Edge side="top" label="Height of the developer pane" size={height} onSize={onHeight} least={160} most={0.8} />
-      <header className="flex min-w-0 flex-wrap items-center gap-2 border-line border-b px-3 py-1.5 lg:px-5">
+      <header className="flex min-w-0 items-center gap-2 border-line border-b px-3 py-1.5 lg:px-5">
         <h2 className="font-medium text-sm max-sm:sr-only">Developer</h2>
         <div className="min-w-0 overflow-x-auto [scrollbar-width:none]">
           <Segmented
@@ -70,7 +70,7 @@ export function DevPane({ height, onHeight, onClose }: { height: number; onHeigh
             onValueChange={choose}
           />
         </div>
-        <span className="ml-auto flex">
+        <span className="ml-auto flex shrink-0">
           {!ASIDE.has(which) && <IconButton size="sm" label="Clear the list" icon={<Eraser />} onClick={forgetCalls} />}
           <IconButton size="sm" label="Close the developer pane" keys="escape" icon={<X />} onClick={onClose} />
         </span>

@@ -58,7 +58,7 @@ export type SegmentedProps<V extends string> = {
   size?: 'sm' | 'md';
 };
 
-/** One of two to five, always all in view. Arrow keys move the choice, as in a radio group. */
+/** One of a few, always all in view. Arrow keys move the choice, as in a radio group. */
 export function Segmented<V extends string>({ label, options, value, onValueChange, size = 'md' }: SegmentedProps<V>) {
   const id = useId();
   const move = (event: KeyboardEvent, index: number) => {
@@ -87,7 +87,7 @@ export function Segmented<V extends string>({ label, options, value, onValueChan
             onClick={() => onValueChange(option.value)}
             onKeyDown={(event) => move(event, index)}
             className={cn(
-              'inline-flex items-center gap-1.5 rounded-sm border px-2.5 text-xs transition-colors [&_svg]:size-3.5',
+              'inline-flex shrink-0 items-center gap-1.5 whitespace-nowrap rounded-sm border px-2.5 text-xs transition-colors [&_svg]:size-3.5',
               size === 'sm' ? 'h-6' : 'h-6.5',
               chosen ? 'border-line-strong bg-surface font-medium text-ink shadow-xs' : 'border-transparent text-ink-2 hoverable:text-ink',
             )}

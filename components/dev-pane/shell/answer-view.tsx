@@ -109,10 +109,19 @@ function Members({ row, onId }: { row: Row; onId: (id: string) => void }) {
 
 function Value({ name, value, onId }: { name: string; value: unknown; onId: (id: string) => void }) {
   const line = lineOf(value);
-  if (line === undefined) return JSON.stringify(value, null, 2);
+  if (line === undefined)
+    return (
+      <pre
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable from the keyboard.
+        tabIndex={0}
+        className="max-h-40 overflow-auto whitespace-pre-wrap break-words rounded-sm bg-subtle px-2 font-mono focus-visible:-outline-offset-2"
+      >
+        {JSON.stringify(value, null, 2)}
+      </pre>
+    );
   if (typeof value === 'string' && isId(value) && /(?:^|_)id$/.test(name))
     return (
-      <button type="button" onClick={() => onId(value)} aria-label={`Inspect ${value}`} className={textLink}>
+      <button type="button" onClick={() => onId(value)} aria-label={`Inspect ${value}`} className={`${textLink} min-h-6`}>
         {value}
       </button>
     );

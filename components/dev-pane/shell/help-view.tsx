@@ -19,7 +19,11 @@ export function HelpView({ commands, onType }: Props) {
           {list.map((command) => (
             <div key={command.op.id} className="contents">
               <dt>
-                <button type="button" className={`${textLink} text-left font-mono`} onClick={() => onType(`${command.words.join(' ')} `)}>
+                <button
+                  type="button"
+                  className={`${textLink} min-h-6 text-left font-mono`}
+                  onClick={() => onType(`${command.words.join(' ')} `)}
+                >
                   {usageOf(command)}
                 </button>
               </dt>

@@ -81,7 +81,7 @@ export function Prompt({ ref, shell, active, line, onLine }: Props) {
   return (
     <div className="relative flex items-center gap-2 border-line border-t px-3 py-1.5 lg:px-5">
       {completion.open && (
-        <div className="popup-surface absolute inset-x-3 bottom-full z-10 mb-1 max-h-56 max-w-2xl overflow-y-auto rounded-lg p-1 lg:inset-x-5">
+        <div className="popup-surface absolute inset-x-3 bottom-full z-10 mb-1 max-w-2xl rounded-lg p-1 lg:inset-x-5">
           <Options
             completion={completion}
             listId={listId}
@@ -134,9 +134,12 @@ function Options({ completion, listId, optionId, onTake, onDone }: OptionsProps)
   const { options, chosen } = completion;
   const row = useRef<HTMLDivElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the chosen one comes into view.
-  useEffect(() => row.current?.scrollIntoView({ block: 'nearest' }), [chosen]);
+  useEffect(() => {
+    // The newest browsers answer with a promise, which is nothing to clean up with.
+    void row.current?.scrollIntoView({ block: 'nearest' });
+  }, [chosen]);
   return (
-    <div role="listbox" id={listId} aria-label="Completions">
+    <div role="listbox" id={listId} aria-label="Completions" className="max-h-56 overflow-y-auto">
       {options.map((option, i) => (
         // biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the line, which names the active option.
         // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the line.

@@ -89,7 +89,8 @@ test('a line becomes the call it means, typed by the schema', () => {
 
 test('wrong input gets an answer that helps', () => {
   const said: [line: string, answer: RegExp][] = [
-    ['rotues list', /nothing called rotues.*`routes`/],
+    ['rotues list', /nothing called rotues.*`routes list`/],
+    ['rotues get needle', /`routes get`/],
     ['sercets', /`secrets`/],
     ['routes lst', /routes has no lst.*`routes list`/],
     ['help rotues', /`help routes`/],

@@ -65,7 +65,8 @@ function begun(words: readonly string[], commands: readonly Command[], before = 
   const families = familiesOf(commands);
   if (!families.includes(family)) {
     const known = nearest(family, before ? families : [...families, ...BUILT_IN]);
-    throw new LineProblem(`There is nothing called ${shortly(family)}.`, didYouMean(known && before + known) ?? '`help` lists everything.');
+    const meant = known && before + [known, ...alsoKnown(known, words.slice(1), commands)].join(' ');
+    throw new LineProblem(`There is nothing called ${shortly(family)}.`, didYouMean(meant) ?? '`help` lists everything.');
   }
   let known = 1;
   while (under(commands, words.slice(0, known + 1)).length > 0) known++;
@@ -76,4 +77,10 @@ function begun(words: readonly string[], commands: readonly Command[], before = 
     `${group.join(' ')} has no ${shortly(words[known] ?? '')}.`,
     didYouMean(close && `${before}${group.join(' ')} ${close}`) ?? `It has ${options.join(', ')}.`,
   );
+}
+
+/** Of the words after the family that was meant, those that are right. */
+function alsoKnown(family: string, words: readonly string[], commands: readonly Command[]): string[] {
+  const end = words.findIndex((_, i) => under(commands, [family, ...words.slice(0, i + 1)]).length === 0);
+  return words.slice(0, end === -1 ? undefined : end);
 }

@@ -22,10 +22,13 @@ export function Shell({ active, onId }: { active: boolean; onId: (id: string) =>
   const [asked, setAsked] = useState<Extract<Question, { kind: 'confirm' }>>();
   // The dialog fades out with what it asked.
   if (question?.kind === 'confirm' && question !== asked) setAsked(question);
-  const end = useRef<HTMLDivElement>(null);
+  const log = useRef<HTMLDivElement>(null);
   const prompt = useRef<HTMLInputElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what is new comes into view.
-  useEffect(() => end.current?.scrollIntoView({ block: 'nearest' }), [entries, question]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what is new comes into view, from its beginning where it is long.
+  useEffect(() => {
+    const last = log.current?.lastElementChild;
+    if (log.current && last instanceof HTMLElement) log.current.scrollTop = last.offsetTop - 12;
+  }, [entries, question]);
   const type = (text: string) => {
     setLine(text);
     prompt.current?.focus();
@@ -41,12 +44,13 @@ export function Shell({ active, onId }: { active: boolean; onId: (id: string) =>
   return (
     <>
       <div
+        ref={log}
         role="log"
         aria-label="Output of the shell"
         aria-live="polite"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable from the keyboard.
         tabIndex={0}
-        className="flex min-h-0 flex-1 flex-col gap-3 overflow-y-auto px-3 py-3 text-xs leading-5 focus-visible:-outline-offset-2 lg:px-5"
+        className="relative flex min-h-0 flex-1 flex-col gap-3 overflow-y-auto px-3 py-3 text-xs leading-5 focus-visible:-outline-offset-2 lg:px-5"
       >
         {entries.length === 0 && (
           <p className="max-w-prose text-ink-3">
@@ -56,7 +60,6 @@ export function Shell({ active, onId }: { active: boolean; onId: (id: string) =>
         {entries.map((entry) => (
           <EntryView key={entry.key} entry={entry} onId={onId} onType={type} onStop={shell.stop} />
         ))}
-        <div ref={end} />
       </div>
       {question?.kind === 'secret' ? (
         <SecretPrompt key={question.field.name} question={question} />
@@ -67,11 +70,14 @@ export function Shell({ active, onId }: { active: boolean; onId: (id: string) =>
       <ShownOnce
         key={handed?.name}
         value={handed?.value}
-        title={`Store ${handed?.name ?? ''} now`}
-        label={handed?.name ?? ''}
+        title={`Store the ${inWords(handed?.name)} now`}
+        label={inWords(handed?.name)}
         filename={`${handed?.name ?? 'value'}.txt`}
         onGone={shell.onceGone}
       />
     </>
   );
 }
+
+/** `api_key` is an API key. */
+const inWords = (name = '') => name.replaceAll('_', ' ').replace(/\b(?:api|pem)\b/g, (word) => word.toUpperCase());

@@ -20,7 +20,7 @@ import { readLine } from './reading.ts';
 
 export type Output =
   | { kind: 'answer'; shown: Shown; as: 'table' | 'json'; status: number; ms: number }
-  | { kind: 'refused'; message: string; next?: string | undefined; requestId?: string | undefined }
+  | { kind: 'refused'; sent: boolean; message: string; next?: string | undefined; requestId?: string | undefined }
   | { kind: 'help'; commands: readonly Command[] }
   | { kind: 'note'; text: string }
   | { kind: 'lines'; lines: readonly string[] };
@@ -68,7 +68,7 @@ export function useShell() {
   const carriedOut = async ({ command, call, ask: fields, dropped, as }: Call, signal: AbortSignal): Promise<Output> => {
     const { op } = command;
     const forbidden = forbiddenCall(role, op);
-    if (forbidden) return { kind: 'refused', message: forbidden, next: nextStepOf('role_denied') };
+    if (forbidden) return { kind: 'refused', sent: false, message: forbidden, next: nextStepOf('role_denied') };
     const { path, query, headers, body } = await withIds(command, call, sources);
     for (const field of fields) {
       const typed = dropped.includes(field.name);
@@ -80,7 +80,7 @@ export function useShell() {
     const asks = space === 'live' && op.method !== 'GET';
     if (asks && !(await ask<boolean>(signal, (answer) => ({ kind: 'confirm', op, path: address, answer })))) return notSent;
     const answer = await send.mutateAsync({ path: address, query, headers, body, method: op.method, confirmed: asks, signal });
-    if (answer.status >= 400) return { kind: 'refused', ...refusalIn(answer), requestId: answer.request_id };
+    if (answer.status >= 400) return { kind: 'refused', sent: true, ...refusalIn(answer), requestId: answer.request_id };
     const { shown, once: values } = takenApart(answer, command);
     setOnce(values);
     return { kind: 'answer', shown, as, status: answer.status, ms: answer.duration_ms };
@@ -108,7 +108,7 @@ export function useShell() {
         setEntries([]);
         return true;
       case 'problem':
-        add({ output: { kind: 'refused', message: reading.message, next: reading.next } });
+        add({ output: { kind: 'refused', sent: false, message: reading.message, next: reading.next } });
         return false;
       case 'forget':
         forgetLines(person);
@@ -149,7 +149,7 @@ export function useShell() {
 const notSent: Output = { kind: 'note', text: 'Not sent.' };
 
 function failed(error: unknown, { op }: Command): Output {
-  if (error instanceof LineProblem) return { kind: 'refused', message: error.message, next: error.next };
+  if (error instanceof LineProblem) return { kind: 'refused', sent: false, message: error.message, next: error.next };
   if (error instanceof Stopped)
     return {
       kind: 'note',
@@ -159,7 +159,7 @@ function failed(error: unknown, { op }: Command): Output {
           : 'Stopped waiting. If it was sent already, it may have been carried out: look before you repeat it.',
     };
   const { message, code, request_id } = refusalOf(error);
-  return { kind: 'refused', message, next: nextStepOf(code), requestId: request_id || undefined };
+  return { kind: 'refused', sent: true, message, next: nextStepOf(code), requestId: request_id || undefined };
 }
 
 /** Where names come from: the lists of the dashboard, asked as the person and kept for a moment. A list they may not see has no names. */
