@@ -1,3 +1,4 @@
+import { grouped } from '#components/ui/numbers.ts';
 import { type CallReading, callOf } from './call-of.ts';
 import { BUILT_IN, type Command, familiesOf, nearest, spelled, under } from './commands.ts';
 import { didYouMean, LineProblem, shortly } from './line-problem.ts';
@@ -23,7 +24,7 @@ export function readLine(line: string, commands: readonly Command[]): Reading {
 
 function read(line: string, commands: readonly Command[]): Reading {
   if (line.length > LONGEST_LINE)
-    throw new LineProblem(`This line is longer than ${LONGEST_LINE.toLocaleString('en')} characters.`, 'The explorer takes larger bodies.');
+    throw new LineProblem(`This line is longer than ${grouped(LONGEST_LINE)} characters.`, 'The explorer takes larger bodies.');
   const { tokens, unclosed } = tokensOf(line);
   if (unclosed)
     throw new LineProblem(`A ${unclosed} is not closed.`, `Close it, or write \\${unclosed} outside quotes for one that is meant.`);
