@@ -1,12 +1,16 @@
 import { Bot, KeyRound, UserRound, Wrench } from 'lucide-react';
 import { cn } from '#components/ui/cn.ts';
+import { Initial } from '#components/ui/initial.tsx';
 import { actorOf, type Entry, sentenceOf } from './words.ts';
 
-const icons = { user: UserRound, api_key: KeyRound, system: Bot, operator: Wrench } as const;
+const icons = { api_key: KeyRound, system: Bot, operator: Wrench } as const;
 
+/** A person by their photo or first letter, everybody else by what they are. */
 function ActorIcon({ entry, className }: { entry: Pick<Entry, 'actor'>; className: string }) {
-  const Icon = icons[entry.actor.type as keyof typeof icons] ?? UserRound;
-  return <Icon aria-hidden className={cn('size-3.5 text-ink-3', className)} />;
+  const { type, photo } = entry.actor;
+  if (type === 'user') return <Initial name={actorOf(entry)} picture={photo} round className={cn('size-4.5', className)} />;
+  const Icon = icons[type as keyof typeof icons] ?? UserRound;
+  return <Icon aria-hidden className={cn('inline-block size-3.5 text-ink-3', className)} />;
 }
 
 /** Who, as an icon and a name. */
@@ -24,7 +28,7 @@ export function Sentence({ entry }: { entry: Entry }) {
   const { verb, thing, name } = sentenceOf(entry);
   return (
     <span className="min-w-0 [overflow-wrap:anywhere]">
-      <ActorIcon entry={entry} className="mr-1.5 inline-block align-[-0.15em]" />
+      <ActorIcon entry={entry} className="-mt-0.5 mr-1.5 align-middle" />
       {actorOf(entry)}{' '}
       <span className="font-normal text-ink-2">
         {verb} {thing}

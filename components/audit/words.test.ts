@@ -13,7 +13,7 @@ const entry = (over: Partial<Entry>): Entry => ({
   created_at: '2026-01-01T00:00:00.000Z',
   store: 'general',
   sandbox: false,
-  actor: { type: 'user', id: 'u1', label: 'dana@acme.example' },
+  actor: { type: 'user', id: 'u1', label: 'dana@acme.example', photo: null },
   request_id: null,
   user_agent: null,
   sequence_number: null,
@@ -27,7 +27,10 @@ test('an entry reads as a sentence', () => {
 
 test('a sign-in has no object, and system work has a name', () => {
   assert.equal(lineOf(entry({ action: 'login', resource_type: 'session' })), 'dana@acme.example signed in');
-  assert.equal(lineOf(entry({ actor: { type: 'system', id: null, label: null }, action: 'disable' })), 'Sallyport disabled route payments');
+  assert.equal(
+    lineOf(entry({ actor: { type: 'system', id: null, label: null, photo: null }, action: 'disable' })),
+    'Sallyport disabled route payments',
+  );
 });
 
 test('what moved between the spaces, and that Test was reset, are sentences', () => {

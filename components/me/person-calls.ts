@@ -14,7 +14,7 @@ class PersonRefusal extends Error {
   }
 }
 
-export type PersonCall = <T>(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: `/auth/${string}`, body?: object) => Promise<T>;
+export type PersonCall = <T>(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: `/auth/${string}`, body?: object | Blob) => Promise<T>;
 
 /** `personCall` for the session of the page. */
 export function usePersonCall(): PersonCall {
@@ -24,18 +24,19 @@ export function usePersonCall(): PersonCall {
 /** Calls of the session plane (interface rule 22 §4); changes carry the session's CSRF token. @throws what `refusalOf` reads */
 export const personCall =
   (csrf: string): PersonCall =>
-  async <T>(method: string, path: string, body?: object) => {
+  async <T>(method: string, path: string, body?: object | Blob) => {
     const began = performance.now();
+    const type = body instanceof Blob ? 'application/octet-stream' : 'application/json';
     const response = await fetch(path, {
       method,
-      headers: { accept: 'application/json', ...(method === 'GET' ? {} : { 'content-type': 'application/json', 'x-csrf-token': csrf }) },
-      ...(method === 'GET' ? {} : { body: JSON.stringify(body ?? {}) }),
+      headers: { accept: 'application/json', ...(method === 'GET' ? {} : { 'content-type': type, 'x-csrf-token': csrf }) },
+      ...(method === 'GET' ? {} : { body: body instanceof Blob ? body : JSON.stringify(body ?? {}) }),
     });
     const answer = (await response.json().catch(() => ({}))) as Record<string, unknown>;
     const refusal = response.ok ? undefined : new PersonRefusal(response.status, answer);
     record({
       key: nextKey(),
-      // Bodies of the session plane are passwords and codes: none is kept.
+      // Bodies of the session plane are passwords, codes and pictures: none is kept.
       what: { method, path, public: false },
       kind: method === 'GET' ? 'query' : 'mutation',
       status: response.status,

@@ -4,6 +4,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRouter } from 'next/navigation';
 import { useState } from 'react';
 import type { z } from 'zod';
+import { PictureField } from '#components/pictures/picture-field.tsx';
 import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
 import { useScope } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
@@ -47,6 +48,7 @@ export function ProfileView() {
       ) : (
         <>
           {email_verified === false && me.user.email_verified_at === null && <VerifyEmail email={me.user.email} />}
+          <PhotoCard user={me.user} />
           <DetailsCard user={me.user} />
           <SectionCard title="Workspaces">
             <KeyValueList
@@ -59,6 +61,27 @@ export function ProfileView() {
         </>
       )}
     </Page>
+  );
+}
+
+function PhotoCard({ user }: { user: Person['user'] }) {
+  const call = usePersonCall();
+  const queryClient = useQueryClient();
+  const router = useRouter();
+  return (
+    <SectionCard title="Photo" description="Seen by the members of your workspaces.">
+      <PictureField
+        noun="photo"
+        name={user.full_name || user.email}
+        picture={user.avatar}
+        onUse={async (avatar_upload_id) => {
+          queryClient.setQueryData(ME, await call<Person>('PATCH', '/auth/me', { avatar_upload_id }));
+          // It stands in the frame, which the server renders.
+          router.refresh();
+          notifyDone(avatar_upload_id ? 'Your photo is changed' : 'Your photo is removed');
+        }}
+      />
+    </SectionCard>
   );
 }
 

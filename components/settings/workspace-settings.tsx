@@ -2,6 +2,7 @@
 
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRouter } from 'next/navigation';
+import { PictureField } from '#components/pictures/picture-field.tsx';
 import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
 import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
 import { useScope, useTRPC } from '#components/trpc/provider.tsx';
@@ -40,6 +41,7 @@ export function WorkspaceSettings({ addresses }: { addresses: { live: Addresses;
       ) : (
         <>
           <NameCard account={account} />
+          <LogoCard name={account.name} />
           <SectionCard title="Facts">
             <KeyValueList
               items={[
@@ -95,6 +97,32 @@ export function WorkspaceSettings({ addresses }: { addresses: { live: Addresses;
         </>
       )}
     </Page>
+  );
+}
+
+function LogoCard({ name }: { name: string }) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const router = useRouter();
+  const settings = useQuery(trpc.account.settings.queryOptions({}));
+  const update = useMutation(trpc.account.updateSettings.mutationOptions());
+  const forbidden = useForbidden('settings:update');
+  if (settings.isError) return <QueryError query={settings} what="The logo" />;
+  return (
+    <SectionCard title="Logo" description="Shown to members beside the name.">
+      <PictureField
+        noun="logo"
+        name={name}
+        picture={settings.data?.logo ?? null}
+        forbidden={forbidden}
+        onUse={async (logo_upload_id) => {
+          const changed = await update.mutateAsync({ logo_upload_id });
+          queryClient.setQueryData(trpc.account.settings.queryKey({}), changed);
+          router.refresh();
+          notifyDone(logo_upload_id ? 'The logo is changed' : 'The logo is removed');
+        }}
+      />
+    </SectionCard>
   );
 }
 

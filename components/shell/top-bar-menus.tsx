@@ -4,18 +4,21 @@ import { BookOpen, ChevronsUpDown, CircleHelp, Contrast, Keyboard, LogOut, Megap
 import type { Theme } from '#components/theme/appearance.ts';
 import { useKeptAppearance } from '#components/theme/preferences-provider.tsx';
 import { Button, IconButton } from '#components/ui/button.tsx';
-import { cn } from '#components/ui/cn.ts';
 import { Menu, type MenuEntry } from '#components/ui/dropdown-menu.tsx';
+import { Initial } from '#components/ui/initial.tsx';
 import type { Space } from '#components/ui/test-band.tsx';
 import { personal } from './navigation.ts';
 
 export type Workspace = {
   slug: string;
   name: string;
+  /** The id of the picture that is its logo. */
+  logo: string | null;
   /** The person's role there, as a word. */
   role?: string;
 };
-export type Person = { name: string; email: string };
+/** `photo`: the id of the picture. */
+export type Person = { name: string; email: string; photo: string | null };
 
 export const themes: { theme: Theme; label: string; icon: typeof Sun }[] = [
   { theme: 'system', label: 'System', icon: Monitor },
@@ -41,7 +44,7 @@ export function WorkspaceSwitcher({
     ...workspaces.map((workspace) => ({
       label: workspace.name,
       detail: workspace.role,
-      icon: <Initial name={workspace.name} />,
+      icon: <Initial name={workspace.name} picture={workspace.logo} />,
       href: `/${workspace.slug}/${space}`,
     })),
     ...(createHref ? (['separator', { label: 'New workspace', icon: <Plus />, href: createHref }] as const) : []),
@@ -54,7 +57,7 @@ export function WorkspaceSwitcher({
       trigger={
         <Button variant="ghost" className="min-w-0 shrink gap-2 px-1.5 text-ink">
           <span className="flex min-w-0 items-center gap-2">
-            <Initial name={current.name} />
+            <Initial name={current.name} picture={current.logo} />
             <span className="sr-only">Workspace </span>
             <span className="max-w-40 truncate max-sm:sr-only">{current.name}</span>
             <ChevronsUpDown aria-hidden className="size-3.5! text-ink-3" />
@@ -62,21 +65,6 @@ export function WorkspaceSwitcher({
         </Button>
       }
     />
-  );
-}
-
-/** The first letter of a name on a quiet square. */
-export function Initial({ name, round }: { name: string; round?: boolean }) {
-  return (
-    <span
-      aria-hidden
-      className={cn(
-        'inline-flex size-5.5 shrink-0 items-center justify-center border border-line-strong bg-subtle font-semibold text-2xs text-ink-2',
-        round ? 'rounded-full' : 'rounded-sm',
-      )}
-    >
-      {(name.trim()[0] ?? '·').toUpperCase()}
-    </span>
   );
 }
 
@@ -145,7 +133,7 @@ export function PersonMenu({ user, onSignOut }: { user: Person; onSignOut: () =>
     <Menu
       trigger={
         <Button variant="ghost" className="px-1.5">
-          <Initial name={user.name} round />
+          <Initial name={user.name} picture={user.photo} round />
           <span className="sr-only">Your account, {user.name}</span>
         </Button>
       }

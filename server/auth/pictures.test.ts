@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { crc32, deflateSync } from 'node:zlib';
 import sharp from 'sharp';
+import { browseAuditLogs } from '#server/domain/audit-logs/service.ts';
 import { addMembership, createSession, createUser, tidyPeople } from '#server/domain/people/service.ts';
 import { PICTURE_BYTES } from '#server/domain/pictures/limits.shared.ts';
 import type { MemberRole } from '#server/kernel/capabilities.ts';
@@ -217,8 +218,15 @@ test('a photo is seen by who shares a workspace with the person, a logo by membe
   assert.equal((await colleague.frame()).workspaces.find(({ id }) => id === w.tenant.id)?.logo, logo);
   assert.equal((await foreign.frame()).workspaces[0]?.logo, null);
 
+  const face = await colleague.sent(blue);
+  await colleague.useAsPhoto(face);
+  const inTimeline = async () =>
+    (await browseAuditLogs(w.member('viewer'), { limit: 50 })).entries.find(({ actor }) => actor.id === colleague.id)?.actor.photo;
+  assert.equal(await inTimeline(), face);
+
   await db().memberships.updateMany({ where: { user_id: colleague.id, tenant_id: w.tenant.id }, data: { removed_at: new Date() } });
   assert.deepEqual([await status(colleague, photo), await status(colleague, logo)], [404, 404], 'who was removed sees nothing more');
+  assert.deepEqual([await inTimeline(), await status(owner, face)], [null, 404], 'and is not seen');
   await db().tenants.update({ where: { id: w.tenant.id }, data: { deleted_at: new Date() } });
   assert.equal(await status(owner, logo), 404, 'a deleted workspace shows nothing');
   await db().tenants.update({ where: { id: w.tenant.id }, data: { deleted_at: null } });

@@ -1,5 +1,7 @@
+import { memberPhotos } from '#server/domain/people/service.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
+import { isUuid } from '#server/kernel/fields.ts';
 import type { AuditRow } from './entries.ts';
 import { mayReadDetails } from './may-read-details.ts';
 
@@ -31,4 +33,12 @@ export async function viewMaker(tx: Tx, ctx: Ctx) {
     user_agent: row.user_agent,
     sequence_number: row.sequence_number,
   });
+}
+
+/** The same for a page, with the photos of those who are members. */
+export async function viewsOf(tx: Tx, ctx: Ctx, rows: readonly AuditRow[]) {
+  const view = await viewMaker(tx, ctx);
+  const people = rows.flatMap(({ actor: { type, id } }) => (type === 'user' && id !== null && isUuid(id) ? [id] : []));
+  const photos = await memberPhotos(tx, ctx, [...new Set(people)]);
+  return rows.map((row) => ({ ...view(row), actor: { ...row.actor, photo: photos.get(row.actor.id ?? '') ?? null } }));
 }

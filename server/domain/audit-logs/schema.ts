@@ -58,7 +58,7 @@ export const AuditEntryView = AuditLogEntry.extend({
   ip_country: z.string().nullable(),
   store: z.enum(['general', 'critical']),
   sandbox: z.boolean(),
-  actor: z.object({ type: z.string().nullable(), id: z.string().nullable(), label: z.string().nullable() }),
+  actor: z.object({ type: z.string().nullable(), id: z.string().nullable(), label: z.string().nullable(), photo: z.uuid().nullable() }),
   request_id: z.string().nullable(),
   user_agent: z.string().nullable(),
   sequence_number: z.string().nullable(),

@@ -11,7 +11,7 @@ import { type Page, pageOf, stretchOf } from '#server/kernel/page.ts';
 import { rootKeys } from '#server/platform/keys.ts';
 import { type Places, places } from '#server/platform/places.ts';
 import { countInTime, countMatching } from './counts.ts';
-import { type Entry, entryMaker, viewMaker } from './details.ts';
+import { type Entry, entryMaker, viewsOf } from './details.ts';
 import { fromGeneral, rowsOf } from './entries.ts';
 import type { AuditFilters } from './filters.ts';
 import type { AuditEvents, AuditFacetsQuery, BrowseAuditLogs, ListAuditLogs } from './schema.ts';
@@ -89,9 +89,8 @@ export async function browseAuditLogs(ctx: Ctx, { before, limit, ...filters }: z
     });
     const shown = keys.slice(0, limit);
     const last = shown.at(-1);
-    const view = await viewMaker(tx, ctx);
     return {
-      entries: (await rowsOf(tx, ctx, shown)).map(view).map(located),
+      entries: (await viewsOf(tx, ctx, await rowsOf(tx, ctx, shown))).map(located),
       next: last && keys.length > limit ? `${last.at.getTime()}-${last.seq}` : null,
       retention_days: await limitOf(tx, ctx, 'audit_retention_days'),
     };
@@ -114,7 +113,6 @@ export async function getAuditLog(ctx: Ctx, { id }: { id: string }) {
   return read(ctx, async (tx) => {
     const row = isUuid(id) ? await entryById(tx, ctx, id) : null;
     if (!row) throw notFound();
-    const view = await viewMaker(tx, ctx);
     const around = (minutes: number) => new Date(row.created_at.getTime() + minutes * 60_000);
     const beside = row.request_id
       ? await tx.audit_logs.findMany({
@@ -123,7 +121,9 @@ export async function getAuditLog(ctx: Ctx, { id }: { id: string }) {
           take: 50,
         })
       : [];
-    return { ...located(view(row)), same_request: beside.map(fromGeneral).map(view).map(located) };
+    const [view, ...same_request] = (await viewsOf(tx, ctx, [row, ...beside.map(fromGeneral)])).map(located);
+    // One view for each row, of which there is at least this one.
+    return { ...(view as NonNullable<typeof view>), same_request };
   });
 }
 

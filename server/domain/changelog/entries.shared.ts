@@ -19,6 +19,15 @@ export type ChangelogEntry = {
 /** What changed for the people who use the service, newest first (interface rule 64 §9). Every version of the API has its entry. */
 export const CHANGELOG: readonly ChangelogEntry[] = [
   {
+    id: 'pictures',
+    date: '2026-11-22',
+    areas: ['dashboard'],
+    title: 'Photos and logos',
+    text: 'You can show your photo to the members of your workspaces, and a workspace its logo. Both stand on top of every page and in the audit log. Of a picture nothing but its pixels is kept: where and with what it was taken is not.',
+    act: null,
+    link: { label: 'Choose a photo', path: '/me/profile' },
+  },
+  {
     id: 'inspector',
     date: '2026-11-22',
     areas: ['dashboard'],

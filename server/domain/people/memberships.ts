@@ -81,6 +81,15 @@ export const namedMembers = (tx: Tx, ctx: Ctx, { ids, most }: { ids?: readonly s
     where m.tenant_id = ${ctx.tenant_id}::uuid and m.removed_at is null and (${ids === undefined} or u.id = any(${ids ?? []}::uuid[]))
     order by lower(coalesce(nullif(u.full_name, ''), u.email)), u.id limit ${most}`;
 
+/** The photos of those of these people who are members of the workspace and have one. */
+export async function memberPhotos(tx: Tx, ctx: Ctx, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  if (ids.length === 0) return new Map();
+  const rows = await tx.$queryRaw<{ id: string; photo: string }[]>`
+    select u.id::text, u.avatar::text as photo from memberships m join users u on u.id = m.user_id
+    where m.tenant_id = ${ctx.tenant_id}::uuid and m.removed_at is null and u.avatar is not null and u.id = any(${ids}::uuid[])`;
+  return new Map(rows.map(({ id, photo }) => [id, photo]));
+}
+
 export const addMembership = (
   tx: Tx,
   input: { tenant_id: string; user_id: string; role: MemberRole; source: string; now: Date; added_by?: string },

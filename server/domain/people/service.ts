@@ -6,6 +6,7 @@ export {
   chosen,
   type MemberRequest,
   memberCtx,
+  memberPhotos,
   membersByRole,
   namedMembers,
   type WorkspaceRow,

@@ -8,7 +8,11 @@ export const metadata: Metadata = { title: 'Workspace' };
 export default async function WorkspacePage({ params }: { params: Promise<{ workspace: string }> }) {
   const { workspace } = await params;
   return (
-    <Prefetch workspace={workspace} space="live" queries={(trpc) => [trpc.account.get.queryOptions({})]}>
+    <Prefetch
+      workspace={workspace}
+      space="live"
+      queries={(trpc) => [trpc.account.get.queryOptions({}), trpc.account.settings.queryOptions({})]}
+    >
       <WorkspaceSettings addresses={{ live: addressesOf(workspace, 'live'), test: addressesOf(workspace, 'test') }} />
     </Prefetch>
   );

@@ -1,0 +1,122 @@
+import { useMutation } from '@tanstack/react-query';
+import { ImageUp, Trash2 } from 'lucide-react';
+import { useEffect, useEffectEvent, useRef, useState } from 'react';
+import { usePersonCall } from '#components/me/person-calls.ts';
+import { MutationError } from '#components/trpc/query-error.tsx';
+import { Button } from '#components/ui/button.tsx';
+import { cn } from '#components/ui/cn.ts';
+import { fitting } from './fitting.ts';
+
+export type PictureProps = {
+  /** As people call it. */
+  noun: 'photo' | 'logo';
+  name: string;
+  /** The id of the one that is shown now. */
+  picture: string | null;
+  /** Makes an upload the picture, or takes it down. */
+  onUse: (upload: string | null) => Promise<unknown>;
+  /** Why this person may not change it. */
+  forbidden?: string | undefined;
+};
+
+type Props = PictureProps & { sent: string | undefined; onSent: (upload: string | undefined) => void };
+
+/** Choose, drop or paste a picture, look at what became of it, and use it; or take the present one down. */
+export function PictureEditor({ noun, picture, onUse, forbidden, sent, onSent }: Props) {
+  const call = usePersonCall();
+  const input = useRef<HTMLInputElement>(null);
+  const upload = useMutation({
+    mutationFn: async (file: File) => call<{ upload_id: string }>('POST', '/auth/avatars', await fitting(file)),
+    onMutate: () => use.reset(),
+    onSuccess: ({ upload_id }) => onSent(upload_id),
+  });
+  const use = useMutation({
+    mutationFn: onUse,
+    onSuccess: () => onSent(undefined),
+    // It was used or has expired: only another one can help.
+    onError: () => onSent(undefined),
+  });
+  const take = (files: FileList | undefined | null) => {
+    const file = files?.[0];
+    if (file && !forbidden && !upload.isPending && !use.isPending) upload.mutate(file);
+  };
+  const over = useDropped(take);
+  return (
+    <div className="flex min-w-0 flex-1 basis-64 flex-col gap-2">
+      <input
+        ref={input}
+        type="file"
+        accept="image/png,image/jpeg,image/webp"
+        hidden
+        onChange={({ target }) => {
+          take(target.files);
+          // The same file can be chosen again.
+          target.value = '';
+        }}
+      />
+      <div className="flex flex-wrap gap-2">
+        {sent ? (
+          <>
+            <Button variant="primary" loading={use.isPending} onClick={() => use.mutate(sent)}>
+              Use this {noun}
+            </Button>
+            <Button onClick={() => onSent(undefined)}>Cancel</Button>
+          </>
+        ) : (
+          <>
+            <Button icon={<ImageUp />} loading={upload.isPending} disabledReason={forbidden} onClick={() => input.current?.click()}>
+              Choose a {noun}
+            </Button>
+            {picture && (
+              <Button
+                icon={<Trash2 />}
+                variant="danger-quiet"
+                loading={use.isPending}
+                disabledReason={forbidden}
+                onClick={() => use.mutate(null)}
+              >
+                Remove
+              </Button>
+            )}
+          </>
+        )}
+      </div>
+      <p role="status" className={cn('text-xs', over ? 'font-medium text-ink' : 'text-ink-3')}>
+        {over
+          ? 'Let go to send it.'
+          : sent
+            ? `This is how it will look. The ${noun} is not changed yet.`
+            : 'PNG, JPEG or WebP; drop or paste one on this page. It is cropped to a square, and nothing but its pixels is kept.'}
+      </p>
+      <MutationError error={upload.error ?? use.error} />
+    </div>
+  );
+}
+
+/** Files that are dropped or pasted anywhere on the page; true while some are held over it. */
+function useDropped(take: (files: FileList | undefined | null) => void): boolean {
+  const [over, setOver] = useState(false);
+  const taken = useEffectEvent(take);
+  useEffect(() => {
+    const listening = new AbortController();
+    const { signal } = listening;
+    const hover = (event: DragEvent) => {
+      if (!event.dataTransfer?.types.includes('Files')) return;
+      // Otherwise the browser would leave the page for the picture.
+      event.preventDefault();
+      setOver(true);
+    };
+    const drop = (event: DragEvent) => {
+      setOver(false);
+      if (!event.dataTransfer?.types.includes('Files')) return;
+      event.preventDefault();
+      taken(event.dataTransfer.files);
+    };
+    window.addEventListener('dragover', hover, { signal });
+    window.addEventListener('dragleave', ({ relatedTarget }) => relatedTarget === null && setOver(false), { signal });
+    window.addEventListener('drop', drop, { signal });
+    window.addEventListener('paste', ({ clipboardData }) => taken(clipboardData?.files), { signal });
+    return () => listening.abort();
+  }, []);
+  return over;
+}
