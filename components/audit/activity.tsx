@@ -8,6 +8,7 @@ import { LoadMore } from '#components/ui/pagination.tsx';
 import { EmptyState } from '#components/ui/states.tsx';
 import { columnsFor } from '#components/ui/table-columns.ts';
 import { Time } from '#components/ui/time.tsx';
+import { addressIn } from '#server/domain/request-logs/country.shared.ts';
 import { EntryPanel } from './entry-panel.tsx';
 import { Sentence } from './sentence.tsx';
 import { useEntries } from './use-entries.ts';
@@ -24,7 +25,11 @@ const columns = [
   column.accessor('ip_address', {
     header: 'Address',
     meta: { hideBelow: 'md', width: '10rem' },
-    cell: ({ getValue }) => <span className="font-mono text-xs">{getValue() ?? '—'}</span>,
+    cell: ({ row: { original } }) => (
+      <span suppressHydrationWarning className="font-mono text-xs">
+        {addressIn(original.ip_address, original.ip_country) ?? '—'}
+      </span>
+    ),
   }),
 ];
 

@@ -14,6 +14,7 @@ import { textLink } from '#components/ui/layout.tsx';
 import { Sheet } from '#components/ui/sheet.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { Time } from '#components/ui/time.tsx';
+import { addressIn } from '#server/domain/request-logs/country.shared.ts';
 import { Changes } from './changes.tsx';
 import { Actor, Sentence } from './sentence.tsx';
 import { changesIn, lineOf, pageOf, thingOf } from './words.ts';
@@ -98,7 +99,7 @@ function EntryDetail({ id }: { id: string }) {
           },
           {
             label: 'Address',
-            value: entry.ip_address,
+            value: addressIn(entry.ip_address, entry.ip_country),
             ...(entry.ip_address
               ? {
                   copy: entry.ip_address,

@@ -27,6 +27,7 @@ import { columnsFor } from '#components/ui/table-columns.ts';
 import { Time } from '#components/ui/time.tsx';
 import { momentText, type TimeStyle, useTimeStyle } from '#components/ui/time-style.ts';
 import { ViewsMenu } from '#components/views/views-menu.tsx';
+import { addressIn } from '#server/domain/request-logs/country.shared.ts';
 import { spanStart } from '#server/domain/request-logs/span.shared.ts';
 import { RetentionNote } from './activity.tsx';
 import { type AuditSearch, auditFilters, auditSearch, isTime } from './list-search.ts';
@@ -64,7 +65,11 @@ const all = [
   column.accessor('ip_address', {
     header: 'Address',
     meta: { hideBelow: 'lg', width: '11rem' },
-    cell: ({ getValue }) => <span className="font-mono text-ink-2 text-xs">{getValue() ?? '—'}</span>,
+    cell: ({ row: { original } }) => (
+      <span suppressHydrationWarning className="font-mono text-ink-2 text-xs">
+        {addressIn(original.ip_address, original.ip_country) ?? '—'}
+      </span>
+    ),
   }),
 ];
 

@@ -24,6 +24,7 @@ import { EmptyState, NoResults } from '#components/ui/states.tsx';
 import { columnsFor } from '#components/ui/table-columns.ts';
 import { Time } from '#components/ui/time.tsx';
 import { ViewsMenu } from '#components/views/views-menu.tsx';
+import { addressIn } from '#server/domain/request-logs/country.shared.ts';
 import { DeleteClient } from './delete-client.tsx';
 import { ClientHealth } from './health.tsx';
 import { clientListInput, clientSearch } from './list-search.ts';
@@ -54,7 +55,11 @@ const columnsOf = (
   column.accessor('ip_address', {
     header: 'Address',
     meta: { sort: 'ip_address', cap: '12rem', hideBelow: 'sm' },
-    cell: ({ getValue }) => <span className="font-mono text-ink-2 text-xs">{getValue()}</span>,
+    cell: ({ row: { original } }) => (
+      <span suppressHydrationWarning className="font-mono text-ink-2 text-xs">
+        {addressIn(original.ip_address, original.ip_country)}
+      </span>
+    ),
   }),
   column.accessor('credential_kinds', {
     header: 'Credentials',

@@ -12,16 +12,20 @@ import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { KeyValueList } from '#components/ui/key-value.tsx';
 import { SectionCard, Split, textLink } from '#components/ui/layout.tsx';
+import { lazyPart } from '#components/ui/lazily.tsx';
 import { counted, grouped, millis, shareOf } from '#components/ui/numbers.ts';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { Stat } from '#components/ui/stat.tsx';
 import { Segmented } from '#components/ui/tabs.tsx';
 import { Time } from '#components/ui/time.tsx';
 import { TimeHistogram } from '#components/ui/time-histogram.tsx';
+import { addressIn } from '#server/domain/request-logs/country.shared.ts';
 import { AddressNote } from './address-note.tsx';
 import { ClientHealth } from './health.tsx';
 import { noteInWords } from './notes.ts';
 import { credentialsInWords, type Detail, TYPES } from './words.ts';
+
+const CallCountries = lazyPart(() => import('#components/logs/call-countries.tsx').then((module) => module.CallCountries));
 
 const RANGES = ['24h', '7d'] as const;
 
@@ -47,7 +51,12 @@ export function ClientOverview({ client }: { client: Detail }) {
           <SectionCard title="Facts">
             <KeyValueList
               items={[
-                { label: 'Address', value: client.ip_address, copy: client.ip_address, hint: <AddressNote text={client.ip_address} /> },
+                {
+                  label: 'Address',
+                  value: addressIn(client.ip_address, client.ip_country),
+                  copy: client.ip_address,
+                  hint: <AddressNote text={client.ip_address} />,
+                },
                 { label: 'Type', value: TYPES[client.type] },
                 { label: 'Credentials', value: credentialsInWords(client.credential_kinds) },
                 { label: 'Last seen', value: <Time value={client.last_matched_at} empty="never" /> },
@@ -136,6 +145,7 @@ export function ClientOverview({ client }: { client: Detail }) {
           </ul>
         </SectionCard>
       )}
+      {stats.data?.countries && <CallCountries title="Where its calls come from" countries={stats.data.countries} />}
       {stats.data && stats.data.error_codes.length > 0 && (
         <SectionCard title="Why its calls failed">
           <ul className="flex flex-col">

@@ -12,6 +12,7 @@ export const cardWords: Record<HomeCard, { label: string; zone: HomeZone }> = {
   errors: { label: 'Errors', zone: 'main' },
   calls: { label: 'Recent requests', zone: 'main' },
   busiest: { label: 'Busiest routes', zone: 'main' },
+  countries: { label: 'Where calls come from', zone: 'main' },
   checklist: { label: 'Getting started', zone: 'side' },
   usage: { label: 'Usage', zone: 'side' },
   changelog: { label: 'What’s new', zone: 'side' },

@@ -12,6 +12,7 @@ import { QueryError } from '#components/trpc/query-error.tsx';
 import { useForbidden } from '#components/trpc/role.ts';
 import { LinkButton } from '#components/ui/button.tsx';
 import { Page, PageHeader, SectionCard, Split } from '#components/ui/layout.tsx';
+import { lazyPart } from '#components/ui/lazily.tsx';
 import { counted, grouped, millis, shareOf } from '#components/ui/numbers.ts';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { Stat } from '#components/ui/stat.tsx';
@@ -19,7 +20,7 @@ import { Segmented } from '#components/ui/tabs.tsx';
 import { TimeHistogram } from '#components/ui/time-histogram.tsx';
 import { ArrangeCards } from './arrange-cards.tsx';
 import { BusiestRoutes } from './busiest-routes.tsx';
-import { cardsOf, type HomeCard, type HomeZone } from './cards.ts';
+import { cardsOf, cardWords, type HomeCard, type HomeZone } from './cards.ts';
 import { Checklist, ChecklistRing } from './checklist.tsx';
 import { NeedsAttention } from './needs-attention.tsx';
 import { changeOf, periodsOf, RANGES, type Range, rangeWords } from './ranges.ts';
@@ -29,6 +30,9 @@ import { useArrivals } from './use-arrivals.ts';
 
 // With all the words for what can go wrong; on a good day nothing has.
 const ErrorGroups = lazy(() => import('./error-groups.tsx').then((module) => ({ default: module.ErrorGroups })));
+
+// Only where the operator gave it a database of countries.
+const CallCountries = lazyPart(() => import('#components/logs/call-countries.tsx').then((module) => module.CallCountries));
 
 /** Home once there are calls: how they go, against the time before, and what needs a hand. */
 export function Overview({ news }: { news: ReactNode }) {
@@ -129,6 +133,7 @@ export function Overview({ news }: { news: ReactNode }) {
       ),
     calls: <RecentCalls live={live} />,
     busiest: stats.data && stats.data.top_routes.length > 0 && <BusiestRoutes routes={stats.data.top_routes} />,
+    countries: stats.data?.countries && <CallCountries title={cardWords.countries.label} countries={stats.data.countries} />,
     checklist: <Checklist />,
     usage: <UsageMeters />,
     changelog: news,

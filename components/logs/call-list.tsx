@@ -8,6 +8,7 @@ import { millis } from '#components/ui/numbers.ts';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { Time } from '#components/ui/time.tsx';
 import { VirtualList } from '#components/ui/virtual-list.tsx';
+import { addressIn } from '#server/domain/request-logs/country.shared.ts';
 import { isTrial, type Log, refusedByUs } from './call-kind.ts';
 import type { Marks } from './inspector-actions.tsx';
 import { reasonOf } from './refusal-reasons.ts';
@@ -95,7 +96,9 @@ function Row({ log }: { log: Log }) {
           </>
         )}
       </span>
-      <span className="truncate text-ink-2 text-xs @max-5xl:hidden">{log.client_name ?? log.src_ip ?? '—'}</span>
+      <span className="truncate text-ink-2 text-xs @max-5xl:hidden">
+        {log.client_name ?? addressIn(log.src_ip, log.source_ip_country) ?? '—'}
+      </span>
       <span className="figures text-right text-xs">{millis(log.latency_ms)}</span>
     </span>
   );

@@ -1,4 +1,5 @@
 import { exactMillis } from '#components/ui/numbers.ts';
+import { addressIn } from '#server/domain/request-logs/country.shared.ts';
 import { outcomeOf } from './call-kind.ts';
 import { matchedHow } from './call-story.ts';
 import { reasonOf } from './refusal-reasons.ts';
@@ -75,7 +76,7 @@ export function compareCalls(a: Detail, b: Detail): Comparison {
         text('Client', ({ client, log }) => client?.name ?? log.client_name),
         text('Recognised', ({ log }) => matchedHow(log.identification_method)),
         text('Credential', ({ api_key, log }) => api_key?.name ?? (log.api_key_id && `a key that is gone (${log.api_key_id.slice(0, 8)})`)),
-        text('Address', ({ log }) => log.src_ip),
+        text('Address', ({ log }) => addressIn(log.src_ip, log.source_ip_country)),
         text('Program', ({ log }) => log.user_agent),
       ],
     },

@@ -17,6 +17,7 @@ import { columnsFor } from '#components/ui/table-columns.ts';
 import { Time } from '#components/ui/time.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import type { SessionList } from '#server/domain/people/schema.ts';
+import { addressIn } from '#server/domain/request-logs/country.shared.ts';
 import { deviceOf, isPhone } from './device.ts';
 import { usePersonCall } from './person-calls.ts';
 
@@ -50,7 +51,9 @@ const columns = [
   column.accessor('ip', {
     header: 'Address',
     meta: { hideBelow: 'sm' },
-    cell: ({ getValue }) => <span className="font-mono text-ink-2 text-xs">{getValue() ?? '—'}</span>,
+    cell: ({ row: { original } }) => (
+      <span className="font-mono text-ink-2 text-xs">{addressIn(original.ip, original.ip_country) ?? '—'}</span>
+    ),
   }),
   column.accessor('auth_methods', {
     header: 'Signed in by',

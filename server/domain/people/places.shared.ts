@@ -34,6 +34,7 @@ export const HOME_CARDS = [
   'errors',
   'calls',
   'busiest',
+  'countries',
   'checklist',
   'usage',
   'changelog',

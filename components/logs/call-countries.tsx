@@ -1,0 +1,65 @@
+'use client';
+
+import { useState } from 'react';
+import type { z } from 'zod';
+import { Button } from '#components/ui/button.tsx';
+import { SectionCard } from '#components/ui/layout.tsx';
+import { grouped, shareOf } from '#components/ui/numbers.ts';
+import { countryName } from '#server/domain/request-logs/country.shared.ts';
+import type { LogStats } from '#server/domain/request-logs/figures.schema.ts';
+
+const FEW = 8;
+
+type Countries = NonNullable<z.output<typeof LogStats>['countries']>;
+
+/** Where calls came from, the most first, and of which calls that is said. Without a single known country there is nothing to show. */
+export function CallCountries({ countries: { calls, of_newest, is_capped }, title }: { countries: Countries; title: string }) {
+  const [all, setAll] = useState(false);
+  const known = calls.filter(({ country }) => country !== null);
+  if (known.length === 0) return null;
+  const unknown = calls.filter(({ country }) => country === null);
+  const most = Math.max(...calls.map(({ count }) => count));
+  return (
+    <SectionCard
+      title={title}
+      description={`By address, of ${is_capped ? `the newest ${grouped(of_newest) ?? ''}` : 'all'} calls of this time.`}
+    >
+      <div className="flex flex-col gap-2">
+        <ul className="flex flex-col gap-0.5">
+          {[...(all ? known : known.slice(0, FEW)), ...unknown].map(({ country, count }) => (
+            <li key={country ?? 'unknown'} className="relative flex min-h-7 items-center gap-2 overflow-hidden rounded-sm px-2">
+              <span
+                aria-hidden
+                className="absolute inset-y-0.5 left-0 rounded-xs bg-pressed/70"
+                style={{ width: `${((count / most) * 100).toString()}%` }}
+              />
+              {country ? (
+                <>
+                  <span aria-hidden className="relative w-6 shrink-0 font-mono text-ink-3 text-xs">
+                    {country}
+                  </span>
+                  {/* Node and the browser may call a country differently. */}
+                  <span suppressHydrationWarning className="relative min-w-0 flex-1 truncate">
+                    {countryName(country)}
+                  </span>
+                </>
+              ) : (
+                <span className="relative min-w-0 flex-1 truncate text-ink-3">Not known: private, or not in the database</span>
+              )}
+              <span className="figures relative text-ink-2 text-xs">{shareOf(count, of_newest)}</span>
+              <span className="figures relative w-16 shrink-0 text-right">
+                {grouped(count)}
+                <span className="sr-only"> calls</span>
+              </span>
+            </li>
+          ))}
+        </ul>
+        {known.length > FEW && (
+          <Button size="sm" className="self-start" aria-expanded={all} onClick={() => setAll(!all)}>
+            {all ? 'Show fewer' : `Show all ${known.length.toString()}`}
+          </Button>
+        )}
+      </div>
+    </SectionCard>
+  );
+}
