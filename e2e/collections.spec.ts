@@ -47,6 +47,7 @@ test('a collection takes secrets and clients in and gives them back', async ({ p
   expect((await json(`${setting('E2E_SANDBOX_API_URL')}/v1/collections/${id}`, { key })).body.data.icon).toBe('credit-card');
 
   await page.goto(`/${slug}/test/clients/${client.id}`);
+  await expect(page.getByRole('definition').filter({ hasText: 'Germany' })).toBeVisible();
   await page.getByRole('button', { name: 'Edit' }).click();
   const notes = page.getByRole('textbox', { name: 'Notes' });
   await notes.fill('{"office":');

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import type { JSONReport, JSONReportSuite } from '@playwright/test/reporter';
+import { mmdb, placeIn } from '../server/platform/places.fixture.ts';
 import { findBrowser } from './browser.ts';
 import { Problem, root, run } from './command.ts';
 import type { Counts } from './node-tests.ts';
@@ -22,7 +23,9 @@ export async function runJourneys(files: readonly string[], database: TestDataba
     UPSTREAM_PRIVATE_ALLOWLIST: '127.0.0.0/8,::1/128',
     SVC_TEST_MODE: '1',
     LOG_LEVEL: 'info',
+    GEOIP_DB_PATH: path.join(database.directory, 'journeys.mmdb'),
   };
+  fs.writeFileSync(settings.GEOIP_DB_PATH, mmdb({ '203.0.113.0/24': placeIn('DE', 'Berlin') }));
   const report = path.join(database.directory, 'journeys.json');
   const system = await startSystem(settings, path.join(database.directory, 'journeys.log'));
   try {

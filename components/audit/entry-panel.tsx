@@ -14,7 +14,7 @@ import { textLink } from '#components/ui/layout.tsx';
 import { Sheet } from '#components/ui/sheet.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { Time } from '#components/ui/time.tsx';
-import { addressIn } from '#server/domain/request-logs/country.shared.ts';
+import { countryName } from '#server/domain/request-logs/country.shared.ts';
 import { Changes } from './changes.tsx';
 import { Actor, Sentence } from './sentence.tsx';
 import { changesIn, lineOf, pageOf, thingOf } from './words.ts';
@@ -99,7 +99,7 @@ function EntryDetail({ id }: { id: string }) {
           },
           {
             label: 'Address',
-            value: addressIn(entry.ip_address, entry.ip_country),
+            value: entry.ip_address,
             ...(entry.ip_address
               ? {
                   copy: entry.ip_address,
@@ -111,6 +111,7 @@ function EntryDetail({ id }: { id: string }) {
                 }
               : {}),
           },
+          ...(entry.ip_country ? [{ label: 'Country', value: countryName(entry.ip_country) }] : []),
           ...(typeof entry.details.call_request_id === 'string' && entry.sandbox === (space === 'test')
             ? [
                 {

@@ -47,7 +47,9 @@ const columnsOf = (
     cell: ({ row, getValue }) => (
       <>
         {getValue()}
-        <span className="block truncate font-mono font-normal text-ink-2 text-xs sm:hidden">{row.original.ip_address}</span>
+        <span suppressHydrationWarning className="block truncate font-mono font-normal text-ink-2 text-xs sm:hidden">
+          {addressIn(row.original.ip_address, row.original.ip_country)}
+        </span>
       </>
     ),
   }),

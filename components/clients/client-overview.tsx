@@ -19,7 +19,7 @@ import { Stat } from '#components/ui/stat.tsx';
 import { Segmented } from '#components/ui/tabs.tsx';
 import { Time } from '#components/ui/time.tsx';
 import { TimeHistogram } from '#components/ui/time-histogram.tsx';
-import { addressIn } from '#server/domain/request-logs/country.shared.ts';
+import { countryName } from '#server/domain/request-logs/country.shared.ts';
 import { AddressNote } from './address-note.tsx';
 import { ClientHealth } from './health.tsx';
 import { noteInWords } from './notes.ts';
@@ -51,12 +51,8 @@ export function ClientOverview({ client }: { client: Detail }) {
           <SectionCard title="Facts">
             <KeyValueList
               items={[
-                {
-                  label: 'Address',
-                  value: addressIn(client.ip_address, client.ip_country),
-                  copy: client.ip_address,
-                  hint: <AddressNote text={client.ip_address} />,
-                },
+                { label: 'Address', value: client.ip_address, copy: client.ip_address, hint: <AddressNote text={client.ip_address} /> },
+                ...(client.ip_country ? [{ label: 'Country', value: countryName(client.ip_country) }] : []),
                 { label: 'Type', value: TYPES[client.type] },
                 { label: 'Credentials', value: credentialsInWords(client.credential_kinds) },
                 { label: 'Last seen', value: <Time value={client.last_matched_at} empty="never" /> },

@@ -15,7 +15,7 @@ import { PhaseBar } from '#components/ui/phase-bar.tsx';
 import { Sheet } from '#components/ui/sheet.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { Time } from '#components/ui/time.tsx';
-import { addressIn } from '#server/domain/request-logs/country.shared.ts';
+import { countryName } from '#server/domain/request-logs/country.shared.ts';
 import { isTrial, refusedByUs } from './call-kind.ts';
 import { matchedHow, summaryOf, wordsOfWarning } from './call-story.ts';
 import { bytes } from './compare.ts';
@@ -132,11 +132,10 @@ function Inspected({ detail, marks }: { detail: Detail; marks: Marks | undefined
               ) : null,
               ...(api_key && !api_key.active ? { hint: 'Revoked or expired since' } : {}),
             },
-            {
-              label: 'Address',
-              value: addressIn(log.src_ip, log.source_ip_country, log.source_ip_city),
-              ...(log.src_ip ? { copy: log.src_ip } : {}),
-            },
+            { label: 'Address', value: log.src_ip ?? null, ...(log.src_ip ? { copy: log.src_ip } : {}) },
+            ...(log.source_ip_country
+              ? [{ label: 'Country', value: countryName(log.source_ip_country) + (log.source_ip_city ? `, ${log.source_ip_city}` : '') }]
+              : []),
             { label: 'Program', value: log.user_agent ?? null },
             { label: 'Signature', value: log.signature_valid === null ? 'none asked for' : log.signature_valid ? 'valid' : 'not valid' },
           ]}
