@@ -1,4 +1,5 @@
 import { expect, test } from '@playwright/test';
+import sharp from 'sharp';
 import { accessible, signIn } from './person.ts';
 import { json, operator, setting } from './running-system.ts';
 
@@ -48,6 +49,29 @@ test('shortcuts of a single key are switched off, the theme, the clock and the f
   await other.keyboard.press('?');
   await expect(other.getByRole('dialog')).toHaveCount(0);
   await context.close();
+});
+
+test('a photo is chosen, looked at, used and taken down; the top bar shows it, and what is no picture is refused in words', async ({
+  page,
+}) => {
+  await signIn(page, person, slug);
+  await page.goto('/me/profile');
+  const face = page.getByRole('button', { name: /^Your account/ }).locator('img');
+  const choose = (buffer: Buffer) => page.locator('input[type=file]').setInputFiles({ name: 'me.png', mimeType: 'image/png', buffer });
+  await choose(Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'));
+  await expect(page.getByText('this is an SVG')).toBeVisible();
+  await choose(
+    await sharp({ create: { width: 90, height: 60, channels: 3, background: 'teal' } })
+      .png()
+      .toBuffer(),
+  );
+  await expect(page.getByText('The photo is not changed yet.')).toBeVisible();
+  await expect(face).toHaveCount(0);
+  await accessible(page);
+  await page.getByRole('button', { name: 'Use this photo' }).click();
+  await expect(face).toHaveJSProperty('naturalWidth', 256);
+  await page.getByRole('button', { name: 'Remove' }).click();
+  await expect(face).toHaveCount(0);
 });
 
 test('pages are pinned and groups folded and moved, by keyboard too; another browser has the same rail, and the palette begins with the pins', async ({
