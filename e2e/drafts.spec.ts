@@ -45,7 +45,9 @@ test('a draft outlives an ended session, is discarded on request, and is gone at
   await nameOf(page).fill('Typed before the session ended');
   await expect.poll(() => keptIn(page)).toContain('Typed before the session ended');
   await page.context().clearCookies();
-  await page.goto(settings);
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await expect(page.getByText('You are signed out, so nothing was saved')).toBeVisible();
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.waitForURL('**/signin?**');
   await fillIn(page, person);
   await page.waitForURL(`**${settings}`);

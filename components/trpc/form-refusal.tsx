@@ -14,6 +14,7 @@ import type { Draft } from './drafts.ts';
 import { type FormDraft, useFormDraft } from './form-draft.ts';
 import { isPlanRefusal, PlanPanel } from './plan.tsx';
 import { refusalView, type Stale, staleOf } from './refusal.ts';
+import { isSignedOut, SignInPanel } from './sign-in-again.tsx';
 
 const DraftOffer = lazyPart(() => import('./draft-offer.tsx').then((module) => module.DraftOffer));
 const ConflictPanel = lazyTab(() => import('#components/ui/conflict-panel.tsx').then((module) => module.ConflictPanel));
@@ -109,10 +110,11 @@ export function useFormRefusal<In extends FieldValues, Out extends FieldValues, 
       }}
     />
   ) : (
-    left && isPlanRefusal(left) && <PlanPanel refusal={left} />
+    left &&
+    (isPlanRefusal(left) ? <PlanPanel refusal={left} /> : isSignedOut(left) && <SignInPanel refusal={left} kept={Boolean(edited?.draft)} />)
   );
   return {
-    refusal: isPlanRefusal(left) ? undefined : left,
+    refusal: isPlanRefusal(left) || isSignedOut(left) ? undefined : left,
     panel: (
       <>
         {draft.left && <DraftOffer draft={draft.left} labels={edited?.labels} onRestore={restore} onDiscard={draft.drop} />}

@@ -9,6 +9,7 @@ import { Callout } from '#components/ui/callout.tsx';
 import { EmptyState, ErrorCard } from '#components/ui/states.tsx';
 import { useScopeIfAny } from './provider.tsx';
 import { nextStepOf, refusalOf } from './refusal.ts';
+import { isSignedOut, SignInButton } from './sign-in-again.tsx';
 
 type Asked = { error: unknown; isFetching?: boolean; refetch: () => unknown };
 
@@ -25,7 +26,7 @@ export function QueryError({ query, what, actions }: { query: Asked; what: strin
   // Nothing broke, and asking again changes nothing.
   if (refusal.code === 'role_denied' || refusal.code === 'forbidden')
     return (
-      <Callout title="Your role may not see this" actions={actions ?? <RolesLink code={refusal.code} />}>
+      <Callout title="Your role may not see this" actions={actions ?? <WayOut code={refusal.code} />}>
         {refusal.message}
       </Callout>
     );
@@ -36,7 +37,7 @@ export function QueryError({ query, what, actions }: { query: Asked; what: strin
       requestId={refusal.request_id || undefined}
       onRetry={() => void query.refetch()}
       retrying={query.isFetching ?? false}
-      actions={actions ?? <RolesLink code={refusal.code} />}
+      actions={actions ?? <WayOut code={refusal.code} />}
     />
   );
 }
@@ -46,7 +47,7 @@ export function MutationError({ error }: { error: unknown }) {
   if (!error) return null;
   const refusal = refusalOf(error);
   return (
-    <Callout tone="bad" title={refusal.message} requestId={refusal.request_id || undefined} actions={<RolesLink code={refusal.code} />}>
+    <Callout tone="bad" title={refusal.message} requestId={refusal.request_id || undefined} actions={<WayOut code={refusal.code} />}>
       {nextStepOf(refusal.code)}
     </Callout>
   );
@@ -62,9 +63,10 @@ function NearestPage() {
   ) : null;
 }
 
-/** To what each role may do, when a role is why something was refused. */
-function RolesLink({ code }: { code: string }) {
+/** To what each role may do, when a role is why something was refused; to the door, when the session has ended. */
+function WayOut({ code }: { code: string }) {
   const slug = useScopeIfAny()?.slug;
+  if (isSignedOut({ type: code })) return <SignInButton />;
   if (!slug || (code !== 'role_denied' && code !== 'forbidden')) return null;
   return (
     <LinkButton size="sm" href={`/${slug}/settings/roles`}>

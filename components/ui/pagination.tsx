@@ -1,7 +1,7 @@
 'use client';
 
 import { ChevronLeft, ChevronRight } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect } from 'react';
 import { Button, IconButton } from './button.tsx';
 import { grouped } from './numbers.ts';
 import { Select } from './select.tsx';
@@ -21,9 +21,15 @@ const SIZES = [SMALLEST, 50, 100];
 
 /** The foot of a list with numbered pages: only the count where all is on one page whatever its size, and nothing where that is all there ever is. */
 export function Pagination({ meta, onPage, onPerPage, noun }: PaginationProps) {
-  if (!meta || meta.total === 0 || (!onPerPage && meta.total <= meta.per_page)) return null;
+  // A page behind the end (an old link, or rows that were deleted since) would look like an empty list.
+  const last = meta && Math.max(1, Math.ceil(meta.total / meta.per_page));
+  const beyond = meta !== undefined && last !== undefined && meta.total > 0 && meta.page > last;
+  useEffect(() => {
+    if (beyond) onPage(last);
+  });
+  if (!meta || beyond || meta.total === 0 || (!onPerPage && meta.total <= meta.per_page)) return null;
   const { page, per_page: perPage, total } = meta;
-  const pages = Math.max(1, Math.ceil(total / perPage));
+  const pages = last ?? 1;
   const from = (page - 1) * perPage + 1;
   return (
     <nav aria-label={`Pages of ${noun}`} className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 text-ink-2 text-xs">
