@@ -4,16 +4,17 @@ import { SlidersHorizontal } from 'lucide-react';
 import { useState } from 'react';
 import { IconButton } from '#components/ui/button.tsx';
 import { lazily, whenOpen } from '#components/ui/lazily.tsx';
+import type { HomeCard } from './cards.ts';
 
 const CardsSheet = lazily(() => import('./cards-sheet.tsx').then((module) => module.CardsSheet), whenOpen);
 
-/** The way to hide and move the cards of Home. */
-export function ArrangeCards() {
+/** The way to hide and move the cards of Home; those that this installation cannot fill are `missing`. */
+export function ArrangeCards({ missing }: { missing: readonly HomeCard[] }) {
   const [open, setOpen] = useState(false);
   return (
     <>
       <IconButton size="sm" label="Arrange the cards" icon={<SlidersHorizontal />} onClick={() => setOpen(true)} tooltipSide="bottom" />
-      <CardsSheet open={open} onOpenChange={setOpen} />
+      <CardsSheet missing={missing} open={open} onOpenChange={setOpen} />
     </>
   );
 }

@@ -9,8 +9,10 @@ import { allCardsOf, cardWords, type HomeCard, type HomeZone } from './cards.ts'
 
 const zones: Record<HomeZone, string> = { top: 'On top', main: 'Main column', side: 'Beside it' };
 
+type Props = { missing: readonly HomeCard[]; open: boolean; onOpenChange: (open: boolean) => void };
+
 /** Which cards stand on Home, and in what order; kept as they are chosen. */
-export function CardsSheet({ open, onOpenChange }: { open: boolean; onOpenChange: (open: boolean) => void }) {
+export function CardsSheet({ missing, open, onOpenChange }: Props) {
   const { preferences, save } = usePreferences();
   const { home_order: order, home_hidden: hidden } = preferences;
   const show = (id: HomeCard, on: boolean) => save({ home_hidden: on ? hidden.filter((one) => one !== id) : [...hidden, id] });
@@ -23,7 +25,7 @@ export function CardsSheet({ open, onOpenChange }: { open: boolean; onOpenChange
     >
       <div className="flex flex-col gap-5">
         {(Object.keys(zones) as HomeZone[]).map((zone) => {
-          const ids = allCardsOf(zone, order);
+          const ids = allCardsOf(zone, order).filter((id) => !missing.includes(id));
           return (
             <section key={zone} className="flex flex-col gap-1.5">
               <h3 className="font-medium text-sm">{zones[zone]}</h3>

@@ -160,7 +160,7 @@ export function Overview({ news }: { news: ReactNode }) {
         actions={
           <>
             <ChecklistRing />
-            <ArrangeCards />
+            <ArrangeCards missing={stats.data?.countries ? [] : ['countries']} />
             <Segmented
               label="Range"
               size="sm"

@@ -77,6 +77,12 @@ test('figures tell where calls came from, of a client or a route alone too, and 
     of_newest: 7,
     is_capped: false,
   });
+  await sql().query('delete from request_logs where tenant_id = $1 and src_ip is null', [w.tenant.id]);
+  assert.deepEqual(
+    [(await stats(w.live))?.of_newest, (await stats(w.live))?.is_capped],
+    [6, true],
+    'when there were more calls it says so',
+  );
   const only = async (query: object) => (await stats(w.live, query))?.calls.map(({ country, count }) => `${country} ${count}`);
   assert.deepEqual(await only({ client_id: client }), ['GB 2']);
   assert.deepEqual(await only({ route_id }), ['DE 1']);

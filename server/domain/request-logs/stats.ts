@@ -44,12 +44,13 @@ export async function logStats(ctx: Ctx, query: z.output<typeof LogStatsQuery>) 
     const bars = await barsOf(tx, source, step);
     const routes = await busiestRoutes(tx, source);
     const all = routes.find((row) => row.is_all);
+    const totals = bars.reduce((sum, bar) => addUp(sum, bar), none);
     return {
       from,
       to,
       step_seconds: step,
       series: bars.filter((bar) => bar.total > 0),
-      totals: bars.reduce((sum, bar) => addUp(sum, bar), none),
+      totals,
       latency: quantiles(all?.latency),
       upstream_latency: quantiles(all?.upstream),
       top_routes: await named(
@@ -58,7 +59,7 @@ export async function logStats(ctx: Ctx, query: z.output<typeof LogStatsQuery>) 
         routes.filter((row) => !row.is_all),
       ),
       error_codes: await errorCodes(tx, ctx, from, to, filters),
-      countries: known && (await countriesOf(tx, ctx, known, { ...filters, from, to })),
+      countries: known && (await countriesOf(tx, ctx, known, { ...filters, from, to }, totals.total)),
     };
   });
 }
