@@ -6,7 +6,7 @@ const browser = JSON.parse(process.env.E2E_BROWSER ?? '{}') as { executablePath?
 
 const FIRST = /01-.*\.spec\.ts$/;
 const OWN = /restart\.spec\.ts$/;
-const LONGEST = /(pages|weight|drafts|frame|collections)\.spec\.ts$/;
+const LONGEST = /(pages|drafts|frame|collections)\.spec\.ts$/;
 
 export default defineConfig({
   testDir: 'e2e',

@@ -1,8 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { freePorts } from '../scripts/ports.ts';
 
 /** The processes under the supervisor; PostgreSQL is the embedded one. */
@@ -15,8 +16,8 @@ export type OwnSystem = {
   /** For a client of the embedded PostgreSQL. */
   databaseUrl: string;
   dataDir: string;
-  /** What operator commands need to act on this system and no other. */
-  environment: NodeJS.ProcessEnv;
+  /** One of the operator's commands, as an operator types it, for this system and no other; answers what it printed. */
+  command: (args: readonly string[]) => Promise<Record<string, string>>;
   supervisor: ChildProcess;
   /** The process of a role that runs now; found among the children of this supervisor alone. */
   pid: (role: Role) => number | undefined;
@@ -72,7 +73,14 @@ export async function startOwnSystem(): Promise<OwnSystem> {
     proxyPort,
     databaseUrl,
     dataDir,
-    environment: { ...environment, DATABASE_URL: databaseUrl },
+    command: async (args) => {
+      const { stdout } = await promisify(execFile)(
+        process.execPath,
+        ['--disable-warning=ExperimentalWarning', 'scripts/admin.ts', ...args],
+        { env: { ...environment, DATABASE_URL: databaseUrl } },
+      );
+      return JSON.parse(stdout) as Record<string, string>;
+    },
     supervisor,
     pid,
     kill: (role) => {

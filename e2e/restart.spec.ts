@@ -7,7 +7,7 @@ import pg from 'pg';
 import { isAlive } from '../scripts/command.ts';
 import { type Load, startLoad } from './load.ts';
 import { type OwnSystem, type Role, startOwnSystem } from './own-system.ts';
-import { json, operator, startUpstream, type Upstream, until } from './running-system.ts';
+import { json, startUpstream, type Upstream, until } from './running-system.ts';
 
 /**
  * J3: any one process may die at any moment under load. No acknowledged write is lost, the gateway goes on proxying without web or database,
@@ -32,8 +32,8 @@ test.beforeAll(async () => {
     res.write('first half, ');
     setTimeout(() => res.end('second half'), 3_000);
   });
-  await operator(['create-tenant', '--slug', slug], system.environment);
-  const made = await operator(['create-key', '--slug', slug, '--space', 'live', '--role', 'Key - Infrastructure'], system.environment);
+  await system.command(['create-tenant', '--slug', slug]);
+  const made = await system.command(['create-key', '--slug', slug, '--space', 'live', '--role', 'Key - Infrastructure']);
   key = made.api_key as string;
   await json(`${system.api}/v1/secrets`, { key, body: { name: 'TOKEN', value: 'a secret that outlives a database' } });
   const route = await json(`${system.api}/v1/routes`, {

@@ -1,7 +1,5 @@
-import { execFile } from 'node:child_process';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { promisify } from 'node:util';
 
 /** The system under test as `npm test e2e` describes it in the environment. */
 export const setting = (name: string): string => {
@@ -10,12 +8,16 @@ export const setting = (name: string): string => {
   return value;
 };
 
-/** One of the operator's commands, as an operator types it; answers what it printed. */
-export async function operator(args: readonly string[], environment: NodeJS.ProcessEnv = process.env): Promise<Record<string, string>> {
-  const { stdout } = await promisify(execFile)(process.execPath, ['--disable-warning=ExperimentalWarning', 'scripts/admin.ts', ...args], {
-    env: { ...environment, LOG_LEVEL: 'error' },
+/** One of the operator's commands; answers what it prints. */
+export function operator(args: readonly string[]): Promise<Record<string, string>> {
+  return new Promise((resolve, reject) => {
+    const asked = http.request({ socketPath: setting('E2E_OPERATOR'), method: 'POST' }, async (answer) => {
+      const text = Buffer.concat(await answer.toArray()).toString();
+      if (answer.statusCode === 200) resolve(JSON.parse(text) as Record<string, string>);
+      else reject(new Error(`${args[0]}: ${text}`));
+    });
+    asked.on('error', reject).end(JSON.stringify(args));
   });
-  return JSON.parse(stdout) as Record<string, string>;
 }
 
 export type Upstream = {

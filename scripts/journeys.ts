@@ -1,4 +1,5 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
 import type { JSONReport, JSONReportSuite } from '@playwright/test/reporter';
@@ -27,7 +28,9 @@ export async function runJourneys(files: readonly string[], database: TestDataba
   };
   fs.writeFileSync(settings.GEOIP_DB_PATH, mmdb({ '203.0.113.0/24': placeIn('DE', 'Berlin') }));
   const report = path.join(database.directory, 'journeys.json');
+  const operator = path.join(database.directory, 'operator.socket');
   const system = await startSystem(settings, path.join(database.directory, 'journeys.log'));
+  const desk = await startOperatorDesk(settings, operator);
   try {
     const playwright = path.join(root, 'node_modules/@playwright/test/cli.js');
     // Only a run of everything has to wait for the first person of the installation.
@@ -43,6 +46,7 @@ export async function runJourneys(files: readonly string[], database: TestDataba
         E2E_SANDBOX_API_URL: `http://localhost:${sandbox}`,
         E2E_PROXY_PORT: String(proxy),
         E2E_LOG: system.log,
+        E2E_OPERATOR: operator,
       },
     });
     if (!fs.existsSync(report)) throw new Problem(`Playwright gave no report:\n${output}`);
@@ -50,6 +54,7 @@ export async function runJourneys(files: readonly string[], database: TestDataba
     if (counts.failed > 0) console.log(`The system's last messages:\n${tail(system.log)}`);
     return counts;
   } finally {
+    desk.disconnect();
     await system.stop();
   }
 }
@@ -102,6 +107,18 @@ async function startSystem(settings: Record<string, string>, log: string): Promi
       await ended;
     },
   };
+}
+
+/** Ends when it is disconnected. */
+async function startOperatorDesk(settings: Record<string, string>, socket: string): Promise<ChildProcess> {
+  const desk = fork(path.join(root, 'e2e/operator-desk.ts'), [socket], { env: { ...process.env, ...settings, LOG_LEVEL: 'error' } });
+  await Promise.race([
+    once(desk, 'message'),
+    once(desk, 'exit').then(() => {
+      throw new Problem('The process for the operator commands of the browser tests ended at its start.');
+    }),
+  ]);
+  return desk;
 }
 
 function tail(file: string): string {

@@ -24,11 +24,18 @@ import { HARSH, NAUGHTY } from './strings.ts';
 await testDatabase({ LOG_LEVEL: 'silent' });
 quickPasswords();
 
-/** Each place gets all harsh texts and a share of the others: a twelfth, or in an operation of more places so many that together they have all. */
-const textsFor = (index: number, places: number) => {
+/**
+ * Each place gets all harsh texts and a share of the others: a twelfth, or in an operation of more places so many that together they have all.
+ * A field that an operation of the same family has had already, mostly by the same schema, gets a third of the harsh ones, another each time.
+ */
+const textsFor = (op: AnyOperation, place: Place, index: number, places: number) => {
   const share = Math.max(12, places);
-  return [...HARSH, ...NAUGHTY.filter((_, i) => i % share === index % share)];
+  const field = `${op.id.split('.')[0]} ${place.label}`;
+  const times = had.get(field) ?? 0;
+  had.set(field, times + 1);
+  return [...HARSH.filter((_, i) => times === 0 || i % 3 === times % 3), ...NAUGHTY.filter((_, i) => i % share === index % share)];
 };
+const had = new Map<string, number>();
 
 const infrastructure = KEY_ROLES.at(-1)?.capabilities ?? new Set();
 const byKey = v1Operations.filter((op) => op.needs === 'any' || (op.needs !== 'anonymous' && op.needs.every((c) => infrastructure.has(c))));
@@ -60,7 +67,7 @@ async function tryAll(op: AnyOperation, places: readonly Place[], w: Workspace, 
   const untouched = async (what: string) => assert.deepEqual(await written(w), before, `${what}: refused, yet something was written`);
   const withText = (place: Place, text: string) => planted(op.input, input, place.path, text) as Input;
   for (const [index, place] of places.entries()) {
-    const texts = Map.groupBy(textsFor(index, places.length), (text) => op.input.safeParse(withText(place, text)).success);
+    const texts = Map.groupBy(textsFor(op, place, index, places.length), (text) => op.input.safeParse(withText(place, text)).success);
     for (const possible of [false, true]) {
       for (const [turn, text] of (texts.get(possible) ?? []).entries()) {
         if (!possible && turn % quarter !== index % quarter) continue;
@@ -104,7 +111,7 @@ async function overHttp(op: AnyOperation, places: readonly Place[]): Promise<voi
   );
   const free = places.some(({ label }) => label === 'name' || label === 'label' || label === 'description');
   if (free && !op.http.startsWith('GET '))
-    assert.ok(accepted > 10, `${op.id}: ${accepted} texts were accepted, so nothing was really tried`);
+    assert.ok(accepted > 5, `${op.id}: ${accepted} texts were accepted, so nothing was really tried`);
 }
 
 function assertRefusal(op: AnyOperation, answer: Answer, what: string): void {
