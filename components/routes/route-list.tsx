@@ -1,46 +1,34 @@
 'use client';
 
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import {
-  ArrowRightLeft,
-  CopyPlus,
-  FlaskConical,
-  Import,
-  LayoutTemplate,
-  Plus,
-  Power,
-  PowerOff,
-  ScrollText,
-  Settings2,
-  Trash2,
-  Waypoints,
-} from 'lucide-react';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { Import, Plus, Power, PowerOff } from 'lucide-react';
 import { useRouter } from 'next/navigation';
 import { parseAsBoolean, useQueryState, useQueryStates } from 'nuqs';
 import { useMemo, useState } from 'react';
-import { notifyRefused } from '#components/trpc/notify-refused.ts';
 import { useLimit } from '#components/trpc/plan.tsx';
-import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
+import { usePath, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { useForbidden, useNamesOnly } from '#components/trpc/role.ts';
 import { BulkBar } from '#components/ui/bulk-bar.tsx';
-import { Button, LinkButton } from '#components/ui/button.tsx';
+import { Button } from '#components/ui/button.tsx';
 import { ColumnsMenu, useColumns } from '#components/ui/columns.tsx';
 import { DataTable } from '#components/ui/data-table.tsx';
-import { Menu, type MenuEntry } from '#components/ui/dropdown-menu.tsx';
-import { type ActiveFilter, FilterBar } from '#components/ui/filter-bar.tsx';
+import { Menu } from '#components/ui/dropdown-menu.tsx';
+import { FilterBar } from '#components/ui/filter-bar.tsx';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
 import { lazily, lazyTab, whenOpen } from '#components/ui/lazily.tsx';
 import { Pagination } from '#components/ui/pagination.tsx';
-import { EmptyState, NoResults } from '#components/ui/states.tsx';
-import { notifyDone } from '#components/ui/toaster.tsx';
+import { NoResults } from '#components/ui/states.tsx';
 import { ViewsMenu } from '#components/views/views-menu.tsx';
 import { DeleteRoute } from './delete-route.tsx';
 import { hostOf } from './host.ts';
 import { IntoCollection } from './into-collection.tsx';
+import { useRouteFilters } from './list-filters.ts';
 import { routeListInput, routeSearch } from './list-search.ts';
+import { NoRoutes } from './no-routes.tsx';
 import { routeColumns } from './route-columns.tsx';
+import { editFocused, useRowActions } from './row-actions.tsx';
 import { type RouteItem, useEnableRoutes } from './use-enable-routes.ts';
 import { useRouteFigures } from './use-figures.ts';
 import { useRouteIcons } from './use-icons.ts';
@@ -53,16 +41,14 @@ export function RouteList() {
   const trpc = useTRPC();
   const path = usePath();
   const router = useRouter();
-  const { space } = useScope();
   const readOnly = useForbidden('route:update');
-  const stays = useForbidden('sandbox:promote');
   const namesOnly = useNamesOnly();
   const [search, setSearch] = useQueryStates(routeSearch);
   const [creating, setCreating] = useQueryState('create', parseAsBoolean.withDefault(false));
   const [selected, setSelected] = useState<Set<string>>(new Set());
   const [deleting, setDeleting] = useState<RouteItem>();
   const enable = useEnableRoutes();
-  const duplicate = useDuplicate();
+  const actions = useRowActions(setDeleting);
 
   const routes = useQuery(trpc.routes.list.queryOptions(routeListInput(search), { placeholderData: keepPreviousData }));
   const figures = useRouteFigures(routes.data?.data);
@@ -160,20 +146,7 @@ export function RouteList() {
           sort={search}
           onSort={({ sort, order }) => void setSearch({ sort: sort as typeof search.sort, order, page: null })}
           selection={readOnly ? undefined : { selected, onChange: setSelected }}
-          actions={(route) => [
-            { label: 'Test…', icon: <FlaskConical />, href: path(`/routes/${route.id}?tab=test`), disabledReason: readOnly },
-            { label: 'Configuration', icon: <Settings2 />, href: path(`/routes/${route.id}?tab=config`), keys: 'e' },
-            { label: 'Requests', icon: <ScrollText />, href: path(`/routes/${route.id}?tab=requests`) },
-            {
-              label: space === 'test' ? 'Promote to Live…' : 'Copy to Test…',
-              icon: <ArrowRightLeft />,
-              href: path(`/promote?items=route:${route.id}`),
-              disabledReason: stays,
-            },
-            { label: 'Duplicate', icon: <CopyPlus />, disabledReason: readOnly, onSelect: () => duplicate.mutate({ id: route.id }) },
-            'separator',
-            { label: 'Delete…', icon: <Trash2 />, danger: true, disabledReason: readOnly, onSelect: () => setDeleting(route) },
-          ]}
+          actions={actions}
           empty={
             filtered ? (
               <NoResults
@@ -182,24 +155,7 @@ export function RouteList() {
                 onClear={clear}
               />
             ) : (
-              <EmptyState
-                icon={<Waypoints />}
-                title={space === 'live' ? 'No live routes yet' : 'No routes yet'}
-                action={create}
-                link={
-                  <>
-                    <LinkButton href={path('/import?kind=known')} icon={<LayoutTemplate />}>
-                      Start from a known API
-                    </LinkButton>
-                    <LinkButton href={path('/import')} icon={<Import />}>
-                      Import from curl or OpenAPI
-                    </LinkButton>
-                  </>
-                }
-              >
-                A route is an address of your own for an upstream API. Callers use it with a key of this workspace; the upstream’s
-                credential stays here.
-              </EmptyState>
+              <NoRoutes create={create} />
             )
           }
         />
@@ -223,68 +179,4 @@ export function RouteList() {
       <DeleteRoute route={deleting} onClose={() => setDeleting(undefined)} />
     </Page>
   );
-}
-
-/** The row that has focus, by the link in it. */
-function editFocused(go: (href: string) => void): void {
-  const link = document.activeElement?.closest('tr[data-row]')?.querySelector('a[href*="/routes/"]');
-  const href = link?.getAttribute('href');
-  if (href) go(`${href}?tab=config`);
-}
-
-function useDuplicate() {
-  const trpc = useTRPC();
-  const cache = useQueryClient();
-  return useMutation(
-    trpc.routes.duplicate.mutationOptions({
-      onSuccess: ({ route }) => {
-        notifyDone(`“${route.name}” was made. It is switched off until you have looked at it.`);
-        return Promise.all([cache.invalidateQueries(trpc.routes.pathFilter()), cache.invalidateQueries(trpc.account.pathFilter())]);
-      },
-      onError: (error) => notifyRefused(error),
-    }),
-  );
-}
-
-type Search = { collection: string | null; environment: string | null; enabled: boolean | null; by: 'collection' | null };
-type SetSearch = (change: Partial<Search> & { page: null }) => unknown;
-
-/** The filters as chips, and the menu that adds one. */
-function useRouteFilters(search: Search, setSearch: SetSearch): { active: ActiveFilter[]; choices: MenuEntry[] } {
-  const trpc = useTRPC();
-  const environments = useQuery(trpc.environments.list.queryOptions({}));
-  const collections = useQuery(trpc.collections.list.queryOptions({ per_page: 100 }));
-  const set = (change: Partial<Search>) => void setSearch({ ...change, page: null });
-  const chip = (id: keyof Search, text: string): ActiveFilter => ({ id, label: text, text, onRemove: () => set({ [id]: null }) });
-  const collection = collections.data?.data.find((c) => c.id === search.collection);
-  return {
-    active: [
-      ...(search.by ? [chip('by', 'By collection')] : []),
-      ...(search.enabled === null ? [] : [chip('enabled', search.enabled ? 'Switched on' : 'Switched off')]),
-      ...(search.environment ? [chip('environment', `Serves ${search.environment}`)] : []),
-      ...(search.collection ? [chip('collection', `In ${collection?.name ?? 'a collection'}`)] : []),
-    ],
-    choices: [
-      { label: 'By collection', checked: search.by !== null, onSelect: () => set({ by: search.by ? null : 'collection' }) },
-      { heading: 'State' },
-      { label: 'Switched on', checked: search.enabled === true, onSelect: () => set({ enabled: search.enabled === true ? null : true }) },
-      {
-        label: 'Switched off',
-        checked: search.enabled === false,
-        onSelect: () => set({ enabled: search.enabled === false ? null : false }),
-      },
-      { heading: 'Environment' },
-      ...(environments.data?.data ?? []).map(({ name }) => ({
-        label: name,
-        checked: search.environment === name,
-        onSelect: () => set({ environment: search.environment === name ? null : name }),
-      })),
-      { heading: 'Collection' },
-      ...(collections.data?.data ?? []).map(({ id, name }) => ({
-        label: name,
-        checked: search.collection === id,
-        onSelect: () => set({ collection: search.collection === id ? null : id }),
-      })),
-    ],
-  };
 }
