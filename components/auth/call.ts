@@ -17,7 +17,7 @@ export async function callAuth<T>(path: `/auth/${string}`, body?: unknown, csrf?
     const data = (await response.json()) as T & { code?: string; message?: string; request_id?: string };
     if (response.ok) return { ok: true, data };
     const wait = Number(response.headers.get('retry-after'));
-    const message = `${data.message ?? 'Something went wrong.'}${wait > 0 ? ` (about ${inWords(wait)})` : ''}`;
+    const message = withWait(data.message ?? 'Something went wrong.', wait);
     return {
       ok: false,
       refusal: { type: data.code ?? 'internal_error', message, request_id: response.status >= 500 ? data.request_id : undefined },
@@ -26,6 +26,10 @@ export async function callAuth<T>(path: `/auth/${string}`, body?: unknown, csrf?
     return { ok: false, refusal: { type: 'offline', message: 'The service cannot be reached. Check the connection and try again.' } };
   }
 }
+
+/** "Too many attempts. Wait a little and try again, in about 41 minutes." What says for itself how long stays as it is. */
+export const withWait = (message: string, seconds: number): string =>
+  seconds > 0 ? message.replace(/(again(?: later)?)\.$/, `$1, in about ${inWords(seconds)}.`) : message;
 
 const inWords = (seconds: number) => (seconds < 90 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`);
 

@@ -3,9 +3,11 @@
 import { MailCheck } from 'lucide-react';
 import { useState } from 'react';
 import { Button } from '#components/ui/button.tsx';
+import { cn } from '#components/ui/cn.ts';
 import { Field } from '#components/ui/field.tsx';
 import { applyRefusal, Form, fieldError, useZodForm } from '#components/ui/form.tsx';
 import { Input } from '#components/ui/input.tsx';
+import { textLink } from '#components/ui/layout.tsx';
 import type { RefusalView } from '#components/ui/refusal.ts';
 import { callAuth, go, type SignedIn } from './call.ts';
 import { MailboxHint } from './mailbox-hint.tsx';
@@ -19,10 +21,11 @@ export function SignUpForm() {
   const [mailedTo, setMailedTo] = useState<string>();
   const form = useZodForm({ schema: loadSignUpFields, defaultValues: { tenant_name: '', full_name: '', email: '', password: '' } });
 
-  if (mailedTo) return <CheckMail email={mailedTo} />;
+  if (mailedTo) return <CheckMail email={mailedTo} onBack={() => setMailedTo(undefined)} />;
 
   const signUp = async (value: { tenant_name: string; full_name: string; email: string; password: string }) => {
     const answer = await callAuth<SignedIn | { status: 'check_mail' }>('/auth/signup', value);
+    setRefusal(undefined);
     if (!answer.ok) return setRefusal(applyRefusal(form, answer.refusal));
     if (answer.data.status === 'ok') return go(answer.data.redirect_to);
     setMailedTo(value.email);
@@ -54,7 +57,7 @@ export function SignUpForm() {
 }
 
 /** The same for every address, whether or not it has an account. */
-function CheckMail({ email }: { email: string }) {
+function CheckMail({ email, onBack }: { email: string; onBack: () => void }) {
   return (
     <div className="flex flex-col gap-5" role="status">
       <div className="flex gap-3 rounded-lg border border-line-strong bg-surface p-4">
@@ -67,6 +70,13 @@ function CheckMail({ email }: { email: string }) {
           </p>
         </div>
       </div>
+      <p className="text-ink-2">
+        Nothing came within a few minutes? Look among the spam, or{' '}
+        <button type="button" className={cn(textLink, 'cursor-pointer')} onClick={onBack}>
+          check the address and send it again
+        </button>
+        .
+      </p>
       <MailboxHint />
     </div>
   );

@@ -44,7 +44,7 @@ export function GroupedList({ type, rows }: { type: Kind; rows: readonly Grouped
     setOver(undefined);
   };
   return (
-    <div ref={box} className="grid items-start gap-3 md:grid-cols-2 xl:grid-cols-3">
+    <div ref={box} className="grid grid-cols-1 items-start gap-3 md:grid-cols-2 xl:grid-cols-3">
       {groups.map((group) => {
         const held = rows.filter((row) => row.collection_id === group.id);
         return (
@@ -69,7 +69,7 @@ export function GroupedList({ type, rows }: { type: Kind; rows: readonly Grouped
               title={
                 <span className="flex items-center gap-2">
                   {group.id && <CollectionMark color={group.color} icon={group.icon} />}
-                  <span className="truncate">{group.name}</span>
+                  <span className="min-w-0 [overflow-wrap:anywhere]">{group.name}</span>
                   <span className="figures font-normal text-ink-3 text-xs">{held.length}</span>
                 </span>
               }

@@ -43,13 +43,13 @@ export function OwnersCard({ collectionId }: { collectionId: string }) {
         {owners.length === 0 ? (
           <p className="text-ink-3">Nobody yet.</p>
         ) : (
-          <ul className="flex flex-col gap-1">
+          <ul className="flex w-full flex-col gap-1 sm:w-80">
             {owners.map(({ id, name }) => (
               <li key={id} className="flex items-center gap-2">
                 <span className="min-w-0 flex-1 truncate">{name}</span>
                 <IconButton
                   size="sm"
-                  label={`${name} is no owner`}
+                  label={`Remove ${name} from the owners`}
                   icon={<UserRoundMinus />}
                   disabledReason={readOnly}
                   onClick={() => save(ids.filter((one) => one !== id))}

@@ -53,7 +53,11 @@ export function ProfileView() {
           <SectionCard title="Workspaces">
             <KeyValueList
               items={[
-                ...me.workspaces.map((workspace) => ({ label: workspace.name, value: workspace.role, hint: workspace.slug })),
+                ...me.workspaces.map((workspace) => ({
+                  label: workspace.name,
+                  value: workspace.role.charAt(0).toUpperCase() + workspace.role.slice(1),
+                  hint: workspace.slug,
+                })),
                 { label: 'Signed up', value: <Time value={me.user.created_at} format="date" /> },
               ]}
             />

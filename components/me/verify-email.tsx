@@ -15,7 +15,7 @@ export function VerifyEmail({ email }: { email: string }) {
     <>
       <Callout
         tone="warn"
-        title="Your e-mail address is not verified."
+        title="Your e-mail address is not verified"
         actions={
           <Button size="sm" icon={<Mail />} loading={send.isPending} onClick={() => send.mutate()}>
             {send.isSuccess ? 'Mail it again' : 'Mail me a link'}
@@ -24,7 +24,7 @@ export function VerifyEmail({ email }: { email: string }) {
       >
         {send.isSuccess
           ? `A link is on its way to ${email}. Open it in this browser: it signs you in, and the address is verified.`
-          : 'Without it nobody can reach you, and a forgotten password cannot be replaced by mail.'}
+          : 'Links for a forgotten password and notices about your keys go to this address, and nobody has shown yet that they arrive.'}
       </Callout>
       <MutationError error={send.error} />
     </>
