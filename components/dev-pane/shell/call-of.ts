@@ -33,7 +33,8 @@ type Filled = Record<Flag['place'], Map<string, unknown>> & { as: 'table' | 'jso
 export function callOf(line: string, tokens: readonly Token[], command: Command): CallReading {
   const walked = walk(command, tokens.slice(command.words.length));
   if (walked.given.some(({ typed, flag }) => typed === 'help' && !flag)) return { kind: 'help', commands: [command] };
-  if (command.op.machineOnly) throw new LineProblem(command.op.machineOnly);
+  if (command.op.machineOnly)
+    throw new LineProblem(`${named(command)} is not for people who are signed in.`, 'The API explorer has the code a machine runs for it.');
   const filled = fill(command, walked);
   const missing = missingOf(command, filled);
   if (missing.length > 0) throw new LineProblem(`${named(command)} still needs ${missing.join(', ')}.`, helpOf(command));

@@ -91,7 +91,7 @@ export async function idsOf(command: Command, typed: Record<string, string>, sou
 async function idOf(command: Command, flag: Flag, text: string, parents: Record<string, string>, sources: Sources): Promise<string> {
   if (isId(text) || isPrivate(text)) {
     if (flag.place === 'path' && isPrivate(text))
-      throw new LineProblem('That looks like a credential, and not like a name or an id.', 'It was not sent.');
+      throw new LineProblem('That looks like a credential, and not like a name or an id.', 'Type a name or an id.');
     return text;
   }
   const list = listOf(command, flag, sources.commands);

@@ -1,8 +1,10 @@
 'use client';
 
+import { ArrowRightToLine } from 'lucide-react';
 import { type KeyboardEvent, type Ref, useEffect, useId, useImperativeHandle, useRef, useState } from 'react';
 import { useScope } from '#components/trpc/provider.tsx';
 import { Badge } from '#components/ui/badge.tsx';
+import { IconButton } from '#components/ui/button.tsx';
 import { cn } from '#components/ui/cn.ts';
 import { useCompletion } from './use-completion.ts';
 import type { useShell } from './use-shell.ts';
@@ -53,9 +55,13 @@ export function Prompt({ ref, shell, active, line, onLine }: Props) {
     setBack(undefined);
     if (shell.run(line)) set('');
   };
-  const tab = (event: KeyboardEvent) => {
+  /** The line completed as far as it can be; undefined where there is nothing to complete. */
+  const further = () => {
     const option = completion.open ? completion.options[completion.chosen] : undefined;
-    const upTo = option ? completion.take(option) : line.trim() === '' ? undefined : completion.tab();
+    return option ? completion.take(option) : completion.tab();
+  };
+  const tab = (event: KeyboardEvent) => {
+    const upTo = line.trim() === '' ? undefined : further();
     if (upTo === undefined) return; // the focus moves on, as Tab does elsewhere
     event.preventDefault();
     complete(upTo);
@@ -117,6 +123,18 @@ export function Prompt({ ref, shell, active, line, onLine }: Props) {
         onKeyDown={key}
         onBlur={completion.close}
         className="h-7 min-w-0 flex-1 bg-transparent font-mono text-sm outline-none placeholder:text-ink-3 max-md:h-9"
+      />
+      {/* The keyboard of a phone has no Tab. */}
+      <IconButton
+        size="sm"
+        label="Complete the word"
+        icon={<ArrowRightToLine />}
+        className="md:hidden"
+        onMouseDown={(event) => event.preventDefault()}
+        onClick={() => {
+          complete(further() ?? text);
+          input.current?.focus();
+        }}
       />
     </div>
   );

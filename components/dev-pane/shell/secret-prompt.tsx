@@ -9,7 +9,7 @@ import type { Question } from './use-shell.ts';
 /** Asks for a secret field of a call, hidden. What is typed here is in no state, no history and, once it is sent, nowhere on the page. */
 export function SecretPrompt({ question }: { question: Extract<Question, { kind: 'secret' }> }) {
   const input = useRef<HTMLInputElement>(null);
-  const { field, command, typed, answer } = question;
+  const { field, command, dropped, answer } = question;
   const take = (value: string | undefined) => {
     if (input.current) input.current.value = '';
     answer(value);
@@ -31,7 +31,7 @@ export function SecretPrompt({ question }: { question: Extract<Question, { kind:
     <div className="border-line border-t px-3 py-2 lg:px-5">
       <Field
         label={`${command.words.join(' ')}: ${field.name}`}
-        hint={`${typed ? 'What stood on the line was not used: a secret is typed here, unseen. ' : ''}Hidden, sent once and kept nowhere.${field.required ? '' : ' Leave it empty to send none.'}`}
+        hint={`${dropped ? 'What stood on the line was not used: a secret is typed here, unseen. ' : ''}Hidden, sent once and kept nowhere.${field.required ? '' : ' Leave it empty to send none.'}`}
       >
         <div className="flex gap-2">
           <div className="min-w-0 flex-1">

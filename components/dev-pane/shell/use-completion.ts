@@ -15,7 +15,9 @@ export function useCompletion(text: string, commands: readonly Command[], source
   const [open, setOpen] = useState(false);
   const [at, setAt] = useState(0);
   const slot = slotAt(text, commands);
-  const wanted = slot.names && !isPrivate(slot.typed) ? `${text.slice(0, slot.from)}\n${slot.typed}` : '';
+  // Of the line no more than what is asked for: anything may stand elsewhere in it.
+  const wanted =
+    slot.names && !isPrivate(slot.typed) ? JSON.stringify([slot.names.list.op.id, slot.names.parents, slot.names.list.by, slot.typed]) : '';
   const settled = useSettledText(wanted, PAUSE_MS);
   const names = useQuery({
     queryKey: ['shell-options', settled],

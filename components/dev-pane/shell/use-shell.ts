@@ -4,13 +4,12 @@ import { useQueryClient } from '@tanstack/react-query';
 import { getUntypedClient } from '@trpc/client';
 import { useMemo, useRef, useState } from 'react';
 import type { ApiField, ApiOperation } from '#components/explorer/document.ts';
-import { pathOf } from '#components/explorer/draft.ts';
 import { forbiddenCall } from '#components/explorer/forbidden.ts';
 import { useOperations, useSend } from '#components/explorer/use-explorer.ts';
 import { useListedOperations } from '#components/trpc/listed-operations.ts';
 import { useScope, useTRPCClient } from '#components/trpc/provider.tsx';
 import { nextStepOf, refusalOf } from '#components/trpc/refusal.ts';
-import type { CallReading } from './call-of.ts';
+import { type Call, carryOut, type Steps, Stopped } from './carry-out.ts';
 import { type Command, commandsOf, helpLine } from './commands.ts';
 import { forgetLines, keepLine, keptLines } from './kept-lines.ts';
 import { LineProblem } from './line-problem.ts';
@@ -28,13 +27,10 @@ export type Output =
 export type Entry = { key: number; line?: string; output?: Output };
 /** What a call waits for before it is sent. */
 export type Question =
-  | { kind: 'secret'; field: ApiField; command: Command; typed: boolean; answer: (value: string | undefined) => void }
+  | { kind: 'secret'; field: ApiField; command: Command; dropped: boolean; answer: (value: string | undefined) => void }
   | { kind: 'confirm'; op: ApiOperation; path: string; answer: (yes: boolean) => void };
 
-type Call = Extract<CallReading, { kind: 'call' }>;
 const MOST = 60;
-
-class Stopped extends Error {}
 
 /** The shell's lines and calls: as the person, in the space of the page, through what the explorer sends by. */
 export function useShell() {
@@ -54,44 +50,42 @@ export function useShell() {
     setEntries((all) => [...all, { ...entry, key }].slice(-MOST));
     return key;
   };
-  const ask = <T>(signal: AbortSignal, make: (answer: (value: T) => void) => Question) =>
+  /** Puts a question to the person. A call that is stopped takes its question along. */
+  const asked = <T>(signal: AbortSignal, make: (answer: (value: T) => void) => Question) =>
     new Promise<T>((resolve) => {
-      signal.addEventListener('abort', () => setQuestion(undefined));
+      const close = () => setQuestion(undefined);
+      signal.addEventListener('abort', close, { once: true });
       setQuestion(
         make((value) => {
-          setQuestion(undefined);
+          signal.removeEventListener('abort', close);
+          close();
           resolve(value);
         }),
       );
     });
 
-  const carriedOut = async ({ command, call, ask: fields, dropped, as }: Call, signal: AbortSignal): Promise<Output> => {
-    const { op } = command;
-    const forbidden = forbiddenCall(role, op);
+  const outputOf = async (call: Call, signal: AbortSignal): Promise<Output> => {
+    const { command } = call;
+    const forbidden = forbiddenCall(role, command.op);
     if (forbidden) return { kind: 'refused', sent: false, message: forbidden, next: nextStepOf('role_denied') };
-    const { path, query, headers, body } = await withIds(command, call, sources);
-    for (const field of fields) {
-      const typed = dropped.includes(field.name);
-      const value = await ask<string | undefined>(signal, (answer) => ({ kind: 'secret', field, command, typed, answer }));
-      if (value === undefined) return notSent;
-      if (value !== '' && body) body[field.name] = value;
-    }
-    const address = pathOf(op, path);
-    const asks = space === 'live' && op.method !== 'GET';
-    if (asks && !(await ask<boolean>(signal, (answer) => ({ kind: 'confirm', op, path: address, answer })))) return notSent;
-    const answer = await send.mutateAsync({ path: address, query, headers, body, method: op.method, confirmed: asks, signal });
+    const steps: Steps = {
+      withIds: (_, typed) => withIds(command, typed, sources),
+      secret: (field, dropped) => asked(signal, (answer) => ({ kind: 'secret', field, command, dropped, answer })),
+      confirm: (op, path) => asked(signal, (answer) => ({ kind: 'confirm', op, path, answer })),
+      send: send.mutateAsync,
+    };
+    const answer = await carryOut(call, space, steps, signal);
+    if (!answer) return { kind: 'note', text: 'Not sent.' };
     if (answer.status >= 400) return { kind: 'refused', sent: true, ...refusalIn(answer), requestId: answer.request_id };
     const { shown, once: values } = takenApart(answer, command);
     setOnce(values);
-    return { kind: 'answer', shown, as, status: answer.status, ms: answer.duration_ms };
+    return { kind: 'answer', shown, as: call.as, status: answer.status, ms: answer.duration_ms };
   };
 
   const start = async (call: Call, key: number) => {
     const controller = new AbortController();
-    const { signal } = controller;
     setRunning(controller);
-    const stopped = new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(new Stopped())));
-    const output = await Promise.race([carriedOut(call, signal), stopped]).catch((error: unknown) => failed(error, call.command));
+    const output = await outputOf(call, controller.signal).catch((error: unknown) => failed(error, call.command));
     // What was sent may hold a secret: nothing here remembers it.
     send.reset();
     setRunning(undefined);
@@ -146,18 +140,13 @@ export function useShell() {
   };
 }
 
-const notSent: Output = { kind: 'note', text: 'Not sent.' };
-
 function failed(error: unknown, { op }: Command): Output {
   if (error instanceof LineProblem) return { kind: 'refused', sent: false, message: error.message, next: error.next };
-  if (error instanceof Stopped)
-    return {
-      kind: 'note',
-      text:
-        op.method === 'GET'
-          ? 'Stopped.'
-          : 'Stopped waiting. If it was sent already, it may have been carried out: look before you repeat it.',
-    };
+  if (error instanceof Stopped) {
+    const mayBeDone = error.sent && op.method !== 'GET';
+    const text = mayBeDone ? 'Stopped waiting. It was on its way and may have been carried out: look before you repeat it.' : 'Stopped.';
+    return { kind: 'note', text };
+  }
   const { message, code, request_id } = refusalOf(error);
   return { kind: 'refused', sent: true, message, next: nextStepOf(code), requestId: request_id || undefined };
 }
