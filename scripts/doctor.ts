@@ -4,6 +4,7 @@ import path from 'node:path';
 import pg from 'pg';
 import { loadRootKeys, parseRootKey } from '../server/crypto/root-key.ts';
 import { type Env, EnvError, parseEnv, withoutEffect } from '../server/platform/env.ts';
+import { squareOf } from '../server/platform/pictures/decoder.ts';
 import { readDatabase } from '../server/platform/places.ts';
 import { roleProblem } from './database-role.ts';
 import { openDatabase } from './open-database.ts';
@@ -29,6 +30,7 @@ await database(env, rootKeyId);
 for (const finding of await ports(env)) report('Port', finding);
 for (const finding of await names(env)) report('DNS', finding);
 report('Mail', await mail(env));
+report('Pictures', await pictures());
 if (env.GEOIP_DB_PATH) report('Countries', await countries(env.GEOIP_DB_PATH));
 if (env.REDIS_URL) report('Redis', await reachable(env.REDIS_URL, 6379, 'REDIS_URL'));
 process.exit(worst === 2 ? 1 : 0);
@@ -64,6 +66,21 @@ function readEnv(): Env {
     for (const problem of error.problems) report('Settings', bad(problem, 'Correct or unset this variable.'));
     process.exit(1);
   }
+}
+
+/** One pixel is too small for a photo, which only a decoder that runs can say. */
+async function pictures(): Promise<Finding> {
+  const dot = Buffer.from(
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAACXBIWXMAAAPoAAAD6AG1e1JrAAAADElEQVQImWNgYGAAAAAEAAGjChXjAAAAAElFTkSuQmCC',
+    'base64',
+  );
+  const answer = await squareOf(dot).catch(() => undefined);
+  return answer && 'fault' in answer && answer.fault === 'too_small'
+    ? ok('photos and logos are decoded in a process of their own')
+    : warn(
+        `photos and logos cannot be taken: sharp does not run on ${process.platform}-${process.arch}`,
+        'Everything else works without it.',
+      );
 }
 
 /** The id names the key without revealing it: the first 8 hex digits of its SHA-256. */

@@ -6,8 +6,9 @@ import { browseAuditLogs } from '#server/domain/audit-logs/service.ts';
 import { addMembership, createSession, createUser, tidyPeople } from '#server/domain/people/service.ts';
 import { PICTURE_BYTES } from '#server/domain/pictures/limits.shared.ts';
 import type { MemberRole } from '#server/kernel/capabilities.ts';
+import type { Ctx } from '#server/kernel/context.ts';
+import { read } from '#server/kernel/database.ts';
 import { db } from '#server/platform/db.ts';
-import { squareOf } from '#server/platform/pictures/decoder.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { browser } from '#server/testing/people.ts';
 import { workspace } from '#server/testing/workspace.ts';
@@ -158,14 +159,6 @@ test('what is no still PNG, JPEG or WebP of a sane size is refused by its conten
   assert.ok(!(await stored(await owner.sent(polyglot))).includes('script'));
 });
 
-test('pictures are worked on one after the other; of a crowd the last are asked to come again', async () => {
-  const crowd = await Promise.allSettled(Array.from({ length: 12 }, async () => squareOf(red)));
-  const done = crowd.filter(({ status }) => status === 'fulfilled');
-  assert.equal(done.length, 8);
-  for (const one of crowd.slice(8)) assert.equal((one as { reason: { type: string } }).reason.type, 'dependency_unavailable');
-  assert.ok('webp' in (await squareOf(red)));
-});
-
 test('a picture is used once and by its sender alone; a replaced one is gone, and each change is in the audit log', async () => {
   const stranger = await person({});
   const [first, second, theirs] = [await owner.sent(red), await owner.sent(blue), await stranger.sent(red)];
@@ -230,6 +223,28 @@ test('a photo is seen by who shares a workspace with the person, a logo by membe
   await db().tenants.update({ where: { id: w.tenant.id }, data: { deleted_at: new Date() } });
   assert.equal(await status(owner, logo), 404, 'a deleted workspace shows nothing');
   await db().tenants.update({ where: { id: w.tenant.id }, data: { deleted_at: null } });
+});
+
+test('underneath, a workspace reaches no picture but its logo, neither its bytes nor by hanging what another person sent', async () => {
+  const [waiting, logo] = [await owner.sent(red), await owner.sent(blue)];
+  await owner.setLogo(w.tenant.id, logo);
+  const other = await workspace();
+  const ids = (ctx: Ctx) => read(ctx, (tx) => tx.$queryRaw<{ id: string }[]>`select id::text from pictures`);
+  assert.deepEqual([await ids(w.live), await ids(other.live)], [[{ id: logo }], []]);
+  for (const statement of [
+    'select bytes from pictures',
+    'update pictures set tenant_id = app_tenant()',
+    "insert into pictures (id, tenant_id, etag, bytes) values (gen_random_uuid(), app_tenant(), 'a', 'b')",
+  ])
+    await assert.rejects(
+      read(other.live, (tx) => tx.$executeRawUnsafe(statement)),
+      /permission denied/,
+      statement,
+    );
+  const hung = (person: string) =>
+    read(other.live, (tx) => tx.$queryRaw<{ hung: boolean }[]>`select hang_logo(${waiting}::uuid, ${person}::uuid, '-infinity') as hung`);
+  assert.deepEqual(await hung(crypto.randomUUID()), [{ hung: false }]);
+  assert.equal((await owner.see(waiting)).status, 200);
 });
 
 test('a picture comes with its type and no way to run, is kept by this browser alone, and is not sent twice', async () => {
