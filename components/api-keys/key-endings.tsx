@@ -1,16 +1,18 @@
 'use client';
 
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import Link from 'next/link';
 import { useState } from 'react';
 import { useTraffic } from '#components/logs/use-traffic.ts';
 import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
-import { useScope, useTRPC } from '#components/trpc/provider.tsx';
+import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { MutationError } from '#components/trpc/query-error.tsx';
 import { refusalOf } from '#components/trpc/refusal.ts';
 import { Button } from '#components/ui/button.tsx';
 import { ConfirmDanger } from '#components/ui/confirm-danger.tsx';
 import { Dialog } from '#components/ui/dialog.tsx';
 import { Field } from '#components/ui/field.tsx';
+import { textLink } from '#components/ui/layout.tsx';
 import { counted, grouped } from '#components/ui/numbers.ts';
 import { Select } from '#components/ui/select.tsx';
 import { Time } from '#components/ui/time.tsx';
@@ -71,6 +73,7 @@ export function RevokeDialog({ apiKey, open, onClose }: { apiKey: Key; open: boo
   const trpc = useTRPC();
   const queryClient = useQueryClient();
   const { space } = useScope();
+  const path = usePath();
   // What would stop: asked for when the dialog opens.
   const month = useTraffic('api_key', open ? [apiKey.id] : undefined)(apiKey.id);
   const today = useQuery(trpc.requestLogs.stats.queryOptions({ api_key_id: apiKey.id }, { enabled: open }));
@@ -120,7 +123,13 @@ export function RevokeDialog({ apiKey, open, onClose }: { apiKey: Key; open: boo
         ) : (
           'When it was last used is being looked up.'
         ),
-        'Its past calls stay in the logs under its name.',
+        <>
+          Its past calls stay in the logs under its name. Routes, clients and keys that it made go on without it:{' '}
+          <Link className={textLink} href={path(`/audit?actor=${apiKey.id}`)}>
+            what it changed
+          </Link>
+          .
+        </>,
       ]}
       confirmLabel="Revoke key"
       resourceName={apiKey.name}

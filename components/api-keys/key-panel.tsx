@@ -122,12 +122,16 @@ function KeyDetails({ apiKey, onRotated }: { apiKey: Key; onRotated: Props['onRo
       <KeyTraffic id={apiKey.id} />
       <RolePreview roles={apiKey.role_ids} />
       <KeyUses apiKey={apiKey} />
-      <p className="flex gap-4">
+      <p className="flex flex-wrap gap-x-4 gap-y-1">
         <Link className={textLink} href={path(`/logs?api_key_id=${apiKey.id}&range=30d`)}>
           Calls
         </Link>
         <Link className={textLink} href={path(`/audit?resource_type=api_key&resource_id=${apiKey.id}`)}>
           Activity
+        </Link>
+        {/* What a key makes outlives it, its expiry and its addresses (interface rule 20 §1.6): whoever ends one can look it through. */}
+        <Link className={textLink} href={path(`/audit?actor=${apiKey.id}`)}>
+          What it changed
         </Link>
         <Link className={textLink} href={`/${slug}/settings/versions`}>
           API versions

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { Ctx } from '#server/kernel/context.ts';
+import type { Actor, Ctx } from '#server/kernel/context.ts';
 import { inTransaction } from '#server/kernel/database.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
 import { sql } from '#server/platform/db.ts';
 import { knownCountries, placeIn } from '#server/platform/places.fixture.ts';
 import { testDatabase } from '#server/testing/database.ts';
-import { workspace } from '#server/testing/workspace.ts';
+import { made } from '#server/testing/samples.ts';
+import { keyActor, memberActor, workspace } from '#server/testing/workspace.ts';
 import { appendCritical } from './critical.ts';
 import { AuditFacetsQuery, BrowseAuditLogs, ListAuditLogs } from './schema.ts';
 import { auditFacets, browseAuditLogs, getAuditLog, listAuditLogs } from './service.ts';
@@ -295,4 +296,18 @@ test('an entry of either store has the country of its address, in the timeline a
     assert.equal(ip_country, expected, String(ip_address));
     assert.equal((await getAuditLog(owner, { id })).ip_country, expected);
   }
+});
+
+test('what a key made is found by the key when it has long ended: it outlives the key', async () => {
+  const w = await workspace();
+  const owner = w.ctx('test', memberActor('owner'));
+  const { id, key_id } = await made(owner, 'api_keys.create', { name: 'for an hour' });
+  const actor = { ...keyActor('Key - Infrastructure'), id, key_id } as Actor;
+  const client = await made(w.ctx('test', actor), 'clients.create', { name: 'left behind', ip_address: '203.0.113.7' });
+  await made(owner, 'clients.create', { name: 'of somebody else', ip_address: '203.0.113.8' });
+  await made(owner, 'api_keys.revoke', { id });
+  assert.deepEqual(
+    (await browse(owner, { actor_id: id })).map((e) => [e.action, e.resource_type, e.resource_id]),
+    [['create', 'client', client.id]],
+  );
 });
