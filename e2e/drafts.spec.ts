@@ -72,6 +72,11 @@ test('the configuration of a route comes back with its conflict, and headers are
   await page.getByLabel('Timeout').fill('12000');
   await page.getByRole('link', { name: 'Config', exact: true }).click();
   await page.getByRole('button', { name: 'Add header' }).click();
+  // A value without a name is not saved without it: the credential would be missing from every call.
+  await page.getByLabel('Value of new header').fill('hunter2hunter2');
+  await expect(page.getByText('Name the header, or delete the line')).toBeVisible();
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await expect(page.getByText('unsaved changes')).toBeVisible();
   await page.getByLabel('Name of new header').fill('X-Plain-Name');
   await page.getByLabel('Value of X-Plain-Name').fill('hunter2hunter2');
   await expect(page.getByText('2 unsaved changes')).toBeVisible();

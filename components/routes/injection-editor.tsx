@@ -64,7 +64,7 @@ export function InjectionEditor({ value, onChange, kind, environment, routeName 
           environment={environment}
           routeName={routeName}
           disabled={disabled ?? false}
-          error={errors[line.name] ?? (twice(lines, line) ? `Another ${noun} has this name; only the last one counts` : undefined)}
+          error={isNameless(line) ? `Name the ${noun}, or delete the line` : (errors[line.name] ?? clash(lines, line, noun))}
           onEdit={(part) => edit(line.key, part)}
           onRemove={() => remove(line.key)}
         />
@@ -218,9 +218,14 @@ function LineEditor({ line, kind, noun, environment, routeName, disabled, error,
 
 const VALUE = '[data-value]';
 
-const twice = (lines: readonly Line[], line: Line) =>
-  line.name !== '' && lines.some((other) => other !== line && other.name.toLowerCase() === line.name.toLowerCase());
+const clash = (lines: readonly Line[], line: Line, noun: string): string | undefined =>
+  line.name !== '' && lines.some((other) => other !== line && other.name.toLowerCase() === line.name.toLowerCase())
+    ? `Another ${noun} has this name; only the last one counts`
+    : undefined;
 
-/** Lines without a name are being typed and count for nothing yet. */
+/** Something was typed into it, and nothing says where it goes. */
+const isNameless = (line: Line): boolean => line.name.trim() === '' && line.value !== '';
+
+/** A line that is empty still counts for nothing; one that only lacks its name goes along, so that it is refused and not lost. */
 const toMap = (lines: readonly Line[]): InjectionMap =>
-  Object.fromEntries(lines.filter((line) => line.name.trim() !== '').map((line) => [line.name.trim(), line.value]));
+  Object.fromEntries(lines.filter((line) => line.name.trim() !== '' || isNameless(line)).map((line) => [line.name.trim(), line.value]));

@@ -53,7 +53,7 @@ async function answer(call: Call, who: typeof authenticate): Promise<Wire> {
   const path = url.pathname.slice(PREFIX.length) || '/';
   if (req.method === 'OPTIONS') return { status: 204, body: '', headers: {} };
   const match = matchV1(req.method, path);
-  if (!match) throw new Refusal('not_found', 'There is no such path on this API.');
+  if (!match) throw new Refusal('not_found', 'There is no such path on this API; /openapi.json of this host lists those there are.');
   if ('allow' in match)
     throw new Refusal('method_not_allowed', `This path answers ${match.allow.join(', ')}.`, { headers: { allow: match.allow.join(', ') } });
   if (edge.fault) throw new Refusal(edge.fault, 'The request is too large.');

@@ -94,15 +94,13 @@ function receive(options: GatewayOptions, portPlane: PortPlane, req: IncomingMes
     case 'hooks':
       return options.frontDoor.serve(req, res, { match, head, requestId, origin });
     default:
-      return bare(
-        req,
-        res,
-        404,
-        { error: { type: 'not_found', message: 'Nothing is served at this host name.', request_id: requestId } },
-        requestId,
-      );
+      return bare(req, res, 404, { error: { type: 'not_found', message: NOTHING_HERE, request_id: requestId } }, requestId);
   }
 }
+
+/** Most often a call that left the workspace out of its address. */
+const NOTHING_HERE =
+  'Nothing is served at this host name. A workspace has one of its own, or, where the path mode is on, /p/{workspace}/{route}.';
 
 /** Connections that carried a request with a refused head (RFC 9112 §6.3: framing that cannot be trusted ends the connection). */
 const spoiled = new WeakSet<Duplex>();
