@@ -121,7 +121,6 @@ export const picture = personOperation({
     return {
       headers: {
         'content-type': 'image/webp',
-        'content-length': String(bytes.byteLength),
         etag: `"${etag}"`,
         // The address is of this very picture, so it can be kept; in this browser alone, because who may see it is asked here.
         'cache-control': 'private, max-age=31536000, immutable',
