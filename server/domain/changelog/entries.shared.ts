@@ -19,6 +19,15 @@ export type ChangelogEntry = {
 /** What changed for the people who use the service, newest first (interface rule 64 §9). Every version of the API has its entry. */
 export const CHANGELOG: readonly ChangelogEntry[] = [
   {
+    id: 'ignored-fields',
+    date: '2026-11-22',
+    areas: ['api'],
+    title: 'Ignored fields are named',
+    text: 'A field that a call of the API does not know is ignored as before, and now named in meta.warnings of the answer, so that a misspelt filter or setting is seen. Where a secret’s value would have gone to another environment than meant (environment_name, base_environment or env in place of environment), the call is refused.',
+    act: 'If meta.warnings names a field, look up how the call spells it.',
+    link: { label: 'OpenAPI document', path: '/openapi.json' },
+  },
+  {
     id: 'pictures',
     date: '2026-11-22',
     areas: ['dashboard'],
