@@ -3,6 +3,7 @@ import { type ConnectionOptions, connect as connectTls, createSecureContext, typ
 import { type FaultType, UpstreamFault } from './faults.ts';
 import { checkAddress } from './guard.ts';
 import { canonicalAddress } from './networks.ts';
+import { type Reader, readInto } from './read-memory.ts';
 import type { Lookup, PinnedAddress, Resolver } from './resolver.ts';
 
 /** PEM texts of one route. `ca` replaces the system roots; `cert` and `key` go together. */
@@ -10,19 +11,8 @@ export type TlsMaterial = { ca?: string | undefined; cert?: string | undefined; 
 
 export type Endpoint = { scheme: 'https' | 'http'; host: string; port: number; tls?: TlsMaterial | undefined };
 
-/** Takes the bytes a socket reads. They are lent: the next read, of any socket, overwrites them. */
-export type Received = (bytes: Buffer) => void;
-
-/** Opens a socket that gives what it reads to `received`; without it the socket emits `data`. */
-export type Connect = (received?: Received) => Promise<Socket | TLSSocket>;
-
-/** Of one read, at most. */
-export const READ_BYTES = 128 * 1024;
-/**
- * What every unencrypted socket reads into: one read is dealt with before the next, and a buffer of its own for each would be taken and thrown
- * away a hundred thousand times a second.
- */
-const READ_BUFFER = Buffer.allocUnsafeSlow(READ_BYTES);
+/** Opens a socket that gives what it reads to `reader`; without one the socket emits `data`. */
+export type Connect = (reader?: Reader) => Promise<Socket | TLSSocket>;
 
 /**
  * Opens sockets to one endpoint: resolve and judge, connect to an address of that very answer, look at the peer address once more,
@@ -30,7 +20,7 @@ const READ_BUFFER = Buffer.allocUnsafeSlow(READ_BYTES);
  */
 export function createConnect(endpoint: Endpoint, resolver: Resolver, timeoutMs = 5_000): Connect {
   let context: SecureContext | undefined;
-  return async (received) => {
+  return async (reader) => {
     const { scheme, host, port } = endpoint;
     const lookup = await resolver.lookup(host, port);
     if (!lookup.ok) throw connectFault(lookup.reason === 'blocked' ? 'upstream_not_allowed' : 'upstream_unreachable', lookup.message);
@@ -43,11 +33,11 @@ export function createConnect(endpoint: Endpoint, resolver: Resolver, timeoutMs 
       lookup.addresses,
       timeoutMs,
       (peer) => isPinned(peer, lookup, resolver),
-      scheme === 'http' ? received : undefined,
+      scheme === 'http' ? reader : undefined,
     );
     if (context === undefined) return socket;
     const encrypted = await handshake(socket, host, context, timeoutMs);
-    if (received) encrypted.on('data', received);
+    if (reader) encrypted.on('data', (bytes: Buffer) => reader.received(bytes));
     return encrypted;
   };
 }
@@ -58,13 +48,13 @@ async function connectPinned(
   addresses: readonly PinnedAddress[],
   timeoutMs: number,
   allowed: (peer: string | undefined) => boolean,
-  received: Received | undefined,
+  reader: Reader | undefined,
 ): Promise<Socket> {
   const tries = addresses.slice(0, 2);
   let last: unknown;
   for (const target of tries) {
     try {
-      return await connectOne(target, timeoutMs / tries.length, allowed, received);
+      return await connectOne(target, timeoutMs / tries.length, allowed, reader);
     } catch (error) {
       if (error instanceof UpstreamFault) throw error;
       last = error;
@@ -77,13 +67,13 @@ function connectOne(
   { address, port }: PinnedAddress,
   timeoutMs: number,
   allowed: (peer: string | undefined) => boolean,
-  received: Received | undefined,
+  reader: Reader | undefined,
 ): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connectTcp({
       host: address,
       port,
-      ...(received && { onread: lent(received) }),
+      ...(reader && { onread: readInto(reader) }),
       autoSelectFamily: false,
       noDelay: true,
       keepAlive: true,
@@ -103,15 +93,6 @@ function connectOne(
     });
   });
 }
-
-/** Reads of one socket into the buffer of all, handed on by the slice. */
-export const lent = (received: Received) => ({
-  buffer: READ_BUFFER,
-  callback(bytes: number, buffer: Uint8Array) {
-    received((buffer as Buffer).subarray(0, bytes));
-    return true;
-  },
-});
 
 function isPinned(peer: string | undefined, lookup: Extract<Lookup, { ok: true }>, resolver: Resolver): boolean {
   const actual = peer === undefined ? undefined : canonicalAddress(peer);
