@@ -20,7 +20,7 @@ export function useFrameKeys(place: Place, act: FrameActs): void {
     { keys: '/', run: act.openPalette, fallback: true },
     { keys: '?', label: 'This sheet', group: 'Everywhere', run: act.openShortcuts },
     { keys: 'mod+b', label: 'Collapse or expand the navigation', group: 'Everywhere', run: act.toggleRail },
-    { keys: '~', label: 'Developer pane: the calls of this page', group: 'Everywhere', run: act.togglePane },
+    { keys: '~', label: 'Developer pane: calls of this page, inspector, shell', group: 'Everywhere', run: act.togglePane },
     { keys: 'escape', label: 'Close what is on top', group: 'Everywhere' },
     ...items.map((item) => ({ keys: item.keys ?? '', label: item.label, group: 'Go to', run: () => router.push(hrefOf(item, place)) })),
     { keys: 'g t', label: 'Switch to Test', group: 'Go to', run: () => toSpace('test') },

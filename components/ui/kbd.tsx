@@ -28,7 +28,16 @@ export function Kbd({ keys: given, className, 'aria-hidden': hidden }: { keys: s
   );
 }
 
-const NAMES: Record<string, string> = { enter: '↵', escape: 'Esc', shift: '⇧', arrowup: '↑', arrowdown: '↓', space: 'Space' };
+const NAMES: Record<string, string> = {
+  enter: '↵',
+  escape: 'Esc',
+  shift: '⇧',
+  arrowup: '↑',
+  arrowdown: '↓',
+  space: 'Space',
+  tab: 'Tab',
+  ctrl: 'Ctrl',
+};
 
 function nameOf(key: string, mac: boolean): string {
   if (key === 'mod') return mac ? '⌘' : 'Ctrl';

@@ -6,6 +6,7 @@ import { useScope } from '#components/trpc/provider.tsx';
 import { Badge } from '#components/ui/badge.tsx';
 import { IconButton } from '#components/ui/button.tsx';
 import { cn } from '#components/ui/cn.ts';
+import { type Hotkey, useHotkeys } from '#components/ui/hotkeys.ts';
 import { useCompletion } from './use-completion.ts';
 import type { useShell } from './use-shell.ts';
 
@@ -17,10 +18,20 @@ type Props = {
   onLine: (line: string) => void;
 };
 
+/** For the keyboard map; the line handles them itself. */
+const KEYS = [
+  ['tab', 'Complete the word'],
+  ['arrowup', 'Earlier line'],
+  ['arrowdown', 'Later line'],
+  ['ctrl+l', 'Clear the output'],
+  ['ctrl+c', 'Stop the call, or empty the line'],
+].map(([keys = '', label]) => ({ keys, label, group: 'Shell' }) satisfies Hotkey);
+
 /** The line that is being typed, in the space it will run in. */
 export function Prompt({ ref, shell, active, line, onLine }: Props) {
   const { space } = useScope();
   const input = useRef<HTMLInputElement>(null);
+  useHotkeys(KEYS);
   useImperativeHandle(ref, () => input.current as HTMLInputElement);
   const listId = useId();
   const [caret, setCaret] = useState(line.length);

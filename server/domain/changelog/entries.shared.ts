@@ -19,6 +19,15 @@ export type ChangelogEntry = {
 /** What changed for the people who use the service, newest first (interface rule 64 §9). Every version of the API has its entry. */
 export const CHANGELOG: readonly ChangelogEntry[] = [
   {
+    id: 'shell',
+    date: '2026-11-22',
+    areas: ['dashboard'],
+    title: 'A shell in the developer pane',
+    text: 'Every call of the API can be typed as a line, such as routes list, with completion of commands, flags and the names of your own things. It runs as you, in the space you are in. Secrets are asked for unseen, and nothing of them is shown or kept.',
+    act: null,
+    link: { label: 'Open the dashboard', path: '/' },
+  },
+  {
     id: 'ignored-fields',
     date: '2026-11-22',
     areas: ['api'],
