@@ -54,7 +54,7 @@ export function DevPane({ height, onHeight, onClose }: { height: number; onHeigh
       <Edge side="top" label="Height of the developer pane" size={height} onSize={onHeight} least={160} most={0.8} />
       <header className="flex min-w-0 items-center gap-2 border-line border-b px-3 py-1.5 lg:px-5">
         <h2 className="font-medium text-sm max-sm:sr-only">Developer</h2>
-        <div className="min-w-0 overflow-x-auto [scrollbar-width:none]">
+        <div className="min-w-0 overflow-x-auto [scrollbar-width:none] [&_[role=radio]]:shrink-0 [&_[role=radio]]:whitespace-nowrap">
           <Segmented
             label="What the pane shows"
             size="sm"

@@ -87,7 +87,7 @@ export function Segmented<V extends string>({ label, options, value, onValueChan
             onClick={() => onValueChange(option.value)}
             onKeyDown={(event) => move(event, index)}
             className={cn(
-              'inline-flex shrink-0 items-center gap-1.5 whitespace-nowrap rounded-sm border px-2.5 text-xs transition-colors [&_svg]:size-3.5',
+              'inline-flex items-center gap-1.5 rounded-sm border px-2.5 text-xs transition-colors [&_svg]:size-3.5',
               size === 'sm' ? 'h-6' : 'h-6.5',
               chosen ? 'border-line-strong bg-surface font-medium text-ink shadow-xs' : 'border-transparent text-ink-2 hoverable:text-ink',
             )}
