@@ -1,6 +1,7 @@
 'use client';
 
-import { type ComponentType, createElement, lazy, Suspense, useSyncExternalStore } from 'react';
+import { type ComponentType, createElement, lazy, Suspense } from 'react';
+import { useInBrowser } from './in-browser.ts';
 import { useSettled } from './settled.ts';
 import { Skeleton } from './skeleton.tsx';
 
@@ -26,14 +27,11 @@ export const lazyPart = <P extends object>(load: () => Promise<ComponentType<P>>
 export function lazyTab<P extends object>(load: () => Promise<ComponentType<P>>): ComponentType<P> {
   const Part = later(load);
   return function LazyTab(props: P) {
-    const inBrowser = useSyncExternalStore(never, yes, no);
+    const inBrowser = useInBrowser();
     const skeleton = <Skeleton lines={8} label="Loading" />;
     return inBrowser ? <Suspense fallback={skeleton}>{createElement(Part, props)}</Suspense> : skeleton;
   };
 }
-
-const never = () => () => undefined;
-const [yes, no] = [() => true, () => false];
 
 /** For `lazily`: what opens by its `open`. */
 export const whenOpen = ({ open }: { open: boolean }): boolean => open;

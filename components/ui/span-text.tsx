@@ -1,5 +1,6 @@
 'use client';
 
+import { useInBrowser } from './in-browser.ts';
 import { momentText, useTimeStyle } from './time-style.ts';
 
 /** Two moments as ISO times; null is open on that side. */
@@ -8,9 +9,13 @@ export type Span = { from: string | null; to: string | null };
 /** A span in words, as the viewer has times written. */
 export function SpanText({ from, to }: Span) {
   const style = useTimeStyle();
-  const text = (at: string | null, none: string) => (at && !Number.isNaN(Date.parse(at)) ? momentText(new Date(at), style) : none);
+  const inBrowser = useInBrowser();
+  const text = (at: string | null, none: string) => {
+    if (!at || Number.isNaN(Date.parse(at))) return none;
+    return inBrowser ? momentText(new Date(at), style) : new Date(at).toISOString().slice(0, 16).replace('T', ' ');
+  };
   return (
-    <span suppressHydrationWarning>
+    <span>
       {text(from, '…')} to {text(to, 'now')}
     </span>
   );

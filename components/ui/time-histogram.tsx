@@ -3,6 +3,7 @@
 import { type KeyboardEvent, type PointerEvent, useRef, useState } from 'react';
 import { AsTableButton, ChartTable, inUnits } from './chart-parts.tsx';
 import { cn } from './cn.ts';
+import { useInBrowser } from './in-browser.ts';
 import { grouped } from './numbers.ts';
 import { type Bucket, clockOf, order, type Series, series } from './time-buckets.ts';
 import { useTimeStyle } from './time-style.ts';
@@ -31,6 +32,7 @@ const totalOf = (bucket: Bucket) => order.reduce((sum, key) => sum + (bucket[key
  */
 export function TimeHistogram({ buckets, bucketMs, unit, onSelect, onPickSeries, muted, height = 72 }: TimeHistogramProps) {
   const style = useTimeStyle();
+  const inBrowser = useInBrowser();
   const [asTable, setAsTable] = useState(false);
   const [range, setRange] = useState<{ anchor: number; head: number }>();
   const [hover, setHover] = useState<number>();
@@ -151,7 +153,7 @@ export function TimeHistogram({ buckets, bucketMs, unit, onSelect, onPickSeries,
           </div>
           <div aria-hidden className="figures flex justify-between text-2xs text-ink-3">
             {axis(buckets).map((at, index, all) => (
-              <span key={at}>{clockOf(at, bucketMs, style, all[index - 1])}</span>
+              <span key={at}>{inBrowser ? clockOf(at, bucketMs, style, all[index - 1]) : '\u00a0'}</span>
             ))}
           </div>
         </>
