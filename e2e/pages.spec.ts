@@ -14,8 +14,8 @@ const run = Date.now();
 const FIRST_LOAD = 220 * 1024;
 const FURTHER_PAGE = 60 * 1024;
 
-// Not the zone of the server: a time that was drawn there in its own would fail here.
-test.use({ timezoneId: 'Pacific/Auckland' });
+// Neither the zone nor the language of the server: text that was drawn there in its own would fail here.
+test.use({ timezoneId: 'Pacific/Auckland', locale: 'en-GB' });
 
 test.beforeAll(async () => {
   await operator(['create-tenant', '--slug', slug, '--plan', 'pro', '--owner-email', person.email, '--owner-password', person.password]);

@@ -54,7 +54,7 @@ export function UsageView() {
     const name = LIMIT_WORDS[key];
     return name && key !== 'api_calls' ? [{ key, name, ...limit }] : [];
   });
-  const month = new Intl.DateTimeFormat(undefined, { month: 'long', year: 'numeric', timeZone: 'UTC' }).format(
+  const month = new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric', timeZone: 'UTC' }).format(
     Date.UTC(billing_period.year, billing_period.month - 1, 1),
   );
   const rate = limits.find((limit) => limit.key === 'tenant_rps')?.limit;

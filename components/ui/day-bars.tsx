@@ -152,4 +152,4 @@ export function DayBars({ days, series, unit, onPick, height = 140 }: DayBarsPro
 }
 
 const dayOf = (day: string) =>
-  day && new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' }).format(new Date(`${day}T00:00:00Z`));
+  day && new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric', timeZone: 'UTC' }).format(new Date(`${day}T00:00:00Z`));

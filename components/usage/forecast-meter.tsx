@@ -69,4 +69,4 @@ export function ForecastMeter({ used, limit, forecast, percentage, now }: Props)
 }
 
 const dayOf = (day: string) =>
-  new Intl.DateTimeFormat(undefined, { month: 'long', day: 'numeric', timeZone: 'UTC' }).format(new Date(`${day}T00:00:00Z`));
+  new Intl.DateTimeFormat('en', { month: 'long', day: 'numeric', timeZone: 'UTC' }).format(new Date(`${day}T00:00:00Z`));

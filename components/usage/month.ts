@@ -11,7 +11,7 @@ export function monthOf(id: string): Month {
   const first = Date.UTC(year, month - 1, 1);
   return {
     id,
-    label: new Intl.DateTimeFormat(undefined, { month: 'long', year: 'numeric', timeZone: 'UTC' }).format(first),
+    label: new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric', timeZone: 'UTC' }).format(first),
     from: iso(first),
     to: iso(Date.UTC(year, month, 1) - DAY),
   };
