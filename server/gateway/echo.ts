@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
+import { lent } from '#server/platform/http-out/connector.ts';
 import { OriginPool } from '#server/platform/http-out/origin-pool.ts';
-import { readInto } from '#server/platform/http-out/read-memory.ts';
 
 export type Echo = { pool: OriginPool; close(): Promise<void> };
 
@@ -20,9 +20,9 @@ export async function startEcho(): Promise<Echo> {
   server.unref();
   const { port } = server.address() as AddressInfo; // listening on TCP
   const pool = new OriginPool({
-    connect: (reader) =>
+    connect: (received) =>
       new Promise((resolve, reject) => {
-        const socket = connect({ port, host: '127.0.0.1', noDelay: true, ...(reader && { onread: readInto(reader) }) });
+        const socket = connect({ port, host: '127.0.0.1', noDelay: true, ...(received && { onread: lent(received) }) });
         socket.once('error', reject);
         socket.once('connect', () => resolve(socket.removeListener('error', reject)));
       }),

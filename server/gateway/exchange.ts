@@ -111,7 +111,7 @@ export class Exchange implements UpstreamHandler {
     this.#received += bytes.length;
     switch (this.#state) {
       case 'buffering':
-        this.#held?.add(bytes, this.#sent);
+        this.#held?.add(bytes);
         break;
       case 'discarding':
         if (this.#received <= DISCARDED_RESPONSE) break;
@@ -121,7 +121,7 @@ export class Exchange implements UpstreamHandler {
         break;
       case 'streaming':
         this.#timer?.refresh();
-        if (writeLent(this.#call, bytes, this.#sent)) break;
+        if (writeLent(this.#call, bytes)) break;
         this.#sent?.pause();
         this.#waitForDrain();
         break;

@@ -145,7 +145,7 @@ test('every caller gets exactly its own bytes, whoever else is served meanwhile 
     );
   };
   await callAll(0, [1, 2], 24_000_000);
-  // On connections that long answers came over, some of which now have memory of their own.
+  // On connections that long answers came over.
   for (const turn of [1, 2, 3]) await callAll(turn, [1, 2, 3, 4], 1_048_577);
 });
 

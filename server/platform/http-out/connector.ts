@@ -3,7 +3,6 @@ import { type ConnectionOptions, connect as connectTls, createSecureContext, typ
 import { type FaultType, UpstreamFault } from './faults.ts';
 import { checkAddress } from './guard.ts';
 import { canonicalAddress } from './networks.ts';
-import { type Reader, readInto } from './read-memory.ts';
 import type { Lookup, PinnedAddress, Resolver } from './resolver.ts';
 
 /** PEM texts of one route. `ca` replaces the system roots; `cert` and `key` go together. */
@@ -11,8 +10,19 @@ export type TlsMaterial = { ca?: string | undefined; cert?: string | undefined; 
 
 export type Endpoint = { scheme: 'https' | 'http'; host: string; port: number; tls?: TlsMaterial | undefined };
 
-/** Opens a socket that gives what it reads to `reader`; without one the socket emits `data`. */
-export type Connect = (reader?: Reader) => Promise<Socket | TLSSocket>;
+/** Takes the bytes a socket reads. They are lent: the next read, of any socket, overwrites them. */
+export type Received = (bytes: Buffer) => void;
+
+/** Opens a socket that gives what it reads to `received`; without it the socket emits `data`. */
+export type Connect = (received?: Received) => Promise<Socket | TLSSocket>;
+
+/** Of one read, at most. */
+export const READ_BYTES = 128 * 1024;
+/**
+ * What every unencrypted socket reads into: one read is dealt with before the next, and a buffer of its own for each would be taken and thrown
+ * away a hundred thousand times a second.
+ */
+const READ_BUFFER = Buffer.allocUnsafeSlow(READ_BYTES);
 
 /**
  * Opens sockets to one endpoint: resolve and judge, connect to an address of that very answer, look at the peer address once more,
@@ -20,7 +30,7 @@ export type Connect = (reader?: Reader) => Promise<Socket | TLSSocket>;
  */
 export function createConnect(endpoint: Endpoint, resolver: Resolver, timeoutMs = 5_000): Connect {
   let context: SecureContext | undefined;
-  return async (reader) => {
+  return async (received) => {
     const { scheme, host, port } = endpoint;
     const lookup = await resolver.lookup(host, port);
     if (!lookup.ok) throw connectFault(lookup.reason === 'blocked' ? 'upstream_not_allowed' : 'upstream_unreachable', lookup.message);
@@ -33,11 +43,11 @@ export function createConnect(endpoint: Endpoint, resolver: Resolver, timeoutMs 
       lookup.addresses,
       timeoutMs,
       (peer) => isPinned(peer, lookup, resolver),
-      scheme === 'http' ? reader : undefined,
+      scheme === 'http' ? received : undefined,
     );
     if (context === undefined) return socket;
     const encrypted = await handshake(socket, host, context, timeoutMs);
-    if (reader) encrypted.on('data', (bytes: Buffer) => reader.received(bytes));
+    if (received) encrypted.on('data', received);
     return encrypted;
   };
 }
@@ -48,13 +58,13 @@ async function connectPinned(
   addresses: readonly PinnedAddress[],
   timeoutMs: number,
   allowed: (peer: string | undefined) => boolean,
-  reader: Reader | undefined,
+  received: Received | undefined,
 ): Promise<Socket> {
   const tries = addresses.slice(0, 2);
   let last: unknown;
   for (const target of tries) {
     try {
-      return await connectOne(target, timeoutMs / tries.length, allowed, reader);
+      return await connectOne(target, timeoutMs / tries.length, allowed, received);
     } catch (error) {
       if (error instanceof UpstreamFault) throw error;
       last = error;
@@ -67,13 +77,13 @@ function connectOne(
   { address, port }: PinnedAddress,
   timeoutMs: number,
   allowed: (peer: string | undefined) => boolean,
-  reader: Reader | undefined,
+  received: Received | undefined,
 ): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connectTcp({
       host: address,
       port,
-      ...(reader && { onread: readInto(reader) }),
+      ...(received && { onread: lent(received) }),
       autoSelectFamily: false,
       noDelay: true,
       keepAlive: true,
@@ -93,6 +103,15 @@ function connectOne(
     });
   });
 }
+
+/** Reads of one socket into the buffer of all, handed on by the slice. */
+export const lent = (received: Received) => ({
+  buffer: READ_BUFFER,
+  callback(bytes: number, buffer: Uint8Array) {
+    received((buffer as Buffer).subarray(0, bytes));
+    return true;
+  },
+});
 
 function isPinned(peer: string | undefined, lookup: Extract<Lookup, { ok: true }>, resolver: Resolver): boolean {
   const actual = peer === undefined ? undefined : canonicalAddress(peer);

@@ -99,7 +99,6 @@ export class OriginPool implements Carrier, ConnectionOwner {
   }
   pause(): void {}
   resume(): void {}
-  keep(): undefined {}
 
   #takeIdle(): UpstreamConnection | undefined {
     const now = performance.now();

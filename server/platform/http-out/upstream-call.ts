@@ -22,7 +22,7 @@ export type UpstreamRequest = {
 /** What becomes of a request. `onEnd` or `onFault` is the last and comes once; neither comes after `abort`, nor any before `send` returned. */
 export interface UpstreamHandler {
   onHead(status: number, headers: HeaderList, reason: string): void;
-  /** The bytes are lent: they are overwritten when this returns, unless `keep` was called. */
+  /** The bytes are lent: they are overwritten when the call returns. */
   onData(bytes: Buffer): void;
   onEnd(): void;
   onFault(fault: UpstreamFault): void;
@@ -31,7 +31,7 @@ export interface UpstreamHandler {
 }
 
 /** The connection that carries a call, or the queue it waits in. */
-export type Carrier = { abort(call: UpstreamCall): void; pause(): void; resume(): void; keep(): Buffer | undefined };
+export type Carrier = { abort(call: UpstreamCall): void; pause(): void; resume(): void };
 
 /** A request on its way, in the hands of who sent it. */
 export class UpstreamCall {
@@ -51,14 +51,6 @@ export class UpstreamCall {
   /** Gives the call up; a connection in the middle of it is closed. */
   abort(): void {
     this.carrier?.abort(this);
-  }
-
-  /**
-   * Inside `onData`: the memory its bytes are in, now the caller's to give back (`slabs.ts`); undefined: they must be copied. Bytes that were told
-   * of before are not in it.
-   */
-  keep(): Buffer | undefined {
-    return this.carrier?.keep();
   }
 
   /** Reads no more of the answer until `resume`, so that the upstream slows down. */

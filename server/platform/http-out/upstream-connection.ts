@@ -1,8 +1,7 @@
 import type { Socket } from 'node:net';
 import { freeBytes } from '../free-bytes.ts';
-import type { Connect } from './connector.ts';
+import { type Connect, READ_BYTES } from './connector.ts';
 import { classifyFault, UpstreamFault } from './faults.ts';
-import { READ_BYTES, ReadMemory } from './read-memory.ts';
 import { hasOddBody, requestHead } from './request-head.ts';
 import { type HeaderList, MalformedResponse, type ResponseEvents, ResponseParser } from './response-parser.ts';
 import type { BodySink, Carrier, UpstreamCall } from './upstream-call.ts';
@@ -23,8 +22,6 @@ export class UpstreamConnection implements Carrier, ResponseEvents, BodySink {
   readonly #owner: ConnectionOwner;
   readonly #host: string;
   readonly #parser = new ResponseParser(this);
-  readonly #memory = new ReadMemory();
-  #reading = false;
   #socket: Socket | undefined;
   #call: UpstreamCall | null = null;
   #served = 0;
@@ -46,7 +43,7 @@ export class UpstreamConnection implements Carrier, ResponseEvents, BodySink {
 
   /** Connects; rejects with UpstreamFault. The owner is told of the end of a connection that was opened, not of one that was not. */
   async open(connect: Connect, lend = true): Promise<void> {
-    const socket = await connect(lend ? { received: (bytes) => this.#received(bytes), memory: () => this.#memory.next() } : undefined);
+    const socket = await connect(lend ? (bytes) => this.#received(bytes) : undefined);
     this.#socket = socket;
     this.#encrypted = 'encrypted' in socket;
     this.bornAt = performance.now();
@@ -142,12 +139,7 @@ export class UpstreamConnection implements Carrier, ResponseEvents, BodySink {
   #upgraded: HeaderList | undefined;
 
   onData(bytes: Buffer): void {
-    if (bytes.length > ONE_WRITE) this.#memory.sawLong();
     this.#call?.handler.onData(bytes);
-  }
-
-  keep(): Buffer | undefined {
-    return this.#reading ? this.#memory.take() : undefined;
   }
 
   #received(bytes: Buffer): void {
@@ -155,9 +147,7 @@ export class UpstreamConnection implements Carrier, ResponseEvents, BodySink {
     if (this.#call === null) this.close();
     else
       this.#guarded(() => {
-        this.#reading = true;
         const used = this.#parser.push(bytes);
-        this.#reading = false; // what throws is the end of the connection
         if (!this.#parser.done || this.#call === null) return;
         if (this.#upgraded) this.#handOver(this.#upgraded, bytes.subarray(used));
         else this.#complete(used === bytes.length, this.#encrypted || bytes.length === READ_BYTES);
@@ -186,7 +176,6 @@ export class UpstreamConnection implements Carrier, ResponseEvents, BodySink {
     this.#call = null;
     call.carrier = null;
     this.#served++;
-    this.#memory.answerEnded();
     if (!clean || !keepAlive || !this.#sent || !this.alive || idleMs <= IDLE_MARGIN_MS) this.close();
     else {
       if (this.#paused) this.resume();
@@ -234,7 +223,6 @@ export class UpstreamConnection implements Carrier, ResponseEvents, BodySink {
   }
 
   #closed(): void {
-    this.#memory.release();
     this.#owner.closed(this);
     if (this.#call === null) return;
     const reused = this.#served > 0 && !this.#parser.started;
