@@ -1,5 +1,5 @@
-import { COLUMNS } from './columns.ts';
-import { copyLine, MESSAGE_HEAD, readCopyLine } from './copy.ts';
+import { COLUMNS, logLine } from './columns.ts';
+import { MESSAGE_HEAD, readCopyLine } from './copy.ts';
 import type { LogRow } from './row.ts';
 import { newTallies } from './tally.ts';
 
@@ -23,7 +23,7 @@ export function newBatch(memory: Buffer) {
 
   return {
     add(row: LogRow): void {
-      const line = copyLine(COLUMNS, row);
+      const line = logLine(row);
       const most = used + line.length * 3;
       if (most > bytes.length) bytes = enlarged(bytes, used, most);
       used += bytes.write(line, used);

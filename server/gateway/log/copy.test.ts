@@ -3,7 +3,9 @@ import test from 'node:test';
 import pg from 'pg';
 import { connection } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
-import { type CopyColumns, copyIn, copyLine, MESSAGE_HEAD, readCopyLine } from './copy.ts';
+import { COLUMNS, logLine } from './columns.ts';
+import { array, type CopyColumns, copyIn, MESSAGE_HEAD, readCopyLine, text, word } from './copy.ts';
+import type { LogRow } from './row.ts';
 
 await testDatabase();
 
@@ -15,8 +17,10 @@ const columns: CopyColumns<Thing> = [
   ['data', 'json'],
   ['flag', 'boolean'],
 ];
+const line = ({ id, text: some, list, data, flag }: Thing) =>
+  `${word(id)}\t${text(some)}\t${array(list)}\t${text(data && JSON.stringify(data))}\t${word(flag)}\n`;
 const copyRows = (client: pg.PoolClient, table: string, rows: readonly Thing[]) =>
-  copyIn(client, table, columns, Buffer.from(' '.repeat(MESSAGE_HEAD) + rows.map((row) => copyLine(columns, row)).join('')));
+  copyIn(client, table, columns, Buffer.from(' '.repeat(MESSAGE_HEAD) + rows.map(line).join('')));
 
 const hostile = [
   '',
@@ -64,7 +68,7 @@ test('every text comes back as it was copied, as a column, in a list and in JSON
     rows.push({ id: hostile.length, text: null, list: [], data: null, flag: null });
     await copyRows(client, 'things', rows);
     assert.deepEqual(await all(), rows);
-    for (const row of rows) assert.deepEqual(readCopyLine(columns, copyLine(columns, row).slice(0, -1)), row);
+    for (const row of rows) assert.deepEqual(readCopyLine(columns, line(row).slice(0, -1)), row);
   }));
 
 test('a batch the database refuses leaves nothing behind, rejects with its code, and the connection goes on', () =>
@@ -87,3 +91,19 @@ test('many thousand rows go in one statement', () =>
     await copyRows(client, 'things', rows);
     assert.equal((await all()).length, rows.length);
   }));
+
+test('every field of a log row is in its own column of the line, whatever callers and upstreams made of it', () => {
+  const free: ReadonlySet<string> = new Set(['path', 'route_name', 'client_name', 'user_agent', 'error_detail']);
+  const trace = { phases_ms: { inspect: 0.001 }, latency_phase: 'complete', request_headers: ['a'], response_headers: [], limits: {} };
+  const valueFor = ([name, kind]: (typeof COLUMNS)[number], i: number) => {
+    if (kind === 'number') return i;
+    if (kind === 'boolean') return i % 2 === 0;
+    if (kind === 'array') return [name, ...hostile];
+    if (kind === 'json') return trace;
+    return free.has(name) ? `${name}${hostile.join('')}` : name;
+  };
+  const row = Object.fromEntries(COLUMNS.map((column, i) => [column[0], valueFor(column, i)])) as unknown as LogRow;
+  assert.deepEqual(readCopyLine(COLUMNS, logLine(row).slice(0, -1)), row);
+  // A row that waited on the disk may be of a release that did not know every column.
+  assert.equal(logLine({} as LogRow), `${COLUMNS.map(() => '\\N').join('\t')}\n`);
+});

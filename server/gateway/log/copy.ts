@@ -3,18 +3,15 @@ import type { PoolClient, Submittable } from 'pg';
 
 // PostgreSQL's COPY, which takes a row at half the cost of any INSERT: most of an INSERT of many rows is taking its JSON or arrays apart.
 
-/**
- * A column's value: `word` for text that can hold nothing COPY or JSON would read otherwise, `json` for objects, `array` for lists of texts; an object
- * brings its own writer of JSON, in whose text nothing has to be escaped for COPY.
- */
-export type CopyColumn = 'word' | 'text' | 'number' | 'boolean' | 'array' | 'json' | { readonly toJson: (value: never) => string };
+/** What a column's value is read back as. */
+export type CopyColumn = 'text' | 'number' | 'boolean' | 'array' | 'json';
 export type CopyColumns<R extends object> = readonly (readonly [name: keyof R & string, kind: CopyColumn])[];
 
 /** Bytes the message that carries the lines has before them: its kind and its length (PostgreSQL protocol, CopyData). */
 export const MESSAGE_HEAD = 5;
 
 /**
- * Copies lines made by `copyLine` into a table, inside the client's transaction. Rejects with the database's error; then none of the rows is
+ * Copies lines of fields into a table, inside the client's transaction. Rejects with the database's error; then none of the rows is
  * there. `message` has room for its head before the lines; it is sent as it is, and nobody reads it any more when the promise is fulfilled.
  */
 export function copyIn<R extends object>(client: PoolClient, table: string, columns: CopyColumns<R>, message: Buffer): Promise<void> {
@@ -26,47 +23,32 @@ export function copyIn<R extends object>(client: PoolClient, table: string, colu
   });
 }
 
-/** A row in COPY's text format, with its line end. */
-export function copyLine<R extends object>(columns: CopyColumns<R>, row: R): string {
-  let line = '';
-  for (let i = 0; i < columns.length; i++) {
-    const [name, kind] = columns[i] as CopyColumns<R>[number];
-    line += (i === 0 ? '' : '\t') + field(row[name], kind);
-  }
-  return `${line}\n`;
-}
-
 /** The row a line was made of; what was undefined is null. */
 export function readCopyLine<R extends object>(columns: CopyColumns<R>, line: string): R {
   const fields = line.split('\t');
   return Object.fromEntries(columns.map(([name, kind], i) => [name, fieldValue(fields[i] as string, kind)])) as R;
 }
 
-/** A field in COPY's text format: `\N` for null, a backslash before what would end or change it. */
-function field(value: unknown, kind: CopyColumn): string {
-  if (value === null || value === undefined) return '\\N';
-  if (typeof value === 'string') return kind === 'word' ? value : escaped(value);
-  if (typeof kind === 'object') return kind.toJson(value as never);
-  if (kind === 'json') return escaped(JSON.stringify(value));
-  if (kind === 'array') return arrayOf(value as readonly string[]);
-  return String(value);
-}
+// A field in COPY's text format: `\N` for null, a backslash before what would end or change it.
+
+/** What can hold nothing COPY reads otherwise. */
+export const word = <T extends string | number | boolean>(value: T | null | undefined): T | '\\N' => value ?? '\\N';
+export const text = (value: string | null | undefined): string => (value === null || value === undefined ? '\\N' : escaped(value));
 
 function fieldValue(field: string, kind: CopyColumn): unknown {
   if (field === '\\N') return null;
-  const text = field.replace(/\\(.)/g, (_, c: string) => UNESCAPES[c] ?? c);
-  if (typeof kind === 'object') return JSON.parse(text);
+  const plain = field.replace(/\\(.)/g, (_, c: string) => UNESCAPES[c] ?? c);
   switch (kind) {
     case 'number':
-      return Number(text);
+      return Number(plain);
     case 'boolean':
-      return text === 'true';
+      return plain === 'true';
     case 'json':
-      return JSON.parse(text);
+      return JSON.parse(plain);
     case 'array':
-      return Array.from(text.matchAll(ELEMENT), ([, element = '']) => element.replace(/\\(.)/gs, '$1'));
+      return Array.from(plain.matchAll(ELEMENT), ([, element = '']) => element.replace(/\\(.)/gs, '$1'));
     default:
-      return text;
+      return plain;
   }
 }
 
@@ -77,7 +59,9 @@ const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '
 const UNESCAPES: Readonly<Record<string, string>> = { t: '\t', n: '\n', r: '\r' };
 
 /** An array literal with every element quoted, so that none is taken for NULL or for structure; escaped for COPY. */
-function arrayOf(items: readonly string[]): string {
+export function array(items: readonly string[] | null | undefined): string {
+  if (!items) return '\\N';
+  if (items.length === 0) return '{}';
   let elements = '';
   for (const item of items)
     elements += `${elements === '' ? '' : ','}"${PLAIN.test(item) ? item : escaped(item.replace(/["\\]/g, '\\$&'))}"`;
