@@ -44,7 +44,9 @@ try {
   const building = journeys.length > 0 && !name && nodeFiles.length > 0 ? buildWeb(10) : undefined;
   building?.catch(() => {}); // told below
   add(await runNodeTests(nodeFiles, { verbose: !all, name: name ? new RegExp(name) : undefined }));
+  if (all) console.log(`Node tests: ${elapsed()}`);
   await building;
+  if (all) console.log(`Build: ${elapsed()}`);
   if (journeys.length > 0 && !name) {
     const { runJourneys } = await import('./journeys.ts');
     add(await runJourneys(journeys, database));
@@ -55,9 +57,14 @@ try {
 } finally {
   await database.remove();
 }
-console.log(`\n${((performance.now() - started) / 1000).toFixed(0)} s`);
+console.log(`\n${elapsed()}`);
 console.log(`${totals.passed} passed, ${totals.failed} failed`);
 process.exit(totals.failed === 0 && totals.passed > 0 ? 0 : 1);
+
+/** Since the beginning. */
+function elapsed(): string {
+  return `${((performance.now() - started) / 1000).toFixed(0)} s`;
+}
 
 function add(counts: typeof totals): void {
   totals.passed += counts.passed;

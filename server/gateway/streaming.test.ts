@@ -116,7 +116,6 @@ test('every caller gets exactly its own bytes, whoever else is served meanwhile 
   const upstream = await startUpstream((req, res) => {
     const [, name = '', size = '', framing] = (req.url ?? '').slice(1).split('-');
     const body = bodyOf(name, Number(size));
-    if (framing === 'whole') return void res.setHeader('content-length', body.length).end(body);
     res.writeHead(200, framing === 'length' ? { 'content-length': body.length } : {});
     // In uneven pieces, so that reads of different calls come in between.
     for (let at = 0; at < body.length; at += 70_001) res.write(body.subarray(at, at + 70_001));
@@ -126,27 +125,18 @@ test('every caller gets exactly its own bytes, whoever else is served meanwhile 
   await served(running, w);
   // The largest do not fit into the buffers of a connection, so that parts of them wait in ours.
   const sizes = [1, 300, 16_384, 16_385, 65_536, 100_000, 1_048_576, 1_048_577, 24_000_000];
-  const callAll = (turn: number, rounds: readonly number[], largest: number) => {
-    const calls = rounds.flatMap((round) =>
-      sizes
-        .filter((size) => size <= largest)
-        .flatMap((size) =>
-          ['length', 'chunks', 'whole'].map((framing) => ({ name: `t${turn}r${round}s${size}${framing}`, size, framing })),
-        ),
-    );
-    return Promise.all(
-      calls.map(async ({ name, size, framing }, i) => {
-        const res = await open(`/own/x-${name}-${size}-${framing}`);
-        if (i % 3 !== 0) await sleep(200);
-        const chunks: Buffer[] = [];
-        for await (const chunk of res as AsyncIterable<Buffer>) chunks.push(chunk);
-        assert.ok(Buffer.concat(chunks).equals(bodyOf(name, size)), name);
-      }),
-    );
-  };
-  await callAll(0, [1, 2], 24_000_000);
-  // On connections that long answers came over.
-  for (const turn of [1, 2, 3]) await callAll(turn, [1, 2, 3, 4], 1_048_577);
+  const calls = [1, 2, 3].flatMap((round) =>
+    sizes.flatMap((size) => ['length', 'chunks'].map((framing) => ({ name: `r${round}s${size}${framing}`, size, framing }))),
+  );
+  await Promise.all(
+    calls.map(async ({ name, size, framing }, i) => {
+      const res = await open(`/own/x-${name}-${size}-${framing}`);
+      if (i % 3 !== 0) await sleep(300);
+      const chunks: Buffer[] = [];
+      for await (const chunk of res as AsyncIterable<Buffer>) chunks.push(chunk);
+      assert.ok(Buffer.concat(chunks).equals(bodyOf(name, size)), name);
+    }),
+  );
 });
 
 test('a large upload arrives whole, with its length when it was known and in chunks when not', async () => {

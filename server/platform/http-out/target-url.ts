@@ -97,8 +97,8 @@ export function parseTarget(url: string, settings: EgressSettings): TargetVerdic
   };
 }
 
-/** The next step of whoever has an upstream of their own on a private network, which is everybody at first. */
-const PRIVATE_OPENED_BY = 'the operator of this installation can open private ones with UPSTREAM_PRIVATE_ALLOWLIST';
+/** The next step of whoever has an upstream of their own on a private network, which is everybody at first. The same words for every address: they say nothing of it. */
+export const PRIVATE_OPENED_BY = 'the operator of this installation can open private ones with UPSTREAM_PRIVATE_ALLOWLIST';
 
 const VARIABLE = /\{\{\s*var:[A-Za-z0-9_.-]{1,128}\s*\}\}/g;
 
