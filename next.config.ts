@@ -12,7 +12,8 @@ const config: NextConfig = {
   turbopack: { root: import.meta.dirname },
   // `npm run dev`: React would wait for what the server says of a page over a socket, found by headers (x-nextjs-*) that our front door takes off
   // every call, and a navigation would never end. Without the channel the same comes with the page.
-  experimental: { reactDebugChannel: false },
+  // Pages are few: a worker more to collect them costs a small machine longer to begin than it saves.
+  experimental: { reactDebugChannel: false, cpus: 1 },
 };
 
 export default config;

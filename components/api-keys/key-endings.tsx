@@ -1,7 +1,6 @@
 'use client';
 
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import Link from 'next/link';
 import { useState } from 'react';
 import { useTraffic } from '#components/logs/use-traffic.ts';
 import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
@@ -13,6 +12,7 @@ import { ConfirmDanger } from '#components/ui/confirm-danger.tsx';
 import { Dialog } from '#components/ui/dialog.tsx';
 import { Field } from '#components/ui/field.tsx';
 import { textLink } from '#components/ui/layout.tsx';
+import Link from '#components/ui/link.tsx';
 import { counted, grouped } from '#components/ui/numbers.ts';
 import { Select } from '#components/ui/select.tsx';
 import { Time } from '#components/ui/time.tsx';

@@ -1,12 +1,12 @@
 'use client';
 
-import Link from 'next/link';
 import { useState } from 'react';
 import { usePath, useScope } from '#components/trpc/provider.tsx';
 import { Button } from '#components/ui/button.tsx';
 import { RadioCards } from '#components/ui/choices.tsx';
 import { Field } from '#components/ui/field.tsx';
 import { textLink } from '#components/ui/layout.tsx';
+import Link from '#components/ui/link.tsx';
 import { adviceOf, type Purpose, type Where } from './advice.ts';
 import { roleName } from './key-words.ts';
 

@@ -1,7 +1,6 @@
 'use client';
 
 import { Mail } from 'lucide-react';
-import Link from 'next/link';
 import { useState } from 'react';
 import { Controller } from 'react-hook-form';
 import { Button } from '#components/ui/button.tsx';
@@ -9,6 +8,7 @@ import { Checkbox } from '#components/ui/choices.tsx';
 import { Field } from '#components/ui/field.tsx';
 import { applyRefusal, Form, fieldError, insistOn, useZodForm } from '#components/ui/form.tsx';
 import { Input } from '#components/ui/input.tsx';
+import Link from '#components/ui/link.tsx';
 import type { RefusalView } from '#components/ui/refusal.ts';
 import { callAuth, go, type SignedIn } from './call.ts';
 import { CodeForm } from './code-form.tsx';

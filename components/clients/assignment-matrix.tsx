@@ -2,7 +2,6 @@
 
 import { useMutation, useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Waypoints } from 'lucide-react';
-import Link from 'next/link';
 import { useState } from 'react';
 import { useEnvironments } from '#components/secrets/places.ts';
 import { notifyRefused } from '#components/trpc/notify-refused.ts';
@@ -14,6 +13,7 @@ import { LinkButton } from '#components/ui/button.tsx';
 import { Checkbox } from '#components/ui/choices.tsx';
 import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
 import { FilterBar } from '#components/ui/filter-bar.tsx';
+import Link from '#components/ui/link.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { EmptyState } from '#components/ui/states.tsx';
 import type { Detail } from './words.ts';

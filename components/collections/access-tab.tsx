@@ -2,7 +2,6 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { DoorClosed, DoorOpen } from 'lucide-react';
-import Link from 'next/link';
 import type { ReactNode } from 'react';
 import { useEnvironments } from '#components/secrets/places.ts';
 import { usePath, useTRPC } from '#components/trpc/provider.tsx';
@@ -11,6 +10,7 @@ import { Badge } from '#components/ui/badge.tsx';
 import { cn } from '#components/ui/cn.ts';
 import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
 import { SectionCard, textLink } from '#components/ui/layout.tsx';
+import Link from '#components/ui/link.tsx';
 import { grouped } from '#components/ui/numbers.ts';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { type Access, type Entrance, keyMay, roleMay, whoGetsIn } from './access-words.ts';

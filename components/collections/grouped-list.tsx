@@ -2,7 +2,6 @@
 
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { FolderInput, GripVertical } from 'lucide-react';
-import Link from 'next/link';
 import { type ReactNode, useState } from 'react';
 import { notifyRefused } from '#components/trpc/notify-refused.ts';
 import { useTRPC } from '#components/trpc/provider.tsx';
@@ -13,6 +12,7 @@ import { cn } from '#components/ui/cn.ts';
 import { Menu } from '#components/ui/dropdown-menu.tsx';
 import { useFocusAfter } from '#components/ui/focus-after.ts';
 import { SectionCard } from '#components/ui/layout.tsx';
+import Link from '#components/ui/link.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import { CollectionMark } from './collection-mark.tsx';

@@ -2,7 +2,6 @@
 
 import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
 import { ArrowLeftRight, EqualNot, KeyRound } from 'lucide-react';
-import Link from 'next/link';
 import { parseAsBoolean, parseAsInteger, parseAsString, useQueryStates } from 'nuqs';
 import { Crumbs } from '#components/shell/crumbs.tsx';
 import { usePath, useTRPC } from '#components/trpc/provider.tsx';
@@ -13,6 +12,7 @@ import { Checkbox } from '#components/ui/choices.tsx';
 import { cn } from '#components/ui/cn.ts';
 import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
+import Link from '#components/ui/link.tsx';
 import { Pagination } from '#components/ui/pagination.tsx';
 import { Select } from '#components/ui/select.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';

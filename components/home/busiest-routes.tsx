@@ -1,8 +1,8 @@
 'use client';
 
-import Link from 'next/link';
 import { usePath } from '#components/trpc/provider.tsx';
 import { SectionCard } from '#components/ui/layout.tsx';
+import Link from '#components/ui/link.tsx';
 import { grouped, millis, shareOf } from '#components/ui/numbers.ts';
 
 type TopRoute = { route_id: string | null; name: string | null; count: number; errors: number; p95: number | null };

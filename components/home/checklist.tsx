@@ -2,13 +2,13 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { Circle, CircleCheck, X } from 'lucide-react';
-import Link from 'next/link';
 import { isDemo } from '#components/routes/host.ts';
 import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { useForbidden } from '#components/trpc/role.ts';
 import { Button, IconButton } from '#components/ui/button.tsx';
 import { cn } from '#components/ui/cn.ts';
 import { SectionCard } from '#components/ui/layout.tsx';
+import Link from '#components/ui/link.tsx';
 import { Progress } from '#components/ui/progress.tsx';
 import { useStored } from '#components/ui/stored.ts';
 

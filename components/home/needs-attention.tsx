@@ -2,13 +2,13 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { CalendarClock, ChevronRight, Gauge, KeyRound, type LucideIcon, RotateCw, Waypoints } from 'lucide-react';
-import Link from 'next/link';
 import type { ReactNode } from 'react';
 import { healthOf } from '#components/secrets/state-of.ts';
 import { LIMIT_WORDS } from '#components/settings/words.ts';
 import { usePlan } from '#components/trpc/plan.tsx';
 import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { SectionCard } from '#components/ui/layout.tsx';
+import Link from '#components/ui/link.tsx';
 import { grouped } from '#components/ui/numbers.ts';
 import { Time } from '#components/ui/time.tsx';
 import { failingRoutes, fullLimits, type TopRoute } from './attention.ts';

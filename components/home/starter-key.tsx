@@ -2,7 +2,6 @@
 
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { KeyRound } from 'lucide-react';
-import Link from 'next/link';
 import { useEffect, useRef, useState } from 'react';
 import type { z } from 'zod';
 import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
@@ -10,6 +9,7 @@ import { MutationError } from '#components/trpc/query-error.tsx';
 import { useForbidden } from '#components/trpc/role.ts';
 import { Button } from '#components/ui/button.tsx';
 import { textLink } from '#components/ui/layout.tsx';
+import Link from '#components/ui/link.tsx';
 import type { StarterKeyAnswer } from '#server/domain/signup/schema.ts';
 
 type Taken = z.output<typeof StarterKeyAnswer>;

@@ -2,12 +2,12 @@
 
 import type { inferRouterOutputs } from '@trpc/server';
 import { Check, KeyRound } from 'lucide-react';
-import Link from 'next/link';
 import { CallThis } from '#components/routes/call-this.tsx';
 import { usePath } from '#components/trpc/provider.tsx';
 import { Badge } from '#components/ui/badge.tsx';
 import { Button, LinkButton } from '#components/ui/button.tsx';
 import { SectionCard, textLink } from '#components/ui/layout.tsx';
+import Link from '#components/ui/link.tsx';
 import { counted } from '#components/ui/numbers.ts';
 import type { AppRouter } from '#server/trpc/root.ts';
 

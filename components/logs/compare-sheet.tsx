@@ -2,7 +2,6 @@
 
 import { useQueries } from '@tanstack/react-query';
 import { Equal, EqualNot } from 'lucide-react';
-import Link from 'next/link';
 import { useState } from 'react';
 import { usePath, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
@@ -11,6 +10,7 @@ import { Switch } from '#components/ui/choices.tsx';
 import { cn } from '#components/ui/cn.ts';
 import { CopyButton } from '#components/ui/copy.tsx';
 import { textLink } from '#components/ui/layout.tsx';
+import Link from '#components/ui/link.tsx';
 import { counted } from '#components/ui/numbers.ts';
 import { Sheet } from '#components/ui/sheet.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';

@@ -1,8 +1,8 @@
 'use client';
 
-import Link from 'next/link';
 import { usePath } from '#components/trpc/provider.tsx';
 import { cn } from '#components/ui/cn.ts';
+import Link from '#components/ui/link.tsx';
 import { grouped, shareOf } from '#components/ui/numbers.ts';
 import { Sparkline } from '#components/ui/sparkline.tsx';
 import type { Figures } from './use-figures.ts';

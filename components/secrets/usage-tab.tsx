@@ -2,13 +2,13 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { Waypoints } from 'lucide-react';
-import Link from 'next/link';
 import { usePath, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { Badge } from '#components/ui/badge.tsx';
 import { Callout } from '#components/ui/callout.tsx';
 import { DataTable } from '#components/ui/data-table.tsx';
 import { textLink } from '#components/ui/layout.tsx';
+import Link from '#components/ui/link.tsx';
 import { grouped } from '#components/ui/numbers.ts';
 import { Stat } from '#components/ui/stat.tsx';
 import { EmptyState } from '#components/ui/states.tsx';

@@ -2,7 +2,6 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { Check, Lock } from 'lucide-react';
-import Link from 'next/link';
 import { useState } from 'react';
 import { usePlan } from '#components/trpc/plan.tsx';
 import { useScope, useTRPC } from '#components/trpc/provider.tsx';
@@ -11,6 +10,7 @@ import { Badge } from '#components/ui/badge.tsx';
 import { Callout } from '#components/ui/callout.tsx';
 import { KeyValueList } from '#components/ui/key-value.tsx';
 import { Page, PageHeader, SectionCard, Split, textLink } from '#components/ui/layout.tsx';
+import Link from '#components/ui/link.tsx';
 import { Meter } from '#components/ui/meter.tsx';
 import { grouped } from '#components/ui/numbers.ts';
 import { Skeleton } from '#components/ui/skeleton.tsx';

@@ -1,9 +1,9 @@
 'use client';
 
 import { ChevronRight } from 'lucide-react';
-import Link from 'next/link';
 import { usePathname } from 'next/navigation';
 import { createContext, type ReactNode, useContext, useEffect, useState } from 'react';
+import Link from '#components/ui/link.tsx';
 import { activeItem, hrefOf, type Place } from './navigation.ts';
 
 export type Crumb = { label: string; href?: string };

@@ -1,10 +1,10 @@
 'use client';
 
 import { ChevronRight, Lock } from 'lucide-react';
-import Link from 'next/link';
 import { useId } from 'react';
 import { usePreferences } from '#components/theme/preferences-provider.tsx';
 import { cn } from '#components/ui/cn.ts';
+import Link from '#components/ui/link.tsx';
 import { onDemand } from '#components/ui/on-demand.ts';
 import { Tooltip } from '#components/ui/tooltip.tsx';
 import { RAIL_GROUPS } from '#server/domain/people/places.shared.ts';

@@ -1,8 +1,8 @@
 'use client';
 
 import { cva, type VariantProps } from 'class-variance-authority';
-import Link from 'next/link';
 import { type ComponentProps, type MouseEvent, type ReactNode, useId } from 'react';
+import Link from '#components/ui/link.tsx';
 import { cn } from './cn.ts';
 import { ariaKeys, useWorkingKeys } from './hotkeys.ts';
 import { Kbd } from './kbd.tsx';

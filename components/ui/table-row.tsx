@@ -1,8 +1,8 @@
 'use client';
 
 import { MoreHorizontal } from 'lucide-react';
-import Link from 'next/link';
 import type { ReactNode } from 'react';
+import Link from '#components/ui/link.tsx';
 import { IconButton } from './button.tsx';
 import { Checkbox } from './choices.tsx';
 import { cn } from './cn.ts';

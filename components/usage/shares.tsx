@@ -1,9 +1,9 @@
 'use client';
 
-import Link from 'next/link';
 import { type ReactNode, useState } from 'react';
 import { Button } from '#components/ui/button.tsx';
 import { textLink } from '#components/ui/layout.tsx';
+import Link from '#components/ui/link.tsx';
 import { grouped, shareOf } from '#components/ui/numbers.ts';
 
 export type Share = { id: string | null; name: string | null; calls: number; errors: number; counted: number };

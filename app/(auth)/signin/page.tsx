@@ -1,10 +1,10 @@
 import type { Metadata } from 'next';
 import { headers } from 'next/headers';
-import Link from 'next/link';
 import { redirect } from 'next/navigation';
 import { isOwnPath } from '#components/auth/call.ts';
 import { SignInForm } from '#components/auth/sign-in-form.tsx';
 import { AuthLayout } from '#components/shell/auth-layout.tsx';
+import Link from '#components/ui/link.tsx';
 import { personOf } from '#server/trpc/session.ts';
 
 export const metadata: Metadata = { title: 'Sign in' };

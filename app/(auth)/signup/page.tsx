@@ -1,9 +1,9 @@
 import type { Metadata } from 'next';
 import { headers } from 'next/headers';
-import Link from 'next/link';
 import { redirect } from 'next/navigation';
 import { SignUpForm } from '#components/auth/sign-up-form.tsx';
 import { AuthLayout } from '#components/shell/auth-layout.tsx';
+import Link from '#components/ui/link.tsx';
 import { personOf } from '#server/trpc/session.ts';
 
 export const metadata: Metadata = { title: 'Sign up' };
