@@ -12,7 +12,7 @@ import { ConfirmDanger } from '#components/ui/confirm-danger.tsx';
 import { Dialog } from '#components/ui/dialog.tsx';
 import { Field } from '#components/ui/field.tsx';
 import { textLink } from '#components/ui/layout.tsx';
-import Link from '#components/ui/link.tsx';
+import { Link } from '#components/ui/link.tsx';
 import { counted, grouped } from '#components/ui/numbers.ts';
 import { Select } from '#components/ui/select.tsx';
 import { Time } from '#components/ui/time.tsx';

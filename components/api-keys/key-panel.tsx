@@ -10,7 +10,7 @@ import { Button } from '#components/ui/button.tsx';
 import { KeyValueList } from '#components/ui/key-value.tsx';
 import { textLink } from '#components/ui/layout.tsx';
 import { lazyTab } from '#components/ui/lazily.tsx';
-import Link from '#components/ui/link.tsx';
+import { Link } from '#components/ui/link.tsx';
 import { Sheet } from '#components/ui/sheet.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { Segmented } from '#components/ui/tabs.tsx';

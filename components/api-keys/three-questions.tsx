@@ -6,7 +6,7 @@ import { Button } from '#components/ui/button.tsx';
 import { RadioCards } from '#components/ui/choices.tsx';
 import { Field } from '#components/ui/field.tsx';
 import { textLink } from '#components/ui/layout.tsx';
-import Link from '#components/ui/link.tsx';
+import { Link } from '#components/ui/link.tsx';
 import { adviceOf, type Purpose, type Where } from './advice.ts';
 import { roleName } from './key-words.ts';
 

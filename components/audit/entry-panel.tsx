@@ -10,7 +10,7 @@ import { CopyButton } from '#components/ui/copy.tsx';
 import { type Json, JsonView } from '#components/ui/json-view.tsx';
 import { KeyValueList } from '#components/ui/key-value.tsx';
 import { textLink } from '#components/ui/layout.tsx';
-import Link from '#components/ui/link.tsx';
+import { Link } from '#components/ui/link.tsx';
 import { Sheet } from '#components/ui/sheet.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { Time } from '#components/ui/time.tsx';

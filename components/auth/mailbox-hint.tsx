@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from 'react';
 import { Callout } from '#components/ui/callout.tsx';
-import Link from '#components/ui/link.tsx';
+import { Link } from '#components/ui/link.tsx';
 import { callAuth } from './call.ts';
 
 /** On an installation that sends no mail: where its mails are to be read. Shows nothing anywhere else. */

@@ -8,7 +8,7 @@ import { Checkbox } from '#components/ui/choices.tsx';
 import { Field } from '#components/ui/field.tsx';
 import { applyRefusal, Form, fieldError, insistOn, useZodForm } from '#components/ui/form.tsx';
 import { Input } from '#components/ui/input.tsx';
-import Link from '#components/ui/link.tsx';
+import { Link } from '#components/ui/link.tsx';
 import type { RefusalView } from '#components/ui/refusal.ts';
 import { callAuth, go, type SignedIn } from './call.ts';
 import { CodeForm } from './code-form.tsx';

@@ -2,7 +2,7 @@ import { Rss } from 'lucide-react';
 import { Wordmark } from '#components/shell/mark.tsx';
 import { LinkButton } from '#components/ui/button.tsx';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
-import Link from '#components/ui/link.tsx';
+import { Link } from '#components/ui/link.tsx';
 import { CHANGELOG, CHANGELOG_AREAS } from '#server/domain/changelog/entries.shared.ts';
 import { areaWords, EntryList } from './entry-list.tsx';
 

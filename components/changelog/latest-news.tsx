@@ -1,6 +1,6 @@
 import { LinkButton } from '#components/ui/button.tsx';
 import { SectionCard } from '#components/ui/layout.tsx';
-import Link from '#components/ui/link.tsx';
+import { Link } from '#components/ui/link.tsx';
 import { CHANGELOG } from '#server/domain/changelog/entries.shared.ts';
 
 const SHOWN = 3;

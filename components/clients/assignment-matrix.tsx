@@ -13,7 +13,7 @@ import { LinkButton } from '#components/ui/button.tsx';
 import { Checkbox } from '#components/ui/choices.tsx';
 import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
 import { FilterBar } from '#components/ui/filter-bar.tsx';
-import Link from '#components/ui/link.tsx';
+import { Link } from '#components/ui/link.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { EmptyState } from '#components/ui/states.tsx';
 import type { Detail } from './words.ts';

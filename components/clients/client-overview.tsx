@@ -12,7 +12,7 @@ import { QueryError } from '#components/trpc/query-error.tsx';
 import { KeyValueList } from '#components/ui/key-value.tsx';
 import { SectionCard, Split, textLink } from '#components/ui/layout.tsx';
 import { lazyPart } from '#components/ui/lazily.tsx';
-import Link from '#components/ui/link.tsx';
+import { Link } from '#components/ui/link.tsx';
 import { counted, grouped, millis, shareOf } from '#components/ui/numbers.ts';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { Stat } from '#components/ui/stat.tsx';

@@ -10,7 +10,7 @@ import { Badge } from '#components/ui/badge.tsx';
 import { cn } from '#components/ui/cn.ts';
 import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
 import { SectionCard, textLink } from '#components/ui/layout.tsx';
-import Link from '#components/ui/link.tsx';
+import { Link } from '#components/ui/link.tsx';
 import { grouped } from '#components/ui/numbers.ts';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { type Access, type Entrance, keyMay, roleMay, whoGetsIn } from './access-words.ts';

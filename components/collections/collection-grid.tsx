@@ -14,7 +14,7 @@ import { FilterBar } from '#components/ui/filter-bar.tsx';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
 import { lazily, whenOpen } from '#components/ui/lazily.tsx';
-import Link from '#components/ui/link.tsx';
+import { Link } from '#components/ui/link.tsx';
 import { counted, grouped, shareOf } from '#components/ui/numbers.ts';
 import { Pagination } from '#components/ui/pagination.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';

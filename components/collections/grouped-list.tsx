@@ -12,7 +12,7 @@ import { cn } from '#components/ui/cn.ts';
 import { Menu } from '#components/ui/dropdown-menu.tsx';
 import { useFocusAfter } from '#components/ui/focus-after.ts';
 import { SectionCard } from '#components/ui/layout.tsx';
-import Link from '#components/ui/link.tsx';
+import { Link } from '#components/ui/link.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import { CollectionMark } from './collection-mark.tsx';

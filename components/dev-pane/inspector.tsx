@@ -10,7 +10,7 @@ import { CopyText } from '#components/ui/copy.tsx';
 import { Field } from '#components/ui/field.tsx';
 import { Input } from '#components/ui/input.tsx';
 import { textLink } from '#components/ui/layout.tsx';
-import Link from '#components/ui/link.tsx';
+import { Link } from '#components/ui/link.tsx';
 import { useSettledText } from '#components/ui/settled.ts';
 import { TestChip } from '#components/ui/test-band.tsx';
 import type { InspectedKind } from '#server/domain/search/schema.ts';

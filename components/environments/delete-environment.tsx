@@ -6,7 +6,7 @@ import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { refusalOf } from '#components/trpc/refusal.ts';
 import { ConfirmDanger } from '#components/ui/confirm-danger.tsx';
 import { textLink } from '#components/ui/layout.tsx';
-import Link from '#components/ui/link.tsx';
+import { Link } from '#components/ui/link.tsx';
 import { counted, grouped } from '#components/ui/numbers.ts';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import type { EnvironmentRow } from './environment-form.tsx';

@@ -12,7 +12,7 @@ import { Checkbox } from '#components/ui/choices.tsx';
 import { cn } from '#components/ui/cn.ts';
 import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
-import Link from '#components/ui/link.tsx';
+import { Link } from '#components/ui/link.tsx';
 import { Pagination } from '#components/ui/pagination.tsx';
 import { Select } from '#components/ui/select.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';

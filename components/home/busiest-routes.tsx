@@ -2,7 +2,7 @@
 
 import { usePath } from '#components/trpc/provider.tsx';
 import { SectionCard } from '#components/ui/layout.tsx';
-import Link from '#components/ui/link.tsx';
+import { Link } from '#components/ui/link.tsx';
 import { grouped, millis, shareOf } from '#components/ui/numbers.ts';
 
 type TopRoute = { route_id: string | null; name: string | null; count: number; errors: number; p95: number | null };

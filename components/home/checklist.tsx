@@ -8,7 +8,7 @@ import { useForbidden } from '#components/trpc/role.ts';
 import { Button, IconButton } from '#components/ui/button.tsx';
 import { cn } from '#components/ui/cn.ts';
 import { SectionCard } from '#components/ui/layout.tsx';
-import Link from '#components/ui/link.tsx';
+import { Link } from '#components/ui/link.tsx';
 import { Progress } from '#components/ui/progress.tsx';
 import { useStored } from '#components/ui/stored.ts';
 

@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import { reasonOf } from '#components/logs/refusal-reasons.ts';
 import { Badge, HttpStatus } from '#components/ui/badge.tsx';
 import { SectionCard } from '#components/ui/layout.tsx';
-import Link from '#components/ui/link.tsx';
+import { Link } from '#components/ui/link.tsx';
 import { grouped } from '#components/ui/numbers.ts';
 import { Time } from '#components/ui/time.tsx';
 import type { LogFailures } from '#server/domain/request-logs/figures.schema.ts';

@@ -8,7 +8,7 @@ import { LIMIT_WORDS } from '#components/settings/words.ts';
 import { usePlan } from '#components/trpc/plan.tsx';
 import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { SectionCard } from '#components/ui/layout.tsx';
-import Link from '#components/ui/link.tsx';
+import { Link } from '#components/ui/link.tsx';
 import { grouped } from '#components/ui/numbers.ts';
 import { Time } from '#components/ui/time.tsx';
 import { failingRoutes, fullLimits, type TopRoute } from './attention.ts';

@@ -9,7 +9,7 @@ import { MutationError } from '#components/trpc/query-error.tsx';
 import { useForbidden } from '#components/trpc/role.ts';
 import { Button } from '#components/ui/button.tsx';
 import { textLink } from '#components/ui/layout.tsx';
-import Link from '#components/ui/link.tsx';
+import { Link } from '#components/ui/link.tsx';
 import type { StarterKeyAnswer } from '#server/domain/signup/schema.ts';
 
 type Taken = z.output<typeof StarterKeyAnswer>;

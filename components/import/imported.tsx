@@ -7,7 +7,7 @@ import { usePath } from '#components/trpc/provider.tsx';
 import { Badge } from '#components/ui/badge.tsx';
 import { Button, LinkButton } from '#components/ui/button.tsx';
 import { SectionCard, textLink } from '#components/ui/layout.tsx';
-import Link from '#components/ui/link.tsx';
+import { Link } from '#components/ui/link.tsx';
 import { counted } from '#components/ui/numbers.ts';
 import type { AppRouter } from '#server/trpc/root.ts';
 

@@ -10,7 +10,7 @@ import { Switch } from '#components/ui/choices.tsx';
 import { cn } from '#components/ui/cn.ts';
 import { CopyButton } from '#components/ui/copy.tsx';
 import { textLink } from '#components/ui/layout.tsx';
-import Link from '#components/ui/link.tsx';
+import { Link } from '#components/ui/link.tsx';
 import { counted } from '#components/ui/numbers.ts';
 import { Sheet } from '#components/ui/sheet.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';

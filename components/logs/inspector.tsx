@@ -10,7 +10,7 @@ import { Callout } from '#components/ui/callout.tsx';
 import { CopyButton, CopyText } from '#components/ui/copy.tsx';
 import { KeyValueList } from '#components/ui/key-value.tsx';
 import { textLink } from '#components/ui/layout.tsx';
-import Link from '#components/ui/link.tsx';
+import { Link } from '#components/ui/link.tsx';
 import { PhaseBar } from '#components/ui/phase-bar.tsx';
 import { Sheet } from '#components/ui/sheet.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';

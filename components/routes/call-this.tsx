@@ -6,7 +6,7 @@ import { LANGUAGES } from '#components/shell/languages.ts';
 import { usePath, useScope } from '#components/trpc/provider.tsx';
 import { CodeBlock, type Snippet } from '#components/ui/code-block.tsx';
 import { textLink } from '#components/ui/layout.tsx';
-import Link from '#components/ui/link.tsx';
+import { Link } from '#components/ui/link.tsx';
 import { onDemand } from '#components/ui/on-demand.ts';
 import { Segmented } from '#components/ui/tabs.tsx';
 import { addressings, type CallSnippet } from './addressing.ts';

@@ -9,7 +9,7 @@ import { useForbidden } from '#components/trpc/role.ts';
 import { Button } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
 import { textLink } from '#components/ui/layout.tsx';
-import Link from '#components/ui/link.tsx';
+import { Link } from '#components/ui/link.tsx';
 import { grouped } from '#components/ui/numbers.ts';
 import { notifyDone } from '#components/ui/toaster.tsx';
 

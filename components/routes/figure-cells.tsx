@@ -2,7 +2,7 @@
 
 import { usePath } from '#components/trpc/provider.tsx';
 import { cn } from '#components/ui/cn.ts';
-import Link from '#components/ui/link.tsx';
+import { Link } from '#components/ui/link.tsx';
 import { grouped, shareOf } from '#components/ui/numbers.ts';
 import { Sparkline } from '#components/ui/sparkline.tsx';
 import type { Figures } from './use-figures.ts';

@@ -5,7 +5,7 @@ import { useScope } from '#components/trpc/provider.tsx';
 import { Status } from '#components/ui/badge.tsx';
 import { Button, LinkButton } from '#components/ui/button.tsx';
 import { SectionCard, textLink } from '#components/ui/layout.tsx';
-import Link from '#components/ui/link.tsx';
+import { Link } from '#components/ui/link.tsx';
 import { grouped } from '#components/ui/numbers.ts';
 import { ValuesToFill } from './values-to-fill.tsx';
 import { countedKind, type Item, KINDS, type Plan, pageOf, spaceWord } from './words.ts';

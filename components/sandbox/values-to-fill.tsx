@@ -3,7 +3,7 @@
 import { useScope } from '#components/trpc/provider.tsx';
 import { Callout } from '#components/ui/callout.tsx';
 import { textLink } from '#components/ui/layout.tsx';
-import Link from '#components/ui/link.tsx';
+import { Link } from '#components/ui/link.tsx';
 import { type Plan, spaceWord } from './words.ts';
 
 /** Secrets that are there and have no value yet, each with the way to store it; nothing when there are none. */

@@ -7,7 +7,7 @@ import { useForbidden } from '#components/trpc/role.ts';
 import { Button } from '#components/ui/button.tsx';
 import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
 import { lazily } from '#components/ui/lazily.tsx';
-import Link from '#components/ui/link.tsx';
+import { Link } from '#components/ui/link.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { Time } from '#components/ui/time.tsx';
 import type { useEnvironments } from './places.ts';

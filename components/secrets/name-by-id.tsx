@@ -6,7 +6,7 @@ import { MutationError } from '#components/trpc/query-error.tsx';
 import { useForbidden } from '#components/trpc/role.ts';
 import { Button } from '#components/ui/button.tsx';
 import { textLink } from '#components/ui/layout.tsx';
-import Link from '#components/ui/link.tsx';
+import { Link } from '#components/ui/link.tsx';
 import { counted } from '#components/ui/numbers.ts';
 import { notifyDone } from '#components/ui/toaster.tsx';
 

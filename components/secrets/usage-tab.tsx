@@ -8,7 +8,7 @@ import { Badge } from '#components/ui/badge.tsx';
 import { Callout } from '#components/ui/callout.tsx';
 import { DataTable } from '#components/ui/data-table.tsx';
 import { textLink } from '#components/ui/layout.tsx';
-import Link from '#components/ui/link.tsx';
+import { Link } from '#components/ui/link.tsx';
 import { grouped } from '#components/ui/numbers.ts';
 import { Stat } from '#components/ui/stat.tsx';
 import { EmptyState } from '#components/ui/states.tsx';

@@ -10,7 +10,7 @@ import { Badge } from '#components/ui/badge.tsx';
 import { Callout } from '#components/ui/callout.tsx';
 import { KeyValueList } from '#components/ui/key-value.tsx';
 import { Page, PageHeader, SectionCard, Split, textLink } from '#components/ui/layout.tsx';
-import Link from '#components/ui/link.tsx';
+import { Link } from '#components/ui/link.tsx';
 import { Meter } from '#components/ui/meter.tsx';
 import { grouped } from '#components/ui/numbers.ts';
 import { Skeleton } from '#components/ui/skeleton.tsx';

@@ -3,7 +3,7 @@
 import { ChevronRight } from 'lucide-react';
 import { usePathname } from 'next/navigation';
 import { createContext, type ReactNode, useContext, useEffect, useState } from 'react';
-import Link from '#components/ui/link.tsx';
+import { Link } from '#components/ui/link.tsx';
 import { activeItem, hrefOf, type Place } from './navigation.ts';
 
 export type Crumb = { label: string; href?: string };

@@ -4,7 +4,7 @@ import { ChevronRight, Lock } from 'lucide-react';
 import { useId } from 'react';
 import { usePreferences } from '#components/theme/preferences-provider.tsx';
 import { cn } from '#components/ui/cn.ts';
-import Link from '#components/ui/link.tsx';
+import { Link } from '#components/ui/link.tsx';
 import { onDemand } from '#components/ui/on-demand.ts';
 import { Tooltip } from '#components/ui/tooltip.tsx';
 import { RAIL_GROUPS } from '#server/domain/people/places.shared.ts';

@@ -6,7 +6,7 @@ import type { ReactNode } from 'react';
 import { usePreferences } from '#components/theme/preferences-provider.tsx';
 import { IconButton } from '#components/ui/button.tsx';
 import { cn } from '#components/ui/cn.ts';
-import Link from '#components/ui/link.tsx';
+import { Link } from '#components/ui/link.tsx';
 import { arranged } from './arrangement.ts';
 import { Mark, Wordmark } from './mark.tsx';
 import { activeItem, type Place } from './navigation.ts';

@@ -3,7 +3,7 @@
 import { Dialog } from '#components/ui/dialog.tsx';
 import { type Hotkey, useListedHotkeys } from '#components/ui/hotkeys.ts';
 import { Kbd } from '#components/ui/kbd.tsx';
-import Link from '#components/ui/link.tsx';
+import { Link } from '#components/ui/link.tsx';
 
 /** The keys that work on this page now, over it. */
 export function ShortcutSheet({ open, onOpenChange }: { open: boolean; onOpenChange: (open: boolean) => void }) {

@@ -4,7 +4,7 @@ import { History, X } from 'lucide-react';
 import { useState } from 'react';
 import { remember } from '#components/theme/appearance-provider.tsx';
 import { IconButton } from '#components/ui/button.tsx';
-import Link from '#components/ui/link.tsx';
+import { Link } from '#components/ui/link.tsx';
 import { Time } from '#components/ui/time.tsx';
 import { SHRINKING_COOKIE, type Shrinking, shrinkingMark, shrinkingWords } from './shrinking-words.ts';
 

@@ -6,7 +6,7 @@ import { forbiddenTo } from '#components/roles/forbidden-to.ts';
 import { useScope } from '#components/trpc/provider.tsx';
 import { cn } from '#components/ui/cn.ts';
 import { Kbd } from '#components/ui/kbd.tsx';
-import Link from '#components/ui/link.tsx';
+import { Link } from '#components/ui/link.tsx';
 import type { Space } from '#components/ui/test-band.tsx';
 import { Tooltip } from '#components/ui/tooltip.tsx';
 import { hrefInSpace, type Place } from './navigation.ts';

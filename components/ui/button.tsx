@@ -2,7 +2,7 @@
 
 import { cva, type VariantProps } from 'class-variance-authority';
 import { type ComponentProps, type MouseEvent, type ReactNode, useId } from 'react';
-import Link from '#components/ui/link.tsx';
+import { Link } from '#components/ui/link.tsx';
 import { cn } from './cn.ts';
 import { ariaKeys, useWorkingKeys } from './hotkeys.ts';
 import { Kbd } from './kbd.tsx';

@@ -1,6 +1,6 @@
 import { ExternalLink } from 'lucide-react';
 import type { ReactNode } from 'react';
-import Link from '#components/ui/link.tsx';
+import { Link } from '#components/ui/link.tsx';
 import { cn } from './cn.ts';
 import { Meter } from './meter.tsx';
 import { grouped } from './numbers.ts';

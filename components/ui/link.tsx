@@ -7,7 +7,7 @@ import { type ComponentProps, useState } from 'react';
  * A link inside the dashboard, whose page is fetched once a pointer, a finger or the focus is on it. Left to itself the framework fetches every page that a
  * link in view leads to: forty calls to the server for each page that somebody opens.
  */
-export default function Link({ onPointerEnter, onFocus, prefetch, ...rest }: ComponentProps<typeof NextLink>) {
+export function Link({ onPointerEnter, onFocus, prefetch, ...rest }: ComponentProps<typeof NextLink>) {
   const [meant, setMeant] = useState(false);
   return (
     <NextLink

@@ -3,7 +3,7 @@
 import { Menu as Base } from '@base-ui/react/menu';
 import { Check } from 'lucide-react';
 import { type ReactNode, useEffect, useRef } from 'react';
-import Link from '#components/ui/link.tsx';
+import { Link } from '#components/ui/link.tsx';
 import { cn } from './cn.ts';
 import { Kbd } from './kbd.tsx';
 import { useLayerHost } from './layer-host.ts';

@@ -2,7 +2,7 @@
 
 import { MoreHorizontal } from 'lucide-react';
 import type { ReactNode } from 'react';
-import Link from '#components/ui/link.tsx';
+import { Link } from '#components/ui/link.tsx';
 import { IconButton } from './button.tsx';
 import { Checkbox } from './choices.tsx';
 import { cn } from './cn.ts';

@@ -1,7 +1,7 @@
 'use client';
 
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef } from 'react';
-import Link from '#components/ui/link.tsx';
+import { Link } from '#components/ui/link.tsx';
 import { cn } from './cn.ts';
 
 export type TabLink = {

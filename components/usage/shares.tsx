@@ -3,7 +3,7 @@
 import { type ReactNode, useState } from 'react';
 import { Button } from '#components/ui/button.tsx';
 import { textLink } from '#components/ui/layout.tsx';
-import Link from '#components/ui/link.tsx';
+import { Link } from '#components/ui/link.tsx';
 import { grouped, shareOf } from '#components/ui/numbers.ts';
 
 export type Share = { id: string | null; name: string | null; calls: number; errors: number; counted: number };

@@ -1,7 +1,7 @@
 import type { Metadata } from 'next';
 import { ForgotForm } from '#components/auth/password-forms.tsx';
 import { AuthLayout } from '#components/shell/auth-layout.tsx';
-import Link from '#components/ui/link.tsx';
+import { Link } from '#components/ui/link.tsx';
 
 export const metadata: Metadata = { title: 'Reset password' };
 

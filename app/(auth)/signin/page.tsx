@@ -4,7 +4,7 @@ import { redirect } from 'next/navigation';
 import { isOwnPath } from '#components/auth/call.ts';
 import { SignInForm } from '#components/auth/sign-in-form.tsx';
 import { AuthLayout } from '#components/shell/auth-layout.tsx';
-import Link from '#components/ui/link.tsx';
+import { Link } from '#components/ui/link.tsx';
 import { personOf } from '#server/trpc/session.ts';
 
 export const metadata: Metadata = { title: 'Sign in' };

@@ -3,7 +3,7 @@ import { headers } from 'next/headers';
 import { redirect } from 'next/navigation';
 import { SignUpForm } from '#components/auth/sign-up-form.tsx';
 import { AuthLayout } from '#components/shell/auth-layout.tsx';
-import Link from '#components/ui/link.tsx';
+import { Link } from '#components/ui/link.tsx';
 import { personOf } from '#server/trpc/session.ts';
 
 export const metadata: Metadata = { title: 'Sign up' };

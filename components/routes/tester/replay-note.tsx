@@ -3,7 +3,7 @@
 import { usePath } from '#components/trpc/provider.tsx';
 import { Callout } from '#components/ui/callout.tsx';
 import { textLink } from '#components/ui/layout.tsx';
-import Link from '#components/ui/link.tsx';
+import { Link } from '#components/ui/link.tsx';
 import { Time } from '#components/ui/time.tsx';
 import type { Replay } from './replay.ts';
 

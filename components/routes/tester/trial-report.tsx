@@ -8,7 +8,7 @@ import { LinkButton } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
 import { type Json, JsonView } from '#components/ui/json-view.tsx';
 import { SectionCard, textLink } from '#components/ui/layout.tsx';
-import Link from '#components/ui/link.tsx';
+import { Link } from '#components/ui/link.tsx';
 import { PhaseBar } from '#components/ui/phase-bar.tsx';
 import type { Report } from './use-trial.ts';
 
