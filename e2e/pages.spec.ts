@@ -38,18 +38,9 @@ test.beforeAll(async () => {
 
 const pages = [
   '',
-  '/routes',
-  '/collections',
-  '/clients',
-  '/environments',
-  '/import',
-  '/promote',
-  '/secrets',
-  '/logs',
-  '/audit',
-  '/api-keys',
+  ...['/routes', '/collections', '/clients', '/environments', '/import', '/promote', '/secrets'],
+  ...['/logs', '/audit', '/api-keys', '/explorer', '/quickstart'],
 ];
-pages.push('/explorer', '/quickstart');
 
 test('every page opens without a console error, axe finds nothing serious, and none brings more than 220 KB of scripts before something on it is asked for', async ({
   browser,
@@ -132,8 +123,8 @@ test('signing out ends the session at once, for every page', async ({ page }) =>
 });
 
 test('an address that no page has, and an id that no thing has, are told inside the frame, with a way on', async ({ page }) => {
-  await signIn(page, person, slug);
   test.setTimeout(120_000);
+  await signIn(page, person, slug);
   const frame = page.getByRole('navigation', { name: 'Pages' });
   const missing = [
     `/${slug}/test/nowhere`,
@@ -156,7 +147,7 @@ test('an address that no page has, and an id that no thing has, are told inside 
   await page.waitForURL(`**/${slug}/test`);
 
   const id = '01a1fed1-65d8-7000-aadc-000000000000';
-  for (const family of ['routes', 'clients', 'secrets']) {
+  for (const family of ['routes', 'collections', 'clients', 'secrets']) {
     await page.goto(`/${slug}/test/${family}/${id}`);
     await expect(page.getByText('does not exist here'), family).toBeVisible();
     await expect(frame, family).toBeVisible();

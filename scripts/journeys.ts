@@ -30,8 +30,9 @@ export async function runJourneys(files: readonly string[], database: TestDataba
   const report = path.join(database.directory, 'journeys.json');
   const operator = path.join(database.directory, 'operator.socket');
   const system = await startSystem(settings, path.join(database.directory, 'journeys.log'));
-  const desk = await startOperatorDesk(settings, operator);
+  let desk: ChildProcess | undefined;
   try {
+    desk = await startOperatorDesk(settings, operator);
     const playwright = path.join(root, 'node_modules/@playwright/test/cli.js');
     // Only a run of everything has to wait for the first person of the installation.
     const alone = files.some((file) => path.basename(file).startsWith('01-')) ? [] : ['--no-deps'];
@@ -54,7 +55,7 @@ export async function runJourneys(files: readonly string[], database: TestDataba
     if (counts.failed > 0) console.log(`The system's last messages:\n${tail(system.log)}`);
     return counts;
   } finally {
-    desk.disconnect();
+    desk?.disconnect();
     await system.stop();
   }
 }

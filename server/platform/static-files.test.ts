@@ -17,7 +17,7 @@ fs.writeFileSync(path.join(folder, 'secret.env'), 'KEY=1');
 await compressFiles(folder);
 const served = staticFiles(folder, '/_next/static/');
 const server = http.createServer((req, res) => {
-  if (!served(req, res)) res.writeHead(404).end('not here');
+  if (!served(req, res)) res.writeHead(418).end('not here');
 });
 await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 test.after(() => {
@@ -66,10 +66,14 @@ test('what is served may be kept for ever, is what it says it is, and a HEAD has
 });
 
 test('nothing else is served, however it is asked for', async () => {
-  for (const target of ['secret.env', 'chunks/a.js.br', '../static/chunks/a.js', 'chunks/../chunks/a.js', '', '%', '__proto__', 'chunks']) {
-    assert.equal((await ask(`/_next/static/${target}`, 'br')).status, 404, target);
+  for (const target of ['secret.env', 'chunks/a.js.br', '', '%', '%zz', '__proto__', 'chunks']) {
+    assert.equal((await ask(`/_next/static/${target}`, 'br')).status, 418, target);
   }
-  assert.equal((await ask('/_next/static/chunks/a.js', 'br', 'POST')).status, 404);
+  assert.equal((await ask('/_next/static/chunks/a.js', 'br', 'POST')).status, 418);
+  for (const target of ['../static/chunks/a.js', 'chunks/../chunks/a.js', '%2e%2e/static/chunks/a.js', 'chunks/of-another-release.js']) {
+    const { status, headers, body } = await ask(`/_next/static/${target}`, 'br');
+    assert.deepEqual([status, headers['cache-control'], body.length], [404, 'no-store', 0], target);
+  }
 });
 
 test('a range that ends before it begins gets the whole file, and a file that went away meanwhile is still served', async () => {

@@ -28,8 +28,8 @@ export async function compressFiles(folder: string): Promise<void> {
 }
 
 /**
- * Reads every script and style below the folder, and answers for those whose path begins with `prefix`; false for what is none of them. What
- * is answered may be kept for a year.
+ * Reads every script and style below the folder, and answers for those whose path begins with `prefix`, 404 for one that is not there: of another
+ * release mostly, and no page of a person. False for what is neither. What is answered may be kept for a year.
  */
 export function staticFiles(folder: string, prefix: string): (req: IncomingMessage, res: ServerResponse) => boolean {
   const files = new Map<string, StaticFile>();
@@ -43,8 +43,12 @@ export function staticFiles(folder: string, prefix: string): (req: IncomingMessa
     const { url = '' } = req;
     if (!url.startsWith(prefix) || (req.method !== 'GET' && req.method !== 'HEAD')) return false;
     const query = url.indexOf('?');
-    const file = files.get(decoded(query < 0 ? url : url.slice(0, query)));
-    if (!file) return false;
+    const name = decoded(query < 0 ? url : url.slice(0, query));
+    const file = files.get(name);
+    if (!file) {
+      if (path.extname(name) in TYPES) res.writeHead(404, { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }).end();
+      return res.headersSent;
+    }
     const wanted = codingFor(req.headers['accept-encoding']);
     const body = (wanted && file[wanted]) ?? file.plain;
     res.writeHead(200, {
