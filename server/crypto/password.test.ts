@@ -35,7 +35,7 @@ test('a stored hash has the documented parameters and a salt of its own, and ver
   assert.match(one, /^\$argon2id\$v=19\$m=65536,t=3,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
   assert.notEqual(one.split('$')[4], two.split('$')[4]);
   assert.deepEqual(await verifyPassword(one, password), { valid: true, rehash: false });
-  for (const wrong of ['', password.toLowerCase(), `${password}\0`, 'x'.repeat(100_000)]) {
+  for (const wrong of ['', `${password} `, password.toLowerCase(), `${password}\0`, 'x'.repeat(100_000)]) {
     assert.deepEqual(await verifyPassword(one, wrong), { valid: false, rehash: false });
   }
 });

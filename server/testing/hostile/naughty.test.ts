@@ -25,17 +25,18 @@ await testDatabase({ LOG_LEVEL: 'silent' });
 quickPasswords();
 
 /**
- * Each place gets all harsh texts and a share of the others: a twelfth, or in an operation of more places so many that together they have all.
- * A field that an operation of the same family has had already, mostly by the same schema, gets a third of the harsh ones, another each time.
+ * Each place gets all harsh texts and a share of the others: a twelfth, or in an operation of more places so many that together they have all. Where an operation
+ * of the same family has had a field of the very same schema, it gets a third of the harsh ones, another each time.
  */
-const textsFor = (op: AnyOperation, place: Place, index: number, places: number) => {
+function textsFor(op: AnyOperation, { label, schema }: Place, index: number, places: number): string[] {
   const share = Math.max(12, places);
-  const field = `${op.id.split('.')[0]} ${place.label}`;
+  const field = `${op.id.slice(0, op.id.lastIndexOf('.'))} ${label}`;
+  const had = timesHad.get(schema) ?? new Map<string, number>();
   const times = had.get(field) ?? 0;
-  had.set(field, times + 1);
+  timesHad.set(schema, had.set(field, times + 1));
   return [...HARSH.filter((_, i) => times === 0 || i % 3 === times % 3), ...NAUGHTY.filter((_, i) => i % share === index % share)];
-};
-const had = new Map<string, number>();
+}
+const timesHad = new Map<Place['schema'], Map<string, number>>();
 
 const infrastructure = KEY_ROLES.at(-1)?.capabilities ?? new Set();
 const byKey = v1Operations.filter((op) => op.needs === 'any' || (op.needs !== 'anonymous' && op.needs.every((c) => infrastructure.has(c))));

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 
 /** One place inside an operation's input that takes a text. `*` is an element of a list, `{}` a name and `{v}` a value of a record. */
-export type Place = { path: readonly string[]; label: string };
+export type Place = { path: readonly string[]; label: string; schema: z.ZodType };
 
 // biome-ignore lint/suspicious/noExplicitAny: a walk over schemas of every kind
 type Def = any;
@@ -13,7 +13,7 @@ const WRAPPERS: ReadonlySet<string> = new Set(['optional', 'nullable', 'default'
 export function textPlaces(schema: z.ZodType, path: readonly string[] = []): Place[] {
   if (path.length > 8) return [];
   const def = defOf(schema);
-  const here = (): Place[] => [{ path, label: path.join('.') || '(body)' }];
+  const here = (): Place[] => [{ path, label: path.join('.') || '(body)', schema }];
   if (WRAPPERS.has(def.type)) return textPlaces(def.innerType, path);
   switch (def.type) {
     case 'string':
@@ -30,7 +30,10 @@ export function textPlaces(schema: z.ZodType, path: readonly string[] = []): Pla
     case 'array':
       return textPlaces(def.element, [...path, '*']);
     case 'record':
-      return [{ path: [...path, '{}'], label: [...path, '{}'].join('.') }, ...textPlaces(def.valueType, [...path, '{v}'])];
+      return [
+        { path: [...path, '{}'], label: [...path, '{}'].join('.'), schema: def.keyType },
+        ...textPlaces(def.valueType, [...path, '{v}']),
+      ];
     case 'union':
       return unique((def.options as z.ZodType[]).flatMap((option) => textPlaces(option, path)));
     default:
