@@ -2,6 +2,7 @@ import { memberPhotos } from '#server/domain/people/service.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { isUuid } from '#server/kernel/fields.ts';
+import type { Places } from '#server/platform/places.ts';
 import type { AuditRow } from './entries.ts';
 import { mayReadDetails } from './may-read-details.ts';
 
@@ -34,6 +35,11 @@ export async function viewMaker(tx: Tx, ctx: Ctx) {
     sequence_number: row.sequence_number,
   });
 }
+
+/** Entries with the country that their address has today: looked up for the reader, and no part of the record. */
+export const locatedBy =
+  (known: Places | null) =>
+  <T extends { ip_address: string | null }>(entry: T) => ({ ...entry, ip_country: known?.of(entry.ip_address).country ?? null });
 
 /** The same for a page, with the photos of those who are members. */
 export async function viewsOf(tx: Tx, ctx: Ctx, rows: readonly AuditRow[]) {

@@ -4,7 +4,8 @@ import type { Ctx } from '#server/kernel/context.ts';
 import { read } from '#server/kernel/database.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
 import { csvLine, download, type RawBody } from '#server/kernel/streamed.ts';
-import { viewMaker } from './details.ts';
+import { places } from '#server/platform/places.ts';
+import { locatedBy, viewMaker } from './details.ts';
 import { rowsOf } from './entries.ts';
 import type { AuditFilters } from './filters.ts';
 import type { ExportAuditLogs } from './schema.ts';
@@ -13,7 +14,7 @@ import { type AuditKey, keysOf } from './store.ts';
 const MOST_ROWS = 1_000_000;
 const BATCH = 1000;
 
-type View = Awaited<ReturnType<typeof viewMaker>> extends (row: never) => infer V ? V : never;
+type View = (Awaited<ReturnType<typeof viewMaker>> extends (row: never) => infer V ? V : never) & { ip_country: string | null };
 
 /** Everything that passes the filters, newest first, streamed (interface rule 61 §9). Recorded before the first line leaves. */
 export async function exportAuditLogs(ctx: Ctx, { format, ...filters }: z.output<typeof ExportAuditLogs>): Promise<RawBody> {
@@ -41,6 +42,7 @@ async function* csv(ctx: Ctx, filters: AuditFilters): AsyncGenerator<string> {
     'ip_address',
     'request_id',
     'details',
+    'ip_country',
   ]);
   for await (const batch of batches(ctx, filters)) yield batch.map(csvRow).join('');
 }
@@ -59,6 +61,7 @@ const csvRow = (v: View) =>
     v.ip_address,
     v.request_id,
     JSON.stringify(v.details),
+    v.ip_country,
   ]);
 
 async function* jsonl(ctx: Ctx, filters: AuditFilters): AsyncGenerator<string> {
@@ -67,13 +70,14 @@ async function* jsonl(ctx: Ctx, filters: AuditFilters): AsyncGenerator<string> {
 
 /** One short transaction a batch: an export of an hour holds nothing open. */
 async function* batches(ctx: Ctx, filters: AuditFilters): AsyncGenerator<View[]> {
+  const located = locatedBy(await places());
   let before: Pick<AuditKey, 'at' | 'seq'> | undefined;
   for (let rows = 0; rows < MOST_ROWS; rows += BATCH) {
     const { keys, views } = await read(ctx, async (tx) => {
       const found = await keysOf(tx, ctx, filters, { order: 'newest', limit: BATCH, before });
       return { keys: found, views: (await rowsOf(tx, ctx, found)).map(await viewMaker(tx, ctx)) };
     });
-    if (views.length > 0) yield views;
+    if (views.length > 0) yield views.map(located);
     before = keys.at(-1);
     if (keys.length < BATCH) return;
   }

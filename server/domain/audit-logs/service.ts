@@ -9,9 +9,9 @@ import { isUuid } from '#server/kernel/fields.ts';
 import type { Feed } from '#server/kernel/operation.ts';
 import { type Page, pageOf, stretchOf } from '#server/kernel/page.ts';
 import { rootKeys } from '#server/platform/keys.ts';
-import { type Places, places } from '#server/platform/places.ts';
+import { places } from '#server/platform/places.ts';
 import { countInTime, countMatching } from './counts.ts';
-import { type Entry, entryMaker, viewsOf } from './details.ts';
+import { type Entry, entryMaker, locatedBy, viewsOf } from './details.ts';
 import { fromGeneral, rowsOf } from './entries.ts';
 import type { AuditFilters } from './filters.ts';
 import type { AuditEvents, AuditFacetsQuery, BrowseAuditLogs, ListAuditLogs } from './schema.ts';
@@ -96,11 +96,6 @@ export async function browseAuditLogs(ctx: Ctx, { before, limit, ...filters }: z
     };
   });
 }
-
-/** Entries with the country of their address; an export has what was recorded and nothing beside it. */
-const locatedBy =
-  (known: Places | null) =>
-  <T extends { ip_address: string | null }>(entry: T) => ({ ...entry, ip_country: known?.of(entry.ip_address).country ?? null });
 
 function placeOf(before: string): { at: Date; seq: bigint } {
   const [ms = '', seq = ''] = before.split('-');

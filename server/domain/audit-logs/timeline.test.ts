@@ -3,13 +3,15 @@ import test from 'node:test';
 import type { Actor, Ctx } from '#server/kernel/context.ts';
 import { inTransaction } from '#server/kernel/database.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
+import { textOf } from '#server/kernel/streamed.ts';
 import { sql } from '#server/platform/db.ts';
 import { knownCountries, placeIn } from '#server/platform/places.fixture.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { made } from '#server/testing/samples.ts';
 import { keyActor, memberActor, workspace } from '#server/testing/workspace.ts';
 import { appendCritical } from './critical.ts';
-import { AuditFacetsQuery, BrowseAuditLogs, ListAuditLogs } from './schema.ts';
+import { exportAuditLogs } from './export.ts';
+import { AuditFacetsQuery, BrowseAuditLogs, ExportAuditLogs, ListAuditLogs } from './schema.ts';
 import { auditFacets, browseAuditLogs, getAuditLog, listAuditLogs } from './service.ts';
 
 // What the timeline finds and counts is held against all its entries, read plainly.
@@ -287,7 +289,7 @@ test('a text that was looked for before is found in what is there now: after a n
   assert.equal(await found(), 1);
 });
 
-test('an entry of either store has the country of its address, in the timeline and alone', async () => {
+test('an entry of either store has the country of its address, in the timeline, alone and in both exports', async () => {
   const countries = { '203.0.113.9': 'DE', '203.0.113.90': null, '2001:db8::1': 'JP', null: null } as const;
   const seen = new Set(all.filter(({ store }) => store === 'critical').map(({ ip_country }) => ip_country));
   assert.ok(seen.has('DE') && seen.has(null));
@@ -296,6 +298,13 @@ test('an entry of either store has the country of its address, in the timeline a
     assert.equal(ip_country, expected, String(ip_address));
     assert.equal((await getAuditLog(owner, { id })).ip_country, expected);
   }
+  const whole = { ...owner, plan: 'pro' as const };
+  const exported = async (format: 'csv' | 'jsonl') =>
+    (await textOf(await exportAuditLogs(whole, ExportAuditLogs.parse({ format, ip: '2001:db8::1' })))).trimEnd().split(/\r?\n/);
+  const [head = '', ...lines] = await exported('csv');
+  assert.match(head, /,ip_country$/, 'behind the columns there were');
+  assert.ok(lines.length > 0 && lines.every((line) => line.endsWith(',JP')));
+  assert.ok((await exported('jsonl')).every((line) => (JSON.parse(line) as Entry).ip_country === 'JP'));
 });
 
 test('what a key made is found by the key when it has long ended: it outlives the key', async () => {

@@ -3,15 +3,17 @@ import test from 'node:test';
 import { insertRows } from '#server/gateway/log/insert.ts';
 import type { LogRow } from '#server/gateway/log/row.ts';
 import type { Ctx } from '#server/kernel/context.ts';
+import { textOf } from '#server/kernel/streamed.ts';
 import { sql } from '#server/platform/db.ts';
 import { knownCountries, placeIn } from '#server/platform/places.fixture.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { made } from '#server/testing/samples.ts';
 import { keyActor, workspace } from '#server/testing/workspace.ts';
-import { BrowsedLogs, BrowseLogs, LogDetail } from './browse.schema.ts';
+import { BrowsedLogs, BrowseLogs, ExportLogs, LogDetail } from './browse.schema.ts';
 import { asView, browseLogs, inspectLog } from './browse.ts';
 import { call } from './call.fixture.ts';
 import { placesFor } from './countries.ts';
+import { exportLogs } from './export.ts';
 import { LogStats, LogStatsQuery } from './figures.schema.ts';
 import { ListRouteLogs, RouteLog } from './schema.ts';
 import { listRouteLogs } from './service.ts';
@@ -105,4 +107,17 @@ test('who may not see who called is told no country: not of a row, not in the fi
     assert.equal(asView(row, await placesFor(blind)).source_ip_country, null);
     assert.equal(asView(row, await placesFor(w.live)).source_ip_country, 'DE');
   }
+});
+
+test('both exports tell where each call came from, behind the columns there were', async () => {
+  const w = await workspace({ plan: 'pro' });
+  const owner = { ...w.member('owner'), plan: 'pro' as const, now: new Date() };
+  await insertRows(sql(), [call(w.live), call(w.live, { src_ip: '198.51.100.4' }), call(w.live, { src_ip: '10.1.2.3' })]);
+  const lines = async (format: 'csv' | 'ndjson') =>
+    (await textOf(await exportLogs(owner, ExportLogs.parse({ format })))).trimEnd().split(/\r?\n/);
+  const [head = '', ...rows] = await lines('csv');
+  assert.ok(head.endsWith(',sandbox,source_ip_country,source_ip_city'));
+  assert.deepEqual(rows.map((row) => row.split(',').slice(-3).join()).sort(), ['false,,', 'false,DE,Berlin', 'false,GB,']);
+  const places = (await lines('ndjson')).map((line) => (JSON.parse(line) as { source_ip_country: string | null }).source_ip_country);
+  assert.deepEqual(places.sort(), ['DE', 'GB', null]);
 });

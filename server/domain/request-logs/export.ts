@@ -5,6 +5,7 @@ import { read } from '#server/kernel/database.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
 import { csvLine, download, type RawBody } from '#server/kernel/streamed.ts';
 import type { ExportLogs } from './browse.schema.ts';
+import { placesFor, withPlace } from './countries.ts';
 import { byRoutesOf, type LogFilters } from './filters.ts';
 import { spanStart } from './span.shared.ts';
 import { browseRows, type LogFields } from './store.ts';
@@ -44,8 +45,12 @@ const COLUMNS = [
   'signature_valid',
   'api_key_id',
   'sandbox',
-] as const satisfies readonly (keyof LogFields)[];
+  'source_ip_country',
+  'source_ip_city',
+] as const satisfies readonly (keyof Row)[];
 
+/** Where the caller was is looked up as the file is written, as for every other reader; empty where no database of countries is. */
+type Row = ReturnType<typeof withPlace<LogFields>>;
 type Asked = LogFilters & { collection_id?: string | undefined };
 
 /** Metadata of the calls that pass, newest first, at most 100,000, streamed (interface rule 13 §8). Recorded before the first line leaves. */
@@ -67,20 +72,21 @@ async function* csv(ctx: Ctx, filters: Asked): AsyncGenerator<string> {
   for await (const rows of batches(ctx, filters)) yield rows.map((row) => csvLine(COLUMNS.map((c) => textOf(row[c])))).join('');
 }
 
-const textOf = (value: LogFields[keyof LogFields]) => (value instanceof Date ? value.toISOString() : value);
+const textOf = (value: Row[keyof Row]) => (value instanceof Date ? value.toISOString() : value);
 
 async function* ndjson(ctx: Ctx, filters: Asked): AsyncGenerator<string> {
   for await (const rows of batches(ctx, filters))
     yield rows.map((row) => `${JSON.stringify(Object.fromEntries(COLUMNS.map((c) => [c, row[c]])))}\n`).join('');
 }
 
-async function* batches(ctx: Ctx, filters: Asked): AsyncGenerator<LogFields[]> {
+async function* batches(ctx: Ctx, filters: Asked): AsyncGenerator<Row[]> {
+  const known = await placesFor(ctx);
   let before: { value: number; id: bigint } | undefined;
   for (let sent = 0; sent < MOST_ROWS; sent += BATCH) {
     const rows = await read(ctx, async (tx) =>
       browseRows(tx, ctx, await byRoutesOf(tx, ctx, filters), { sort: 'ts', order: 'desc', limit: BATCH, before }),
     );
-    if (rows.length > 0) yield rows;
+    if (rows.length > 0) yield rows.map((row) => withPlace(row, known));
     const last = rows.at(-1);
     if (!last || rows.length < BATCH) return;
     before = { value: last.ts.getTime(), id: BigInt(last.id) };
