@@ -9,21 +9,25 @@ import type { Fault } from '#server/platform/pictures/answer.ts';
 import { squareOf } from '#server/platform/pictures/decoder.ts';
 import { kindOf } from './kind.ts';
 
-/** An upload that nobody uses goes after this time. */
+/** An upload that nobody uses goes after this time, or when its sender has sent so many more. */
 const UNUSED_MS = 3_600_000;
+const MOST_UNUSED = 5;
 
 /**
  * Keeps a picture for its sender to use: 256 x 256 WebP, without metadata. What was sent is not kept.
- * @throws Refusal unsupported_media_type, invalid, dependency_unavailable
+ * @throws Refusal unsupported_media_type, invalid, rate_limited, dependency_unavailable
  */
 export async function keepPicture(ctx: SignedInCtx, bytes: Uint8Array): Promise<{ upload_id: string; expires_at: Date }> {
   const { name, taken } = kindOf(bytes);
   if (!taken) throw new Refusal('unsupported_media_type', `A PNG, JPEG or WebP picture is needed; this is ${name}.`);
-  const answer = await squareOf(bytes);
+  const answer = await squareOf(bytes, ctx.user.id);
   if ('fault' in answer) throw faulty(answer.fault);
   const { webp } = answer;
   const row = { id: newId(), uploaded_by: ctx.user.id, etag: digest(webp).toString('base64url'), bytes: new Uint8Array(webp) };
   const { id } = await ctx.db.pictures.create({ data: { ...row, created_at: ctx.now }, select: { id: true } });
+  await ctx.db.$executeRaw`
+    delete from pictures where uploaded_by = ${ctx.user.id}::uuid and id not in (
+      select id from pictures where uploaded_by = ${ctx.user.id}::uuid order by created_at desc, id desc limit ${MOST_UNUSED})`;
   return { upload_id: id, expires_at: new Date(ctx.now.getTime() + UNUSED_MS) };
 }
 

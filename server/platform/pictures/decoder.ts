@@ -1,29 +1,38 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
 import { Refusal } from '#server/kernel/errors.ts';
-import type { Answer } from './answer.ts';
+import { type Answer, FAULTS } from './answer.ts';
 
 /** A picture of the largest size takes two seconds on a slow machine. */
 const LONGEST_MS = 10_000;
 /** Kept for the next picture, since it takes a while to begin; most come in ones. */
 const REST_MS = 30_000;
-const MOST_WAITING = 8;
+/** Pictures that are worked on or wait, 2 MB each. */
+const MOST_WAITING = 16;
+/** Of these, how many may be one person's: nobody keeps everybody else out. */
+const MOST_OF_ONE = 2;
+/** What a square of 256 x 256 can never need. */
+const MOST_BYTES = 512 * 1024;
 
 type Decoder = { child: ChildProcess; ready: Promise<boolean> };
 let decoder: Decoder | undefined;
 let resting: NodeJS.Timeout | undefined;
 let last: Promise<unknown> = Promise.resolve();
-let waiting = 0;
+/** Whose each picture is that is worked on or waits. */
+const waiting: string[] = [];
 
 /**
  * A PNG, JPEG or WebP as a square of 256 x 256 pixels in WebP, turned upright and without any metadata, or why not. Decoded in another process, one
- * picture at a time. @throws Refusal dependency_unavailable when too many wait, or when this machine has no decoder
+ * picture at a time. `person` is who sent it. @throws Refusal rate_limited when as many of that person's wait as may, dependency_unavailable when too many
+ * of all do, or when this machine has no decoder
  */
-export function squareOf(bytes: Uint8Array): Promise<Answer> {
-  if (waiting === MOST_WAITING)
+export async function squareOf(bytes: Uint8Array, person: string): Promise<Answer> {
+  if (waiting.filter((one) => one === person).length >= MOST_OF_ONE)
+    throw new Refusal('rate_limited', 'Your other pictures are being worked on. Nothing was kept; try again.', { retryAfter: 5 });
+  if (waiting.length >= MOST_WAITING)
     throw new Refusal('dependency_unavailable', 'Other pictures are being worked on. Nothing was kept; try again.', { retryAfter: 5 });
-  waiting++;
-  const turn = last.then(() => decode(bytes)).finally(() => waiting--);
+  waiting.push(person);
+  const turn = last.then(() => decode(bytes)).finally(() => waiting.splice(waiting.indexOf(person), 1));
   last = turn.catch(() => undefined);
   return turn;
 }
@@ -66,7 +75,12 @@ function begin(): Decoder {
     child.once('error', () => resolve(false));
     child.once('exit', () => resolve(false));
   });
-  void ready.then(() => child.on('message', (message) => tell?.(message as Answer)));
+  // The last word of a process that was given up would be taken for the answer to the next person's picture.
+  void ready.then(() =>
+    child.on('message', (message) => {
+      if (decoder?.child === child) tell?.(checked(message));
+    }),
+  );
   const ended = () => {
     if (decoder?.child !== child) return;
     decoder = undefined;
@@ -78,6 +92,18 @@ function begin(): Decoder {
   child.unref();
   child.channel?.unref();
   return { child, ready };
+}
+
+/** The process has read what anybody may send, so what it says is not believed either: this goes to other people's browsers as a WebP. */
+function checked(message: unknown): Answer {
+  const { webp, fault } = (message ?? {}) as { webp?: unknown; fault?: unknown };
+  if (
+    webp instanceof Uint8Array &&
+    webp.byteLength <= MOST_BYTES &&
+    /^RIFF.{4}WEBP/s.test(Buffer.from(webp.subarray(0, 12)).toString('latin1'))
+  )
+    return { webp };
+  return { fault: FAULTS.find((one) => one === fault) ?? 'damaged' };
 }
 
 /** Forgotten before it is told to stop: the next picture gets another one. */
