@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rename, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test, { after } from 'node:test';
@@ -59,6 +59,15 @@ test('what is unknown, private, damaged or no address is nowhere, and nothing th
   for (const ip of [...unknown, ...nonsense]) assert.deepEqual(of(ip), nowhere, String(ip));
 });
 
+test('a city whose name could begin a line of its own in a mail, or turn its writing round, has none', async () => {
+  for (const name of ['Berlin\n\nConfirm at https://evil.test', 'Berlin\u2028x', '\u202egro.live', 'a\0b', 'a'.repeat(101)]) {
+    const { of } = await opened('city.mmdb', mmdb({ '203.0.113.0/24': placeIn('DE', name) }));
+    assert.deepEqual(of('203.0.113.9'), { country: 'DE', city: null }, JSON.stringify(name));
+  }
+  const { of } = await opened('city.mmdb', mmdb({ '203.0.113.0/24': placeIn('BR', "São João d'El-Rei (Centro)") }));
+  assert.equal(of('203.0.113.9').city, "São João d'El-Rei (Centro)");
+});
+
 test('a network has a country when its first and last address agree', async () => {
   const { countryOf } = await opened('ranges.mmdb', world());
   assert.equal(countryOf('203.0.113.9'), 'DE');
@@ -92,6 +101,10 @@ test('a file that is missing, cut off, compressed or something else is told apar
   }
   await assert.rejects(readDatabase(path.join(folder, 'nowhere.mmdb')), /does not exist/);
   await assert.rejects(readDatabase(folder), /folder/);
+  await assert.rejects(readDatabase('/dev/null'), /no file|does not exist/);
+  const huge = await written('huge.mmdb', whole);
+  await truncate(huge, 2 ** 30 + 1);
+  await assert.rejects(readDatabase(huge), /larger than 1 GiB/);
   assert.equal(await placesFrom(path.join(folder, 'nowhere.mmdb'))(), null);
 });
 

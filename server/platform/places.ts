@@ -78,9 +78,14 @@ type Record = CountryResponse & { city?: { names?: { en?: string } } };
 
 /** Opens a MaxMind database. @throws Error whose message says in words what is wrong with the file */
 export async function readDatabase(file: string): Promise<{ reader: Reader<Record>; type: string; built: Date }> {
-  const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
+  const unreadable = (error: NodeJS.ErrnoException) => {
     throw new Error(WORDS[error.code ?? ''] ?? `it cannot be read (${error.code ?? error.message})`);
-  });
+  };
+  // A pipe or a device has no end, and signing in would wait for it.
+  const about = await stat(file).catch(unreadable);
+  if (!about.isFile()) throw new Error(about.isDirectory() ? 'it is a folder' : 'it is no file');
+  if (about.size > MOST_BYTES) throw new Error('it is larger than 1 GiB, and would be held in memory');
+  const bytes = await readFile(file).catch(unreadable);
   if (bytes[0] === 0x1f && bytes[1] === 0x8b) throw new Error('it is compressed: unpack it first');
   // Loaded here, so that an installation without a database does not carry the library either.
   const { Reader } = await import('maxmind');
@@ -97,8 +102,9 @@ export async function readDatabase(file: string): Promise<{ reader: Reader<Recor
 const WORDS: { [code: string]: string } = {
   ENOENT: 'it does not exist',
   EACCES: 'this account may not read it',
-  EISDIR: 'it is a folder',
 };
+/** The largest database of the whole world's cities is a tenth of it. */
+const MOST_BYTES = 2 ** 30;
 
 /** Many addresses share a record, and a record with names in eight languages takes longer to read than to find. */
 function boundedCache() {
@@ -141,7 +147,8 @@ function placesIn(reader: Reader<Record>): Places {
     const city = record?.city?.names?.en;
     return {
       country: typeof country === 'string' && /^[A-Z]{2}$/.test(country) ? country : null,
-      city: typeof city === 'string' ? city : null,
+      // Mails and files name it: what could begin a line of its own or turn the writing round is no name.
+      city: typeof city === 'string' && city.length <= 100 && !/[\p{C}\p{Zl}\p{Zp}]/u.test(city) ? city : null,
     };
   };
   return {
