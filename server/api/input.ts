@@ -97,21 +97,25 @@ function headerFields(op: AnyOperation, req: Request): Record<string, unknown> {
   return out;
 }
 
-/** At most so many, and only what a field could be called: a name may be anything a caller sent, and what is told of it is stored with replayed answers. */
+/** Names told of at most. */
 const TOLD = 5;
-const FIELD_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
+/** Words, as fields are called. A name may be anything a caller sent, a key or a password too, and answers are logged by those who read them. */
+const FIELD_NAME = /^[A-Za-z]{1,24}(?:_[A-Za-z]{1,24}){0,4}_?\d{0,2}$/;
 
 /**
  * One sentence for meta.warnings on what was sent and is no field of the call, or none. Such fields are ignored (interface rule 01 §9), and a filter or
- * setting that was misspelt would otherwise be believed to hold.
+ * setting that was misspelt would otherwise be believed to hold. A name that does not look like that of a field is counted and not repeated.
  */
 export function ignoredFields(op: AnyOperation, fields: Record<string, unknown>): string | undefined {
   const { shape } = op.input as { shape?: Record<string, z.ZodType> };
   if (!shape) return undefined;
-  const ignored = Object.keys(fields).filter((name) => !Object.hasOwn(shape, name) && FIELD_NAME.test(name));
+  const ignored = Object.keys(fields).filter((name) => !Object.hasOwn(shape, name));
   if (ignored.length === 0) return undefined;
-  const more = ignored.length > TOLD ? ` and ${(ignored.length - TOLD).toString()} more` : '';
-  return `Ignored, because this call has no such field: ${ignored.slice(0, TOLD).join(', ')}${more}.`;
+  const told = ignored.filter((name) => FIELD_NAME.test(name)).slice(0, TOLD);
+  const more = ignored.length - told.length;
+  if (told.length === 0)
+    return `Ignored, because this call has no such field: ${more === 1 ? 'one name' : `${more} names`}, not repeated here.`;
+  return `Ignored, because this call has no such field: ${told.join(', ')}${more > 0 ? ` and ${more} more` : ''}.`;
 }
 
 export function headerParameters(op: AnyOperation): [field: string, header: string][] {
