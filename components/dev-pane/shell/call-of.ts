@@ -1,10 +1,10 @@
-import { type ApiField, kindOf } from '#components/explorer/document.ts';
+import { type ApiField, kindOf, type Schema } from '#components/explorer/document.ts';
 import { COMMON_FLAGS, type Command, type Flag, flagOf, nearest, positionsOf, spelled } from './commands.ts';
-import { didYouMean, LineProblem, shortly } from './line-problem.ts';
+import { didYouMean, LineProblem } from './line-problem.ts';
 import { type Told, toldOf } from './private.ts';
 import type { Token } from './tokens.ts';
 import { meantBy } from './values.ts';
-import { type Given, type Walked, walk } from './walk.ts';
+import { ASKED, type Given, type Walked, walk } from './walk.ts';
 
 /** A call as it was typed: names may still stand where ids belong. */
 export type TypedCall = {
@@ -32,12 +32,18 @@ type Filled = Record<Flag['place'], Map<string, unknown>> & { as: 'table' | 'jso
 /** What a line that begins with a command asks for. @throws LineProblem */
 export function callOf(line: string, tokens: readonly Token[], command: Command): CallReading {
   const walked = walk(command, tokens.slice(command.words.length));
-  if (walked.given.some(({ typed, flag }) => typed === 'help' && !flag)) return { kind: 'help', commands: [command] };
+  if (walked.given.some(({ name, flag }) => name === 'help' && !flag)) return { kind: 'help', commands: [command] };
   if (command.op.machineOnly)
     throw new LineProblem(`${named(command)} is not for people who are signed in.`, 'The API explorer has the code a machine runs for it.');
   const filled = fill(command, walked);
   const missing = missingOf(command, filled);
-  if (missing.length > 0) throw new LineProblem(`${named(command)} still needs ${missing.join(', ')}.`, helpOf(command));
+  if (missing.length > 0)
+    throw new LineProblem(
+      `${named(command)} still needs ${missing.join(', ')}.`,
+      walked.given.some(({ flag, value }) => flag?.isSecret && value)
+        ? 'What stands behind a secret field counts as the secret: put the rest before it.'
+        : helpOf(command),
+    );
   const texts = (place: 'path' | 'query' | 'headers') =>
     Object.fromEntries([...filled[place]].map(([name, value]) => [name, String(value)]));
   return {
@@ -62,8 +68,8 @@ const helpOf = (command: Command) => `\`${named(command)} --help\` tells what it
 function fill(command: Command, { positions, given }: Walked): Filled {
   const filled: Filled = { path: new Map(), query: new Map(), headers: new Map(), body: new Map(), as: 'table', dropped: [] };
   const places = positionsOf(command);
-  const dash = positions.find(({ text, quoted }) => /^-[a-z]/i.test(text) && !quoted);
-  if (dash) throw new LineProblem('Flags begin with two dashes, such as --help.', helpOf(command));
+  const field = positions.find((token) => isFieldOf(command, token));
+  if (field) throw new LineProblem('A field begins with two dashes, outside quotes, such as --help.', helpOf(command));
   if (positions.length > places.length)
     throw new LineProblem(
       places.length === 0 ? `${named(command)} takes flags only.` : `There is a word too many after ${named(command)}.`,
@@ -73,11 +79,11 @@ function fill(command: Command, { positions, given }: Walked): Filled {
 
   const texts = new Map<Flag, string[]>();
   for (const one of given) {
-    const { flag, typed, value } = one;
+    const { flag, name, value } = one;
     if (!flag) common(command, one, filled, given);
     else if (flag.isSecret) {
-      if (value && value.text !== '-') filled.dropped.push(flag.name);
-    } else if (!value && kindOf(flag.field.schema) !== 'flag') throw new LineProblem(`--${typed} needs a value.`, helpOf(command));
+      if (value && value.text !== ASKED) filled.dropped.push(flag.name);
+    } else if (!value && kindOf(flag.field.schema) !== 'flag') throw new LineProblem(`--${name} needs a value.`, helpOf(command));
     else texts.set(flag, [...(texts.get(flag) ?? []), value?.text ?? 'true']);
   }
   for (const [flag, all] of texts) {
@@ -88,33 +94,50 @@ function fill(command: Command, { positions, given }: Walked): Filled {
   return filled;
 }
 
-function put(filled: Filled, { place, name }: Flag, value: unknown): void {
+/** Whether a word by itself was meant as a field: `-v x`, `value=x` and `'--value=x'` are not names of things. */
+const isFieldOf = (command: Command, { text, quoted }: Token): boolean => {
+  const [, name, is] = /^-*([\w-]+)(=?)/.exec(text) ?? [];
+  return (
+    (/^-[a-z]/i.test(text) && !quoted) || (name !== undefined && (is !== '' || text.startsWith('-')) && flagOf(command, name) !== undefined)
+  );
+};
+
+function put(filled: Filled, { place, name, field }: Flag, value: unknown): void {
   if (filled[place].has(name)) throw new LineProblem(`${name} stands there twice.`);
+  const secret = secretIn(field.schema, value);
+  if (secret) throw new LineProblem(`In ${name}, ${secret} is a secret, and none is taken from a line.`, 'The API explorer can send it.');
   filled[place].set(name, value);
 }
 
-/** `--output`, `--json` and `--value-from-prompt`. @throws LineProblem for a flag that nothing knows */
-function common(command: Command, { typed, value, token }: Given, filled: Filled, given: readonly Given[]): void {
-  const word = spelled(typed);
-  if (word === 'output' || word === 'json') {
+/** The member that its schema marks as a secret, wherever in a value it stands. */
+function secretIn({ properties, items, anyOf = [] }: Schema, value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const members: [name: string, schema: Schema, value: unknown][] = Object.entries(value).flatMap(([name, member]) => {
+    const schema = Array.isArray(value) ? items : properties && Object.hasOwn(properties, name) ? properties[name] : undefined;
+    return schema ? [[name, schema, member]] : [];
+  });
+  for (const [name, schema, member] of members) {
+    const found = schema['x-secret'] ? name : secretIn(schema, member);
+    if (found) return found;
+  }
+  return anyOf.map((one) => secretIn(one, value)).find(Boolean);
+}
+
+/** `--output` and `--json`. @throws LineProblem for a flag that nothing knows */
+function common(command: Command, { name, value, token }: Given, filled: Filled, given: readonly Given[]): void {
+  if (name === 'output' || name === 'json') {
     if (!value)
-      throw new LineProblem(`--${word} needs a value.`, word === 'json' ? `Such as --json '{"name": "x"}'.` : 'That is table or json.');
-    if (given.some((other) => spelled(other.typed) === word && other.token !== token))
-      throw new LineProblem(`--${word} stands there twice.`);
-    if (word === 'json') fromJson(value.text, command, filled);
+      throw new LineProblem(`--${name} needs a value.`, name === 'json' ? `Such as --json '{"name": "x"}'.` : 'That is table or json.');
+    if (given.some((other) => other.name === name && other.token !== token)) throw new LineProblem(`--${name} stands there twice.`);
+    if (name === 'json') fromJson(value.text, command, filled);
     else if (value.text === 'table' || value.text === 'json') filled.as = value.text;
     else throw new LineProblem('--output takes table or json.');
     return;
   }
-  if (word.endsWith(FROM_PROMPT) && flagOf(command, word.slice(0, -FROM_PROMPT.length))?.isSecret) return;
-  throw new LineProblem(
-    `${named(command)} has no --${shortly(word)}.`,
-    didYouMean(dashed(nearest(word, [...command.flags.keys(), ...COMMON_FLAGS]))) ?? helpOf(command),
-  );
+  const meant = nearest(name, [...command.flags.keys(), ...COMMON_FLAGS]);
+  if (!meant) throw new LineProblem(`One of the flags is none of ${named(command)}.`, helpOf(command));
+  throw new LineProblem(`${named(command)} has no --${name}.`, didYouMean(`--${meant}`));
 }
-
-const FROM_PROMPT = '-from-prompt';
-const dashed = (name: string | undefined) => name && `--${name}`;
 
 /** Takes the members of `--json` over: only the body's own fields, each once. A secret among them is asked for instead. */
 function fromJson(text: string, command: Command, filled: Filled): void {
@@ -130,11 +153,11 @@ function fromJson(text: string, command: Command, filled: Filled): void {
   if (fields.size === 0) throw new LineProblem(`${named(command)} sends no body, so there is nothing for --json.`);
   for (const [name, value] of Object.entries(given)) {
     const flag = fields.get(name);
-    if (!flag)
-      throw new LineProblem(
-        `--json: there is no field ${shortly(name)}.`,
-        didYouMean(nearest(name, [...fields.keys()].map(spelled))?.replaceAll('-', '_')) ?? helpOf(command),
-      );
+    if (!flag) {
+      const meant = nearest(name, [...fields.keys()].map(spelled))?.replaceAll('-', '_');
+      if (!meant) throw new LineProblem(`--json: one of its names is no field of ${named(command)}.`, helpOf(command));
+      throw new LineProblem(`--json: there is no field ${name}.`, didYouMean(meant));
+    }
     if (flag.isSecret) filled.dropped.push(name);
     else put(filled, flag, value);
   }

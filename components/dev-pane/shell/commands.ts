@@ -53,11 +53,15 @@ function flagsOf(op: ApiOperation): Map<string, Flag> {
   return flags;
 }
 
-/** The flag that was meant: `--per_page` too, and `--search` for `--q`. */
-export function flagOf(command: Command, typed: string): Flag | undefined {
+/** The flag that was meant: `--per_page` too, `--search` for `--q`, and `--value-from-prompt` for a secret that is asked for anyway. */
+export function flagOf({ flags }: Command, typed: string): Flag | undefined {
   const name = spelled(typed);
-  return command.flags.get(name) ?? (name === 'search' ? command.flags.get('q') : undefined);
+  const asked = flags.get(name.replace(FROM_PROMPT, ''));
+  return flags.get(name) ?? (name === 'search' ? flags.get('q') : asked?.isSecret ? asked : undefined);
 }
+
+/** What a flag that takes no value ends with. */
+export const FROM_PROMPT = /-from-prompt$/;
 
 /** Longer words are no slip of the finger. */
 const LONGEST_WORD = 40;

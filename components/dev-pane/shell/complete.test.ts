@@ -52,6 +52,7 @@ test('a word is completed to what can stand there: families, verbs, flags, their
   assert.deepEqual(options('routes list --enabled t'), ['true']);
   assert.deepEqual(options('routes list --output '), ['table', 'json']);
   assert.deepEqual(options('secrets create --value '), ['-']);
+  assert.deepEqual(options('secrets create --value some '), [], 'the secret may go on');
   assert.deepEqual(options('help rou'), ['routes']);
   assert.ok(!options('routes list --page 1 --').includes('--page'), 'a flag is offered once');
   assert.ok(options('routes update x --allowed-methods GET --').includes('--allowed-methods'), 'one that takes several, again');
@@ -108,6 +109,12 @@ test('names become ids before a call, in paths, queries and bodies; what nobody 
   await resolve(`routes get ${twinB}`);
   assert.equal(asked.length, before, 'an id is not looked up');
   await assert.rejects(resolve('routes get Twin'), /2 of them are called Twin/);
+});
+
+test('what stands behind a secret field is looked up nowhere', () => {
+  for (const text of ['secrets put-value --value two wor', 'secrets put-value --value=two wor', 'secrets put-value --value '])
+    assert.equal(slotAt(text, commands).names, undefined, text);
+  assert.ok(slotAt('secrets put-value --value - A', commands).names, 'where it is asked for, a name comes next');
 });
 
 test('text that looks like a credential is never sent to be looked up, or as a part of a path', async () => {

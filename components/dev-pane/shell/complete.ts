@@ -1,10 +1,10 @@
 import { kindOf, withoutNull } from '#components/explorer/document.ts';
-import { BUILT_IN, COMMON_FLAGS, type Command, type Flag, familiesOf, positionsOf, under } from './commands.ts';
+import { BUILT_IN, COMMON_FLAGS, type Command, familiesOf, positionsOf, under } from './commands.ts';
 import { listOf, type NameList } from './names.ts';
 import { commandAt } from './reading.ts';
 import { quoted, type Token, tokensOf } from './tokens.ts';
 import { takes } from './values.ts';
-import { isFlag, walk } from './walk.ts';
+import { ASKED, type Given, isFlag, walk } from './walk.ts';
 
 export type Option = { value: string; detail?: string | undefined };
 /** The word at the caret and what it may become. `names`: things of the person's own belong there too, to be asked for. */
@@ -64,8 +64,8 @@ function afterCommand(command: Command, after: readonly Token[], current: Token,
   const { positions, given, waiting } = walk(command, after);
   const places = positionsOf(command);
   const parents = Object.fromEntries(places.map((name, i) => [name, positions[i]?.text ?? '']));
-  if (waiting && !isFlag(current)) return valuesOf(command, waiting.typed, waiting.flag, parents, commands);
-  const used = new Set(given.map(({ flag, typed }) => flag?.name ?? typed));
+  if (waiting && !isFlag(current)) return waiting.value ? {} : valuesOf(command, waiting, parents, commands);
+  const used = new Set(given.map(({ flag, name }) => flag?.name ?? name));
   const flags: Option[] = [...command.flags]
     .filter(([, { name, place, field }]) => place !== 'path' && (!used.has(name) || kindOf(field.schema) === 'words'))
     .sort(([, a], [, b]) => Number(b.field.required) - Number(a.field.required))
@@ -83,15 +83,9 @@ function afterCommand(command: Command, after: readonly Token[], current: Token,
 
 const YES_NO: Option[] = [{ value: 'true' }, { value: 'false' }];
 
-function valuesOf(
-  command: Command,
-  typed: string,
-  flag: Flag | undefined,
-  parents: Record<string, string>,
-  commands: readonly Command[],
-): Fit {
-  if (!flag) return { options: typed === 'output' ? [{ value: 'table' }, { value: 'json' }] : [] };
-  if (flag.isSecret) return { options: [{ value: '-', detail: 'Asks for it, hidden' }] };
+function valuesOf(command: Command, { name, flag }: Given, parents: Record<string, string>, commands: readonly Command[]): Fit {
+  if (!flag) return { options: name === 'output' ? [{ value: 'table' }, { value: 'json' }] : [] };
+  if (flag.isSecret) return { options: [{ value: ASKED, detail: 'Asks for it, hidden' }] };
   const { schema, nullable } = withoutNull(flag.field.schema);
   const choices = schema.enum?.map((value) => ({ value: String(value) })) ?? [];
   const list = listOf(command, flag, commands);

@@ -9,6 +9,3 @@ export class LineProblem extends Error {
 }
 
 export const didYouMean = (meant: string | undefined) => (meant ? `Did you mean \`${meant}\`?` : undefined);
-
-/** Of a word nobody knows, which may be anything, no more than a name has. */
-export const shortly = (word: string) => (word.length > 24 ? `${word.slice(0, 8)}…` : word);

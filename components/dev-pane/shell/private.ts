@@ -4,7 +4,7 @@ import { isTelling } from '#components/trpc/drafts.ts';
 import { MASK, masked } from '#server/domain/explorer/masking.shared.ts';
 import type { Command } from './commands.ts';
 import type { Token } from './tokens.ts';
-import type { Walked } from './walk.ts';
+import { ASKED, type Walked } from './walk.ts';
 
 /** A line as it may stand on the page, and as it may be kept for the next time: undefined when it must not be. */
 export type Told = { echo: string; kept: string | undefined };
@@ -16,16 +16,16 @@ type Span = { start: number; end: number; isAsked: boolean };
  */
 export function toldOf(line: string, tokens: readonly Token[], command: Command, { given }: Walked): Told {
   const spans: Span[] = [];
-  for (const { flag, value, typed } of given) {
+  for (const { flag, value, name } of given) {
     if (!value) continue;
     if (flag?.isSecret) spans.push({ ...value, isAsked: true });
-    else if (flag ? carriesSecret(flag.field.schema) : typed === 'json' && takesSecret(command)) spans.push({ ...value, isAsked: false });
+    else if (flag ? carriesSecret(flag.field.schema) : name === 'json' && takesSecret(command)) spans.push({ ...value, isAsked: false });
   }
   for (const token of tokens)
     if (isPrivate(token.text) && !spans.some(({ start, end }) => start < token.end && token.start < end))
       spans.push({ ...token, isAsked: false });
   spans.sort((a, b) => a.start - b.start);
-  const kept = spans.every(({ isAsked }) => isAsked) ? replaced(line, spans, '-') : undefined;
+  const kept = spans.every(({ isAsked }) => isAsked) ? replaced(line, spans, ASKED) : undefined;
   const echo = masked(replaced(line, spans, MASK), new Set()) as string;
   return { echo, kept: kept !== undefined && masked(kept, new Set()) === kept ? kept : undefined };
 }

@@ -5,6 +5,7 @@ import { type ApiDocument, operationsOf } from '#components/explorer/document.ts
 import { COMMON_FLAGS, commandsOf, helpLine, positionsOf } from './commands.ts';
 import { readLine } from './reading.ts';
 import { LONGEST_LINE, quoted, tokensOf } from './tokens.ts';
+import { isFlag } from './walk.ts';
 
 const commands = commandsOf(operationsOf(JSON.parse(fs.readFileSync('public/openapi.json', 'utf8')) as ApiDocument));
 const read = (line: string) => readLine(line, commands);
@@ -36,8 +37,10 @@ test('words are split as a POSIX shell splits them, and nothing is expanded', ()
     'e',
   ]);
   assert.deepEqual(words('ends with \\'), ['ends', 'with', '\\']);
-  for (const value of ['', 'plain', `it's`, 'a b', '"', '\\', '--x', '…'])
+  for (const value of ['', 'plain', `it's`, 'a b', '"', '\\', '--x', '…']) {
     assert.deepEqual(words(`x ${quoted(value)}`), ['x', value], `${value} is one word again`);
+    assert.ok(!isFlag(tokensOf(quoted(value)).tokens[0] ?? { text: '--', quoted: false }), `${value} is no flag`);
+  }
 });
 
 test('every operation can be typed, each of its fields by one flag, and none hides behind what works everywhere', () => {
@@ -94,7 +97,8 @@ test('wrong input gets an answer that helps', () => {
     ['sercets', /`secrets`/],
     ['routes lst', /routes has no lst.*`routes list`/],
     ['help rotues', /`help routes`/],
-    ['routes frobnicate', /It has .*list/],
+    ['routes frobnicate', /routes has nothing called so.*It has .*list/],
+    ['frobnicate', /nothing called so.*`help`/],
     ['routes list --per-pgae 5', /no --per-pgae.*`--per-page`/],
     ['routes list --sort nmae', /takes created_at, name or enabled; did you mean name\?/],
     ['routes list --per-page five', /--per-page takes a whole number/],
@@ -106,6 +110,9 @@ test('wrong input gets an answer that helps', () => {
     ['routes get', /still needs <id>.*`routes get --help`/],
     ['routes get a b', /a word too many.*quotes/],
     ['routes get a --id b', /twice/],
+    ['routes get id=a', /two dashes/],
+    [`routes get '--id=a'`, /two dashes/],
+    ['routes list --frobnicate', /One of the flags.*`routes list --help`/],
     ['routes list x', /flags only/],
     ['routes list -n', /two dashes/],
     ['routes create --name x', /still needs --target-base-url/],
@@ -116,6 +123,7 @@ test('wrong input gets an answer that helps', () => {
     ['routes update a --json {', /not valid JSON/],
     ['routes update a --json {"nmae":1}', /not valid JSON|no field/],
     [`routes update a --json '{"nmae":1}'`, /no field nmae.*`name`/],
+    [`routes update a --json '{"frobnicate":1}'`, /one of its names is no field of routes update/],
     [`routes update a --name b --json '{"name":"c"}'`, /twice/],
     ['routes update a --inject-headers-json {', /takes JSON/],
     ['signup start --email a@b.test --tenant-name x', /signed in/],
@@ -159,7 +167,7 @@ test('hostile lines are read as quickly as any other and reach no prototype', ()
     'toString',
   ])
     problem(line);
-  assert.match(problem(`routes update x --json '{"__proto__": {"polluted": true}, "constructor": 1}'`), /no field __proto__/);
+  assert.match(problem(`routes update x --json '{"__proto__": {"polluted": true}, "constructor": 1}'`), /one of its names is no field/);
   const { body } = call(`routes update x --inject-headers-json '{"__proto__": {"polluted": true}}'`).call;
   assert.ok(Object.hasOwn(body?.inject_headers_json as object, '__proto__'));
   assert.equal(({} as Record<string, unknown>).polluted, undefined);
@@ -168,25 +176,57 @@ test('hostile lines are read as quickly as any other and reach no prototype', ()
 
 test('a secret is never taken from the line, shown of it or kept of it: it is asked for', () => {
   const needle = 'needle-in-a-line';
-  for (const flag of [`--value ${needle}`, `--value=${needle}`, `--value='${needle}'`, `--VALUE "${needle}"`]) {
+  const flags = [
+    `--value ${needle}`,
+    `--value=${needle}`,
+    `--value='${needle}'`,
+    `--VALUE "${needle}"`,
+    `—value ${needle}`, // of a phone that makes one dash of two
+    `--value ${needle} and ${needle}`,
+    `--value=${needle} and ${needle}`,
+    `--value “${needle} and ${needle}”`,
+    `--value --${needle}`,
+    `--value -----BEGIN PRIVATE KEY-----${needle}/= -----END PRIVATE KEY-----`,
+    `--value-from-prompt=${needle}`,
+  ];
+  for (const flag of flags) {
     const reading = call(`secrets create --name A ${flag} --tags x`);
     assert.ok(!JSON.stringify(reading).includes(needle), flag);
     assert.deepEqual([reading.dropped, reading.ask.map(({ name }) => name)], [['value'], ['value']]);
-    assert.match(reading.kept ?? '', /--value[ =]- --tags x$/i);
-    assert.match(reading.echo, /--value[ =]… --tags x$/i);
+    assert.match(reading.kept ?? '', /(?:--|—)value(?:-from-prompt)?[ =]- --tags x$/i);
+    assert.match(reading.echo, /(?:--|—)value(?:-from-prompt)?[ =]… --tags x$/i);
   }
-  const json = call(`secrets create --json '{"name": "A", "value": "${needle}"}'`);
-  assert.ok(!JSON.stringify({ ...json, command: 0 }).includes(needle));
-  assert.equal(json.kept, undefined);
+  for (const flag of ['--json', '--JSON', '—json']) {
+    const json = call(`secrets create ${flag} '{"name": "A", "value": "${needle}"}'`);
+    assert.ok(!JSON.stringify({ ...json, command: 0 }).includes(needle), flag);
+    assert.equal(json.kept, undefined);
+  }
   for (const line of ['secrets create --name A', 'secrets create --name A --value -', 'secrets create --name A --value-from-prompt']) {
     assert.deepEqual([call(line).dropped, call(line).ask.length, call(line).kept], [[], 1, line], line);
   }
-  // A slip in the flag's own name: the value behind it is not told either.
-  for (const line of [`secrets create --name A --vlaue ${needle}`, `secrets put-value A ${needle}`, `secrets craete --value ${needle}`])
+  assert.deepEqual(call('secrets put-value --value - A').call.path, { id: 'A' });
+  // A slip, or the secret where something else belongs: it is told in no problem either.
+  for (const line of [
+    needle,
+    `help ${needle}`,
+    `secrets ${needle}`,
+    `secrets create --${needle}`,
+    `secrets create --name A --vlaue ${needle}`,
+    `secrets create --name A --value '${needle}`,
+    `secrets create --name A value=${needle}`,
+    `secrets create --json '{"${needle}": 1}'`,
+    `secrets create --json '{"name": "A", "Value": "${needle}"}'`,
+    `secrets craete --value ${needle}`,
+    `secrets put-value A ${needle}`,
+    `secrets put-value --value two ${needle}`,
+    `secrets put-value '--value=${needle}'`,
+    `secrets put-value value=${needle}`,
+    `secrets put-value -value ${needle}`,
+    `routes list --sort ${needle}`,
+    `clients create-credential c --kind ip --data '{"secret": "${needle}"}'`,
+    `clients create-credential c --json '{"kind": "ip", "data": {"secret": "${needle}"}}'`,
+  ])
     assert.ok(!problem(line).includes(needle), line);
-  const nested = call(`clients create-credential c --kind ip --data '{"secret": "${needle}"}'`);
-  assert.ok(!nested.echo.includes(needle));
-  assert.equal(nested.kept, undefined);
 });
 
 test('a line with anything that looks like a credential is not kept, and not shown whole', () => {

@@ -1,7 +1,7 @@
 import { grouped } from '#components/ui/numbers.ts';
 import { type CallReading, callOf } from './call-of.ts';
 import { BUILT_IN, type Command, familiesOf, nearest, spelled, under } from './commands.ts';
-import { didYouMean, LineProblem, shortly } from './line-problem.ts';
+import { didYouMean, LineProblem } from './line-problem.ts';
 import { LONGEST_LINE, type Token, tokensOf } from './tokens.ts';
 import { isFlag } from './walk.ts';
 
@@ -58,7 +58,10 @@ function wordsBefore(tokens: readonly Token[]): string[] {
   return tokens.slice(0, end === -1 ? undefined : end).map(({ text }) => spelled(text));
 }
 
-/** The commands that begin so. @throws LineProblem where none does, with what was probably meant */
+/**
+ * The commands that begin so. @throws LineProblem where none does, with what was probably meant. Only a slip of a known word is ever repeated: any
+ * other may be a secret that was pasted into the wrong place.
+ */
 function begun(words: readonly string[], commands: readonly Command[], before = ''): Command[] {
   const meant = under(commands, words);
   if (words.length > 0 && meant.length > 0) return meant;
@@ -66,18 +69,17 @@ function begun(words: readonly string[], commands: readonly Command[], before = 
   const families = familiesOf(commands);
   if (!families.includes(family)) {
     const known = nearest(family, before ? families : [...families, ...BUILT_IN]);
-    const meant = known && before + [known, ...alsoKnown(known, words.slice(1), commands)].join(' ');
-    throw new LineProblem(`There is nothing called ${shortly(family)}.`, didYouMean(meant) ?? '`help` lists everything.');
+    if (!known) throw new LineProblem('There is nothing called so.', '`help` lists everything.');
+    const meant = before + [known, ...alsoKnown(known, words.slice(1), commands)].join(' ');
+    throw new LineProblem(`There is nothing called ${family}.`, didYouMean(meant));
   }
   let known = 1;
   while (under(commands, words.slice(0, known + 1)).length > 0) known++;
   const group = words.slice(0, known);
   const options = [...new Set(under(commands, group).map((command) => command.words.slice(known).join(' ')))];
   const close = nearest(words.slice(known).join(' '), options) ?? nearest(words[known] ?? '', options);
-  throw new LineProblem(
-    `${group.join(' ')} has no ${shortly(words[known] ?? '')}.`,
-    didYouMean(close && `${before}${group.join(' ')} ${close}`) ?? `It has ${options.join(', ')}.`,
-  );
+  if (!close) throw new LineProblem(`${group.join(' ')} has nothing called so.`, `It has ${options.join(', ')}.`);
+  throw new LineProblem(`${group.join(' ')} has no ${words[known]}.`, didYouMean(`${before}${group.join(' ')} ${close}`));
 }
 
 /** Of the words after the family that was meant, those that are right. */

@@ -31,5 +31,5 @@ export function tokensOf(line: string): { tokens: Token[]; unclosed?: '"' | "'" 
   return { tokens, ...(quote ? { unclosed: quote } : {}) };
 }
 
-/** A value as one word of a line. */
-export const quoted = (value: string): string => (/^[\w@%+:,./=-]+$/.test(value) ? value : `'${value.replaceAll("'", `'\\''`)}'`);
+/** A value as one word of a line; one that begins with a dash as no flag. */
+export const quoted = (value: string): string => (/^(?!-.)[\w@%+:,./=-]+$/.test(value) ? value : `'${value.replaceAll("'", `'\\''`)}'`);

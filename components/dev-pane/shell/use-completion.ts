@@ -21,7 +21,8 @@ export function useCompletion(text: string, commands: readonly Command[], source
   const settled = useSettledText(wanted, PAUSE_MS);
   const names = useQuery({
     queryKey: ['shell-options', settled],
-    enabled: settled !== '' && settled === wanted,
+    // Not while somebody types: only a word they want completed leaves this page before Enter.
+    enabled: open && settled !== '' && settled === wanted,
     staleTime: 10_000,
     gcTime: 60_000,
     retry: false,
