@@ -141,7 +141,7 @@ export function ClientOverview({ client }: { client: Detail }) {
           </ul>
         </SectionCard>
       )}
-      {stats.data?.countries && <CallCountries title="Where its calls come from" countries={stats.data.countries} />}
+      {stats.data?.countries && <CallCountries title="Where its calls come from" countries={stats.data.countries} hrefOf={logs} />}
       {stats.data && stats.data.error_codes.length > 0 && (
         <SectionCard title="Why its calls failed">
           <ul className="flex flex-col">

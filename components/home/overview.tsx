@@ -133,7 +133,9 @@ export function Overview({ news }: { news: ReactNode }) {
       ),
     calls: <RecentCalls live={live} />,
     busiest: stats.data && stats.data.top_routes.length > 0 && <BusiestRoutes routes={stats.data.top_routes} />,
-    countries: stats.data?.countries && <CallCountries title={cardWords.countries.label} countries={stats.data.countries} />,
+    countries: stats.data?.countries && (
+      <CallCountries title={cardWords.countries.label} countries={stats.data.countries} hrefOf={calledHref} />
+    ),
     checklist: <Checklist />,
     usage: <UsageMeters />,
     changelog: news,

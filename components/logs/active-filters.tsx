@@ -3,6 +3,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useTRPC } from '#components/trpc/provider.tsx';
 import type { ActiveFilter } from '#components/ui/filter-bar.tsx';
+import { countryName } from '#server/domain/request-logs/country.shared.ts';
 import type { LogSearch } from './list-search.ts';
 import { reasonOf } from './refusal-reasons.ts';
 import { MODE_WORDS, OUTCOME_WORDS } from './words.ts';
@@ -36,6 +37,7 @@ export function useActiveFilters(search: LogSearch, set: (change: Partial<LogSea
     ...(search.error ? [chip('error', sentence(reasonOf(search.error)))] : []),
     ...(search.limited ? [chip('limited', 'Limited')] : []),
     ...(search.slower === null ? [] : [chip('slower', `Slower than ${search.slower} ms`)]),
+    ...(search.country ? [chip('country', `From ${countryName(search.country)}`)] : []),
     ...(search.ip ? [chip('ip', `From ${search.ip}`)] : []),
   ];
 }

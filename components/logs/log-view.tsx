@@ -15,6 +15,7 @@ import { counted, grouped } from '#components/ui/numbers.ts';
 import { LoadMore } from '#components/ui/pagination.tsx';
 import { NoResults } from '#components/ui/states.tsx';
 import { useStored } from '#components/ui/stored.ts';
+import { Time } from '#components/ui/time.tsx';
 import { ViewsMenu } from '#components/views/views-menu.tsx';
 import { useActiveFilters } from './active-filters.tsx';
 import { CallHistogram } from './call-histogram.tsx';
@@ -107,6 +108,7 @@ export function LogView() {
   const filtered = active.length > 0 || search.q !== '';
   const empty = rows?.length === 0;
   const total = pages.data?.pages[0];
+  const lookedBackTo = pages.data?.pages.at(-1)?.looked_back_to;
   const trials = facets.data?.proxy_mode.find(({ value }) => value === 'test')?.count ?? 0;
   return (
     <Page>
@@ -160,11 +162,14 @@ export function LogView() {
           {rail === 'shown' && <FacetRail facets={facets.data} search={search} onChange={change} className="max-xl:hidden" />}
           <div className="flex min-w-0 flex-col gap-2">
             {empty ? (
-              <NoResults
-                noun="calls"
-                filters={[...(search.q ? [`text ${search.q}`] : []), ...active.map((one) => one.text)]}
-                onClear={clear}
-              />
+              <>
+                <NoResults
+                  noun="calls"
+                  filters={[...(search.q ? [`text ${search.q}`] : []), ...active.map((one) => one.text)]}
+                  onClear={clear}
+                />
+                {pages.hasNextPage && <LoadMore pages={pages} />}
+              </>
             ) : (
               <CallList
                 rows={rows}
@@ -177,10 +182,16 @@ export function LogView() {
                 footer={<LoadMore pages={pages} endNote={<EndNote />} />}
               />
             )}
-            {total && !empty && (
+            {total && (lookedBackTo || !empty) && (
               <p aria-live="polite" className="figures text-ink-3 text-xs">
-                {total.total_is_capped ? 'More than ' : ''}
-                {counted(total.total, 'call')} in this span
+                {lookedBackTo ? (
+                  <>
+                    {counted(rows?.length ?? 0, 'call')} so far: countries are looked up as you read, until now of the calls since{' '}
+                    <Time value={lookedBackTo} format="datetime" />
+                  </>
+                ) : (
+                  `${total.total_is_capped ? 'More than ' : ''}${counted(total.total, 'call')} in this span`
+                )}
                 {trials > 0 && search.mode === null ? `, ${grouped(trials)} of them from the Test tab` : ''}
                 {live ? `, ${grouped(tail.shown.length)} more since you went live` : ''}
               </p>

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Log } from './call-kind.ts';
 import { summaryOf, wordsOfWarning } from './call-story.ts';
-import { logFilters, noFilters, spanOf } from './list-search.ts';
+import { logFilters, logSearch, noFilters, spanOf } from './list-search.ts';
 import { matchesLive } from './matching.ts';
 import { barsOf, errorsOf } from './series.ts';
 import { readQuery } from './typed-query.ts';
@@ -29,6 +29,17 @@ test('a key is named by its name or its key id, never by a whole key; a word say
   assert.deepEqual(readQuery('key:ci/cd is:refused', known).change, { api_key_id: 'k-1', outcome: 'refused' });
   assert.deepEqual(readQuery('key:tk_live_KpF9c2kCRVgn is:test', known).change, { api_key_id: 'k-1', mode: 'test' });
   assert.deepEqual(readQuery('key:nobody is:odd', known).unknown, ['key:nobody', 'is:odd']);
+});
+
+test('a country is two letters, in the line and in the address, and a live call is judged by it', () => {
+  assert.deepEqual(readQuery('country:de', known).change, { country: 'DE' });
+  assert.deepEqual(readQuery('country:germany', known).unknown, ['country:germany']);
+  assert.deepEqual(['de', 'x', 'DEU', '<b'].map(logSearch.country.parse), ['DE', null, null, null]);
+  const filters = logFilters({ ...noFilters, range: '24h', from: null, to: null, country: 'DE' });
+  assert.deepEqual(
+    ['DE', 'GB', null].map((source_ip_country) => matchesLive(log({ source_ip_country }), filters)),
+    [true, false, false],
+  );
 });
 
 test('a value that cannot be right is named, never searched for silently', () => {

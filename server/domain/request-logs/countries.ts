@@ -44,14 +44,19 @@ export async function countriesOf(
         select src_ip, route_id, environment, matched_client_id, api_key_id, proxy_mode, ts, id from request_logs
         where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and ts >= ${from} and ts < ${to} and ${ofRoute} order by ts desc, id desc limit ${most}) r
       where ${REAL} and ${matching(sought)} order by ts desc, id desc limit ${COUNTED}) c group by src_ip`;
+  const calls = byCountry(rows, known);
+  const of_newest = calls.reduce((sum, { count }) => sum + count, 0);
+  return { calls, of_newest, is_capped: of_newest < total };
+}
+
+/** Counts by address as counts by country, most first; a country of null is one that is not known. */
+export function byCountry(rows: readonly { src_ip: string | null; n: number }[], known: Places): Countries['calls'] {
   const counts = new Map<string | null, number>();
   for (const { src_ip, n } of rows) {
     const { country } = known.of(src_ip);
     counts.set(country, (counts.get(country) ?? 0) + n);
   }
-  const calls = Array.from(counts, ([country, count]) => ({ country, count })).sort(
+  return Array.from(counts, ([country, count]) => ({ country, count })).sort(
     (a, b) => b.count - a.count || (a.country ?? 'ZZZ').localeCompare(b.country ?? 'ZZZ'),
   );
-  const of_newest = calls.reduce((sum, { count }) => sum + count, 0);
-  return { calls, of_newest, is_capped: of_newest < total };
 }
