@@ -1,8 +1,12 @@
-// npm run seed   a workspace to play with: playground, in Test, with environments, secrets, clients, a collection and routes. Safe to run twice.
+// npm run seed   a workspace to play with: playground, in Test, with environments, secrets, clients, a collection and routes, and calls
+//                through them while the service runs. Safe to run twice.
+
+import { ECHO_ORIGIN } from '../server/kernel/echo-origin.ts';
 import { parseEnv } from '../server/platform/env.ts';
 import { fail, Problem } from './command.ts';
 import { openDatabase } from './open-database.ts';
 import { generateClient, migrate } from './schema.ts';
+import { makeCalls } from './seed-calls.ts';
 
 if (parseEnv(process.env).NODE_ENV === 'production')
   fail(new Problem('The seed makes an account whose password everybody knows: not in production.'));
@@ -17,6 +21,7 @@ const { operations } = await import('../server/api/operations.ts');
 const { provisionTenant, createKey, operatorCtx } = await import('../server/domain/operator/service.ts');
 const { CAPABILITIES } = await import('../server/kernel/capabilities.ts');
 const { closeDb, db } = await import('../server/platform/db.ts');
+const { env } = await import('../server/platform/env.ts');
 
 const slug = 'playground';
 const owner = { email: 'dana@example.com', password: 'a workspace to play with' };
@@ -36,28 +41,37 @@ if (tenant.created) {
   const office = await make('clients.create', { name: 'Office', type: 'user', ip_address: '203.0.113.0/24' });
   const charges = await make('routes.create', {
     name: 'Charges',
-    target_base_url: 'https://api.example.com/v1',
+    target_base_url: `${ECHO_ORIGIN}/v1`,
     collection_id: id,
     inject_headers_json: { Authorization: `Bearer {{secret_id:${String(stripe.id)}}}` },
     rate_limit_enabled: true,
     rate_limit_requests: 100,
     rate_limit_window_sec: 60,
   });
-  await make('routes.environments.put', { id: charges.id, env: 'staging', target_base_url: 'https://staging.example.com/v1' });
+  await make('routes.environments.put', { id: charges.id, env: 'staging', target_base_url: `${ECHO_ORIGIN}/staging/v1` });
   await make('routes.clients.set', { id: charges.id, env: 'production', client_ids: [office.id] });
   await make('routes.create', {
     name: 'Weather',
-    target_base_url: 'https://weather.example.com',
+    target_base_url: ECHO_ORIGIN,
     inject_query_json: { key: '{{secret:WEATHER_TOKEN}}' },
     allowed_methods: ['GET'],
+    rate_limit_enabled: true,
+    rate_limit_requests: 10,
+    rate_limit_window_sec: 60,
   });
 }
 const key = await createKey({ slug, space: 'test', role: 'Key - Infrastructure', name: 'seed' });
+const calls = await makeCalls(key.proxy_url, key.api_key);
 console.log(`
 Workspace ${slug} is ready${tenant.created ? '' : ' (it was there already)'}.
   Sign in      ${owner.email} / ${owner.password}
   Test key     ${key.api_key}
   First call   curl ${key.proxy_url}/echo/hello -H "X-Svc-Key: ${key.api_key}"
+  Calls        ${
+    'problem' in calls
+      ? `none were sent: ${calls.problem}. Run this again while npm start runs, and the log and the charts have some.`
+      : `${calls.answered} were answered and ${calls.refused} refused: ${env.PUBLIC_ADMIN_URL}/${slug}/test/logs`
+  }
 `);
 await closeDb();
 await database.release();
