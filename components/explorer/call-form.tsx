@@ -41,7 +41,7 @@ export function CallForm({ op, draft, onDraft }: CallFormProps) {
     op.machineOnly ?? forbidden ?? call.problem ?? (call.missing.length > 0 ? `Fill in ${call.missing.join(', ')}` : undefined);
   const go = (confirmed: boolean) => {
     setAsking(false);
-    send.mutate({ ...call, method: op.method, confirmed });
+    send.mutate({ ...call, op, confirmed });
   };
   return (
     <div className="flex min-w-0 flex-col gap-4">

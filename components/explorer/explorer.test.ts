@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import test from 'node:test';
 import { type ApiDocument, kindOf, operationsOf } from './document.ts';
 import { draftFromLink, draftOf, emptyDraft, linkOf, preparedCall } from './draft.ts';
+import { HANDED_OVER, withoutShownOnce } from './shown-once.ts';
 
 const operations = operationsOf(JSON.parse(fs.readFileSync('public/openapi.json', 'utf8')) as ApiDocument);
 const byId = (id: string) => {
@@ -35,6 +36,25 @@ test('what an answer shows once is known before it comes, and every parameter ha
   });
   for (const op of operations)
     for (const { name, schema } of [...op.inPath, ...op.inQuery, ...op.inHeader]) assert.ok(schema.description, `${op.id} ${name}`);
+});
+
+test('what an answer shows once is taken out of it, wherever it stands, and nothing else is', () => {
+  const value = 'tk_test_needle';
+  const made = withoutShownOnce(JSON.stringify({ data: { id: '1', api_key: value, name: 'api_key' }, meta: {} }), ['api_key']);
+  assert.deepEqual(made.taken, [{ name: 'api_key', value }]);
+  assert.deepEqual(JSON.parse(made.body), { data: { id: '1', api_key: HANDED_OVER, name: 'api_key' }, meta: {} });
+  const nested = withoutShownOnce(JSON.stringify({ data: [{ reveal: { secret: value } }, { secret: null }] }), [
+    'private_key_pem',
+    'secret',
+  ]);
+  assert.deepEqual(nested.taken, [{ name: 'secret', value }]);
+  assert.ok(!nested.body.includes('needle'));
+  for (const [body, names] of [
+    ['{"data":{"api_key": "x"}}', []],
+    ['no JSON', ['api_key']],
+    ['', ['api_key']],
+  ] as const)
+    assert.deepEqual(withoutShownOnce(body, names), { body, taken: [] });
 });
 
 test('sign-up is not offered to someone signed in, and everything else is', () => {

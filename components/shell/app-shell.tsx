@@ -30,6 +30,11 @@ const loadShortcuts = () => import('./shortcut-sheet.tsx').then((module) => ({ d
 const Palette = lazy(loadPalette);
 const DevPane = lazy(() => import('#components/dev-pane/dev-pane.tsx').then((module) => ({ default: module.DevPane })));
 const ShortcutSheet = lazy(loadShortcuts);
+// Nothing opens it but an answer; there before a call can have one.
+const Handover = lazily(
+  () => import('./handover.tsx').then((module) => module.Handover),
+  () => false,
+);
 const NewsSheet = lazily(() => import('#components/changelog/news-sheet.tsx').then((module) => module.NewsSheet), whenOpen);
 const drawerView = onDemand(() => import('./drawer.tsx').then((module) => module.Drawer));
 
@@ -176,6 +181,7 @@ export function AppShell(props: AppShellProps) {
           <Rail place={place} collapsed={false} onNavigate={() => setDrawer(false)} foot={railFoot} />
         </Drawer>
       )}
+      <Handover />
       <NewsSheet open={news.open} onOpenChange={news.setOpen} />
       <Suspense fallback={null}>
         {overlays && (

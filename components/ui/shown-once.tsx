@@ -52,7 +52,11 @@ export function ShownOnce({ value, title, label, filename, description, children
         <Button
           variant="primary"
           disabledReason={stored ? undefined : 'Tick the box when you have stored it'}
-          onClick={() => onGone('stored')}
+          onClick={() => {
+            // Another value may follow, which is another tick.
+            setStored(false);
+            onGone('stored');
+          }}
         >
           Done
         </Button>

@@ -135,7 +135,7 @@ function common(command: Command, { name, value, token }: Given, filled: Filled,
     return;
   }
   const meant = nearest(name, [...command.flags.keys(), ...COMMON_FLAGS]);
-  if (!meant) throw new LineProblem(`One of the flags is none of ${named(command)}.`, helpOf(command));
+  if (!meant) throw new LineProblem(`${named(command)} does not know one of these flags.`, helpOf(command));
   throw new LineProblem(`${named(command)} has no --${name}.`, didYouMean(`--${meant}`));
 }
 

@@ -1,12 +1,11 @@
-import type { ApiField, ApiOperation, Method } from '#components/explorer/document.ts';
-import { type PreparedCall, pathOf } from '#components/explorer/draft.ts';
-import type { Answer } from '#components/explorer/use-explorer.ts';
+import type { ApiField, ApiOperation } from '#components/explorer/document.ts';
+import { pathOf } from '#components/explorer/draft.ts';
+import type { Answer, Sent } from '#components/explorer/use-explorer.ts';
 import type { CallReading, TypedCall } from './call-of.ts';
 import type { Command } from './commands.ts';
 
 /** A line that is a call. */
 export type Call = Extract<CallReading, { kind: 'call' }>;
-export type Sent = PreparedCall & { method: Method; confirmed: boolean; signal: AbortSignal };
 
 /** What a call needs from outside: the lists names are found in, the person, and the way to the service. */
 export type Steps = {
@@ -52,5 +51,5 @@ export async function carryOut(call: Call, space: 'live' | 'test', steps: Steps,
   const isChange = space === 'live' && op.method !== 'GET';
   if (isChange && !(await unlessStopped(steps.confirm(op, address)))) return undefined;
   sent = true;
-  return unlessStopped(steps.send({ path: address, query, headers, body: whole, method: op.method, confirmed: isChange, signal }));
+  return unlessStopped(steps.send({ op, path: address, query, headers, body: whole, confirmed: isChange, signal }));
 }

@@ -7,7 +7,7 @@ import { Spinner } from '#components/ui/spinner.tsx';
 import { AnswerView } from './answer-view.tsx';
 import { HelpView } from './help-view.tsx';
 import { Said } from './said.tsx';
-import type { Entry, Output } from './use-shell.ts';
+import type { Entry, Output } from './session.ts';
 
 type Acts = { onId: (id: string) => void; onType: (line: string) => void };
 

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import test from 'node:test';
 import { type ApiDocument, operationsOf } from '#components/explorer/document.ts';
 import { commandsOf } from './commands.ts';
-import { columnsOf, refusalIn, takenApart } from './output.ts';
+import { columnsOf, refusalIn, shownOf } from './output.ts';
 
 const commands = commandsOf(operationsOf(JSON.parse(fs.readFileSync('public/openapi.json', 'utf8')) as ApiDocument));
 const command = (id: string) => {
@@ -19,24 +19,14 @@ const answer = (body: unknown, status = 200) => ({
   request_id: 'r',
 });
 
-test('what an answer shows once is handed over by itself and stands nowhere in the output', () => {
-  const key = 'tk_test_needle';
-  const { shown, once } = takenApart(answer({ data: { id: '1', api_key: key, name: 'ci' }, meta: {} }), command('api_keys.create'));
-  assert.deepEqual(once, [{ name: 'api_key', value: key }]);
-  assert.ok(!JSON.stringify(shown).includes('needle'));
-  const nested = takenApart(answer({ data: { reveal: { secret: key } } }), command('clients.create_credential'));
-  assert.deepEqual([nested.once.length, JSON.stringify(nested.shown).includes('needle')], [1, false]);
-  assert.equal(takenApart(answer({ data: { name: 'api_key' } }), command('routes.get')).once.length, 0);
-});
-
 test('a list says how many there are and how to see the next', () => {
   const meta = { total: 7, page: 1, per_page: 5, total_pages: 2, warnings: ['look out'] };
-  const { shown } = takenApart(answer({ data: [{ id: 'a' }, { id: 'b' }], meta }), command('routes.list'));
+  const shown = shownOf(answer({ data: [{ id: 'a' }, { id: 'b' }], meta }), command('routes.list'));
   assert.equal(shown.more, '2 of 7; go on with `routes list --page 2`');
   assert.deepEqual(shown.warnings, ['look out']);
-  const feed = takenApart(answer({ data: [{ id: 'a' }], meta: { next_cursor: 'abc' } }), command('logs.follow'));
-  assert.match(feed.shown.more ?? '', /`logs follow --cursor abc`/);
-  assert.equal(takenApart(answer({ data: [], meta: {} }), command('environments.list')).shown.more, '0 in all');
+  const feed = shownOf(answer({ data: [{ id: 'a' }], meta: { next_cursor: 'abc' } }), command('logs.follow'));
+  assert.match(feed.more ?? '', /`logs follow --cursor abc`/);
+  assert.equal(shownOf(answer({ data: [], meta: {} }), command('environments.list')).more, '0 in all');
 });
 
 test('columns are those that say something, names first and the id last', () => {
@@ -57,6 +47,6 @@ test('a refusal says what to do next, and an answer that is no JSON is shown as 
     next: 'Remove what uses it first.',
   });
   assert.equal(refusalIn(answer('<html>', 502)).message, 'The call was answered with 502.');
-  const { shown } = takenApart(answer('plain'), command('routes.get'));
+  const shown = shownOf(answer('plain'), command('routes.get'));
   assert.deepEqual([shown.text, shown.rows], ['plain', undefined]);
 });

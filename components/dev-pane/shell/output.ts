@@ -3,29 +3,19 @@ import { nextStepOf } from '#components/trpc/refusal.ts';
 import type { Command } from './commands.ts';
 
 export type Row = Record<string, unknown>;
-/** What an answer of the API comes to, once nothing in it is shown that is shown once. */
+/** What an answer of the API comes to. */
 export type Shown = { data: unknown; rows: Row[] | undefined; warnings: string[]; more: string | undefined; text: string };
-export type ShownOnceValue = { name: string; value: string };
-
-/** What stands in the output for a value that was handed over by itself. */
-export const HANDED_OVER = '(shown once, by itself)';
-
-/** An answer taken apart. `once` holds what must be handed to the person and kept nowhere. */
-export function takenApart(answer: Answer, { op, words }: Command): { shown: Shown; once: ShownOnceValue[] } {
-  const once: ShownOnceValue[] = [];
-  const whole = parsed(answer.body);
-  const clean = whole === undefined ? undefined : without(whole, new Set(op.shownOnce), once);
-  const { data = clean, meta = {} } = (isObject(clean) ? clean : {}) as { data?: unknown; meta?: Row };
+/** What of an answer is shown, and how to go on from it. */
+export function shownOf({ body }: Answer, { words }: Command): Shown {
+  const whole = parsed(body);
+  const { data = whole, meta = {} } = (isObject(whole) ? whole : {}) as { data?: unknown; meta?: Row };
   const rows = Array.isArray(data) && data.every(isObject) ? (data as Row[]) : undefined;
   return {
-    once,
-    shown: {
-      data,
-      rows,
-      warnings: Array.isArray(meta.warnings) ? meta.warnings.map(String) : [],
-      more: rows && moreOf(rows, meta, words.join(' ')),
-      text: clean === undefined ? answer.body : JSON.stringify(clean, null, 2),
-    },
+    data,
+    rows,
+    warnings: Array.isArray(meta.warnings) ? meta.warnings.map(String) : [],
+    more: rows && moreOf(rows, meta, words.join(' ')),
+    text: whole === undefined ? body : JSON.stringify(whole, null, 2),
   };
 }
 
@@ -43,19 +33,6 @@ const parsed = (text: string): unknown => {
   }
 };
 const isObject = (value: unknown): value is Row => typeof value === 'object' && value !== null && !Array.isArray(value);
-
-function without(value: unknown, names: ReadonlySet<string>, once: ShownOnceValue[]): unknown {
-  if (names.size === 0) return value;
-  if (Array.isArray(value)) return value.map((one) => without(one, names, once));
-  if (!isObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => {
-      if (!names.has(name) || typeof member !== 'string') return [name, without(member, names, once)];
-      once.push({ name, value: member });
-      return [name, HANDED_OVER];
-    }),
-  );
-}
 
 function moreOf(rows: readonly Row[], meta: Row, line: string): string | undefined {
   const { total, page, total_pages, next_cursor } = meta;

@@ -1,7 +1,7 @@
 'use client';
 
 import { ArrowRightToLine } from 'lucide-react';
-import { type KeyboardEvent, type Ref, useEffect, useId, useImperativeHandle, useRef, useState } from 'react';
+import { type KeyboardEvent, type RefObject, useEffect, useId, useRef, useState } from 'react';
 import { useScope } from '#components/trpc/provider.tsx';
 import { Badge } from '#components/ui/badge.tsx';
 import { IconButton } from '#components/ui/button.tsx';
@@ -11,7 +11,7 @@ import { useCompletion } from './use-completion.ts';
 import type { useShell } from './use-shell.ts';
 
 type Props = {
-  ref: Ref<HTMLInputElement>;
+  ref: RefObject<HTMLInputElement | null>;
   shell: ReturnType<typeof useShell>;
   active: boolean;
   line: string;
@@ -28,11 +28,9 @@ const KEYS = [
 ].map(([keys = '', label]) => ({ keys, label, group: 'Shell' }) satisfies Hotkey);
 
 /** The line that is being typed, in the space it will run in. */
-export function Prompt({ ref, shell, active, line, onLine }: Props) {
+export function Prompt({ ref: input, shell, active, line, onLine }: Props) {
   const { space } = useScope();
-  const input = useRef<HTMLInputElement>(null);
   useHotkeys(KEYS);
-  useImperativeHandle(ref, () => input.current as HTMLInputElement);
   const listId = useId();
   const [caret, setCaret] = useState(line.length);
   const text = line.slice(0, caret);
@@ -41,7 +39,7 @@ export function Prompt({ ref, shell, active, line, onLine }: Props) {
   useEffect(() => {
     // Who moves along the tabs by keyboard keeps their place there.
     if (active && !document.activeElement?.matches('[role="radio"]:focus-visible')) input.current?.focus();
-  }, [active]);
+  }, [active, input]);
 
   const set = (next: string, place = next.length) => {
     onLine(next);
@@ -96,7 +94,7 @@ export function Prompt({ ref, shell, active, line, onLine }: Props) {
   };
   const optionId = (i: number) => `${listId}-${i.toString()}`;
   return (
-    <div className="relative flex items-center gap-2 border-line border-t px-3 py-1.5 lg:px-5">
+    <div className="relative flex items-center gap-2 border-line border-t focus-within:border-accent px-3 py-1.5 lg:px-5">
       {completion.open && (
         <div className="popup-surface absolute inset-x-3 bottom-full z-10 mb-1 max-w-2xl rounded-lg p-1 lg:inset-x-5">
           <Options

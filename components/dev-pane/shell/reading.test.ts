@@ -112,7 +112,7 @@ test('wrong input gets an answer that helps', () => {
     ['routes get a --id b', /twice/],
     ['routes get id=a', /two dashes/],
     [`routes get '--id=a'`, /two dashes/],
-    ['routes list --frobnicate', /One of the flags.*`routes list --help`/],
+    ['routes list --frobnicate', /does not know one of these flags.*`routes list --help`/],
     ['routes list x', /flags only/],
     ['routes list -n', /two dashes/],
     ['routes create --name x', /still needs --target-base-url/],

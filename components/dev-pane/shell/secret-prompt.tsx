@@ -4,7 +4,7 @@ import { type KeyboardEvent, useRef } from 'react';
 import { Button } from '#components/ui/button.tsx';
 import { Field } from '#components/ui/field.tsx';
 import { SecretInput } from '#components/ui/secret-input.tsx';
-import type { Question } from './use-shell.ts';
+import type { Question } from './session.ts';
 
 /** Asks for a secret field of a call, hidden. What is typed here is in no state, no history and, once it is sent, nowhere on the page. */
 export function SecretPrompt({ question }: { question: Extract<Question, { kind: 'secret' }> }) {

@@ -3,13 +3,13 @@
 import { useEffect, useRef, useState } from 'react';
 import { ConfirmLive } from '#components/explorer/confirm-live.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
-import { ShownOnce } from '#components/ui/shown-once.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { EntryView } from './entry-view.tsx';
 import { Prompt } from './prompt.tsx';
 import { Said } from './said.tsx';
 import { SecretPrompt } from './secret-prompt.tsx';
-import { type Question, useShell } from './use-shell.ts';
+import type { Question } from './session.ts';
+import { useShell } from './use-shell.ts';
 
 const FIRST =
   'Every call of the API, as you and in this space. Try `routes list`, or `help`. Tab completes, the arrow keys go through earlier lines, Ctrl+L clears, Ctrl+C stops a call.';
@@ -17,7 +17,7 @@ const FIRST =
 /** The API as a command line (70 §11). `active`: its tab is in front. An id in an answer goes to `onId`. */
 export function Shell({ active, onId }: { active: boolean; onId: (id: string) => void }) {
   const shell = useShell();
-  const { operations, entries, question, once } = shell;
+  const { operations, entries, question } = shell;
   const [line, setLine] = useState('');
   const [asked, setAsked] = useState<Extract<Question, { kind: 'confirm' }>>();
   // The dialog fades out with what it asked.
@@ -33,6 +33,11 @@ export function Shell({ active, onId }: { active: boolean; onId: (id: string) =>
     setLine(text);
     prompt.current?.focus();
   };
+  const stop = () => {
+    shell.stop();
+    // The button goes, and the focus would go with it.
+    prompt.current?.focus();
+  };
   if (operations.error && !operations.data)
     return (
       <div className="overflow-y-auto p-4">
@@ -40,7 +45,6 @@ export function Shell({ active, onId }: { active: boolean; onId: (id: string) =>
       </div>
     );
   if (!operations.data) return <Skeleton lines={4} label="Loading the commands" className="p-4" />;
-  const [handed] = once;
   return (
     <>
       <div
@@ -58,7 +62,7 @@ export function Shell({ active, onId }: { active: boolean; onId: (id: string) =>
           </p>
         )}
         {entries.map((entry) => (
-          <EntryView key={entry.key} entry={entry} onId={onId} onType={type} onStop={shell.stop} />
+          <EntryView key={entry.key} entry={entry} onId={onId} onType={type} onStop={stop} />
         ))}
       </div>
       {question?.kind === 'secret' ? (
@@ -67,17 +71,6 @@ export function Shell({ active, onId }: { active: boolean; onId: (id: string) =>
         <Prompt ref={prompt} shell={shell} active={active} line={line} onLine={setLine} />
       )}
       {asked && <ConfirmLive open={question === asked} op={asked.op} path={asked.path} onAnswer={asked.answer} />}
-      <ShownOnce
-        key={handed?.name}
-        value={handed?.value}
-        title={`Store the ${inWords(handed?.name)} now`}
-        label={inWords(handed?.name)}
-        filename={`${handed?.name ?? 'value'}.txt`}
-        onGone={shell.onceGone}
-      />
     </>
   );
 }
-
-/** `api_key` is an API key. */
-const inWords = (name = '') => name.replaceAll('_', ' ').replace(/\b(?:api|pem)\b/g, (word) => word.toUpperCase());

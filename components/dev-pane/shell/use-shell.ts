@@ -2,8 +2,7 @@
 
 import { useQueryClient } from '@tanstack/react-query';
 import { getUntypedClient } from '@trpc/client';
-import { useMemo, useRef, useState } from 'react';
-import type { ApiField, ApiOperation } from '#components/explorer/document.ts';
+import { useEffect, useMemo } from 'react';
 import { forbiddenCall } from '#components/explorer/forbidden.ts';
 import { useOperations, useSend } from '#components/explorer/use-explorer.ts';
 import { useListedOperations } from '#components/trpc/listed-operations.ts';
@@ -14,82 +13,69 @@ import { type Command, commandsOf, helpLine } from './commands.ts';
 import { forgetLines, keepLine, keptLines } from './kept-lines.ts';
 import { LineProblem } from './line-problem.ts';
 import { type Sources, withIds } from './names.ts';
-import { refusalIn, type Shown, type ShownOnceValue, takenApart } from './output.ts';
+import { refusalIn, shownOf } from './output.ts';
 import { readLine } from './reading.ts';
-
-export type Output =
-  | { kind: 'answer'; shown: Shown; as: 'table' | 'json'; status: number; ms: number }
-  | { kind: 'refused'; sent: boolean; message: string; next?: string | undefined; requestId?: string | undefined }
-  | { kind: 'help'; commands: readonly Command[] }
-  | { kind: 'note'; text: string }
-  | { kind: 'lines'; lines: readonly string[] };
-/** A line and what came of it; without output it is still being carried out. */
-export type Entry = { key: number; line?: string; output?: Output };
-/** What a call waits for before it is sent. */
-export type Question =
-  | { kind: 'secret'; field: ApiField; command: Command; dropped: boolean; answer: (value: string | undefined) => void }
-  | { kind: 'confirm'; op: ApiOperation; path: string; answer: (yes: boolean) => void };
-
-const MOST = 60;
+import { addEntry, change, type Output, type Question, sessionOf, setOutput, useSession } from './session.ts';
 
 /** The shell's lines and calls: as the person, in the space of the page, through what the explorer sends by. */
 export function useShell() {
-  const { space, role, person } = useScope();
+  const { slug, space, role, person } = useScope();
+  const place = useMemo(() => ({ slug, space, person }), [slug, space, person]);
   const operations = useOperations();
   const commands = useMemo(() => commandsOf(operations.data ?? []), [operations.data]);
   const sources = useSources(commands);
   const send = useSend();
-  const [entries, setEntries] = useState<readonly Entry[]>([]);
-  const [question, setQuestion] = useState<Question>();
-  const [once, setOnce] = useState<readonly ShownOnceValue[]>([]);
-  const [running, setRunning] = useState<AbortController>();
-  const counted = useRef(0);
+  const { entries, question, running } = useSession(place);
+  // The pane goes: a call that still has something to ask would ask it of nobody. One that was sent goes on.
+  useEffect(
+    () => () => {
+      const { running } = sessionOf(place);
+      if (running && !running.sent) running.controller.abort();
+    },
+    [place],
+  );
 
-  const add = (entry: Omit<Entry, 'key'>): number => {
-    const key = ++counted.current;
-    setEntries((all) => [...all, { ...entry, key }].slice(-MOST));
-    return key;
-  };
+  const add = (entry: { line?: string; output?: Output }) => addEntry(place, entry);
   /** Puts a question to the person. A call that is stopped takes its question along. */
   const asked = <T>(signal: AbortSignal, make: (answer: (value: T) => void) => Question) =>
     new Promise<T>((resolve) => {
-      const close = () => setQuestion(undefined);
+      const close = () => change(place, { question: undefined });
       signal.addEventListener('abort', close, { once: true });
-      setQuestion(
-        make((value) => {
-          signal.removeEventListener('abort', close);
-          close();
-          resolve(value);
-        }),
-      );
+      const answer = (value: T) => {
+        signal.removeEventListener('abort', close);
+        close();
+        resolve(value);
+      };
+      change(place, { question: make(answer) });
     });
 
-  const outputOf = async (call: Call, signal: AbortSignal): Promise<Output> => {
+  const outputOf = async (call: Call, controller: AbortController): Promise<Output> => {
     const { command } = call;
     const forbidden = forbiddenCall(role, command.op);
     if (forbidden) return { kind: 'refused', sent: false, message: forbidden, next: nextStepOf('role_denied') };
     const steps: Steps = {
       withIds: (_, typed) => withIds(command, typed, sources),
-      secret: (field, dropped) => asked(signal, (answer) => ({ kind: 'secret', field, command, dropped, answer })),
-      confirm: (op, path) => asked(signal, (answer) => ({ kind: 'confirm', op, path, answer })),
-      send: send.mutateAsync,
+      secret: (field, dropped) => asked(controller.signal, (answer) => ({ kind: 'secret', field, command, dropped, answer })),
+      confirm: (op, path) => asked(controller.signal, (answer) => ({ kind: 'confirm', op, path, answer })),
+      send: (sent) => {
+        change(place, { running: { controller, sent: true } });
+        return send.mutateAsync(sent);
+      },
     };
-    const answer = await carryOut(call, space, steps, signal);
+    const answer = await carryOut(call, space, steps, controller.signal);
     if (!answer) return { kind: 'note', text: 'Not sent.' };
     if (answer.status >= 400) return { kind: 'refused', sent: true, ...refusalIn(answer), requestId: answer.request_id };
-    const { shown, once: values } = takenApart(answer, command);
-    setOnce(values);
-    return { kind: 'answer', shown, as: call.as, status: answer.status, ms: answer.duration_ms };
+    return { kind: 'answer', shown: shownOf(answer, command), as: call.as, status: answer.status, ms: answer.duration_ms };
   };
 
   const start = async (call: Call, key: number) => {
     const controller = new AbortController();
-    setRunning(controller);
-    const output = await outputOf(call, controller.signal).catch((error: unknown) => failed(error, call.command));
+    change(place, { running: { controller, sent: false } });
+    const output = await outputOf(call, controller).catch((error: unknown) => failed(error, call.command));
     // What was sent may hold a secret: nothing here remembers it.
     send.reset();
-    setRunning(undefined);
-    setEntries((all) => all.map((entry) => (entry.key === key ? { ...entry, output } : entry)));
+    setOutput(place, key, output);
+    change(place, { running: undefined });
   };
 
   /** Carries a line out; false when it cannot be, so that it stays where it was typed. */
@@ -99,7 +85,7 @@ export function useShell() {
       case 'nothing':
         return true;
       case 'clear':
-        setEntries([]);
+        change(place, { entries: [] });
         return true;
       case 'problem':
         add({ output: { kind: 'refused', sent: false, message: reading.message, next: reading.next } });
@@ -130,12 +116,10 @@ export function useShell() {
     sources,
     entries,
     question,
-    once,
-    onceGone: () => setOnce(once.slice(1)),
     isRunning: running !== undefined,
     run,
-    stop: () => running?.abort(),
-    clear: () => setEntries((all) => all.filter(({ output }) => !output)),
+    stop: () => running?.controller.abort(),
+    clear: () => change(place, { entries: entries.filter(({ output }) => !output) }),
     lines: () => keptLines(person),
   };
 }
@@ -144,8 +128,9 @@ function failed(error: unknown, { op }: Command): Output {
   if (error instanceof LineProblem) return { kind: 'refused', sent: false, message: error.message, next: error.next };
   if (error instanceof Stopped) {
     const mayBeDone = error.sent && op.method !== 'GET';
-    const text = mayBeDone ? 'Stopped waiting. It was on its way and may have been carried out: look before you repeat it.' : 'Stopped.';
-    return { kind: 'note', text };
+    const late = op.shownOnce.length > 0 ? ' What it shows once is still handed to you.' : '';
+    const text = `Stopped waiting. It was on its way and may have been carried out: look before you repeat it.${late}`;
+    return { kind: 'note', text: mayBeDone ? text : 'Stopped.' };
   }
   const { message, code, request_id } = refusalOf(error);
   return { kind: 'refused', sent: true, message, next: nextStepOf(code), requestId: request_id || undefined };

@@ -1,0 +1,19 @@
+/** What stands in an answer for a value that is handed over by itself. */
+export const HANDED_OVER = '(shown once, by itself)';
+
+/** The body of an answer without the members of these names, wherever in it they stand, and their values. A body that is no JSON stays as it is. */
+export function withoutShownOnce(body: string, names: readonly string[]): { body: string; taken: { name: string; value: string }[] } {
+  const taken: { name: string; value: string }[] = [];
+  if (names.length === 0) return { body, taken };
+  // A reviver sees every member, so none is missed for the place it stands in.
+  const clean = (name: string, value: unknown) => {
+    if (typeof value !== 'string' || !names.includes(name)) return value;
+    taken.push({ name, value });
+    return HANDED_OVER;
+  };
+  try {
+    return { body: JSON.stringify(JSON.parse(body, clean)), taken };
+  } catch {
+    return { body, taken };
+  }
+}
