@@ -115,6 +115,30 @@ test('the inspector says what a pasted id is and leads there; of a pasted key no
   expect(left).toContain('SHELL_SECRET');
   expect(left).not.toContain(canary);
   expect(sent.filter((one) => one.includes(`${canary}"`))).toEqual([]);
+
+  // A key that is shown once is handed over wherever its person is by then; the answer waits in the shell.
+  const held = Promise.withResolvers<void>();
+  await page.route('**/admin/explorer/send', (route) => held.promise.then(() => route.continue()));
+  await line.fill('api-keys create --name held');
+  await line.press('Enter');
+  await page.getByRole('button', { name: 'Send in Live' }).click();
+  await pane.getByRole('button', { name: 'Close the developer pane' }).click();
+  await page.getByRole('link', { name: 'Usage' }).click();
+  await expect(page).toHaveURL(new RegExp(`/${slug}/settings/usage`));
+  const asks = () => page.evaluate(() => !window.dispatchEvent(new Event('beforeunload', { cancelable: true })));
+  expect(await asks()).toBe(true);
+  held.resolve();
+  const card = page.getByRole('dialog', { name: 'Store the API key now' });
+  const once = await card.getByText(/^tk_live_/).innerText();
+  await card.getByRole('checkbox').click();
+  await card.getByRole('button', { name: 'Done' }).click();
+  await expect(card).toHaveCount(0);
+  expect(await asks()).toBe(false);
+  await page.getByRole('button', { name: 'Developer pane' }).click();
+  await pane.getByRole('radio', { name: 'Shell' }).click();
+  await expect(pane.getByText('(shown once, by itself)')).toBeVisible();
+  const after = await page.evaluate(() => JSON.stringify([document.documentElement.outerHTML, { ...localStorage }, { ...sessionStorage }]));
+  expect(after).not.toContain(once.slice(-20));
   await pane.getByRole('button', { name: 'Inspect' }).first().click();
   await expect(pane.getByRole('link', { name: 'SHELL_SECRET' })).toBeVisible();
 
