@@ -279,7 +279,7 @@ test('whatever a secret holds, a JSON body stays the same JSON with that value i
       const body = Buffer.from(JSON.stringify({ a: around.replaceAll('{{', ''), t: '<{{secret:X}}>' }));
       const scan = scanBody(body, 'json', 'application/json');
       assert.ok(scan && !('code' in scan));
-      const written: unknown = JSON.parse(writeBody(scan, new Map([['{{secret:X}}', value]])).toString());
+      const written: unknown = JSON.parse(writeBody(scan, new Map(scan.references.map((reference) => [reference, value]))).toString());
       assert.deepEqual(written, { a: JSON.parse(body.toString()).a, t: `<${Buffer.from(value).toString()}>` });
     }),
   );

@@ -12,6 +12,9 @@ export function lowerName(name: string): string {
   if (found !== undefined) return found;
   if (!TOKEN.test(name)) return '';
   const lower = name.toLowerCase();
-  if (known.size < MOST && name.length <= LONGEST) known.set(name, known.get(lower) ?? lower);
-  return lower;
+  if (known.size >= MOST || name.length > LONGEST) return lower;
+  // Of its own: a name cut out of a head would keep the whole head in memory.
+  const own = Buffer.from(name, 'latin1').toString('latin1');
+  known.set(own, known.get(lower) ?? own.toLowerCase());
+  return known.get(own) as string;
 }

@@ -107,3 +107,17 @@ test('every field of a log row is in its own column of the line, whatever caller
   // A row that waited on the disk may be of a release that did not know every column.
   assert.equal(logLine({} as LogRow), `${COLUMNS.map(() => '\\N').join('\t')}\n`);
 });
+
+test('a line tells where its own call went, whatever rows with something in common came before it', () => {
+  const row = Object.fromEntries(
+    COLUMNS.map(([name, kind]) => [
+      name,
+      kind === 'array' ? [name] : kind === 'number' ? 1 : kind === 'boolean' ? true : kind === 'json' ? null : name,
+    ]),
+  );
+  for (const [name, kind] of COLUMNS) {
+    const other = kind === 'array' ? ['else'] : kind === 'number' ? 2 : kind === 'boolean' ? false : kind === 'json' ? null : 'else';
+    const changed = [row, row, { ...row, [name]: other }, { ...row, [name]: other }, { ...row, [name]: null }, row] as unknown as LogRow[];
+    for (const one of changed) assert.deepEqual(readCopyLine(COLUMNS, logLine(one).slice(0, -1)), one, name);
+  }
+});

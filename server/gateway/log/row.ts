@@ -2,7 +2,7 @@ import { scrub } from '#server/platform/log.ts';
 import type { Call } from '../call.ts';
 import { isoInstant } from '../instant.ts';
 import { loggedPath } from './logged-path.ts';
-import { traceOf } from './trace.ts';
+import { type Trace, type TraceText, traceText } from './trace.ts';
 
 /** A row of request_logs before the database gave it an id; names are the columns. */
 export type LogRow = ReturnType<typeof logRow>;
@@ -56,6 +56,7 @@ export function logRow(call: Call, nodeId: string) {
     error_detail: call.errorDetail,
     node_id: nodeId,
     injected: call.injected ?? [],
-    trace: traceOf(call),
+    // As it is stored, for one that was read from the disk.
+    trace: traceText(call) as Trace | TraceText,
   };
 }

@@ -1,5 +1,7 @@
 import { bucketOf, emptyBuckets, NO_ROUTE } from '#server/domain/request-logs/buckets.ts';
 import type { LogRow } from './row.ts';
+import { sameNames } from './same-names.ts';
+import { cameToLimits } from './trace.ts';
 
 /** Calls that are alike in everything anybody counts by, added up. */
 export type Tally = ReturnType<typeof newTally>;
@@ -112,9 +114,6 @@ function observe(buckets: number[], ms: number | null): void {
   buckets[bucket] = (buckets[bucket] ?? 0) + 1;
 }
 
-const sameNames = (a: readonly string[], b: readonly string[]): boolean =>
-  a === b || (a.length === b.length && a.every((name, i) => name === b[i]));
-
 /** Names that callers make up are counted as none: each would be a row of its own. */
 const environmentOf = (row: LogRow): string => (row.error === 'environment_not_configured' ? '' : (row.environment ?? ''));
 
@@ -129,7 +128,5 @@ const REFUSED_BY_LIMIT = new Set(['plan_limit', 'concurrency_limit_exceeded', 'r
 function countedByPlan({ trace, error, proxy_mode }: LogRow): boolean {
   if (proxy_mode === 'test') return false;
   if (error !== null && REFUSED_BY_LIMIT.has(error)) return false;
-  // A row that waited on the disk is of an earlier release perhaps, and then has no phases.
-  const phases = (trace as { phases_ms?: Record<string, number> } | null)?.phases_ms;
-  return phases?.limit !== undefined;
+  return cameToLimits(trace);
 }

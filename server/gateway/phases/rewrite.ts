@@ -1,4 +1,4 @@
-import { printReference, type Reference } from '#server/domain/templates/grammar.ts';
+import type { Reference } from '#server/domain/templates/grammar.ts';
 import type { Call } from '../call.ts';
 import { acceptBody } from '../listener.ts';
 import { rewritesBody } from '../methods.ts';
@@ -78,10 +78,12 @@ function compose(call: Call, plane: Plane, config: CallConfig): Result {
   const scan = call.body !== null && rewritable && config.bodyPlaceholders !== 'off' ? scanCaller(call) : undefined;
   if (scan && 'code' in scan) return scan;
   const needed = rewritable && config.body ? [...config.references.head, ...config.references.body] : config.references.head;
-  // The common route: a fixed target and nothing to look up.
-  if (config.target.kind === 'fixed' && needed.length === 0 && !scan) {
+  // The common route.
+  if (config.target.kind === 'fixed' && !scan) {
     setTarget(call, config.target);
-    return egressAllowed(call) ?? apply(call, config, resolution, undefined);
+    return after(egressAllowed(call) ?? resolve(call, plane, needed, 'configuration', resolution), () =>
+      apply(call, config, resolution, undefined),
+    );
   }
   return after(chooseTarget(call, plane, config, resolution), () =>
     after(egressAllowed(call), () =>
@@ -135,7 +137,7 @@ function chooseTarget(call: Call, plane: Plane, config: CallConfig, resolution: 
 function staysInHost({ parts }: CompiledTemplate, values: Values): boolean {
   let before = '';
   for (const part of parts) {
-    const text = part.kind === 'literal' ? part.text : (values.get(printReference(part)) ?? '');
+    const text = part.kind === 'literal' ? part.text : (values.get(part) ?? '');
     if (part.kind !== 'literal' && !/^[^/]*\/\/[^/]*\//.test(before) && !/^[A-Za-z0-9_.-]+$/.test(text)) return false;
     before += text;
   }

@@ -1,4 +1,4 @@
-import { MAX_PLACEHOLDERS, parseTemplate, printReference, type Reference, type Template } from '#server/domain/templates/grammar.ts';
+import { MAX_PLACEHOLDERS, parseTemplate, type Reference, type Template } from '#server/domain/templates/grammar.ts';
 import { type Refused, refused } from '../refusal.ts';
 import { formDecode, formEncode, MOST_FIELDS, tooManyFields, type Values } from './render.ts';
 
@@ -40,9 +40,7 @@ export function scanBody(body: Buffer, kind: Scannable, contentType: string): Sc
 
 /** The body with the values in the places of their placeholders. */
 export function writeBody(scan: Scan, values: Values): Buffer {
-  const text = scan.pieces
-    .map((piece) => (typeof piece === 'string' ? piece : piece.encode(values.get(printReference(piece.reference)) ?? '')))
-    .join('');
+  const text = scan.pieces.map((piece) => (typeof piece === 'string' ? piece : piece.encode(values.get(piece.reference) ?? ''))).join('');
   return Buffer.from(text, 'latin1');
 }
 

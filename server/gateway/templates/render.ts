@@ -1,9 +1,9 @@
-import { type Part, printReference } from '#server/domain/templates/grammar.ts';
+import { type Part, printReference, type Reference } from '#server/domain/templates/grammar.ts';
 import { type Refused, refused } from '../refusal.ts';
 import type { CompiledTemplate, Injection } from '../snapshot/model.ts';
 
-/** Values by printed reference. */
-export type Values = ReadonlyMap<string, string>;
+/** What stands for each reference of a template, which is the same object wherever it is looked up. */
+export type Values = ReadonlyMap<Reference, string>;
 
 const MAX_HEADER_VALUE = 16 * 1024;
 /** What may stand in a field value (RFC 9110 §5.5), in Latin-1. */
@@ -13,27 +13,30 @@ const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 export function renderText(template: CompiledTemplate, values: Values): string {
   if (template.constant !== null) return template.constant;
   let text = '';
-  for (const part of template.parts) text += part.kind === 'literal' ? part.text : (values.get(printReference(part)) ?? '');
+  for (const part of template.parts) text += textOf(part, values);
   return text;
 }
 
+const textOf = (part: Part, values: Values): string => (part.kind === 'literal' ? part.text : (values.get(part) ?? ''));
+
 /** As a header value, or why it cannot be one. */
 export function renderHeader(rule: Injection & { template: CompiledTemplate }, values: Values): string | Refused {
-  for (const part of rule.template.parts) {
-    const text = part.kind === 'literal' ? part.text : (values.get(printReference(part)) ?? '');
-    if (!FIELD_VALUE.test(text)) return unfit(rule.name, part);
-  }
   const text = renderText(rule.template, values);
+  if (!FIELD_VALUE.test(text))
+    return unfit(
+      rule.name,
+      rule.template.parts.find((part) => !FIELD_VALUE.test(textOf(part, values))),
+    );
   // Some upstream parsers trim, some do not: a value that begins or ends in blanks would mean different things to them.
   return text.length > MAX_HEADER_VALUE
     ? refused('secret_invalid_for_header', `The value of the header ${rule.name} is longer than 16 KiB.`)
     : text.trim();
 }
 
-function unfit(header: string, part: Part): Refused {
-  if (part.kind === 'secret' || part.kind === 'secret_id')
+function unfit(header: string, part: Part | undefined): Refused {
+  if (part?.kind === 'secret' || part?.kind === 'secret_id')
     return refused('secret_invalid_for_header', `${printReference(part)} holds characters that cannot stand in the header ${header}.`);
-  if (part.kind === 'context' && part.name === 'vars')
+  if (part?.kind === 'context' && part.name === 'vars')
     return refused('invalid_request', `The query parameter ${part.parameter} holds characters that cannot stand in a header.`);
   return refused('template_invalid', `The template of the header ${header} gives characters that cannot stand in a header.`);
 }

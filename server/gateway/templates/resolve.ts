@@ -11,15 +11,15 @@ import { redactedMark } from './redaction.ts';
 /** Who wrote the template: the configuration may use any secret, a caller's body only what the route's guard opens (interface rule 10 §7.4). */
 export type Author = 'configuration' | 'caller';
 
-/** Values found for one call, by the printed form of their reference. Dropped with the call. */
+/** Values found for one call. Dropped with it. */
 export type Resolution = {
-  readonly configuration: Map<string, string>;
-  readonly caller: Map<string, string>;
+  readonly configuration: Map<Reference, string>;
+  readonly caller: Map<Reference, string>;
   placeholders: number;
   /** Secret name -> value, for redaction. */
   readonly secrets: Map<string, string>;
   /** What is shown of a trial in place of the values; null for every other call. */
-  readonly shown: { configuration: Map<string, string>; caller: Map<string, string> } | null;
+  readonly shown: { configuration: Map<Reference, string>; caller: Map<Reference, string> } | null;
 };
 export const newResolution = (trial: boolean): Resolution => ({
   configuration: new Map(),
@@ -43,24 +43,24 @@ export function resolve(
   const values = into[author];
   for (let i = from; i < references.length; i++) {
     const reference = references[i] as Reference;
-    const name = printReference(reference);
-    if (values.has(name)) continue;
-    const keep = (value: string) => {
-      values.set(name, value);
-      into.shown?.[author].set(name, call.echo ? value : (markOf(call, reference) ?? value));
-    };
+    if (values.has(reference)) continue;
     const found = resolveOne(call, plane, reference, author, into);
     if (found instanceof Promise) {
       return found.then((value) => {
         if (typeof value !== 'string') return value;
-        keep(value);
+        keep(call, reference, value, author, into);
         return resolve(call, plane, references, author, into, i + 1);
       });
     }
     if (typeof found !== 'string') return found;
-    keep(found);
+    keep(call, reference, found, author, into);
   }
   return undefined;
+}
+
+function keep(call: Call, reference: Reference, value: string, author: Author, into: Resolution): void {
+  into[author].set(reference, value);
+  into.shown?.[author].set(reference, call.echo ? value : (markOf(call, reference) ?? value));
 }
 
 /** What stands for the value of a secret, or undefined when the reference is to something else. */
@@ -121,7 +121,8 @@ function secretValue(
   const expiresAt = value.expiresAt ?? secret.expiresAt;
   if (expiresAt !== null && expiresAt <= call.receivedAt) {
     if (secret.strict) return refused('secret_expired', `The secret ${secret.name} has expired in the environment ${environment}.`);
-    call.warnings = [...(call.warnings ?? []), `expired:${secret.name}`];
+    const warning = `expired:${secret.name}`;
+    if (!call.warnings?.includes(warning)) call.warnings = [...(call.warnings ?? []), warning];
   }
   if (!into.secrets.has(secret.name) && into.secrets.size >= MAX_SECRETS)
     return refused('template_invalid', `The call uses more than ${MAX_SECRETS} different secrets.`);

@@ -1,7 +1,7 @@
 import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from 'node:zlib';
 import type { TrialReport } from '#server/domain/routes/trial/schema.ts';
 import type { Call } from '../call.ts';
-import { traceOf } from '../log/trace.ts';
+import { limitsOf, phasesOf } from '../log/trace.ts';
 import { statusOf } from '../refusal.ts';
 import { redactBytes, redactText } from '../templates/redaction.ts';
 import { type Received, SHOWN } from './send.ts';
@@ -15,7 +15,6 @@ const NOTHING: Secrets = new Map();
 /** Everything the person is shown of a trial, every value of a secret masked, in the request as in whatever the upstream echoes (interface rule 10 §15.2). */
 export function reportOf(trial: Trial, { call, fault }: Made, received: Received | null): TrialReport {
   const { secrets, sent, refusal } = trial;
-  const trace = call && traceOf(call);
   const total = call ? Math.max(0, call.latencyMs) : 0;
   const upstream = call && call.upstreamMs >= 0 ? call.upstreamMs : null;
   // Values are marked where they were put in. Looking for them besides would tell who writes a list of guesses which one is right.
@@ -29,8 +28,8 @@ export function reportOf(trial: Trial, { call, fault }: Made, received: Received
     },
     response: received && !trial.dry && call ? answered(received, secrets) : null,
     timings: { total_ms: total, upstream_ms: upstream, overhead_ms: Math.max(0, total - (upstream ?? 0)) },
-    phases_ms: known(trace?.phases_ms ?? {}),
-    limits: known(trace?.limits ?? {}),
+    phases_ms: call ? phasesOf(call) : {},
+    limits: call ? limitsOf(call) : {},
     refusal: fault
       ? { status: 400, code: 'invalid_request', message: fault }
       : refusal && { status: statusOf(refusal.code), code: refusal.code, message: refusal.message },
@@ -42,9 +41,6 @@ export function reportOf(trial: Trial, { call, fault }: Made, received: Received
     environment: call?.environmentName || null,
   };
 }
-
-const known = <T>(entries: Partial<Record<string, T>>): Record<string, T> =>
-  Object.fromEntries(Object.entries(entries).filter((entry): entry is [string, T] => entry[1] !== undefined));
 
 function answered({ status, rawHeaders, body, bytes, cut }: Received, secrets: Secrets) {
   const headers = pairs(rawHeaders).filter(({ name }) => !/^(?:connection|keep-alive|transfer-encoding|date)$/i.test(name));
