@@ -6,6 +6,7 @@ import { useScope } from '#components/trpc/provider.tsx';
 import { Checkbox } from '#components/ui/choices.tsx';
 import { Field } from '#components/ui/field.tsx';
 import { Link } from '#components/ui/link.tsx';
+import { Scroll } from '#components/ui/scroll.tsx';
 import { KEY_ROLES, keyCapabilities } from '#server/domain/roles/catalogue.shared.ts';
 import { swallowed } from './key-words.ts';
 
@@ -53,16 +54,12 @@ export function RolePreview({ roles, open }: { roles: readonly string[]; open?: 
       <summary className="cursor-pointer select-none rounded-lg px-3 py-2 text-ink-2 text-xs hover:text-ink">
         What {roles.length === 1 ? 'this role' : 'these roles together'} may and may not do
       </summary>
-      <div
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable from the keyboard.
-        tabIndex={0}
-        className="max-h-72 overflow-y-auto border-line-strong border-t px-3 py-2"
-      >
+      <Scroll className="max-h-72 overflow-y-auto border-line-strong border-t px-3 py-2">
         {shown && <RoleActs grants={(capability) => (held.has(capability) ? 'yes' : 'no')} />}
         <Link href={`/${slug}/settings/roles?role=${roles[0]}`} className="mt-2 block text-accent-ink text-xs underline underline-offset-2">
           Compare all roles
         </Link>
-      </div>
+      </Scroll>
     </details>
   );
 }

@@ -1,12 +1,12 @@
+import { Scroll } from '#components/ui/scroll.tsx';
 import type { Change } from './words.ts';
 
 /** Field by field: what it was and what it became. Values that were withheld when written say so. */
 export function Changes({ changes }: { changes: readonly Change[] }) {
   return (
-    <section
+    <Scroll
+      as="section"
       aria-label="Changed fields, scrolls sideways"
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable from the keyboard.
-      tabIndex={0}
       className="shrink-0 overflow-x-auto rounded-lg border border-line-strong"
     >
       <table className="w-full text-left text-xs">
@@ -44,7 +44,7 @@ export function Changes({ changes }: { changes: readonly Change[] }) {
           ))}
         </tbody>
       </table>
-    </section>
+    </Scroll>
   );
 }
 

@@ -14,6 +14,7 @@ import { Checkbox } from '#components/ui/choices.tsx';
 import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
 import { FilterBar } from '#components/ui/filter-bar.tsx';
 import { Link } from '#components/ui/link.tsx';
+import { Scroll } from '#components/ui/scroll.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { EmptyState } from '#components/ui/states.tsx';
 import type { Detail } from './words.ts';
@@ -57,10 +58,9 @@ export function AssignmentMatrix({ client }: { client: Detail }) {
   return (
     <>
       <FilterBar query={q} onQuery={setQ} placeholder="Filter routes" />
-      <section
+      <Scroll
+        as="section"
         aria-label="Routes by environment, scrolls sideways"
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable from the keyboard.
-        tabIndex={0}
         className="relative overflow-x-auto rounded-lg border border-line-strong bg-surface"
       >
         <table className="w-full border-separate border-spacing-0">
@@ -117,7 +117,7 @@ export function AssignmentMatrix({ client }: { client: Detail }) {
             ))}
           </tbody>
         </table>
-      </section>
+      </Scroll>
       {(routes.data?.meta.total ?? 0) > SHOWN && (
         <p className="text-ink-3 text-xs">The first {SHOWN} routes by name; filter to see others.</p>
       )}

@@ -9,6 +9,7 @@ import { forgetCalls, useRecordedCalls } from '#components/trpc/recorder.ts';
 import { IconButton } from '#components/ui/button.tsx';
 import { Edge } from '#components/ui/edge.tsx';
 import { lazyTab } from '#components/ui/lazily.tsx';
+import { Scroll } from '#components/ui/scroll.tsx';
 import { Segmented } from '#components/ui/tabs.tsx';
 import { CallDetails } from './call-details.tsx';
 import { CallLine } from './call-line.tsx';
@@ -87,9 +88,9 @@ export function DevPane({ height, onHeight, onClose }: { height: number; onHeigh
         </div>
       )}
       {which === 'shell' ? null : which === 'keys' ? (
-        <div className="min-h-0 flex-1 overflow-y-auto p-4 lg:px-5">
+        <Scroll className="min-h-0 flex-1 overflow-y-auto p-4 lg:px-5">
           <Keys />
-        </div>
+        </Scroll>
       ) : which === 'id' ? (
         <Inspector key={looked} start={looked} />
       ) : operations.error && !operations.data ? (

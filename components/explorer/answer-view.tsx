@@ -1,19 +1,19 @@
 'use client';
 
 import { useState } from 'react';
-import { nextStepOf } from '#components/trpc/refusal.ts';
 import { Badge } from '#components/ui/badge.tsx';
 import { Callout } from '#components/ui/callout.tsx';
 import { CodeBlock } from '#components/ui/code-block.tsx';
 import { CopyText } from '#components/ui/copy.tsx';
 import { Segmented } from '#components/ui/tabs.tsx';
+import { parsed, refusalIn } from './answer.ts';
 import type { ApiOperation } from './document.ts';
-import { HEADER_MEANINGS } from './draft.ts';
 import type { Answer } from './use-explorer.ts';
 
 /** The answer of a call: status in words, body, and each header with what it is for. */
 export function AnswerView({ answer, op }: { answer: Answer; op: ApiOperation }) {
   const [part, setPart] = useState<'body' | 'headers'>('body');
+  const refusal = refusalIn(answer);
   const said = op.responses.find(([status]) => status === String(answer.status))?.[1];
   return (
     <section aria-label="Answer" className="flex min-w-0 flex-col gap-3">
@@ -37,8 +37,8 @@ export function AnswerView({ answer, op }: { answer: Answer; op: ApiOperation })
         </span>
       </div>
       {answer.status >= 400 && said && (
-        <Callout tone="warn" title={messageOf(answer.body)}>
-          {nextOf(answer.body) ?? `This status stands for ${said}.`}
+        <Callout tone="warn" title={refusal.message}>
+          {refusal.next ?? `This status stands for ${said}.`}
         </Callout>
       )}
       {part === 'body' ? (
@@ -58,21 +58,24 @@ export function AnswerView({ answer, op }: { answer: Answer; op: ApiOperation })
   );
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 function pretty(text: string): string {
   const value = parsed(text);
   return value === undefined ? text : JSON.stringify(value, null, 2);
 }
 
-const messageOf = (text: string) =>
-  (parsed(text) as { error?: { message?: string } } | undefined)?.error?.message ?? 'The call was refused.';
-
-/** What to do about it, where the pages know. */
-const nextOf = (text: string) => nextStepOf((parsed(text) as { error?: { type?: string } } | undefined)?.error?.type ?? '');
+/** What the headers of an answer mean, for the reader. */
+const HEADER_MEANINGS: Readonly<Record<string, string>> = {
+  'x-request-id': 'Names this call in the audit log; quote it when you ask for help.',
+  'service-version': 'The dated version of the API that answered.',
+  'x-idempotent-replay': 'Nothing was done again: this is the stored answer of the first call with this key.',
+  'x-ratelimit-limit': 'Calls allowed in the current window.',
+  'x-ratelimit-remaining': 'Calls left in it.',
+  'x-ratelimit-reset': 'When it starts anew, in seconds since 1970.',
+  'retry-after': 'Seconds to wait before trying again.',
+  'cache-control': 'Answers are never kept by caches.',
+  'content-type': 'How the body is written.',
+  'x-content-type-options': 'Browsers must not guess another type.',
+  'referrer-policy': 'Browsers must not pass the address on.',
+  allow: 'The methods this path answers.',
+  'www-authenticate': 'Which credential is wanted.',
+};

@@ -1,7 +1,7 @@
 'use client';
 
 import { Send } from 'lucide-react';
-import { useState } from 'react';
+import { type Dispatch, type SetStateAction, useState } from 'react';
 import { codeOf } from '#components/shell/call-code.ts';
 import { usePath, useScope } from '#components/trpc/provider.tsx';
 import { MutationError } from '#components/trpc/query-error.tsx';
@@ -13,12 +13,12 @@ import { CopyButton } from '#components/ui/copy.tsx';
 import { AnswerView } from './answer-view.tsx';
 import { ConfirmLive } from './confirm-live.tsx';
 import type { ApiOperation } from './document.ts';
-import { type Draft, linkOf, preparedCall } from './draft.ts';
+import { type Draft, linkOf, preparedCall, withoutSecrets, withoutSecretTexts } from './draft.ts';
 import { Fields } from './fields.tsx';
 import { forbiddenCall } from './forbidden.ts';
-import { useSend } from './use-explorer.ts';
+import { type Answer, useSend } from './use-explorer.ts';
 
-export type CallFormProps = { op: ApiOperation; draft: Draft; onDraft: (draft: Draft) => void };
+export type CallFormProps = { op: ApiOperation; draft: Draft; onDraft: Dispatch<SetStateAction<Draft>> };
 
 /** One operation: what it takes, the call as code, and its answer. Mount it with the operation's id as key, so that no answer outlives its call. */
 export function CallForm({ op, draft, onDraft }: CallFormProps) {
@@ -41,7 +41,9 @@ export function CallForm({ op, draft, onDraft }: CallFormProps) {
     op.machineOnly ?? forbidden ?? call.problem ?? (call.missing.length > 0 ? `Fill in ${call.missing.join(', ')}` : undefined);
   const go = (confirmed: boolean) => {
     setAsking(false);
-    send.mutate({ ...call, op, confirmed });
+    // What was typed into secret fields is sent once; a refusal may be mended and sent again.
+    const onSuccess = ({ status }: Answer) => status < 300 && onDraft((now) => withoutSecretTexts(op, now));
+    send.mutate({ ...call, op, confirmed }, { onSuccess });
   };
   return (
     <div className="flex min-w-0 flex-col gap-4">
@@ -94,10 +96,4 @@ export function CallForm({ op, draft, onDraft }: CallFormProps) {
       <ConfirmLive open={asking} op={op} path={call.path} onAnswer={(yes) => (yes ? go(true) : setAsking(false))} />
     </div>
   );
-}
-
-/** Code is copied into files: a secret typed above does not go with it. */
-function withoutSecrets(op: ApiOperation, body: Record<string, unknown>): Record<string, unknown> {
-  const secret = new Set(op.inBody.filter(({ schema }) => schema['x-secret']).map(({ name }) => name));
-  return Object.fromEntries(Object.entries(body).map(([name, value]) => [name, secret.has(name) ? '…' : value]));
 }

@@ -1,5 +1,6 @@
 import { queryText } from '#components/shell/query-text.ts';
-import type { ApiOperation } from './document.ts';
+import { masked } from '#server/domain/explorer/masking.shared.ts';
+import type { ApiOperation, Schema } from './document.ts';
 import { meaningOf } from './document.ts';
 
 /** What stands in the form: texts by place and name. */
@@ -96,19 +97,24 @@ const LONGEST_LINK = 4_000;
  * credentials, and without headers. Undefined for a call that is too long for an address, or that cannot be read.
  */
 export function linkOf(op: ApiOperation, draft: Draft): string | undefined {
-  const harmless = (texts: Record<string, string>, secret: ReadonlySet<string> = new Set()) =>
-    Object.fromEntries(Object.entries(texts).filter(([name, text]) => !secret.has(name) && !queryText(text).credential));
-  const secret = new Set(op.inBody.filter(({ schema }) => carriesSecret(schema)).map(({ name }) => name));
+  const harmless = (texts: Record<string, string>) =>
+    Object.fromEntries(Object.entries(texts).filter(([, text]) => !queryText(text).credential));
   const { path, query, body, problem } = preparedCall(op, {
     path: harmless(draft.path),
     query: harmless(draft.query),
     headers: {},
-    body: harmless(draft.body, secret),
+    body: harmless(withoutSecretTexts(op, draft).body),
   });
   if (problem) return undefined;
   const call = JSON.stringify({ path, query: new URLSearchParams(query).toString(), body: body ?? null });
   return call.length > LONGEST_LINK ? undefined : `/explorer?${new URLSearchParams({ op: op.id, call }).toString()}`;
 }
+
+/** A form without what was typed into fields that carry secrets. */
+export const withoutSecretTexts = (op: ApiOperation, draft: Draft): Draft => {
+  const secret = new Set(op.inBody.filter(({ schema }) => carriesSecret(schema)).map(({ name }) => name));
+  return { ...draft, body: Object.fromEntries(Object.entries(draft.body).filter(([name]) => !secret.has(name))) };
+};
 
 /** Marked itself, or holding what is marked. */
 export const carriesSecret = (schema: unknown): boolean =>
@@ -116,19 +122,12 @@ export const carriesSecret = (schema: unknown): boolean =>
   schema !== null &&
   (('x-secret' in schema && schema['x-secret'] === true) || Object.values(schema).some(carriesSecret));
 
-/** What the headers of an answer mean, for the reader. */
-export const HEADER_MEANINGS: Readonly<Record<string, string>> = {
-  'x-request-id': 'Names this call in the audit log; quote it when you ask for help.',
-  'service-version': 'The dated version of the API that answered.',
-  'x-idempotent-replay': 'Nothing was done again: this is the stored answer of the first call with this key.',
-  'x-ratelimit-limit': 'Calls allowed in the current window.',
-  'x-ratelimit-remaining': 'Calls left in it.',
-  'x-ratelimit-reset': 'When it starts anew, in seconds since 1970.',
-  'retry-after': 'Seconds to wait before trying again.',
-  'cache-control': 'Answers are never kept by caches.',
-  'content-type': 'How the body is written.',
-  'x-content-type-options': 'Browsers must not guess another type.',
-  'referrer-policy': 'Browsers must not pass the address on.',
-  allow: 'The methods this path answers.',
-  'www-authenticate': 'Which credential is wanted.',
-};
+/** A body as it stands in code, which is copied into files: without what its schema marks as secret at any depth, and what looks like a credential. */
+export const withoutSecrets = (op: ApiOperation, body: Record<string, unknown>): Record<string, unknown> =>
+  masked(body, new Set(op.inBody.flatMap(({ name, schema }) => secretNames(name, schema)))) as Record<string, unknown>;
+
+const secretNames = (name: string, schema: Schema): string[] => [
+  ...(schema['x-secret'] ? [name] : []),
+  ...Object.entries(schema.properties ?? {}).flatMap(([inner, one]) => secretNames(inner, one)),
+  ...[schema.items ?? [], schema.anyOf ?? []].flat().flatMap((one) => secretNames(name, one)),
+];

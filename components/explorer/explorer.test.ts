@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import test from 'node:test';
+import { HANDED_OVER, refusalIn, withoutShownOnce } from './answer.ts';
 import { type ApiDocument, kindOf, operationsOf } from './document.ts';
-import { draftFromLink, draftOf, emptyDraft, linkOf, preparedCall } from './draft.ts';
-import { HANDED_OVER, withoutShownOnce } from './shown-once.ts';
+import { draftFromLink, draftOf, emptyDraft, linkOf, preparedCall, withoutSecrets, withoutSecretTexts } from './draft.ts';
 
 const operations = operationsOf(JSON.parse(fs.readFileSync('public/openapi.json', 'utf8')) as ApiDocument);
 const byId = (id: string) => {
@@ -55,6 +55,12 @@ test('what an answer shows once is taken out of it, wherever it stands, and noth
     ['', ['api_key']],
   ] as const)
     assert.deepEqual(withoutShownOnce(body, names), { body, taken: [] });
+});
+
+test('a refusal says what to do next, also when its body is not ours', () => {
+  const body = JSON.stringify({ error: { type: 'in_use', message: 'Still used.' } });
+  assert.deepEqual(refusalIn({ status: 409, body }), { message: 'Still used.', next: 'Remove what uses it first.' });
+  assert.equal(refusalIn({ status: 502, body: '<html>' }).message, 'The call was answered with 502.');
 });
 
 test('sign-up is not offered to someone signed in, and everything else is', () => {
@@ -118,6 +124,22 @@ test('a call that is shared fills the same form for somebody else, and takes no 
   });
   assert.equal(linkOf(op, { ...emptyDraft, body: { inject_headers_json: '{' } }), undefined);
   assert.equal(linkOf(op, { ...emptyDraft, body: { name: 'x '.repeat(3_000) } }), undefined);
+});
+
+test('code has nothing that was typed as a secret, at any depth, and a form that was sent keeps none of it', () => {
+  const data = { value: '203.0.113.7', secret: 'needle in a body' };
+  const credential = byId('clients.create_credential');
+  assert.deepEqual(withoutSecrets(credential, { kind: 'ip', data }), { kind: 'ip', data: { ...data, secret: '…' } });
+  const secret = byId('secrets.create');
+  const body = { name: 'A', value: 'needle in a body' };
+  assert.deepEqual(withoutSecrets(secret, body), { name: 'A', value: '…' });
+  const header = { inject_headers_json: { 'X-Api-Key': `sk_live_${'a1'.repeat(14)}`, 'X-Placed': '{{secret:A}}' } };
+  assert.ok(!JSON.stringify(withoutSecrets(byId('routes.update'), header)).includes('a1a1'));
+  assert.deepEqual(withoutSecretTexts(secret, { ...emptyDraft, path: { id: 'x' }, body }), {
+    ...emptyDraft,
+    path: { id: 'x' },
+    body: { name: 'A' },
+  });
 });
 
 test('no field of any operation that is marked secret can be shared', () => {

@@ -7,9 +7,9 @@ import { useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { nextKey, record } from '#components/trpc/recorder.ts';
 import { shown } from '#components/trpc/shown.ts';
 import type { ExplorerAnswer } from '#server/domain/explorer/schema.ts';
+import { withoutShownOnce } from './answer.ts';
 import { type ApiDocument, type ApiOperation, operationsOf } from './document.ts';
 import type { PreparedCall } from './draft.ts';
-import { withoutShownOnce } from './shown-once.ts';
 
 export type Answer = z.output<typeof ExplorerAnswer>;
 /** A call as it is sent. `confirmed`: the person said yes to a change in Live. */

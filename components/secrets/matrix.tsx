@@ -8,6 +8,7 @@ import { Button } from '#components/ui/button.tsx';
 import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
 import { lazily } from '#components/ui/lazily.tsx';
 import { Link } from '#components/ui/link.tsx';
+import { Scroll } from '#components/ui/scroll.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { Time } from '#components/ui/time.tsx';
 import type { useEnvironments } from './places.ts';
@@ -31,9 +32,8 @@ export function SecretMatrix({ rows, environments }: Props) {
   const readOnly = useForbidden('secret:update');
   if (!rows || !environments) return <Skeleton lines={8} label="Loading the matrix" />;
   return (
-    <section
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable from the keyboard.
-      tabIndex={0}
+    <Scroll
+      as="section"
       aria-label="Secrets by environment, scrolls sideways"
       className="overflow-x-auto rounded-lg border border-line-strong bg-surface"
     >
@@ -100,7 +100,7 @@ export function SecretMatrix({ rows, environments }: Props) {
         </tbody>
       </table>
       <SetValueDialog target={target} onClose={() => setTarget(undefined)} />
-    </section>
+    </Scroll>
   );
 }
 

@@ -1,4 +1,5 @@
 import { grouped } from './numbers.ts';
+import { Scroll } from './scroll.tsx';
 
 export type ChartTableProps = {
   /** For screen readers: "calls by day". */
@@ -12,8 +13,7 @@ export type ChartTableProps = {
 /** The numbers of a chart, for whoever cannot see or use the bars. */
 export function ChartTable({ caption, corner, columns, rows }: ChartTableProps) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable from the keyboard.
-    <div tabIndex={0} className="max-h-64 overflow-auto rounded-md border border-line-strong">
+    <Scroll className="max-h-64 overflow-auto rounded-md border border-line-strong">
       <table className="figures w-full text-right text-xs">
         <caption className="sr-only">{caption}</caption>
         <thead className="sticky top-0 bg-subtle text-ink-3">
@@ -43,6 +43,6 @@ export function ChartTable({ caption, corner, columns, rows }: ChartTableProps) 
           ))}
         </tbody>
       </table>
-    </div>
+    </Scroll>
   );
 }

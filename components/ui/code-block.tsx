@@ -4,6 +4,7 @@ import { type ReactNode, useState } from 'react';
 import { cn } from './cn.ts';
 import { CopyButton } from './copy.tsx';
 import { highlight, type Language, type Token } from './highlight.ts';
+import { Scroll } from './scroll.tsx';
 
 const inks: Record<Token['kind'], string | undefined> = {
   plain: undefined,
@@ -73,17 +74,9 @@ export function CodeBlock({ snippets, title, wrap, onCopied, className }: CodeBl
         )}
         <CopyButton value={snippet.code} label={`${snippet.label} code`} onCopied={() => onCopied?.(snippet.id)} className="ml-auto" />
       </figcaption>
-      <pre
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable from the keyboard.
-        tabIndex={0}
-        className={cn(
-          'max-h-120 overflow-auto px-3 py-2.5 focus-visible:-outline-offset-2',
-          !bar && 'pr-10',
-          wrap && 'whitespace-pre-wrap break-words',
-        )}
-      >
+      <Scroll as="pre" className={cn('max-h-120 overflow-auto px-3 py-2.5', !bar && 'pr-10', wrap && 'whitespace-pre-wrap break-words')}>
         <Code code={snippet.code} language={snippet.language} />
-      </pre>
+      </Scroll>
     </figure>
   );
 }

@@ -4,6 +4,7 @@ import { ChevronRight } from 'lucide-react';
 import { useState } from 'react';
 import { cn } from './cn.ts';
 import { CopyButton } from './copy.tsx';
+import { Scroll } from './scroll.tsx';
 
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 
@@ -22,16 +23,9 @@ export function JsonView({ value, depth = 2, onPick, label = 'JSON', className }
   return (
     <div className={cn('group/json relative min-w-0 overflow-hidden rounded-lg border border-line-strong bg-surface', className)}>
       <CopyButton value={JSON.stringify(value, null, 2)} label={label} className="absolute top-1 right-1 z-10 bg-surface" />
-      {/* biome-ignore lint/a11y/useSemanticElements: a section would add a landmark for every value on the page. */}
-      <div
-        role="group"
-        aria-label={label}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable from the keyboard.
-        tabIndex={0}
-        className="max-h-120 overflow-auto py-2.5 pr-9 pl-1.5 font-mono text-xs leading-6 focus-visible:-outline-offset-2"
-      >
+      <Scroll role="group" aria-label={label} className="max-h-120 overflow-auto py-2.5 pr-9 pl-1.5 font-mono text-xs leading-6">
         <Node value={value} path={[]} depth={depth} onPick={onPick} last />
-      </div>
+      </Scroll>
     </div>
   );
 }

@@ -7,6 +7,8 @@ import { Checkbox } from './choices.tsx';
 import { cn } from './cn.ts';
 import { CopyButton } from './copy.tsx';
 import { Dialog } from './dialog.tsx';
+import { Scroll } from './scroll.tsx';
+import { useUnsavedGuard } from './unsaved-guard.ts';
 
 export type ShownOnceProps = {
   /** The value, or undefined when there is nothing to show. Keep it nowhere else: not in a query cache, not in a URL. */
@@ -35,6 +37,7 @@ export function ShownOnce({ value, title, label, filename, description, children
     setStored(false);
   }
   useForgetting(value !== undefined, onGone);
+  useUnsavedGuard(value !== undefined);
   return (
     <Dialog
       open={value !== undefined}
@@ -65,16 +68,15 @@ export function ShownOnce({ value, title, label, filename, description, children
       {value !== undefined && (
         <>
           <div className="rounded-lg border border-line-strong bg-subtle">
-            <pre
-              // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable from the keyboard.
-              tabIndex={0}
+            <Scroll
+              as="pre"
               className={cn(
-                'max-h-48 rounded-t-lg focus-visible:-outline-offset-2 overflow-auto whitespace-pre-wrap break-all px-3 py-3 font-mono',
+                'max-h-48 rounded-t-lg overflow-auto whitespace-pre-wrap break-all px-3 py-3 font-mono',
                 value.includes('\n') ? 'text-2xs' : 'text-sm',
               )}
             >
               {value}
-            </pre>
+            </Scroll>
             <div className="flex gap-2 border-line border-t p-2">
               <CopyButton value={value} label={label} text="Copy" />
               <Button size="sm" icon={<Download />} onClick={() => download(value, filename)}>

@@ -2,6 +2,7 @@
 
 import { CopyButton } from '#components/ui/copy.tsx';
 import { textLink } from '#components/ui/layout.tsx';
+import { Scroll } from '#components/ui/scroll.tsx';
 import { Time } from '#components/ui/time.tsx';
 import { isId } from './names.ts';
 import { columnsOf, lineOf, type Row, type Shown } from './output.ts';
@@ -47,13 +48,9 @@ function Json({ text }: { text: string }) {
   return (
     <div className="relative rounded-md border border-line-strong bg-surface">
       <CopyButton value={text} label="the answer" className="absolute top-1 right-1" />
-      <pre
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable from the keyboard.
-        tabIndex={0}
-        className="max-h-80 overflow-auto whitespace-pre-wrap break-words px-3 py-2 pr-10 font-mono focus-visible:-outline-offset-2"
-      >
+      <Scroll as="pre" className="max-h-80 overflow-auto whitespace-pre-wrap break-words px-3 py-2 pr-10 font-mono">
         {text.slice(0, MOST_TEXT)}
-      </pre>
+      </Scroll>
       {text.length > MOST_TEXT && <p className="border-line border-t px-3 py-1 text-ink-3">Cut here; the copy is whole.</p>}
     </div>
   );
@@ -62,9 +59,7 @@ function Json({ text }: { text: string }) {
 function Table({ rows, onId }: { rows: readonly Row[]; onId: (id: string) => void }) {
   const columns = columnsOf(rows);
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a fieldset would bring form semantics into an answer.
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable from the keyboard.
-    <div tabIndex={0} role="group" aria-label="Rows" className="overflow-x-auto focus-visible:-outline-offset-2">
+    <Scroll role="group" aria-label="Rows" className="overflow-x-auto">
       <table className="font-mono">
         <thead>
           <tr>
@@ -88,17 +83,17 @@ function Table({ rows, onId }: { rows: readonly Row[]; onId: (id: string) => voi
           ))}
         </tbody>
       </table>
-    </div>
+    </Scroll>
   );
 }
 
 function Members({ row, onId }: { row: Row; onId: (id: string) => void }) {
   return (
-    <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 font-mono">
+    <dl className="grid gap-x-4 font-mono sm:grid-cols-[auto_minmax(0,1fr)]">
       {Object.entries(row).map(([name, value]) => (
         <div key={name} className="contents">
           <dt className="text-ink-3">{name}</dt>
-          <dd className="min-w-0 whitespace-pre-wrap break-words">
+          <dd className="min-w-0 whitespace-pre-wrap break-words max-sm:pb-1 max-sm:pl-4">
             <Value name={name} value={value} onId={onId} />
           </dd>
         </div>
@@ -111,17 +106,13 @@ function Value({ name, value, onId }: { name: string; value: unknown; onId: (id:
   const line = lineOf(value);
   if (line === undefined)
     return (
-      <pre
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable from the keyboard.
-        tabIndex={0}
-        className="max-h-40 overflow-auto whitespace-pre-wrap break-words rounded-sm bg-subtle px-2 font-mono focus-visible:-outline-offset-2"
-      >
+      <Scroll as="pre" className="max-h-40 overflow-auto whitespace-pre-wrap break-words rounded-sm bg-subtle px-2 font-mono">
         {JSON.stringify(value, null, 2)}
-      </pre>
+      </Scroll>
     );
   if (typeof value === 'string' && isId(value) && /(?:^|_)id$/.test(name))
     return (
-      <button type="button" onClick={() => onId(value)} aria-label={`Inspect ${value}`} className={`${textLink} min-h-6`}>
+      <button type="button" onClick={() => onId(value)} aria-label={`Inspect ${value}`} className={`${textLink} min-h-6 text-left`}>
         {value}
       </button>
     );

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import test from 'node:test';
 import { type ApiDocument, operationsOf } from '#components/explorer/document.ts';
 import { commandsOf } from './commands.ts';
-import { columnsOf, refusalIn, shownOf } from './output.ts';
+import { columnsOf, shownOf } from './output.ts';
 
 const commands = commandsOf(operationsOf(JSON.parse(fs.readFileSync('public/openapi.json', 'utf8')) as ApiDocument));
 const command = (id: string) => {
@@ -11,8 +11,8 @@ const command = (id: string) => {
   assert.ok(found, id);
   return found;
 };
-const answer = (body: unknown, status = 200) => ({
-  status,
+const answer = (body: unknown) => ({
+  status: 200,
   headers: [],
   body: typeof body === 'string' ? body : JSON.stringify(body),
   duration_ms: 1,
@@ -41,12 +41,7 @@ test('columns are those that say something, names first and the id last', () => 
   assert.deepEqual(columnsOf([]), []);
 });
 
-test('a refusal says what to do next, and an answer that is no JSON is shown as it is', () => {
-  assert.deepEqual(refusalIn(answer({ error: { type: 'in_use', message: 'Still used.' } }, 409)), {
-    message: 'Still used.',
-    next: 'Remove what uses it first.',
-  });
-  assert.equal(refusalIn(answer('<html>', 502)).message, 'The call was answered with 502.');
+test('an answer that is no JSON is shown as it is', () => {
   const shown = shownOf(answer('plain'), command('routes.get'));
   assert.deepEqual([shown.text, shown.rows], ['plain', undefined]);
 });

@@ -1,5 +1,5 @@
+import { parsed } from '#components/explorer/answer.ts';
 import type { Answer } from '#components/explorer/use-explorer.ts';
-import { nextStepOf } from '#components/trpc/refusal.ts';
 import type { Command } from './commands.ts';
 
 export type Row = Record<string, unknown>;
@@ -19,19 +19,6 @@ export function shownOf({ body }: Answer, { words }: Command): Shown {
   };
 }
 
-/** What was refused, and what to do about it. */
-export function refusalIn(answer: Answer): { message: string; next: string | undefined } {
-  const { error } = (parsed(answer.body) ?? {}) as { error?: { type?: string; message?: string } };
-  return { message: error?.message ?? `The call was answered with ${answer.status}.`, next: nextStepOf(error?.type ?? '') };
-}
-
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-};
 const isObject = (value: unknown): value is Row => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function moreOf(rows: readonly Row[], meta: Row, line: string): string | undefined {

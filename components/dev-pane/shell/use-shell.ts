@@ -3,6 +3,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { getUntypedClient } from '@trpc/client';
 import { useEffect, useMemo } from 'react';
+import { refusalIn } from '#components/explorer/answer.ts';
 import { forbiddenCall } from '#components/explorer/forbidden.ts';
 import { useOperations, useSend } from '#components/explorer/use-explorer.ts';
 import { useListedOperations } from '#components/trpc/listed-operations.ts';
@@ -13,7 +14,7 @@ import { type Command, commandsOf, helpLine } from './commands.ts';
 import { forgetLines, keepLine, keptLines } from './kept-lines.ts';
 import { LineProblem } from './line-problem.ts';
 import { type Sources, withIds } from './names.ts';
-import { refusalIn, shownOf } from './output.ts';
+import { shownOf } from './output.ts';
 import { readLine } from './reading.ts';
 import { addEntry, change, type Output, type Question, sessionOf, setOutput, useSession } from './session.ts';
 

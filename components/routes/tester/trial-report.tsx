@@ -10,6 +10,7 @@ import { type Json, JsonView } from '#components/ui/json-view.tsx';
 import { SectionCard, textLink } from '#components/ui/layout.tsx';
 import { Link } from '#components/ui/link.tsx';
 import { PhaseBar } from '#components/ui/phase-bar.tsx';
+import { Scroll } from '#components/ui/scroll.tsx';
 import type { Report } from './use-trial.ts';
 
 export type TrialReportProps = { report: Report; routeId: string; routeEnabled: boolean; environment: string };
@@ -214,16 +215,9 @@ function Body({ body, body_encoding, truncated, label }: BodyProps) {
   return (
     <div className="mt-3 flex flex-col gap-1">
       {json === undefined ? (
-        // biome-ignore lint/a11y/useSemanticElements: a section would add a landmark for every body on the page.
-        <div
-          role="group"
-          aria-label={label}
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable from the keyboard.
-          tabIndex={0}
-          className="max-h-96 overflow-auto rounded-lg border border-line-strong bg-subtle p-3"
-        >
+        <Scroll role="group" aria-label={label} className="max-h-96 overflow-auto rounded-lg border border-line-strong bg-subtle p-3">
           <pre className="whitespace-pre-wrap font-mono text-xs [overflow-wrap:anywhere]">{body}</pre>
-        </div>
+        </Scroll>
       ) : (
         <JsonView value={json} label={label} />
       )}

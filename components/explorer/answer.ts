@@ -1,3 +1,20 @@
+import { nextStepOf } from '#components/trpc/refusal.ts';
+
+/** A text as the JSON it is; undefined for one that is none. */
+export function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What was refused, and what to do about it where the pages know. */
+export function refusalIn({ body, status }: { body: string; status: number }): { message: string; next: string | undefined } {
+  const { error } = (parsed(body) ?? {}) as { error?: { type?: string; message?: string } };
+  return { message: error?.message ?? `The call was answered with ${status}.`, next: nextStepOf(error?.type ?? '') };
+}
+
 /** What stands in an answer for a value that is handed over by itself. */
 export const HANDED_OVER = '(shown once, by itself)';
 
