@@ -171,7 +171,7 @@ export const PutValue = z.object({
 export const SecretRef = z.object({ id: pathId() });
 export const SecretEnvironmentRef = z.object({ id: pathId(), env: pathId() });
 export const UpdateSecretEnvironment = z.object({ id: pathId(), env: pathId(), expires_at_override: date().nullable() });
-export const RestoreValue = z.object({ id: pathId(), environment: environment().optional() });
+export const RestoreValue = z.object({ id: pathId(), environment: environment().optional(), ...misnamedEnvironment });
 
 export const ListSecrets = listQuery({
   sorts: ['created_at', 'name', 'base_environment'],
@@ -233,6 +233,7 @@ export const ImportEnv = z.object({
   /** The text of a .env file, at most 512 KiB. */
   content: secret(z.string().min(1).max(524_288)),
   environment: environment().optional(),
+  ...misnamedEnvironment,
   collection_id: uuid().nullable().optional(),
   tags: tags().optional(),
   /** Names to take; absent takes all. */

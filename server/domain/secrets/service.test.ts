@@ -11,7 +11,7 @@ import { testDatabase } from '#server/testing/database.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import * as values from './environment-values.ts';
 import { importEnv } from './import-env.ts';
-import { CreateSecret, ImportEnv, ListSecrets, PutValue, UpdateSecret } from './schema.ts';
+import { CreateSecret, ImportEnv, ListSecrets, PutValue, RestoreValue, UpdateSecret } from './schema.ts';
 import * as secrets from './service.ts';
 import { secretUsage } from './usage.ts';
 
@@ -128,9 +128,9 @@ test('machines must send a value; a person may leave it for later, and the first
 
 test('a value for one environment never lands in another because its field was misnamed', () => {
   for (const field of ['environment_name', 'environment_id', 'base_environment', 'env'])
-    for (const schema of [CreateSecret, PutValue])
+    for (const schema of [CreateSecret, PutValue, RestoreValue, ImportEnv])
       assert.match(
-        schema.safeParse({ id: newId(), name: 'x', value: 'v', [field]: 'staging' }).error?.issues[0]?.message ?? '',
+        schema.safeParse({ id: newId(), name: 'x', value: 'v', content: 'A=v', [field]: 'staging' }).error?.issues[0]?.message ?? '',
         /is called environment/,
       );
 });
