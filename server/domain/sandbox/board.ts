@@ -3,6 +3,7 @@ import type { Space } from '#server/kernel/context.ts';
 import { newId } from '#server/kernel/ids.ts';
 import type { Target } from './counterparts.ts';
 import type { Source } from './gather.ts';
+import { by, knownBy } from './known.ts';
 import type { Family } from './schema.ts';
 
 export type Change = { field: string; environment: string | null; from: unknown; to: unknown; also_in?: string[] };
@@ -60,18 +61,14 @@ export const collectionNamed = ({ source, find }: Board, { collection_id }: { co
 /** What routes look up again and again, whatever the number of routes and secrets. */
 type Finder = ReturnType<typeof finderOf>;
 export function finderOf(source: Source, target: Target) {
-  const by = <Row, Key>(rows: Iterable<Row>, key: (row: Row) => Key) => new Map(Array.from(rows, (row) => [key(row), row] as const));
   return {
     mine: {
       secretNamed: by(source.secrets.values(), (row) => row.shortcode_name),
       collectionSlugged: by(source.collections.values(), (row) => row.slug),
     },
     theirs: {
-      secretNamed: by(target.secrets, (row) => row.shortcode_name),
+      ...knownBy(target.collections, target.secrets),
       secretFolded: by(target.secrets, (row) => row.shortcode_name.toLowerCase()),
-      secret: by(target.secrets, (row) => row.id),
-      collection: by(target.collections, (row) => row.id),
-      collectionSlugged: by(target.collections, (row) => row.slug),
       routeSlugged: by(
         target.routes.filter((row) => row.slug !== null),
         (row) => row.slug,

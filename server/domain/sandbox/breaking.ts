@@ -1,78 +1,128 @@
-import { namesUsing, servingRoutesNaming, usersOfVariables } from '#server/domain/collections/service.ts';
-import { draftOf, effectiveReferences } from '#server/domain/routes/transfer/service.ts';
-import type { Ctx } from '#server/kernel/context.ts';
+import { servingRoutesNaming } from '#server/domain/collections/service.ts';
+import { draftOf } from '#server/domain/routes/transfer/service.ts';
+import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
-import type { Source } from './gather.ts';
-import { type CollectionRow, holdsValue, type RouteRow, routesWhere, type SecretRow } from './rows.ts';
+import { type Board, type Step, there } from './board.ts';
+import { variableField } from './families/collections.ts';
+import { type Fault, faultsOf, freshOf, waitsFor } from './faults.ts';
+import { knownBy, namedBy } from './known.ts';
+import { type CollectionRow, collectionsWhere, routesWhere } from './rows.ts';
+import { worldOf } from './world.ts';
 
-/** A value that calls of a route that is on would lack. */
-export type Lack = { secret: string; environment: string; route: string };
+/** Routes read at once. */
+const CHUNK = 50;
 
-/** Of the collections that were picked and are there, those whose variables would break what uses them there. By id in that space. */
-export type Breaking = {
-  /** A variable that would become a secret while target URLs use it, and who does: a secret cannot stand in a URL (interface rule 10 §7.3). */
-  inUrls: Map<string, { key: string; users: string }>;
-  /** Values that are not there, of secrets that variables in use would become. */
-  lacking: Map<string, Lack[]>;
-};
-
-export async function breakingOf(
-  tx: Tx,
-  ctx: Ctx,
-  source: Source,
-  theirs: readonly CollectionRow[],
-  secrets: readonly SecretRow[],
-): Promise<Breaking> {
-  const found: Breaking = { inUrls: new Map(), lacking: new Map() };
-  for (const mine of source.collections.values()) {
-    const match = theirs.find((one) => one.slug === mine.slug);
-    if (!match || !source.picked.has(mine.id)) continue;
-    const turns = turnsOf(source, mine, match, secrets);
-    for (const { key } of turns.filter((turn) => turn.before === undefined)) {
-      const users = (await usersOfVariables(tx, ctx, match, key)).filter((user) => user.in_target);
-      if (users.length > 0) found.inUrls.set(match.id, { key, users: namesUsing(users) });
+/**
+ * Routes that serve calls keep serving them: a change of a secret or a collection that would make one fail waits until it would not, whether the route
+ * moves along or not. What is held back may have been what another change was good with, so all are looked at again until none breaks anything.
+ */
+export async function holdBackBreaking(tx: Tx, ctx: Ctx, board: Board): Promise<void> {
+  const ids = await concerned(tx, ctx, board);
+  for (let held = ids.length > 0; held; ) {
+    const broken = new Map<Step, Broken[]>();
+    for (let at = 0; at < ids.length; at += CHUNK) {
+      const routes = await routesWhere(tx, ctx, { id: { in: ids.slice(at, at + CHUNK) } });
+      const { collections, secrets } = await namedBy(tx, ctx, routes);
+      // What is planned may lead to what these routes do not name yet.
+      const known = knownBy([...board.target.collections, ...collections], [...board.target.secrets, ...secrets]);
+      const [now, then] = [worldOf(known), worldOf(known, board)];
+      for (const { name, configs, collection_id } of routes) {
+        const route = { draft: draftOf(configs), collection_id };
+        for (const fault of freshOf(faultsOf(route, then, ctx.now), faultsOf(route, now, ctx.now)))
+          for (const step of causesOf(board, fault)) {
+            const faults = broken.get(step) ?? [];
+            broken.set(step, faults);
+            faults.push({ ...fault, route: name });
+          }
+      }
     }
-    const lacks = await lacksOf(tx, ctx, match, turns);
-    if (lacks.length > 0) found.lacking.set(match.id, lacks);
+    for (const [step, faults] of broken) holdBack(board, step, faults);
+    held = broken.size > 0;
   }
-  return found;
 }
 
-/** A variable that has a value, or another secret, and becomes this secret. */
-type Turn = { key: string; secret: string; after: SecretRow | undefined; before: SecretRow | undefined };
+type Broken = Fault & { route: string };
 
-function turnsOf(source: Source, mine: CollectionRow, match: CollectionRow, secrets: readonly SecretRow[]): Turn[] {
-  return mine.variables.flatMap((coming): Turn[] => {
-    const held = match.variables.find((one) => one.key === coming.key);
-    const secret = source.secrets.get(coming.secret_id ?? '')?.shortcode_name;
-    if (!held || secret === undefined) return [];
-    const before = secrets.find((one) => one.id === held.secret_id);
-    if (before?.shortcode_name === secret) return [];
-    return [{ key: coming.key, secret, before, after: secrets.find((one) => one.shortcode_name === secret) }];
+/** What of the plan brings it about: the secret itself if its settings do, else the variables that lead there. */
+function causesOf(board: Board, { why, secret_id, through }: Fault): Step[] {
+  const updates = (id: string | undefined) => {
+    const step = board.there.get(id ?? '');
+    return step?.action === 'update' ? step : undefined;
+  };
+  const secret = updates(secret_id);
+  const field = why === 'host' ? 'allowed_hosts' : why === 'ended' ? 'strict_expiry_enforcement' : undefined;
+  if (secret?.changes.some((change) => change.field === field && isRestriction(change))) return [secret];
+  const changed = through.flatMap(({ collection_id, key }) => {
+    const step = updates(collection_id);
+    return step?.changes.some((change) => change.field === variableField(key)) ? [step] : [];
   });
+  return [...new Set(changed)];
 }
 
-/** Of the first routes that would fail: one is enough to wait. */
-async function lacksOf(tx: Tx, ctx: Ctx, collection: CollectionRow, turns: readonly Turn[]): Promise<Lack[]> {
-  const keys = turns.map((turn) => turn.key);
-  for (let after: string | null = null; keys.length > 0; ) {
-    const ids = await servingRoutesNaming(tx, ctx, collection, keys, after);
-    const lacks = (await routesWhere(tx, ctx, { id: { in: ids } })).flatMap((route) => lacksOfRoute(route, collection, turns));
-    after = ids.at(-1) ?? null;
-    if (lacks.length > 0 || after === null) return lacks;
-  }
-  return [];
+function holdBack(board: Board, step: Step, faults: readonly Broken[]): void {
+  const routes = [...new Set(faults.map((one) => one.route))];
+  const users = list.format(routes.length > NAMED ? [...routes.slice(0, NAMED - 1), `${routes.length - NAMED + 1} more`] : routes);
+  const who =
+    routes.length === 1
+      ? `The route ${users} is on in ${there(board.to)} and its calls`
+      : `The routes ${users} are on in ${there(board.to)} and their calls`;
+  step.action = 'skip';
+  step.needs_values = [
+    ...Map.groupBy(
+      faults.filter(({ why }) => why === 'value'),
+      (one) => `${one.secret} ${one.environment}`,
+    ).values(),
+  ].flatMap((ones) => ones.slice(0, 1).map(({ secret, environment }) => ({ secret, environment, routes: ones.map((one) => one.route) })));
+  step.reason = `${who} ${waitsFor(board, step, faults)}`;
+}
+const NAMED = 4;
+const list = new Intl.ListFormat('en');
+
+/** Ids of the routes that are on there and use what the plan changes in a way that may make calls fail. */
+async function concerned(tx: Tx, ctx: Ctx, board: Board): Promise<string[]> {
+  const updates = [...board.steps.values()].filter((step) => step.action === 'update');
+  const secrets = updates.flatMap((step) => (step.type === 'secret' && step.changes.some(isRestriction) ? [step.there] : []));
+  const direct = await tx.$queryRaw<{ id: string }[]>`
+    select distinct r.id::text from routes r join secret_references s on s.tenant_id = r.tenant_id and s.sandbox = r.sandbox and s.referrer_id = r.id
+    where r.tenant_id = ${ctx.tenant_id}::uuid and r.sandbox = ${ctx.sandbox} and r.enabled and s.kind = 'route_environment' and s.secret_id = any(${secrets}::uuid[])`;
+  const ids = new Set(direct.map((row) => row.id));
+  const behind = await collectionsWhere(tx, ctx, { variables: { some: { ...own(ctx), secret_id: { in: secrets } } } });
+  const uses = behind.map((collection) => ({
+    collection,
+    keys: collection.variables.flatMap((v) => (v.secret_id && secrets.includes(v.secret_id) ? [v.key] : [])),
+    where: 'injected' as const,
+  }));
+  for (const { collection, keys, where } of [...uses, ...updates.flatMap((step) => changedVariables(board, step))])
+    if (keys.length > 0) for (const id of await servingRoutesNaming(tx, ctx, collection, keys, where)) ids.add(id);
+  return [...ids].sort();
 }
 
-function lacksOfRoute(route: RouteRow, collection: CollectionRow, turns: readonly Turn[]): Lack[] {
-  const named = (key: string, slug: string | null) =>
-    (slug === null ? route.collection_id === collection.id : slug === collection.slug) && key;
-  return [...effectiveReferences(draftOf(route.configs))].flatMap(([environment, references]) => {
-    const used = new Set(references.map(({ reference: r }) => r.kind === 'var' && named(r.key, r.collection)));
-    return turns
-      .filter(({ key, before, after }) => used.has(key) && !holds(after, environment) && !(before && !holds(before, environment)))
-      .map(({ secret }) => ({ secret, environment, route: route.name }));
-  });
+/** A list of hosts that lacks one, or strictness. */
+function isRestriction({ field, from, to }: Step['changes'][number]): boolean {
+  if (field === 'strict_expiry_enforcement') return to === true;
+  return field === 'allowed_hosts' && Array.isArray(to) && !(Array.isArray(from) && from.every((host) => to.includes(host)));
 }
 
-const holds = (secret: SecretRow | undefined, environment: string): boolean => secret !== undefined && holdsValue(secret, environment);
+/** Variables that become a secret, or another one, and values that change: those may be hosts. */
+function changedVariables({ source, steps, find }: Board, step: Step) {
+  const [mine, theirs] = [source.collections.get(step.id), find.theirs.collection.get(step.there)];
+  if (!mine || !theirs) return [];
+  const keysOf = (changes: (coming: Coming, held: Coming) => boolean) =>
+    mine.variables.flatMap((coming) => {
+      const held = theirs.variables.find((one) => one.key === coming.key);
+      return held && changes(coming, held) ? [coming.key] : [];
+    });
+  return [
+    {
+      collection: theirs,
+      keys: keysOf((coming, held) => coming.secret_id !== null && steps.get(coming.secret_id)?.there !== held.secret_id),
+      where: 'injected' as const,
+    },
+    {
+      collection: theirs,
+      keys: keysOf((coming, held) => coming.secret_id === null && coming.value !== held.value),
+      where: 'target' as const,
+    },
+  ];
+}
+type Coming = CollectionRow['variables'][number];

@@ -1,7 +1,8 @@
+import { namesUsing, usersOfVariables } from '#server/domain/collections/service.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
-import { type Breaking, breakingOf } from './breaking.ts';
 import type { Source } from './gather.ts';
+import { by, namedBy } from './known.ts';
 import {
   type ClientRow,
   type CollectionRow,
@@ -22,7 +23,8 @@ export type Target = {
   secrets: SecretRow[];
   clients: ClientRow[];
   routes: RouteRow[];
-  breaking: Breaking;
+  /** By id of a collection: a variable that would become a secret while target URLs there use it, and who uses it. */
+  inUrls: Map<string, { key: string; users: string }>;
 };
 
 export async function counterparts(tx: Tx, ctx: Ctx, source: Source): Promise<Target> {
@@ -32,16 +34,38 @@ export async function counterparts(tx: Tx, ctx: Ctx, source: Source): Promise<Ta
     OR: [{ slug: { in: slugged.map((row) => row.slug) } }, { name: { in: slugged.map((row) => row.name) } }],
   });
   const folded = [...source.secrets.values()].map((row) => row.shortcode_name.toLowerCase());
-  const named = await tx.$queryRaw<{ id: string }[]>`
+  const alike = await tx.$queryRaw<{ id: string }[]>`
     select id::text from secrets where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and lower(shortcode_name) = any(${folded})`;
   const behindVariables = collections.flatMap((row) => row.variables.flatMap((v) => (v.secret_id ? [v.secret_id] : [])));
-  const secrets = await secretsWhere(tx, ctx, { id: { in: [...new Set([...named.map((row) => row.id), ...behindVariables])] } });
+  const secrets = await secretsWhere(tx, ctx, { id: { in: [...new Set([...alike.map((row) => row.id), ...behindVariables])] } });
   const clients = await clientsWhere(tx, ctx, { name: { in: [...source.clients.values()].map((row) => row.name) } });
   const wanted = [...source.routes.values()];
   const routes = await routesWhere(tx, ctx, {
     OR: [{ slug: { in: wanted.flatMap((row) => (row.slug === null ? [] : [row.slug])) } }, { name: { in: wanted.map((row) => row.name) } }],
   });
-  return { environments, collections, secrets, clients, routes, breaking: await breakingOf(tx, ctx, source, collections, secrets) };
+  const named = await namedBy(tx, ctx, routes);
+  return {
+    environments,
+    collections: [...by([...named.collections, ...collections], (row) => row.id).values()],
+    secrets: [...by([...named.secrets, ...secrets], (row) => row.id).values()],
+    clients,
+    routes,
+    inUrls: await inUrls(tx, ctx, source, collections),
+  };
+}
+
+/** A secret cannot stand in a URL, so a variable that does stays a value (interface rule 10 §7.3). */
+async function inUrls(tx: Tx, ctx: Ctx, source: Source, theirs: readonly CollectionRow[]): Promise<Target['inUrls']> {
+  const found: Target['inUrls'] = new Map();
+  for (const match of theirs) {
+    const mine = [...source.collections.values()].find((one) => one.slug === match.slug && source.picked.has(one.id));
+    const hidden = match.variables.filter((v) => v.type === 'value' && mine?.variables.some((w) => w.key === v.key && w.type === 'secret'));
+    for (const { key } of hidden) {
+      const users = (await usersOfVariables(tx, ctx, match, key)).filter((user) => user.in_target);
+      if (users.length > 0) found.set(match.id, { key, users: namesUsing(users) });
+    }
+  }
+  return found;
 }
 
 /** In order of id, as every change of several rows takes them; held until the end, so that what was judged is what is changed. */

@@ -15,13 +15,14 @@ const SECRET = {
   tags: true,
   collection_id: true,
   strict_expiry_enforcement: true,
+  expires_at: true,
   allowed_hosts: true,
   rotate_every_days: true,
   provider_label: true,
   is_escrow: true,
   updated_at: true,
   // Which environments have a value, never the value.
-  environments: { select: { environment_name: true, value_version: true, current_value_id: true } },
+  environments: { select: { environment_name: true, value_version: true, current_value_id: true, expires_at_override: true } },
 } as const satisfies Prisma.secretsSelect;
 
 const COLLECTION = { variables: { orderBy: { key: 'asc' } }, defaults: { orderBy: { environment_name: 'asc' } } } as const;
@@ -61,12 +62,18 @@ export async function routesWhere(tx: Tx, ctx: Ctx, where: Prisma.routesWhereInp
 }
 
 /** Whether a call in this environment would find a value. */
-export function holdsValue(secret: SecretRow, environment: string): boolean {
-  let names = held.get(secret);
-  if (!names) {
-    names = new Set(secret.environments.filter((e) => e.value_version > 0 && e.current_value_id !== null).map((e) => e.environment_name));
-    held.set(secret, names);
-  }
-  return names.has(environment);
+export const holdsValue = (secret: SecretRow, environment: string): boolean => environmentsHeld(secret).has(environment);
+
+/** When the value in this environment ends; null for never. */
+export const endOf = (secret: SecretRow, environment: string): Date | null =>
+  environmentsHeld(secret).get(environment)?.expires_at_override ?? secret.expires_at;
+
+function environmentsHeld(secret: SecretRow): ReadonlyMap<string, SecretRow['environments'][number]> {
+  const known = held.get(secret);
+  if (known) return known;
+  const filled = secret.environments.filter((e) => e.value_version > 0 && e.current_value_id !== null);
+  const names = new Map(filled.map((e) => [e.environment_name, e]));
+  held.set(secret, names);
+  return names;
 }
-const held = new WeakMap<SecretRow, ReadonlySet<string>>();
+const held = new WeakMap<SecretRow, ReadonlyMap<string, SecretRow['environments'][number]>>();

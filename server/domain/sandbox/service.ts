@@ -9,6 +9,7 @@ import { newId } from '#server/kernel/ids.ts';
 import { type AuditEntry, audited, unchanged } from '#server/kernel/mutate.ts';
 import { answerOf, limitsOf } from './answer.ts';
 import { type Board, dropUnneeded, finderOf, type Step, spreadConflicts } from './board.ts';
+import { holdBackBreaking } from './breaking.ts';
 import { counterparts, hold } from './counterparts.ts';
 import { applyClients, planClients } from './families/clients.ts';
 import { applyCollections, fillCollections, planCollections } from './families/collections.ts';
@@ -69,7 +70,10 @@ async function planned(within: Within, to: Space, input: Input): Promise<Plan> {
     planCollections(board);
     planSecrets(board);
     planClients(board);
-    const drafts = await planRoutes(board);
+    // Before anything is judged by what they become.
+    spreadConflicts(board);
+    await holdBackBreaking(tx, here, board);
+    const drafts = await planRoutes(board, here.now);
     spreadConflicts(board);
     dropUnneeded(board);
     const limits = await limitsOf(tx, here, board);

@@ -17,6 +17,7 @@ import { referencesTo } from './usage.ts';
 import { type SealedNewValue, sealNewValue, wipeValues, writeValue } from './values.ts';
 
 export { tellOfEndingSecrets } from './ending.ts';
+export { hostAllowed } from './hosts.ts';
 export { lockedSecret } from './store.ts';
 export { whenSealed, wipeSuperseded } from './values.ts';
 

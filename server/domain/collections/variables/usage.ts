@@ -1,3 +1,4 @@
+import { Prisma } from '#server/generated/prisma/client.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 
@@ -22,28 +23,27 @@ export function usersOfVariables(tx: Tx, ctx: Ctx, collection: { id: string; slu
     limit 6`;
 }
 
-/**
- * Routes that are on and name one of these variables in any environment, in order of id, at most 500 from `after` on.
- */
+/** Ids of the routes that are on and name one of these variables in any environment: in what they put into calls, or in the address these go to. */
 export async function servingRoutesNaming(
   tx: Tx,
   ctx: Ctx,
   collection: { id: string; slug: string },
   keys: readonly string[],
-  after: string | null,
+  where: 'injected' | 'target',
 ): Promise<string[]> {
   const { qualified, bare } = patternsOf(collection.slug, `(?:${keys.join('|')})`);
   const { tenant_id, sandbox } = own(ctx);
+  const text =
+    where === 'target'
+      ? Prisma.sql`c.target_base_url`
+      : Prisma.sql`concat_ws(' ', c.inject_headers_json, c.inject_query_json, c.inject_body_json, c.method_configs)`;
   const rows = await tx.$queryRaw<{ id: string }[]>`
     select r.id::text from routes r
-    where r.tenant_id = ${tenant_id}::uuid and r.sandbox = ${sandbox} and r.enabled and (${after}::uuid is null or r.id > ${after}::uuid)
+    where r.tenant_id = ${tenant_id}::uuid and r.sandbox = ${sandbox} and r.enabled
       and exists (
-        select 1 from route_environment_configs c
-        cross join lateral (select concat_ws(' ', c.inject_headers_json, c.inject_query_json, c.inject_body_json, c.method_configs) as text) t
+        select 1 from route_environment_configs c cross join lateral (select ${text} as text) t
         where c.route_id = r.id and may_name_variables(c.target_base_url, c.inject_headers_json, c.inject_query_json, c.inject_body_json, c.method_configs)
-          and (t.text ~ ${qualified} or (r.collection_id = ${collection.id}::uuid and t.text ~ ${bare})))
-    order by r.id
-    limit 500`;
+          and (t.text ~ ${qualified} or (r.collection_id = ${collection.id}::uuid and t.text ~ ${bare})))`;
   return rows.map((row) => row.id);
 }
 

@@ -8,7 +8,7 @@ import { CONFIG_FIELDS } from '../effective.ts';
 
 export { configEntry, routeEntry } from '../audit.ts';
 export { storeSettings } from '../saving.ts';
-export { changedFields, columnsOf, type Draft, draftOf };
+export { changedFields, columnsOf, type Draft, draftOf, settingsOf };
 
 /** Routes on their way into the other space (interface rule 64 §5): what they refer to, what becomes of what is there, and how that differs. */
 

@@ -4,8 +4,7 @@ import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { newId } from '#server/kernel/ids.ts';
 import type { AuditEntry } from '#server/kernel/mutate.ts';
-import { again, type Board, type Change, changesBetween, judge, type Step, stepOf, there } from '../board.ts';
-import type { Lack } from '../breaking.ts';
+import { type Board, type Change, changesBetween, judge, type Step, stepOf, there } from '../board.ts';
 import { entryFor } from '../entries.ts';
 import type { CollectionRow } from '../rows.ts';
 
@@ -21,42 +20,26 @@ export function planCollections(board: Board): void {
         (name) => board.source.environments.get(name)?.id ?? [],
       ),
     ];
-    const lacks = (match && board.target.breaking.lacking.get(match.id)) ?? [];
-    const step = stepOf(board, 'collection', row, match, {
-      slug: row.slug,
-      needs,
-      changes: match ? changesOf(board, match, row) : [],
-      conflict: namesake
-        ? `${there(board.to)} has a collection with this name and another slug, ${namesake.slug}.`
-        : match && unfit(board, match, row),
-      version: [row.variables.map((v) => v.updated_at), match?.variables.map((v) => v.updated_at), lacks],
-    });
-    holdBack(board, step, lacks);
-    judge(board, step);
+    judge(
+      board,
+      stepOf(board, 'collection', row, match, {
+        slug: row.slug,
+        needs,
+        changes: match ? changesOf(board, match, row) : [],
+        conflict: namesake
+          ? `${there(board.to)} has a collection with this name and another slug, ${namesake.slug}.`
+          : match && unfit(board, match, row),
+        version: [row.variables.map((v) => v.updated_at), match?.variables.map((v) => v.updated_at)],
+      }),
+    );
   }
 }
-
-/** Routes that serve calls keep serving them: a variable of theirs becomes a secret once its value is there. */
-function holdBack(board: Board, step: Step, lacks: readonly Lack[]): void {
-  if (step.action !== 'update' || lacks.length === 0) return;
-  const routes = [...new Set(lacks.map((one) => one.route))];
-  const users = list.format(routes.length > NAMED ? [...routes.slice(0, NAMED - 1), `${routes.length - NAMED + 1} more`] : routes);
-  const [who, they] = routes.length === 1 ? [`The route ${users} is`, 'its calls'] : [`The routes ${users} are`, 'their calls'];
-  const secrets = list.format(new Set(lacks.map((one) => one.secret)));
-  step.action = 'skip';
-  step.needs_values = [...Map.groupBy(lacks, (one) => `${one.secret} ${one.environment}`).values()].flatMap((ones) =>
-    ones.slice(0, 1).map(({ secret, environment }) => ({ secret, environment, routes: ones.map((one) => one.route) })),
-  );
-  step.reason = `${who} on in ${there(board.to)} and ${they} would fail without a value of ${secrets}. Fill it, then ${again(board.to)} the collection again.`;
-}
-const NAMED = 4;
-const list = new Intl.ListFormat('en');
 
 /** What the two together must not be. */
 function unfit(board: Board, match: CollectionRow, row: CollectionRow): string | undefined {
   if (!board.source.picked.has(row.id)) return undefined;
   const to = there(board.to);
-  const url = board.target.breaking.inUrls.get(match.id);
+  const url = board.target.inUrls.get(match.id);
   if (url) return `The variable ${url.key} would become a secret, and target URLs in ${to} use it: ${url.users}.`;
   if (new Set([...match.expected_environments, ...row.expected_environments]).size > MOST_EXPECTED)
     return `It would expect more than ${MOST_EXPECTED} environments in ${to}.`;
@@ -72,7 +55,7 @@ function changesOf(board: Board, match: CollectionRow, row: CollectionRow): Chan
   const expected = { expected_environments: match.expected_environments };
   const variables = (one: CollectionRow, side: 'source' | 'target') =>
     Object.fromEntries(
-      one.variables.map((v) => [`variable ${v.key}`, v.type === 'value' ? v.value : secretName(board, v.secret_id, side)]),
+      one.variables.map((v) => [variableField(v.key), v.type === 'value' ? v.value : secretName(board, v.secret_id, side)]),
     );
   return [
     ...changesBetween(facts(match), facts(row)),
@@ -90,6 +73,9 @@ function changesOf(board: Board, match: CollectionRow, row: CollectionRow): Chan
     }),
   ];
 }
+
+/** What a change of a variable is called in the plan. */
+export const variableField = (key: string) => `variable ${key}`;
 
 const secretName = ({ source, target }: Board, id: string | null, side: 'source' | 'target'): string | null => {
   const found = side === 'source' ? source.secrets.get(id ?? '') : target.secrets.find((one) => one.id === id);
@@ -160,6 +146,6 @@ async function referTo(tx: Tx, ctx: Ctx, variableId: string, secretId: string | 
 const withoutValues = (entry: AuditEntry): AuditEntry => ({
   ...entry,
   ...(entry.changes
-    ? { changes: entry.changes.map((c) => (c.field.startsWith('variable ') ? { field: c.field, changed: true as const } : c)) }
+    ? { changes: entry.changes.map((c) => (c.field.startsWith(variableField('')) ? { field: c.field, changed: true as const } : c)) }
     : {}),
 });

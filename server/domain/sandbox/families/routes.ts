@@ -1,9 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { MOST_PER_PAIR } from '#server/domain/clients/service.ts';
 import { contradiction, type Draft, differences, draftOf, merged, upstreamsOf, withIds } from '#server/domain/routes/transfer/service.ts';
-import { again, type Board, type Change, changesBetween, judge, type Step, stepOf, there } from '../board.ts';
+import { type Board, type Change, changesBetween, collectionThere, judge, type Step, stepOf, there } from '../board.ts';
+import { type Fault, failureOf, faultsOf, freshOf, waitsFor } from '../faults.ts';
 import type { RouteRow } from '../rows.ts';
-import { missingValues, needsOf, unresolved } from './references.ts';
+import { worldOf } from '../world.ts';
+import { needsOf, unresolved } from './references.ts';
 
 /** What a route is there, and what it becomes. */
 export type RouteDrafts = Map<string, { before: Draft | null; after: Draft }>;
@@ -12,8 +14,9 @@ export type RouteDrafts = Map<string, { before: Draft | null; after: Draft }>;
  * Routes are matched by slug, which callers use and which never changes; those without one by name. Judged last: by now it is known what becomes of
  * everything they refer to.
  */
-export async function planRoutes(board: Board): Promise<RouteDrafts> {
+export async function planRoutes(board: Board, at: Date): Promise<RouteDrafts> {
   const drafts: RouteDrafts = new Map();
+  const [now, then] = [worldOf(board.find.theirs), worldOf(board.find.theirs, board)];
   let since = performance.now();
   for (const row of board.source.routes.values()) {
     // Thousands of them take a while, and this process serves others too.
@@ -29,14 +32,13 @@ export async function planRoutes(board: Board): Promise<RouteDrafts> {
     const after = before ? merged(before, coming, board.keepTargets) : coming;
     drafts.set(row.id, { before, after });
 
-    const missing = missingValues(board, row, after);
+    const faults = faultsOf({ draft: after, collection_id: collectionThere(board, row) }, then, at);
+    const missing = faults.flatMap(({ why, secret, environment }) => (why === 'value' ? [{ secret, environment }] : []));
     const changes = match && before ? changesOf(board, row, match, before, after) : [];
     const problem = namesake
       ? `${there(board.to)} has another route named ${row.name}${namesake.slug ? ` (${namesake.slug})` : ''}. Rename one of the two.`
-      : (unresolved(board, row, after, collectionThere(board, row) !== (match?.collection_id ?? null)) ??
-        (before ? contradiction(after) : undefined) ??
-        crowded(board, row, match));
-    const enabled = match ? match.enabled : row.enabled && board.to === 'live' && missing.length === 0;
+      : (unresolved(board, row, match, after, then) ?? (before ? contradiction(after) : undefined) ?? crowded(board, row, match));
+    const enabled = match ? match.enabled : row.enabled && board.to === 'live' && faults.length === 0;
     const step = stepOf(board, 'route', row, match, {
       changes,
       enabled,
@@ -45,20 +47,22 @@ export async function planRoutes(board: Board): Promise<RouteDrafts> {
       needs_values: missing,
       upstreams: upstreamsOf(after),
       conflict: problem,
-      version: [row.config_version, match?.config_version, missing, board.keepTargets],
-      reason: match ? null : whyOff(board, row, missing),
+      version: [
+        row.config_version,
+        match?.config_version,
+        faults.map(({ why, secret, environment }) => [why, secret, environment]),
+        board.keepTargets,
+      ],
+      reason: match ? null : whyOff(board, row, faults),
     });
-    holdBack(board, step, match, before, missing, row);
+    if (step.action === 'update' && match?.enabled && before)
+      holdBack(board, step, freshOf(faults, faultsOf({ draft: before, collection_id: match.collection_id }, now, at)));
     judge(board, step);
   }
   return drafts;
 }
 
 const BREATH_MS = 20;
-
-/** The collection it will be in there. */
-const collectionThere = ({ steps }: Board, row: RouteRow): string | null =>
-  row.collection_id ? (steps.get(row.collection_id)?.there ?? null) : null;
 
 /** Clients are only added: those of both sides together may be more than a route may admit. */
 function crowded({ steps, to }: Board, row: RouteRow, match: RouteRow | null): string | undefined {
@@ -71,32 +75,24 @@ function crowded({ steps, to }: Board, row: RouteRow, match: RouteRow | null): s
   return undefined;
 }
 
-/** A route that serves calls keeps serving them: a change that would make them fail waits until the values are there. */
-function holdBack(
-  board: Board,
-  step: Step,
-  match: RouteRow | null,
-  before: Draft | null,
-  missing: Step['needs_values'],
-  row: RouteRow,
-): void {
-  if (step.action !== 'update' || !match?.enabled || !before) return;
-  const already = new Set(missingValues(board, row, before).map((one) => `${one.secret} ${one.environment}`));
-  const fresh = missing.filter((one) => !already.has(`${one.secret} ${one.environment}`));
+/** A route that serves calls keeps serving them: a change that would make them fail waits until it would not. */
+function holdBack(board: Board, step: Step, fresh: readonly Fault[]): void {
   if (fresh.length === 0) return;
   step.action = 'skip';
-  step.reason = `It is on in ${there(board.to)} and would fail without a value of ${namesOf(fresh)}. Fill it, then ${again(board.to)} the route again.`;
+  step.reason = `It is on in ${there(board.to)} and ${waitsFor(board, step, fresh)}`;
 }
 
-const list = new Intl.ListFormat('en');
-const namesOf = (missing: Step['needs_values']) => list.format(new Set(missing.map((one) => one.secret)));
-
-function whyOff(board: Board, row: RouteRow, missing: Step['needs_values']): string | null {
+function whyOff(board: Board, row: RouteRow, faults: readonly Fault[]): string | null {
   if (!row.enabled) return 'It is switched off here, so it stays off there.';
-  if (missing.length > 0)
-    return `It stays off until ${namesOf(missing)} ${new Set(missing.map((one) => one.secret)).size === 1 ? 'is' : 'are'} filled.`;
+  const unfilled = new Set(faults.flatMap(({ why, secret }) => (why === 'value' ? [secret] : [])));
+  if (unfilled.size > 0) return `It stays off until ${list.format(unfilled)} ${unfilled.size === 1 ? 'is' : 'are'} filled.`;
+  if (faults.length > 0) {
+    const { fails, remedy } = failureOf(board.to, 'route', faults);
+    return `It stays off: its calls ${fails}. ${remedy}, then switch it on.`;
+  }
   return board.to === 'test' ? 'It starts switched off: it calls what the Live route calls.' : null;
 }
+const list = new Intl.ListFormat('en');
 
 /** Every difference there is, what environments inherit included; whether it serves calls is not one, and clients are only added. */
 function changesOf(board: Board, row: RouteRow, match: RouteRow, before: Draft, after: Draft): Change[] {
