@@ -17,6 +17,7 @@ import { Segmented } from '#components/ui/tabs.tsx';
 import { OPENAPI_LENGTH } from '#server/domain/import/length.shared.ts';
 import type { Proposal } from '#server/domain/import/schema.ts';
 import { essenceOf } from './essence.ts';
+import { essenceOfYaml } from './essence-yaml.ts';
 import { Imported, type ImportedThings } from './imported.tsx';
 import { KnownApiList } from './known-api-list.tsx';
 import { ProposalForm } from './proposal-form.tsx';
@@ -43,7 +44,7 @@ export function ImportView() {
 
   const take = (whole: string) => {
     const guess = kindOf(whole);
-    const essence = guess === 'openapi' && whole.length > OPENAPI_LENGTH ? essenceOf(whole) : undefined;
+    const essence = guess === 'openapi' && whole.length > OPENAPI_LENGTH ? (essenceOf(whole) ?? essenceOfYaml(whole)) : undefined;
     setShortened(essence !== undefined);
     setText(essence ?? whole);
     propose.reset();
@@ -162,7 +163,7 @@ export function ImportView() {
 /** What is wrong with the text itself, to stand under it. */
 function problemOf(kind: Kind, text: string, error: unknown): string | undefined {
   if (kind !== 'known' && text.length > OPENAPI_LENGTH)
-    return 'It is too long to import: at most 512 KB are read. An OpenAPI description may be larger as JSON, because its prose is left out here.';
+    return 'It is too long to import: at most 512 KB are read. Of an OpenAPI description that is without its prose and models, which are left out here.';
   const said = error ? /^text: (.)(.*)$/s.exec(refusalView(error).message) : null;
   return said ? `${kind === 'curl' ? 'The command' : 'It'} ${said[1]}${said[2]}` : undefined;
 }
