@@ -21,7 +21,7 @@ export async function workspace(options: { plan?: PlanName; status?: string; nam
     ),
   );
 
-  const ctx = (space: Space, actor: Actor = keyActor(KEY_ROLES.at(-1)!.name)): Ctx => ({
+  const ctx = (space: Space, actor: Actor = keyActor('Key - Infrastructure')): Ctx => ({
     db: db(),
     tenant_id: tenant.id,
     sandbox: space === 'test',

@@ -6,7 +6,7 @@ import { read } from '#server/kernel/database.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
 import { download, type RawBody } from '#server/kernel/streamed.ts';
 import { sql } from '#server/platform/db.ts';
-import type { BrowseCritical, VerifyCritical } from './schema.ts';
+import type { BrowseCritical, CriticalRow, VerifyCritical } from './schema.ts';
 import { signingKey } from './signing.ts';
 import { chainRows, verifyCritical } from './verify.ts';
 
@@ -38,11 +38,7 @@ export async function browseCritical(ctx: Ctx, { after, limit, action, from, to 
   };
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: details are any JSON; the output schema checks them
-const readable = (
-  row: ChainRow,
-): Omit<ChainRow, 'sequence_number' | 'prev_hash' | 'row_hash' | 'details'> &
-  Record<'sequence_number' | 'prev_hash' | 'row_hash', string> & { details: any } => ({
+const readable = (row: ChainRow) => ({
   chain_id: row.chain_id,
   sequence_number: String(row.sequence_number),
   prev_hash: hex(row.prev_hash),
@@ -53,7 +49,8 @@ const readable = (
   action: row.action,
   resource_type: row.resource_type,
   resource_id: row.resource_id,
-  details: row.details,
+  // Any JSON; the output schema checks it.
+  details: row.details as z.input<typeof CriticalRow>['details'],
 });
 
 /** Checkpoints are outside row-level security: the chain's id is the workspace's own. */

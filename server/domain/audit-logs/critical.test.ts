@@ -128,7 +128,7 @@ test('the chain is read page by page, by its own workspace only', async () => {
   assert.deepEqual([first.entries.map((e) => e.sequence_number), first.next_after, first.head?.sequence_number], [['1', '2'], '2', '3']);
   const second = await browseCritical(w.live, { limit: 2, after: 2n });
   assert.deepEqual([second.entries.map((e) => e.sequence_number), second.next_after], [['3'], null]);
-  assert.match(second.entries[0]!.row_hash, /^[0-9a-f]{64}$/);
+  assert.match(second.entries[0]?.row_hash ?? '', /^[0-9a-f]{64}$/);
   assert.deepEqual((await browseCritical(other.live, { limit: 2 })).entries, []);
 });
 
@@ -154,7 +154,7 @@ test('the stand-alone verifier accepts a real export with its keys, and no edite
   assert.match((await check(lines.toSpliced(6, 1).join('\n'))).says, /row 8 .* stands where 7 is due/);
   assert.match((await check(lines.toSpliced(29, 1).join('\n'))).says, /rows are missing at the end/);
   assert.match((await check(lines.slice(0, -1).join('\n'))).says, /signature is missing/);
-  const trailer = JSON.parse(lines.at(-1)!) as { head: { at: string } };
+  const trailer = JSON.parse(lines.at(-1) ?? '') as { head: { at: string } };
   trailer.head.at = '2031-01-01T00:00:00.000Z';
   assert.deepEqual(await check([...lines.slice(0, -1), JSON.stringify(trailer)].join('\n')), {
     code: 1,
@@ -168,7 +168,7 @@ test('the stand-alone verifier accepts a real export with its keys, and no edite
 test('the signing key exists once, sealed, and its public half is published', async () => {
   const [a, b] = await Promise.all([publicKeyDocument(), publicKeyDocument()]);
   assert.deepEqual(a, b);
-  assert.deepEqual(Object.keys(a.keys[0]!), ['kty', 'crv', 'alg', 'use', 'kid', 'x']);
+  assert.deepEqual(Object.keys(a.keys[0] ?? {}), ['kty', 'crv', 'alg', 'use', 'kid', 'x']);
   const row = await db().deployment_values.findUniqueOrThrow({ where: { name: 'audit_signing_key' } });
   assert.equal((row.value as { root_key_id: string }).root_key_id, rootKeys().current.id);
   assert.equal(row.sealed?.byteLength, 37 + 32);

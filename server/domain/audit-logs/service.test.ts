@@ -196,7 +196,7 @@ test('the dashboard browses by keyset, finds by name and shows what the same req
     (await browse({ q: 'billing' })).entries.map((e) => e.details.name),
     ['Billing API'],
   );
-  const detail = await audit.getAuditLog(owner, { id: (await browse({ resource_id: 'a' })).entries[0]!.id });
+  const detail = await audit.getAuditLog(owner, { id: (await browse({ resource_id: 'a' })).entries[0]?.id ?? '' });
   assert.ok(detail.same_request.some((e) => e.resource_id === 'b'));
   await assert.rejects(audit.getAuditLog((await workspace()).live, { id: detail.id }), { type: 'not_found' });
   const facets = await audit.auditFacets(owner, {});

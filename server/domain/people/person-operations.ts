@@ -1,9 +1,6 @@
 import { z } from 'zod';
-import { PICTURE_BYTES } from '#server/domain/pictures/limits.shared.ts';
-import { NewPicture, PictureRef, PictureUpload } from '#server/domain/pictures/schema.ts';
-import { keepPicture, pictureOf } from '#server/domain/pictures/service.ts';
 import { Deleted } from '#server/kernel/fields.ts';
-import { personOperation, type RawAnswer } from '#server/kernel/person-operation.ts';
+import { personOperation } from '#server/kernel/person-operation.ts';
 import { withinScope, workspacesOf } from './memberships.ts';
 import { changePassword, forgotPassword, resetPassword } from './password-verbs.ts';
 import { endOtherSessions, endSession, listSessions, me, selectWorkspace, updateMe } from './profile.ts';
@@ -23,7 +20,6 @@ import {
   WorkspaceView,
 } from './schema.ts';
 import { answerOf, signInByPassword, signOut, startMailedSignIn } from './sign-in.ts';
-import { throttled } from './throttle.ts';
 
 const Ok = z.object({ status: z.literal('ok') });
 const Accepted = z.object({ status: z.literal('accepted'), message: z.string() });
@@ -89,47 +85,6 @@ export const patchMe = personOperation({
   input: UpdateMe,
   output: Me,
   run: (ctx, input) => updateMe(ctx, input),
-});
-
-export const uploadPicture = personOperation({
-  id: 'auth.avatars.upload',
-  summary: 'Upload a picture to use as photo or logo',
-  http: 'POST /auth/avatars',
-  session: 'required',
-  refuses: ['payload_too_large', 'unsupported_media_type', 'dependency_unavailable'],
-  takes: PICTURE_BYTES,
-  input: NewPicture,
-  output: PictureUpload,
-  success: 201,
-  run: async (ctx, { bytes }) => {
-    await throttled([{ what: 'picture', subject: ctx.user.id, limit: 30, window_sec: 600 }], ctx.now, 'rate_limited');
-    return keepPicture(ctx, bytes);
-  },
-});
-
-export const picture = personOperation({
-  id: 'auth.avatars.get',
-  summary: 'A photo or logo',
-  http: 'GET /auth/avatars/{id}',
-  session: 'required',
-  refuses: ['not_found'],
-  input: PictureRef,
-  output: z.custom<RawAnswer>(),
-  raw: true,
-  run: async (ctx, { id }) => {
-    const { etag, bytes } = await pictureOf(ctx, id);
-    return {
-      headers: {
-        'content-type': 'image/webp',
-        etag: `"${etag}"`,
-        // The address is of this very picture, so it can be kept; in this browser alone, because who may see it is asked here.
-        'cache-control': 'private, max-age=31536000, immutable',
-        'content-security-policy': "default-src 'none'; sandbox",
-        'cross-origin-resource-policy': 'same-origin',
-      },
-      body: bytes,
-    };
-  },
 });
 
 export const sessions = personOperation({

@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { throttled } from '#server/domain/people/service.ts';
+import { personOperation, type RawAnswer } from '#server/kernel/person-operation.ts';
+import { PICTURE_BYTES } from './limits.shared.ts';
+import { NewPicture, PictureRef, PictureUpload } from './schema.ts';
+import { keepPicture, pictureOf } from './service.ts';
+
+export const upload = personOperation({
+  id: 'auth.avatars.upload',
+  summary: 'Upload a picture to use as photo or logo',
+  http: 'POST /auth/avatars',
+  session: 'required',
+  refuses: ['payload_too_large', 'unsupported_media_type', 'dependency_unavailable'],
+  takes: PICTURE_BYTES,
+  input: NewPicture,
+  output: PictureUpload,
+  success: 201,
+  run: async (ctx, { bytes }) => {
+    await throttled([{ what: 'picture', subject: ctx.user.id, limit: 30, window_sec: 600 }], ctx.now, 'rate_limited');
+    return keepPicture(ctx, bytes);
+  },
+});
+
+export const get = personOperation({
+  id: 'auth.avatars.get',
+  summary: 'A photo or logo',
+  http: 'GET /auth/avatars/{id}',
+  session: 'required',
+  refuses: ['not_found'],
+  input: PictureRef,
+  output: z.custom<RawAnswer>(),
+  raw: true,
+  run: async (ctx, { id }) => {
+    const { etag, bytes } = await pictureOf(ctx, id);
+    return {
+      headers: {
+        'content-type': 'image/webp',
+        etag: `"${etag}"`,
+        // The address is of this very picture, so it can be kept; in this browser alone, because who may see it is asked here.
+        'cache-control': 'private, max-age=31536000, immutable',
+        'content-security-policy': "default-src 'none'; sandbox",
+        'cross-origin-resource-policy': 'same-origin',
+      },
+      body: bytes,
+    };
+  },
+});
