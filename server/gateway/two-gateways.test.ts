@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { IncomingHttpHeaders } from 'node:http';
 import test from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort, startRedis, withoutRedis } from '#server/platform/counters/redis.fixture.ts';
@@ -16,46 +17,66 @@ const w = await workspace();
 const { text: key } = await w.key();
 const upstream = await startUpstream();
 
+const decidedBy = (limit: number) => (answer: { headers: IncomingHttpHeaders }) =>
+  String(answer.headers['x-svc-ratelimit-route']).startsWith(`limit=${limit}, `);
+
 async function limited(slug: string, limit: number) {
   await makeRoute(w, slug, upstream.url, { rate_limit_enabled: true, rate_limit_requests: limit, rate_limit_window_sec: 86_400 });
   for (const gateway of gateways) await served(gateway, w);
   const call = (n: number) => ask(gateways[n % 2 === 0 ? 0 : 1].port, w.tenant.slug, `/${slug}`, { key });
   return {
     call,
-    /** How many of n calls, taking turns between the gateways, get through. */
-    through: async (n: number) => (await Promise.all(Array.from({ length: n }, (_, i) => call(i)))).filter((a) => a.status === 200).length,
+    /** n calls at once, taking turns between the gateways, and how many get through. */
+    async all(n: number) {
+      const answers = await Promise.all(Array.from({ length: n }, (_, i) => call(i)));
+      return { answers, through: answers.filter((a) => a.status === 200).length };
+    },
   };
 }
 
-test('fifty parallel calls over both gateways spend a limit of twenty exactly', async () => {
-  const before = upstream.seen.length;
-  assert.equal(await (await limited('shared', 20)).through(50), 20);
-  assert.equal(upstream.seen.length - before, 20);
-});
+/** Until each gateway asks the store again, which one that lost it does once a second. */
+async function bothShare(name: string): Promise<void> {
+  for (const turn of [0, 1]) {
+    const probe = await limited(`probe-${name}-${turn}`, 1_000);
+    await until(async () => {
+      await sleep(20);
+      return decidedBy(1_000)(await probe.call(turn));
+    }, 5_000);
+  }
+}
+
+/**
+ * Fifty at once over both gateways spend twenty exactly, every one of them decided by the store. Where a gateway of a busy machine did not hear it within its
+ * quarter of a second, it decided by itself, as the next test promises and its answers say: then fifty others are sent.
+ */
+async function shareTwenty(name: string): Promise<void> {
+  for (let round = 0; round < 10; round++) {
+    await bothShare(`${name}-${round}`);
+    const before = upstream.seen.length;
+    const { answers, through } = await (await limited(`${name}-${round}`, 20)).all(50);
+    assert.equal(upstream.seen.length - before, through);
+    if (answers.every(decidedBy(20))) return assert.equal(through, 20);
+    assert.ok(through <= 40, `${through}: the store its twenty, and each gateway its half`);
+  }
+  assert.fail('the store never decided all fifty');
+}
+
+test('fifty parallel calls over both gateways spend a limit of twenty exactly', () => shareTwenty('shared'));
 
 test('with Redis gone every gateway serves its half and says so, and both share again when it is back', {
   skip: withoutRedis,
 }, async () => {
   await redis?.stop();
-  const halves = await limited('halves', 10);
-  assert.equal(await halves.through(40), 10, 'five each');
-  assert.match((await (await limited('told', 10)).call(0)).headers['x-svc-ratelimit-route'] ?? '', /^limit=5, remaining=4/);
+  const { answers, through } = await (await limited('halves', 10)).all(40);
+  assert.deepEqual([through, answers.every(decidedBy(5))], [10, true], 'five each');
   const again = await startRedis(port);
-  let n = 0;
-  for (const turn of [0, 1]) {
-    const probe = await limited(`probe-${turn}`, 10);
-    await until(async () => {
-      await sleep(20);
-      return /^limit=10, /.test((await probe.call(turn)).headers['x-svc-ratelimit-route'] ?? '') || ++n > 500;
-    }, 5_000);
-  }
-  assert.equal(await (await limited('together', 20)).through(50), 20);
+  await shareTwenty('together');
   // A limit that hangs in the store must not hang the calls.
   again.child.kill('SIGSTOP');
   const hung = await limited('hung', 1_000);
   await hung.call(0);
   const began = performance.now();
-  assert.equal(await hung.through(30), 30);
+  assert.equal((await hung.all(30)).through, 30);
   assert.ok(performance.now() - began < 4_000, `${Math.round(performance.now() - began)} ms`);
   again.child.kill('SIGCONT');
 });

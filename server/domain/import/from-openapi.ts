@@ -12,13 +12,13 @@ const MOST_SCHEMES = 50;
  * A route and its secrets from an OpenAPI 3.0 or 3.1 description in JSON or YAML: the first absolute server becomes the target, every
  * security scheme a template. Pure; nothing is fetched, references to other files are not followed.
  */
-export async function proposeFromOpenApi(text: string, taken: Taken = nothingTaken): Promise<Proposed> {
-  return (await openApiProposer(text))(taken);
+export async function proposeFromOpenApi(text: string, taken: Taken = nothingTaken, ms?: number): Promise<Proposed> {
+  return (await openApiProposer(text, ms))(taken);
 }
 
-/** Reads the text once; the answer proposes under names that nobody has. @throws YamlTooSlow, YamlBusy */
-export async function openApiProposer(text: string): Promise<(taken: Taken) => Proposed> {
-  const read = await documentOf(text);
+/** Reads the text once, for `ms` at most; the answer proposes under names that nobody has. @throws YamlTooSlow, YamlBusy */
+export async function openApiProposer(text: string, ms?: number): Promise<(taken: Taken) => Proposed> {
+  const read = await documentOf(text, ms);
   return (taken) => ('problem' in read ? { ok: false, problem: read.problem } : propose(read.document, taken));
 }
 
@@ -71,10 +71,10 @@ function propose(document: Json, taken: Taken): Proposed {
   return { ok: true, proposal: { routes: [route], secrets, warnings } };
 }
 
-async function documentOf(text: string): Promise<{ document: Json } | { problem: string }> {
+async function documentOf(text: string, ms: number | undefined): Promise<{ document: Json } | { problem: string }> {
   let document: unknown;
   try {
-    document = jsonOf(text) ?? (await parseYaml(text));
+    document = jsonOf(text) ?? (await parseYaml(text, ms));
   } catch (error) {
     if (error instanceof YamlTooSlow || error instanceof YamlBusy) throw error;
     return { problem: 'is neither JSON nor YAML' };
