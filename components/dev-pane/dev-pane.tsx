@@ -3,17 +3,14 @@
 import { Eraser, X } from 'lucide-react';
 import { usePathname } from 'next/navigation';
 import { useState } from 'react';
-import { useListedOperations } from '#components/trpc/listed-operations.ts';
-import { QueryError } from '#components/trpc/query-error.tsx';
 import { forgetCalls, useRecordedCalls } from '#components/trpc/recorder.ts';
 import { IconButton } from '#components/ui/button.tsx';
 import { Edge } from '#components/ui/edge.tsx';
 import { lazyTab } from '#components/ui/lazily.tsx';
 import { Scroll } from '#components/ui/scroll.tsx';
 import { Segmented } from '#components/ui/tabs.tsx';
-import { CallDetails } from './call-details.tsx';
-import { CallLine } from './call-line.tsx';
-import { described, ofPage } from './described.ts';
+import { Calls } from './calls.tsx';
+import { ofPage } from './described.ts';
 import { Inspector } from './inspector.tsx';
 
 const Shell = lazyTab(() => import('./shell/shell.tsx').then((module) => module.Shell));
@@ -36,11 +33,7 @@ export function DevPane({ height, onHeight, onClose }: { height: number; onHeigh
     setWhich(next);
     setWithShell(withShell || next === 'shell');
   };
-  const operations = useListedOperations();
   const failed = calls.filter(({ error }) => error);
-  const shown = which === 'page' ? ofPage(calls, pathname) : which === 'failed' ? failed : calls;
-  const open = calls.find(({ key }) => key === chosen);
-  const table = operations.data ?? [];
   return (
     <section
       aria-label="Developer pane"
@@ -87,55 +80,19 @@ export function DevPane({ height, onHeight, onClose }: { height: number; onHeigh
           />
         </div>
       )}
-      {which === 'shell' ? null : which === 'keys' ? (
+      {which === 'id' && <Inspector key={looked} start={looked} />}
+      {which === 'keys' && (
         <Scroll className="min-h-0 flex-1 overflow-y-auto p-4 lg:px-5">
           <Keys />
         </Scroll>
-      ) : which === 'id' ? (
-        <Inspector key={looked} start={looked} />
-      ) : operations.error && !operations.data ? (
-        <div className="overflow-y-auto p-4">
-          <QueryError query={operations} what="What the calls are called in the API" />
-        </div>
-      ) : (
-        <div className="min-h-0 flex-1 max-md:overflow-y-auto md:grid md:grid-cols-[minmax(0,2fr)_minmax(0,3fr)]">
-          {/* biome-ignore lint/a11y/useSemanticElements: a section would add a landmark inside a landmark. */}
-          <div role="group" aria-label="Calls, newest first" className="min-h-0 border-line md:overflow-y-auto md:border-r">
-            {shown.length === 0 && (
-              <p className="px-5 py-6 text-ink-3 text-sm">
-                {which === 'failed'
-                  ? 'No call failed since this tab was opened.'
-                  : 'Nothing yet: calls appear here as the page makes them.'}
-              </p>
-            )}
-            <ul>
-              {shown.map((call) => (
-                <li key={call.key}>
-                  <CallLine
-                    call={call}
-                    line={described(call, table)}
-                    open={call.key === open?.key}
-                    onOpen={() => setChosen(call.key === open?.key ? undefined : call.key)}
-                  />
-                  {call.key === open?.key && (
-                    <div className="border-line border-b md:hidden">
-                      <CallDetails call={call} line={described(call, table)} />
-                    </div>
-                  )}
-                </li>
-              ))}
-            </ul>
-          </div>
-          <div className="min-h-0 overflow-y-auto max-md:hidden">
-            {open ? (
-              <CallDetails call={open} line={described(open, table)} />
-            ) : (
-              <p className="px-5 py-6 text-ink-3 text-sm">
-                Choose a call to see it as code, to try it in the explorer, and to find what it left in the audit log.
-              </p>
-            )}
-          </div>
-        </div>
+      )}
+      {!ASIDE.has(which) && (
+        <Calls
+          calls={which === 'page' ? ofPage(calls, pathname) : which === 'failed' ? failed : calls}
+          none={which === 'failed' ? 'No call failed since this tab was opened.' : 'Nothing yet: calls appear here as the page makes them.'}
+          chosen={chosen}
+          onChoose={setChosen}
+        />
       )}
     </section>
   );

@@ -7,6 +7,7 @@ import { commandsOf } from './commands.ts';
 import { commonStart, completed, slotAt } from './complete.ts';
 import { listOf, namesIn, type Sources, withIds, wordFor } from './names.ts';
 import { readLine } from './reading.ts';
+import { tokensOf } from './tokens.ts';
 
 const commands = commandsOf(operationsOf(JSON.parse(fs.readFileSync('public/openapi.json', 'utf8')) as ApiDocument));
 const options = (text: string) => slotAt(text, commands).options.map(({ value }) => value);
@@ -62,7 +63,7 @@ test('a word is completed to what can stand there: families, verbs, flags, their
   assert.equal(commonStart(['--rate-limit-burst', '--rate-limit-enabled']), '--rate-limit-');
 });
 
-test('no text that can be completed to nothing breaks, however it ends', () => {
+test('a completed word is one word in the place of the one that was begun, however the text ends', () => {
   for (const text of [
     "routes get 'a",
     'x '.repeat(500),
@@ -73,8 +74,13 @@ test('no text that can be completed to nothing breaks, however it ends', () => {
     'routes get a b c ',
     'help help',
     '__proto__ ',
-  ])
-    assert.ok(slotAt(text, commands).to === text.length, text);
+  ]) {
+    const slot = slotAt(text, commands);
+    const whole = completed(text, slot, 'two words');
+    assert.ok(whole.startsWith(text.slice(0, slot.from)), text);
+    const [before, after] = [text.slice(0, slot.from), whole].map((line) => tokensOf(line).tokens.map((token) => token.text));
+    assert.deepEqual(after, [...(before ?? []), 'two words'], text);
+  }
 });
 
 test('a thing of the person is named by slug or name where that says which, else by its id', async () => {

@@ -10,13 +10,12 @@ export type Option = { value: string; detail?: string | undefined };
 /** The word at the caret and what it may become. `names`: things of the person's own belong there too, to be asked for. */
 export type Slot = {
   from: number;
-  to: number;
   typed: string;
   options: Option[];
   names?: { command: Command; list: NameList; parents: Record<string, string> };
 };
 
-/** What can stand at the end of this text, which is the line up to the caret; undefined inside a word that nothing is known for. */
+/** What can stand at the end of this text, which is the line up to the caret. */
 export function slotAt(text: string, commands: readonly Command[]): Slot {
   const { tokens } = tokensOf(text);
   const last = tokens.at(-1);
@@ -27,7 +26,6 @@ export function slotAt(text: string, commands: readonly Command[]): Slot {
   const typed = current.text.toLowerCase();
   return {
     from: current.start,
-    to: text.length,
     typed: current.text,
     options: (found.options ?? []).filter(({ value }) => value.toLowerCase().startsWith(typed)),
     ...(found.names ? { names: found.names } : {}),
