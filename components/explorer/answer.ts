@@ -9,10 +9,12 @@ export function parsed(text: string): unknown {
   }
 }
 
+export type Refused = { code: string; message: string; next: string | undefined };
 /** What was refused, and what to do about it where the pages know. */
-export function refusalIn({ body, status }: { body: string; status: number }): { message: string; next: string | undefined } {
+export function refusalIn({ body, status }: { body: string; status: number }): Refused {
   const { error } = (parsed(body) ?? {}) as { error?: { type?: string; message?: string } };
-  return { message: error?.message ?? `The call was answered with ${status}.`, next: nextStepOf(error?.type ?? '') };
+  const code = error?.type ?? '';
+  return { code, message: error?.message ?? `The call was answered with ${status}.`, next: nextStepOf(code) };
 }
 
 /** What stands in an answer for a value that is handed over by itself. */

@@ -59,7 +59,11 @@ test('what an answer shows once is taken out of it, wherever it stands, and noth
 
 test('a refusal says what to do next, also when its body is not ours', () => {
   const body = JSON.stringify({ error: { type: 'in_use', message: 'Still used.' } });
-  assert.deepEqual(refusalIn({ status: 409, body }), { message: 'Still used.', next: 'Remove what uses it first.' });
+  assert.deepEqual(refusalIn({ status: 409, body }), {
+    code: 'in_use',
+    message: 'Still used.',
+    next: 'Remove what uses it first.',
+  });
   assert.equal(refusalIn({ status: 502, body: '<html>' }).message, 'The call was answered with 502.');
 });
 

@@ -65,7 +65,10 @@ export function useShell() {
     };
     const answer = await carryOut(call, space, steps, controller.signal);
     if (!answer) return { kind: 'note', text: 'Not sent.' };
-    if (answer.status >= 400) return { kind: 'refused', sent: true, ...refusalIn(answer), requestId: answer.request_id };
+    if (answer.status >= 400) {
+      const { message, next } = refusalIn(answer);
+      return { kind: 'refused', sent: true, message, next, requestId: answer.request_id };
+    }
     return { kind: 'answer', shown: shownOf(answer, command), as: call.as, status: answer.status, ms: answer.duration_ms };
   };
 
