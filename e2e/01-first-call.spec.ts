@@ -92,6 +92,7 @@ test('J1: sign up, paste one line, watch the call arrive with its credential inj
   const key = line.match(/tk_test_[0-9A-Za-z_]+/)?.[0] ?? '';
   await page.reload();
   await expect(page.getByRole('navigation').first()).toBeVisible();
+  await expect(differences, 'what is different in Live stays until Live has something').toBeVisible();
   expect(await page.content()).not.toContain(key);
   const kept = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
   expect(kept).not.toContain(key);

@@ -130,6 +130,7 @@ test('cards of Home are hidden and moved, and stay so after a reload', async ({ 
   await expect(titles).toHaveText([
     'Calls over time',
     'Recent requests',
+    'Make it live',
     'Busiest routes',
     'Getting started',
     'Usage',
@@ -149,13 +150,14 @@ test('cards of Home are hidden and moved, and stay so after a reload', async ({ 
   await kept(() => page.getByRole('button', { name: 'Move Recent activity up' }).press('Enter'));
   await accessible(page);
   await page.reload();
-  await expect(titles).toHaveText(['Busiest routes', 'Recent requests', 'Recent activity', 'Usage', 'What’s new']);
+  await expect(titles).toHaveText(['Recent requests', 'Busiest routes', 'Make it live', 'Recent activity', 'Usage', 'What’s new']);
   await page.getByRole('button', { name: 'Arrange the cards' }).click();
   await kept(() => page.getByRole('button', { name: 'Show all, in our order' }).click());
   await page.keyboard.press('Escape');
   await expect(titles).toHaveText([
     'Calls over time',
     'Recent requests',
+    'Make it live',
     'Busiest routes',
     'Getting started',
     'Usage',

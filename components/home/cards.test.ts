@@ -13,6 +13,6 @@ test('nobody who arranged nothing misses a card, and every card has one place', 
 test('hidden cards are gone, moved ones first in their place, and a card that a later release adds is there', () => {
   const [top, main, side] = all({ home_order: ['busiest', 'calls', 'activity'], home_hidden: ['traffic', 'errors'] });
   assert.deepEqual(top, ['figures']);
-  assert.deepEqual(main, ['busiest', 'calls', 'attention', 'countries']);
+  assert.deepEqual(main, ['busiest', 'calls', 'attention', 'go_live', 'countries']);
   assert.deepEqual(side, ['activity', 'checklist', 'usage', 'changelog']);
 });

@@ -11,6 +11,7 @@ export const cardWords: Record<HomeCard, { label: string; zone: HomeZone }> = {
   attention: { label: 'Needs attention', zone: 'main' },
   errors: { label: 'Errors', zone: 'main' },
   calls: { label: 'Recent requests', zone: 'main' },
+  go_live: { label: 'Make it live', zone: 'main' },
   busiest: { label: 'Busiest routes', zone: 'main' },
   countries: { label: 'Where calls come from', zone: 'main' },
   checklist: { label: 'Getting started', zone: 'side' },

@@ -1,7 +1,7 @@
 'use client';
 
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import type { Tail } from '#components/logs/use-tail.ts';
 import { callSnippets } from '#components/routes/call-snippets.ts';
 import { useScope, useTRPC } from '#components/trpc/provider.tsx';
@@ -12,7 +12,6 @@ import { Page, PageHeader, SectionCard } from '#components/ui/layout.tsx';
 import { notify } from '#components/ui/toaster.tsx';
 import { Arrival } from './arrival.tsx';
 import { Checklist } from './checklist.tsx';
-import { GoLiveCard } from './go-live-card.tsx';
 import { StarterKey } from './starter-key.tsx';
 import { UpstreamCard } from './upstream-card.tsx';
 import { useArrivals } from './use-arrivals.ts';
@@ -36,7 +35,7 @@ const WORDS = {
 } as const;
 
 /** Home of a space that was never called: one call, ready to paste, and the place where it arrives. */
-export function FirstCall() {
+export function FirstCall({ goLive }: { goLive: ReactNode }) {
   const trpc = useTRPC();
   const cache = useQueryClient();
   const { proxy_url, space } = useScope();
@@ -74,7 +73,7 @@ export function FirstCall() {
       {space === 'test' && (
         <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 lg:grid-cols-2">
           <UpstreamCard apiKey={apiKey} />
-          <GoLiveCard />
+          {goLive}
         </div>
       )}
     </Page>

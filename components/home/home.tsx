@@ -12,8 +12,11 @@ const FirstCall = lazy(() => import('./first-call.tsx').then((module) => ({ defa
 const LiveStart = lazy(() => import('./live-start.tsx').then((module) => ({ default: module.LiveStart })));
 const Overview = lazy(() => import('./overview.tsx').then((module) => ({ default: module.Overview })));
 
+/** The cards that the server alone knows how to fill. */
+export type ServedCards = { news: ReactNode; goLive: ReactNode };
+
 /** A workspace that was never called gets the way to its first call; every other one gets its health. */
-export function Home({ news }: { news: ReactNode }) {
+export function Home(served: ServedCards) {
   const trpc = useTRPC();
   const { space } = useScope();
   const calls = useQuery(trpc.requestLogs.browse.queryOptions({ per_page: 8 }));
@@ -35,6 +38,6 @@ export function Home({ news }: { news: ReactNode }) {
       </Page>
     );
   }
-  const Start = space === 'live' && routes.data.meta.total === 0 ? LiveStart : FirstCall;
-  return <Suspense fallback={null}>{first ? <Start /> : <Overview news={news} />}</Suspense>;
+  const start = space === 'live' && routes.data.meta.total === 0 ? <LiveStart /> : <FirstCall goLive={served.goLive} />;
+  return <Suspense fallback={null}>{first ? start : <Overview {...served} />}</Suspense>;
 }

@@ -22,6 +22,7 @@ import { ArrangeCards } from './arrange-cards.tsx';
 import { BusiestRoutes } from './busiest-routes.tsx';
 import { cardsOf, cardWords, type HomeCard, type HomeZone } from './cards.ts';
 import { Checklist, ChecklistRing } from './checklist.tsx';
+import type { ServedCards } from './home.tsx';
 import { NeedsAttention } from './needs-attention.tsx';
 import { changeOf, periodsOf, RANGES, type Range, rangeWords } from './ranges.ts';
 import { RecentCalls } from './recent-calls.tsx';
@@ -35,7 +36,7 @@ const ErrorGroups = lazy(() => import('./error-groups.tsx').then((module) => ({ 
 const CallCountries = lazyPart(() => import('#components/logs/call-countries.tsx').then((module) => module.CallCountries));
 
 /** Home once there are calls: how they go, against the time before, and what needs a hand. */
-export function Overview({ news }: { news: ReactNode }) {
+export function Overview({ news, goLive }: ServedCards) {
   const trpc = useTRPC();
   const cache = useQueryClient();
   const path = usePath();
@@ -132,6 +133,7 @@ export function Overview({ news }: { news: ReactNode }) {
         )
       ),
     calls: <RecentCalls live={live} />,
+    go_live: goLive,
     busiest: stats.data && stats.data.top_routes.length > 0 && <BusiestRoutes routes={stats.data.top_routes} />,
     countries: stats.data?.countries && (
       <CallCountries title={cardWords.countries.label} countries={stats.data.countries} hrefOf={calledHref} />

@@ -33,6 +33,7 @@ export const HOME_CARDS = [
   'attention',
   'errors',
   'calls',
+  'go_live',
   'busiest',
   'countries',
   'checklist',

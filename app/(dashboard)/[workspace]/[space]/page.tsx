@@ -1,7 +1,9 @@
 import type { Metadata } from 'next';
+import { Suspense } from 'react';
 import { Prefetch, type SpacePage } from '#app/prefetch.tsx';
 import { LatestNews } from '#components/changelog/latest-news.tsx';
 import { Home } from '#components/home/home.tsx';
+import { GoLive } from './go-live.tsx';
 
 export const metadata: Metadata = { title: 'Home' };
 
@@ -18,7 +20,16 @@ export default async function HomePage({ params }: SpacePage) {
         trpc.apiKeys.list.queryOptions({ per_page: 1 }),
       ]}
     >
-      <Home news={<LatestNews />} />
+      <Home
+        news={<LatestNews />}
+        goLive={
+          space === 'test' && (
+            <Suspense fallback={null}>
+              <GoLive workspace={workspace} />
+            </Suspense>
+          )
+        }
+      />
     </Prefetch>
   );
 }
