@@ -100,7 +100,7 @@ function DuplicateForm({ source, color, onClose }: FormProps) {
         error={fieldError(form, 'name')}
         hint="Lower-case letters, digits, _ and -. Callers send it as X-Svc-Environment."
       >
-        <Input mono autoFocus autoComplete="off" placeholder={`${source.name}-eu`} {...form.register('name')} />
+        <Input mono autoComplete="off" placeholder={`${source.name}-eu`} {...form.register('name')} />
       </Field>
       <Field label="Display name" optional error={fieldError(form, 'display_name')}>
         <Input autoComplete="off" {...form.register('display_name', { setValueAs: (text: unknown) => text || undefined })} />

@@ -5,6 +5,7 @@ import { X } from 'lucide-react';
 import { type ReactNode, type RefObject, useRef } from 'react';
 import { IconButton } from './button.tsx';
 import { cn } from './cn.ts';
+import { firstField } from './first-field.ts';
 import { LayerHost } from './layer-host.ts';
 import { scrim } from './scrim.ts';
 
@@ -46,7 +47,7 @@ export function DialogView({
           <Base.Popup
             ref={popup}
             aria-modal="true"
-            initialFocus={initialFocus}
+            initialFocus={initialFocus ?? (() => firstField(popup.current))}
             className={cn(
               'popup-surface flex max-h-[92dvh] w-full flex-col rounded-b-none transition-[opacity,translate,scale] duration-150 ease-out data-ending-style:translate-y-2 data-starting-style:translate-y-2 data-ending-style:opacity-0 data-starting-style:opacity-0 sm:max-h-[86dvh] sm:rounded-xl sm:data-starting-style:scale-98',
               widths[size],

@@ -5,6 +5,7 @@ import { X } from 'lucide-react';
 import { type ReactNode, useRef, useState } from 'react';
 import { IconButton } from './button.tsx';
 import { Edge } from './edge.tsx';
+import { firstField } from './first-field.ts';
 import { LayerHost } from './layer-host.ts';
 import { scrim } from './scrim.ts';
 
@@ -53,8 +54,7 @@ export function SheetView(props: SheetProps) {
           ref={popup}
           aria-modal={modal || undefined}
           // Beside a list the panel is read, not filled in: its first control must not swallow the keys that move on in the list.
-          // A form begins at its first field: on the close button, Enter would throw away what was meant, and its tooltip would cover the title.
-          initialFocus={modal ? () => popup.current?.querySelector<HTMLElement>(FIELD) ?? true : popup}
+          initialFocus={modal ? () => firstField(popup.current) : popup}
           style={{ maxWidth: `min(100vw, ${width.toString()}px)` }}
           className="fixed inset-y-0 right-0 z-50 flex w-full flex-col border-line-strong border-l bg-overlay text-ink shadow-overlay outline-none transition-[translate,opacity] duration-200 ease-out data-ending-style:translate-x-8 data-starting-style:translate-x-8 data-ending-style:opacity-0 data-starting-style:opacity-0"
         >
@@ -80,5 +80,3 @@ export function SheetView(props: SheetProps) {
     </Base.Root>
   );
 }
-
-const FIELD = 'input:not([type=hidden], [type=file], [type=checkbox], [type=radio], [tabindex="-1"], :disabled), textarea:not(:disabled)';

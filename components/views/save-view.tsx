@@ -80,7 +80,7 @@ function Fields({ page, view, now, onClose }: Omit<SaveViewProps, 'open'>) {
       }}
     >
       <Field label="Name" required error={fieldError(form, 'name')}>
-        <Input autoFocus autoComplete="off" placeholder="Failing payments" {...form.register('name')} />
+        <Input autoComplete="off" placeholder="Failing payments" {...form.register('name')} />
       </Field>
       <Checkbox
         checked={values.shared}
