@@ -53,8 +53,27 @@ test('facets count and narrow, two calls are compared by keyboard, and one is tr
   await expect(rows(page)).toHaveCount(2);
   await expect(facets.getByRole('button', { name: /^payments/ }), 'what else could be chosen stays').toBeVisible();
 
-  // The newest two, marked from the keyboard.
+  // A panel is one step of the history, however many calls are read in it: Back closes it, and closing it leaves no step behind.
+  const step = () => page.evaluate(() => navigation.currentEntry?.index);
+  const list = { url: page.url(), step: (await step()) ?? 0 };
+  const panel = page.getByRole('dialog', { name: 'Call', exact: true });
+  await rows(page).first().getByRole('button').click();
+  await expect(panel.getByText('Where the time went')).toBeVisible();
+  const first = page.url();
   await page.keyboard.press('j');
+  await expect(page).not.toHaveURL(first);
+  await page.goBack();
+  await expect(panel).toBeHidden();
+  expect(page.url()).toBe(list.url);
+  await page.goForward();
+  await expect(panel).toBeVisible();
+  expect(await step()).toBe(list.step + 1);
+  await panel.getByRole('button', { name: 'Close' }).click();
+  await expect(panel).toBeHidden();
+  expect([page.url(), await step()]).toEqual([list.url, list.step]);
+
+  // The newest two, marked from the keyboard.
+  await rows(page).first().getByRole('button').focus();
   await page.keyboard.press('x');
   await expect(page.getByText('One call is marked')).toBeVisible();
   await page.keyboard.press('j');
@@ -69,6 +88,7 @@ test('facets count and narrow, two calls are compared by keyboard, and one is tr
   expect(await page.content(), 'no value of a secret or a header').not.toMatch(new RegExp(`${CANARY}|something-of-the-caller`));
   await page.keyboard.press('Escape');
   await expect(page).not.toHaveURL(/compare=/);
+  expect(await step(), 'the panel that compares is no step either').toBe(list.step);
 
   await rows(page).first().getByRole('button').click();
   await page.getByRole('link', { name: 'Try again' }).click();

@@ -21,13 +21,19 @@ import { ThreeQuestions } from './three-questions.tsx';
 
 const NewApiKey = z.object({ ...keyFields, ...accessKeyFields, key_type: z.enum(['standard', 'access_key']) });
 
-type Props = { open: boolean; onOpenChange: (open: boolean) => void; onCreated: (key: NewKey) => void };
+type Props = { open: boolean; onClose: () => void; onCreated: (key: NewKey) => void };
 
 /** Makes a key; what it is shown once is for `onCreated`. */
-export function CreateKeySheet({ open, onOpenChange, onCreated }: Props) {
+export function CreateKeySheet({ open, onClose, onCreated }: Props) {
   return (
-    <Sheet open={open} onOpenChange={onOpenChange} dismissible={false} title="New API key" description="It is shown once, when it is made.">
-      {open && <CreateForm onClose={() => onOpenChange(false)} onCreated={onCreated} />}
+    <Sheet
+      open={open}
+      onOpenChange={(next) => next || onClose()}
+      dismissible={false}
+      title="New API key"
+      description="It is shown once, when it is made."
+    >
+      {open && <CreateForm onClose={onClose} onCreated={onCreated} />}
     </Sheet>
   );
 }

@@ -18,6 +18,7 @@ import { Page, PageHeader } from '#components/ui/layout.tsx';
 import { lazily, whenOpen } from '#components/ui/lazily.tsx';
 import { grouped } from '#components/ui/numbers.ts';
 import { Pagination } from '#components/ui/pagination.tsx';
+import { usePanel } from '#components/ui/panel.ts';
 import { EmptyState, NoResults } from '#components/ui/states.tsx';
 import { columnsFor } from '#components/ui/table-columns.ts';
 import { Segmented } from '#components/ui/tabs.tsx';
@@ -112,7 +113,9 @@ export function KeyList() {
     list.data?.data.map((row) => row.id),
   );
   const rows = list.data?.data.map((row) => ({ ...row, traffic: traffic(row.id) }));
-  const openNew = () => void setSearch({ open: 'new', peek: null });
+  const form = usePanel('open');
+  const peek = usePanel('peek');
+  const openNew = () => void peek.close().then(() => form.open('new'));
   useHotkeys([{ keys: 'c', label: 'New key', group: 'List', run: () => !readOnly && openNew() }]);
   const newKey = (
     <Button variant="primary" icon={<Plus />} keys="c" disabledReason={readOnly} onClick={openNew}>
@@ -164,20 +167,20 @@ export function KeyList() {
           rowId={(row) => row.id}
           rowName={(row) => row.name}
           caption="API keys"
-          onOpen={(row) => void setSearch({ peek: row.id })}
-          openId={search.peek ?? undefined}
+          onOpen={(row) => peek.open(row.id)}
+          openId={peek.id ?? undefined}
           sort={{ sort: search.sort, order: search.order }}
           onSort={({ sort, order }) => void setSearch({ sort: sort as typeof search.sort, order, page: 1 })}
           refreshing={list.isPlaceholderData}
           actions={(row) =>
             row.active
               ? [
-                  { label: 'Details', onSelect: () => void setSearch({ peek: row.id }) },
+                  { label: 'Details', onSelect: () => peek.open(row.id) },
                   { label: 'Calls', href: path(`/logs?api_key_id=${row.id}&range=30d`) },
                   'separator',
                   { label: 'Revoke…', danger: true, disabledReason: irrevocable(row), onSelect: () => setRevoking(row) },
                 ]
-              : [{ label: 'Details', onSelect: () => void setSearch({ peek: row.id }) }]
+              : [{ label: 'Details', onSelect: () => peek.open(row.id) }]
           }
           empty={
             <EmptyState
@@ -201,14 +204,14 @@ export function KeyList() {
         onPerPage={(per_page) => void setSearch({ per_page, page: 1 })}
       />
       <CreateKeySheet
-        open={search.open === 'new' && !readOnly}
-        onOpenChange={(open) => void setSearch({ open: open ? 'new' : null })}
+        open={form.id === 'new' && !created && !readOnly}
+        onClose={form.close}
         onCreated={(key) => {
-          void setSearch({ open: null });
           setCreated(key);
+          void form.close();
         }}
       />
-      <KeyPanel id={search.peek} onClose={() => void setSearch({ peek: null })} onRotated={setCreated} />
+      <KeyPanel id={peek.id} onClose={peek.close} onRotated={setCreated} />
       {revoking && <RevokeDialog apiKey={revoking} open onClose={() => setRevoking(undefined)} />}
       <CreatedCard created={created} onGone={() => setCreated(undefined)} />
     </Page>

@@ -1,10 +1,10 @@
 'use client';
 
 import { History } from 'lucide-react';
-import { parseAsString, useQueryState } from 'nuqs';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { DataTable } from '#components/ui/data-table.tsx';
 import { LoadMore } from '#components/ui/pagination.tsx';
+import { usePanel } from '#components/ui/panel.ts';
 import { EmptyState } from '#components/ui/states.tsx';
 import { columnsFor } from '#components/ui/table-columns.ts';
 import { Time } from '#components/ui/time.tsx';
@@ -41,7 +41,7 @@ export function Activity({
   /** Absent where entries about one thing carry several types: a route and its environments. */ resource_type?: string;
   resource_id: string;
 }) {
-  const [open, setOpen] = useQueryState('entry', parseAsString);
+  const entry = usePanel('entry');
   const pages = useEntries({ ...(resource_type ? { resource_type } : {}), resource_id });
   if (pages.isError) return <QueryError query={pages} what="The activity" />;
   const rows = pages.data?.pages.flatMap((page) => page.entries);
@@ -53,8 +53,8 @@ export function Activity({
         rowId={(row) => row.id}
         rowName={lineOf}
         caption="Activity"
-        onOpen={(row) => void setOpen(row.id)}
-        openId={open ?? undefined}
+        onOpen={(row) => entry.open(row.id)}
+        openId={entry.id ?? undefined}
         skeletonRows={4}
         empty={
           <EmptyState icon={<History />} title="Nothing recorded yet">
@@ -63,7 +63,7 @@ export function Activity({
         }
       />
       {rows && rows.length > 0 && <LoadMore pages={pages} endNote={<RetentionNote days={pages.data?.pages[0]?.retention_days} />} />}
-      <EntryPanel id={open} onClose={() => void setOpen(null)} />
+      <EntryPanel id={entry.id} onClose={entry.close} />
     </>
   );
 }

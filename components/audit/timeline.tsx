@@ -21,6 +21,7 @@ import { useHotkeys } from '#components/ui/hotkeys.ts';
 import { lazily, whenOpen } from '#components/ui/lazily.tsx';
 import { grouped } from '#components/ui/numbers.ts';
 import { LoadMore } from '#components/ui/pagination.tsx';
+import { usePanel } from '#components/ui/panel.ts';
 import { SpanText } from '#components/ui/span-text.tsx';
 import { NoResults } from '#components/ui/states.tsx';
 import { columnsFor } from '#components/ui/table-columns.ts';
@@ -89,6 +90,7 @@ const STORES = {
 export function Timeline() {
   const trpc = useTRPC();
   const [search, setSearch] = useQueryStates(auditSearch);
+  const peek = usePanel('peek');
   const [asking, setAsking] = useState(false);
   const filters = auditFilters(search);
   const pages = useEntries(filters);
@@ -224,8 +226,8 @@ export function Timeline() {
           rowId={(row) => row.id}
           rowName={lineOf}
           caption="Audit entries, newest first"
-          onOpen={(row) => void setSearch({ peek: row.id })}
-          openId={search.peek ?? undefined}
+          onOpen={(row) => peek.open(row.id)}
+          openId={peek.id ?? undefined}
           refreshing={!live && pages.isFetching && !pages.isFetchingNextPage && !pages.isLoading}
           empty={
             <NoResults
@@ -242,7 +244,7 @@ export function Timeline() {
         </p>
       )}
       {rows && rows.length > 0 && <LoadMore pages={pages} endNote={<RetentionNote days={pages.data?.pages[0]?.retention_days} />} />}
-      <EntryPanel id={search.peek} onClose={() => void setSearch({ peek: null })} />
+      <EntryPanel id={peek.id} onClose={peek.close} />
     </>
   );
 }

@@ -42,20 +42,20 @@ type Props = {
   /** Begin with the address this browser has. */
   mine?: boolean;
   open: boolean;
-  onOpenChange: (open: boolean) => void;
+  onClose: () => void;
 };
 
 /** A machine or person that may call routes; one sheet for making and changing. */
-export function ClientSheet({ client, mine = false, open, onOpenChange }: Props) {
+export function ClientSheet({ client, mine = false, open, onClose }: Props) {
   return (
     <Sheet
       open={open}
-      onOpenChange={onOpenChange}
+      onOpenChange={(next) => next || onClose()}
       dismissible={false}
       title={client ? `Edit ${client.name}` : 'New client'}
       description={client ? undefined : 'Who may call the routes you restrict, recognised by where the call comes from.'}
     >
-      {open && <FormOf client={client} mine={mine} onDone={() => onOpenChange(false)} />}
+      {open && <FormOf client={client} mine={mine} onDone={onClose} />}
     </Sheet>
   );
 }
@@ -102,9 +102,8 @@ function FormOf({ client, mine, onDone }: { client: Detail | undefined; mine: bo
       onError: refuse,
       onSuccess: ({ id, name }) => {
         saved(name, 'created');
-        // It has no effect until it is assigned somewhere: that is the next step. The sheet goes with its page: closing it here would
-        // write this page's address over the one we leave for.
-        router.push(path(`/clients/${id}?tab=routes`));
+        // It has no effect until it is assigned somewhere: that is the next step. In place of the open form, which Back must not show again.
+        router.replace(path(`/clients/${id}?tab=routes`));
       },
     }),
   );
@@ -142,7 +141,7 @@ function FormOf({ client, mine, onDone }: { client: Detail | undefined; mine: bo
     <Form form={form} onSubmit={submit} refusal={refusal} className="grow">
       {panel}
       <Field label="Name" required error={fieldError(form, 'name')}>
-        <Input placeholder="billing-worker" autoComplete="off" autoFocus={!client} {...form.register('name')} />
+        <Input placeholder="billing-worker" autoComplete="off" {...form.register('name')} />
       </Field>
       <Field group label="What is it?">
         <RadioCards

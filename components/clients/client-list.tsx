@@ -20,6 +20,7 @@ import { Page, PageHeader } from '#components/ui/layout.tsx';
 import { lazily, lazyTab, whenOpen } from '#components/ui/lazily.tsx';
 import { grouped } from '#components/ui/numbers.ts';
 import { Pagination } from '#components/ui/pagination.tsx';
+import { usePanel } from '#components/ui/panel.ts';
 import { EmptyState, NoResults } from '#components/ui/states.tsx';
 import { columnsFor } from '#components/ui/table-columns.ts';
 import { Time } from '#components/ui/time.tsx';
@@ -136,8 +137,9 @@ export function ClientList() {
     [enable, readOnly, collections],
   );
   const { columns, choice } = useColumns('clients', all);
-  const openNew = () => void setSearch({ open: 'new' });
-  const openMine = () => void setSearch({ open: 'mine' });
+  const form = usePanel('open');
+  const openNew = () => form.open('new');
+  const openMine = () => form.open('mine');
   useHotkeys([{ keys: 'c', label: 'New client', group: 'List', run: () => !readOnly && openNew() }]);
   const traffic = useTraffic(
     'client',
@@ -281,11 +283,7 @@ export function ClientList() {
         onPage={(page) => void setSearch({ page })}
         onPerPage={(per_page) => void setSearch({ per_page, page: 1 })}
       />
-      <ClientSheet
-        open={search.open !== null && !readOnly}
-        mine={search.open === 'mine'}
-        onOpenChange={(open) => void setSearch({ open: open ? 'new' : null })}
-      />
+      <ClientSheet open={form.id !== null && !readOnly} mine={form.id === 'mine'} onClose={form.close} />
       {deleting && <DeleteClient client={deleting} open onClose={() => setDeleting(undefined)} />}
     </Page>
   );

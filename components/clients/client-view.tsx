@@ -113,7 +113,7 @@ export function ClientView({ id }: { id: string }) {
         <ClientCalls of={{ client_id: client.id }}>A call counts for this client when it comes from one of its addresses.</ClientCalls>
       )}
       {tab === 'activity' && <Activity resource_type="client" resource_id={client.id} />}
-      <ClientSheet key={client.id} client={client} open={open === 'edit'} onOpenChange={(next) => setOpen(next ? 'edit' : undefined)} />
+      <ClientSheet key={client.id} client={client} open={open === 'edit'} onClose={() => setOpen(undefined)} />
       <DeleteClient
         client={client}
         open={open === 'delete'}

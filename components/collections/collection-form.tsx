@@ -2,9 +2,8 @@
 
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRouter } from 'next/navigation';
-import { useState } from 'react';
 import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
-import { notifyKept } from '#components/trpc/form-draft.ts';
+import { useUnsavedIn } from '#components/trpc/form-draft.ts';
 import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
 import { usePath, useTRPC } from '#components/trpc/provider.tsx';
 import { useForbidden } from '#components/trpc/role.ts';
@@ -39,22 +38,17 @@ export type CollectionFormProps = {
 /** Makes or changes a collection. */
 export function CollectionForm({ open, collection, onClose }: CollectionFormProps) {
   const readOnly = useForbidden('collection:update');
-  const [dirty, setDirty] = useState(false);
-  const close = () => {
-    if (dirty) notifyKept();
-    setDirty(false);
-    onClose();
-  };
+  const [dirty, setDirty] = useUnsavedIn(open);
   return (
     <Sheet
       open={open}
-      onOpenChange={(next) => !next && close()}
+      onOpenChange={(next) => next || onClose()}
       title={collection ? `Edit ${collection.name}` : 'New collection'}
       size="sm"
       dismissible={!dirty}
       footer={
         <>
-          <Button onClick={close}>Cancel</Button>
+          <Button onClick={onClose}>Cancel</Button>
           <Button variant="primary" type="submit" form={FORM} keys="mod+enter" disabledReason={readOnly}>
             {collection ? 'Save' : 'Create collection'}
           </Button>
@@ -106,8 +100,8 @@ function Fields({
       onSuccess: async (made) => {
         forget();
         await Promise.all([cache.invalidateQueries(trpc.collections.pathFilter()), cache.invalidateQueries(trpc.account.pathFilter())]);
-        // The sheet goes with its page: closing it here would write this page's address over the one we leave for.
-        router.push(path(`/collections/${made.id}`));
+        // In place of the open form, which Back must not show again.
+        router.replace(path(`/collections/${made.id}`));
       },
       onError: refuse,
     }),
@@ -124,13 +118,7 @@ function Fields({
     }),
   );
   const values = form.watch();
-  const dirty = form.formState.isDirty;
-  useUnsavedGuard(dirty);
-  const [told, setTold] = useState(false);
-  if (dirty !== told) {
-    setTold(dirty);
-    queueMicrotask(() => onDirty(dirty));
-  }
+  useUnsavedGuard(form.formState.isDirty, onDirty);
   return (
     <Form
       id={FORM}
@@ -147,7 +135,7 @@ function Fields({
     >
       {panel}
       <Field label="Name" required error={fieldError(form, 'name')}>
-        <Input autoFocus placeholder="Payments" {...form.register('name')} />
+        <Input placeholder="Payments" {...form.register('name')} />
       </Field>
       <Field
         label="Slug"

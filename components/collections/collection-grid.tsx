@@ -3,7 +3,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import type { inferRouterOutputs } from '@trpc/server';
 import { Layers, Plus, UserRound } from 'lucide-react';
-import { parseAsBoolean, useQueryState, useQueryStates } from 'nuqs';
+import { useQueryStates } from 'nuqs';
 import { useLimit } from '#components/trpc/plan.tsx';
 import { usePath, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
@@ -17,6 +17,7 @@ import { lazily, whenOpen } from '#components/ui/lazily.tsx';
 import { Link } from '#components/ui/link.tsx';
 import { counted, grouped, shareOf } from '#components/ui/numbers.ts';
 import { Pagination } from '#components/ui/pagination.tsx';
+import { usePanel } from '#components/ui/panel.ts';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { EmptyState, NoResults } from '#components/ui/states.tsx';
 import type { AppRouter } from '#server/trpc/root.ts';
@@ -33,7 +34,7 @@ export function CollectionGrid() {
   const readOnly = useForbidden('collection:update');
   const usage = useLimit('collections', 'collections');
   const [search, setSearch] = useQueryStates(collectionSearch);
-  const [creating, setCreating] = useQueryState('create', parseAsBoolean.withDefault(false));
+  const form = usePanel('create');
   const collections = useQuery(trpc.collections.list.queryOptions(collectionListInput(search), { placeholderData: keepPreviousData }));
   const shown = collections.data?.data ?? [];
   const namesOnly = useNamesOnly();
@@ -42,9 +43,9 @@ export function CollectionGrid() {
     trpc.collections.overview.queryOptions({ ids }, { enabled: ids !== '' && !namesOnly, staleTime: 30_000, refetchInterval: 60_000 }),
   );
   const cardOf = (id: string) => cards.data?.data.find((card) => card.collection_id === id);
-  useHotkeys([{ keys: 'c', label: 'New collection', group: 'List', run: () => readOnly || void setCreating(true) }]);
+  useHotkeys([{ keys: 'c', label: 'New collection', group: 'List', run: () => readOnly || form.open('true') }]);
   const create = (
-    <Button variant="primary" icon={<Plus />} keys="c" disabledReason={readOnly} onClick={() => void setCreating(true)}>
+    <Button variant="primary" icon={<Plus />} keys="c" disabledReason={readOnly} onClick={() => form.open('true')}>
       New collection
     </Button>
   );
@@ -88,7 +89,7 @@ export function CollectionGrid() {
         </ul>
       )}
       <Pagination noun="collections" meta={collections.data?.meta} onPage={(page) => void setSearch({ page })} />
-      <CollectionForm open={creating && !readOnly} collection={undefined} onClose={() => void setCreating(null)} />
+      <CollectionForm open={form.id === 'true' && !readOnly} collection={undefined} onClose={form.close} />
     </Page>
   );
 }

@@ -3,7 +3,7 @@
 import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
 import type { inferRouterOutputs } from '@trpc/server';
 import { Plus, RefreshCw } from 'lucide-react';
-import { parseAsBoolean, parseAsInteger, useQueryState } from 'nuqs';
+import { parseAsInteger, useQueryState } from 'nuqs';
 import { useState } from 'react';
 import { hostOf } from '#components/routes/host.ts';
 import { usePath, useTRPC } from '#components/trpc/provider.tsx';
@@ -14,6 +14,7 @@ import { Button } from '#components/ui/button.tsx';
 import { DataTable } from '#components/ui/data-table.tsx';
 import { lazily, whenOpen } from '#components/ui/lazily.tsx';
 import { Pagination } from '#components/ui/pagination.tsx';
+import { usePanel } from '#components/ui/panel.ts';
 import { EmptyState } from '#components/ui/states.tsx';
 import { columnsFor } from '#components/ui/table-columns.ts';
 import { notifyDone } from '#components/ui/toaster.tsx';
@@ -34,7 +35,7 @@ export function RoutesTab({ collectionId, expects }: { collectionId: string; exp
   const path = usePath();
   const readOnly = useForbidden('collection:update');
   const [page, setPage] = useQueryState('page', parseAsInteger.withDefault(1));
-  const [creating, setCreating] = useQueryState('create', parseAsBoolean.withDefault(false));
+  const form = usePanel('create');
   const routes = useQuery(
     trpc.routes.list.queryOptions(
       { collection_id: collectionId, page, per_page: 20, sort: 'name', order: 'asc' },
@@ -62,7 +63,7 @@ export function RoutesTab({ collectionId, expects }: { collectionId: string; exp
     <div className="flex flex-col gap-4">
       <div className="flex flex-wrap items-start gap-2">
         <AddMember {...{ collectionId, readOnly }} type="route" found={found.data?.data} loading={found.isFetching} onQuery={setQ} />
-        <Button icon={<Plus />} disabledReason={readOnly} onClick={() => void setCreating(true)} className="ml-auto">
+        <Button icon={<Plus />} disabledReason={readOnly} onClick={() => form.open('true')} className="ml-auto">
           New route here
         </Button>
       </div>
@@ -90,7 +91,7 @@ export function RoutesTab({ collectionId, expects }: { collectionId: string; exp
           <EmptyState
             title="No routes in it yet"
             action={
-              <Button variant="primary" icon={<Plus />} disabledReason={readOnly} onClick={() => void setCreating(true)}>
+              <Button variant="primary" icon={<Plus />} disabledReason={readOnly} onClick={() => form.open('true')}>
                 New route here
               </Button>
             }
@@ -100,7 +101,7 @@ export function RoutesTab({ collectionId, expects }: { collectionId: string; exp
         }
       />
       <Pagination noun="routes" meta={routes.data?.meta} onPage={(next) => void setPage(next)} />
-      <CreateRoute open={creating && !readOnly} onOpenChange={(open) => void setCreating(open || null)} collectionId={collectionId} />
+      <CreateRoute open={form.id === 'true' && !readOnly} onClose={form.close} collectionId={collectionId} />
     </div>
   );
 }

@@ -1,11 +1,10 @@
 'use client';
 
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
 import type { z } from 'zod';
 import { useTraffic } from '#components/logs/use-traffic.ts';
 import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
-import { notifyKept } from '#components/trpc/form-draft.ts';
+import { useUnsavedIn } from '#components/trpc/form-draft.ts';
 import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
 import { useTRPC } from '#components/trpc/provider.tsx';
 import { useForbidden } from '#components/trpc/role.ts';
@@ -39,23 +38,18 @@ export type EnvironmentFormProps = {
 /** Makes or changes an environment; a new name goes along everywhere. */
 export function EnvironmentForm({ open, environment, onClose }: EnvironmentFormProps) {
   const readOnly = useForbidden('environment:update');
-  const [dirty, setDirty] = useState(false);
-  const close = () => {
-    if (dirty) notifyKept();
-    setDirty(false);
-    onClose();
-  };
+  const [dirty, setDirty] = useUnsavedIn(open);
   return (
     <Sheet
       open={open}
-      onOpenChange={(next) => !next && close()}
+      onOpenChange={(next) => next || onClose()}
       title={environment ? environment.display_name : 'New environment'}
       description={environment ? undefined : 'Routes and secrets can then hold values of their own for it.'}
       size="sm"
       dismissible={!dirty}
       footer={
         <>
-          <Button onClick={close}>Cancel</Button>
+          <Button onClick={onClose}>Cancel</Button>
           <Button variant="primary" type="submit" form={FORM} keys="mod+enter" disabledReason={readOnly}>
             {environment ? 'Save' : 'Create environment'}
           </Button>
@@ -112,13 +106,7 @@ function Fields({ environment, onDirty, onDone }: FieldsProps) {
   const create = useMutation(trpc.environments.create.mutationOptions({ onSuccess: saved, onError: refuse }));
   const update = useMutation(trpc.environments.update.mutationOptions({ onSuccess: saved, onError: refuse }));
   const values = form.watch();
-  const dirty = form.formState.isDirty;
-  useUnsavedGuard(dirty);
-  const [told, setTold] = useState(false);
-  if (dirty !== told) {
-    setTold(dirty);
-    queueMicrotask(() => onDirty(dirty));
-  }
+  useUnsavedGuard(form.formState.isDirty, onDirty);
   const traffic = useTraffic('environment', environment && [environment.id]);
   const calls = environment && traffic(environment.id)?.calls_24h;
   const renamed = environment && values.name !== environment.name;
@@ -147,7 +135,7 @@ function Fields({ environment, onDirty, onDone }: FieldsProps) {
           </>
         }
       >
-        <Input mono autoFocus placeholder="staging" {...form.register('name')} />
+        <Input mono placeholder="staging" {...form.register('name')} />
       </Field>
       {renamed && (
         <Callout tone="warn" title={`Calls that name ${environment.name} are refused after this.`}>

@@ -2,7 +2,6 @@
 
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Columns2, CopyPlus, History, Pencil, Plus, ScrollText, Star, Trash2 } from 'lucide-react';
-import { parseAsString, useQueryState } from 'nuqs';
 import { useState } from 'react';
 import { type Traffic, useTraffic } from '#components/logs/use-traffic.ts';
 import { notifyRefused } from '#components/trpc/notify-refused.ts';
@@ -20,6 +19,7 @@ import { Page, PageHeader } from '#components/ui/layout.tsx';
 import { lazily, whenOpen } from '#components/ui/lazily.tsx';
 import { Link } from '#components/ui/link.tsx';
 import { grouped } from '#components/ui/numbers.ts';
+import { usePanel } from '#components/ui/panel.ts';
 import { columnsFor } from '#components/ui/table-columns.ts';
 import { Time } from '#components/ui/time.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
@@ -44,7 +44,7 @@ export function EnvironmentList() {
   const path = usePath();
   const readOnly = useForbidden('environment:update');
   const usage = useLimit('environments', 'environments');
-  const [editing, setEditing] = useQueryState('edit', parseAsString);
+  const edit = usePanel('edit');
   const [deleting, setDeleting] = useState<EnvironmentRow>();
   const [duplicating, setDuplicating] = useState<Row>();
   const environments = useQuery(trpc.environments.list.queryOptions({}));
@@ -61,7 +61,7 @@ export function EnvironmentList() {
       onError: (error) => notifyRefused(error),
     }),
   );
-  useHotkeys([{ keys: 'c', label: 'New environment', group: 'List', run: () => readOnly || void setEditing('new') }]);
+  useHotkeys([{ keys: 'c', label: 'New environment', group: 'List', run: () => readOnly || edit.open('new') }]);
   return (
     <Page>
       <PageHeader
@@ -73,7 +73,7 @@ export function EnvironmentList() {
             <LinkButton href={path('/environments/compare')} icon={<Columns2 />}>
               Compare
             </LinkButton>
-            <Button variant="primary" icon={<Plus />} keys="c" disabledReason={readOnly} onClick={() => void setEditing('new')}>
+            <Button variant="primary" icon={<Plus />} keys="c" disabledReason={readOnly} onClick={() => edit.open('new')}>
               New environment
             </Button>
           </>
@@ -88,10 +88,10 @@ export function EnvironmentList() {
           rows={rows}
           rowId={(row) => row.id}
           rowName={(row) => row.display_name}
-          onOpen={(row) => void setEditing(row.id)}
+          onOpen={(row) => edit.open(row.id)}
           skeletonRows={3}
           actions={(row) => [
-            { label: 'Edit', icon: <Pencil />, disabledReason: readOnly, onSelect: () => void setEditing(row.id) },
+            { label: 'Edit', icon: <Pencil />, disabledReason: readOnly, onSelect: () => edit.open(row.id) },
             {
               label: 'Make default',
               icon: <Star />,
@@ -113,9 +113,9 @@ export function EnvironmentList() {
         />
       )}
       <EnvironmentForm
-        open={editing !== null}
-        environment={environments.data?.data.find((one) => one.id === editing)}
-        onClose={() => void setEditing(null)}
+        open={edit.id !== null}
+        environment={environments.data?.data.find((one) => one.id === edit.id)}
+        onClose={edit.close}
       />
       <DuplicateEnvironmentDialog
         environment={duplicating}

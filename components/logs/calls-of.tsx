@@ -1,12 +1,12 @@
 'use client';
 
 import { ScrollText } from 'lucide-react';
-import { parseAsString, useQueryState } from 'nuqs';
 import type { ReactNode } from 'react';
 import { usePath } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { LinkButton } from '#components/ui/button.tsx';
 import { LoadMore } from '#components/ui/pagination.tsx';
+import { usePanel } from '#components/ui/panel.ts';
 import { EmptyState } from '#components/ui/states.tsx';
 import { CallList } from './call-list.tsx';
 import { InspectorSheet } from './inspector-later.ts';
@@ -15,7 +15,7 @@ import { useLogs } from './use-logs.ts';
 /** The calls of one client or one collection in the last 24 hours; the log page has the rest of time. `children` says which calls count. */
 export function CallsOf({ of, children }: { of: { client_id: string } | { collection_id: string }; children: ReactNode }) {
   const path = usePath();
-  const [peek, setPeek] = useQueryState('peek', parseAsString);
+  const peek = usePanel('peek');
   const pages = useLogs(of);
   const rows = pages.data?.pages.flatMap((page) => page.logs);
   if (pages.isError) return <QueryError query={pages} what="The calls" />;
@@ -33,12 +33,12 @@ export function CallsOf({ of, children }: { of: { client_id: string } | { collec
       ) : (
         <CallList
           rows={rows}
-          openId={peek ?? undefined}
-          onOpen={(log) => void setPeek(log.request_id)}
+          openId={peek.id ?? undefined}
+          onOpen={(log) => peek.open(log.request_id)}
           footer={<LoadMore pages={pages} endNote={inLogs} />}
         />
       )}
-      <InspectorSheet requestId={peek} onClose={() => void setPeek(null)} />
+      <InspectorSheet requestId={peek.id} onClose={peek.close} />
     </>
   );
 }

@@ -13,6 +13,7 @@ import { Page, PageHeader } from '#components/ui/layout.tsx';
 import { lazily, lazyPart } from '#components/ui/lazily.tsx';
 import { counted, grouped } from '#components/ui/numbers.ts';
 import { LoadMore } from '#components/ui/pagination.tsx';
+import { closePanel, usePanel, writePanel } from '#components/ui/panel.ts';
 import { NoResults } from '#components/ui/states.tsx';
 import { useStored } from '#components/ui/stored.ts';
 import { Time } from '#components/ui/time.tsx';
@@ -49,6 +50,7 @@ export function LogView() {
   const trpc = useTRPC();
   const { space, proxy_url } = useScope();
   const [search, setSearch] = useQueryStates(logSearch);
+  const peek = usePanel('peek');
   const [now, setNow] = useState(() => Date.now());
   const [live, setLive] = useState(false);
   const [reading, setReading] = useState(false);
@@ -85,8 +87,11 @@ export function LogView() {
   );
   const marks = {
     ids: search.compare,
-    toggle: (id: string) =>
-      change({ compare: search.compare.includes(id) ? search.compare.filter((one) => one !== id) : [...search.compare, id].slice(-2) }),
+    toggle: (id: string) => {
+      const compare = search.compare.includes(id) ? search.compare.filter((one) => one !== id) : [...search.compare, id].slice(-2);
+      // The second mark opens a panel, which Back closes.
+      writePanel('compare', compare.length > 0 ? compare.join(',') : null, compare.length === 2 ? 'push' : 'replace');
+    },
   };
   const clear = () => change({ ...noFilters, from: null, to: null });
   const refresh = () => {
@@ -173,8 +178,8 @@ export function LogView() {
             ) : (
               <CallList
                 rows={rows}
-                openId={search.peek ?? undefined}
-                onOpen={(log) => change({ peek: log.request_id })}
+                openId={peek.id ?? undefined}
+                onOpen={(log) => peek.open(log.request_id)}
                 onRead={setReading}
                 notice={<Waiting tail={tail} />}
                 marks={marks}
@@ -200,8 +205,8 @@ export function LogView() {
         </div>
       )}
       <MarkedBar count={search.compare.length} onClear={() => change({ compare: null })} />
-      <InspectorSheet requestId={search.peek} onClose={() => change({ peek: null })} marks={marks} />
-      <CompareSheet requestIds={search.compare} onClose={() => change({ compare: null })} />
+      <InspectorSheet requestId={peek.id} onClose={peek.close} marks={marks} />
+      <CompareSheet requestIds={search.compare} onClose={() => void closePanel('compare')} />
     </Page>
   );
 }

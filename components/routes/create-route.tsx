@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { Controller } from 'react-hook-form';
 import type { z } from 'zod';
 import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
-import { notifyKept } from '#components/trpc/form-draft.ts';
+import { useUnsavedIn } from '#components/trpc/form-draft.ts';
 import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
 import { useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { Button } from '#components/ui/button.tsx';
@@ -35,27 +35,23 @@ const schema = CreateRouteSchema.pick({
 /** A select takes an empty value for no choice at all, so none has a value of its own. */
 const NONE = 'none';
 
-export type CreateRouteProps = { open: boolean; onOpenChange: (open: boolean) => void; collectionId?: string };
+export type CreateRouteProps = { open: boolean; onClose: () => void; collectionId?: string };
 
 /** Makes a route: where it goes, with which credential; then how to call it. */
-export function CreateRoute({ open, onOpenChange, collectionId }: CreateRouteProps) {
+export function CreateRoute({ open, onClose, collectionId }: CreateRouteProps) {
   const { space } = useScope();
   const [made, setMade] = useState<Made>();
-  const [dirty, setDirty] = useState(false);
+  const [dirty, setDirty] = useUnsavedIn(open);
   const [wasOpen, setWasOpen] = useState(open);
   // Each opening starts with an empty form.
   if (open !== wasOpen) {
     setWasOpen(open);
     if (open) setMade(undefined);
   }
-  const close = (next: boolean) => {
-    if (!next && dirty && !made) notifyKept();
-    onOpenChange(next);
-  };
   return (
     <Sheet
       open={open}
-      onOpenChange={close}
+      onOpenChange={(next) => next || onClose()}
       title={made ? 'Your route is ready' : 'New route'}
       description={
         made ? undefined : space === 'live' ? 'In Live: real callers and real credentials.' : 'In Test: separate data, keys and addresses.'
@@ -64,7 +60,7 @@ export function CreateRoute({ open, onOpenChange, collectionId }: CreateRoutePro
       footer={
         made ? undefined : (
           <>
-            <Button onClick={() => close(false)}>Cancel</Button>
+            <Button onClick={onClose}>Cancel</Button>
             <Button variant="primary" type="submit" form="create-route" keys="mod+enter">
               Create route
             </Button>
@@ -75,7 +71,16 @@ export function CreateRoute({ open, onOpenChange, collectionId }: CreateRoutePro
       {made ? (
         <CreatedRoute made={made} onAgain={() => setMade(undefined)} />
       ) : (
-        open && <RouteForm collectionId={collectionId} onMade={setMade} onDirty={setDirty} />
+        open && (
+          <RouteForm
+            collectionId={collectionId}
+            onMade={(route) => {
+              setDirty(false);
+              setMade(route);
+            }}
+            onDirty={setDirty}
+          />
+        )
       )}
     </Sheet>
   );
@@ -96,7 +101,7 @@ function RouteForm({ collectionId, onMade, onDirty }: RouteFormProps) {
   const { refusal, panel, refuse, clear, forget } = useFormRefusal(form, {
     draft: { name: `routes/new/${collectionId ?? ''}`, secret: ['inject_headers_json'] },
   });
-  useUnsavedGuard(form.formState.isDirty);
+  useUnsavedGuard(form.formState.isDirty, onDirty);
   const create = useMutation(
     trpc.routes.create.mutationOptions({
       onSuccess: (route) => {
@@ -112,12 +117,6 @@ function RouteForm({ collectionId, onMade, onDirty }: RouteFormProps) {
   const collection = collections.data?.data.find((c) => c.id === values.collection_id);
   const derived = routeSlugFrom(collection ? `${collection.name}-${values.name}` : values.name);
   const body = bodyOf(values);
-  const dirty = form.formState.isDirty;
-  const [told, setTold] = useState(false);
-  if (dirty !== told) {
-    setTold(dirty);
-    queueMicrotask(() => onDirty(dirty));
-  }
   return (
     <Form
       id="create-route"
@@ -131,7 +130,7 @@ function RouteForm({ collectionId, onMade, onDirty }: RouteFormProps) {
     >
       {panel}
       <Field label="Name" required error={fieldError(form, 'name')}>
-        <Input autoFocus placeholder="payments" {...form.register('name')} />
+        <Input placeholder="payments" {...form.register('name')} />
       </Field>
       <Field
         label="Upstream URL"

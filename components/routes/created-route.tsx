@@ -26,7 +26,8 @@ export function CreatedRoute({ made: { route, warnings }, onAgain }: { made: Mad
       </p>
       <CallThis reference={route.slug ?? route.id} />
       <div className="flex flex-wrap gap-2">
-        <LinkButton ref={next} variant="primary" href={path(`/routes/${route.id}`)}>
+        {/* In place of the open form, which Back must not show again. */}
+        <LinkButton replace ref={next} variant="primary" href={path(`/routes/${route.id}`)}>
           Open the route
         </LinkButton>
         <Button onClick={onAgain}>Make another</Button>

@@ -3,7 +3,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Import, Plus, Power, PowerOff } from 'lucide-react';
 import { useRouter } from 'next/navigation';
-import { parseAsBoolean, useQueryState, useQueryStates } from 'nuqs';
+import { useQueryStates } from 'nuqs';
 import { useMemo, useState } from 'react';
 import { useLimit } from '#components/trpc/plan.tsx';
 import { usePath, useTRPC } from '#components/trpc/provider.tsx';
@@ -19,6 +19,7 @@ import { useHotkeys } from '#components/ui/hotkeys.ts';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
 import { lazily, lazyTab, whenOpen } from '#components/ui/lazily.tsx';
 import { Pagination } from '#components/ui/pagination.tsx';
+import { usePanel } from '#components/ui/panel.ts';
 import { NoResults } from '#components/ui/states.tsx';
 import { ViewsMenu } from '#components/views/views-menu.tsx';
 import { DeleteRoute } from './delete-route.tsx';
@@ -44,7 +45,7 @@ export function RouteList() {
   const readOnly = useForbidden('route:update');
   const namesOnly = useNamesOnly();
   const [search, setSearch] = useQueryStates(routeSearch);
-  const [creating, setCreating] = useQueryState('create', parseAsBoolean.withDefault(false));
+  const form = usePanel('create');
   const [selected, setSelected] = useState<Set<string>>(new Set());
   const [deleting, setDeleting] = useState<RouteItem>();
   const enable = useEnableRoutes();
@@ -73,13 +74,13 @@ export function RouteList() {
   );
   const { columns, choice } = useColumns('routes', all);
   useHotkeys([
-    { keys: 'c', label: 'New route', group: 'List', run: () => readOnly || void setCreating(true) },
+    { keys: 'c', label: 'New route', group: 'List', run: () => readOnly || form.open('true') },
     { keys: 'e', label: 'Edit the row’s route', group: 'List', run: () => editFocused(router.push) },
   ]);
 
   const clear = () => void setSearch({ q: null, collection: null, environment: null, enabled: null, by: null, page: null });
   const create = (
-    <Button variant="primary" icon={<Plus />} keys="c" disabledReason={readOnly} onClick={() => void setCreating(true)}>
+    <Button variant="primary" icon={<Plus />} keys="c" disabledReason={readOnly} onClick={() => form.open('true')}>
       New route
     </Button>
   );
@@ -175,7 +176,7 @@ export function RouteList() {
         </Button>
         <IntoCollection ids={selected} onDone={() => setSelected(new Set())} />
       </BulkBar>
-      <CreateRoute open={creating && !readOnly} onOpenChange={(open) => void setCreating(open || null)} />
+      <CreateRoute open={form.id === 'true' && !readOnly} onClose={form.close} />
       <DeleteRoute route={deleting} onClose={() => setDeleting(undefined)} />
     </Page>
   );

@@ -34,16 +34,16 @@ const NewSecret = z.object({
 });
 
 /** Makes a secret with its first value. */
-export function CreateSecretSheet({ open, onOpenChange }: { open: boolean; onOpenChange: (open: boolean) => void }) {
+export function CreateSecretSheet({ open, onClose }: { open: boolean; onClose: () => void }) {
   return (
     <Sheet
       open={open}
-      onOpenChange={onOpenChange}
+      onOpenChange={(next) => next || onClose()}
       dismissible={false}
       title="New secret"
       description="Store a credential once; routes name it and callers never see it."
     >
-      {open && <CreateForm onDone={() => onOpenChange(false)} />}
+      {open && <CreateForm onDone={onClose} />}
     </Sheet>
   );
 }
@@ -79,8 +79,8 @@ function CreateForm({ onDone }: { onDone: () => void }) {
         void queryClient.invalidateQueries(trpc.secrets.pathFilter());
         void queryClient.invalidateQueries(trpc.account.pathFilter());
         notifyDone(`Secret ${name} created`);
-        // The sheet goes with its page: closing it here would write this page's address over the one we leave for.
-        router.push(path(`/secrets/${id}`));
+        // In place of the open form, which Back must not show again.
+        router.replace(path(`/secrets/${id}`));
       },
     }),
   );
@@ -111,7 +111,7 @@ function CreateForm({ onDone }: { onDone: () => void }) {
           </>
         }
       >
-        <Input mono autoFocus placeholder="STRIPE_API_KEY" autoComplete="off" {...form.register('name')} />
+        <Input mono placeholder="STRIPE_API_KEY" autoComplete="off" {...form.register('name')} />
       </Field>
       <Field
         label="Value"

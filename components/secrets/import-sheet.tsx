@@ -22,16 +22,16 @@ import { collectionOptions, environmentOptions, NO_COLLECTION, useCollections, u
 import { ValueInput } from './value-input.tsx';
 
 /** A .env file becomes secrets in two steps: first the names it would make, then, of those, the chosen ones. */
-export function ImportEnvSheet({ open, onOpenChange }: { open: boolean; onOpenChange: (open: boolean) => void }) {
+export function ImportEnvSheet({ open, onClose }: { open: boolean; onClose: () => void }) {
   return (
     <Sheet
       open={open}
-      onOpenChange={onOpenChange}
+      onOpenChange={(next) => next || onClose()}
       dismissible={false}
       title="Paste a .env file"
       description="Each NAME=value line becomes one secret. Nothing is stored before you have seen the list."
     >
-      {open && <ImportForm onDone={() => onOpenChange(false)} />}
+      {open && <ImportForm onDone={onClose} />}
     </Sheet>
   );
 }

@@ -18,6 +18,7 @@ import { useHotkeys } from '#components/ui/hotkeys.ts';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
 import { lazily, lazyTab, whenOpen } from '#components/ui/lazily.tsx';
 import { Pagination } from '#components/ui/pagination.tsx';
+import { usePanel } from '#components/ui/panel.ts';
 import { EmptyState, NoResults } from '#components/ui/states.tsx';
 import { Segmented } from '#components/ui/tabs.tsx';
 import { ViewsMenu } from '#components/views/views-menu.tsx';
@@ -45,8 +46,8 @@ export function SecretList() {
   const [selected, setSelected] = useState<Set<string>>(new Set());
   const all = useMemo(() => secretColumns(environments, (id) => collections?.find((c) => c.id === id)?.name), [environments, collections]);
   const { columns, choice } = useColumns('secrets', all);
-  const openPanel = (open: 'new' | 'env' | null) => void setSearch({ open });
-  useHotkeys([{ keys: 'c', label: 'New secret', group: 'List', run: () => !readOnly && openPanel('new') }]);
+  const form = usePanel('open');
+  useHotkeys([{ keys: 'c', label: 'New secret', group: 'List', run: () => !readOnly && form.open('new') }]);
 
   const traffic = useTraffic(
     'secret',
@@ -81,10 +82,10 @@ export function SecretList() {
         usage={usage}
         actions={
           <>
-            <Button icon={<FileText />} disabledReason={readOnly} onClick={() => openPanel('env')}>
+            <Button icon={<FileText />} disabledReason={readOnly} onClick={() => form.open('env')}>
               Paste .env
             </Button>
-            <Button variant="primary" icon={<Plus />} keys="c" disabledReason={readOnly} onClick={() => openPanel('new')}>
+            <Button variant="primary" icon={<Plus />} keys="c" disabledReason={readOnly} onClick={() => form.open('new')}>
               New secret
             </Button>
           </>
@@ -126,12 +127,12 @@ export function SecretList() {
           icon={<LockKeyhole />}
           title="Store a credential once"
           action={
-            <Button variant="primary" icon={<Plus />} disabledReason={readOnly} onClick={() => openPanel('new')}>
+            <Button variant="primary" icon={<Plus />} disabledReason={readOnly} onClick={() => form.open('new')}>
               New secret
             </Button>
           }
           link={
-            <Button variant="ghost" icon={<FileText />} disabledReason={readOnly} onClick={() => openPanel('env')}>
+            <Button variant="ghost" icon={<FileText />} disabledReason={readOnly} onClick={() => form.open('env')}>
               or paste a .env file
             </Button>
           }
@@ -180,8 +181,8 @@ export function SecretList() {
         onPerPage={(per_page) => void setSearch({ per_page, page: 1 })}
       />
       <SecretBulkBar selected={selected} onClear={() => setSelected(new Set())} rows={rows ?? []} collections={collections ?? []} />
-      <CreateSecretSheet open={search.open === 'new' && !readOnly} onOpenChange={(open) => openPanel(open ? 'new' : null)} />
-      <ImportEnvSheet open={search.open === 'env' && !readOnly} onOpenChange={(open) => openPanel(open ? 'env' : null)} />
+      <CreateSecretSheet open={form.id === 'new' && !readOnly} onClose={form.close} />
+      <ImportEnvSheet open={form.id === 'env' && !readOnly} onClose={form.close} />
     </Page>
   );
 }

@@ -103,8 +103,14 @@ export function AppShell(props: AppShellProps) {
   return (
     <CrumbProvider>
       <link rel="icon" type="image/svg+xml" href={test ? '/icon-test.svg' : '/icon.svg'} />
+      {/* biome-ignore lint/a11y/useValidAnchor: it leads to the content; without scripts it does so by itself. */}
       <a
         href="#content"
+        onClick={(event) => {
+          // Followed as a link it would be a step of the history that the router does not know: Back to it changed nothing on the page.
+          event.preventDefault();
+          document.getElementById('content')?.focus();
+        }}
         className="fixed top-2 left-2 z-70 -translate-y-16 rounded-md bg-accent px-3 py-1.5 text-on-accent focus:translate-y-0"
       >
         Skip to content

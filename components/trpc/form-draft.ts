@@ -137,6 +137,16 @@ export function useFormDraft<In extends FieldValues, Out extends FieldValues>(
   };
 }
 
-/** Says, as a form closes over what was typed, that it is not lost. */
-export const notifyKept = (): void =>
-  notify('What you typed is kept in this tab', 'Open the form again to go on with it. Credentials are not kept.');
+/**
+ * Whether something unsaved is in the form of a sheet, for `useUnsavedGuard` to tell. Closed over it, by a button or by Back, the sheet says that it
+ * is not lost; a form that saved sets it to false first.
+ */
+export function useUnsavedIn(open: boolean): [dirty: boolean, setDirty: (dirty: boolean) => void] {
+  const [dirty, setDirty] = useState(false);
+  useEffect(() => {
+    if (open || !dirty) return;
+    setDirty(false);
+    notify('What you typed is kept in this tab', 'Open the form again to go on with it. Credentials are not kept.');
+  }, [open, dirty]);
+  return [dirty, setDirty];
+}
