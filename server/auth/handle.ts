@@ -4,7 +4,7 @@ import { firstProblem, unstorable, unstorableField } from '#server/api/perform.t
 import { asRefusal, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { statusOf } from '#server/kernel/operation.ts';
-import type { PersonCtx, RawAnswer } from '#server/kernel/person-operation.ts';
+import type { AnyPersonOperation, PersonCtx, RawAnswer, SignedInCtx } from '#server/kernel/person-operation.ts';
 import { db } from '#server/platform/db.ts';
 import { log } from '#server/platform/log.ts';
 import { magicPage, useMagicForm } from './magic-page.ts';
@@ -77,7 +77,7 @@ async function answer(req: Request, ctx: PersonCtx): Promise<Response> {
   else if (!reads) assertNotForeign(req.headers);
   if (isForm(req) && url.pathname === '/auth/magic')
     return useMagicForm(ctx, new URLSearchParams(new TextDecoder().decode(await bodyOf(req, BODY_LIMIT))));
-  const input = op.input.safeParse({ ...(reads ? Object.fromEntries(url.searchParams) : await inputOf(req, op.takes)), ...params });
+  const input = op.input.safeParse({ ...(reads ? Object.fromEntries(url.searchParams) : await inputOf(req, op, ctx)), ...params });
   if (!input.success) throw new Refusal('invalid', firstProblem(input.error));
   const field = unstorableField(input.data);
   if (field !== null) throw new Refusal('invalid', unstorable(field));
@@ -98,8 +98,11 @@ async function recognise(headers: Headers, ctx: PersonCtx, reads: boolean): Prom
 const isForm = (req: Request) =>
   req.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() === 'application/x-www-form-urlencoded';
 
-const inputOf = async (req: Request, takes: number | undefined): Promise<Record<string, unknown>> =>
-  takes === undefined ? jsonOf(req) : { bytes: await bodyOf(req, takes) };
+async function inputOf(req: Request, { takes }: AnyPersonOperation, ctx: PersonCtx): Promise<Record<string, unknown>> {
+  if (!takes) return jsonOf(req);
+  await takes.admit(ctx as SignedInCtx); // only rows that require a session take bytes
+  return { bytes: await bodyOf(req, takes.bytes) };
+}
 
 /** Who has it already is told so (RFC 9110 §13.1.2). */
 function rawAnswer(asked: Headers, { headers, body }: RawAnswer): Response {

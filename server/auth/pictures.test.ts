@@ -3,7 +3,7 @@ import test from 'node:test';
 import { crc32, deflateSync } from 'node:zlib';
 import sharp from 'sharp';
 import { browseAuditLogs } from '#server/domain/audit-logs/service.ts';
-import { addMembership, createSession, createUser, tidyPeople } from '#server/domain/people/service.ts';
+import { addMembership, createSession, createUser, take, tidyPeople } from '#server/domain/people/service.ts';
 import { PICTURE_BYTES } from '#server/domain/pictures/limits.shared.ts';
 import type { MemberRole } from '#server/kernel/capabilities.ts';
 import type { Ctx } from '#server/kernel/context.ts';
@@ -14,6 +14,7 @@ import { browser } from '#server/testing/people.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { handleDashboard } from '#server/trpc/dashboard.ts';
 import { frameOf } from '#server/trpc/frame.ts';
+import { handle } from './handle.ts';
 import { sessionCookie } from './session-cookie.ts';
 
 await testDatabase();
@@ -309,6 +310,22 @@ test('who uploads and uploads keeps the newest five: storage is not filled with 
   );
   assert.equal((await busy.useAsPhoto(sent[0] ?? null)).status, 400);
   assert.equal((await busy.useAsPhoto(sent[6] ?? null)).status, 200);
+});
+
+test('who has sent too many pictures is refused before a byte of the next is read', async () => {
+  const busy = await person({});
+  for (let i = 0; i < 30; i++) await take({ what: 'picture', subject: busy.id, limit: 30, window_sec: 600 }, new Date());
+  let read = false;
+  const pull = (controller: ReadableStreamDefaultController) => {
+    read = true;
+    controller.close();
+  };
+  const body = new ReadableStream({ pull }, { highWaterMark: 0 });
+  const headers = { authorization: `Bearer ${busy.token}`, ...(await front()) };
+  const init = { method: 'POST', headers, body, duplex: 'half' };
+  const answer = await handle(new Request('http://localhost/auth/avatars', init as RequestInit));
+  assert.deepEqual([answer.status, read], [429, false]);
+  assert.ok(Number(answer.headers.get('retry-after')) > 0);
 });
 
 test('an unused upload goes after an hour and is of no use then; pictures go with the person and the workspace', async () => {

@@ -84,8 +84,8 @@ export type PersonOperation<
   refuses: readonly ErrorType[];
   input: I;
   output: O;
-  /** The body is no JSON but at most so many bytes, which `input` has as `bytes`. */
-  takes?: number;
+  /** The body is no JSON but at most so many bytes, which `input` has as `bytes`. `admit` refuses before one of them is read. */
+  takes?: { bytes: number; admit: (ctx: SignedInCtx) => Promise<unknown> };
   /** `output` is the answer itself, with its own headers, and no JSON. */
   raw?: true;
   /** Status of success; 200 when absent. */

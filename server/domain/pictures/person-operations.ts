@@ -11,14 +11,14 @@ export const upload = personOperation({
   http: 'POST /auth/avatars',
   session: 'required',
   refuses: ['payload_too_large', 'unsupported_media_type', 'dependency_unavailable'],
-  takes: PICTURE_BYTES,
+  takes: {
+    bytes: PICTURE_BYTES,
+    admit: ({ user, now }) => throttled([{ what: 'picture', subject: user.id, limit: 30, window_sec: 600 }], now, 'rate_limited'),
+  },
   input: NewPicture,
   output: PictureUpload,
   success: 201,
-  run: async (ctx, { bytes }) => {
-    await throttled([{ what: 'picture', subject: ctx.user.id, limit: 30, window_sec: 600 }], ctx.now, 'rate_limited');
-    return keepPicture(ctx, bytes);
-  },
+  run: (ctx, { bytes }) => keepPicture(ctx, bytes),
 });
 
 export const get = personOperation({
