@@ -1,7 +1,10 @@
+import type { ReactNode } from 'react';
 import { inOrder } from '#components/shell/arrangement.ts';
 import { HOME_CARDS } from '#server/domain/people/places.shared.ts';
 
 export type HomeCard = (typeof HOME_CARDS)[number];
+/** Those that the server draws. */
+export type ServedCards = { news: ReactNode; goLive: ReactNode };
 /** Where a card stands: over the whole width, in the main column, or beside it. It is moved within its place. */
 export type HomeZone = 'top' | 'main' | 'side';
 

@@ -1,19 +1,17 @@
 'use client';
 
 import { useQuery } from '@tanstack/react-query';
-import { lazy, type ReactNode, Suspense, useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { Page } from '#components/ui/layout.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
+import type { ServedCards } from './cards.ts';
 
 // Only one of the three is seen, and the first two once in a workspace's life; the server sends it drawn.
 const FirstCall = lazy(() => import('./first-call.tsx').then((module) => ({ default: module.FirstCall })));
 const LiveStart = lazy(() => import('./live-start.tsx').then((module) => ({ default: module.LiveStart })));
 const Overview = lazy(() => import('./overview.tsx').then((module) => ({ default: module.Overview })));
-
-/** The cards that the server alone knows how to fill. */
-export type ServedCards = { news: ReactNode; goLive: ReactNode };
 
 /** A workspace that was never called gets the way to its first call; every other one gets its health. */
 export function Home(served: ServedCards) {
