@@ -16,10 +16,10 @@ import { planColumns } from './plan-columns.tsx';
 import { PER_PAGE, pagedOf } from './use-paged.ts';
 import { type Picks, usePlan } from './use-plan.ts';
 import { ValuesToFill } from './values-to-fill.tsx';
-import { type Item, KINDS, spaceWord } from './words.ts';
+import { type Item, isHeldBack, KINDS, spaceWord } from './words.ts';
 
-/** One that waits for a value is not the same, though nothing would be done about it now. */
-const isSame = (item: Item) => item.action === 'skip' && item.changes.length === 0;
+/** One that waits is not the same, though nothing would be done about it now. */
+const isSame = (item: Item) => item.action === 'skip' && !isHeldBack(item);
 const TYPES = Object.keys(KINDS) as Item['type'][];
 const heading = (type: Item['type']) => KINDS[type].many.charAt(0).toUpperCase() + KINDS[type].many.slice(1);
 /** What the address of the page holds beside what was picked. */

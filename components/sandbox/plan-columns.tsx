@@ -1,6 +1,6 @@
 import { Status } from '#components/ui/badge.tsx';
 import { columnsFor } from '#components/ui/table-columns.ts';
-import { ACTIONS, type Item, KINDS, noteOf, type Space, type Stage, spaceWord } from './words.ts';
+import { type Item, KINDS, noteOf, type Space, type Stage, spaceWord, stateOf } from './words.ts';
 
 const column = columnsFor<Item>();
 
@@ -20,7 +20,10 @@ export const planColumns = (to: Space, stage: Stage) => [
   column.accessor('action', {
     header: `In ${spaceWord(to)}`,
     meta: { width: '9rem' },
-    cell: ({ getValue }) => <Status state={ACTIONS[stage][getValue()].state}>{ACTIONS[stage][getValue()].text}</Status>,
+    cell: ({ row: { original } }) => {
+      const { state, text } = stateOf(original, stage);
+      return <Status state={state}>{text}</Status>;
+    },
   }),
   column.display({
     id: 'note',

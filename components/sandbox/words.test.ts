@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { countedKind, fieldOf, type Item, noteOf } from './words.ts';
+import { countedKind, fieldOf, type Item, noteOf, stateOf } from './words.ts';
 
 const item = (over: Partial<Item>): Item => ({
   type: 'route',
@@ -22,6 +22,12 @@ const item = (over: Partial<Item>): Item => ({
 test('a route that would serve calls at once is never told without that', () => {
   assert.match(noteOf(item({}), { to: 'live' }), /serves calls in Live at once/);
   assert.doesNotMatch(noteOf(item({ enabled: false, reason: 'It stays off until KEY is filled.' }), { to: 'live' }), /at once/);
+});
+
+test('what differs and waits is never called the same', () => {
+  const changes = [{ field: 'allowed_hosts', environment: null, from: null, to: ['a.example.com'] }];
+  for (const stage of ['pick', 'plan', 'done'] as const) assert.equal(stateOf(item({ action: 'skip', changes }), stage).text, 'Waits');
+  assert.equal(stateOf(item({ action: 'skip' }), 'pick').text, 'The same');
 });
 
 test('what comes along, and what stays behind, is said', () => {

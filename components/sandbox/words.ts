@@ -24,7 +24,7 @@ export const countedKind = (n: number, type: Item['type']): string => counted(n,
 /** Where in the flow a line stands: picking, looking at the plan, or done. */
 export type Stage = 'pick' | 'plan' | 'done';
 type Said = { state: 'ok' | 'pending' | 'off' | 'failing'; text: string };
-export const ACTIONS: Record<Stage, Record<Item['action'], Said>> = {
+const ACTIONS: Record<Stage, Record<Item['action'], Said>> = {
   pick: {
     create: { state: 'off', text: 'Not there yet' },
     update: { state: 'pending', text: 'Differs' },
@@ -44,6 +44,11 @@ export const ACTIONS: Record<Stage, Record<Item['action'], Said>> = {
     conflict: { state: 'failing', text: 'Did not go' },
   },
 };
+
+/** One that differs and is held back, until calls that are served there would not fail of it. */
+export const isHeldBack = (item: Item): boolean => item.action === 'skip' && item.changes.length > 0;
+export const stateOf = (item: Item, stage: Stage): Said =>
+  isHeldBack(item) ? { state: 'pending', text: 'Waits' } : ACTIONS[stage][item.action];
 
 /** What to know about one line of a plan, in a sentence; the changes have a table of their own. */
 export function noteOf(item: Item, plan: Pick<Plan, 'to'>, stage: Stage = 'plan'): string {
