@@ -24,6 +24,8 @@ export type Call = ReturnType<typeof newCall>;
 export type CallStart = {
   req: IncomingMessage;
   res: Answer;
+  /** When it was read, on performance.now()'s clock; now without it. */
+  arrivedAt?: number;
   requestId: string;
   snapshot: SpaceSnapshot;
   /** Sibling space of the same workspace: tells a key of the wrong space from an unknown one. */
@@ -37,7 +39,7 @@ export type CallStart = {
 };
 
 export function newCall(start: CallStart) {
-  const { req, res, requestId, snapshot, otherSpace, target, sourceAddress, host, trial = null } = start;
+  const { req, res, arrivedAt = performance.now(), requestId, snapshot, otherSpace, target, sourceAddress, host, trial = null } = start;
   return {
     req,
     res,
@@ -50,7 +52,7 @@ export function newCall(start: CallStart) {
     trial: trial as Trial | null,
     method: req.method ?? '',
     receivedAt: Date.now(),
-    began: performance.now(),
+    began: arrivedAt,
 
     // inspect
     /** Lower-cased names of req.rawHeaders, one per pair. */

@@ -40,7 +40,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   return {
     async listen(portPlane, port, address) {
       const server = createListener({
-        onRequest: (req, res) => receive(options, portPlane, req, res, closing),
+        onRequest: (req, res, arrivedAt) => receive(options, portPlane, req, res, arrivedAt, closing),
         trustedProxies: options.trustedProxies,
         onUpgrade: options.devSocket && portPlane === 'admin' ? forwardDevSocket(options.devSocket) : undefined,
       });
@@ -74,7 +74,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   };
 }
 
-function receive(options: GatewayOptions, portPlane: PortPlane, req: IncomingMessage, res: Answer, closing: boolean) {
+function receive(options: GatewayOptions, portPlane: PortPlane, req: IncomingMessage, res: Answer, arrivedAt: number, closing: boolean) {
   // What follows a malformed request on its connection may be a part of it, and node has parsed it ahead already: it is nobody's request.
   if (spoiled.has(req.socket)) return;
   const requestId = uuidV7();
@@ -88,7 +88,7 @@ function receive(options: GatewayOptions, portPlane: PortPlane, req: IncomingMes
   switch (match.plane) {
     case 'tenant':
       if (isOtherPlane(match.target)) return options.frontDoor.serve(req, res, { match, head, requestId, origin });
-      return tenantCall(options, match, req, res, requestId, origin.address, origin.host);
+      return tenantCall(options, match, req, res, arrivedAt, requestId, origin.address, origin.host);
     case 'api':
     case 'admin':
     case 'hooks':
@@ -126,6 +126,7 @@ function tenantCall(
   match: TenantMatch,
   req: IncomingMessage,
   res: Answer,
+  arrivedAt: number,
   requestId: string,
   sourceAddress: string,
   host: string,
@@ -147,7 +148,7 @@ function tenantCall(
   const test = match.space === 'test';
   const snapshot = test ? entry.test : entry.live;
   const otherSpace = test ? entry.live : entry.test;
-  serve(newCall({ req, res, requestId, snapshot, otherSpace, target: match.target, sourceAddress, host }), plane);
+  serve(newCall({ req, res, arrivedAt, requestId, snapshot, otherSpace, target: match.target, sourceAddress, host }), plane);
 }
 
 /** Planes that share tenant hosts, matched before routes (interface rule 12 §2). */

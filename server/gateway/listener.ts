@@ -6,12 +6,16 @@ import type { Network } from '#server/platform/http-out/networks.ts';
 import { Answer } from './answer.ts';
 import { boundIdleConnections } from './idle-connections.ts';
 import { endStalledCallers } from './stalled-callers.ts';
+import { afterReads, endTurn } from './turn.ts';
 
 export { type Head, type HeadRefusal, inspectHead } from './request-head.ts';
 
 export type ListenerOptions = {
-  /** Called for every request with a parseable head, also when it expects 100-continue: whoever reads the body calls acceptBody first. */
-  onRequest(req: IncomingMessage, res: Answer): void;
+  /**
+   * Called for every request with a parseable head whose caller is still there, also when it expects 100-continue: whoever reads the body calls acceptBody
+   * first. `arrivedAt`, on performance.now()'s clock: when it was read, which may be a little before, and parts of its body may have come since.
+   */
+  onRequest(req: IncomingMessage, res: Answer, arrivedAt: number): void;
   /** WebSocket handshakes; without it, and for any other Upgrade value, the request is an ordinary one. */
   onUpgrade?: ((req: IncomingMessage, socket: Duplex, head: Buffer) => void) | undefined;
   headersTimeoutMs?: number | undefined;
@@ -58,8 +62,12 @@ export function createListener(options: ListenerOptions): Server {
   const open = new WeakMap<Duplex, Answer>();
   const upgraded = new WeakSet<Duplex>();
   const take = (req: IncomingMessage, res: Answer) => {
-    open.set(req.socket, res);
-    onRequest(req, res);
+    const { socket } = req;
+    open.set(socket, res);
+    const arrivedAt = performance.now();
+    afterReads(() => {
+      if (!socket.destroyed) onRequest(req, res, arrivedAt);
+    });
   };
   endStalledCallers(server, options.stalledMs ?? 30_000, (socket) => open.get(socket));
   boundIdleConnections(server, {
@@ -91,6 +99,8 @@ export function createListener(options: ListenerOptions): Server {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (refused.has(socket)) return;
     refused.add(socket);
+    // What came before the fault on this connection is answered before it.
+    endTurn();
     const current = open.get(socket);
     // Bytes of an answer are on their way: a second status line would be read as part of it.
     if (!socket.writable || error.code === 'ECONNRESET' || (current?.headersSent && !current.writableFinished)) {

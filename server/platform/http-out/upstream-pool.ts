@@ -38,6 +38,8 @@ export function createUpstreamPools({
   connectTimeoutMs = 5_000,
 }: PoolOptions): UpstreamPools {
   const pools = new Map<string, OriginPool>();
+  /** Neighbours mostly go to the same origin. */
+  let last: { key: PoolKey; pool: OriginPool } | undefined;
   let closed = false;
 
   const sweeper = setInterval(
@@ -47,6 +49,7 @@ export function createUpstreamPools({
         pool.sweep(now);
         if (pool.usedAt > now - idleMs || !pool.idleOnly) continue;
         pools.delete(name);
+        last = undefined;
         void pool.close(); // nothing runs on it: only its idle sockets are let go
       }
     },
@@ -57,12 +60,14 @@ export function createUpstreamPools({
   return {
     get(key) {
       if (closed) throw new UpstreamFault('aborted', 'The service is shutting down.', { phase: 'connect' });
+      if (last && isSame(last.key, key)) return last.pool;
       const name = `${key.tenant} ${key.space} ${key.scheme} ${key.host} ${key.port} ${key.identity ?? ''}`;
       let pool = pools.get(name);
       if (!pool) {
         pool = new OriginPool({ connect: createConnect(key, resolver, connectTimeoutMs), host: key.host, connections, idleMs, maxAgeMs });
         pools.set(name, pool);
       }
+      last = { key, pool };
       return pool;
     },
     get size() {
@@ -73,6 +78,15 @@ export function createUpstreamPools({
       clearInterval(sweeper);
       await Promise.all([...pools.values()].map((pool) => pool.close()));
       pools.clear();
+      last = undefined;
     },
   };
 }
+
+const isSame = (a: PoolKey, b: PoolKey): boolean =>
+  a.tenant === b.tenant &&
+  a.space === b.space &&
+  a.scheme === b.scheme &&
+  a.host === b.host &&
+  a.port === b.port &&
+  a.identity === b.identity;
