@@ -1,10 +1,10 @@
 import { type ApiField, kindOf, type Schema } from '#components/explorer/document.ts';
-import { COMMON_FLAGS, type Command, type Flag, flagOf, nearest, positionsOf, spelled } from './commands.ts';
+import { COMMON_FLAGS, type Command, type Flag, nearest, positionsOf, spelled } from './commands.ts';
 import { didYouMean, LineProblem } from './line-problem.ts';
 import { type Told, toldOf } from './private.ts';
 import type { Token } from './tokens.ts';
 import { meantBy } from './values.ts';
-import { ASKED, type Given, type Walked, walk } from './walk.ts';
+import { ASKED, type Given, isFieldOf, type Walked, walk } from './walk.ts';
 
 /** A call as it was typed: names may still stand where ids belong. */
 export type TypedCall = {
@@ -93,14 +93,6 @@ function fill(command: Command, { positions, given }: Walked): Filled {
   }
   return filled;
 }
-
-/** Whether a word by itself was meant as a field: `-v x`, `value=x` and `'--value=x'` are not names of things. */
-const isFieldOf = (command: Command, { text, quoted }: Token): boolean => {
-  const [, name, is] = /^-*([\w-]+)(=?)/.exec(text) ?? [];
-  return (
-    (/^-[a-z]/i.test(text) && !quoted) || (name !== undefined && (is !== '' || text.startsWith('-')) && flagOf(command, name) !== undefined)
-  );
-};
 
 function put(filled: Filled, { place, name, field }: Flag, value: unknown): void {
   if (filled[place].has(name)) throw new LineProblem(`${name} stands there twice.`);

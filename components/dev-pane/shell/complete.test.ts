@@ -118,7 +118,14 @@ test('names become ids before a call, in paths, queries and bodies; what nobody 
 });
 
 test('what stands behind a secret field is looked up nowhere', () => {
-  for (const text of ['secrets put-value --value two wor', 'secrets put-value --value=two wor', 'secrets put-value --value '])
+  for (const text of [
+    'secrets put-value --value two wor',
+    'secrets put-value --value=two wor',
+    'secrets put-value --value ',
+    "secrets put-value '--value=wor",
+    'secrets put-value value=wor',
+    'secrets put-value -value=wor',
+  ])
     assert.equal(slotAt(text, commands).names, undefined, text);
   assert.ok(slotAt('secrets put-value --value - A', commands).names, 'where it is asked for, a name comes next');
 });

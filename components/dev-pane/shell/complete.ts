@@ -4,7 +4,7 @@ import { listOf, type NameList } from './names.ts';
 import { commandAt } from './reading.ts';
 import { quoted, type Token, tokensOf } from './tokens.ts';
 import { takes } from './values.ts';
-import { ASKED, type Given, isFlag, walk } from './walk.ts';
+import { ASKED, type Given, isFieldOf, isFlag, walk } from './walk.ts';
 
 export type Option = { value: string; detail?: string | undefined };
 /** The word at the caret and what it may become. `names`: things of the person's own belong there too, to be asked for. */
@@ -74,7 +74,7 @@ function afterCommand(command: Command, after: readonly Token[], current: Token,
   const alone = given.at(-1);
   const yesNo = alone?.flag && !alone.value && after.at(-1) === alone.token ? YES_NO : [];
   const place = [...command.flags.values()].find((flag) => flag.place === 'path' && flag.name === places[positions.length]);
-  const list = place && !isFlag(current) ? listOf(command, place, commands) : undefined;
+  const list = place && !isFlag(current) && !isFieldOf(command, current) ? listOf(command, place, commands) : undefined;
   if (list) return { options: [], names: { command, list, parents } };
   return { options: [...yesNo, ...flags, ...common] };
 }

@@ -48,6 +48,13 @@ export function Prompt({ ref: input, shell, active, line, onLine }: Props) {
     requestAnimationFrame(() => input.current?.setSelectionRange(place, place));
   };
   const complete = (upTo: string) => set(upTo + line.slice(caret), upTo.length);
+  const { late, close } = completion;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it comes once, for the text that Tab was pressed at.
+  useEffect(() => {
+    if (late === undefined) return;
+    close();
+    complete(late);
+  }, [late]);
   const recall = (step: 1 | -1) => {
     const lines = shell.lines();
     const { at, draft } = back ?? { at: lines.length, draft: line };

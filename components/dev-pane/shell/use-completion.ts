@@ -14,6 +14,7 @@ const PAUSE_MS = 150;
 export function useCompletion(text: string, commands: readonly Command[], sources: Sources) {
   const [open, setOpen] = useState(false);
   const [at, setAt] = useState(0);
+  const [waited, setWaited] = useState<string>();
   const slot = slotAt(text, commands);
   // Of the line no more than what is asked for: anything may stand elsewhere in it.
   const wanted =
@@ -31,28 +32,35 @@ export function useCompletion(text: string, commands: readonly Command[], source
   const found = settled === wanted ? (names.data ?? []) : [];
   const options = [...slot.options, ...(wanted === '' ? [] : found)];
   const chosen = Math.min(at, options.length - 1);
+  const isMissing = wanted !== '' && (settled !== wanted || names.isPending);
+  const [only, ...others] = options;
+  const sure = only && others.length === 0 && !isMissing ? completed(text, slot, only.value) : undefined;
+  const close = () => {
+    setOpen(false);
+    setWaited(undefined);
+  };
   return {
     options,
     chosen,
-    open: open && (options.length > 0 || (wanted !== '' && (names.isFetching || settled !== wanted))),
-    looking: wanted !== '' && (names.isFetching || settled !== wanted),
-    close: () => setOpen(false),
+    open: open && (options.length > 0 || isMissing),
+    looking: isMissing,
+    /** The text completed to the only option there is, which came after Tab was pressed for it. */
+    late: waited === text ? sure : undefined,
+    close,
     move: (step: number) => setAt((chosen + step + options.length) % options.length),
     /** The text with the option in it. */
     take: (option: Option) => {
-      setOpen(false);
+      close();
       return completed(text, slot, option.value);
     },
     /** What Tab does: the text as far as it is sure, and the list where it is not. Undefined where there is nothing to complete. */
     tab: (): string | undefined => {
-      const [only, ...others] = options;
-      if (only && others.length === 0 && !(wanted !== '' && names.isFetching)) {
-        setOpen(false);
-        return completed(text, slot, only.value);
-      }
-      if (!only && wanted === '') return undefined;
+      if (sure !== undefined) close();
+      if (sure !== undefined || (!only && wanted === '')) return sure;
       setAt(0);
       setOpen(true);
+      setWaited(text);
+      if (isMissing) return text;
       const start = commonStart(options.map(({ value }) => value));
       return start.length > slot.typed.length && /^[\w-]+$/.test(start) ? text.slice(0, slot.from) + start : text;
     },

@@ -55,6 +55,13 @@ export const ASKED = '-';
 const DASHES = /^(?:--(?!-)|[\u2013\u2014])/;
 export const isFlag = ({ text, quoted }: Pick<Token, 'text' | 'quoted'>): boolean => DASHES.test(text) && !quoted;
 
+/** Whether a word by itself was meant as a field: `-v x`, `value=x` and `'--value=x'` are not names of things. */
+export function isFieldOf(command: Command, { text, quoted }: Token): boolean {
+  if (/^-[a-z]/i.test(text) && !quoted) return true;
+  const [, dashes, name = '', is] = /^(-*)([\w-]+)(=?)/.exec(text) ?? [];
+  return Boolean(dashes || is) && flagOf(command, name) !== undefined;
+}
+
 /** The name of a flag and what stands behind its `=`. */
 function parted({ text }: Token): [name: string, value?: string] {
   const bare = text.replace(DASHES, '');
