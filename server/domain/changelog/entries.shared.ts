@@ -32,7 +32,7 @@ export const CHANGELOG: readonly ChangelogEntry[] = [
     date: '2026-11-22',
     areas: ['api'],
     title: 'Ignored fields are named',
-    text: 'A field that a call of the API does not know is ignored as before, and now named in meta.warnings of the answer, so that a misspelt filter or setting is seen. Where a secret’s value would have gone to another environment than meant (environment_name, base_environment or env in place of environment), the call is refused.',
+    text: 'A field that a call of the API does not know is ignored as before, and now named in meta.warnings of the answer, so that a misspelt filter or setting is seen; a name that could be a key or a password is counted and not repeated. Where a secret’s value would have gone to another environment than meant (environment_name, base_environment or env in place of environment), the call is refused.',
     act: 'If meta.warnings names a field, look up how the call spells it.',
     link: { label: 'OpenAPI document', path: '/openapi.json' },
   },

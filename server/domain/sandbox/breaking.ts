@@ -10,7 +10,7 @@ import { type CollectionRow, collectionsWhere, routesWhere } from './rows.ts';
 import { worldOf } from './world.ts';
 
 /** Routes read at once. */
-const CHUNK = 50;
+const CHUNK = 20;
 
 /**
  * Routes that serve calls keep serving them: a change of a secret or a collection that would make one fail waits until it would not, whether the route

@@ -205,9 +205,9 @@ test('what is good only together goes together, and when one half waits so does 
   await made(w.test, 'collections.variables.create', { id: billing.id, key: 'key', type: 'secret', secret_id: key.id });
   await made(w.test, 'collections.variables.update', { id: billing.id, variableId: host.id, value: 'api.example.com' });
   await made(w.test, 'secrets.update', { id: key.id, allowed_hosts: ['api.example.org'], strict_expiry_enforcement: false });
-  const [secret, variable] = [judged(await plan(w, both), 'secret'), judged(await plan(w, both), 'collection')];
-  assert.match(secret[1] ?? '', /could not be sent to api\.example\.com/);
-  assert.equal(variable[0], 'update', 'with the secret as it is');
+  const shrunk = await plan(w, both);
+  assert.match(judged(shrunk, 'secret')[1] ?? '', /could not be sent to api\.example\.com/);
+  assert.equal(judged(shrunk, 'collection')[0], 'update', 'with the secret as it is');
 });
 
 test('a route that moves into another collection is judged by what its variables are in the one it leaves', async () => {
