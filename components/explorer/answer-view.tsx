@@ -8,7 +8,7 @@ import { CopyText } from '#components/ui/copy.tsx';
 import { Segmented } from '#components/ui/tabs.tsx';
 import { parsed, refusalIn } from './answer.ts';
 import type { ApiOperation } from './document.ts';
-import type { Answer } from './use-explorer.ts';
+import type { Answer } from './send.ts';
 
 /** The answer of a call: status in words, body, and each header with what it is for. */
 export function AnswerView({ answer, op }: { answer: Answer; op: ApiOperation }) {

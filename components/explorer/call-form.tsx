@@ -16,7 +16,8 @@ import type { ApiOperation } from './document.ts';
 import { type Draft, linkOf, preparedCall, withoutSecrets, withoutSecretTexts } from './draft.ts';
 import { Fields } from './fields.tsx';
 import { forbiddenCall } from './forbidden.ts';
-import { type Answer, useSend } from './use-explorer.ts';
+import type { Answer } from './send.ts';
+import { useSend } from './use-explorer.ts';
 
 export type CallFormProps = { op: ApiOperation; draft: Draft; onDraft: Dispatch<SetStateAction<Draft>> };
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import test from 'node:test';
 import { type ApiDocument, operationsOf } from '#components/explorer/document.ts';
-import type { Sent } from '#components/explorer/use-explorer.ts';
+import type { Sent } from '#components/explorer/send.ts';
 import { carryOut, type Steps, Stopped } from './carry-out.ts';
 import { commandsOf } from './commands.ts';
 import { readLine } from './reading.ts';

@@ -1,6 +1,6 @@
 import type { ApiField, ApiOperation } from '#components/explorer/document.ts';
 import { pathOf } from '#components/explorer/draft.ts';
-import type { Answer, Sent } from '#components/explorer/use-explorer.ts';
+import type { Answer, Sent } from '#components/explorer/send.ts';
 import type { CallReading, TypedCall } from './call-of.ts';
 import type { Command } from './commands.ts';
 

@@ -1,5 +1,5 @@
 import { parsed } from '#components/explorer/answer.ts';
-import type { Answer } from '#components/explorer/use-explorer.ts';
+import type { Answer } from '#components/explorer/send.ts';
 import type { Command } from './commands.ts';
 
 export type Row = Record<string, unknown>;
