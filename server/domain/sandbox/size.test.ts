@@ -10,8 +10,8 @@ import { memberActor, type Workspace, workspace } from '#server/testing/workspac
 await testDatabase();
 const plan = (w: Workspace) => made(w.ctx('test', memberActor('owner')), 'sandbox.promote', { items: 'all', dry_run: true });
 
-/** Routes with a long body full of placeholders in the base, and environments that inherit it, in both spaces. */
-async function piled(w: Workspace, routes: number, environments: number) {
+/** Routes with a long body full of placeholders in the base, in both spaces. */
+async function piled(w: Workspace, routes: number) {
   for (const space of ['test', 'live'] as const) {
     await made(w[space], 'secrets.create', { name: 'KEY', value: 'v' });
     const body = Object.fromEntries(Array.from({ length: 90 }, (_, i) => [`field_${i}`, `${space}${'x'.repeat(400)}{{secret:KEY}}`]));
@@ -23,22 +23,29 @@ async function piled(w: Workspace, routes: number, environments: number) {
         enabled: false,
       });
   }
+}
+
+/** Environments of both spaces that inherit all of it. */
+async function inheriting(w: Workspace, from: number, to: number) {
   await sql().query(
     `insert into environments (id, tenant_id, sandbox, name, display_name, color, is_default, created_at, updated_at)
-     select gen_random_uuid(), $1, s, 'e' || n, 'E', '#123456', false, now(), now() from generate_series(1, $2::int) n, unnest(array[true, false]) s`,
-    [w.tenant.id, environments],
+     select gen_random_uuid(), $1, s, 'e' || n, 'E', '#123456', false, now(), now() from generate_series($2::int, $3::int) n, unnest(array[true, false]) s`,
+    [w.tenant.id, from, to],
   );
   await sql().query(
     `insert into route_environment_configs (id, tenant_id, sandbox, route_id, environment_id, environment_name, is_base, overridden_fields, allowed_methods, ip_allowlist, created_at, updated_at)
      select gen_random_uuid(), r.tenant_id, r.sandbox, r.id, e.id, e.name, false, '{}', '{}', '{}', now(), now()
-     from routes r join environments e on e.tenant_id = r.tenant_id and e.sandbox = r.sandbox and not e.is_default where r.tenant_id = $1`,
+     from routes r join environments e on e.tenant_id = r.tenant_id and e.sandbox = r.sandbox and not e.is_default where r.tenant_id = $1
+     on conflict (route_id, environment_id) do nothing`,
     [w.tenant.id],
   );
 }
 
+const w = await workspace();
+await piled(w, 20);
+
 test('what environments inherit is told once with their names', async () => {
-  const w = await workspace();
-  await piled(w, 20, 150);
+  await inheriting(w, 1, 150);
   const answer = await plan(w);
   const { changes } = answer.items.find((item: { type: string }) => item.type === 'route');
   assert.deepEqual(
@@ -49,7 +56,6 @@ test('what environments inherit is told once with their names', async () => {
 });
 
 test('more configurations than one call can look at are refused before they are read', async () => {
-  const w = await workspace();
-  await piled(w, 20, 550);
+  await inheriting(w, 151, 550);
   await assert.rejects(plan(w), { type: 'validation_error', message: /more than 10,000 configurations/ });
 });
