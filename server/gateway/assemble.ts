@@ -27,6 +27,7 @@ import type { TenantRow } from './snapshot/rows.ts';
 import { Snapshots } from './snapshot/store.ts';
 import { secretValues } from './templates/secret-values.ts';
 import { createDesk, type Desk } from './trial/desk.ts';
+import { afterAnswers, endTurn } from './turn.ts';
 import { createWebForward } from './web-forward.ts';
 
 export type Assembly = {
@@ -83,7 +84,7 @@ export async function assemble(): Promise<Assembly> {
     pools,
     echo: echo.pool,
     privateHeaders: new Set(env.CLIENT_CERT_HEADER === undefined ? [] : [env.CLIENT_CERT_HEADER]),
-    record: logs.record,
+    record: (call) => afterAnswers(() => logs.record(call)),
   };
 
   const loadUsage = () => monthly.load().catch((error: unknown) => log.debug({ err: error }, 'the usage counters could not be read'));
@@ -127,6 +128,7 @@ export async function assemble(): Promise<Assembly> {
     desk,
     plane,
     flush: async () => {
+      endTurn();
       await Promise.all([logs.flush(), monthly.flush()]);
     },
     async close(drainMs) {
@@ -136,6 +138,7 @@ export async function assemble(): Promise<Assembly> {
       web.close();
       await Promise.race([pools.close(), new Promise((resolve) => setTimeout(resolve, 1_000).unref())]);
       await echo.close();
+      endTurn();
       await Promise.allSettled([logs.close(), monthly.close()]);
       await snapshots.close();
       counters.close();

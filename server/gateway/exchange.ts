@@ -11,6 +11,7 @@ import type { Plane } from './plane.ts';
 import { type Refused, refused } from './refusal.ts';
 import { BodyRelay, BodyStalled, BodyTooLarge } from './request-body.ts';
 import { Retries } from './retries.ts';
+import { afterReads } from './turn.ts';
 import { answerHead, bufferedLength, fieldOf, isEventStream, namesOf } from './upstream-answer.ts';
 import { upstreamHeaders } from './upstream-headers.ts';
 
@@ -132,7 +133,7 @@ export class Exchange implements UpstreamHandler {
     switch (this.#state) {
       case 'buffering':
         this.#spend();
-        this.#sendBuffered();
+        this.#sendSoon();
         break;
       case 'discarding':
         this.#spend();
@@ -163,6 +164,24 @@ export class Exchange implements UpstreamHandler {
   }
 
   // --- towards the caller ----------------------------------------------------------------------------------------------------------
+
+  #sendSoon(): void {
+    // Long ones that wait together would not stay in the processor's caches.
+    if (!this.#held?.isShort) this.#sendBuffered();
+    else {
+      clearTimeout(this.#timer);
+      afterReads(() => this.#sendIfAwaited());
+    }
+  }
+
+  #sendIfAwaited(): void {
+    if (this.#state !== 'buffering') return;
+    try {
+      this.#sendBuffered();
+    } catch (error) {
+      this.onFault(new UpstreamFault('internal_error', 'The answer could not be handled.', { cause: error }));
+    }
+  }
 
   #sendBuffered(): void {
     this.#writeHead('complete');

@@ -17,6 +17,10 @@ export class HeldAnswer {
     if (length > ONE_WRITE) this.#slab = takeSlab(length);
   }
 
+  get isShort(): boolean {
+    return this.#slab === undefined;
+  }
+
   add(bytes: Buffer): void {
     if (this.#slab) this.#slab.set(bytes, this.#bytes);
     else this.#text += bytes.toString('latin1');

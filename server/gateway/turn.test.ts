@@ -1,40 +1,52 @@
 import assert from 'node:assert/strict';
-import test from 'node:test';
-import { afterReads, endTurn } from './turn.ts';
+import { beforeEach, test } from 'node:test';
+import { afterAnswers, afterReads, endTurn } from './turn.ts';
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+let done: string[] = [];
+const note = (name: string) => () => void done.push(name);
+beforeEach(() => {
+  done = [];
+});
 
-test('work is done in the order it was asked for, and what it asks for itself comes after all of it', async () => {
-  const done: string[] = [];
+test('work is done in the order it was asked for, what nobody waits for last, and what work asks for itself in the next turn', async () => {
+  afterAnswers(note('log a'));
   afterReads(() => {
     done.push('a');
-    afterReads(() => done.push('c'));
+    afterReads(note('c'));
+    afterAnswers(note('log b'));
   });
-  afterReads(() => done.push('b'));
+  afterReads(note('b'));
   assert.deepEqual(done, []);
   await nextTurn();
+  assert.deepEqual(done, ['a', 'b', 'log a', 'log b']);
+  await nextTurn();
+  assert.equal(done.at(-1), 'c');
+});
+
+test('who must come after what waits has it done now, once', async () => {
+  afterReads(note('a'));
+  afterAnswers(note('b'));
+  endTurn();
+  assert.deepEqual(done, ['a', 'b']);
+  afterReads(note('c'));
   await nextTurn();
   assert.deepEqual(done, ['a', 'b', 'c']);
 });
 
-test('who must come after what waits has it done now, once', async () => {
-  const done: string[] = [];
-  afterReads(() => done.push('a'));
-  endTurn();
-  assert.deepEqual(done, ['a']);
-  afterReads(() => done.push('b'));
-  await nextTurn();
-  assert.deepEqual(done, ['a', 'b']);
-});
-
-test('work that throws takes nobody else with it', async () => {
-  const done: string[] = [];
-  afterReads(() => done.push('a'));
-  afterReads(() => {
+test('work that ends the turn itself, or throws, takes nobody else with it and does nothing twice', async () => {
+  const fault = () => {
     throw new Error('on purpose');
-  });
-  afterReads(() => done.push('b'));
+  };
+  for (const work of [note('a'), fault, note('b')]) afterReads(work);
+  for (const work of [fault, note('c')]) afterAnswers(work);
+  assert.throws(endTurn, /on purpose/);
+  assert.deepEqual(done, ['a']);
   assert.throws(endTurn, /on purpose/);
   await nextTurn();
-  assert.deepEqual(done, ['a', 'b']);
+  assert.deepEqual(done, ['a', 'b', 'c']);
+  afterReads(endTurn);
+  afterReads(note('d'));
+  await nextTurn();
+  assert.deepEqual(done, ['a', 'b', 'c', 'd']);
 });
