@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
-import test from 'node:test';
+import test, { mock } from 'node:test';
 import { crc32, deflateSync } from 'node:zlib';
 import sharp from 'sharp';
 import { browseAuditLogs } from '#server/domain/audit-logs/service.ts';
 import { addMembership, createSession, createUser, take, tidyPeople } from '#server/domain/people/service.ts';
 import { PICTURE_BYTES } from '#server/domain/pictures/limits.shared.ts';
+import { upload } from '#server/domain/pictures/person-operations.ts';
 import type { MemberRole } from '#server/kernel/capabilities.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { read } from '#server/kernel/database.ts';
+import type { SignedInCtx } from '#server/kernel/person-operation.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { browser } from '#server/testing/people.ts';
@@ -312,9 +314,26 @@ test('who uploads and uploads keeps the newest five: storage is not filled with 
   assert.equal((await busy.useAsPhoto(sent[6] ?? null)).status, 200);
 });
 
+/** Counts one upload of the person. */
+const mayUpload = async (id: string) => (await take({ what: 'picture', subject: id, limit: 30, window_sec: 600 }, new Date())).allowed;
+
+test('a picture that takes all the time there is counts as ten: nobody holds up everybody else with a few accounts', async () => {
+  const slow = await person({});
+  await owner.sent(red);
+  mock.timers.enable({ apis: ['setTimeout'] });
+  const refused = upload.run({ user: { id: slow.id }, now: new Date(), db: db() } as SignedInCtx, { bytes: red });
+  await new Promise(setImmediate);
+  mock.timers.tick(10_000);
+  mock.timers.reset();
+  await assert.rejects(refused, { type: 'invalid', message: /takes too long/ });
+  let left = 0;
+  while (await mayUpload(slow.id)) left++;
+  assert.equal(left, 30 - 9, 'and itself, when it comes in');
+});
+
 test('who has sent too many pictures is refused before a byte of the next is read', async () => {
   const busy = await person({});
-  for (let i = 0; i < 30; i++) await take({ what: 'picture', subject: busy.id, limit: 30, window_sec: 600 }, new Date());
+  for (let i = 0; i < 30; i++) assert.ok(await mayUpload(busy.id));
   let read = false;
   const pull = (controller: ReadableStreamDefaultController) => {
     read = true;

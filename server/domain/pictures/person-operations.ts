@@ -1,9 +1,13 @@
 import { z } from 'zod';
-import { throttled } from '#server/domain/people/service.ts';
-import { personOperation, type RawAnswer } from '#server/kernel/person-operation.ts';
+import { take, throttled } from '#server/domain/people/service.ts';
+import { personOperation, type RawAnswer, type SignedInCtx } from '#server/kernel/person-operation.ts';
 import { PICTURE_BYTES } from './limits.shared.ts';
 import { NewPicture, PictureRef, PictureUpload } from './schema.ts';
 import { keepPicture, pictureOf } from './service.ts';
+
+const pace = ({ user }: SignedInCtx) => ({ what: 'picture', subject: user.id, limit: 30, window_sec: 600 });
+/** One that holds up everybody for ten seconds counts as so many. */
+const SLOW = 10;
 
 export const upload = personOperation({
   id: 'auth.avatars.upload',
@@ -13,12 +17,12 @@ export const upload = personOperation({
   refuses: ['payload_too_large', 'unsupported_media_type', 'dependency_unavailable'],
   takes: {
     bytes: PICTURE_BYTES,
-    admit: ({ user, now }) => throttled([{ what: 'picture', subject: user.id, limit: 30, window_sec: 600 }], now, 'rate_limited'),
+    admit: (ctx) => throttled([pace(ctx)], ctx.now, 'rate_limited'),
   },
   input: NewPicture,
   output: PictureUpload,
   success: 201,
-  run: (ctx, { bytes }) => keepPicture(ctx, bytes),
+  run: (ctx, { bytes }) => keepPicture(ctx, bytes, () => Promise.all(Array.from({ length: SLOW - 1 }, () => take(pace(ctx), ctx.now)))),
 });
 
 export const get = personOperation({

@@ -14,14 +14,21 @@ const UNUSED_MS = 3_600_000;
 const MOST_UNUSED = 5;
 
 /**
- * Keeps a picture for its sender to use: 256 x 256 WebP, without metadata. What was sent is not kept.
+ * Keeps a picture for its sender to use: 256 x 256 WebP, without metadata. What was sent is not kept. `tookLong` is told of one that was given up.
  * @throws Refusal unsupported_media_type, invalid, rate_limited, dependency_unavailable
  */
-export async function keepPicture(ctx: SignedInCtx, bytes: Uint8Array): Promise<{ upload_id: string; expires_at: Date }> {
+export async function keepPicture(
+  ctx: SignedInCtx,
+  bytes: Uint8Array,
+  tookLong: () => Promise<unknown>,
+): Promise<{ upload_id: string; expires_at: Date }> {
   const { name, taken } = kindOf(bytes);
   if (!taken) throw new Refusal('unsupported_media_type', `A PNG, JPEG or WebP picture is needed; this is ${name}.`);
   const answer = await squareOf(bytes, ctx.user.id);
-  if ('fault' in answer) throw faulty(answer.fault);
+  if ('fault' in answer) {
+    if (answer.fault === 'slow') await tookLong();
+    throw faulty(answer.fault);
+  }
   const { webp } = answer;
   const row = { id: newId(), uploaded_by: ctx.user.id, etag: digest(webp).toString('base64url'), bytes: new Uint8Array(webp) };
   const { id } = await ctx.db.pictures.create({ data: { ...row, created_at: ctx.now }, select: { id: true } });
