@@ -11,7 +11,7 @@ import { insertKey, recentSignIn } from './minting.ts';
 import { tellOfNewKey } from './notices.ts';
 import type { CreateApiKey, UpdateApiKey } from './schema.ts';
 import { addressList, expiry, limits } from './settings.ts';
-import { hasEnded, keyByRef, lockedKey, withUsage } from './store.ts';
+import { hasEnded, keyByRef, lockedKey, oneWithUsage } from './store.ts';
 
 export { listApiKeys } from './listing.ts';
 export { insertKey } from './minting.ts';
@@ -21,7 +21,7 @@ export { rotateApiKey } from './rotation.ts';
 export { lockedKey } from './store.ts';
 
 export const getApiKey = (ctx: Ctx, input: { id: string }) =>
-  read(ctx, async (tx) => (await withUsage(tx, ctx, [await keyByRef(tx, ctx, input.id)]))[0]!);
+  read(ctx, async (tx) => oneWithUsage(tx, ctx, await keyByRef(tx, ctx, input.id)));
 
 /** A new key of this space: test keys in Test, standard or access keys in Live. The answer is the only place its text ever stands. */
 export async function createApiKey(ctx: Ctx, input: z.output<typeof CreateApiKey>) {
@@ -86,8 +86,7 @@ export async function updateApiKey(ctx: Ctx, { id, ...input }: z.output<typeof U
     await coveredGrants(ctx, granted.role_ids, granted.scoped ? granted.scopes : null);
     const moved = 'expires_at' in data ? { expiry_told: null } : {};
     const after = await tx.api_keys.update({ where: { id: before.id, ...own(ctx) }, data: { ...data, ...moved, updated_at: ctx.now } });
-    const [row] = await withUsage(tx, ctx, [after]);
-    return audited(row!, {
+    return audited(await oneWithUsage(tx, ctx, after), {
       action: 'update',
       resource_type: 'api_key',
       resource_id: after.id,

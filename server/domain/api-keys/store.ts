@@ -27,6 +27,10 @@ export async function withUsage(tx: Tx, ctx: Ctx, rows: KeyRow[]) {
   return rows.map((row) => shape(row, ctx.now, usage.get(row.id)));
 }
 
+/** One row the same way. */
+export const oneWithUsage = async (tx: Tx, ctx: Ctx, row: KeyRow) =>
+  shape(row, ctx.now, (await tx.credential_usage.findFirst({ where: { ...own(ctx), id: row.id } })) ?? undefined);
+
 /** Inactive from the moment itself, whether or not the job that marks ended keys has come by. */
 export const hasEnded = (row: Pick<KeyRow, 'active' | 'expires_at' | 'revoke_at'>, now: Date): boolean =>
   !row.active || (row.expires_at !== null && row.expires_at <= now) || (row.revoke_at !== null && row.revoke_at <= now);
