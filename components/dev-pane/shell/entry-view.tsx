@@ -61,7 +61,7 @@ function OutputView({ output, onId, onType }: Acts & { output: Output }) {
       return (
         <div className="flex min-w-0 flex-col">
           <p className="break-words text-bad-ink">
-            <span className="font-medium">{output.sent ? 'Refused: ' : 'Not sent: '}</span>
+            <span className="font-medium">{output.what}: </span>
             {output.message}
           </p>
           {output.next && (

@@ -7,7 +7,7 @@ import type { Shown } from './output.ts';
 
 export type Output =
   | { kind: 'answer'; shown: Shown; as: 'table' | 'json'; status: number; ms: number }
-  | { kind: 'refused'; sent: boolean; message: string; next?: string | undefined; requestId?: string | undefined }
+  | { kind: 'problem'; what: 'Not sent' | 'Refused' | 'Failed'; message: string; next?: string | undefined; requestId?: string | undefined }
   | { kind: 'help'; commands: readonly Command[] }
   | { kind: 'note'; text: string }
   | { kind: 'lines'; lines: readonly string[] };

@@ -53,7 +53,7 @@ export function useShell() {
   const outputOf = async (call: Call, controller: AbortController): Promise<Output> => {
     const { command } = call;
     const forbidden = forbiddenCall(role, command.op);
-    if (forbidden) return { kind: 'refused', sent: false, message: forbidden, next: nextStepOf('role_denied') };
+    if (forbidden) return { kind: 'problem', what: 'Not sent', message: forbidden, next: nextStepOf('role_denied') };
     const steps: Steps = {
       withIds: (_, typed) => withIds(command, typed, sources),
       secret: (field, dropped) => asked(controller.signal, (answer) => ({ kind: 'secret', field, command, dropped, answer })),
@@ -67,7 +67,7 @@ export function useShell() {
     if (!answer) return { kind: 'note', text: 'Not sent.' };
     if (answer.status >= 400) {
       const { message, next } = refusalIn(answer);
-      return { kind: 'refused', sent: true, message, next, requestId: answer.request_id };
+      return { kind: 'problem', what: whatOf(answer.status), message, next, requestId: answer.request_id };
     }
     return { kind: 'answer', shown: shownOf(answer, command), as: call.as, status: answer.status, ms: answer.duration_ms };
   };
@@ -92,7 +92,7 @@ export function useShell() {
         change(place, { entries: [] });
         return true;
       case 'problem':
-        add({ output: { kind: 'refused', sent: false, message: reading.message, next: reading.next } });
+        add({ output: { ...reading, what: 'Not sent' } });
         return false;
       case 'forget':
         forgetLines(person);
@@ -129,16 +129,18 @@ export function useShell() {
 }
 
 function failed(error: unknown, { op }: Command): Output {
-  if (error instanceof LineProblem) return { kind: 'refused', sent: false, message: error.message, next: error.next };
+  if (error instanceof LineProblem) return { kind: 'problem', what: 'Not sent', message: error.message, next: error.next };
   if (error instanceof Stopped) {
     const mayBeDone = error.sent && op.method !== 'GET';
     const late = op.shownOnce.length > 0 ? ' What it shows once is still handed to you.' : '';
     const text = `Stopped waiting. It was on its way and may have been carried out: look before you repeat it.${late}`;
     return { kind: 'note', text: mayBeDone ? text : 'Stopped.' };
   }
-  const { message, code, request_id } = refusalOf(error);
-  return { kind: 'refused', sent: true, message, next: nextStepOf(code), requestId: request_id || undefined };
+  const { message, code, status, request_id } = refusalOf(error);
+  return { kind: 'problem', what: whatOf(status), message, next: nextStepOf(code), requestId: request_id || undefined };
 }
+
+const whatOf = (status: number) => (status >= 400 && status < 500 ? 'Refused' : 'Failed');
 
 /** Where names come from: the lists of the dashboard, asked as the person and kept for a moment. A list they may not see has no names. */
 function useSources(commands: readonly Command[]): Sources {
