@@ -97,6 +97,11 @@ test('the inspector says what a pasted id is and leads there; of a pasted key no
   await line.fill('secr');
   await line.press('Tab');
   await expect(line).toHaveValue('secrets ');
+  await line.press('Tab');
+  await expect(pane.getByRole('listbox')).toBeVisible();
+  await line.press('Shift+Tab');
+  await expect(pane.getByRole('listbox')).toHaveCount(0);
+  expect(await page.evaluate(() => document.activeElement?.closest('[aria-label="Developer pane"]') !== null)).toBe(true);
   const canary = 'canary-9c4e-never-in-a-shell';
   await line.fill(`secrets create --name SHELL_SECRET --value ${canary}`);
   await line.press('Enter');

@@ -173,7 +173,8 @@ function Options({ completion, listId, optionId, onTake, onDone }: OptionsProps)
     void row.current?.scrollIntoView({ block: 'nearest' });
   }, [chosen]);
   return (
-    <div role="listbox" id={listId} aria-label="Completions" className="max-h-56 overflow-y-auto">
+    // What scrolls is a stop of Tab in some browsers; it closes when the line is left, and the focus would be nowhere.
+    <div role="listbox" id={listId} aria-label="Completions" tabIndex={-1} className="max-h-56 overflow-y-auto">
       {options.map((option, i) => (
         // biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the line, which names the active option.
         // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the line.
