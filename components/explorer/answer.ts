@@ -9,7 +9,7 @@ export function parsed(text: string): unknown {
   }
 }
 
-export type Refused = { code: string; message: string; next: string | undefined };
+type Refused = { code: string; message: string; next: string | undefined };
 /** What was refused, and what to do about it where the pages know. */
 export function refusalIn({ body, status }: { body: string; status: number }): Refused {
   const { error } = (parsed(body) ?? {}) as { error?: { type?: string; message?: string } };

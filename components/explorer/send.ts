@@ -9,7 +9,7 @@ import type { PreparedCall } from './draft.ts';
 export type Answer = z.output<typeof ExplorerAnswer>;
 /** A call as it is sent. `confirmed`: the person said yes to a change in Live. */
 export type Sent = PreparedCall & { op: ApiOperation; confirmed: boolean; signal?: AbortSignal | null };
-export type Sender = Pick<Scope, 'slug' | 'space' | 'csrf' | 'person'>;
+type Sender = Pick<Scope, 'slug' | 'space' | 'csrf' | 'person'>;
 
 /** An answer that was lost on its way is asked for again after these. */
 const PAUSES_MS: readonly number[] = [500, 2_000, 5_000];

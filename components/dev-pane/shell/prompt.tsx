@@ -1,12 +1,12 @@
 'use client';
 
 import { ArrowRightToLine } from 'lucide-react';
-import { type KeyboardEvent, type RefObject, useEffect, useId, useRef, useState } from 'react';
+import { type KeyboardEvent, type RefObject, useEffect, useId, useState } from 'react';
 import { useScope } from '#components/trpc/provider.tsx';
 import { Badge } from '#components/ui/badge.tsx';
 import { IconButton } from '#components/ui/button.tsx';
-import { cn } from '#components/ui/cn.ts';
 import { type Hotkey, useHotkeys } from '#components/ui/hotkeys.ts';
+import { Completions } from './completions.tsx';
 import { useCompletion } from './use-completion.ts';
 import type { useShell } from './use-shell.ts';
 
@@ -103,16 +103,7 @@ export function Prompt({ ref: input, shell, active, line, onLine }: Props) {
   return (
     <div className="relative flex items-center gap-2 border-line border-t focus-within:border-accent px-3 py-1.5 lg:px-5">
       {completion.open && (
-        <div className="popup-surface absolute inset-x-3 bottom-full z-10 mb-1 max-w-2xl rounded-lg p-1 lg:inset-x-5">
-          <Options
-            completion={completion}
-            listId={listId}
-            optionId={optionId}
-            onTake={(upTo) => complete(upTo)}
-            onDone={() => input.current?.focus()}
-          />
-          {completion.looking && <p className="px-2 py-1 text-ink-3 text-xs">Looking for names…</p>}
-        </div>
+        <Completions completion={completion} listId={listId} optionId={optionId} onTake={complete} onDone={() => input.current?.focus()} />
       )}
       <Badge tone={space === 'test' ? 'test' : 'good'}>{space === 'test' ? 'Test' : 'Live'}</Badge>
       <input
@@ -152,49 +143,6 @@ export function Prompt({ ref: input, shell, active, line, onLine }: Props) {
           input.current?.focus();
         }}
       />
-    </div>
-  );
-}
-
-type OptionsProps = {
-  completion: ReturnType<typeof useCompletion>;
-  listId: string;
-  optionId: (i: number) => string;
-  onTake: (upTo: string) => void;
-  onDone: () => void;
-};
-
-function Options({ completion, listId, optionId, onTake, onDone }: OptionsProps) {
-  const { options, chosen } = completion;
-  const row = useRef<HTMLDivElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the chosen one comes into view.
-  useEffect(() => {
-    // The newest browsers answer with a promise, which is nothing to clean up with.
-    void row.current?.scrollIntoView({ block: 'nearest' });
-  }, [chosen]);
-  return (
-    // What scrolls is a stop of Tab in some browsers; it closes when the line is left, and the focus would be nowhere.
-    <div role="listbox" id={listId} aria-label="Completions" tabIndex={-1} className="max-h-56 overflow-y-auto">
-      {options.map((option, i) => (
-        // biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the line, which names the active option.
-        // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the line.
-        <div
-          key={option.value}
-          ref={i === chosen ? row : undefined}
-          id={optionId(i)}
-          role="option"
-          aria-selected={i === chosen}
-          onMouseDown={(event) => event.preventDefault()}
-          onClick={() => {
-            onTake(completion.take(option));
-            onDone();
-          }}
-          className={cn('flex cursor-pointer gap-3 rounded-sm px-2 py-0.5 text-xs', i === chosen && 'bg-pressed/70')}
-        >
-          <span className="shrink-0 font-mono">{option.value}</span>
-          <span className="min-w-0 truncate text-ink-3">{option.detail}</span>
-        </div>
-      ))}
     </div>
   );
 }

@@ -21,7 +21,7 @@ export type Question =
 export type Running = { controller: AbortController; sent: boolean };
 export type Session = { entries: readonly Entry[]; question?: Question | undefined; running?: Running | undefined };
 /** Whose shell, and where its lines go. */
-export type SessionPlace = { person: string; slug: string; space: string };
+type SessionPlace = { person: string; slug: string; space: string };
 
 const MOST = 60;
 const EMPTY: Session = { entries: [] };
