@@ -5,6 +5,7 @@ import { KeyRound, Plus } from 'lucide-react';
 import { useQueryStates } from 'nuqs';
 import { useState } from 'react';
 import { type Traffic, useTraffic } from '#components/logs/use-traffic.ts';
+import { useHanded } from '#components/trpc/handover.ts';
 import { useLimit } from '#components/trpc/plan.tsx';
 import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
@@ -24,7 +25,7 @@ import { columnsFor } from '#components/ui/table-columns.ts';
 import { Segmented } from '#components/ui/tabs.tsx';
 import { Time } from '#components/ui/time.tsx';
 import { ViewsMenu } from '#components/views/views-menu.tsx';
-import { CreatedCard, type NewKey } from './created-card.tsx';
+import { useKeyHandover } from './created-card.tsx';
 import { endOf, type Key, limitInWords, stateOf, TYPES } from './key-words.ts';
 import { keyListInput, keySearch } from './list-search.ts';
 import { Roles } from './roles.tsx';
@@ -98,10 +99,11 @@ const all = [
 /** The keys of the space: made, looked at, rotated and revoked from here. */
 export function KeyList() {
   const trpc = useTRPC();
-  const { api_url, space } = useScope();
+  const { api_url, space, person } = useScope();
   const path = usePath();
   const [search, setSearch] = useQueryStates(keySearch);
-  const [created, setCreated] = useState<NewKey>();
+  const handKey = useKeyHandover();
+  const handed = useHanded(person);
   const [revoking, setRevoking] = useState<Key>();
   const list = useQuery({ ...trpc.apiKeys.list.queryOptions(keyListInput(search)), placeholderData: keepPreviousData });
   const usage = useLimit('api_keys', 'keys');
@@ -204,16 +206,15 @@ export function KeyList() {
         onPerPage={(per_page) => void setSearch({ per_page, page: 1 })}
       />
       <CreateKeySheet
-        open={form.id === 'new' && !created && !readOnly}
+        open={form.id === 'new' && !handed && !readOnly}
         onClose={form.close}
         onCreated={(key) => {
-          setCreated(key);
+          handKey(key);
           void form.close();
         }}
       />
-      <KeyPanel id={peek.id} onClose={peek.close} onRotated={setCreated} />
+      <KeyPanel id={peek.id} onClose={peek.close} onRotated={handKey} />
       {revoking && <RevokeDialog apiKey={revoking} open onClose={() => setRevoking(undefined)} />}
-      <CreatedCard created={created} onGone={() => setCreated(undefined)} />
     </Page>
   );
 }

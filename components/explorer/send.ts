@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { handingOver, handOver } from '#components/trpc/handover.ts';
+import { handingOver, handOver, madeIn } from '#components/trpc/handover.ts';
 import type { Scope } from '#components/trpc/provider.tsx';
 import type { ExplorerAnswer } from '#server/domain/explorer/schema.ts';
 import { parsed, refusalIn, withoutShownOnce } from './answer.ts';
@@ -33,8 +33,7 @@ export async function sendCall(call: Sent, sender: Sender, pauses = PAUSES_MS): 
         message: `Sallyport did not answer. If the call was carried out, its answer can be had for 24 hours: repeat it with the ${REPEAT_KEY} ${key}.`,
       });
     const { body, taken } = withoutShownOnce(answer.body, op.shownOnce);
-    const from = `Made in ${sender.space === 'test' ? 'Test' : 'Live'} of ${sender.slug}.`;
-    handOver(taken.map((one) => ({ ...one, person: sender.person, from })));
+    handOver(taken.map((one) => ({ ...one, person: sender.person, from: madeIn(sender) })));
     return { ...answer, body };
   });
 }

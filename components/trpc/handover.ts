@@ -1,9 +1,17 @@
 'use client';
 
 import { useSyncExternalStore } from 'react';
+import type { Space } from '#components/ui/test-band.tsx';
 
 /** A value of an answer that no later call shows again. `from` is a sentence on where it belongs: the page it is shown on may be another's. */
-export type Handed = { name: string; value: string; person: string; from: string };
+export type Handed = {
+  name: string;
+  value: string;
+  person: string;
+  from: string;
+  /** Of an API key that was made on a page of the dashboard: what its card tells besides. */
+  made?: { name: string; key_id: string; replaced?: boolean; api_url: string };
+};
 
 // Above every page, for the call outlives the page it was made on: who closes the pane or goes elsewhere meanwhile still gets what is shown once.
 let held: readonly Handed[] = [];
@@ -28,6 +36,10 @@ export function handOver(values: readonly Handed[]): void {
   held = [...held, ...values];
   changed();
 }
+
+/** Where a value belongs, in words. */
+export const madeIn = ({ slug, space }: { slug: string; space: Space }): string =>
+  `Made in ${space === 'test' ? 'Test' : 'Live'} of ${slug}.`;
 
 /** Drops a value that its person has stored. */
 export function stored(one: Handed): void {

@@ -8,7 +8,6 @@ import { cn } from './cn.ts';
 import { CopyButton } from './copy.tsx';
 import { Dialog } from './dialog.tsx';
 import { Scroll } from './scroll.tsx';
-import { useUnsavedGuard } from './unsaved-guard.ts';
 
 export type ShownOnceProps = {
   /** The value, or undefined when there is nothing to show. Keep it nowhere else: not in a query cache, not in a URL. */
@@ -25,6 +24,10 @@ export type ShownOnceProps = {
   onGone: (why: 'stored' | 'left' | 'hidden') => void;
 };
 
+/** What everybody must know who is shown a value once. */
+export const onceOnly = (label: string): string =>
+  `This is the only time the ${label} is shown. We keep no copy that could be shown again.`;
+
 const HIDDEN_LIMIT_MS = 5 * 60_000;
 
 /** A value that exists once. Neither Esc nor a click outside closes it, and afterwards nothing on the page still holds it. */
@@ -37,7 +40,6 @@ export function ShownOnce({ value, title, label, filename, description, children
     setStored(false);
   }
   useForgetting(value !== undefined, onGone);
-  useUnsavedGuard(value !== undefined);
   return (
     <Dialog
       open={value !== undefined}
@@ -50,7 +52,7 @@ export function ShownOnce({ value, title, label, filename, description, children
           {title}
         </span>
       }
-      description={description ?? `This is the only time the ${label} is shown. We keep no copy that could be shown again.`}
+      description={description ?? onceOnly(label)}
       footer={
         <Button
           variant="primary"
