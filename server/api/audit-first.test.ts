@@ -3,6 +3,7 @@ import test, { describe } from 'node:test';
 import { startGateway } from '#server/gateway/gateway.fixture.ts';
 import { KEY_ROLES } from '#server/kernel/capabilities.ts';
 import { asRefusal } from '#server/kernel/errors.ts';
+import type { AnyOperation } from '#server/kernel/operation.ts';
 import { sql } from '#server/platform/db.ts';
 import { deskSocket } from '#server/platform/gateway-desk.ts';
 import { testDatabase } from '#server/testing/database.ts';
@@ -12,7 +13,6 @@ import { operations } from './operations.ts';
 import { perform } from './perform.ts';
 
 await testDatabase();
-await (await startGateway()).desk.listen(deskSocket());
 
 const { rows: columns } = await sql().query<{ table: string }>(
   `select c.table_name as table from information_schema.columns c join information_schema.tables t on t.table_name = c.table_name and t.table_schema = c.table_schema
@@ -35,8 +35,12 @@ async function everythingOf(tenantId: string): Promise<string> {
 await sql().query(`create function no_trail() returns trigger language plpgsql as $$ begin raise exception 'the trail is full'; end $$`);
 
 describe('what cannot be written down is not done: without its audit entry no operation changes anything', () => {
-  for (const op of operations.filter((o) => o.needs !== 'anonymous' && !o.http.startsWith('GET ') && !o.reads))
+  const changing = operations.filter((o) => o.needs !== 'anonymous' && !o.http.startsWith('GET ') && !o.reads);
+  // Routes are tried by the gateway of the node, which reads every workspace after each of its changes: it starts for the last test.
+  const byGateway = (op: AnyOperation) => op.id === 'routes.test';
+  for (const op of [...changing.filter((o) => !byGateway(o)), ...changing.filter(byGateway)])
     test(op.id, async () => {
+      if (byGateway(op)) await (await startGateway()).desk.listen(deskSocket());
       const w = await workspace();
       const person =
         op.http.includes(' /admin/') || !(typeof op.needs === 'string' || op.needs.every((need) => infrastructure.capabilities.has(need)));

@@ -22,8 +22,6 @@ import { perform } from './perform.ts';
  * Suites written once for every operation, present and future: they read the operation table, so a family is covered the day it is added.
  */
 await testDatabase();
-// Routes are tried by the gateway of the node.
-await (await startGateway()).desk.listen(deskSocket());
 // biome-ignore lint/suspicious/noExplicitAny: the module's default export is typed as a namespace under bundler resolution
 const addFormats = addFormatsModule as any;
 const mutating = (op: AnyOperation) => !op.http.startsWith('GET ');
@@ -123,32 +121,6 @@ describe('a key of the other space is refused before anything else is looked at'
     });
 });
 
-describe('every change leaves one audit entry with actor and request id, and a read leaves none; an export counts as a disclosure', () => {
-  for (const op of withSample)
-    test(op.id, async () => {
-      const w = await workspace();
-      const ctx = ableCtx(op, w);
-      const input = await sample(op, ctx);
-      const before = await auditCount(w);
-      await perform(op, ctx, input);
-      const written = await db().audit_logs.findMany({ where: { tenant_id: w.tenant.id }, orderBy: { seq: 'asc' }, skip: before });
-      if ((!mutating(op) || op.reads) && !(op.stream && op.needs !== 'any'))
-        return assert.equal(written.length, 0, 'a read wrote an audit entry');
-      const critical = await db().audit_log_critical.findMany({ where: { tenant_id: w.tenant.id } });
-      assert.ok(written.length + critical.length >= 1, 'no audit entry');
-      for (const entry of critical) assert.deepEqual([entry.actor_id, entry.request_id], [ctx.actor.id, ctx.request_id]);
-      for (const entry of written) {
-        const details = entry.details as { sandbox: boolean; actor: { type: string; id: string }; request_id: string };
-        // Those of the two spaces write in both, each entry where its row is.
-        assert.deepEqual(
-          [details.sandbox, details.actor.type, details.actor.id, details.request_id],
-          [op.id.startsWith('sandbox.') ? entry.sandbox : false, keyMay(op) ? 'api_key' : 'user', ctx.actor.id, ctx.request_id],
-        );
-        assert.equal(entry.request_id, ctx.request_id);
-      }
-    });
-});
-
 describe('a repeated idempotency key replays byte for byte and does nothing again', () => {
   for (const op of byKey.filter(mutating))
     test(op.id, async () => {
@@ -220,5 +192,34 @@ describe('unknown members of a body change nothing, and the caller is told that 
       assert.match(JSON.stringify(answer.body.meta), /Ignored, because this call has no such field: [a-z_, ]*unknown_member/);
       if (answer.body.data?.tenant_id) assert.equal(answer.body.data.tenant_id, w.tenant.id);
       if (answer.body.data?.sandbox !== undefined) assert.equal(answer.body.data.sandbox, false);
+    });
+});
+
+describe('every change leaves one audit entry with actor and request id, and a read leaves none; an export counts as a disclosure', () => {
+  // Routes are tried by the gateway of the node, which reads every workspace after each of its changes: it starts for the last test of all.
+  const byGateway = (op: AnyOperation) => op.id === 'routes.test';
+  for (const op of [...withSample.filter((o) => !byGateway(o)), ...withSample.filter(byGateway)])
+    test(op.id, async () => {
+      if (byGateway(op)) await (await startGateway()).desk.listen(deskSocket());
+      const w = await workspace();
+      const ctx = ableCtx(op, w);
+      const input = await sample(op, ctx);
+      const before = await auditCount(w);
+      await perform(op, ctx, input);
+      const written = await db().audit_logs.findMany({ where: { tenant_id: w.tenant.id }, orderBy: { seq: 'asc' }, skip: before });
+      if ((!mutating(op) || op.reads) && !(op.stream && op.needs !== 'any'))
+        return assert.equal(written.length, 0, 'a read wrote an audit entry');
+      const critical = await db().audit_log_critical.findMany({ where: { tenant_id: w.tenant.id } });
+      assert.ok(written.length + critical.length >= 1, 'no audit entry');
+      for (const entry of critical) assert.deepEqual([entry.actor_id, entry.request_id], [ctx.actor.id, ctx.request_id]);
+      for (const entry of written) {
+        const details = entry.details as { sandbox: boolean; actor: { type: string; id: string }; request_id: string };
+        // Those of the two spaces write in both, each entry where its row is.
+        assert.deepEqual(
+          [details.sandbox, details.actor.type, details.actor.id, details.request_id],
+          [op.id.startsWith('sandbox.') ? entry.sandbox : false, keyMay(op) ? 'api_key' : 'user', ctx.actor.id, ctx.request_id],
+        );
+        assert.equal(entry.request_id, ctx.request_id);
+      }
     });
 });
