@@ -1,0 +1,27 @@
+import { Network } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { useScope } from '#components/trpc/provider.tsx';
+import { EmptyState } from '#components/ui/states.tsx';
+
+/** A space without clients: what one is for, and the ways to the first. */
+export function NoClients({ create, createMine }: { create: ReactNode; createMine: ReactNode }) {
+  const { api_url } = useScope();
+  return (
+    <EmptyState
+      icon={<Network />}
+      title="Anyone with a key may call until you restrict a route"
+      action={create}
+      link={createMine}
+      command={[
+        {
+          id: 'curl',
+          label: 'cURL',
+          language: 'bash',
+          code: `curl -X POST ${api_url}/clients \\\n  -H "Authorization: Bearer $SALLYPORT_KEY" \\\n  -H 'Content-Type: application/json' \\\n  -d '{"name":"billing-worker","ip_address":"203.0.113.7"}'`,
+        },
+      ]}
+    >
+      A client is a caller you know by its address; a restricted route admits only the clients assigned to it.
+    </EmptyState>
+  );
+}
