@@ -29,6 +29,20 @@ export type AuditSearch = {
   request_id: string | null;
 };
 
+/** Every entry of all of time. */
+export const noFilters = {
+  q: '',
+  action: null,
+  resource_type: null,
+  resource_id: null,
+  actor: null,
+  ip: null,
+  store: null,
+  from: null,
+  to: null,
+  request_id: null,
+} as const;
+
 /** Whether a text of the address is a time. */
 export const isTime = (text: string | null): text is string => text !== null && !Number.isNaN(Date.parse(text));
 

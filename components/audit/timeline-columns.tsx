@@ -1,0 +1,37 @@
+import { Badge } from '#components/ui/badge.tsx';
+import { columnsFor } from '#components/ui/table-columns.ts';
+import { Time } from '#components/ui/time.tsx';
+import { addressIn } from '#server/domain/request-logs/country.shared.ts';
+import { Sentence } from './sentence.tsx';
+import type { Entry } from './words.ts';
+
+const column = columnsFor<Entry>();
+/** The columns of the timeline. */
+export const timelineColumns = [
+  column.display({ id: 'what', header: 'What', cell: ({ row }) => <Sentence entry={row.original} /> }),
+  column.display({
+    id: 'marks',
+    header: <span className="sr-only">Marks</span>,
+    meta: { hideBelow: 'md', width: '7rem' },
+    cell: ({ row }) => (
+      <span className="flex gap-1">
+        {row.original.store === 'critical' && <Badge tone="accent">Critical</Badge>}
+        {row.original.sandbox && <Badge tone="test">Test</Badge>}
+      </span>
+    ),
+  }),
+  column.accessor('created_at', {
+    header: 'When',
+    meta: { align: 'right', width: '9rem' },
+    cell: ({ getValue }) => <Time value={getValue()} />,
+  }),
+  column.accessor('ip_address', {
+    header: 'Address',
+    meta: { hideBelow: 'lg', width: '11rem' },
+    cell: ({ row: { original } }) => (
+      <span suppressHydrationWarning className="font-mono text-ink-2 text-xs">
+        {addressIn(original.ip_address, original.ip_country) ?? '—'}
+      </span>
+    ),
+  }),
+];
