@@ -1,6 +1,6 @@
 import { Rss } from 'lucide-react';
 import { Wordmark } from '#components/shell/mark.tsx';
-import { LinkButton } from '#components/ui/button.tsx';
+import { LinkButton, PlainLinkButton } from '#components/ui/button.tsx';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
 import { Link } from '#components/ui/link.tsx';
 import { CHANGELOG, CHANGELOG_AREAS } from '#server/domain/changelog/entries.shared.ts';
@@ -28,9 +28,9 @@ export function ChangelogPage({ area: asked }: { area: string | string[] | undef
             title="Changelog"
             description="What changed, and who must act. Nothing here ever breaks a call to /v1."
             actions={
-              <LinkButton href="/changelog.xml" prefetch={false} icon={<Rss />}>
+              <PlainLinkButton href="/changelog.xml" icon={<Rss />}>
                 RSS
-              </LinkButton>
+              </PlainLinkButton>
             }
           />
           <nav aria-label="Areas" className="flex flex-wrap gap-1.5">

@@ -4,7 +4,8 @@ import { ArrowUpFromLine, Import, Plus, Waypoints } from 'lucide-react';
 import { usePath, useScope } from '#components/trpc/provider.tsx';
 import { useForbidden } from '#components/trpc/role.ts';
 import { LinkButton } from '#components/ui/button.tsx';
-import { Page, PageHeader } from '#components/ui/layout.tsx';
+import { Page, PageHeader, textLink } from '#components/ui/layout.tsx';
+import { Link } from '#components/ui/link.tsx';
 import { EmptyState } from '#components/ui/states.tsx';
 import { Checklist } from './checklist.tsx';
 
@@ -44,9 +45,9 @@ export function LiveStart() {
           }
         >
           Then store its live credential, create a live key, and call it.{' '}
-          <a href={`/${slug}/test`} className="underline underline-offset-2">
+          <Link href={`/${slug}/test`} className={textLink}>
             Try it in Test first
-          </a>{' '}
+          </Link>{' '}
           if you have not yet.
         </EmptyState>
         <Checklist />

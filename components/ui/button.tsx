@@ -103,6 +103,16 @@ export function LinkButton({ variant, size, icon, className, children, ...rest }
   );
 }
 
+/** The same for what is no page of the dashboard, such as a file: the browser alone goes there. */
+export function PlainLinkButton({ variant, size, icon, className, children, ...rest }: ComponentProps<'a'> & Look & { icon?: ReactNode }) {
+  return (
+    <a {...rest} className={cn(buttonStyles({ variant, size }), className)}>
+      {icon}
+      {children}
+    </a>
+  );
+}
+
 const square = { sm: 'size-7 px-0', md: 'size-8 px-0', lg: 'size-10 px-0' } as const;
 
 export type IconButtonProps = Omit<ButtonProps, 'children' | 'icon'> & {
