@@ -51,7 +51,6 @@ export type AppShellProps = {
   /** From the cookie, so that the first paint has the right width. */
   railCollapsed?: boolean;
   railFoot?: ReactNode;
-  docsHref?: string;
   createWorkspaceHref?: string;
   /** A line over the content: e-mail not verified, plan over its limit. */
   banner?: ReactNode;
@@ -60,19 +59,7 @@ export type AppShellProps = {
 
 /** The frame of every signed-in page. */
 export function AppShell(props: AppShellProps) {
-  const {
-    workspaces,
-    current,
-    space,
-    partitioned = true,
-    user,
-    onSignOut,
-    railFoot,
-    docsHref,
-    createWorkspaceHref,
-    banner,
-    children,
-  } = props;
+  const { workspaces, current, space, partitioned = true, user, onSignOut, railFoot, createWorkspaceHref, banner, children } = props;
   const [collapsed, setCollapsed] = useState(props.railCollapsed ?? false);
   const [drawer, setDrawer] = useState(false);
   const Drawer = drawerView.use(drawer);
@@ -159,12 +146,7 @@ export function AppShell(props: AppShellProps) {
                   />
                   <ThemeMenu />
                   <span className="max-sm:hidden">
-                    <HelpMenu
-                      docsHref={docsHref}
-                      unread={news.unread}
-                      onNews={() => news.setOpen(true)}
-                      onShortcuts={() => setShortcuts(true)}
-                    />
+                    <HelpMenu unread={news.unread} onNews={() => news.setOpen(true)} onShortcuts={() => setShortcuts(true)} />
                   </span>
                   <PersonMenu user={user} onSignOut={onSignOut} />
                 </div>

@@ -1,6 +1,6 @@
 'use client';
 
-import { BookOpen, ChevronsUpDown, CircleHelp, Contrast, Keyboard, LogOut, Megaphone, Monitor, Moon, Plus, Sun } from 'lucide-react';
+import { ChevronsUpDown, CircleHelp, Contrast, Keyboard, LogOut, Megaphone, Monitor, Moon, Plus, Sun } from 'lucide-react';
 import type { Theme } from '#components/theme/appearance.ts';
 import { useKeptAppearance } from '#components/theme/preferences-provider.tsx';
 import { Button, IconButton } from '#components/ui/button.tsx';
@@ -92,15 +92,14 @@ export function ThemeMenu() {
 }
 
 type HelpMenuProps = {
-  docsHref?: string | undefined;
   /** Entries of the changelog that the person has not seen. */
   unread: number;
   onNews: () => void;
   onShortcuts: () => void;
 };
 
-/** Documentation, what is new, and the sheet of shortcuts. */
-export function HelpMenu({ docsHref, unread, onNews, onShortcuts }: HelpMenuProps) {
+/** What is new and the sheet of shortcuts. */
+export function HelpMenu({ unread, onNews, onShortcuts }: HelpMenuProps) {
   const news = unread === 0 ? undefined : `${unread} you have not seen`;
   return (
     <Menu
@@ -119,7 +118,6 @@ export function HelpMenu({ docsHref, unread, onNews, onShortcuts }: HelpMenuProp
         />
       }
       entries={[
-        ...(docsHref ? [{ label: 'Documentation', icon: <BookOpen />, href: docsHref }] : []),
         { label: 'What’s new', detail: news, icon: <Megaphone />, onSelect: onNews },
         { label: 'Keyboard shortcuts', icon: <Keyboard />, keys: '?', onSelect: onShortcuts },
       ]}

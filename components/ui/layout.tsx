@@ -1,4 +1,3 @@
-import { ExternalLink } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Link } from '#components/ui/link.tsx';
 import { cn } from './cn.ts';
@@ -18,12 +17,11 @@ export type PageHeaderProps = {
   actions?: ReactNode;
   /** The link back to the list on detail pages. */
   back?: { href: string; label: string };
-  docsHref?: string;
   children?: ReactNode;
 };
 
 /** The top of a page: what it is, how much of it there is, and what can be done. */
-export function PageHeader({ icon, title, description, badges, usage, actions, back, docsHref, children }: PageHeaderProps) {
+export function PageHeader({ icon, title, description, badges, usage, actions, back, children }: PageHeaderProps) {
   return (
     <header className="flex flex-col gap-3">
       {back && (
@@ -41,16 +39,7 @@ export function PageHeader({ icon, title, description, badges, usage, actions, b
             {badges}
             {usage && <Usage {...usage} />}
           </div>
-          {(description ?? docsHref) && (
-            <p className="mt-0.5 max-w-2xl text-pretty text-ink-2">
-              {description}{' '}
-              {docsHref && (
-                <a href={docsHref} className={cn(textLink, 'inline-flex items-center gap-0.5')}>
-                  Docs <ExternalLink aria-hidden className="size-3" />
-                </a>
-              )}
-            </p>
-          )}
+          {description && <p className="mt-0.5 max-w-2xl text-pretty text-ink-2">{description}</p>}
         </div>
         {actions && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
       </div>
