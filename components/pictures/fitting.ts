@@ -8,13 +8,22 @@ const SIDE = 1024;
  * @throws what `refusalOf` reads, when this browser cannot read it
  */
 export async function fitting(file: Blob): Promise<Blob> {
+  // A folder that was dropped, or a file that was moved since, gives not even its first byte; sending it would look like a lost connection.
+  const readable = await file
+    .slice(0, 1)
+    .arrayBuffer()
+    .catch(() => undefined);
+  if (!readable)
+    throw refused('invalid', 'This cannot be read: it is a folder, or was moved since it was chosen. Choose the picture anew.', 400);
   if (file.size <= PICTURE_BYTES) return file;
   const bitmap = await createImageBitmap(file).catch(() => undefined);
   const small = bitmap && (await drawn(bitmap));
   if (small && small.size <= PICTURE_BYTES) return small;
-  const message = 'This file is larger than 2 MiB, and no picture that this browser could make smaller.';
-  throw Object.assign(new Error(message), { data: { code: 'payload_too_large', message, request_id: '', status: 413 } });
+  throw refused('payload_too_large', 'This file is larger than 2 MiB, and no picture that this browser could make smaller.', 413);
 }
+
+const refused = (code: string, message: string, status: number) =>
+  Object.assign(new Error(message), { data: { code, message, request_id: '', status } });
 
 function drawn(bitmap: ImageBitmap): Promise<Blob | null> {
   // Its shorter side is what a square keeps.

@@ -36,11 +36,12 @@ export function PictureEditor({ noun, picture, onUse, forbidden, sent, onSent }:
     // It was used or has expired: only another one can help.
     onError: () => onSent(undefined),
   });
+  const closed = Boolean(forbidden) || upload.isPending || use.isPending;
   const take = (files: FileList | undefined | null) => {
     const file = files?.[0];
-    if (file && !forbidden && !upload.isPending && !use.isPending) upload.mutate(file);
+    if (file && !closed) upload.mutate(file);
   };
-  const over = useDropped(take);
+  const over = useDropped(take) && !closed;
   return (
     <div className="flex min-w-0 flex-1 basis-64 flex-col gap-2">
       <input
@@ -82,16 +83,14 @@ export function PictureEditor({ noun, picture, onUse, forbidden, sent, onSent }:
         )}
       </div>
       <p role="status" className={cn('text-xs', over ? 'font-medium text-ink' : 'text-ink-3')}>
-        {over
-          ? 'Let go to send it.'
-          : sent
-            ? `This is how it will look. The ${noun} is not changed yet.`
-            : 'PNG, JPEG or WebP; drop or paste one on this page. It is cropped to a square, and nothing but its pixels is kept.'}
+        {over ? 'Let go to send it.' : sent ? `This is how it will look. The ${noun} is not changed yet.` : (forbidden ?? HINT)}
       </p>
       <MutationError error={upload.error ?? use.error} />
     </div>
   );
 }
+
+const HINT = 'PNG, JPEG or WebP; drop or paste one on this page. It is cropped to a square, and nothing but its pixels is kept.';
 
 /** Files that are dropped or pasted anywhere on the page; true while some are held over it. */
 function useDropped(take: (files: FileList | undefined | null) => void): boolean {

@@ -47,11 +47,19 @@ export function MutationError({ error }: { error: unknown }) {
   if (!error) return null;
   const refusal = refusalOf(error);
   return (
-    <Callout tone="bad" title={refusal.message} requestId={refusal.request_id || undefined} actions={<WayOut code={refusal.code} />}>
+    <Callout
+      tone="bad"
+      title={withoutField(refusal.message)}
+      requestId={refusal.request_id || undefined}
+      actions={<WayOut code={refusal.code} />}
+    >
       {nextStepOf(refusal.code)}
     </Callout>
   );
 }
+
+/** `avatar_upload_id: there is none` where nothing on the page has that name: it is the API's. */
+const withoutField = (message: string): string => message.replace(/^[a-z]+(?:_[a-z]+)+: (.)/, (_, first: string) => first.toUpperCase());
 
 /** Out of a page whose thing is gone: to the list it was opened from, by its address. */
 function NearestPage() {

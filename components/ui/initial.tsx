@@ -22,15 +22,17 @@ export function Initial({
         className,
       )}
     >
-      {(name.trim()[0] ?? '·').toUpperCase()}
+      {([...name.trim()][0] ?? '·').toUpperCase()}
       {picture && (
         <img
           key={picture}
           src={pictureUrl(picture)}
           alt=""
           // It was replaced since this page was drawn, or the network is away: the letter is under it.
-          onError={({ currentTarget }) => {
-            currentTarget.hidden = true;
+          onError={({ currentTarget }) => hide(currentTarget)}
+          ref={(img) => {
+            // It may have failed before anybody listened.
+            if (img?.complete && img.naturalWidth === 0) hide(img);
           }}
           className="absolute inset-0 size-full bg-subtle"
         />
@@ -38,3 +40,7 @@ export function Initial({
     </span>
   );
 }
+
+const hide = (img: HTMLImageElement): void => {
+  img.hidden = true;
+};
