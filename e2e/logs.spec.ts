@@ -4,7 +4,7 @@ import { accessible, signIn } from './person.ts';
 import { json, operator, setting, startUpstream, type Upstream, until } from './running-system.ts';
 
 /** The request log as one person reads it, and the figures other pages show of the same calls (13 §9, 70 §4 to §6). */
-const person = { email: 'reader@example.com', password: 'every line of a long story' };
+const person = { email: 'logreader@example.com', password: 'every line of a long story' };
 const slug = 'readers';
 const CANARY = 'canary-value-of-a-secret';
 let upstream: Upstream;
