@@ -1,12 +1,12 @@
 'use client';
 
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { ArrowUp, GitCompareArrows, PanelLeft, RotateCw, X } from 'lucide-react';
+import { PanelLeft, RotateCw } from 'lucide-react';
 import { useQueryStates } from 'nuqs';
 import { useMemo, useState } from 'react';
 import { useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
-import { Button, IconButton } from '#components/ui/button.tsx';
+import { IconButton } from '#components/ui/button.tsx';
 import { Switch } from '#components/ui/choices.tsx';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
@@ -28,10 +28,12 @@ import { FacetRail } from './facet-rail.tsx';
 import { InspectorSheet } from './inspector-later.ts';
 import { logFilters, logOrder, logSearch, noFilters, spanOf, statsFilters } from './list-search.ts';
 import { LogFilterBar } from './log-filter-bar.tsx';
+import { MarkedBar } from './marked-bar.tsx';
 import { matchesLive } from './matching.ts';
 import { OrderMenu } from './order-menu.tsx';
+import { LiveLabel, Waiting } from './tail-notes.tsx';
 import { TimeRange } from './time-range.tsx';
-import { type Held, useHeld } from './use-held.ts';
+import { useHeld } from './use-held.ts';
 import { useLogs } from './use-logs.ts';
 import { useRoutesIn } from './use-routes-in.ts';
 import { useEvery, useTail } from './use-tail.ts';
@@ -208,46 +210,6 @@ export function LogView() {
       <InspectorSheet requestId={peek.id} onClose={peek.close} marks={marks} />
       <CompareSheet requestIds={search.compare} onClose={() => void closePanel('compare')} />
     </Page>
-  );
-}
-
-/** What came while the list was being read. The list goes on by itself when it is left, or at once when this is pressed. */
-function Waiting({ tail }: { tail: Held }) {
-  if (tail.waiting === 0) return null;
-  return (
-    <Button size="sm" variant="primary" icon={<ArrowUp />} keys="n" onClick={tail.show} className="pointer-events-auto rounded-full">
-      {grouped(tail.waiting)} new, paused while you read
-    </Button>
-  );
-}
-
-/** One call is marked: what to do next. Two are compared at once. */
-function MarkedBar({ count, onClear }: { count: number; onClear: () => void }) {
-  return (
-    <div aria-live="polite" className="pointer-events-none sticky bottom-4 z-30 flex justify-center empty:hidden">
-      {count === 1 && (
-        <div className="popup-surface pointer-events-auto flex items-center gap-2 py-1.5 pr-1.5 pl-3 text-ink-2">
-          <GitCompareArrows aria-hidden className="size-4 text-ink-3" />
-          One call is marked. Mark another to compare them.
-          <IconButton size="sm" label="Unmark" icon={<X />} onClick={onClear} />
-        </div>
-      )}
-    </div>
-  );
-}
-
-function LiveLabel({ tail, on }: { tail: Held; on: boolean }) {
-  if (!on) return <>Live tail</>;
-  return (
-    <span className="figures flex items-center gap-1.5">
-      Live tail
-      <span role="status" className="text-ink-3 text-xs">
-        {tail.state === 'connecting' && 'connecting…'}
-        {tail.state === 'closed' && 'ended; reload the page to go on'}
-        {tail.waiting > 0 && 'paused'}
-        {tail.heldBack > 0 && ` ${grouped(tail.heldBack)} held back`}
-      </span>
-    </span>
   );
 }
 
