@@ -6,6 +6,7 @@ import { QueryError } from '#components/trpc/query-error.tsx';
 import { Badge } from '#components/ui/badge.tsx';
 import { LinkButton } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
+import { capital } from '#components/ui/capital.ts';
 import { CopyButton } from '#components/ui/copy.tsx';
 import { type Json, JsonView } from '#components/ui/json-view.tsx';
 import { KeyValueList } from '#components/ui/key-value.tsx';
@@ -156,5 +157,3 @@ function EntryDetail({ id }: { id: string }) {
     </>
   );
 }
-
-const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);

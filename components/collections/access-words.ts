@@ -1,4 +1,5 @@
 import type { inferRouterOutputs } from '@trpc/server';
+import { capital } from '#components/ui/capital.ts';
 import { grouped } from '#components/ui/numbers.ts';
 import type { AppRouter } from '#server/trpc/root.ts';
 
@@ -35,7 +36,7 @@ export function roleMay({ sees, changes, tests, sets_values }: Person): string {
     tests && 'send test calls',
   ].filter((act) => act !== false);
   const text = acts.length === 1 ? `${acts[0]}, and change nothing` : inWords(acts);
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+  return `${capital(text)}.`;
 }
 
 /** What a key can do here. */

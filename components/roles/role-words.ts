@@ -1,3 +1,4 @@
+import { capital } from '#components/ui/capital.ts';
 import type { ListedOperation } from '#server/domain/explorer/schema.ts';
 import {
   type Capability,
@@ -63,10 +64,10 @@ export function familiesOf(operations: readonly ListedOperation[]): readonly Fam
   return [...families].map(([resource, acts]) => ({ title: titleOf(resource), acts })).sort((a, b) => a.title.localeCompare(b.title));
 }
 
-const titleOf = (resource: string) => TITLES[resource] ?? `${resource.charAt(0).toUpperCase()}${resource.slice(1)}s`.replaceAll('_', ' ');
+const titleOf = (resource: string) => TITLES[resource] ?? `${capital(resource)}s`.replaceAll('_', ' ');
 
 /** Who could do what this role may not: the other rows of its list. */
 export const whoMay = (capability: Capability, list: readonly RoleRow[]): readonly string[] =>
   list === MEMBER_ROLE_LIST
-    ? rolesWith(capability).map((role) => role.charAt(0).toUpperCase() + role.slice(1))
+    ? rolesWith(capability).map(capital)
     : list.filter((row) => row.grants(capability) !== 'no').map(({ name }) => name);

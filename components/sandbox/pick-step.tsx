@@ -7,6 +7,7 @@ import { usePath, useScope } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { BulkBar } from '#components/ui/bulk-bar.tsx';
 import { Button, LinkButton } from '#components/ui/button.tsx';
+import { capital } from '#components/ui/capital.ts';
 import { DataTable } from '#components/ui/data-table.tsx';
 import { FilterBar } from '#components/ui/filter-bar.tsx';
 import { grouped } from '#components/ui/numbers.ts';
@@ -21,7 +22,7 @@ import { type Item, isHeldBack, KINDS, spaceWord } from './words.ts';
 /** One that waits is not the same, though nothing would be done about it now. */
 const isSame = (item: Item) => item.action === 'skip' && !isHeldBack(item);
 const TYPES = Object.keys(KINDS) as Item['type'][];
-const heading = (type: Item['type']) => KINDS[type].many.charAt(0).toUpperCase() + KINDS[type].many.slice(1);
+const heading = (type: Item['type']) => capital(KINDS[type].many);
 /** What the address of the page holds beside what was picked. */
 const promoteSearch = {
   q: parseAsString.withDefault(''),

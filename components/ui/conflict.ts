@@ -1,3 +1,5 @@
+import { capital } from './capital.ts';
+
 /** One field that somebody else changed while it was being edited, in the three versions there are of it. */
 export type Difference = {
   field: string;
@@ -44,5 +46,5 @@ export const inWords = (field: string): string => {
     .replace(/_(id|json|sec|ids)$/, '')
     .replaceAll('_', ' ')
     .replace(/\b(?:api|ca|ip|url)\b/g, (short) => short.toUpperCase());
-  return text.charAt(0).toUpperCase() + text.slice(1);
+  return capital(text);
 };

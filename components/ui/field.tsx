@@ -2,6 +2,7 @@
 
 import { CircleAlert } from 'lucide-react';
 import { createContext, type ReactNode, useContext, useId } from 'react';
+import { capital } from './capital.ts';
 import { cn } from './cn.ts';
 
 type FieldWiring = { id: string; describedBy: string | undefined; labelledBy: string; invalid: boolean; required: boolean };
@@ -73,15 +74,13 @@ function FieldError({ id, children }: { id: string; children: ReactNode }) {
       {children && (
         <>
           <CircleAlert aria-hidden className="mt-0.5 size-3.5 shrink-0" />
-          <span className="min-w-0 [overflow-wrap:anywhere]">{typeof children === 'string' ? sentence(children) : children}</span>
+          {/* Schemas speak as the rest of a sentence that starts with the field (`name: is required`). */}
+          <span className="min-w-0 [overflow-wrap:anywhere]">{typeof children === 'string' ? capital(children) : children}</span>
         </>
       )}
     </p>
   );
 }
-
-/** Schemas speak as the rest of a sentence that starts with the field (`name: is required`); alone it starts with a capital. */
-const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 type Wireable = { id?: string | undefined; 'aria-describedby'?: string | undefined; 'aria-invalid'?: unknown; 'aria-required'?: unknown };
 

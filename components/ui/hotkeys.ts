@@ -1,6 +1,7 @@
 'use client';
 
 import { useEffect, useRef, useSyncExternalStore } from 'react';
+import { capital } from './capital.ts';
 
 export type Hotkey = {
   /** `mod+k`, `?`, `shift+x`, or a sequence: `g r`. `mod` is Cmd on a Mac and Ctrl elsewhere. */
@@ -155,8 +156,6 @@ export function ariaKeys(keys: string): string | undefined {
     [...held.reverse().map((one) => (one === 'mod' ? mod : capital(one))), last.length > 1 ? capital(last) : last.toUpperCase()].join('+');
   return held.includes('mod') ? `${spelled('Control')} ${spelled('Meta')}` : spelled('');
 }
-
-const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 
 /** Whether a key belongs to the element that has focus and not to the page. */
 function isTyping(target: EventTarget | null): boolean {
