@@ -53,7 +53,9 @@ export const clientsWhere = (tx: Tx, ctx: Ctx, where: Prisma.clientsWhereInput):
 /** @throws Refusal validation_error for more than one call can look at: counted before they are read */
 export async function routesWhere(tx: Tx, ctx: Ctx, where: Prisma.routesWhereInput): Promise<RouteRow[]> {
   const mine = { ...where, ...own(ctx) };
-  if ((await tx.route_environment_configs.count({ where: { ...own(ctx), route: mine } })) > MOST_CONFIGURATIONS)
+  // By their ids: PostgreSQL takes a workspace for a few rows, and would hold each configuration against each route.
+  const route_id = { in: (await tx.routes.findMany({ where: mine, select: { id: true } })).map(({ id }) => id) };
+  if ((await tx.route_environment_configs.count({ where: { ...own(ctx), route_id } })) > MOST_CONFIGURATIONS)
     throw invalid(
       'items',
       `the routes have more than ${MOST_CONFIGURATIONS.toLocaleString('en')} configurations together: name fewer of them`,
