@@ -40,10 +40,12 @@ try {
   fs.mkdirSync(process.env.DATA_DIR);
   // Every test file is a process: what one has compiled, the others need not compile again.
   process.env.NODE_COMPILE_CACHE = path.join(database.directory, 'compiled');
+  const groupsIn = path.join(database.directory, 'groups');
+  fs.mkdirSync(groupsIn);
   // Beside the node tests, which leave the processor idle now and then; asked for with a name, journeys do not run.
   const building = journeys.length > 0 && !name && nodeFiles.length > 0 ? buildWeb(10) : undefined;
   building?.catch(() => {}); // told below
-  add(await runNodeTests(nodeFiles, { verbose: !all, name: name ? new RegExp(name) : undefined }));
+  add(await runNodeTests(nodeFiles, { verbose: !all, name: name ? new RegExp(name) : undefined, ...(all && { groupsIn }) }));
   if (all) console.log(`Node tests: ${elapsed()}`);
   await building;
   if (all) console.log(`Build: ${elapsed()}`);

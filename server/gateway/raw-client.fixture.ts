@@ -28,12 +28,17 @@ export async function listen(server: Server, path?: string): Promise<number> {
 
 export type Answer = { status: number; head: string; headers: Record<string, string>; body: string };
 
-/** Sends bytes and collects what comes back until the server hangs up or is quiet for `quietMs` after its first byte. */
+/** Sends bytes and collects what comes back until the server hangs up or, once all is sent and something came, is quiet for `quietMs`. */
 export function exchange(port: number, bytes: string | Buffer | readonly (string | Buffer)[], quietMs = 60, pauseMs = 0): Promise<Answer> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');
     const chunks: Buffer[] = [];
     let quiet: NodeJS.Timeout | undefined;
+    let sent = false;
+    const wait = () => {
+      clearTimeout(quiet);
+      if (sent && chunks.length > 0) quiet = setTimeout(done, quietMs);
+    };
     const done = () => {
       clearTimeout(quiet);
       socket.destroy();
@@ -41,8 +46,7 @@ export function exchange(port: number, bytes: string | Buffer | readonly (string
     };
     socket.on('data', (chunk) => {
       chunks.push(chunk);
-      clearTimeout(quiet);
-      quiet = setTimeout(done, quietMs);
+      wait();
     });
     socket.on('error', () => undefined);
     socket.on('close', done);
@@ -52,6 +56,8 @@ export function exchange(port: number, bytes: string | Buffer | readonly (string
         socket.write(part);
         if (pauseMs > 0) await new Promise((next) => setTimeout(next, pauseMs));
       }
+      sent = true;
+      wait();
     });
   });
 }

@@ -8,11 +8,24 @@ import pg from 'pg';
 import { closeDb } from '#server/platform/db.ts';
 import { wipeKeys } from '#server/platform/keys.ts';
 
+type TestDatabase = { url: string; directory: string };
+
 /**
- * A database of this test file's own, copied from the migrated template. Call it at the top of a test file, before anything reads the
- * environment: `await testDatabase()`. Needs TEST_PG_URL and TEST_PG_TEMPLATE, which `npm test` sets.
+ * A database copied from the migrated template. Call it at the top of a test file, before anything reads the environment: `await testDatabase()`.
+ * Files without settings of their own may share a process (`scripts/test-groups.ts`) and then have one together: a test makes its own workspaces and
+ * counts nothing beyond them. Needs TEST_PG_URL and TEST_PG_TEMPLATE, which `npm test` sets.
  */
-export async function testDatabase(settings: Record<string, string> = {}): Promise<{ url: string; directory: string }> {
+export async function testDatabase(settings: Record<string, string> = {}): Promise<TestDatabase> {
+  if (database && Object.keys(settings).length > 0) throw new Error('A file with settings of its own needs a process of its own.');
+  database ??= create(settings);
+  return database;
+}
+let database: Promise<TestDatabase> | undefined;
+
+/** The same for a file whose tests look at all workspaces there are, as jobs do: it shares it with no other. */
+export const ownDatabase = testDatabase;
+
+async function create(settings: Record<string, string>): Promise<TestDatabase> {
   const server = process.env.TEST_PG_URL;
   const template = process.env.TEST_PG_TEMPLATE;
   if (!server || !template) throw new Error('Run tests through `npm test <path>`: it starts the database they need.');

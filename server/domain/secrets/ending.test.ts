@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { db, sql } from '#server/platform/db.ts';
-import { testDatabase } from '#server/testing/database.ts';
+import { ownDatabase } from '#server/testing/database.ts';
 import { joined, mailsTo } from '#server/testing/mailbox.ts';
 import { fresh, made } from '#server/testing/samples.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { tellOfEndingSecrets } from './ending.ts';
 
-await testDatabase();
+await ownDatabase();
 const DAY = 24 * 3_600_000;
 const start = Date.now();
 const day = (n: number) => new Date(start + n * DAY);

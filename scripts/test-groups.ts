@@ -1,0 +1,47 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+// Most of what a short test file costs is its process: 0.7 s of processor time until the service's modules are loaded and a database is there. In a run of
+// everything, files that leave a process as they found it share one.
+
+export type Group = { /** What is run. */ entry: string; files: readonly string[] };
+
+/** What a process has only one of. A file with one of these words runs alone. */
+const ALONE =
+  /process\.(?:env|on|once|off|exit|chdir|emit|kill|stdout|stderr|cwd)|\bmock\b|\b(?:before|after)(?:Each)?\(|testDatabase\([^)]|ownDatabase|quickPasswords|globalThis|\b(?:spawn|fork)\(|concurrency|fixture/;
+const SIZES = { database: 6, plain: 12 };
+
+/** The files as they are run: each alone, or with others in a group, whose entry is written into `folder`. What is over soon comes last. */
+export function groupsOf(files: readonly string[], folder: string): Group[] {
+  const texts = new Map(files.map((file) => [file, fs.readFileSync(file, 'utf8')]));
+  const alone = files.filter((file) => ALONE.test(texts.get(file) ?? ''));
+  const shared = Map.groupBy(
+    files.filter((file) => !alone.includes(file)),
+    (file) => (texts.get(file)?.includes('testDatabase') ? ('database' as const) : ('plain' as const)),
+  );
+  const groups = (kind: keyof typeof SIZES) =>
+    pieces(shared.get(kind) ?? [], SIZES[kind]).map((members, i) => group(members, path.join(folder, `${kind}-${i}.mjs`)));
+  const long = [...groups('database'), ...alone.map((file) => ({ entry: file, files: [file] }))];
+  const place = ({ files: [first = ''] }: Group) => files.indexOf(first);
+  return [...long.sort((a, b) => place(a) - place(b)), ...groups('plain')];
+}
+
+function group(files: readonly string[], entry: string): Group {
+  const urls = files.map((file) => pathToFileURL(path.resolve(file)).href);
+  // No test begins before all files are loaded, which would take its time from it.
+  fs.writeFileSync(
+    entry,
+    `import test from 'node:test';
+const { promise, resolve } = Promise.withResolvers();
+test('all files of the group are loaded', () => promise);
+for (const file of ${JSON.stringify(urls)}) await import(file);
+resolve();
+`,
+  );
+  return { entry, files };
+}
+
+function pieces<T>(list: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(list.length / size) }, (_, i) => list.slice(i * size, (i + 1) * size));
+}
