@@ -39,12 +39,15 @@ export async function closePanel(key: string): Promise<void> {
   const { key: step = '', index = 0, url } = navigation?.currentEntry ?? {};
   const before = navigation?.entries()[index - 1];
   if (opened.has(step) && url && before?.url && isOpenIn(key, url) && samePlaceBut(key, url, before.url)) {
-    const { scrollX, scrollY } = window;
+    navigation?.addEventListener('navigate', stayInPlace, { once: true });
     await navigation?.back().finished?.catch(() => undefined);
-    // The list may have been read on beside the panel: it stays where it is.
-    window.scrollTo(scrollX, scrollY);
   }
   if (isOpenIn(key, window.location.href)) writePanel(key, null, 'replace');
+}
+
+/** The list may have been read on beside its panel: it does not jump to where it stood when that was opened. */
+function stayInPlace(event: NavigateEvent): void {
+  if (event.canIntercept) event.intercept({ scroll: 'manual', focusReset: 'manual' });
 }
 
 /** Firefox before 147 and Safari before 26.2 do not tell what is behind: there a panel that is closed leaves its page twice. */
