@@ -7,7 +7,7 @@ import { groupsOf } from './test-groups.ts';
 export type Counts = { passed: number; failed: number };
 type FileResult = Counts & { started: number; printed: string[] };
 
-/** Runs test files on Node's own runner, each in a process of its own, three at a time; prints one line a file and every failure in full. */
+/** Runs test files on Node's own runner, three processes at a time; prints one line a process and every failure in full. With `groupsIn` files share processes. */
 export async function runNodeTests(
   files: readonly string[],
   options: { verbose: boolean; name?: RegExp | undefined; groupsIn?: string },

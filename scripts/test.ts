@@ -13,7 +13,7 @@ import { startTestDatabase, template } from './test-database.ts';
 // npm test -- --name=promise     only tests whose name matches
 // The last line is `N passed, N failed`, and the exit code is 0 only when nothing failed and something passed.
 //
-// Test files get TEST_PG_URL (the `postgres` database of a throw-away server) and TEST_PG_TEMPLATE (a migrated database): each file
+// Test files get TEST_PG_URL (the `postgres` database of a throw-away server) and TEST_PG_TEMPLATE (a migrated database): each process
 // creates a database of its own from the template, through server/testing/database.ts.
 
 const started = performance.now();
