@@ -107,9 +107,12 @@ test('pages are pinned and groups folded and moved, by keyboard too; another bro
   await signIn(other, person, slug);
   const links = other.getByRole('navigation', { name: 'Pages' }).getByRole('link');
   await expect(links).toHaveText(['Audit', 'Logs', 'Home', 'API keys', 'API explorer', 'Quickstart', /Routes/, ...Array(6).fill(/./)]);
-  await other.keyboard.press('Control+k');
   const options = other.getByRole('dialog', { name: 'Command palette' }).getByRole('option');
-  await expect(options.nth(0)).toHaveText(/^Audit/);
+  // The rail is drawn by the server: it stands there before the page hears keys.
+  await expect(async () => {
+    await other.keyboard.press('Control+k');
+    await expect(options.nth(0)).toHaveText(/^Audit/, { timeout: 1_000 });
+  }).toPass();
   await expect(options.nth(1)).toHaveText(/^Logs/);
   // What is open is shown although its group is folded.
   await other.goto(`/${slug}/settings/usage`);
