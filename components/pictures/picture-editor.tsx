@@ -3,6 +3,7 @@ import { ImageUp, Trash2 } from 'lucide-react';
 import { useEffect, useEffectEvent, useRef, useState } from 'react';
 import { usePersonCall } from '#components/me/person-calls.ts';
 import { MutationError } from '#components/trpc/query-error.tsx';
+import { refusalOf } from '#components/trpc/refusal.ts';
 import { Button } from '#components/ui/button.tsx';
 import { cn } from '#components/ui/cn.ts';
 import { fitting } from './fitting.ts';
@@ -33,8 +34,10 @@ export function PictureEditor({ noun, picture, onUse, forbidden, sent, onSent }:
   const use = useMutation({
     mutationFn: onUse,
     onSuccess: () => onSent(undefined),
-    // It was used or has expired: only another one can help.
-    onError: () => onSent(undefined),
+    onError: (error) => {
+      // It was used or has expired: only another one can help. After a lost connection the same one is tried again.
+      if (UNUSABLE.has(refusalOf(error).code)) onSent(undefined);
+    },
   });
   const closed = Boolean(forbidden) || upload.isPending || use.isPending;
   const take = (files: FileList | undefined | null) => {
@@ -90,6 +93,7 @@ export function PictureEditor({ noun, picture, onUse, forbidden, sent, onSent }:
   );
 }
 
+const UNUSABLE = new Set(['validation_error', 'invalid']);
 const HINT = 'PNG, JPEG or WebP; drop or paste one on this page. It is cropped to a square, and nothing but its pixels is kept.';
 
 /** Files that are dropped or pasted anywhere on the page; true while some are held over it. */
