@@ -2,10 +2,9 @@ import path from 'node:path';
 import { run } from 'node:test';
 import { inspect } from 'node:util';
 import { root } from './command.ts';
-import { groupsOf } from './test-groups.ts';
+import { GATE, groupsOf } from './test-groups.ts';
 
 export type Counts = { passed: number; failed: number };
-type FileResult = Counts & { started: number; printed: string[] };
 
 /** Runs test files on Node's own runner, three processes at a time; prints one line a process and every failure in full. With `groupsIn` files share processes. */
 export async function runNodeTests(
@@ -14,13 +13,8 @@ export async function runNodeTests(
 ): Promise<Counts> {
   const totals: Counts = { passed: 0, failed: 0 };
   if (files.length === 0) return totals;
-  const results = new Map<string, FileResult>();
-  const resultOf = (file: string | undefined) => {
-    const name = path.relative(root, file ?? '');
-    const known = results.get(name) ?? { passed: 0, failed: 0, started: performance.now(), printed: [] };
-    results.set(name, known);
-    return known;
-  };
+  const printed = new Map<string, string[]>();
+  const gated = new Set<string>();
   const ordered = longestFirst(files);
   const groups = options.groupsIn ? groupsOf(ordered, options.groupsIn) : ordered.map((file) => ({ entry: file, files: [file] }));
   const stream = run({
@@ -34,8 +28,9 @@ export async function runNodeTests(
   for await (const { type, data } of stream) {
     if (type === 'test:stdout' || type === 'test:stderr') {
       if (options.verbose) process.stdout.write(data.message);
-      else resultOf(data.file).printed.push(data.message);
+      else printed.set(data.file ?? '', [...(printed.get(data.file ?? '') ?? []), data.message]);
     } else if (type === 'test:pass' || type === 'test:fail') {
+      if (type === 'test:pass' && data.name === GATE) gated.add(data.file ?? '');
       const skipped = data.skip !== undefined || data.todo !== undefined;
       if (type === 'test:fail' && !skipped)
         console.log(`FAILED ${data.name}\n       ${where(data)}\n${indented(reason(data.details.error))}`);
@@ -44,14 +39,13 @@ export async function runNodeTests(
     } else if (type === 'test:summary') {
       const counts: Counts = { passed: data.counts.passed, failed: data.counts.failed + data.counts.cancelled };
       if (data.file) {
-        const { files: members = [] } = groups.find(({ entry }) => path.resolve(entry) === data.file) ?? {};
-        if (path.resolve(members[0] ?? '') !== data.file) counts.passed--; // the test that is none of ours, which waits until a group is loaded
-        Object.assign(resultOf(data.file), counts);
+        if (gated.has(data.file)) counts.passed--; // it is none of ours
+        const members = groups.find(({ entry }) => path.resolve(entry) === data.file)?.files ?? [];
         report(
           members.map((file) => path.relative(root, path.resolve(file))).join(', '),
           counts,
           data.duration_ms,
-          resultOf(data.file).printed,
+          printed.get(data.file) ?? [],
         );
         totals.passed += counts.passed; // the runner's own total counts a file without a test as one that passed
       } else totals.failed = counts.failed;

@@ -10,6 +10,8 @@ export type Group = { /** What is run. */ entry: string; files: readonly string[
 /** What a process has only one of. A file with one of these words runs alone. */
 const ALONE =
   /process\.(?:env|on|once|off|exit|chdir|emit|kill|stdout|stderr|cwd)|\bmock\b|\b(?:before|after)(?:Each)?\(|testDatabase\([^)]|ownDatabase|quickPasswords|globalThis|\b(?:spawn|fork)\(|concurrency|fixture/;
+/** Lets the tests of a group begin when all of its files are loaded, which would take its time from them. */
+export const GATE = 'all files of the group are loaded';
 const SIZES = { database: 6, plain: 12 };
 
 /** The files as they are run: each alone, or with others in a group, whose entry is written into `folder`. What is over soon comes last. */
@@ -29,12 +31,11 @@ export function groupsOf(files: readonly string[], folder: string): Group[] {
 
 function group(files: readonly string[], entry: string): Group {
   const urls = files.map((file) => pathToFileURL(path.resolve(file)).href);
-  // No test begins before all files are loaded, which would take its time from it.
   fs.writeFileSync(
     entry,
     `import test from 'node:test';
 const { promise, resolve } = Promise.withResolvers();
-test('all files of the group are loaded', () => promise);
+test(${JSON.stringify(GATE)}, () => promise);
 for (const file of ${JSON.stringify(urls)}) await import(file);
 resolve();
 `,

@@ -38,7 +38,7 @@ try {
   process.env.TEST_PG_TEMPLATE = template;
   process.env.DATA_DIR = path.join(database.directory, 'app');
   fs.mkdirSync(process.env.DATA_DIR);
-  // Every test file is a process: what one has compiled, the others need not compile again.
+  // Tests run in many processes: what one has compiled, the others need not compile again.
   process.env.NODE_COMPILE_CACHE = path.join(database.directory, 'compiled');
   const groupsIn = path.join(database.directory, 'groups');
   fs.mkdirSync(groupsIn);

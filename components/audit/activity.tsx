@@ -6,32 +6,12 @@ import { DataTable } from '#components/ui/data-table.tsx';
 import { LoadMore } from '#components/ui/pagination.tsx';
 import { usePanel } from '#components/ui/panel.ts';
 import { EmptyState } from '#components/ui/states.tsx';
-import { columnsFor } from '#components/ui/table-columns.ts';
-import { Time } from '#components/ui/time.tsx';
-import { addressIn } from '#server/domain/request-logs/country.shared.ts';
 import { EntryPanel } from './entry-panel.tsx';
-import { Sentence } from './sentence.tsx';
+import { address, what, when } from './timeline-columns.tsx';
 import { useEntries } from './use-entries.ts';
-import { type Entry, lineOf } from './words.ts';
+import { lineOf } from './words.ts';
 
-const column = columnsFor<Entry>();
-const columns = [
-  column.display({ id: 'what', header: 'What', cell: ({ row }) => <Sentence entry={row.original} /> }),
-  column.accessor('created_at', {
-    header: 'When',
-    meta: { align: 'right', width: '9rem' },
-    cell: ({ getValue }) => <Time value={getValue()} />,
-  }),
-  column.accessor('ip_address', {
-    header: 'Address',
-    meta: { hideBelow: 'md', width: '10rem' },
-    cell: ({ row: { original } }) => (
-      <span suppressHydrationWarning className="font-mono text-xs">
-        {addressIn(original.ip_address, original.ip_country) ?? '—'}
-      </span>
-    ),
-  }),
-];
+const columns = [what, when, address('md')];
 
 /** The Activity tab of a resource: the audit log about it. `entry` in the address opens one. */
 export function Activity({

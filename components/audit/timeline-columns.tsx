@@ -6,9 +6,28 @@ import { Sentence } from './sentence.tsx';
 import type { Entry } from './words.ts';
 
 const column = columnsFor<Entry>();
+
+export const what = column.display({ id: 'what', header: 'What', cell: ({ row }) => <Sentence entry={row.original} /> });
+export const when = column.accessor('created_at', {
+  header: 'When',
+  meta: { align: 'right', width: '9rem' },
+  cell: ({ getValue }) => <Time value={getValue()} />,
+});
+/** With the country it is in, where that is known. */
+export const address = (hideBelow: 'md' | 'lg') =>
+  column.accessor('ip_address', {
+    header: 'Address',
+    meta: { hideBelow, width: '11rem' },
+    cell: ({ row: { original } }) => (
+      <span suppressHydrationWarning className="font-mono text-ink-2 text-xs">
+        {addressIn(original.ip_address, original.ip_country) ?? '—'}
+      </span>
+    ),
+  });
+
 /** The columns of the timeline. */
 export const timelineColumns = [
-  column.display({ id: 'what', header: 'What', cell: ({ row }) => <Sentence entry={row.original} /> }),
+  what,
   column.display({
     id: 'marks',
     header: <span className="sr-only">Marks</span>,
@@ -20,18 +39,6 @@ export const timelineColumns = [
       </span>
     ),
   }),
-  column.accessor('created_at', {
-    header: 'When',
-    meta: { align: 'right', width: '9rem' },
-    cell: ({ getValue }) => <Time value={getValue()} />,
-  }),
-  column.accessor('ip_address', {
-    header: 'Address',
-    meta: { hideBelow: 'lg', width: '11rem' },
-    cell: ({ row: { original } }) => (
-      <span suppressHydrationWarning className="font-mono text-ink-2 text-xs">
-        {addressIn(original.ip_address, original.ip_country) ?? '—'}
-      </span>
-    ),
-  }),
+  when,
+  address('lg'),
 ];

@@ -44,7 +44,7 @@ export async function measureProxy(bench: Bench): Promise<Row[]> {
 async function smallGets({ proxies: all, directory, databasePids }: Bench) {
   const proxies = new Map([...all].filter(([name]) => name !== 'tuned nginx')); // nothing of a small call needs its buffers
   const shape: Shape = { connections: 32, seconds: 4 };
-  // A process that has just begun still compiles: it is a fifth dearer for its first hundred thousand calls.
+  // A process that has just begun still compiles: ours was up to a quarter dearer for its first two hundred thousand calls.
   for (const proxy of proxies.values()) await measure(proxy, '/small', { ...shape, seconds: 10 }, directory);
   const small = new Map<Contender['name'], Measured[]>();
   const database: number[] = [];

@@ -8,7 +8,7 @@ import { sql } from '#server/platform/db.ts';
 import { knownCountries, placeIn } from '#server/platform/places.fixture.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { made } from '#server/testing/samples.ts';
-import { keyActor, workspace } from '#server/testing/workspace.ts';
+import { keyActor, type Workspace, workspace } from '#server/testing/workspace.ts';
 import { BrowsedLogs, BrowseLogs, ExportLogs, LogDetail, LogFacetsQuery } from './browse.schema.ts';
 import { asView, browseLogs, inspectLog } from './browse.ts';
 import { call } from './call.fixture.ts';
@@ -94,6 +94,14 @@ test('figures tell where calls came from, of a client or a route alone too, and 
   assert.deepEqual(await stats((await workspace()).live), { calls: [], of_newest: 0, is_capped: false });
 });
 
+/** Request ids of the exported calls from a country, `most` looked up at once. */
+async function exportedFrom(w: Workspace, country: string, most?: number): Promise<string[]> {
+  const owner = { ...w.member('owner'), plan: 'pro' as const, now: new Date() };
+  const file = await textOf(await exportLogs(owner, ExportLogs.parse({ format: 'ndjson', country }), most));
+  const lines = file.trimEnd().split('\n');
+  return lines.map((line) => (JSON.parse(line) as LogRow).request_id).sort();
+}
+
 test('a country finds the calls whose address is there today and no others, with every other filter, in the list, the counts and the export', async () => {
   const w = await workspace({ plan: 'pro' });
   const from = (src_ip: string | null, over: Partial<LogRow> = {}) => call(w.live, { src_ip, ...over });
@@ -122,16 +130,7 @@ test('a country finds the calls whose address is there today and no others, with
     { value: 'GB', count: 1 },
   ]);
   assert.deepEqual([facets.total, facets.status_class], [1, [{ value: '2xx', count: 1 }]]);
-  const owner = { ...w.member('owner'), plan: 'pro' as const, now: new Date() };
-  const file = await textOf(await exportLogs(owner, ExportLogs.parse({ format: 'ndjson', country: 'DE' })));
-  assert.deepEqual(
-    file
-      .trimEnd()
-      .split('\n')
-      .map((line) => (JSON.parse(line) as LogRow).request_id)
-      .sort(),
-    ids(berlin, mapped),
-  );
+  assert.deepEqual(await exportedFrom(w, 'DE'), ids(berlin, mapped));
   for (const country of ['', 'D', 'DEU', "D'", '%%']) assert.ok(!BrowseLogs.safeParse({ country }).success, country);
 });
 
@@ -161,16 +160,7 @@ test('a country is sought among so many calls at a time: the list says how far i
   assert.deepEqual([ends.length, ends.at(-1)], [7, null], 'six stretches of two, and nothing behind them');
   const slowest = await browseLogs({ ...w.live, now: new Date() }, BrowseLogs.parse({ country: 'GB', sort: 'latency_ms' }), 2);
   assert.deepEqual([slowest.next, slowest.looked_back_to !== null], [null, true]);
-  const owner = { ...w.member('owner'), plan: 'pro' as const, now: new Date() };
-  const file = await textOf(await exportLogs(owner, ExportLogs.parse({ format: 'ndjson', country: 'GB' }), 2));
-  assert.deepEqual(
-    file
-      .trimEnd()
-      .split('\n')
-      .map((line) => (JSON.parse(line) as LogRow).request_id)
-      .sort(),
-    wanted.toSorted(),
-  );
+  assert.deepEqual(await exportedFrom(w, 'GB', 2), wanted.toSorted());
 });
 
 test('who may not see who called is told no country: not of a row, not in the figures, not by a filter, not live', async () => {

@@ -35,7 +35,7 @@ export function limitsOf({ routeVerdict: route, tenantVerdict: tenant, monthly }
 export const cameToLimits = (trace: Trace | TraceText | null): boolean =>
   trace !== null && ('text' in trace ? trace.pastLimits : trace.phases_ms?.limit !== undefined);
 
-/** The trace of a call as JSON, at a quarter of what `JSON.stringify` costs: every name in it is a token (RFC 9110 §5.6.2), in which nothing needs escaping. */
+/** The trace of a call as JSON, at less than half of what `JSON.stringify` costs: every name in it is a token (RFC 9110 §5.6.2), in which nothing needs escaping. */
 export function traceText(call: Traced): TraceText {
   const { laps, phase } = call;
   let phases = '';
