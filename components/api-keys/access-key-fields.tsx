@@ -4,50 +4,44 @@ import { z } from 'zod';
 import { familiesOf } from '#components/roles/role-words.ts';
 import { useListedOperations } from '#components/trpc/listed-operations.ts';
 import { MultiCombobox } from '#components/ui/combobox.tsx';
-import { DateTimeInput } from '#components/ui/date-time-input.tsx';
 import { Field } from '#components/ui/field.tsx';
 import { fieldError, type ZodForm } from '#components/ui/form.tsx';
 import type { SelectOption } from '#components/ui/select.tsx';
 import { keyCapabilities, scopeCapabilities } from '#server/domain/roles/catalogue.shared.ts';
 
 /** What only access keys have, as it is chosen. No scope: all that the roles allow. */
-export const accessKeyFields = { expires_at: z.string().nullable(), scopes: z.array(z.string()) };
+export const accessKeyFields = { scopes: z.array(z.string()) };
 const Fields = z.object({ ...accessKeyFields, role_ids: z.array(z.string()) });
 type Values = z.input<typeof Fields>;
 
-/** When an access key ends by itself, and the scopes it is narrowed to. */
+/** The scopes an access key is narrowed to. */
 export function AccessKeyFields<T extends Values>({ form: given, narrowed }: { form: ZodForm<T, T>; narrowed?: boolean }) {
   // The fields below exist in every form this is given to; the generic form's own paths cannot say so.
   const form = given as unknown as ZodForm<Values>;
-  const { expires_at, scopes, role_ids } = form.watch();
+  const { scopes, role_ids } = form.watch();
   const operations = useListedOperations();
   const held = keyCapabilities(role_ids);
   const idle = scopes.filter((scope) => ![...scopeCapabilities([scope])].some((capability) => held.has(capability)));
   return (
-    <>
-      <Field label="Expires" optional error={fieldError(form, 'expires_at')} hint="Between one hour and five years from now.">
-        <DateTimeInput value={expires_at} onChange={(at) => form.setValue('expires_at', at, { shouldDirty: true })} />
-      </Field>
-      <Field
-        label="Scopes"
-        optional={!narrowed}
-        error={fieldError(form, 'scopes')}
-        hint={
-          narrowed
-            ? 'What the key may do of what its roles allow. It stays narrowed: for all that they allow, make another key.'
-            : 'What the key may do of what its roles allow. Without a scope: all of it.'
-        }
-      >
-        <MultiCombobox
-          values={scopes}
-          onValuesChange={(next) => form.setValue('scopes', next, { shouldDirty: true })}
-          options={scopeOptions(operations.data ?? [])}
-          loading={operations.isPending}
-          placeholder={scopes.length > 0 ? 'Add a scope…' : 'All that the roles allow'}
-        />
-        {idle.length > 0 && <p className="text-warn-ink text-xs">The chosen roles allow nothing of {idle.join(', ')}.</p>}
-      </Field>
-    </>
+    <Field
+      label="Scopes"
+      optional={!narrowed}
+      error={fieldError(form, 'scopes')}
+      hint={
+        narrowed
+          ? 'What the key may do of what its roles allow. It stays narrowed: for all that they allow, make another key.'
+          : 'What the key may do of what its roles allow. Without a scope: all of it.'
+      }
+    >
+      <MultiCombobox
+        values={scopes}
+        onValuesChange={(next) => form.setValue('scopes', next, { shouldDirty: true })}
+        options={scopeOptions(operations.data ?? [])}
+        loading={operations.isPending}
+        placeholder={scopes.length > 0 ? 'Add a scope…' : 'All that the roles allow'}
+      />
+      {idle.length > 0 && <p className="text-warn-ink text-xs">The chosen roles allow nothing of {idle.join(', ')}.</p>}
+    </Field>
   );
 }
 

@@ -3,13 +3,13 @@ import test from 'node:test';
 import { adviceOf } from './advice.ts';
 import { roleName } from './key-words.ts';
 
-test('each purpose is answered with the narrowest role that serves it, and only Live has keys that end by themselves', () => {
+test('each purpose is answered with the narrowest role that serves it, and a key that should expire gets a date in Live and in Test', () => {
   const told = (...of: Parameters<typeof adviceOf>) => {
-    const { role_ids, key_type } = adviceOf(...of);
-    return [...role_ids.map(roleName), key_type];
+    const { role_ids, expires_in_days } = adviceOf(...of);
+    return [...role_ids.map(roleName), expires_in_days];
   };
-  assert.deepEqual(told('call', 'fixed', false, 'live'), ['Invoke', 'standard']);
-  assert.deepEqual(told('build', 'anywhere', true, 'live'), ['Editor', 'access_key']);
-  assert.deepEqual(told('watch', 'anywhere', true, 'test'), ['Read-only', 'standard']);
+  assert.deepEqual(told('call', 'fixed', false, 'live'), ['Invoke', null]);
+  assert.deepEqual(told('build', 'anywhere', true, 'live'), ['Editor', 90]);
+  assert.deepEqual(told('watch', 'anywhere', true, 'test'), ['Read-only', 90]);
   assert.match(adviceOf('call', 'fixed', false, 'live').reasons.join(' '), /Allowed addresses/);
 });

@@ -2,7 +2,10 @@ import { KEY_ROLES } from '#server/domain/roles/catalogue.shared.ts';
 
 export type Purpose = 'call' | 'build' | 'watch';
 export type Where = 'fixed' | 'anywhere';
-export type Advice = { title: string; role_ids: string[]; key_type: 'standard' | 'access_key'; reasons: string[] };
+/** `expires_in_days` is null for a key that never expires. */
+export type Advice = { title: string; role_ids: string[]; expires_in_days: number | null; reasons: string[] };
+
+const EXPIRY_DAYS = 90;
 
 const ROLE = { call: 'Key - Invoke', build: 'Key - Editor', watch: 'Key - Read-only' } as const;
 const WHY = {
@@ -11,20 +14,18 @@ const WHY = {
   watch: 'It reads configuration and metadata and calls nothing.',
 } as const;
 
-/** Which key serves a purpose best: the narrowest role, the address rule, and whether it can end by itself in this space. */
+/** Which key serves a purpose best: the narrowest role, the address rule, and an expiry if it should have one. */
 export function adviceOf(purpose: Purpose, where: Where, ends: boolean, space: 'live' | 'test'): Advice {
-  const access = ends && space === 'live';
   return {
-    title: access ? 'An access key' : space === 'test' ? 'A test key' : 'A standard key',
+    title: space === 'test' ? 'A test key' : 'A standard key',
     role_ids: KEY_ROLES.filter((role) => role.name === ROLE[purpose]).map((role) => role.id),
-    key_type: access ? 'access_key' : 'standard',
+    expires_in_days: ends ? EXPIRY_DAYS : null,
     reasons: [
       WHY[purpose],
       where === 'fixed'
         ? 'Put its address under Allowed addresses: from anywhere else it is refused.'
         : 'Its address changes, so leave Allowed addresses empty and set a rate limit instead.',
-      ...(access ? ['Access keys take an expiry date; they need a plan that has them.'] : []),
-      ...(ends && !access ? ['Test keys have no date; revoke it when it is done.'] : []),
+      ...(ends ? [`It expires in ${EXPIRY_DAYS} days. You can choose another date below.`] : []),
     ],
   };
 }

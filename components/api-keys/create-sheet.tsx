@@ -82,7 +82,7 @@ function CreateForm({ onClose, onCreated }: { onClose: () => void; onCreated: Pr
       ...input,
       ...(rate_limit_requests === null ? {} : { rate_limit_requests, rate_limit_window_sec }),
       ...(space === 'live' ? { key_type: value.key_type } : {}),
-      ...(value.key_type === 'access_key' && value.expires_at ? { expires_at: value.expires_at } : {}),
+      ...(value.expires_at ? { expires_at: value.expires_at } : {}),
       ...(value.key_type === 'access_key' && value.scopes.length > 0 ? { scopes: value.scopes } : {}),
     };
   };
@@ -92,9 +92,10 @@ function CreateForm({ onClose, onCreated }: { onClose: () => void; onCreated: Pr
     <Form form={form} onSubmit={submit} refusal={refusal} className="grow">
       {panel}
       <ThreeQuestions
-        onAdvice={({ role_ids, key_type }) => {
+        onAdvice={({ role_ids, expires_in_days }) => {
           form.setValue('role_ids', role_ids, { shouldDirty: true });
-          if (key_type === 'standard' || !accessReason) form.setValue('key_type', key_type);
+          const end = expires_in_days === null ? null : new Date(Date.now() + expires_in_days * 86_400_000).toISOString();
+          form.setValue('expires_at', end, { shouldDirty: true });
         }}
       />
       <KeyFields form={form}>
@@ -105,11 +106,11 @@ function CreateForm({ onClose, onCreated }: { onClose: () => void; onCreated: Pr
               value={type}
               onValueChange={(next) => form.setValue('key_type', next)}
               options={[
-                { value: 'standard', title: 'Standard', description: 'For most programs. Ends when it is revoked.' },
+                { value: 'standard', title: 'Standard', description: 'For most programs.' },
                 {
                   value: 'access_key',
                   title: 'Access key',
-                  description: 'May expire by itself and be narrowed to scopes.',
+                  description: 'Can be narrowed to scopes.',
                   ...(accessReason ? { disabledReason: accessReason } : {}),
                 },
               ]}

@@ -34,7 +34,7 @@ const LABELS = {
   scopes: 'Scopes',
 };
 
-/** Changes a key that works: its name, roles, limit and addresses, and of an access key its end and scopes. */
+/** Changes a key that works: its name, roles, expiry, limit and addresses, and the scopes of an access key. */
 export function EditForm({ apiKey, onDone }: { apiKey: Key; onDone: () => void }) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
@@ -55,7 +55,7 @@ export function EditForm({ apiKey, onDone }: { apiKey: Key; onDone: () => void }
   const inputOf = (value: z.output<typeof Edited>) => ({
     ...keyInput(value),
     // An end that is near may stand, but not be set again.
-    ...(access && value.expires_at !== apiKey.expires_at ? { expires_at: value.expires_at } : {}),
+    ...(value.expires_at !== apiKey.expires_at ? { expires_at: value.expires_at } : {}),
     ...(access && (narrowed || value.scopes.length > 0) ? { scopes: value.scopes } : {}),
   });
   const dirty = form.formState.isDirty;

@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import { z } from 'zod';
 import { AddressNote, addressProblem } from '#components/clients/address-note.tsx';
 import { listOf } from '#components/secrets/words.ts';
+import { DateTimeInput } from '#components/ui/date-time-input.tsx';
 import { Field } from '#components/ui/field.tsx';
 import { fieldError, type ZodForm } from '#components/ui/form.tsx';
 import { Input, Textarea } from '#components/ui/input.tsx';
@@ -29,11 +30,12 @@ export const keyFields = {
     const problem = addressProblem(listOf(text));
     if (problem) context.addIssue({ code: 'custom', message: problem });
   }),
+  expires_at: z.string().nullable(),
 };
 const Fields = z.object(keyFields);
 export type KeyFieldValues = z.input<typeof Fields>;
 
-/** The typed fields as the endpoints take them. */
+/** The typed fields as the endpoints take them; the expiry differs between create and edit. */
 export const keyInput = (value: z.output<typeof Fields>) => ({
   name: value.name,
   role_ids: value.role_ids,
@@ -49,7 +51,7 @@ const WINDOWS = [
   { value: '86400', label: 'per day' },
 ];
 
-/** Name, roles, limit and addresses of a key. The form that holds them may have more fields. */
+/** Name, roles, expiry, limit and addresses of a key. The form that holds them may have more fields. */
 export function KeyFields<T extends KeyFieldValues>({ form: given, children }: { form: ZodForm<T, T>; children?: ReactNode }) {
   // The fields below exist in every form this is given to; the generic form's own paths cannot say so.
   const form = given as unknown as ZodForm<KeyFieldValues>;
@@ -68,6 +70,14 @@ export function KeyFields<T extends KeyFieldValues>({ form: given, children }: {
         onChange={(roles) => form.setValue('role_ids', roles, { shouldDirty: true })}
         error={fieldError(form, 'role_ids')}
       />
+      <Field
+        label="Expires"
+        optional
+        error={fieldError(form, 'expires_at')}
+        hint="Between 1 hour and 5 years from now. Leave empty for a key that never expires."
+      >
+        <DateTimeInput value={values.expires_at} onChange={(at) => form.setValue('expires_at', at, { shouldDirty: true })} />
+      </Field>
       <Field label="Rate limit" optional error={fieldError(form, 'rate_limit_requests')}>
         <div className="grid grid-cols-[minmax(0,1fr)_minmax(0,10rem)] gap-2">
           <Input inputMode="numeric" placeholder="unlimited" {...form.register('rate_limit_requests')} />

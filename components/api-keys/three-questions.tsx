@@ -7,10 +7,10 @@ import { RadioCards } from '#components/ui/choices.tsx';
 import { Field } from '#components/ui/field.tsx';
 import { textLink } from '#components/ui/layout.tsx';
 import { Link } from '#components/ui/link.tsx';
-import { adviceOf, type Purpose, type Where } from './advice.ts';
+import { type Advice, adviceOf, type Purpose, type Where } from './advice.ts';
 import { roleName } from './key-words.ts';
 
-type Props = { onAdvice: (advice: { role_ids: string[]; key_type: 'standard' | 'access_key' }) => void };
+type Props = { onAdvice: (advice: Advice) => void };
 
 /** For whoever does not know the words yet: what for, from where, for how long. The answer fills in the form below. */
 export function ThreeQuestions({ onAdvice }: Props) {

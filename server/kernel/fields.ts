@@ -75,6 +75,17 @@ export const atLeastOne = <T extends z.ZodObject>(schema: T, except: readonly st
     })
     .meta({ minProperties: 1 });
 
+/** At most one of these fields is given; adds the rule to the schema's JSON Schema as well. */
+export const atMostOne = <T extends z.ZodObject>(schema: T, fields: readonly string[]) =>
+  schema
+    .refine((v) => fields.filter((name) => (v as Record<string, unknown>)[name] !== undefined).length <= 1, {
+      message: `send at most one of ${fields.join(', ')}`,
+      path: ['body'],
+    })
+    .meta({ ...schema.meta(), not: { anyOf: pairsOf(fields).map((pair) => ({ required: pair })) } });
+
+const pairsOf = (names: readonly string[]) => names.flatMap((a, i) => names.slice(i + 1).map((b) => [a, b]));
+
 /** A path parameter: any text of any length; a value that names nothing is simply not found (interface rule 01 §3.7). */
 export const pathId = () => z.string();
 

@@ -180,7 +180,7 @@ test('a key with an end, an address list or a limit gives neither itself nor ano
       { rate_limit_requests: 101, rate_limit_window_sec: 3_600 },
     ])
       await escalates('PATCH', `/api-keys/${row.id}`, change);
-  await escalates('POST', '/api-keys', { name: 'never ends' });
+  await escalates('POST', '/api-keys', { name: 'never ends', never_expires: true });
   await escalates('POST', '/api-keys', { name: 'ends later', key_type: 'access_key', expires_at: later });
   await escalates('POST', '/api-keys', { name: 'from anywhere', key_type: 'access_key', ip_allowlist: [] });
   await escalates('POST', `/api-keys/${equal.row.id}/rotate`, {});
@@ -201,7 +201,12 @@ test('a key that is being replaced makes no key that outlives it: who stole it h
     ['POST', '/api-keys'],
     ['POST', `/api-keys/${stolen.row.id}/rotate`],
   ] as const) {
-    const answer = await call(method, path, { key: stolen.text, body: path.endsWith('rotate') ? {} : { name: 'heir' } });
+    const answer = await call(method, path, {
+      key: stolen.text,
+      body: path.endsWith('rotate') ? {} : { name: 'heir', never_expires: true },
+    });
     assert.equal(answer.body.error?.type, 'privilege_escalation', path);
   }
+  const heir = await call('POST', '/api-keys', { key: stolen.text, body: { name: 'heir' } });
+  assert.equal(heir.body.data.expires_at, stolen.row.revoke_at?.toISOString());
 });

@@ -108,7 +108,7 @@ test('the owner of an access key hears 14 and 3 days before its end and at its e
   assert.equal(await at(41), 4);
   const entry = await db().audit_logs.findFirstOrThrow({ where: { tenant_id: w.tenant.id, action: 'disable', resource_id: id } });
   assert.equal((entry.details as { reason: string }).reason, 'expired');
-  assert.equal((await mailsTo(owner)).at(-1)?.subject, `An access key of ${w.tenant.name} has expired`);
+  assert.equal((await mailsTo(owner)).at(-1)?.subject, `An API key in ${w.tenant.name} has expired`);
 });
 
 test('a workspace reaches the Owners of no other workspace, whatever it asks the database', async () => {

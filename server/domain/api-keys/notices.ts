@@ -6,7 +6,7 @@ import type { Db, Tx } from '#server/kernel/database.ts';
 import { env } from '#server/platform/env.ts';
 
 const DAY = 24 * 3_600_000;
-/** Days ahead of its end at which an access key is mailed about; the mail of its end itself belongs to the job that disables it. */
+/** Days ahead of its end at which a key is mailed about; the mail of its end itself belongs to the job that disables it. */
 const AHEAD = [14, 3] as const;
 /** A key in a loop must not fill anybody's mailbox; the audit log has every key. */
 const MADE_AN_HOUR = 20;
@@ -44,7 +44,7 @@ export async function tellOfEnd(tx: Tx, key: Ending, days: number, now: Date): P
   await postTeamMails(tx, { tenant_id: key.tenant_id, kind: 'api_key_ending', letter, now });
 }
 
-/** Tells of access keys that end within 14 and within 3 days, each once; called by the worker each hour. @returns keys told of */
+/** Tells of keys that end within 14 and within 3 days, each once; called by the worker each hour. @returns keys told of */
 export async function tellOfEndingKeys(db: Db, now: Date): Promise<number> {
   const rows = await db.api_keys.findMany({
     where: { active: true, revoke_at: null, expires_at: { gt: now, lte: new Date(now.getTime() + AHEAD[0] * DAY) } },

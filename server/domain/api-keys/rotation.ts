@@ -9,10 +9,11 @@ import { insertKey, recentSignIn } from './minting.ts';
 import { tellOfNewKey } from './notices.ts';
 import { doer } from './revocation.ts';
 import type { RotateApiKey } from './schema.ts';
+import { expiry } from './settings.ts';
 import { hasEnded, lockedKey } from './store.ts';
 
 /**
- * A new key with the old one's grants; the old one works on until it is revoked or its time comes (interface rule 00, API key lifecycle). With
+ * A new key with the old one's grants, and its expiry unless another is asked for; the old one works on until it is revoked or its time comes (interface rule 00, API key lifecycle). With
  * revoke_old_after_sec 0 the old one makes room for the new one: at the plan's limit a leaked key can still be replaced.
  */
 export async function rotateApiKey(ctx: Ctx, input: z.output<typeof RotateApiKey>) {
@@ -23,7 +24,9 @@ export async function rotateApiKey(ctx: Ctx, input: z.output<typeof RotateApiKey
     if (hasEnded(current, ctx.now)) throw new Refusal('conflict', 'The key is revoked already or has expired.');
     if (current.key_type === 'access_key') requireFeature(ctx, 'access_key');
     await coveredGrants(ctx, current.role_ids, current.scoped ? current.scopes : null);
-    withinBounds(await callersBounds(tx, ctx), current);
+    const asked = expiry(ctx, input);
+    const expires_at = asked === undefined ? current.expires_at : asked;
+    withinBounds(await callersBounds(tx, ctx), { ...current, expires_at });
     if (input.revoke_old_after_sec === 0)
       await tx.api_keys.update({
         where: { id: current.id, ...own(ctx) },
@@ -35,7 +38,7 @@ export async function rotateApiKey(ctx: Ctx, input: z.output<typeof RotateApiKey
       access: current.key_type === 'access_key',
       role_ids: current.role_ids,
       scopes: current.scoped ? current.scopes : null,
-      expires_at: current.expires_at,
+      expires_at,
       ip_allowlist: current.ip_allowlist,
       rate_limit_requests: current.rate_limit_requests,
       rate_limit_window_sec: current.rate_limit_window_sec,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { atLeastOne, flag, isoTime, label, pathId, shownOnce, time } from '#server/kernel/fields.ts';
+import { atLeastOne, atMostOne, flag, isoTime, label, pathId, shownOnce, time } from '#server/kernel/fields.ts';
 import { listQuery } from '#server/kernel/page.ts';
 
 /** An API key as lists and details show it (interface rule 20 §1.4). The key itself is never among the fields. */
@@ -58,35 +58,52 @@ const addresses = z.array(z.string().max(64)).max(50);
 const roles = z.array(z.uuid()).max(20);
 const scopes = z.array(z.string().max(64)).max(100);
 
-export const CreateApiKey = z.object({
-  name: label(100),
-  key_type: z.enum(['standard', 'access_key']).default('standard'),
-  rate_limit_requests: requests.optional(),
-  rate_limit_window_sec: window.optional(),
-  role_ids: roles.optional(),
-  ip_allowlist: addresses.optional(),
-  scopes: scopes.optional(),
+/** When a key ends: at a time, after a number of days, or never. Every kind of key takes one of them (interface rule 20 §1.6). */
+const ending = {
   expires_at: isoTime().optional(),
-});
+  expires_in_days: z.number().int().min(1).max(1825).optional(),
+  never_expires: z.literal(true, 'must be true or left out').optional(),
+};
+const withEnding = <T extends z.ZodObject>(schema: T) => atMostOne(schema, Object.keys(ending));
 
-export const UpdateApiKey = atLeastOne(
+export const CreateApiKey = withEnding(
   z.object({
-    id: pathId(),
-    name: label(100).optional(),
+    name: label(100),
+    key_type: z.enum(['standard', 'access_key']).default('standard'),
     rate_limit_requests: requests.optional(),
     rate_limit_window_sec: window.optional(),
     role_ids: roles.optional(),
     ip_allowlist: addresses.optional(),
     scopes: scopes.optional(),
-    expires_at: isoTime().nullable().optional(),
+    ...ending,
   }),
 );
 
-export const RotateApiKey = z.object({
-  id: pathId(),
-  /** 0 .. 30 days; null keeps the old key until it is revoked */
-  revoke_old_after_sec: z.number().int().min(0).max(2_592_000).nullable().default(null),
-});
+export const UpdateApiKey = withEnding(
+  atLeastOne(
+    z.object({
+      id: pathId(),
+      name: label(100).optional(),
+      rate_limit_requests: requests.optional(),
+      rate_limit_window_sec: window.optional(),
+      role_ids: roles.optional(),
+      ip_allowlist: addresses.optional(),
+      scopes: scopes.optional(),
+      ...ending,
+      /** null: never */
+      expires_at: isoTime().nullable().optional(),
+    }),
+  ),
+);
+
+export const RotateApiKey = withEnding(
+  z.object({
+    id: pathId(),
+    /** 0 .. 30 days; null keeps the old key until it is revoked */
+    revoke_old_after_sec: z.number().int().min(0).max(2_592_000).nullable().default(null),
+    ...ending,
+  }),
+);
 
 export const ApiKeyRef = z.object({ id: pathId() });
 

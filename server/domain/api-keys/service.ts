@@ -29,7 +29,6 @@ export async function createApiKey(ctx: Ctx, input: z.output<typeof CreateApiKey
   if (access && ctx.sandbox) throw invalid('key_type', 'access keys exist in Live only');
   if (access) requireFeature(ctx, 'access_key');
   if (!access && input.scopes) throw invalid('scopes', 'only access keys carry scopes');
-  if (!access && input.expires_at) throw invalid('expires_at', 'only access keys expire');
   recentSignIn(ctx);
   const role_ids = input.role_ids ? await coveredRoles(ctx, input.role_ids) : await inheritedRoles(ctx);
   const scopes = input.scopes ? await coveredScopes(ctx, input.scopes) : null;
@@ -39,9 +38,9 @@ export async function createApiKey(ctx: Ctx, input: z.output<typeof CreateApiKey
     await withinPlan(tx, ctx, 'api_keys');
     // What is not said is the calling key's own, where there is one.
     const bounds = await callersBounds(tx, ctx);
-    const inherited = access ? (bounds?.expires_at ?? null) : null;
+    const asked = expiry(ctx, input);
     const settings = {
-      expires_at: input.expires_at ? expiry(ctx, input.expires_at) : inherited,
+      expires_at: asked === undefined ? (bounds?.expires_at ?? null) : asked,
       ip_allowlist: input.ip_allowlist ? addressList(ctx, input.ip_allowlist) : (bounds?.ip_allowlist ?? []),
       ...limits(input, input.rate_limit_requests === undefined ? bounds : null),
     };
@@ -72,14 +71,15 @@ export async function updateApiKey(ctx: Ctx, { id, ...input }: z.output<typeof U
     if (hasEnded(before, ctx.now)) throw new Refusal('conflict', 'The key is revoked or has expired.');
     await coveredGrants(ctx, before.role_ids, before.scoped ? before.scopes : null);
     const access = before.key_type === 'access_key';
-    if (!access && (scopes || input.expires_at !== undefined)) throw invalid(scopes ? 'scopes' : 'expires_at', 'only access keys carry it');
+    if (!access && scopes) throw invalid('scopes', 'only access keys carry scopes');
+    const expires_at = expiry(ctx, input);
     const data = {
       ...(input.name === undefined ? {} : { name: input.name }),
       ...(input.rate_limit_requests === undefined && input.rate_limit_window_sec === undefined ? {} : limits(input, before)),
       ...(input.ip_allowlist === undefined ? {} : { ip_allowlist: addressList(ctx, input.ip_allowlist) }),
       ...(role_ids === undefined ? {} : { role_ids }),
       ...(scopes === undefined ? {} : { scopes, scoped: true }),
-      ...(input.expires_at === undefined ? {} : { expires_at: input.expires_at === null ? null : expiry(ctx, input.expires_at) }),
+      ...(expires_at === undefined ? {} : { expires_at }),
     };
     withinBounds(await callersBounds(tx, ctx), data);
     const granted = { ...before, ...data };

@@ -4,7 +4,8 @@ import { invalid } from '#server/kernel/errors.ts';
 import type { KeyRow } from './store.ts';
 
 const HOUR = 3_600_000;
-const FIVE_YEARS = 5 * 365 * 24 * HOUR;
+const DAY = 24 * HOUR;
+const FIVE_YEARS = 5 * 365 * DAY;
 
 /** A window without requests means nothing; requests alone mean per minute (interface rule 01 §8). */
 export function limits(
@@ -31,10 +32,15 @@ export function addressList(ctx: Ctx, list: readonly string[]): string[] {
   ];
 }
 
-/** Between one hour and five years ahead. */
-export function expiry(ctx: Ctx, text: string): Date {
-  const at = new Date(text);
+type Ending = { expires_at?: string | null | undefined; expires_in_days?: number | undefined; never_expires?: true | undefined };
+
+/** The expiry that was asked for: null for never, undefined when nothing was said. @throws Refusal validation_error unless it is one hour to five years ahead */
+export function expiry(ctx: Ctx, { expires_at, expires_in_days, never_expires }: Ending): Date | null | undefined {
+  if (never_expires || expires_at === null) return null;
+  if (expires_in_days !== undefined) return new Date(ctx.now.getTime() + expires_in_days * DAY);
+  if (expires_at === undefined) return undefined;
+  const at = new Date(expires_at);
   const ahead = at.getTime() - ctx.now.getTime();
-  if (ahead < HOUR || ahead > FIVE_YEARS) throw invalid('expires_at', 'must lie between one hour and five years ahead');
+  if (ahead < HOUR || ahead > FIVE_YEARS) throw invalid('expires_at', 'must be between 1 hour and 5 years from now');
   return at;
 }

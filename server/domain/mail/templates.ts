@@ -118,11 +118,11 @@ export const keyMade = (key: KeyFacts & { access: boolean; by: string; ip: strin
 });
 
 export const keyEnding = (key: KeyFacts & { ends: Date; days: number }, keysUrl: string): Letter => ({
-  subject: key.days === 0 ? `An access key of ${key.workspace} has expired` : `An access key of ${key.workspace} expires soon`,
+  subject: key.days === 0 ? `An API key in ${key.workspace} has expired` : `An API key in ${key.workspace} expires soon`,
   paragraphs: [
     key.days === 0
-      ? `The access key "${key.name}" expired on ${minuteOf(key.ends)}. Calls with it are refused.`
-      : `The access key "${key.name}" expires on ${minuteOf(key.ends)}. From then on calls with it are refused.`,
+      ? `The API key "${key.name}" expired on ${minuteOf(key.ends)}. Calls with it are refused.`
+      : `The API key "${key.name}" expires on ${minuteOf(key.ends)}. From then on calls with it are refused.`,
     `Key: ${key.key_id}`,
     key.days === 0
       ? 'If something still uses it, make a new key and put it there.'
