@@ -26,7 +26,7 @@ test('a pasted description in YAML becomes a live route that injects its credent
     .getByRole('radio', { name: 'OpenAPI' })
     .or(page.getByRole('button', { name: 'OpenAPI' }))
     .click();
-  await page.getByLabel('The description, as YAML or JSON').fill(`openapi: 3.1.0
+  await page.getByLabel('OpenAPI description (YAML or JSON)').fill(`openapi: 3.1.0
 info: { title: Ledger }
 servers:
   - url: ${upstream.url}
@@ -38,13 +38,17 @@ components:
 paths:
   /entries:
     get: { summary: All entries }
+    post: { summary: Add an entry }
 `);
-  await page.getByRole('button', { name: 'Show what it becomes' }).click();
+  await page.getByRole('button', { name: 'Preview' }).click();
   await expect(page.getByText('1 route found')).toBeVisible();
+  await expect(page.getByRole('region', { name: 'Operations' })).toContainText('Add an entry');
   await accessible(page);
   await page.getByLabel(/^Value in /).fill('ledger-key-of-the-old-notebook');
   await page.getByRole('button', { name: 'Create 1 route and 1 secret' }).click();
-  await expect(page.getByText('1 route is ready')).toBeVisible();
+  await expect(page.getByText('1 route created')).toBeVisible();
+  await page.getByRole('button', { name: /POST \/entries/ }).click();
+  await expect(page.locator('figure code')).toContainText('curl -X POST');
   expect(await page.content(), 'the value is gone from the page').not.toContain('ledger-key-of-the-old-notebook');
 
   await page.goto(`/${slug}/live/api-keys`);
@@ -66,15 +70,34 @@ paths:
   expect(seen?.headers['x-svc-key']).toBeUndefined();
 });
 
+test('a pasted curl command comes back rewritten to the gateway, with its method, query, headers and body', async ({ page }) => {
+  await page
+    .getByLabel('curl command')
+    .last()
+    .fill(
+      `curl -X PUT '${upstream.url}/v1/notes/7?draft=1' -H 'Authorization: Bearer curl-key-of-the-old-notebook' -H 'Content-Type: application/json' -H 'X-Trace: t1' -d '{"title":"Ahoy"}'`,
+    );
+  await page.getByRole('button', { name: 'Preview' }).click();
+  await page.getByRole('button', { name: 'Create 1 route and 1 secret' }).click();
+  const code = page.locator('figure code');
+  await expect(code).toContainText("curl -X PUT 'http://localhost");
+  await expect(code).toContainText('/v1/notes/7?draft=1');
+  await expect(code).toContainText('X-Svc-Key: YOUR_KEY');
+  await expect(code).toContainText('X-Trace: t1');
+  await expect(code).toContainText('{"title":"Ahoy"}');
+  expect(await page.content()).not.toContain('curl-key-of-the-old-notebook');
+  await accessible(page);
+});
+
 test('a text that cannot be read is refused beside it, and stays', async ({ page }) => {
   await page
     .getByRole('radio', { name: 'OpenAPI' })
     .or(page.getByRole('button', { name: 'OpenAPI' }))
     .click();
-  const text = page.getByLabel('The description, as YAML or JSON');
+  const text = page.getByLabel('OpenAPI description (YAML or JSON)');
   await text.fill('openapi: [3.1.0');
-  await page.getByRole('button', { name: 'Show what it becomes' }).click();
-  await expect(page.getByText(/neither JSON nor YAML/)).toBeVisible();
+  await page.getByRole('button', { name: 'Preview' }).click();
+  await expect(page.getByText(/neither valid JSON nor valid YAML/)).toBeVisible();
   await expect(text).toHaveValue('openapi: [3.1.0');
   await accessible(page);
 
@@ -86,9 +109,9 @@ test('a text that cannot be read is refused beside it, and stays', async ({ page
     paths: {},
   };
   await page
-    .getByLabel('Open a file')
+    .getByLabel('Upload file')
     .setInputFiles({ name: 'grand.json', mimeType: 'application/json', buffer: Buffer.from(JSON.stringify(large)) });
-  await expect(page.getByText('It was large')).toBeVisible();
-  await page.getByRole('button', { name: 'Show what it becomes' }).click();
+  await expect(page.getByText('Shortened to the title')).toBeVisible();
+  await page.getByRole('button', { name: 'Preview' }).click();
   await expect(page.getByText('1 route found')).toBeVisible();
 });

@@ -26,7 +26,7 @@ const only = (parts: { [key: string]: Keep }): Keep => {
   const known = new Map(Object.entries(parts));
   return (key) => known.get(key);
 };
-const operation = only({ security: 'all' });
+const operation = only({ summary: 'all', security: 'all' });
 const item: Keep = (key) => (key === '$ref' ? 'all' : METHODS.has(key) ? operation : undefined);
 const whole = only({
   openapi: 'all',

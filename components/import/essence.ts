@@ -2,7 +2,7 @@ type Json = Record<string, unknown>;
 
 /**
  * What an import reads of an OpenAPI description in JSON, without the prose and the models, which make up most of the megabytes that large APIs publish:
- * title, servers, security, and which methods there are. Undefined when the text is no JSON object.
+ * title, servers, security, and the operations with their summaries. Undefined when the text is no JSON object.
  */
 export function essenceOf(text: string): string | undefined {
   const document = parsed(text);
@@ -29,14 +29,18 @@ function parsed(text: string): Json | undefined {
   }
 }
 
-/** Of each path the reference to another one, and of each method the security. */
+/** The reference of each path to another one, and the summary and security of each method. */
 const items = (paths: unknown) =>
   Object.fromEntries(
     Object.entries(object(paths)).map(([path, item]) => [
       path,
       Object.fromEntries(
         Object.entries(object(item)).flatMap(([key, operation]): [string, unknown][] =>
-          key === '$ref' ? [[key, operation]] : METHOD.test(key) ? [[key, { security: object(operation).security }]] : [],
+          key === '$ref'
+            ? [[key, operation]]
+            : METHOD.test(key)
+              ? [[key, { summary: object(operation).summary, security: object(operation).security }]]
+              : [],
         ),
       ),
     ]),

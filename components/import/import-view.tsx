@@ -29,7 +29,7 @@ const examples: Record<Exclude<Kind, 'known'>, string> = {
   openapi: 'openapi: 3.1.0\ninfo:\n  title: Orders\nservers:\n  - url: https://api.example.com/v1\npaths: …',
 };
 
-/** Paste what exists, look at what it would become, take what is wanted. Nothing is stored before the last step. */
+/** Paste a curl command or a description, review the proposal, create it. Nothing is stored before the last step. */
 export function ImportView() {
   const trpc = useTRPC();
   const readOnly = useForbidden('route:create');
@@ -39,7 +39,7 @@ export function ImportView() {
   const [proposal, setProposal] = useState<Proposal>();
   const [made, setMade] = useState<ImportedThings>();
   const file = useRef<HTMLInputElement>(null);
-  // Credentials pass through here: the cache of mutations must not keep them after the page has them.
+  // The response contains credentials, so the mutation cache must not keep it.
   const propose = useMutation({ ...trpc.import.propose.mutationOptions({ onSuccess: setProposal }), gcTime: 0 });
 
   const take = (whole: string) => {
@@ -64,11 +64,8 @@ export function ImportView() {
   };
   return (
     <Page>
-      <PageHeader
-        title="Import"
-        description="A call that works today, or the description of an API, becomes routes with the credentials taken out and sealed."
-      />
-      {readOnly && <Callout title="You can look at what can be imported.">{readOnly}</Callout>}
+      <PageHeader title="Import" description="Turn a working curl command or an OpenAPI description into routes and secrets." />
+      {readOnly && <Callout title="Read-only">{readOnly}</Callout>}
       {made ? (
         <Imported made={made} onAgain={startOver} />
       ) : proposal ? (
@@ -76,7 +73,7 @@ export function ImportView() {
           proposal={proposal}
           onBack={() => setProposal(undefined)}
           onMade={(things) => {
-            // The pasted text held the credentials: it is not needed any more.
+            // The pasted text contains the credentials.
             setText('');
             setProposal(undefined);
             propose.reset();
@@ -97,7 +94,7 @@ export function ImportView() {
           >
             <div className="flex flex-wrap items-center justify-between gap-2">
               <Segmented
-                label="What you paste"
+                label="Source"
                 options={[
                   { value: 'curl', label: 'curl command' },
                   { value: 'openapi', label: 'OpenAPI' },
@@ -109,13 +106,13 @@ export function ImportView() {
               {kind !== 'known' && (
                 <>
                   <Button size="sm" icon={<FileUp />} onClick={() => file.current?.click()}>
-                    Open a file
+                    Upload file
                   </Button>
                   <input
                     ref={file}
                     type="file"
                     accept=".json,.yaml,.yml,.txt,.sh"
-                    aria-label="Open a file"
+                    aria-label="Upload file"
                     tabIndex={-1}
                     onChange={(event) => void load(event)}
                     className="sr-only"
@@ -128,12 +125,12 @@ export function ImportView() {
             ) : (
               <>
                 <Field
-                  label={kind === 'curl' ? 'The command' : 'The description, as YAML or JSON'}
+                  label={kind === 'curl' ? 'curl command' : 'OpenAPI description (YAML or JSON)'}
                   error={problem}
                   hint={
                     shortened
-                      ? 'It was large: only what an import reads is left of it, which is title, servers, security and methods.'
-                      : 'Read on the server and not stored. Credentials in it are proposed as secrets; you see everything before it is made.'
+                      ? 'Shortened to the title, servers, security and operations.'
+                      : 'Not stored. You review everything before it’s created.'
                   }
                 >
                   <Textarea mono rows={12} placeholder={examples[kind]} value={text} onChange={(event) => take(event.target.value)} />
@@ -146,9 +143,11 @@ export function ImportView() {
                     icon={<Wand2 />}
                     keys="mod+enter"
                     loading={propose.isPending}
-                    disabledReason={readOnly ?? (text.trim() ? undefined : 'Paste something first')}
+                    disabledReason={
+                      readOnly ?? (text.trim() ? undefined : kind === 'curl' ? 'Paste a curl command' : 'Paste a description')
+                    }
                   >
-                    Show what it becomes
+                    Preview
                   </Button>
                 </div>
               </>
@@ -163,7 +162,7 @@ export function ImportView() {
 /** What is wrong with the text itself, to stand under it. */
 function problemOf(kind: Kind, text: string, error: unknown): string | undefined {
   if (kind !== 'known' && text.length > OPENAPI_LENGTH)
-    return 'It is too long to import: at most 512 KB are read. Of an OpenAPI description that is without its prose and models, which are left out here.';
+    return 'The text is longer than 512 KB. Remove descriptions and models, then try again.';
   const said = error ? /^text: (.)(.*)$/s.exec(refusalView(error).message) : null;
-  return said ? `${kind === 'curl' ? 'The command' : 'It'} ${said[1]}${said[2]}` : undefined;
+  return said ? `The ${kind === 'curl' ? 'command' : 'description'} ${said[1]}${said[2]}` : undefined;
 }

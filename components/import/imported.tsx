@@ -2,6 +2,7 @@
 
 import type { inferRouterOutputs } from '@trpc/server';
 import { Check, KeyRound } from 'lucide-react';
+import { useState } from 'react';
 import { CallThis } from '#components/routes/call-this.tsx';
 import { usePath } from '#components/trpc/provider.tsx';
 import { Badge } from '#components/ui/badge.tsx';
@@ -9,13 +10,16 @@ import { Button, LinkButton } from '#components/ui/button.tsx';
 import { SectionCard, textLink } from '#components/ui/layout.tsx';
 import { Link } from '#components/ui/link.tsx';
 import { counted } from '#components/ui/numbers.ts';
+import type { ImportedOperation, ProposedRoute } from '#server/domain/import/schema.ts';
 import type { AppRouter } from '#server/trpc/root.ts';
+import { OperationList } from './operation-list.tsx';
 
 export type ImportedThings = inferRouterOutputs<AppRouter>['import']['create'] & {
-  /** A path to try, by route name. */ samples: Readonly<Record<string, string>>;
+  /** What was proposed for each route, by the name it was created under. */
+  proposed: Readonly<Record<string, ProposedRoute>>;
 };
 
-/** What was made, and the call that replaces the one that was pasted. */
+/** The imported routes and secrets, and the pasted call rewritten to the gateway. */
 export function Imported({ made, onAgain }: { made: ImportedThings; onAgain: () => void }) {
   const path = usePath();
   const [first] = made.routes;
@@ -25,14 +29,14 @@ export function Imported({ made, onAgain }: { made: ImportedThings; onAgain: () 
       title={
         <span className="flex items-center gap-2">
           <Check aria-hidden className="size-4 text-good-ink" />
-          {counted(made.routes.length, 'route is', 'routes are')} ready
+          {counted(made.routes.length, 'route')} created
         </span>
       }
       footer={
         <>
           <Button onClick={onAgain}>Import more</Button>
           <LinkButton variant="primary" href={first && made.routes.length === 1 ? path(`/routes/${first.id}`) : path('/routes')}>
-            {made.routes.length === 1 ? 'Open the route' : 'All routes'}
+            {made.routes.length === 1 ? 'Open route' : 'View routes'}
           </LinkButton>
         </>
       }
@@ -49,7 +53,7 @@ export function Imported({ made, onAgain }: { made: ImportedThings; onAgain: () 
         </ul>
         {made.secrets.length > 0 && (
           <p className="flex flex-wrap items-center gap-1.5 text-ink-2">
-            Sealed:
+            Secrets created:
             {made.secrets.map((secret) => (
               <Badge key={secret.id} tone="accent" icon={<KeyRound />} mono>
                 {secret.name}
@@ -57,8 +61,24 @@ export function Imported({ made, onAgain }: { made: ImportedThings; onAgain: () 
             ))}
           </p>
         )}
-        {first && <CallThis reference={first.slug ?? first.id} path={made.samples[first.name]} />}
+        {first && <Calls reference={first.slug ?? first.id} proposed={made.proposed[first.name]} />}
       </div>
     </SectionCard>
   );
 }
+
+/** The call through the gateway; a description brings many to choose from. */
+function Calls({ reference, proposed }: { reference: string; proposed: ProposedRoute | undefined }) {
+  const sample = proposed?.sample_call;
+  const operations = proposed?.operations ?? [];
+  const [chosen, setChosen] = useState<ImportedOperation | undefined>(() => operations.find((one) => sameCall(one, sample)));
+  return (
+    <div className="flex flex-col gap-4">
+      {operations.length > 1 && <OperationList operations={operations} chosen={chosen} onChoose={setChosen} />}
+      <CallThis reference={reference} call={chosen ?? sample} />
+    </div>
+  );
+}
+
+const sameCall = (one: ImportedOperation, other: { method: string; path: string } | undefined) =>
+  one.method === other?.method && one.path === other.path;

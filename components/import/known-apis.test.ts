@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { CreateRoute } from '#server/domain/routes/schema.ts';
-import { KNOWN_APIS, proposalOf } from './known-apis.ts';
+import { KNOWN_APIS, KNOWN_APIS_CHECKED_ON, proposalOf } from './known-apis.ts';
 
 const nothing = { routes: new Set<string>(), secrets: new Set<string>() };
 
@@ -19,6 +19,20 @@ test('every known API is a route that the service would take, and asks for exact
     assert.deepEqual([...new Set(named)].sort(), secrets.map((s) => s.name).sort(), api.name);
     assert.ok(named.length > 0, `${api.name} puts no credential in`);
     assert.doesNotMatch(JSON.stringify(api), /sk_live_|ghp_|xoxb-\d/, 'a template holds no credential');
+  }
+});
+
+test('the catalog carries its date, and every mark is readable in white on its color', () => {
+  assert.match(KNOWN_APIS_CHECKED_ON, /^20\d\d-\d\d-\d\d$/);
+  assert.ok(new Date(KNOWN_APIS_CHECKED_ON) <= new Date());
+  for (const { name, mark } of KNOWN_APIS) {
+    assert.match(mark.letters, /^[A-Z][A-Za-z]?$/, name);
+    assert.match(mark.color, /^#[0-9a-f]{6}$/, name);
+    const [r = 0, g = 0, b = 0] = [1, 3, 5].map((at) => {
+      const part = Number.parseInt(mark.color.slice(at, at + 2), 16) / 255;
+      return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+    });
+    assert.ok(1.05 / (0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05) >= 4.5, `${name} ${mark.color}`);
   }
 });
 

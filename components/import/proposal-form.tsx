@@ -19,6 +19,7 @@ import { Select } from '#components/ui/select.tsx';
 import { useUnsavedGuard } from '#components/ui/unsaved-guard.ts';
 import type { Proposal, ProposedRoute } from '#server/domain/import/schema.ts';
 import type { ImportedThings } from './imported.tsx';
+import { OperationList } from './operation-list.tsx';
 import { everything, importBody, neededSecrets, type Selection } from './selection.ts';
 
 /** A select takes an empty value for no choice at all, so none has a value of its own. */
@@ -26,7 +27,7 @@ const NONE = 'none';
 
 export type ProposalFormProps = { proposal: Proposal; onBack: () => void; onMade: (made: ImportedThings) => void };
 
-/** What the text would become, to be looked at, corrected and taken in parts. */
+/** The proposed routes and secrets, to review and edit before they are created. */
 export function ProposalForm({ proposal, onBack, onMade }: ProposalFormProps) {
   const trpc = useTRPC();
   const cache = useQueryClient();
@@ -46,9 +47,7 @@ export function ProposalForm({ proposal, onBack, onMade }: ProposalFormProps) {
         ]);
         onMade({
           ...made,
-          samples: Object.fromEntries(
-            proposal.routes.map((route) => [selection.routes[route.name]?.name ?? route.name, route.sample_call.path]),
-          ),
+          proposed: Object.fromEntries(proposal.routes.map((route) => [selection.routes[route.name]?.name ?? route.name, route])),
         });
       },
     }),
@@ -83,10 +82,7 @@ export function ProposalForm({ proposal, onBack, onMade }: ProposalFormProps) {
         </ul>
       </SectionCard>
       {needed.length > 0 && (
-        <SectionCard
-          title="Credentials taken out"
-          description="They become secrets. Routes name them; nobody who calls or reads a route sees them."
-        >
+        <SectionCard title="Secrets" description="Credentials are stored as secrets. Callers never see them.">
           <div className="flex flex-col gap-5">
             {proposal.secrets
               .filter((secret) => needed.includes(secret.name))
@@ -101,7 +97,7 @@ export function ProposalForm({ proposal, onBack, onMade }: ProposalFormProps) {
                     </Field>
                     <Field
                       label={`Value in ${place.environment ?? 'the default environment'}`}
-                      hint={edited.value ? undefined : 'Empty: stored without a value. Calls are refused until it has one.'}
+                      hint={edited.value ? undefined : 'Leave empty to add the value later. Calls fail until then.'}
                     >
                       <SecretInput value={edited.value} onChange={(event) => change({ value: event.target.value })} />
                     </Field>
@@ -111,7 +107,7 @@ export function ProposalForm({ proposal, onBack, onMade }: ProposalFormProps) {
           </div>
         </SectionCard>
       )}
-      <SectionCard title="Where they go">
+      <SectionCard title="Destination">
         <div className="grid gap-5 sm:grid-cols-2">
           <Field label="Environment">
             <Select
@@ -142,14 +138,14 @@ export function ProposalForm({ proposal, onBack, onMade }: ProposalFormProps) {
           Back
         </Button>
         <p className="ml-auto text-ink-2 max-lg:order-first max-lg:w-full">
-          {empty.length > 0 && `${empty.length.toString()} without a value yet. `}All or nothing: if one is refused, none is made.
+          {empty.length > 0 && `${counted(empty.length, 'secret')} without a value. `}If one item fails, nothing is created.
         </p>
         <Button
           type="submit"
           variant="primary"
           className="max-lg:ml-auto"
           loading={apply.isPending}
-          disabledReason={count === 0 ? 'Choose at least one route' : undefined}
+          disabledReason={count === 0 ? 'Select at least one route' : undefined}
         >
           Create {counted(count, 'route')}
           {needed.length > 0 && ` and ${counted(needed.length, 'secret')}`}
@@ -186,7 +182,7 @@ function RouteRow({ route, edited, onEdit }: { route: ProposedRoute; edited: Edi
             </Field>
           </div>
           <p className="flex flex-wrap items-center gap-1.5 text-ink-3 text-xs">
-            {injected.length > 0 ? 'Puts in' : 'Puts nothing in'}
+            {injected.length > 0 ? 'Injects' : 'Injects nothing'}
             {injected.map((name) => (
               <Badge key={name} mono tone="accent">
                 {name}
@@ -195,7 +191,7 @@ function RouteRow({ route, edited, onEdit }: { route: ProposedRoute; edited: Edi
             {route.allowed_methods && (
               <>
                 {' '}
-                · allows
+                · Allows
                 {route.allowed_methods.map((method) => (
                   <Badge key={method} mono>
                     {method}
@@ -204,6 +200,7 @@ function RouteRow({ route, edited, onEdit }: { route: ProposedRoute; edited: Edi
               </>
             )}
           </p>
+          {route.operations && <OperationList operations={route.operations} />}
         </div>
       )}
     </li>

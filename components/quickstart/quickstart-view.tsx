@@ -77,7 +77,12 @@ export function QuickstartView() {
             <CodeBlock
               snippets={codeOf({
                 method: 'GET',
-                ...addressings({ proxyUrl: proxy_url, reference: route.slug ?? route.id, key: KEY.value, path: '/hello' }).byPath,
+                ...addressings({
+                  proxyUrl: proxy_url,
+                  reference: route.slug ?? route.id,
+                  key: KEY.value,
+                  call: { method: 'GET', path: '/hello' },
+                }).byPath,
               })}
             />
           </div>

@@ -9,7 +9,7 @@ import { textLink } from '#components/ui/layout.tsx';
 import { Link } from '#components/ui/link.tsx';
 import { onDemand } from '#components/ui/on-demand.ts';
 import { Segmented } from '#components/ui/tabs.tsx';
-import { addressings, type CallSnippet } from './addressing.ts';
+import { addressings, type CallSnippet, type RoutedCall } from './addressing.ts';
 
 const writer = onDemand(() => import('./call-snippets.ts').then((module) => module.callSnippets));
 
@@ -17,37 +17,37 @@ export type CallThisProps = {
   reference: string;
   /** Named in the call; absent, the route's base environment answers. */
   environment?: string | undefined;
-  /** A path to try behind the route; `/` when there is none. */
-  path?: string | undefined;
+  /** The call to show; a GET of `/` when there is none. */
+  call?: RoutedCall | undefined;
 };
 
 /** The call of a route in each language, addressed by path or by header. */
-export function CallThis({ reference, environment, path: sample = '/' }: CallThisProps) {
+export function CallThis({ reference, environment, call }: CallThisProps) {
   const { proxy_url } = useScope();
   const path = usePath();
   const [form, setForm] = useState<'byPath' | 'byHeader'>('byPath');
-  const call = addressings({ proxyUrl: proxy_url, reference, environment, path: sample.startsWith('/') ? sample : `/${sample}` });
+  const calls = addressings({ proxyUrl: proxy_url, reference, environment, call });
   const write = writer.use(false) ?? curlFirst;
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: whoever comes near does nothing by it; what they may press next is fetched.
+    // biome-ignore lint/a11y/noStaticElementInteractions: coming near only loads what may be pressed next.
     <div className="flex flex-col gap-2" onPointerEnter={writer.fetch} onFocus={writer.fetch}>
       <Segmented
-        label="How the route is addressed"
+        label="Route addressing"
         size="sm"
         options={[
-          { value: 'byPath', label: 'In the path' },
-          { value: 'byHeader', label: 'In a header' },
+          { value: 'byPath', label: 'Path' },
+          { value: 'byHeader', label: 'Header' },
         ]}
         value={form}
         onValueChange={setForm}
       />
-      <CodeBlock snippets={write(call[form])} />
+      <CodeBlock snippets={write(calls[form])} />
       <p className="text-ink-3 text-xs">
-        Put a key from{' '}
+        Replace YOUR_KEY with an{' '}
         <Link href={path('/api-keys')} className={textLink}>
-          API keys
-        </Link>{' '}
-        in place of YOUR_KEY. What follows the route’s name is added to the upstream URL.
+          API key
+        </Link>
+        . The path after the slug is appended to the upstream URL.
       </p>
     </div>
   );

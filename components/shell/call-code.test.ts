@@ -48,6 +48,12 @@ const calls = {
     headers: { Authorization: 'Bearer $SALLYPORT_KEY', 'X-Note': `a'b"c\\d` },
     body: hostile,
   },
+  text: {
+    method: 'PUT',
+    url: `${origin}/v1/notes`,
+    headers: { 'X-Svc-Key': '$SALLYPORT_KEY', 'Content-Type': 'text/plain' },
+    text: `@a 'b' "c" \\ $HOME \`id\` #{x} ünïcode ☃\r\nsecond line\n`,
+  },
   repeated: {
     method: 'GET',
     url: `${origin}/v1/x`,
@@ -77,7 +83,8 @@ for (const [language, { file, command, prints }] of Object.entries(runners))
       assert.equal(`${request.method} ${origin}${request.url}`, `${call.method} ${call.url}`);
       for (const [name, value] of Object.entries(call.headers))
         assert.equal(request.headers[name.toLowerCase()], value.replace('$SALLYPORT_KEY', 'k1-secret'), name);
-      if ('body' in call) {
+      if ('text' in call) assert.equal(request.body, call.text);
+      else if ('body' in call) {
         assert.equal(request.headers['content-type'], 'application/json');
         assert.deepEqual(JSON.parse(request.body), hostile);
       } else assert.equal(request.body, '');

@@ -9,6 +9,8 @@ export type ApiCall = {
   headers?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   body?: unknown;
+  /** Sent as it is, in place of `body`. */
+  text?: string | undefined;
 };
 
 /** One call as a program of each language that runs as it stands: the status and the body are printed. */
@@ -29,6 +31,7 @@ export function codeOf(call: ApiCall): readonly [Snippet, ...Snippet[]] {
 type Sent = ApiCall & { headers: Readonly<Record<string, string>> };
 const json = (value: unknown) => JSON.stringify(value, null, 2);
 const indented = (text: string, by: string) => text.replaceAll('\n', `\n${by}`);
+const hasBody = (call: Sent) => call.body !== undefined || call.text !== undefined;
 const lines = (call: Sent, one: (name: string, value: string) => string) => Object.entries(call.headers).map(([n, v]) => one(n, v));
 
 const readsEnvironment = (call: Sent) => Object.entries(call.headers).some(([name, value]) => isVariable(name, value));
@@ -53,6 +56,7 @@ function node(call: Sent): string {
     ...lines(call, (n, v) => `    ${JSON.stringify(n)}: ${value(n, v)},`),
     '  },',
     ...(call.body === undefined ? [] : [`  body: JSON.stringify(${indented(json(call.body), '  ')}),`]),
+    ...(call.text === undefined ? [] : [`  body: ${JSON.stringify(call.text)},`]),
   ];
   return `const response = await fetch(${JSON.stringify(call.url)}, {\n${options.join('\n')}\n});\nconsole.log(response.status, await response.text());`;
 }
@@ -68,6 +72,7 @@ function python(call: Sent): string {
     ...lines(call, (n, v) => `        ${JSON.stringify(n)}: ${value(n, v)},`),
     '    },',
     ...(call.body === undefined ? [] : [`    data=json.dumps(${indented(pythonLiteral(call.body), '    ')}).encode(),`]),
+    ...(call.text === undefined ? [] : [`    data=${JSON.stringify(call.text)}.encode(),`]),
   ];
   return `import ${imports}\n\nrequest = urllib.request.Request(\n${options.join('\n')}\n)\ntry:\n    response = urllib.request.urlopen(request)\nexcept urllib.error.HTTPError as refused:\n    response = refused\nprint(response.status, response.read().decode())`;
 }
@@ -88,8 +93,8 @@ function pythonLiteral(value: unknown, by = ''): string {
 function go(call: Sent): string {
   const fromEnv = readsEnvironment(call);
   const value = (n: string, v: string) => expression([n, v], JSON.stringify, (name) => `os.Getenv(${JSON.stringify(name)})`, ' + ');
-  const body = call.body === undefined ? 'nil' : `strings.NewReader(${goText(json(call.body))})`;
-  const imports = ['fmt', 'io', 'net/http', ...(fromEnv ? ['os'] : []), ...(call.body === undefined ? [] : ['strings'])];
+  const body = hasBody(call) ? `strings.NewReader(${goText(call.text ?? json(call.body))})` : 'nil';
+  const imports = ['fmt', 'io', 'net/http', ...(fromEnv ? ['os'] : []), ...(hasBody(call) ? ['strings'] : [])];
   return `package main
 
 import (
@@ -115,8 +120,8 @@ ${lines(call, (n, v) => `\trequest.Header.Set(${JSON.stringify(n)}, ${value(n, v
 }`;
 }
 
-/** A raw string holds everything but its own quote and a carriage return, which JSON has escaped. */
-const goText = (text: string) => (text.includes('`') ? JSON.stringify(text) : `\`${text}\``);
+/** A raw string holds everything but its own quote and a carriage return. */
+const goText = (text: string) => (/[`\r]/.test(text) ? JSON.stringify(text) : `\`${text}\``);
 
 function php(call: Sent): string {
   const value = (n: string, v: string) =>
@@ -130,7 +135,7 @@ curl_setopt_array($call, [
     CURLOPT_RETURNTRANSFER => true,
     CURLOPT_HTTPHEADER => [
 ${lines(call, (n, v) => `        ${value(n, v)},`).join('\n')}
-    ],${call.body === undefined ? '' : `\n    CURLOPT_POSTFIELDS => <<<'JSON'\n    ${indented(json(call.body), '    ')}\n    JSON,`}
+    ],${call.text === undefined ? '' : `\n    CURLOPT_POSTFIELDS => ${single(call.text)},`}${call.body === undefined ? '' : `\n    CURLOPT_POSTFIELDS => <<<'JSON'\n    ${indented(json(call.body), '    ')}\n    JSON,`}
 ]);
 $answer = curl_exec($call);
 if ($answer === false) {
@@ -146,7 +151,7 @@ function ruby(call: Sent): string {
 
 uri = URI(${single(call.url)})
 request = Net::HTTP::${verb}.new(uri)
-${lines(call, (n, v) => `request[${single(n)}] = ${value(n, v)}`).join('\n')}${call.body === undefined ? '' : `\nrequest.body = <<~'JSON'\n  ${indented(json(call.body), '  ')}\nJSON`}
+${lines(call, (n, v) => `request[${single(n)}] = ${value(n, v)}`).join('\n')}${call.body === undefined ? '' : `\nrequest.body = <<~'JSON'\n  ${indented(json(call.body), '  ')}\nJSON`}${call.text === undefined ? '' : `\nrequest.body = ${single(call.text)}`}
 response = Net::HTTP.start(uri.host, uri.port, use_ssl: uri.scheme == 'https') { |http| http.request(request) }
 puts "#{response.code} #{response.body}"`;
 }

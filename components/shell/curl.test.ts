@@ -20,6 +20,21 @@ test('a shell reads back exactly the call that was meant, whatever the body hold
   assert.deepEqual(JSON.parse(args.at(-1) ?? ''), body);
 });
 
+test('a body that is text is sent as it is, a form stays a form, and neither changes the method', () => {
+  const url = 'https://api.example/x';
+  assert.deepEqual(argumentsOf(curlOf({ method: 'GET', url, text: `it's $HOME\n` })), ['-X', 'GET', url, '-d', `it's $HOME\n`]);
+  assert.deepEqual(argumentsOf(curlOf({ method: 'POST', url, text: '@me' })).slice(-2), ['--data-raw', '@me']);
+  const options = ['--form', 'file=@cat.png', '--form', "note=it's"];
+  assert.deepEqual(argumentsOf(curlOf({ method: 'POST', url, options })), ['-X', 'POST', url, ...options]);
+  assert.deepEqual(argumentsOf(curlOf({ method: 'HEAD', url, headers: { 'Accept-Encoding': 'br' } })), [
+    '-I',
+    url,
+    '-H',
+    'Accept-Encoding: br',
+    '--compressed',
+  ]);
+});
+
 test('a key given as a shell variable is expanded by the shell and not written out', () => {
   const command = curlOf({ method: 'GET', url: 'https://api.example/v1/routes', headers: { Authorization: 'Bearer $KEY' } });
   assert.ok(!command.includes('k1'));

@@ -1,15 +1,32 @@
-export type CurlCall = { method: string; url: string; headers?: Readonly<Record<string, string>>; body?: object | undefined };
+export type CurlCall = {
+  method: string;
+  url: string;
+  headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  body?: object | undefined;
+  /** Sent as it is, in place of `body`. */
+  text?: string | undefined;
+  /** Options that build the body from a form or a file, in place of both. */
+  options?: readonly string[] | undefined;
+};
 
 /**
  * A call as one shell command. A credential that is a shell variable is put in double quotes so that it expands; everything else is quoted
  * so that no shell reads anything into it.
  */
-export function curlOf({ method, url, headers = {}, body }: CurlCall): string {
+export function curlOf({ method, url, headers = {}, body, text, options = [] }: CurlCall): string {
   // Without -g curl takes brackets and braces for a list of addresses.
   const curl = /[[\]{}]/.test(url) ? 'curl -g' : 'curl';
-  const parts = [method === 'GET' ? `${curl} ${quoted(url)}` : `${curl} -X ${quoted(method)} ${quoted(url)}`];
+  const sends = body !== undefined || text !== undefined || options.length > 0;
+  // A HEAD that -X asks for would wait for a body.
+  const named = method === 'HEAD' && !sends ? ' -I' : method === 'GET' && !sends ? '' : ` -X ${quoted(method)}`;
+  const parts = [`${curl}${named} ${quoted(url)}`];
   for (const [name, value] of Object.entries(headers)) parts.push(`-H ${header(name, value)}`);
   if (body !== undefined) parts.push("-H 'Content-Type: application/json'", `-d ${quoted(JSON.stringify(body, null, 2))}`);
+  // A text that begins with @ would name a file.
+  if (text !== undefined) parts.push(`${text.startsWith('@') ? '--data-raw' : '-d'} ${quoted(text)}`);
+  for (let at = 0; at < options.length; at += 2) parts.push(`${options[at]} ${quoted(options[at + 1] ?? '')}`);
+  if (Object.keys(headers).some((name) => /^accept-encoding$/i.test(name))) parts.push('--compressed');
   return parts.join(' \\\n  ');
 }
 

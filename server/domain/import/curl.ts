@@ -5,8 +5,10 @@ export type CurlCall = {
   url: string;
   method: string;
   headers: { name: string; value: string }[];
-  /** Bodies in the order given; with -G they were moved into the query of `url`. */
-  data: string[];
+  /** The body as curl sends it; with -G it was moved into the query of `url`. */
+  body?: string;
+  /** The options of a body that only curl can build: a form, or a file of the caller's machine. */
+  bodyOptions?: string[];
   /** `user:password` of -u. */
   user?: string;
   warnings: string[];
@@ -54,12 +56,14 @@ export function parseCurl(text: string): CurlParsed {
     .replace(/[\\^`][ \t]*\r?\n/g, ' ')
     .replace(/^\$\s+/, '');
   const warnings: string[] = [];
-  if (hasOpenQuote(joined)) return { ok: false, problem: 'has a quote that is not closed' };
+  if (hasOpenQuote(joined)) return { ok: false, problem: 'has an unclosed quote' };
   const words = wordsOf(joined, warnings);
   if (!/^(?:.*\/)?curl(?:\.exe)?$/.test(words[0] ?? '')) return { ok: false, problem: 'must start with curl' };
   const said = new Map<string, string[]>();
+  const data: Data[] = [];
   const urls: string[] = [];
   const say = (option: string, value = '') => {
+    if (BODY_OPTION.test(option)) data.push({ option, value });
     const values = said.get(option);
     if (values) values.push(value);
     else said.set(option, [value]);
@@ -67,7 +71,7 @@ export function parseCurl(text: string): CurlParsed {
   for (let i = 1; i < words.length; i++) {
     const word = words[i] as string; // below length
     if (word === '--next') {
-      warnings.push('Only the first of several requests was read.');
+      warnings.push('Only the first request was imported.');
       break;
     }
     if (word.startsWith('--') && word.length > 2) {
@@ -90,8 +94,8 @@ export function parseCurl(text: string): CurlParsed {
   }
   const url = [...(said.get('--url') ?? []), ...urls][0];
   if (!url) return { ok: false, problem: 'has no URL' };
-  if (urls.length + (said.get('--url')?.length ?? 0) > 1) warnings.push('Only the first of several URLs was read.');
-  return { ok: true, call: callOf(url, said, warnings) };
+  if (urls.length + (said.get('--url')?.length ?? 0) > 1) warnings.push('Only the first URL was imported.');
+  return { ok: true, call: callOf(url, said, data, warnings) };
 }
 
 function wordsOf(text: string, warnings: string[]): string[] {
@@ -111,12 +115,12 @@ function wordsOf(text: string, warnings: string[]): string[] {
       (cut === words.length || isUrlWithQuery(words.at(-1)))
     ) {
       // An unquoted URL: the shell would cut it here, which the person did not mean.
-      if (cut !== words.length) warnings.push('The URL should be quoted: a shell ends the command at &.');
+      if (cut !== words.length) warnings.push('Quote the URL: an unquoted & ends the command in a shell.');
       cut = words.length;
       words[cut - 1] += `&${next}`;
       i++;
     } else {
-      warnings.push('What follows the command (a pipe, a redirection or another command) was left out.');
+      warnings.push('Everything after the command, such as a pipe or a redirect, was left out.');
       break;
     }
   }
@@ -140,10 +144,11 @@ function hasOpenQuote(text: string): boolean {
   return quote !== '';
 }
 
-function callOf(url: string, said: Map<string, string[]>, warnings: string[]): CurlCall {
+type Data = { option: string; value: string };
+const BODY_OPTION = /^--(?:data(?:-raw|-ascii|-binary|-urlencode)?|json|form(?:-string)?|upload-file)$/;
+
+function callOf(url: string, said: Map<string, string[]>, data: readonly Data[], warnings: string[]): CurlCall {
   const all = (...options: string[]) => options.flatMap((o) => said.get(o) ?? []);
-  const json = all('--json');
-  const data = [...all('--data', '--data-raw', '--data-ascii', '--data-binary', '--data-urlencode'), ...json];
   const headers = all('--header').flatMap(headerOf);
   for (const [option, name] of [
     ['--user-agent', 'User-Agent'],
@@ -151,32 +156,68 @@ function callOf(url: string, said: Map<string, string[]>, warnings: string[]): C
     ['--cookie', 'Cookie'],
   ] as const)
     for (const value of all(option)) {
-      if (name === 'Cookie' && !value.includes('=')) warnings.push('A cookie file cannot be read from here; its cookies were left out.');
+      if (name === 'Cookie' && !value.includes('=')) warnings.push('Cookie files can’t be read here, so their cookies were left out.');
       else headers.push({ name, value });
     }
   for (const token of all('--oauth2-bearer')) headers.push({ name: 'Authorization', value: `Bearer ${token}` });
-  if (said.has('--insecure'))
-    warnings.push('The command skips certificate checks (-k). Calls through a route always check the certificate of the upstream.');
+  if (said.has('--insecure')) warnings.push('The command skips certificate checks (-k). Routes always verify the upstream certificate.');
   if (said.has('--cert') || said.has('--key'))
-    warnings.push('The command presents a client certificate, which routes cannot do yet; it was left out.');
-  if (said.has('--proxy')) warnings.push('The proxy of the command was left out.');
-  if (said.has('--aws-sigv4')) warnings.push('Requests signed for AWS cannot be imported; the signature was left out.');
+    warnings.push('The client certificate was left out because routes don’t support client certificates yet.');
+  if (said.has('--proxy')) warnings.push('The proxy was left out.');
+  if (said.has('--aws-sigv4')) warnings.push('The AWS signature was left out because signed AWS requests can’t be imported.');
   const moved = said.has('--get') && data.length > 0;
-  const body = data.length > 0 || said.has('--form') || said.has('--form-string');
+  const inQuery = moved ? data.filter((one) => !readsFile(one)) : [];
+  if (moved && inQuery.length < data.length) warnings.push('Query parameters that come from files were left out.');
   const method =
     all('--request').at(-1)?.toUpperCase() ??
-    (said.has('--head') ? 'HEAD' : said.has('--upload-file') ? 'PUT' : body && !moved ? 'POST' : 'GET');
+    (said.has('--head') ? 'HEAD' : said.has('--upload-file') ? 'PUT' : data.length > 0 && !moved ? 'POST' : 'GET');
   const user = all('--user').at(-1);
   return {
-    url: [url, moved ? data.join('&') : '', ...all('--url-query')]
+    url: [url, textOf(inQuery), ...all('--url-query').map(queryPart)]
       .filter(Boolean)
       .reduce((whole, part) => `${whole}${whole.includes('?') ? '&' : '?'}${part}`),
     method,
-    headers,
-    data: moved ? [] : data,
+    headers: data.length > 0 && !moved ? withContentType(headers, data) : headers,
+    ...(data.length === 0 || moved ? {} : data.some(readsFile) ? { bodyOptions: optionsOf(data) } : { body: textOf(data) }),
     ...(user === undefined ? {} : { user }),
     warnings,
   };
+}
+
+/** Forms are built by curl, and only the caller's machine can read its files. */
+const readsFile = ({ option, value }: Data): boolean => {
+  if (/^--(?:form|upload)/.test(option)) return true;
+  if (option === '--data-urlencode') return /^[^=@]*@/.test(value);
+  return option !== '--data-raw' && value.startsWith('@');
+};
+const optionsOf = (data: readonly Data[]): string[] => data.flatMap(({ option, value }) => [option, value]);
+
+/** Parts are joined by &, those of --json follow each other directly (curl(1)). */
+const textOf = (data: readonly Data[]): string =>
+  data
+    .map(
+      (one, i) => `${i === 0 || one.option === '--json' ? '' : '&'}${one.option === '--data-urlencode' ? encoded(one.value) : one.value}`,
+    )
+    .join('');
+
+/** What --data-urlencode takes: `content`, `=content` or `name=content`. */
+function encoded(part: string): string {
+  const at = part.indexOf('=');
+  const content = encodeURIComponent(part.slice(at + 1).toWellFormed());
+  return at > 0 ? `${part.slice(0, at)}=${content}` : content;
+}
+const queryPart = (part: string): string => (part.startsWith('+') ? part.slice(1) : encoded(part));
+
+/** The headers that curl adds to a body when the command names none. */
+function withContentType(headers: CurlCall['headers'], data: readonly Data[]): CurlCall['headers'] {
+  const named = new Set(headers.map(({ name }) => name.toLowerCase()));
+  const json = data.some(({ option }) => option === '--json');
+  const added = json
+    ? { 'Content-Type': 'application/json', Accept: 'application/json' }
+    : data.some(({ option }) => option.startsWith('--data'))
+      ? { 'Content-Type': 'application/x-www-form-urlencoded' }
+      : {};
+  return [...headers, ...Object.entries(added).flatMap(([name, value]) => (named.has(name.toLowerCase()) ? [] : [{ name, value }]))];
 }
 
 /** `Name: value`; `Name;` is an empty header and `Name:` removes one, neither of which matters here. */

@@ -1,5 +1,5 @@
 import { headerNameProblem } from '#server/domain/routes/config/schema.ts';
-import { containsCredential } from '#server/kernel/credential-patterns.ts';
+import { containsCredential, redactCredentials, redactedMark } from '#server/kernel/credential-patterns.ts';
 import {
   freeName,
   isCredentialHeader,
@@ -31,8 +31,7 @@ export function proposeFromCurl(text: string, taken: Taken = nothingTaken): Prop
   const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(call.url) ? call.url : `https://${call.url}`);
   if (!url || !/^https?:$/.test(url.protocol)) return { ok: false, problem: 'the URL is not an http or https URL' };
   const warnings = [...call.warnings];
-  if (url.protocol === 'http:')
-    warnings.push('The URL uses http, which sends secrets in clear; use https unless the operator allows this host.');
+  if (url.protocol === 'http:') warnings.push('The URL uses http, which sends secrets unencrypted. Use https if the API supports it.');
 
   const vendor = vendorOf(url.hostname);
   const { secrets, add } = secretList(taken);
@@ -41,7 +40,7 @@ export function proposeFromCurl(text: string, taken: Taken = nothingTaken): Prop
     return add(
       suggested || secretNameFor(vendor, what),
       suggested === undefined ? value : undefined,
-      suggested === undefined ? note : `${note} The command held a stand-in, so the value is still to be given.`,
+      suggested === undefined ? note : `${note} The command has a placeholder here, so enter the value.`,
     );
   };
 
@@ -54,25 +53,25 @@ export function proposeFromCurl(text: string, taken: Taken = nothingTaken): Prop
     named.set(lower, first);
     return first;
   };
+  const sent: [string, string][] = [];
   for (const { name, value } of call.headers) {
-    if (PER_CALL.test(name)) continue;
     const problem = headerNameProblem(name);
+    const credential = isCredentialHeader(name, value);
+    if (!problem && !credential) sent.push([name, value]);
+    if (PER_CALL.test(name)) continue;
     if (problem) warnings.push(`The header ${name.slice(0, 64)} was left out: it ${problem}.`);
-    else inject_headers_json[sameName(name)] = isCredentialHeader(name, value) ? credentialHeader(name, value, keep) : value;
+    else inject_headers_json[sameName(name)] = credential ? credentialHeader(name, value, keep) : value;
   }
   const user = call.user ?? (url.username === '' ? undefined : decoded(`${url.username}:${url.password}`));
   if (user !== undefined) inject_headers_json[sameName('Authorization')] = `Basic ${basic(user, keep)}`;
 
   const inject_query_json: Record<string, string> = {};
-  const parameters = [...url.searchParams];
-  for (const [name, value] of parameters)
+  for (const [name, value] of url.searchParams)
     if (isCredentialParameter(name, value)) inject_query_json[name] = keep(name, value, `Sent as the query parameter ${name}.`);
-  // Written back once: every change of a URL's parameters writes the whole URL anew.
-  const moved = new Set(Object.keys(inject_query_json));
-  if (moved.size > 0) url.search = new URLSearchParams(parameters.filter(([name]) => !moved.has(name))).toString();
-  if (call.data.some((body) => containsCredential(body) || /"?(?:client_secret|password|api_?key|secret)"?\s*[:=]/i.test(body)))
+  const body = call.body ?? call.bodyOptions?.join(' ') ?? '';
+  if (containsCredential(body) || CREDENTIAL_FIELD.test(body))
     warnings.push(
-      'The body seems to hold a credential. Store it as a secret and put its placeholder into the body, or into inject_body_json of the route.',
+      'The body seems to contain a credential. Store it as a secret, then use its placeholder in the body or inject it with the route.',
     );
 
   const route = {
@@ -84,9 +83,31 @@ export function proposeFromCurl(text: string, taken: Taken = nothingTaken): Prop
     target_base_url: url.origin,
     inject_headers_json,
     inject_query_json,
-    sample_call: { method: call.method, path: `${url.pathname}${url.search}` },
+    sample_call: {
+      method: call.method,
+      path: `${url.pathname}${queryWithout(url.search, inject_query_json)}`,
+      ...(sent.length > 0 ? { headers: Object.fromEntries(sent) } : {}),
+      ...(call.body === undefined ? {} : { body: withoutCredentials(call.body) }),
+      ...(call.bodyOptions ? { body_options: call.bodyOptions.map(withoutCredentials) } : {}),
+    },
   };
   return { ok: true, proposal: { routes: [route], secrets, warnings } };
+}
+
+const CREDENTIAL_FIELD = /"?(?:client_secret|password|api_?key|secret)"?\s*[:=]/i;
+
+/** The text with credentials replaced by a mark, because it stays on the page after the import. */
+const withoutCredentials = (text: string): string =>
+  redactCredentials(text).replace(
+    /("(?:client_secret|password|api_?key|secret)"\s*:\s*)"(?:[^"\\]|\\.)*"|((?:^|&)(?:client_secret|password|api_?key|secret)=)[^&]*/gi,
+    (_, json: string | undefined, form: string | undefined) => (json === undefined ? `${form}${redactedMark}` : `${json}"${redactedMark}"`),
+  );
+
+/** The query as it was written, less the injected parameters. */
+function queryWithout(search: string, injected: Readonly<Record<string, string>>): string {
+  const pieces = search.slice(1).split('&');
+  const left = pieces.filter((piece) => !Object.hasOwn(injected, [...new URLSearchParams(piece).keys()][0] ?? ''));
+  return left.join('&') === '' ? '' : `?${left.join('&')}`;
 }
 
 type Keep = (what: string, value: string, note: string) => string;
@@ -96,7 +117,7 @@ function credentialHeader(name: string, value: string, keep: Keep): string {
   const [, scheme, rest] = /^([A-Za-z][\w-]{0,30})\s+(\S[\s\S]*)$/.exec(value) ?? [];
   if (!scheme || !rest || !/^(?:proxy-)?authorization$/i.test(name)) return keep(name, value, `Sent as the header ${name}.`);
   const what = /^basic$/i.test(scheme) ? 'basic_auth' : /^bearer$/i.test(scheme) ? 'token' : 'api_key';
-  const note = what === 'basic_auth' ? 'The base64 of user:password, sent as Basic authorization.' : `Sent as ${scheme} authorization.`;
+  const note = what === 'basic_auth' ? 'Base64 of user:password, sent as Basic authorization.' : `Sent as ${scheme} authorization.`;
   return `${scheme} ${keep(what, rest, note)}`;
 }
 
@@ -106,7 +127,7 @@ function basic(user: string, keep: Keep): string {
   return keep(
     'basic_auth',
     variable ? '<base64 of user:password>' : Buffer.from(whole).toString('base64'),
-    'The base64 of user:password, sent as Basic authorization.',
+    'Base64 of user:password, sent as Basic authorization.',
   );
 }
 

@@ -2,11 +2,14 @@ import { headerNameProblem, METHODS } from '#server/domain/routes/config/schema.
 import { parseYaml, YamlBusy, YamlTooSlow } from '#server/platform/yaml/parse-yaml.ts';
 import { freeName, nothingTaken, secretList, secretNameFor, type Taken, vendorOf } from './credentials.ts';
 import type { Proposed } from './from-curl.ts';
+import type { ImportedOperation } from './schema.ts';
 
 type Json = Record<string, unknown>;
 
 /** As many as a route can inject. */
 const MOST_SCHEMES = 50;
+/** More than the largest public descriptions that fit an import. */
+const MOST_OPERATIONS = 2_000;
 
 /**
  * A route and its secrets from an OpenAPI 3.0 or 3.1 description in JSON or YAML: the first absolute server becomes the target, every
@@ -26,10 +29,10 @@ function propose(document: Json, taken: Taken): Proposed {
   const warnings: string[] = [];
   const servers = list(document.servers).flatMap((server) => serverUrl(server, warnings));
   const [target, ...others] = [...new Set(servers)];
-  if (!target) return { ok: false, problem: 'names no absolute server URL, so there is nothing to call' };
-  if (others.length > 0) warnings.push(`Other servers can become environments of the route: ${others.slice(0, 5).join(', ')}.`);
-  if (target.startsWith('http:'))
-    warnings.push('The server uses http, which sends secrets in clear; use https unless the operator allows this host.');
+  if (!target) return { ok: false, problem: 'has no absolute server URL' };
+  if (others.length > 0)
+    warnings.push(`Only the first server is used. You can add the others as environments: ${others.slice(0, 5).join(', ')}.`);
+  if (target.startsWith('http:')) warnings.push('The server uses http, which sends secrets unencrypted. Use https if the API supports it.');
 
   const host = URL.parse(target)?.hostname ?? '';
   const vendor = vendorOf(host);
@@ -37,7 +40,7 @@ function propose(document: Json, taken: Taken): Proposed {
   const headers: Record<string, string> = {};
   const query: Record<string, string> = {};
   const schemes = usedSchemes(document);
-  if (schemes.length > MOST_SCHEMES) warnings.push(`Only the first ${MOST_SCHEMES} of ${schemes.length} security schemes were read.`);
+  if (schemes.length > MOST_SCHEMES) warnings.push(`Only the first ${MOST_SCHEMES} of ${schemes.length} security schemes were imported.`);
   for (const [key, scheme] of schemes.slice(0, MOST_SCHEMES)) {
     const injected = injectionOf(scheme, (what, note) => add(secretNameFor(vendor, what), undefined, note));
     if ('problem' in injected) warnings.push(`The security scheme ${key} was left out: ${injected.problem}.`);
@@ -48,14 +51,13 @@ function propose(document: Json, taken: Taken): Proposed {
   }
 
   const calls = operationsOf(document);
+  if (calls.length > MOST_OPERATIONS)
+    warnings.push(`Only the first ${MOST_OPERATIONS.toLocaleString('en')} of ${calls.length.toLocaleString('en')} operations are listed.`);
   const methods = METHODS.filter((m) => calls.some((c) => c.method === m));
   const sample = calls.find((c) => c.method === 'GET' && !c.path.includes('{')) ??
     calls.find((c) => c.method === 'GET') ??
     calls[0] ?? { method: 'GET', path: '/' };
-  const title = textOf(object(document.info).title)
-    .replace(/[\s\u0000-\u001f\u007f]+/g, ' ')
-    .trim()
-    .slice(0, 90);
+  const title = oneLine(textOf(object(document.info).title), 90);
   const route = {
     name: freeName(
       title || vendor || host,
@@ -66,7 +68,8 @@ function propose(document: Json, taken: Taken): Proposed {
     inject_headers_json: headers,
     inject_query_json: query,
     ...(methods.length > 0 ? { allowed_methods: [...methods] } : {}),
-    sample_call: sample,
+    sample_call: { method: sample.method, path: sample.path },
+    ...(calls.length > 0 ? { operations: calls.slice(0, MOST_OPERATIONS).map(listed) } : {}),
   };
   return { ok: true, proposal: { routes: [route], secrets, warnings } };
 }
@@ -77,9 +80,9 @@ async function documentOf(text: string, ms: number | undefined): Promise<{ docum
     document = jsonOf(text) ?? (await parseYaml(text, ms));
   } catch (error) {
     if (error instanceof YamlTooSlow || error instanceof YamlBusy) throw error;
-    return { problem: 'is neither JSON nor YAML' };
+    return { problem: 'is neither valid JSON nor valid YAML' };
   }
-  if (typeof document !== 'object' || document === null || Array.isArray(document)) return { problem: 'is not an API description' };
+  if (typeof document !== 'object' || document === null || Array.isArray(document)) return { problem: 'is not an OpenAPI description' };
   const { openapi, swagger } = document as Json;
   if (swagger !== undefined) return { problem: 'is a Swagger 2 description; convert it to OpenAPI 3 first' };
   return /^3\.[01]\b/.test(textOf(openapi)) ? { document: document as Json } : { problem: 'is not an OpenAPI 3.0 or 3.1 description' };
@@ -139,22 +142,36 @@ function injectionOf(scheme: Json, keep: (what: string, note: string) => string)
     return {
       place: 'header',
       name: 'Authorization',
-      template: () => `Basic ${keep('basic_auth', 'The base64 of user:password, sent as Basic authorization.')}`,
+      template: () => `Basic ${keep('basic_auth', 'Base64 of user:password, sent as Basic authorization.')}`,
     };
   if (type === 'oauth2' || type === 'openidconnect')
-    return { problem: 'OAuth sign-in cannot be imported; put an access token into a secret and inject it as a header' };
-  return { problem: 'this kind of scheme is not supported' };
+    return { problem: 'OAuth can’t be imported. Store an access token as a secret and inject it as a header' };
+  return { problem: 'its type isn’t supported' };
 }
 
-/** Every operation, reads first in the order written. */
-function operationsOf(document: Json): { method: string; path: string }[] {
+type Operation = { method: string; path: string; operation: unknown };
+
+/** Every operation in the order written. */
+function operationsOf(document: Json): Operation[] {
   return pathItems(document).flatMap(([path, item]) =>
-    Object.keys(item).flatMap((key) => {
+    Object.entries(item).flatMap(([key, operation]) => {
       const method = METHODS.find((m) => m.toLowerCase() === key);
-      return method ? [{ method, path }] : [];
+      return method ? [{ method, path, operation }] : [];
     }),
   );
 }
+
+function listed({ method, path, operation }: Operation): ImportedOperation {
+  const summary = oneLine(textOf(object(operation).summary), 120);
+  return { method, path, ...(summary ? { summary } : {}) };
+}
+
+const oneLine = (text: string, length: number): string =>
+  text
+    .slice(0, 1_000)
+    .replace(/[\s\u0000-\u001f\u007f]+/g, ' ')
+    .trim()
+    .slice(0, length);
 
 const pathItems = (document: Json): [string, Json][] =>
   Object.entries(object(document.paths)).map(([path, item]) => [path, resolved(document, item)]);

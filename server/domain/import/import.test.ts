@@ -37,7 +37,12 @@ test('a bearer key becomes a secret and a template, its scheme stays outside', (
     target_base_url: 'https://api.stripe.com',
     inject_headers_json: { Authorization: 'Bearer {{secret:STRIPE_TOKEN}}', 'Stripe-Version': '2026-01-01' },
     inject_query_json: {},
-    sample_call: { method: 'POST', path: '/v1/charges' },
+    sample_call: {
+      method: 'POST',
+      path: '/v1/charges',
+      headers: { 'Content-Type': 'application/json', 'Stripe-Version': '2026-01-01' },
+      body: '{"amount": 5}',
+    },
   });
   assert.deepEqual(
     secrets.map((s) => [s.name, s.value]),
@@ -103,8 +108,10 @@ test('every spelling of the options is understood', () => {
     { name: 'X-C', value: "a'b" },
     { name: 'User-Agent', value: 'me' },
     { name: 'Cookie', value: 'sid=1; t=2' },
+    { name: 'Content-Type', value: 'application/json' },
+    { name: 'Accept', value: 'application/json' },
   ]);
-  assert.deepEqual(call.data, ['{"a":1}']);
+  assert.equal(call.body, '{"a":1}');
   assert.match(call.warnings.join(), /certificate checks/);
 });
 
@@ -119,6 +126,62 @@ test('several lines, prompts, pipes and other shells do not matter', () => {
     "/usr/bin/curl -o f -L https://a.example.com/x # it's a comment",
   ])
     assert.deepEqual(curl(command).route.target_base_url + curl(command).route.sample_call.path, 'https://a.example.com/x', command);
+});
+
+test('the pasted call comes back with its method, query, headers and body, less the credential', () => {
+  const { route } = curl(
+    `curl -X PATCH 'https://api.example.com/v1/x%20y?b=2+3&key=abc&a=%2B1' -u me:pw -H 'Accept: text/csv' -H 'X-Trace: t' -H 'Host: evil' -b sid=1 \
+      --data-binary 'line one\nline two' -d n=1 --data-urlencode 'q=a b&c'`,
+  );
+  assert.deepEqual(route.sample_call, {
+    method: 'PATCH',
+    path: '/v1/x%20y?b=2+3&a=%2B1',
+    headers: { Accept: 'text/csv', 'X-Trace': 't', 'Content-Type': 'application/x-www-form-urlencoded' },
+    body: 'line one\nline two&n=1&q=a%20b%26c',
+  });
+  assert.doesNotMatch(JSON.stringify(route), /me:pw|abc|sid=1/);
+});
+
+test('a form and a file stay options of curl, because only the caller’s machine can read them', () => {
+  const upload = curl(`curl https://a.example.com/x -F 'file=@cat.png' -F kind=cat`).route.sample_call;
+  assert.deepEqual(upload, {
+    method: 'POST',
+    path: '/x',
+    body_options: ['--form', 'file=@cat.png', '--form', 'kind=cat'],
+  });
+  const file = curl(`curl https://a.example.com/x -H 'content-type: text/csv' -d @rows.csv`).route.sample_call;
+  assert.deepEqual([file.body, file.body_options, file.headers], [undefined, ['--data', '@rows.csv'], { 'content-type': 'text/csv' }]);
+  assert.equal(curl(`curl https://a.example.com/x --data-raw @me`).route.sample_call.body, '@me');
+  assert.deepEqual(curl(`curl -T f.bin https://a.example.com/x`).route.sample_call.method, 'PUT');
+});
+
+test('a credential in the body is not given back', () => {
+  const stripe = ['sk', 'live', 'abcdefghijkl'].join('_');
+  for (const [body, given] of [
+    [`{"client_secret": "hunter\\"2", "a": 1}`, '{"client_secret": "[redacted]", "a": 1}'],
+    ['grant_type=x&client_secret=hunter2&b=1', 'grant_type=x&client_secret=[redacted]&b=1'],
+    [`{"note":"${stripe}"}`, '{"note":"[redacted]"}'],
+  ] as const) {
+    const { route, warnings } = curl(`curl https://a.example.com/x -d '${body}'`);
+    assert.equal(route.sample_call.body, given);
+    assert.match(warnings.join(), /body seems to contain a credential/);
+  }
+});
+
+test('an OpenAPI import lists every operation, and at most 2,000 however many the references make', async () => {
+  const item = Object.fromEntries(['get', 'put', 'post', 'delete'].map((method) => [method, { summary: method.repeat(500) }]));
+  const paths = (n: number) => Object.fromEntries(Array.from({ length: n }, (_, i) => [`/p${i}`, { $ref: '#/components/pathItems/x' }]));
+  const large = (n: number) => ({
+    openapi: '3.1.0',
+    servers: [{ url: 'https://a.example.com' }],
+    components: { pathItems: { x: item } },
+    paths: paths(n),
+  });
+  assert.equal((await openapi(large(300))).route.operations?.length, 1_200);
+  const { route, warnings } = await openapi(large(5_000));
+  assert.equal(route.operations?.length, 2_000);
+  assert.match(warnings.join(), /first 2,000 of 20,000 operations/);
+  assert.ok(JSON.stringify(route.operations).length < 400_000);
 });
 
 test('what is no curl command is refused with a reason', () => {
@@ -188,7 +251,7 @@ const description = {
       unused: { type: 'http', scheme: 'basic' },
     },
   },
-  paths: { '/pets/{id}': { get: {}, delete: {}, parameters: [] }, '/pets': { get: {}, post: {}, trace: {} } },
+  paths: { '/pets/{id}': { get: { summary: ' One\n pet ' }, delete: {}, parameters: [] }, '/pets': { get: {}, post: {}, trace: {} } },
 };
 
 test('an OpenAPI description becomes a route with a template per used scheme', async () => {
@@ -200,6 +263,12 @@ test('an OpenAPI description becomes a route with a template per used scheme', a
     inject_query_json: { api_key: '{{secret:EXAMPLE_API_KEY}}' },
     allowed_methods: ['GET', 'POST', 'DELETE'],
     sample_call: { method: 'GET', path: '/pets' },
+    operations: [
+      { method: 'GET', path: '/pets/{id}', summary: 'One pet' },
+      { method: 'DELETE', path: '/pets/{id}' },
+      { method: 'GET', path: '/pets' },
+      { method: 'POST', path: '/pets' },
+    ],
   });
   assert.deepEqual(
     secrets.map((s) => s.value),

@@ -9,13 +9,30 @@ export const Propose = z
   .object({ kind: z.enum(['curl', 'openapi']), text: secret(z.string().min(1)) })
   .refine((v) => v.text.length <= (v.kind === 'curl' ? 64 * 1024 : OPENAPI_LENGTH), { path: ['text'], message: 'is too long to import' });
 
+/** The pasted call, less its credentials and relative to the upstream URL. */
+export const SampleCall = z.object({
+  method: z.string(),
+  path: z.string(),
+  headers: z.record(z.string(), z.string()).optional(),
+  body: shownOnce(z.string()).optional(),
+  body_options: z
+    .array(shownOnce(z.string()))
+    .optional()
+    .meta({ description: 'curl options that build the body from a form or a file, in place of `body`.' }),
+});
+export type SampleCall = z.output<typeof SampleCall>;
+
+export const ImportedOperation = z.object({ method: z.string(), path: z.string(), summary: z.string().optional() });
+export type ImportedOperation = z.output<typeof ImportedOperation>;
+
 export const ProposedRoute = z.object({
   name: z.string(),
   target_base_url: z.string(),
   inject_headers_json: z.record(z.string(), z.string()),
   inject_query_json: z.record(z.string(), z.string()),
   allowed_methods: z.array(z.string()).optional(),
-  sample_call: z.object({ method: z.string(), path: z.string() }),
+  sample_call: SampleCall,
+  operations: z.array(ImportedOperation).optional().meta({ description: 'Every operation of the description, up to 2,000.' }),
 });
 
 /** `value` only when the text held one: it goes back to the person who pasted it and is stored nowhere yet. */
