@@ -20,7 +20,7 @@ const LEGAL = {
   /** Columns that hold what left the system by design: the text of mails, which carry links. `csrf_token` opens nothing without the session. */
   columns: { 'public.mails': ['text', 'html'], 'public.sessions': ['csrf_token'] } as Record<string, string[]>,
   /** Lines of the log that are the local mailbox of a development installation. */
-  logLine: (line: string) => line.includes('"msg":"mail (SMTP_URL is not set)"'),
+  logLine: (line: string) => line.includes('"msg":"email (SMTP_URL is not set)"'),
 };
 
 const run = Date.now().toString(36);

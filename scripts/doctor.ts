@@ -266,7 +266,7 @@ async function countries(file: string): Promise<Finding> {
     const days = (Date.now() - built.getTime()) / 86_400_000;
     return days > 60 ? warn(`${says}, is ${Math.floor(days)} days old`, 'Replace the file: addresses move.') : ok(says);
   } catch (error) {
-    return warn(`${file}: ${(error as Error).message}`, 'Correct GEOIP_DB_PATH or the file, or unset it: until then no country is told.');
+    return warn(`${file}: ${(error as Error).message}`, 'Fix GEOIP_DB_PATH or the file, or unset it. Until then, countries are not shown.');
   }
 }
 

@@ -38,7 +38,7 @@ void places(); // so that the log says at the start, and not at the first page, 
 const umask = process.umask(0o077); // only this account may talk to the web process directly
 server.listen(socket, () => {
   process.umask(umask);
-  log.info({ socket }, 'web is ready');
+  log.info({ socket }, 'web started');
   process.send?.('ready');
 });
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, stop);
@@ -54,7 +54,7 @@ async function refuseWrongRootKey(): Promise<void> {
 
 /** A request that failed outside of any route: the answer says nothing, the log says why. */
 function broken(res: http.ServerResponse, error: unknown): void {
-  log.error(error, 'a request failed before it reached a route');
+  log.error(error, 'a request failed before routing');
   if (!res.headersSent) res.writeHead(500);
   res.end();
 }
@@ -67,7 +67,7 @@ async function claimSocket(): Promise<void> {
     probe.on('connect', () => probe.destroy());
   });
   if (taken) {
-    log.fatal(`another web process already listens on ${socket} (WEB_SOCKET)`);
+    log.fatal(`another web process is already listening on ${socket} (WEB_SOCKET)`);
     process.exit(1);
   }
   fs.rmSync(socket, { force: true });

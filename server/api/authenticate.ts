@@ -53,15 +53,15 @@ export async function authenticate(headers: Headers, edge: Edge): Promise<Authen
     throw new Refusal(
       'wrong_key_type',
       edge.space === 'live'
-        ? 'This is a test key; the Live API takes live keys only.'
-        : 'This is a live key; the Test API takes test keys only.',
+        ? 'This is a Test key. The Live API only accepts Live keys.'
+        : 'This is a Live key. The Test API only accepts Test keys.',
     );
   if (row.ip_allowlist.length > 0 && !(edge.ip && compileRanges(row.ip_allowlist)(edge.ip))) {
     await recordRefusedAddress(ctx, row);
-    throw new Refusal('forbidden', 'The source address is not allowed for this key.');
+    throw new Refusal('forbidden', "This key can't be used from this IP address.");
   }
   if (!isServableStatus(row.subscription_status) || row.deleted_at)
-    throw new Refusal('subscription_inactive', `The subscription of this workspace is ${row.subscription_status.replace('_', ' ')}.`);
+    throw new Refusal('subscription_inactive', `This workspace's subscription is ${row.subscription_status.replace('_', ' ')}.`);
   stampUse(ctx);
   return {
     ctx,
@@ -83,17 +83,21 @@ function presented(headers: Headers): string {
   if (authorization !== null && !bearer && !key) throw invalidKey();
   // Whatever stands beside x-api-key in Authorization is a second credential, also when its scheme is none of ours.
   if (authorization !== null && key && bearer !== key)
-    throw new Refusal('invalid_request', 'Authorization and x-api-key carry different credentials. Send one.');
+    throw new Refusal('invalid_request', 'Authorization and x-api-key carry different credentials. Send only one.');
   const text = bearer ?? key;
   if (!text)
-    throw new Refusal('authentication_required', 'Send an API key or access token as "Authorization: Bearer ...".', {
-      headers: { 'www-authenticate': 'Bearer realm="api"' },
-    });
+    throw new Refusal(
+      'authentication_required',
+      'Authentication required. Send an API key or access token as "Authorization: Bearer ...".',
+      {
+        headers: { 'www-authenticate': 'Bearer realm="api"' },
+      },
+    );
   return text;
 }
 
 const invalidKey = () =>
-  new Refusal('invalid_api_key', 'The credential is unknown, malformed, revoked or expired.', {
+  new Refusal('invalid_api_key', 'The API key or access token is unknown, malformed, revoked or expired.', {
     headers: { 'www-authenticate': 'Bearer realm="api", error="invalid_token"' },
   });
 

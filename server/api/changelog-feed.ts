@@ -25,7 +25,7 @@ export function feedOf(entries: readonly ChangelogEntry[], origin: string): stri
       `<guid isPermaLink="true">${address}</guid>`,
       `<pubDate>${new Date(entry.date).toUTCString()}</pubDate>`,
       ...entry.areas.map((area) => `<category>${xml(area)}</category>`),
-      `<description>${xml([entry.text, entry.act ?? 'Nobody has to do anything.'].join(' '))}</description>`,
+      `<description>${xml([entry.text, entry.act ?? 'No action required.'].join(' '))}</description>`,
       '</item>',
     ].join('\n');
   });
@@ -36,7 +36,7 @@ export function feedOf(entries: readonly ChangelogEntry[], origin: string): stri
     '<title>Sallyport changelog</title>',
     `<link>${xml(`${origin}/changelog`)}</link>`,
     `<atom:link href="${xml(`${origin}/changelog.xml`)}" rel="self" type="application/rss+xml"/>`,
-    '<description>What changed, and who must act.</description>',
+    '<description>What changed, and what you need to do.</description>',
     '<language>en</language>',
     ...items,
     '</channel>',

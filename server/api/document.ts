@@ -7,7 +7,7 @@ const text = () => readFile('public/openapi.json', 'utf8');
 
 export const document = operation({
   id: 'openapi.get',
-  summary: 'Get the OpenAPI description of this API',
+  summary: 'Get the OpenAPI document',
   http: 'GET /openapi.json',
   needs: 'any',
   refuses: [],

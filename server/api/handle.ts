@@ -32,7 +32,7 @@ export async function handle(
     wire = await answer(call, who);
   } catch (error) {
     const refusal = asRefusal(error);
-    if (refusal.status >= 500) log.error({ err: refusal.cause ?? refusal, request_id: edge.request_id }, 'a management call failed');
+    if (refusal.status >= 500) log.error({ err: refusal.cause ?? refusal, request_id: edge.request_id }, 'management API request failed');
     wire = failure(refusal, edge.request_id);
   }
   const response = await respond(
@@ -53,9 +53,11 @@ async function answer(call: Call, who: typeof authenticate): Promise<Wire> {
   const path = url.pathname.slice(PREFIX.length) || '/';
   if (req.method === 'OPTIONS') return { status: 204, body: '', headers: {} };
   const match = matchV1(req.method, path);
-  if (!match) throw new Refusal('not_found', 'There is no such path on this API; /openapi.json of this host lists those there are.');
+  if (!match) throw new Refusal('not_found', 'No such path. See /openapi.json for the available endpoints.');
   if ('allow' in match)
-    throw new Refusal('method_not_allowed', `This path answers ${match.allow.join(', ')}.`, { headers: { allow: match.allow.join(', ') } });
+    throw new Refusal('method_not_allowed', `Method not allowed. This path supports ${match.allow.join(', ')}.`, {
+      headers: { allow: match.allow.join(', ') },
+    });
   if (edge.fault) throw new Refusal(edge.fault, 'The request is too large.');
   const { op, params } = match;
   const body = await bodyOf(req);
@@ -71,7 +73,7 @@ async function answer(call: Call, who: typeof authenticate): Promise<Wire> {
   Object.assign(call.headers, metered.headers);
   if (metered.refusal) throw metered.refusal;
   if (legacy_key && legacy_key_auth === 'disabled')
-    throw new Refusal('use_oauth', 'This workspace accepts OAuth access tokens only. Exchange the key at /oauth/token.');
+    throw new Refusal('use_oauth', 'This workspace only accepts OAuth access tokens. Exchange the key at /oauth/token.');
   const mutating = !op.http.startsWith('GET ');
   const key = mutating ? idempotencyKeyOf(req.headers) : null;
   await allow(op, ctx);

@@ -13,12 +13,12 @@ export async function bodyOf(req: Request, limit = BODY_LIMIT): Promise<Uint8Arr
   try {
     for await (const chunk of req.body) {
       size += chunk.byteLength;
-      if (size > limit) throw new Refusal('payload_too_large', `The body is larger than ${limit} bytes.`);
+      if (size > limit) throw new Refusal('payload_too_large', `The request body must not exceed ${limit} bytes.`);
       chunks.push(chunk);
     }
   } catch (error) {
     // A caller that hangs up is no fault of ours, and must not be able to fill the log with errors.
-    throw error instanceof Refusal ? error : new Refusal('invalid_request', 'The body did not arrive.', { cause: error });
+    throw error instanceof Refusal ? error : new Refusal('invalid_request', "The request body wasn't fully received.", { cause: error });
   }
   return Buffer.concat(chunks);
 }
@@ -33,7 +33,7 @@ export function mergedInput(op: AnyOperation, req: Request, params: Record<strin
 function queryFields(url: URL): Record<string, unknown> {
   const out: Record<string, unknown> = {};
   for (const [name, value] of url.searchParams) {
-    if (Object.hasOwn(out, name)) throw new Refusal('validation_error', `${name}: given twice`);
+    if (Object.hasOwn(out, name)) throw new Refusal('validation_error', `${name}: must be given only once`);
     out[name] = value;
   }
   return out;
@@ -41,7 +41,7 @@ function queryFields(url: URL): Record<string, unknown> {
 
 function bodyFields(req: Request, body: Uint8Array): Record<string, unknown> {
   if (req.headers.get('content-encoding') && req.headers.get('content-encoding') !== 'identity')
-    throw new Refusal('unsupported_media_type', 'Compressed request bodies are not accepted.');
+    throw new Refusal('unsupported_media_type', "Compressed request bodies aren't supported.");
   if (body.byteLength === 0) return {};
   const type = req.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
   if (type !== 'application/json') throw new Refusal('unsupported_media_type', 'Send the body as application/json.');
@@ -54,10 +54,10 @@ export function parseJsonObject(body: Uint8Array): Record<string, unknown> {
   try {
     value = JSON.parse(utf8.decode(body));
   } catch {
-    throw new Refusal('validation_error', 'The body is not valid JSON in UTF-8.');
+    throw new Refusal('validation_error', 'The request body must be valid JSON in UTF-8.');
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new Refusal('validation_error', 'The body must be a JSON object.');
+    throw new Refusal('validation_error', 'The request body must be a JSON object.');
   return shallow(value) as Record<string, unknown>;
 }
 
@@ -66,7 +66,8 @@ export function parseJsonObject(body: Uint8Array): Record<string, unknown> {
  * engine has parsed: a reviver takes fifty times as long, and anybody may send a megabyte. @throws Refusal validation_error
  */
 export function shallow(value: unknown): unknown {
-  if (deeperThan(value, DEPTH_LIMIT)) throw new Refusal('validation_error', `The body is nested deeper than ${DEPTH_LIMIT} levels.`);
+  if (deeperThan(value, DEPTH_LIMIT))
+    throw new Refusal('validation_error', `The request body must not be nested deeper than ${DEPTH_LIMIT} levels.`);
   return value;
 }
 
@@ -114,8 +115,10 @@ export function ignoredFields(op: AnyOperation, fields: Record<string, unknown>)
   const told = ignored.filter((name) => FIELD_NAME.test(name)).slice(0, TOLD);
   const more = ignored.length - told.length;
   if (told.length === 0)
-    return `Ignored, because this call has no such field: ${more === 1 ? 'one name' : `${more} names`}, not repeated here.`;
-  return `Ignored, because this call has no such field: ${told.join(', ')}${more > 0 ? ` and ${more} more` : ''}.`;
+    return more === 1
+      ? "Ignored an unknown field whose name isn't repeated here."
+      : `Ignored ${more} unknown fields whose names aren't repeated here.`;
+  return `Ignored unknown ${ignored.length === 1 ? 'field' : 'fields'}: ${told.join(', ')}${more > 0 ? ` and ${more} more` : ''}.`;
 }
 
 export function headerParameters(op: AnyOperation): [field: string, header: string][] {

@@ -21,7 +21,7 @@ export async function meter(
     // One refusal is counted; the others are not held against the key when its limit is raised.
     used = await count(`key:${limit.id}`, window, limit.window_sec, limit.requests + 1);
   } catch (error) {
-    log.warn({ err: error }, 'the counter store does not answer; a key limit was not applied');
+    log.warn({ err: error }, "the counter store is unavailable; a key's rate limit was not applied");
     return { headers: {}, refusal: null };
   }
   const headers = {
@@ -32,8 +32,12 @@ export async function meter(
   if (used <= limit.requests) return { headers, refusal: null };
   return {
     headers,
-    refusal: new Refusal('rate_limit_exceeded', `This key may make ${limit.requests} requests in ${limit.window_sec} seconds.`, {
-      retryAfter: Math.max(1, reset - seconds),
-    }),
+    refusal: new Refusal(
+      'rate_limit_exceeded',
+      `Rate limit exceeded: this key allows ${limit.requests} requests per ${limit.window_sec === 1 ? 'second' : `${limit.window_sec} seconds`}.`,
+      {
+        retryAfter: Math.max(1, reset - seconds),
+      },
+    ),
   };
 }

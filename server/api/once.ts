@@ -32,11 +32,11 @@ export function idempotencyKeyOf(headers: Headers): string | null {
   const own = headers.get('x-idempotency-key');
   const standard = headers.get('idempotency-key');
   if (own !== null && standard !== null && own !== standard)
-    throw new Refusal('invalid_idempotency_key', 'X-Idempotency-Key and Idempotency-Key differ. Send one of them.');
+    throw new Refusal('invalid_idempotency_key', 'X-Idempotency-Key and Idempotency-Key have different values. Send only one.');
   const key = own ?? standard;
   if (key === null) return null;
   if (!KEY.test(key))
-    throw new Refusal('invalid_idempotency_key', 'The idempotency key must be 1 to 255 visible ASCII characters without spaces.');
+    throw new Refusal('invalid_idempotency_key', 'The idempotency key must be 1 to 255 visible ASCII characters, without spaces.');
   return key;
 }
 
@@ -107,7 +107,7 @@ async function claimOrReplay(call: IdempotentCall, fingerprintHex: string): Prom
 /** The state table of interface rule 00, States and transitions. */
 async function judge(call: IdempotentCall, row: Stored, fingerprint: Uint8Array): Promise<{ claim: Claim } | { replay: Wire }> {
   if (!Buffer.from(row.fingerprint).equals(Buffer.from(fingerprint)))
-    throw new Refusal('idempotency_key_reuse', 'This idempotency key was used with another request. Use a new key for a new request.');
+    throw new Refusal('idempotency_key_reuse', 'This idempotency key was already used with a different request. Use a new key.');
   if (row.state === 'completed') return { replay: await replay(call, row) };
   const taken = await sql().query<Claim>({
     name: 'idem-takeover',
@@ -118,7 +118,7 @@ async function judge(call: IdempotentCall, row: Stored, fingerprint: Uint8Array)
   throw busy();
 }
 
-const busy = () => new Refusal('request_in_progress', 'A request with this idempotency key is still running. Retry in a moment.');
+const busy = () => new Refusal('request_in_progress', 'A request with this idempotency key is still in progress. Try again shortly.');
 
 async function replay(call: IdempotentCall, row: Stored): Promise<Wire> {
   const opened = await keyring()
@@ -209,6 +209,9 @@ const place = (ctx: Ctx, rowId: string) => ({
 
 function sealed(error: unknown): never {
   if (error instanceof TenantKeyUnavailable || error instanceof DecryptFailed)
-    throw new Refusal('tenant_sealed', 'The key of this workspace is not available.', { retryAfter: 30, cause: error });
+    throw new Refusal('tenant_sealed', "This workspace's encryption key is unavailable. Try again later.", {
+      retryAfter: 30,
+      cause: error,
+    });
   throw error;
 }

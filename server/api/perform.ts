@@ -40,7 +40,7 @@ export async function allow(op: AnyOperation, ctx: Ctx): Promise<void> {
   if (!isServable(ctx) && !op.http.startsWith('GET ') && !op.reads && !STAYS_OPEN.has(op.id))
     throw new Refusal(
       'subscription_inactive',
-      `The subscription of this workspace is ${ctx.subscription_status?.replace('_', ' ')}: it can be read, and keys can be revoked, but nothing can be changed.`,
+      `This workspace's subscription is ${ctx.subscription_status?.replace('_', ' ')}. You can read data and revoke keys, but not make changes.`,
     );
   const needs = op.needs === 'any' ? [] : op.needs;
   for (const capability of needs) {
@@ -57,10 +57,10 @@ const STAYS_OPEN: ReadonlySet<string> = new Set(['api_keys.revoke']);
 
 /** Names what is missing and, to a person, the roles that have it: the next step is to ask for one of them. */
 function missing({ actor }: Ctx, op: AnyOperation, capability: Capability): Refusal {
-  if (actor.type !== 'member') return new Refusal('forbidden', `The credential lacks the capability ${capability}.`);
+  if (actor.type !== 'member') return new Refusal('forbidden', `This credential lacks the capability ${capability}.`);
   const roles = rolesWith(capability).map((role) => role[0]?.toUpperCase() + role.slice(1));
-  const who = roles.length === 0 ? 'No person may; a machine credential can.' : `${new Intl.ListFormat('en').format(roles)} may.`;
-  return new Refusal('role_denied', `Your role (${actor.role}) does not include ${capability}, which this needs: ${op.summary}. ${who}`);
+  const who = roles.length === 0 ? 'Only machine credentials have it.' : `Roles with access: ${new Intl.ListFormat('en').format(roles)}.`;
+  return new Refusal('role_denied', `Your role (${actor.role}) lacks the capability ${capability}, required for: ${op.summary}. ${who}`);
 }
 
 /** Validation, the verb, and the output schema, in that order. */
@@ -93,7 +93,7 @@ async function guarded<I extends z.ZodType, O extends z.ZodType>(op: Operation<I
       extra: { ...error.extra, current: (await perform((op.edits as NonNullable<typeof op.edits>).shown_by, ctx, input)).output },
     });
   });
-  if (expects.state !== 'met') throw new Error(`${op.id} did not look at the row it edits`);
+  if (expects.state !== 'met') throw new Error(`${op.id} did not compare the row it edits`);
   return result;
 }
 
@@ -102,9 +102,9 @@ function expectationOf<I extends z.ZodType>(op: Operation<I>, ctx: Ctx, input: z
   const given = (raw as { expected_updated_at?: unknown } | null)?.expected_updated_at;
   if (given === undefined || ctx.actor.type !== 'member') return undefined;
   const { edits } = op;
-  if (!edits) throw invalid('expected_updated_at', 'this call edits no row that could be compared');
+  if (!edits) throw invalid('expected_updated_at', 'is not supported by this operation');
   const time = z.iso.datetime({ offset: true }).safeParse(given);
-  if (!time.success) throw invalid('expected_updated_at', 'must be the updated_at of the row as it was read');
+  if (!time.success) throw invalid('expected_updated_at', 'must be the `updated_at` that you last read');
   return { updated_at: new Date(time.data), row: (tx) => edits.row(tx, ctx, input), state: 'open' };
 }
 
@@ -119,7 +119,7 @@ function parsed<I extends z.ZodType>(schema: I, raw: unknown): z.output<I> {
 /** The first member that the database cannot hold, or null. */
 export const unstorableField = (data: unknown): string | null =>
   Object.entries(data ?? {}).find(([, value]) => !isStorable(value))?.[0] ?? null;
-export const unstorable = (field: string): string => `${field}: must not contain NUL or broken Unicode`;
+export const unstorable = (field: string): string => `${field}: must not contain NUL or invalid Unicode`;
 
 /** PostgreSQL has no NUL in text and jsonb, and UTF-8 no lone surrogate: the one would fail there, the other silently become U+FFFD. */
 function isStorable(value: unknown): boolean {

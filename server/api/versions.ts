@@ -12,5 +12,8 @@ export function resolveVersion(header: string | null): string {
   const values = new Set(header.split(',').map((v) => v.trim()));
   const [asked] = values;
   if (values.size === 1 && VERSIONS.some((v) => v.version === asked)) return asked as string;
-  throw new Refusal('invalid_api_version', `Service-Version must be one of ${VERSIONS.map((v) => v.version).join(', ')}, or be left out.`);
+  throw new Refusal(
+    'invalid_api_version',
+    `Service-Version must be one of ${VERSIONS.map((v) => v.version).join(', ')}. Omit it to use the newest.`,
+  );
 }

@@ -69,9 +69,11 @@ async function answer(req: Request, ctx: PersonCtx): Promise<Response> {
   const reads = req.method === 'GET' || req.method === 'HEAD';
   if (url.pathname === '/auth/magic' && reads) return magicPage(ctx, url.searchParams.get('token') ?? '');
   const match = matchPerson(req.method, url.pathname);
-  if (!match) throw new Refusal('not_found', 'There is no such path.');
+  if (!match) throw new Refusal('not_found', 'No such path.');
   if ('allow' in match)
-    throw new Refusal('method_not_allowed', `This path answers ${match.allow.join(', ')}.`, { headers: { allow: match.allow.join(', ') } });
+    throw new Refusal('method_not_allowed', `Method not allowed. This path supports ${match.allow.join(', ')}.`, {
+      headers: { allow: match.allow.join(', ') },
+    });
   const { op, params } = match;
   if (op.session === 'required') await recognise(req.headers, ctx, reads);
   else if (!reads) assertNotForeign(req.headers);
@@ -129,7 +131,7 @@ const CODES: Partial<Record<string, string>> = {
 };
 
 function refused(refusal: Refusal, ctx: PersonCtx, headers: Headers): Response {
-  if (refusal.status >= 500) log.error({ err: refusal.cause ?? refusal, request_id: ctx.request_id }, 'a call of the session plane failed');
+  if (refusal.status >= 500) log.error({ err: refusal.cause ?? refusal, request_id: ctx.request_id }, 'sign-in API request failed');
   // A cookie whose session is gone is taken away, so that pages stop sending it.
   if (refusal.type === 'not_authenticated' && headers.get('cookie')?.includes(`${sessionCookieName()}=`))
     ctx.cookies = { session: 'clear' };

@@ -17,7 +17,7 @@ export async function magicPage(ctx: PersonCtx, token: string): Promise<Response
   if (found.kind === 'sign_in')
     return page(
       'Sign in',
-      `<h1>Sign in to Sallyport</h1><p>Press the button to sign in with this browser.</p><form method="post" action="/auth/magic">${field}<button autofocus>Sign in</button></form>`,
+      `<h1>Sign in to Sallyport</h1><p>Sign in with this browser.</p><form method="post" action="/auth/magic">${field}<button autofocus>Sign in</button></form>`,
     );
   return page('Confirm your address', confirmSignUp(found.workspace, field, found.ask_password, null));
 }
@@ -30,7 +30,8 @@ export async function useMagicForm(ctx: PersonCtx, form: URLSearchParams): Promi
     return new Response(null, { status: 303, headers: { location: redirect_to } });
   } catch (error) {
     const refusal = asRefusal(error);
-    if (refusal.status >= 500) log.error({ err: refusal.cause ?? refusal, request_id: ctx.request_id }, 'a mailed link could not be used');
+    if (refusal.status >= 500)
+      log.error({ err: refusal.cause ?? refusal, request_id: ctx.request_id }, 'an emailed link could not be used');
     ctx.cookies = {};
     const found = refusal.type === 'invalid_credentials' ? await peekMagic(ctx, token) : null;
     if (found?.kind === 'signup')
@@ -40,24 +41,22 @@ export async function useMagicForm(ctx: PersonCtx, form: URLSearchParams): Promi
       );
     return refusal.type === 'mfa_code_invalid'
       ? dead()
-      : page('Not now', `<h1>That did not work</h1><p>${escapeHtml(refusal.message)}</p><p><a href="/signin">Back to sign-in</a></p>`);
+      : page('Sign-in failed', `<h1>Sign-in failed</h1><p>${escapeHtml(refusal.message)}</p><p><a href="/signin">Back to sign-in</a></p>`);
   }
 }
 
 function confirmSignUp(workspace: string, field: string, askPassword: boolean, problem: string | null): string {
   const password = askPassword
-    ? `<label for="password">Password you chose at sign-up</label><input id="password" name="password" type="password" autocomplete="current-password" aria-describedby="hint">
-<p id="hint" class="hint">You opened this in another browser than you signed up with. Type the password to keep it, or leave it empty and sign in by mail until you set one.</p>`
+    ? `<label for="password">Password you chose at sign-up</label><input id="password" name="password" type="password" autocomplete="current-password" aria-describedby="hint">\n<p id="hint" class="hint">You signed up in a different browser. Enter your password to keep it, or leave this empty and sign in by email until you set one.</p>`
     : '';
   const alert = problem ? `<p class="problem" role="alert">${escapeHtml(problem)}</p>` : '';
-  return `<h1>Confirm your address</h1><p>This creates the workspace <strong>${escapeHtml(workspace)}</strong> with a demo route, a sample secret and a test key.</p>
-<form method="post" action="/auth/magic">${field}${alert}${password}<button${askPassword ? '' : ' autofocus'}>Confirm and open the workspace</button></form>`;
+  return `<h1>Confirm your address</h1><p>This creates the workspace <strong>${escapeHtml(workspace)}</strong> with a demo route, a sample secret and a Test key.</p>\n<form method="post" action="/auth/magic">${field}${alert}${password}<button${askPassword ? '' : ' autofocus'}>Confirm and open the workspace</button></form>`;
 }
 
 const dead = () =>
   page(
     'Link expired',
-    `<h1>This link no longer works</h1><p>It was used already, or it is too old. Ask for a new one on the sign-in page.</p><p><a class="button" href="/signin">Go to sign-in</a></p>`,
+    `<h1>This link no longer works</h1><p>It has expired or was already used. Request a new one on the sign-in page.</p><p><a class="button" href="/signin">Go to sign-in</a></p>`,
   );
 
 // The dashboard's own colours (app/globals.css), light and dark.

@@ -45,10 +45,12 @@ async function answer(req: Request): Promise<Response> {
   const methods = Object.hasOwn(ANSWERED, action) ? ANSWERED[action] : undefined;
   const takesProvider = action === 'signin' || action === 'callback';
   const known = provider === undefined ? action !== 'callback' : takesProvider && PROVIDERS.includes(provider);
-  if (!methods || !known || more.length > 0) throw new Refusal('not_found', 'There is no such path.');
+  if (!methods || !known || more.length > 0) throw new Refusal('not_found', 'No such path.');
   const method = req.method === 'HEAD' ? 'GET' : req.method;
   if (!methods.some((one) => one === method))
-    throw new Refusal('method_not_allowed', `This path answers ${methods.join(', ')}.`, { headers: { allow: methods.join(', ') } });
+    throw new Refusal('method_not_allowed', `Method not allowed. This path supports ${methods.join(', ')}.`, {
+      headers: { allow: methods.join(', ') },
+    });
   // A form's answer, opened again by reload or from the history: there is nothing to show but the form.
   if (action === 'callback' && method === 'GET') return redirect('/signin');
   if (method === 'POST') assertNotForeign(req.headers);
@@ -89,7 +91,7 @@ async function asked(req: Request, { action, provider, method, query, body }: As
   const location = out.headers.get('location');
   if (location !== null && !ownAddress(location)) out.headers.set('location', '/signin');
   if (out.status >= 400 && (typeof out.body !== 'object' || out.body === null))
-    throw new Refusal('invalid', 'The request could not be understood.');
+    throw new Refusal('invalid', 'The request could not be parsed.');
   const { url } = (out.body ?? {}) as { url?: string };
   const payload = url === undefined ? out.body : { ...(out.body as object), url: ownAddress(url) ?? `${env.PUBLIC_ADMIN_URL}/signin` };
   out.headers.delete('content-type');
@@ -118,12 +120,12 @@ const FORM_LIMIT = 16 * 1024;
 /** The fields of a form or of a JSON object; members that are no text are not passed on. @throws Refusal invalid, payload_too_large, unsupported_media_type */
 async function formOf(req: Request): Promise<Fields> {
   const bytes = await bodyOf(req);
-  if (bytes.byteLength > FORM_LIMIT) throw new Refusal('payload_too_large', `The body is larger than ${FORM_LIMIT} bytes.`);
+  if (bytes.byteLength > FORM_LIMIT) throw new Refusal('payload_too_large', `The request body must not exceed ${FORM_LIMIT} bytes.`);
   const type = req.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
   const text = new TextDecoder().decode(bytes);
   if (text === '') return {};
   if (type === 'application/x-www-form-urlencoded') return fields(new URLSearchParams(text));
-  if (type !== 'application/json') throw new Refusal('unsupported_media_type', 'Send a form or application/json.');
+  if (type !== 'application/json') throw new Refusal('unsupported_media_type', 'Send the body as a form or as application/json.');
   return fields(Object.entries(objectOf(text)).filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
 }
 
@@ -134,7 +136,7 @@ function objectOf(text: string): object {
   } catch {
     // said below
   }
-  throw new Refusal('invalid', 'The body is not a JSON object.');
+  throw new Refusal('invalid', 'The request body must be a JSON object.');
 }
 
 /** Without an address to return to that leads out of the dashboard: next-auth would call it a fault of its configuration. */
@@ -172,7 +174,7 @@ function decoded(value: string): string {
 }
 
 function refused(refusal: Refusal, request_id: string): Response {
-  if (refusal.status >= 500) log.error({ err: refusal.cause ?? refusal, request_id }, 'a call of next-auth failed');
+  if (refusal.status >= 500) log.error({ err: refusal.cause ?? refusal, request_id }, 'next-auth request failed');
   const { type, message, status, headers } = refusal;
   return Response.json({ error: type, code: type, message, request_id }, { status, headers: { ...headers } });
 }

@@ -31,7 +31,7 @@ export function nextAuthOptions(): NextAuthOptions {
       {
         type: 'credentials',
         id: 'mail',
-        name: 'Mailed code or link',
+        name: 'Email code or link',
         credentials: { email: {}, code: {}, token: {} },
         authorize: (given, req) =>
           authorised(req.headers, async (ctx) => {
@@ -86,7 +86,7 @@ async function authorised(headers: Record<string, unknown> | undefined, signIn: 
     return { id: user.id, email: user.email, name: user.full_name, ses: token };
   } catch (error) {
     if (error instanceof Refusal && error.status < 500) throw new Error(error.type, { cause: error });
-    log.error({ err: error }, 'a sign-in failed');
+    log.error({ err: error }, 'sign-in failed');
     throw new Error('internal_error');
   }
 }
@@ -96,7 +96,7 @@ const fieldsOf = (given: Record<string, string> | undefined) =>
   Object.fromEntries(Object.entries(given ?? {}).filter(([, value]) => value !== ''));
 
 function parsed<T>(result: { success: true; data: T } | { success: false }): T {
-  if (!result.success) throw new Refusal('invalid', 'Check the form.');
+  if (!result.success) throw new Refusal('invalid', 'Check the form for missing or invalid fields.');
   return result.data;
 }
 

@@ -25,7 +25,7 @@ test('a session is answered up to its pace, then told when it goes on, and goes 
   const count = memoryCounter();
   const { passed, refusal } = await admitted(PACE.session + 50, as('one'), at(3.5), count);
   assert.deepEqual([passed, refusal?.type, refusal?.status, refusal?.retryAfter], [PACE.session, 'rate_limited', 429, 7]);
-  assert.match(refusal?.message ?? '', /^This session made more than 400 calls in 10 seconds\. Nothing was done; .* in 7 seconds\.$/);
+  assert.match(refusal?.message ?? '', /^This session exceeded 400 requests in 10 seconds\. .* in 7 seconds\.$/);
   assert.equal((await admitted(1, as('one'), at(9.9), count)).refusal?.retryAfter, 1);
   assert.equal((await admitted(1, as('one'), at(10), count)).passed, 1);
 });
@@ -35,7 +35,7 @@ test('more sessions do not make a person faster, and one that runs away does not
   assert.equal((await admitted(PACE.session * 3, as('runaway'), at(0), count)).passed, PACE.session);
   assert.equal((await admitted(PACE.session, as('second'), at(0), count)).passed, PACE.person - PACE.session);
   const third = await admitted(1, as('third'), at(0), count);
-  assert.match(third.refusal?.message ?? '', /^All your sessions together/);
+  assert.match(third.refusal?.message ?? '', /^Your sessions together/);
   assert.equal((await admitted(1, as('hers', 'grace'), at(0), count)).passed, 1);
 });
 
@@ -62,7 +62,7 @@ const together = (calls: number, who: SignedInPerson, now: Date, count: WindowCo
     Array.from({ length: calls }, () =>
       keep(who, now).then(
         () => 'passed',
-        (error: Refusal) => `${error.message.split(' made')[0]} ${error.retryAfter}`,
+        (error: Refusal) => `${error.message.split(' exceeded')[0]} ${error.retryAfter}`,
       ),
     ),
   );

@@ -50,7 +50,7 @@ async function judge({ session, user }: SignedInPerson, now: Date, calls: number
     const retryAfter = Math.max(1, Math.ceil((window + 1) * PACE.window_sec - seconds));
     return new Refusal(
       'rate_limited',
-      `${whose} made more than ${limit} calls in ${PACE.window_sec} seconds. Nothing was done; the next is answered in ${retryAfter} ${retryAfter === 1 ? 'second' : 'seconds'}.`,
+      `${whose} exceeded ${limit} requests in ${PACE.window_sec} seconds. Your request wasn't processed. Try again in ${retryAfter} ${retryAfter === 1 ? 'second' : 'seconds'}.`,
       { retryAfter },
     );
   };
@@ -60,10 +60,10 @@ async function judge({ session, user }: SignedInPerson, now: Date, calls: number
     const ofPerson = ofSession === 0 ? 0 : await admitted(`person:${user.id}`, PACE.person, ofSession);
     return (place) => {
       if (place >= ofSession) return refusal('This session', PACE.session);
-      return place >= ofPerson ? refusal('All your sessions together', PACE.person) : undefined;
+      return place >= ofPerson ? refusal('Your sessions together', PACE.person) : undefined;
     };
   } catch (error) {
-    log.warn({ err: error }, 'the counter store does not answer; the pace of a person was not measured');
+    log.warn({ err: error }, "the counter store is unavailable; a person's rate limit was not applied");
     return () => undefined;
   }
 }

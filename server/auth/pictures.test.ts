@@ -156,7 +156,7 @@ test('what is no still PNG, JPEG or WebP of a sane size is refused by its conten
     ['a truncated PNG', red.subarray(0, red.length - 40), 400, /damaged/],
     ['a truncated WebP', (await side(200, 200).webp({ lossless: true }).toBuffer()).subarray(0, 40), 400, /damaged/],
     ['nothing', new Uint8Array(), 415, /nothing at all/],
-    ['too many bytes', Buffer.concat([red, Buffer.alloc(PICTURE_BYTES)]), 413, /larger than/],
+    ['too many bytes', Buffer.concat([red, Buffer.alloc(PICTURE_BYTES)]), 413, /must not exceed/],
   ];
   for (const [what, bytes, status, words] of hostile) {
     const answer = await owner.upload(bytes);

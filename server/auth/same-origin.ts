@@ -9,9 +9,9 @@ import { env } from '#server/platform/env.ts';
  */
 export function assertSameOrigin(headers: Headers, session: Pick<LiveSession, 'csrf_token'>): void {
   if (headers.has('authorization')) return;
-  if (originOf(headers) !== dashboardOrigin()) throw failed(`This change did not come from a page of ${dashboardOrigin()}.`);
+  if (originOf(headers) !== dashboardOrigin()) throw failed(`Changes must be made from a page of ${dashboardOrigin()}.`);
   const token = headers.get('x-csrf-token') ?? '';
-  if (!hasDigest(token, digest(session.csrf_token))) throw failed('X-CSRF-Token does not belong to this session. Reload the page.');
+  if (!hasDigest(token, digest(session.csrf_token))) throw failed("X-CSRF-Token doesn't match this session. Reload the page.");
 }
 
 /**

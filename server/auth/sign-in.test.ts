@@ -409,7 +409,7 @@ test('text the database cannot hold is refused by name on every call of the acco
   ] as const) {
     const answer = await b.call(method, path, body);
     assert.deepEqual([answer.status, answer.body.code], [400, 'invalid'], answer.text);
-    assert.match(String(answer.body.message), new RegExp(`^${field}: must not contain NUL or broken Unicode`));
+    assert.match(String(answer.body.message), new RegExp(`^${field}: must not contain NUL or invalid Unicode`));
   }
 });
 

@@ -35,7 +35,7 @@ export class TenantKeyUnavailable extends Error {
   readonly reason: 'missing' | 'revoked' | 'no_kms';
 
   constructor(reason: 'missing' | 'revoked' | 'no_kms') {
-    super(`the tenant key is not available (${reason})`);
+    super(`the tenant key is unavailable (${reason})`);
     this.reason = reason;
   }
 }

@@ -27,10 +27,10 @@ const publishedKeyId = '630dcd29';
 export function loadRootKeys({ masterKeyB64, previousB64, file, production = false }: RootKeySource): RootKeys {
   const current = masterKeyB64 ? parseRootKey(masterKeyB64, 'MASTER_KEY_B64') : rootKeyOfFile(file);
   if (production && current.id === publishedKeyId)
-    throw new RootKeyRefused('the root key is the published test key, refused in production');
+    throw new RootKeyRefused('the root key is the published test key, which is not allowed in production');
   if (!previousB64) return { current };
   const previous = parseRootKey(previousB64, 'MASTER_KEY_PREVIOUS_B64');
-  if (previous.id === current.id) throw new RootKeyRefused('MASTER_KEY_PREVIOUS_B64 is the same key as the current one');
+  if (previous.id === current.id) throw new RootKeyRefused('MASTER_KEY_PREVIOUS_B64 must differ from the current key');
   return { current, previous };
 }
 
@@ -39,7 +39,7 @@ export function parseRootKey(base64: string, name: string): RootKey {
   const bytes = Buffer.from(base64, 'base64');
   // Buffer ignores stray characters and missing padding; a key cut by a shell must not become another key.
   if (bytes.length !== 32 || bytes.toString('base64') !== base64) {
-    throw new RootKeyRefused(`${name} must be the base64 of exactly 32 bytes; make one with: openssl rand -base64 32`);
+    throw new RootKeyRefused(`${name} must be exactly 32 bytes in base64. Generate one with: openssl rand -base64 32`);
   }
   return { id: hash('sha256', bytes, 'hex').slice(0, 8), key: secretKey(bytes) };
 }
@@ -64,7 +64,7 @@ function readOpened(file: string, descriptor: number): RootKey {
     const { mode } = fstatSync(descriptor);
     if ((mode & 0o077) !== 0) {
       throw new RootKeyRefused(
-        `the key file ${file} can be read by other users (mode ${(mode & 0o777).toString(8)}); run: chmod 600 ${file}`,
+        `the key file ${file} is readable by other users (mode ${(mode & 0o777).toString(8)}). Run: chmod 600 ${file}`,
       );
     }
     return parseRootKey(readFileSync(descriptor, 'latin1').trimEnd(), `the key file ${file}`);
@@ -98,10 +98,10 @@ function createKeyFile(file: string): RootKey {
     }
     syncFolder(dirname(file));
   } catch (error) {
-    throw new RootKeyRefused(`the key file ${file} cannot be created (${codeOf(error)}); set MASTER_KEY_B64 or MASTER_KEY_FILE`);
+    throw new RootKeyRefused(`the key file ${file} cannot be created (${codeOf(error)}). Set MASTER_KEY_B64 or MASTER_KEY_FILE`);
   }
   const key = readKeyFile(file);
-  if (!key) throw new RootKeyRefused(`the key file ${file} disappeared while starting`);
+  if (!key) throw new RootKeyRefused(`the key file ${file} disappeared during startup`);
   return key;
 }
 

@@ -87,7 +87,7 @@ export async function assemble(): Promise<Assembly> {
     record: (call) => afterAnswers(() => logs.record(call)),
   };
 
-  const loadUsage = () => monthly.load().catch((error: unknown) => log.debug({ err: error }, 'the usage counters could not be read'));
+  const loadUsage = () => monthly.load().catch((error: unknown) => log.debug({ err: error }, 'cannot read the usage counters'));
   await Promise.all([snapshots.start(), loadUsage()]);
   const usageTimer = setInterval(() => void loadUsage(), USAGE_RELOAD_MS);
   usageTimer.unref();

@@ -179,7 +179,7 @@ export class Exchange implements UpstreamHandler {
     try {
       this.#sendBuffered();
     } catch (error) {
-      this.onFault(new UpstreamFault('internal_error', 'The answer could not be handled.', { cause: error }));
+      this.onFault(new UpstreamFault('internal_error', 'The upstream response could not be processed.', { cause: error }));
     }
   }
 
@@ -255,7 +255,7 @@ export class Exchange implements UpstreamHandler {
 
   #timedOut(): void {
     if (this.#state === 'over') return;
-    const fault = new UpstreamFault('upstream_timeout', `The host ${this.#call.upstream?.host} did not answer in time.`);
+    const fault = new UpstreamFault('upstream_timeout', `The host ${this.#call.upstream?.host} did not respond in time.`);
     if (this.#state === 'streaming') this.#breakStream(fault);
     else {
       if (this.#state !== 'discarding') this.#spend();
@@ -266,9 +266,10 @@ export class Exchange implements UpstreamHandler {
 
   #bodyFailed(error: Error): void {
     if (this.#state === 'over') return;
-    if (this.#state === 'streaming') this.#breakStream(new UpstreamFault('aborted', 'The body of the call failed.', { cause: error }));
-    else if (error instanceof BodyTooLarge) this.#refuse(refused('payload_too_large', 'The body may have at most 100 MiB.'));
-    else if (error instanceof BodyStalled) this.#refuse(refused('invalid_request', 'The body did not arrive.'));
+    if (this.#state === 'streaming')
+      this.#breakStream(new UpstreamFault('aborted', 'The transfer of the body was interrupted.', { cause: error }));
+    else if (error instanceof BodyTooLarge) this.#refuse(refused('payload_too_large', 'The request body must not exceed 100 MiB.'));
+    else if (error instanceof BodyStalled) this.#refuse(refused('invalid_request', "The request body wasn't fully received."));
     else return; // the upstream failed, or the caller went away: both are told elsewhere
     this.#sent?.abort();
   }

@@ -100,7 +100,7 @@ function receive(options: GatewayOptions, portPlane: PortPlane, req: IncomingMes
 
 /** Most often a call that left the workspace out of its address. */
 const NOTHING_HERE =
-  'Nothing is served at this host name. A workspace has one of its own, or, where the path mode is on, /p/{workspace}/{route}.';
+  "No workspace is served at this hostname. Use the workspace's own hostname or, if path mode is enabled, /p/{workspace}/{route}.";
 
 /** Connections that carried a request with a refused head (RFC 9112 §6.3: framing that cannot be trusted ends the connection). */
 const spoiled = new WeakSet<Duplex>();
@@ -137,7 +137,7 @@ function tenantCall(
     // Without a confirmed picture nobody can say that a workspace does not exist.
     const known = plane.snapshots.fresh;
     const type = known ? 'tenant_not_found' : 'dependency_unavailable';
-    const message = known ? 'There is no workspace at this address.' : 'The service is starting.';
+    const message = known ? 'No workspace found at this address.' : 'The service is starting. Try again shortly.';
     return bare(req, res, known ? 404 : 503, { error: { type, message, request_id: requestId } }, requestId);
   }
   if (isBrowserAtRoot(match.target, req)) {

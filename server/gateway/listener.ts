@@ -82,7 +82,7 @@ export function createListener(options: ListenerOptions): Server {
   server.on('request', take);
   server.on('checkContinue', take);
   server.on('checkExpectation', (req: IncomingMessage, res: Answer) => {
-    const body = refusalBody('invalid_request', 'The only expectation accepted is 100-continue.', newRequestId());
+    const body = refusalBody('invalid_request', 'The only supported Expect header is 100-continue.', newRequestId());
     res.writeHead(417, { ...body.headers, connection: 'close' }).end(body.text);
     req.resume();
   });
@@ -142,11 +142,11 @@ export function discardBody(req: IncomingMessage, maxBytes = 32 * 1024 * 1024, m
   req.resume();
 }
 
-const MALFORMED = [400, 'invalid_request', 'The request is not well-formed HTTP/1.1.'] as const;
+const MALFORMED = [400, 'invalid_request', 'The request is not valid HTTP/1.1.'] as const;
 const CLIENT_ERRORS: Readonly<Record<string, readonly [number, string, string]>> = {
-  HPE_HEADER_OVERFLOW: [431, 'headers_too_large', 'The header block is too large.'],
+  HPE_HEADER_OVERFLOW: [431, 'headers_too_large', 'The request headers are too large.'],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, 'payload_too_large', 'The chunk extensions are too large.'],
-  ERR_HTTP_REQUEST_TIMEOUT: [408, 'invalid_request', 'The request was not sent in time.'],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'invalid_request', 'The request was not received in time.'],
 };
 
 function refusalBody(type: string, message: string, requestId: string) {

@@ -21,15 +21,15 @@ try {
   const wanted: [PortPlane, number][] = ports.length > 0 ? ports : [[null, env.PORT]];
   for (const [plane, port] of wanted) await gateway.listen(plane, port, env.BIND_ADDRESS);
   // Trying routes is for people; a gateway that cannot offer it serves calls all the same.
-  await desk.listen(deskSocket()).catch((error: unknown) => log.error({ err: error }, 'routes cannot be tried from the dashboard'));
-  log.info({ ports: Object.fromEntries(wanted.map(([plane, port]) => [plane ?? 'all', port])) }, 'the gateway is serving');
+  await desk.listen(deskSocket()).catch((error: unknown) => log.error({ err: error }, 'route tests from the dashboard are unavailable'));
+  log.info({ ports: Object.fromEntries(wanted.map(([plane, port]) => [plane ?? 'all', port])) }, 'gateway started');
 
   let stopping = false;
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
       if (stopping) return;
       stopping = true;
-      log.info({ signal }, 'the gateway is stopping');
+      log.info({ signal }, 'gateway stopping');
       close(DRAIN_MS).then(
         () => process.exit(0),
         (error: unknown) => {
@@ -45,6 +45,6 @@ try {
 } catch (error) {
   if (error instanceof EnvError) console.error(error.message);
   else if (error instanceof RootKeyRefused) log.fatal(error.message);
-  else log.fatal({ err: error }, 'the gateway could not start');
+  else log.fatal({ err: error }, 'the gateway failed to start');
   process.exit(1);
 }

@@ -72,7 +72,7 @@ export function monthlyCounters(pool: Pool): MonthlyCounters {
         counter.delta += counter.flushing;
         counter.flushing = 0;
       }
-      if (!failed) log.warn({ err: error }, 'the usage counters cannot be flushed; calls are counted here meanwhile');
+      if (!failed) log.warn({ err: error }, 'cannot flush the usage counters; counting locally');
       failed = true;
     }
   }

@@ -48,10 +48,10 @@ export function inspectHead(req: IncomingMessage): Head | HeadRefusal {
   const raw = req.rawHeaders;
   const url = req.url ?? '';
   // node's parser takes "HTTP/2.0" on a plain connection for a request line like any other.
-  if (req.httpVersionMajor !== 1) return malformed('Only HTTP/1.1 is spoken here.');
+  if (req.httpVersionMajor !== 1) return malformed('Only HTTP/1.1 is supported.');
   if (url.length > MAX_TARGET)
-    return { ok: false, status: 414, type: 'uri_too_long', message: 'The request target is longer than 16 KiB.' };
-  if (raw.length > MAX_FIELDS * 2) return tooLarge('The request has more than 200 header fields.');
+    return { ok: false, status: 414, type: 'uri_too_long', message: 'The request target must not exceed 16 KiB.' };
+  if (raw.length > MAX_FIELDS * 2) return tooLarge('The request must not have more than 200 headers.');
 
   let bytes = 0;
   let host: string | undefined;
@@ -62,22 +62,22 @@ export function inspectHead(req: IncomingMessage): Head | HeadRefusal {
     const name = lowerName(raw[i] as string);
     bytes += name.length + value.length + 4;
     if (!SINGLE.has(name) && !name.startsWith('x-svc-')) continue;
-    if (seen.includes(`\n${name}\n`)) return malformed(`The header ${name} may be sent once only.`);
+    if (seen.includes(`\n${name}\n`)) return malformed(`The header ${name} must be sent only once.`);
     seen += `${name}\n`;
     if (name === 'host') host = value;
     else if (name === 'transfer-encoding') transfer = value;
   }
-  if (bytes > MAX_HEADER_BYTES) return tooLarge('The header block is longer than 32 KiB.');
+  if (bytes > MAX_HEADER_BYTES) return tooLarge('The request headers must not exceed 32 KiB.');
   if (!host) return malformed('The Host header is missing.');
   if (transfer !== undefined) {
-    if (req.httpVersionMinor === 0) return malformed('Transfer-Encoding is not part of HTTP/1.0.');
-    if (transfer.trim().toLowerCase() !== 'chunked') return malformed('The only transfer coding accepted is chunked.');
+    if (req.httpVersionMinor === 0) return malformed('Transfer-Encoding is not allowed in HTTP/1.0.');
+    if (transfer.trim().toLowerCase() !== 'chunked') return malformed('The only supported transfer coding is chunked.');
   }
-  if (/[^\x21-\x7e]/.test(url)) return malformed('The request target must be ASCII without spaces or control characters.');
-  if (url.includes('#')) return malformed('The request target must not have a fragment.');
+  if (/[^\x21-\x7e]/.test(url)) return malformed('The request target must be ASCII, without spaces or control characters.');
+  if (url.includes('#')) return malformed('The request target must not contain a fragment.');
   const target = originForm(url, host);
   return target === undefined
-    ? malformed('The request target must be a path, or an absolute URL of the host that is asked.')
+    ? malformed('The request target must be a path, or an absolute URL on this host.')
     : { ok: true, target, host, headerBytes: bytes };
 }
 

@@ -97,7 +97,7 @@ export function createWebForward({
       const web: ClientRequest = request({ agent, socketPath, method: req.method, path: how.target, headers: how.headers });
       const give = () => web.destroy();
       res.once('close', give);
-      const late = setTimeout(() => web.destroy(new Error('no answer in time')), headTimeoutMs);
+      const late = setTimeout(() => web.destroy(new Error('no response in time')), headTimeoutMs);
       web.on('close', () => {
         clearTimeout(late);
         res.removeListener('close', give);

@@ -22,7 +22,7 @@ try {
   const stop = async (signal: string) => {
     if (stopping) return;
     stopping = true;
-    log.info({ signal }, 'the worker is stopping');
+    log.info({ signal }, 'worker stopping');
     await worker.stop(STOP_MS);
     await keys.close();
     await Promise.race([backgroundSettled(), sleep(2_000)]);
@@ -36,11 +36,11 @@ try {
   process.on('uncaughtException', (error) => log.error({ err: error }, 'uncaught exception'));
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled rejection'));
   await worker.started;
-  log.info('the worker is serving');
+  log.info('worker started');
   process.send?.('ready');
 } catch (error) {
   if (error instanceof EnvError) console.error(error.message);
-  else log.fatal({ err: error }, error instanceof Error ? error.message : 'the worker could not start');
+  else log.fatal({ err: error }, error instanceof Error ? error.message : 'the worker failed to start');
   process.exit(1);
 }
 
@@ -51,7 +51,7 @@ async function fittingRootKey(): Promise<void> {
       return await checkRootKey();
     } catch (error) {
       if (asRefusal(error).type !== 'dependency_unavailable') throw error;
-      log.warn('the database does not answer yet');
+      log.warn('waiting for the database');
       await sleep(1_000);
     }
   }

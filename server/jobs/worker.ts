@@ -44,7 +44,7 @@ export function startWorker(): Worker {
         started.resolve();
         await runner.promise;
       } catch (error) {
-        if (!stopping) log.warn({ err: error, retry_in_ms: delay }, 'the job queue cannot be served');
+        if (!stopping) log.warn({ err: error, retry_in_ms: delay }, 'cannot run the job queue');
       }
       await runner?.stop().catch(() => {}); // it has stopped by itself
       runner = undefined;

@@ -30,15 +30,15 @@ export function canonicalAddress(text: string): Canonical {
   return {
     ok: true,
     value,
-    warning: `${value} covers a very large part of the ${range.family === 4 ? 'IPv4' : 'IPv6'} addresses; a narrower range is safer.`,
+    warning: `${value} covers a very large part of the ${range.family === 4 ? 'IPv4' : 'IPv6'} address space. Use a narrower range.`,
   };
 }
 
 /** Reads one address or range; host bits are cleared and mapped IPv6 becomes IPv4. */
 export function parseRange(text: string): Range | { problem: string } {
   const trimmed = text.trim();
-  if (/[,;\s]/.test(trimmed)) return { problem: 'one address or range only, without lists or spaces' };
-  if (trimmed.includes('%')) return { problem: 'an address with a zone (%) is only valid on one machine' };
+  if (/[,;\s]/.test(trimmed)) return { problem: 'must be a single address or range, without lists or spaces' };
+  if (trimmed.includes('%')) return { problem: 'must not contain a zone ID (%)' };
   const [host = '', prefix, ...rest] = trimmed.split('/');
   const address = parseAddress(host, { mapped: 'keep' });
   if (!address || rest.length > 0) return { problem: notAnAddress(host) };
@@ -136,23 +136,23 @@ function asRange(address: { family: 4 | 6; value: bigint }, bits: number): Range
   let { family, value } = address;
   if (family === 6 && value >> 32n === MAPPED) {
     // A mapped range wider than the mapped block would mean IPv4 callers and never match one.
-    if (bits < 96) return { problem: 'write an IPv4-mapped range as IPv4' };
+    if (bits < 96) return { problem: 'must be written as IPv4, not as an IPv4-mapped IPv6 range' };
     family = 4;
     value &= 0xffff_ffffn;
     bits -= 96;
   }
-  if (bits === 0) return { problem: 'a /0 range would admit everyone' };
+  if (bits === 0) return { problem: 'must not be a /0 range, which allows every address' };
   const host = BigInt(WIDTH[family] - bits);
   const first = (value >> host) << host;
-  if (first === 0n && host === 0n) return { problem: 'the unspecified address never calls' };
+  if (first === 0n && host === 0n) return { problem: 'must not be the unspecified address' };
   const { top, bits: long } = MULTICAST[family];
-  if (bits >= long && first >> BigInt(WIDTH[family] - long) === top) return { problem: 'a multicast address never calls' };
+  if (bits >= long && first >> BigInt(WIDTH[family] - long) === top) return { problem: 'must not be a multicast address' };
   return { family, first, bits };
 }
 
 function notAnAddress(host: string): string {
   if (/^\d+(?:\.\d+){3}$/.test(host) && host.split('.').some((part) => /^0\d/.test(part)))
-    return 'leading zeros in IPv4 are read as octal by some systems; write it without them';
+    return 'must not have leading zeros, which some systems read as octal';
   return 'must be an IPv4 or IPv6 address, or one with a prefix length such as 203.0.113.0/24';
 }
 

@@ -79,46 +79,50 @@ export const KEY_ROLES: readonly KeyRole[] = [
   {
     id: '00000000-0000-4000-8000-000000000101',
     name: 'Key - Invoke',
-    description: 'Calls routes and nothing else.',
+    description: 'Calls routes. No other access.',
     is_default: false,
     capabilities: new Set(invoke),
   },
   {
     id: '00000000-0000-4000-8000-000000000102',
     name: 'Key - Read-only',
-    description: 'Reads configuration and metadata; calls nothing.',
+    description: "Reads configuration and metadata. Can't call routes.",
     is_default: false,
     capabilities: new Set(readOnly),
   },
   {
     id: '00000000-0000-4000-8000-000000000103',
     name: 'Key - Editor',
-    description: 'Builds routes, secrets, clients and environments, and calls routes. Never reads a value back.',
+    description: "Manages and calls routes; manages secrets, clients and environments. Can't reveal secret values.",
     is_default: true,
     capabilities: new Set(editor),
   },
   {
     id: '00000000-0000-4000-8000-000000000104',
     name: 'Key - Infrastructure',
-    description: 'Everything a machine may do.',
+    description: 'Full access for machines.',
     is_default: false,
     capabilities: new Set(infrastructure),
   },
 ];
 
 export const MEMBER_ROLE_ROWS: readonly { id: string; name: string; description: string }[] = [
-  { id: '00000000-0000-4000-8000-000000000201', name: 'Owner', description: 'Everything, billing, deletion and ownership included.' },
-  { id: '00000000-0000-4000-8000-000000000202', name: 'Admin', description: 'Everything but the acts reserved for the Owner.' },
+  {
+    id: '00000000-0000-4000-8000-000000000201',
+    name: 'Owner',
+    description: 'Full access, including billing, ownership and deleting the workspace.',
+  },
+  { id: '00000000-0000-4000-8000-000000000202', name: 'Admin', description: 'Full access, except actions reserved for the Owner.' },
   {
     id: '00000000-0000-4000-8000-000000000203',
     name: 'Editor',
-    description: 'Builds routes, secrets, clients and environments; no people, no billing.',
+    description: 'Manages routes, secrets, clients and environments. No access to people or billing.',
   },
   { id: '00000000-0000-4000-8000-000000000204', name: 'Viewer', description: 'Reads configuration and metadata.' },
   {
     id: '00000000-0000-4000-8000-000000000205',
     name: 'Member',
-    description: 'Signs in; sees names and request log metadata. An Admin raises it.',
+    description: 'Signs in and sees resource names and request log metadata. An Admin can assign a higher role.',
   },
 ];
 

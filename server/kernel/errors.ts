@@ -81,7 +81,7 @@ export class Refusal extends Error {
 }
 
 /** The one answer for missing, foreign and other-space ids. */
-export const notFound = () => new Refusal('not_found', 'The resource does not exist or is not visible to this credential.');
+export const notFound = () => new Refusal('not_found', "This resource doesn't exist, or you don't have access to it.");
 
 /** A value of the body or query is wrong; the message starts with the field's name. */
 export const invalid = (field: string, problem: string) => new Refusal('validation_error', `${field}: ${problem}`);
@@ -90,11 +90,11 @@ export const invalid = (field: string, problem: string) => new Refusal('validati
 export function asRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   if (isConnectionLoss(error))
-    return new Refusal('dependency_unavailable', 'The service could not reach its own store. Nothing was done; try again.', {
+    return new Refusal('dependency_unavailable', "The service can't reach its database. Your request wasn't processed. Try again.", {
       retryAfter: 5,
       cause: error,
     });
-  return new Refusal('internal_error', 'Something went wrong on our side. Quote the request id when you contact support.', {
+  return new Refusal('internal_error', 'Something went wrong on our side. Include the request ID when you contact support.', {
     cause: error,
   });
 }

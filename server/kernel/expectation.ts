@@ -23,7 +23,7 @@ export async function meet(tx: Tx, ctx: { now: Date; expects?: Expectation }): P
   const row = await expects.row(tx);
   if (row.updated_at.getTime() !== expects.updated_at.getTime()) {
     expects.state = 'stale';
-    throw new Refusal('conflict', 'Somebody changed this while you were editing. Compare both versions, then save again.', {
+    throw new Refusal('conflict', 'Someone else changed this while you were editing. Compare both versions, then save again.', {
       extra: { current_updated_at: row.updated_at.toISOString() },
     });
   }

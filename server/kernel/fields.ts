@@ -17,7 +17,7 @@ export const text = (max: number) => z.string().max(max).regex(NO_CONTROLS_BUT_L
 export const color = () =>
   z
     .string()
-    .regex(/^#[0-9a-fA-F]{6}$/, 'must be a colour such as #6366f1')
+    .regex(/^#[0-9a-fA-F]{6}$/, 'must be a color such as #6366f1')
     .transform((c) => c.toLowerCase());
 
 /** In years 1 to 9999 of UTC: PostgreSQL knows no year 0, and an answer beyond 9999 would not be ISO 8601 as we promise it. */
@@ -25,7 +25,7 @@ export const isoTime = () =>
   z.iso.datetime({ offset: true }).refine((text) => {
     const at = Date.parse(text);
     return at >= FIRST_INSTANT && at <= LAST_INSTANT;
-  }, 'must lie in the years 1 to 9999');
+  }, 'must be between the years 1 and 9999');
 const FIRST_INSTANT = Date.parse('0001-01-01T00:00:00Z');
 const LAST_INSTANT = Date.parse('9999-12-31T23:59:59.999Z');
 

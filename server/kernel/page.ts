@@ -6,22 +6,22 @@ const OFFSET_CEILING = 100_000;
 export type PageRequest = { page: number; per_page: number };
 export type Page<T> = { rows: T[]; total: number; page: number; per_page: number; total_pages: number };
 
-const integer = (what: string) =>
+const integer = () =>
   z
     .union([
       z.number(),
       z
         .string()
-        .regex(/^[+-]?\d{1,30}$/, `${what} must be a whole number`)
+        .regex(/^[+-]?\d{1,30}$/, `must be a whole number`)
         .transform(Number),
     ])
-    .refine((n) => Number.isInteger(n), `${what} must be a whole number`)
+    .refine((n) => Number.isInteger(n), `must be a whole number`)
     .meta({ type: 'integer' });
 
 const order = z.enum(['asc', 'desc']);
 
 /** Page and per_page alone, for lists with a fixed order. */
-export const pageQuery = { page: integer('page').default(1), per_page: integer('per_page').default(20) };
+export const pageQuery = { page: integer().default(1), per_page: integer().default(20) };
 
 /**
  * The query of a paged list: page, per_page, sort, order and the list's own filters. Out-of-range numbers are clamped, nonsense is refused.

@@ -66,7 +66,7 @@ function untilTurn(owner: string): Promise<void> {
       const line = (waiting.get(owner) ?? []).filter((other) => other !== one);
       if (line.length > 0) waiting.set(owner, line);
       else waiting.delete(owner);
-      const words = 'This workspace has more calls under way than can be worked on at once. Nothing was done; try again.';
+      const words = "This workspace has too many requests in progress. Your request wasn't processed. Try again.";
       reject(new Refusal('dependency_unavailable', words, { retryAfter: 5 }));
     }, WAIT_MS);
     const line = waiting.get(owner);

@@ -6,10 +6,10 @@ import { z } from 'zod';
  */
 export function wording(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.input === undefined && issue.code !== 'custom')
-    return `is required${issue.code === 'invalid_value' ? `: ${oneOf(issue)}` : ''}`;
+    return `is required${issue.code === 'invalid_value' ? ` and must be ${oneOf(issue)}` : ''}`;
   switch (issue.code) {
     case 'invalid_type':
-      return `must be ${kinds[issue.expected] ?? 'of another type'}`;
+      return `must be ${kinds[issue.expected] ?? 'of a different type'}`;
     case 'invalid_value':
       return `must be ${oneOf(issue)}`;
     case 'too_small':
@@ -17,11 +17,11 @@ export function wording(issue: z.core.$ZodRawIssue): string | undefined {
     case 'too_big':
       return size(issue.origin, Number(issue.maximum), 'at most', issue.inclusive !== false);
     case 'invalid_format':
-      return `must be ${formats[issue.format] ?? 'in the form that the API description gives'}`;
+      return `must be ${formats[issue.format] ?? 'in the format described in the API reference'}`;
     case 'invalid_union':
       return union(issue.errors.flat());
     case 'unrecognized_keys':
-      return `There is no field ${issue.keys[0]} here.`;
+      return `unknown field ${issue.keys[0]}`;
     default:
       return undefined;
   }
@@ -33,16 +33,16 @@ const kinds: Record<string, string> = {
   number: 'a number',
   int: 'a whole number',
   boolean: 'true or false',
-  array: 'a list',
+  array: 'an array',
   object: 'an object',
   record: 'an object',
   null: 'null',
 };
 
 const formats: Record<string, string> = {
-  datetime: 'a date and time such as 2026-01-31T09:30:00Z',
+  datetime: 'an ISO 8601 date and time such as 2026-01-31T09:30:00Z',
   date: 'a date such as 2026-01-31',
-  email: 'an e-mail address',
+  email: 'an email address',
   url: 'an absolute URL',
   uuid: 'a UUID',
   base64: 'base64',
@@ -55,7 +55,7 @@ function oneOf({ values }: { values: readonly unknown[] }): string {
 function size(origin: string, bound: number, words: 'at least' | 'at most', inclusive: boolean): string {
   const unit = { string: 'character', array: 'entry', set: 'entry', map: 'entry', object: 'field', record: 'field' }[origin];
   if (unit === undefined)
-    return inclusive ? `must be ${words} ${bound}` : `must be ${words === 'at least' ? 'more' : 'less'} than ${bound}`;
+    return inclusive ? `must be ${words} ${bound}` : `must be ${words === 'at least' ? 'greater' : 'less'} than ${bound}`;
   if (words === 'at least' && bound === 1) return 'must not be empty';
   const many = unit === 'entry' ? 'entries' : `${unit}s`;
   return `must have ${words} ${bound} ${bound === 1 ? unit : many}`;
@@ -67,5 +67,5 @@ function union(branches: readonly z.core.$ZodIssue[]): string {
   if (expected.includes('boolean')) return 'must be true or false';
   if (expected.includes('number') && expected.includes('invalid_format')) return 'must be a whole number';
   const known = expected.flatMap((kind) => kinds[kind] ?? []);
-  return known.length === expected.length ? `must be ${[...new Set(known)].join(' or ')}` : 'has none of the accepted forms';
+  return known.length === expected.length ? `must be ${[...new Set(known)].join(' or ')}` : "doesn't match any of the accepted formats";
 }

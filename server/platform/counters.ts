@@ -28,7 +28,7 @@ export async function openCounters({ redisUrl, gateways }: CounterSettings): Pro
   let away = false;
   let askAgainAt = 0;
   const lost = (error: unknown) => {
-    if (!away) log.warn({ err: error }, `the counter store does not answer; limits count locally at 1/${gateways}`);
+    if (!away) log.warn({ err: error }, `the counter store is unavailable; rate limits are enforced locally at 1/${gateways}`);
     away = true;
     askAgainAt = performance.now() + ASK_AGAIN_MS;
   };
@@ -47,7 +47,7 @@ export async function openCounters({ redisUrl, gateways }: CounterSettings): Pro
       }
       return inTime(shared.take(rules)).then(
         (verdicts) => {
-          if (away) log.info('the counter store answers again');
+          if (away) log.info('the counter store is available again');
           away = false;
           return verdicts;
         },
@@ -70,7 +70,7 @@ const ASK_AGAIN_MS = 1_000;
 function inTime<T>(answer: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('the counter store did not answer in time')), COUNTER_DEADLINE_MS);
+    timer = setTimeout(() => reject(new Error('the counter store did not respond in time')), COUNTER_DEADLINE_MS);
   });
   return Promise.race([answer, late]).finally(() => clearTimeout(timer));
 }

@@ -13,7 +13,7 @@ export type Env = Readonly<ReturnType<typeof withDefaults>>;
 export class EnvError extends Error {
   readonly problems: readonly string[];
   constructor(problems: readonly string[]) {
-    super(`The environment is not usable:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
+    super(`Invalid environment variables:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
     this.name = 'EnvError';
     this.problems = problems;
   }
@@ -182,13 +182,13 @@ function withDefaults(given: z.output<typeof variables>, source: Readonly<Record
 function contradictions(env: Env): string[] {
   const fixed = [env.MASTER_KEY_B64, env.MASTER_KEY_PREVIOUS_B64].some((key) => key !== undefined && isFixed(Buffer.from(key, 'base64')));
   const checks: [boolean, string][] = [
-    [env.NODE_ENV === 'production' && env.SVC_TEST_MODE, 'SVC_TEST_MODE is refused when NODE_ENV is production'],
-    [env.NODE_ENV === 'production' && fixed, 'MASTER_KEY_B64 is a fixed test key, which is refused when NODE_ENV is production'],
-    [env.SVC_EGRESS_TEST_HOSTS.length > 0 && !env.SVC_TEST_MODE, 'SVC_EGRESS_TEST_HOSTS needs SVC_TEST_MODE=1'],
+    [env.NODE_ENV === 'production' && env.SVC_TEST_MODE, 'SVC_TEST_MODE is not allowed when NODE_ENV is production'],
+    [env.NODE_ENV === 'production' && fixed, 'MASTER_KEY_B64 is a fixed test key, which is not allowed when NODE_ENV is production'],
+    [env.SVC_EGRESS_TEST_HOSTS.length > 0 && !env.SVC_TEST_MODE, 'SVC_EGRESS_TEST_HOSTS requires SVC_TEST_MODE=1'],
     [
       // Ignored, it would leave the root key in a file while the operator believes it in a KMS.
       env.MASTER_KMS_PROVIDER !== undefined || env.MASTER_KMS_KEY_REF !== undefined,
-      'MASTER_KMS_PROVIDER and MASTER_KMS_KEY_REF are not available in this release: use MASTER_KEY_B64 or MASTER_KEY_FILE',
+      'MASTER_KMS_PROVIDER and MASTER_KMS_KEY_REF are not available in this release. Use MASTER_KEY_B64 or MASTER_KEY_FILE',
     ],
     [
       env.MASTER_KEY_PREVIOUS_B64 !== undefined && env.MASTER_KEY_PREVIOUS_B64 === env.MASTER_KEY_B64,
@@ -197,7 +197,7 @@ function contradictions(env: Env): string[] {
     // Accepted, it would give plans away that nobody pays for.
     [
       env.BILLING_DRIVER === 'stripe',
-      'BILLING_DRIVER stripe is not available in this release: leave it unset, and move plans with npm run admin',
+      'BILLING_DRIVER=stripe is not available in this release. Leave it unset and change plans with: npm run -s admin',
     ],
   ];
   return checks.filter(([wrong]) => wrong).map(([, problem]) => problem);

@@ -15,7 +15,8 @@ const PATIENCE_MS = 150_000;
 export function askGateway(order: object): Promise<unknown> {
   const body = JSON.stringify(order);
   return new Promise((resolve, reject) => {
-    const fail = (cause: unknown) => reject(new Refusal('dependency_unavailable', 'The gateway does not answer at the moment.', { cause }));
+    const fail = (cause: unknown) =>
+      reject(new Refusal('dependency_unavailable', 'The gateway is not responding. Try again shortly.', { cause }));
     const req = request(
       {
         socketPath: deskSocket(),
@@ -35,7 +36,7 @@ export function askGateway(order: object): Promise<unknown> {
         res.on('error', fail);
         res.on('data', (chunk: Buffer) => chunks.push(chunk));
         res.on('end', () => {
-          if (res.statusCode !== 200) return fail(new Error(`the gateway answered ${res.statusCode} to an order`));
+          if (res.statusCode !== 200) return fail(new Error(`the gateway answered a control request with ${res.statusCode}`));
           try {
             resolve(JSON.parse(Buffer.concat(chunks).toString()));
           } catch (error) {

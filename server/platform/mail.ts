@@ -41,9 +41,9 @@ export function closeMail(): void {
  */
 function show(mail: Mail): void {
   if (env.NODE_ENV === 'test') return;
-  if (env.NODE_ENV === 'production') log.info({ to: mail.recipient, kind: mail.kind }, 'mail kept: SMTP_URL is not set');
+  if (env.NODE_ENV === 'production') log.info({ to: mail.recipient, kind: mail.kind }, 'email not sent: SMTP_URL is not set');
   else
     process.stdout.write(
-      `${JSON.stringify({ level: 'info', time: new Date().toISOString(), pid: process.pid, to: mail.recipient, subject: mail.subject, text: mail.text, msg: 'mail (SMTP_URL is not set)' })}\n`,
+      `${JSON.stringify({ level: 'info', time: new Date().toISOString(), pid: process.pid, to: mail.recipient, subject: mail.subject, text: mail.text, msg: 'email (SMTP_URL is not set)' })}\n`,
     );
 }

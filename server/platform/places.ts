@@ -50,10 +50,10 @@ export function placesFrom(file: string, recheckMs = RECHECK_MS): () => Promise<
       try {
         const { reader, type, built } = await readDatabase(file);
         current = placesIn(reader);
-        log.info({ file, type, built }, 'countries of addresses are known');
+        log.info({ file, type, built }, 'country database loaded');
       } catch (error) {
-        const then = current ? 'the one read before is still used' : 'no country is told';
-        log.warn({ file, problem: (error as Error).message }, `the database of countries (GEOIP_DB_PATH) cannot be used: ${then}`);
+        const then = current ? 'the previous one is still in use' : 'countries are not shown';
+        log.warn({ file, problem: (error as Error).message }, `cannot use the country database (GEOIP_DB_PATH): ${then}`);
       }
     }
     checkedAt = performance.now();
@@ -83,25 +83,25 @@ export async function readDatabase(file: string): Promise<{ reader: Reader<Recor
   };
   // A pipe or a device has no end, and signing in would wait for it.
   const about = await stat(file).catch(unreadable);
-  if (!about.isFile()) throw new Error(about.isDirectory() ? 'it is a folder' : 'it is no file');
-  if (about.size > MOST_BYTES) throw new Error('it is larger than 1 GiB, and would be held in memory');
+  if (!about.isFile()) throw new Error(about.isDirectory() ? 'it is a folder' : 'it is not a file');
+  if (about.size > MOST_BYTES) throw new Error('it is larger than 1 GiB and must fit in memory');
   const bytes = await readFile(file).catch(unreadable);
-  if (bytes[0] === 0x1f && bytes[1] === 0x8b) throw new Error('it is compressed: unpack it first');
+  if (bytes[0] === 0x1f && bytes[1] === 0x8b) throw new Error('it is compressed; unpack it first');
   // Loaded here, so that an installation without a database does not carry the library either.
   const { Reader } = await import('maxmind');
   try {
     const reader = new Reader<Record>(bytes, { cache: boundedCache() });
     const { searchTreeSize, databaseType, buildEpoch } = reader.metadata;
     // What was cut off in the middle still has its end, where the description is.
-    if (!(searchTreeSize > 0 && searchTreeSize + 16 < bytes.length)) throw new Error('its tree is longer than the file');
+    if (!(searchTreeSize > 0 && searchTreeSize + 16 < bytes.length)) throw new Error('its search tree is longer than the file');
     return { reader, type: String(databaseType), built: buildEpoch };
   } catch {
-    throw new Error('it is not a whole MaxMind database (.mmdb)');
+    throw new Error('it is not a complete MaxMind database (.mmdb)');
   }
 }
 const WORDS: { [code: string]: string } = {
   ENOENT: 'it does not exist',
-  EACCES: 'this account may not read it',
+  EACCES: 'this user is not allowed to read it',
 };
 /** The largest database of the whole world's cities is a tenth of it. */
 const MOST_BYTES = 2 ** 30;
@@ -132,7 +132,7 @@ function placesIn(reader: Reader<Record>): Places {
     try {
       return reader.get(ip);
     } catch (error) {
-      if (!complained) log.warn({ err: error }, 'the database of countries (GEOIP_DB_PATH) is damaged: some addresses have no country');
+      if (!complained) log.warn({ err: error }, 'the country database (GEOIP_DB_PATH) is damaged: some addresses have no country');
       complained = true;
       return null;
     }

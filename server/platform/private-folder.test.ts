@@ -21,11 +21,11 @@ test('a link or a folder that another account put there first is refused', { ski
   const [target, link, theirs] = [path.join(base, 'target'), path.join(base, 'link'), path.join(base, 'theirs')];
   mkdirSync(target);
   symlinkSync(target, link);
-  assert.throws(() => privateFolder(link), /another account or is no folder/);
+  assert.throws(() => privateFolder(link), /another user or is not a folder/);
   mkdirSync(theirs, { mode: 0o777 });
   chownSync(theirs, 12_345, 12_345);
-  assert.throws(() => privateFolder(theirs), /another account/);
-  assert.throws(() => ownedFolder(theirs), /another account/);
+  assert.throws(() => privateFolder(theirs), /another user/);
+  assert.throws(() => ownedFolder(theirs), /another user/);
   assert.doesNotThrow(() => ownedFolder(tmpdir()));
   assert.equal(statSync(tmpdir()).mode & 0o1777, 0o1777, 'a shared folder keeps its mode');
 });

@@ -21,4 +21,4 @@ export function ownedFolder(folder: string): void {
 }
 
 const isOurs = (uid: number): boolean => process.getuid === undefined || uid === process.getuid();
-const refused = (folder: string) => new Error(`${folder} belongs to another account or is no folder; remove it or choose another one`);
+const refused = (folder: string) => new Error(`${folder} belongs to another user or is not a folder. Remove it or choose another one`);

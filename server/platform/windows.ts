@@ -55,7 +55,7 @@ const MOST_PG = 2_147_483_647;
 export function redisWindows(url: string): { count: WindowCounter; close(): void } {
   let away = false;
   const lost = (error: unknown) => {
-    if (!away) log.warn({ err: error }, 'the counter store does not answer; key limits are not applied');
+    if (!away) log.warn({ err: error }, 'the counter store is unavailable; key rate limits are not applied');
     away = true;
   };
   const client = openRedis(url, lost);
@@ -69,14 +69,14 @@ export function redisWindows(url: string): { count: WindowCounter; close(): void
           .incrby(name, by)
           .expire(name, windowSec + 1)
           .exec();
-        const [error, n] = results?.[0] ?? [new Error('the counter store answered nothing')];
+        const [error, n] = results?.[0] ?? [new Error('the counter store returned nothing')];
         if (error) throw error;
         away = false;
         if (Number(n) > most) await redis.decrby(name, Math.min(by, Number(n) - most));
         return Number(n);
       } catch (error) {
         lost(error);
-        throw Object.assign(new Error('the counter store does not answer', { cause: error }), { code: 'ETIMEDOUT' });
+        throw Object.assign(new Error('the counter store is not responding', { cause: error }), { code: 'ETIMEDOUT' });
       }
     },
     close: () => void client.then((redis) => redis.disconnect()),

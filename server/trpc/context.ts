@@ -22,7 +22,7 @@ export type DashboardCall = {
 /** Reads workspace and space from the headers of a request. @throws Refusal invalid for another space */
 export function callOf(req: Request): DashboardCall {
   const space = req.headers.get('x-svc-space');
-  if (space !== null && space !== 'live' && space !== 'test') throw new Refusal('invalid', 'X-Svc-Space: must be live or test.');
+  if (space !== null && space !== 'live' && space !== 'test') throw new Refusal('invalid', 'X-Svc-Space: must be live or test');
   return { headers: req.headers, method: req.method, workspace: req.headers.get('x-tenant-id'), space };
 }
 
@@ -48,8 +48,7 @@ export function dashboardContext(call: DashboardCall): TrackedContext {
       if (!signedIn) throw new Refusal('not_authenticated', 'Sign in to continue.');
       if (call.method !== 'GET' && call.method !== 'HEAD') assertSameOrigin(call.headers, signedIn.session);
       await keepPace(signedIn, new Date());
-      if (needed && call.space === null)
-        throw new Refusal('invalid', 'X-Svc-Space: a change must say which space it writes to, live or test.');
+      if (needed && call.space === null) throw new Refusal('invalid', 'X-Svc-Space: is required for changes and must be live or test');
       return memberCtx({
         person: signedIn,
         workspace: call.workspace,

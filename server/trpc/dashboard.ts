@@ -19,9 +19,9 @@ export async function handleDashboard(req: Request): Promise<Response> {
     requestId = context.request_id;
     const url = new URL(req.url);
     const match = matchDashboard(req.method, url.pathname);
-    if (!match) throw new Refusal('not_found', 'There is no such path.');
+    if (!match) throw new Refusal('not_found', 'No such path.');
     if ('allow' in match)
-      throw new Refusal('method_not_allowed', `This path answers ${match.allow.join(', ')}.`, {
+      throw new Refusal('method_not_allowed', `Method not allowed. This path supports ${match.allow.join(', ')}.`, {
         headers: { allow: match.allow.join(', ') },
       });
     const { op, params } = match;
@@ -57,7 +57,7 @@ const paged = (rows: unknown, { total, page, per_page, total_pages }: Page<unkno
 
 /** A failure of the dashboard plane: `error` and `code` are the same word (interface rule 22 §1). */
 export function refused(refusal: Refusal, requestId: string): Response {
-  if (refusal.status >= 500) log.error({ err: refusal.cause ?? refusal, request_id: requestId }, 'a dashboard call failed');
+  if (refusal.status >= 500) log.error({ err: refusal.cause ?? refusal, request_id: requestId }, 'dashboard request failed');
   const headers = {
     ...refusal.headers,
     ...(refusal.retryAfter === undefined ? {} : { 'retry-after': String(Math.max(1, Math.ceil(refusal.retryAfter))) }),

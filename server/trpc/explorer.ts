@@ -45,8 +45,8 @@ export async function sendAs(ctx: Ctx, edge: Edge, raw: unknown): Promise<Respon
   const url = addressOf(path, query);
   const match = matchV1(method, url.pathname.slice('/v1'.length));
   if (match && 'op' in match && match.op.needs === 'anonymous')
-    throw new Refusal('forbidden', 'Sign-up is for callers without an account. Use its code from a machine.');
-  if (!ctx.sandbox && method !== 'GET' && !input.confirmed) throw new Refusal('invalid', 'confirmed: a change in Live must be confirmed.');
+    throw new Refusal('forbidden', 'Sign-up is for callers without an account. Run the code outside the dashboard.');
+  if (!ctx.sandbox && method !== 'GET' && !input.confirmed) throw new Refusal('invalid', 'confirmed: Live changes must be confirmed');
   const headers = new Headers({ ...present(input.headers), ...(body === undefined ? {} : { 'content-type': 'application/json' }) });
   const request = new Request(url, { method, headers, ...(body === undefined || method === 'GET' ? {} : { body: JSON.stringify(body) }) });
   const began = performance.now();
@@ -69,7 +69,7 @@ export async function sendAs(ctx: Ctx, edge: Edge, raw: unknown): Promise<Respon
       status: response.status,
       error: errorOf(text, response.status),
       duration_ms: Math.round(duration_ms),
-    }).catch((error: unknown) => log.warn({ err: error, request_id: ctx.request_id }, 'an explorer call was not kept'));
+    }).catch((error: unknown) => log.warn({ err: error, request_id: ctx.request_id }, 'failed to save an explorer call'));
   return Response.json(
     {
       status: response.status,

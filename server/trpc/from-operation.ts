@@ -113,10 +113,10 @@ const CODES: Record<number, TRPCError['code']> = {
 
 /** What tRPC refuses by itself, before any procedure runs, is the caller's doing and not a fault of ours. */
 const PROTOCOL: Partial<Record<TRPCError['code'], readonly [ErrorType, string]>> = {
-  PARSE_ERROR: ['invalid', 'The input is not valid JSON.'],
-  BAD_REQUEST: ['invalid', 'The request could not be understood.'],
-  NOT_FOUND: ['not_found', 'There is no such path.'],
-  METHOD_NOT_SUPPORTED: ['method_not_allowed', 'This path does not answer that method.'],
+  PARSE_ERROR: ['invalid', 'The request body must be valid JSON.'],
+  BAD_REQUEST: ['invalid', 'The request could not be parsed.'],
+  NOT_FOUND: ['not_found', 'No such path.'],
+  METHOD_NOT_SUPPORTED: ['method_not_allowed', 'Method not allowed.'],
   PAYLOAD_TOO_LARGE: ['payload_too_large', 'The request body is too large.'],
   UNSUPPORTED_MEDIA_TYPE: ['unsupported_media_type', 'Send the body as application/json.'],
 };
@@ -129,6 +129,6 @@ function refusalOf(error: TRPCError): Refusal {
 
 /** A refusal in tRPC's clothes; our own faults are logged here, once. */
 function asTrpc(refusal: Refusal, requestId: string): TRPCError {
-  if (refusal.status >= 500) log.error({ err: refusal.cause ?? refusal, request_id: requestId }, 'a dashboard call failed');
+  if (refusal.status >= 500) log.error({ err: refusal.cause ?? refusal, request_id: requestId }, 'dashboard request failed');
   return new TRPCError({ code: CODES[refusal.status] ?? 'INTERNAL_SERVER_ERROR', message: refusal.message, cause: refusal });
 }

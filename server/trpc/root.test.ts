@@ -67,7 +67,7 @@ test('a mutation that does not say its space is refused, and so is a stranger', 
     request_id: 'r',
     changed: () => {},
     member: async ({ space }) => {
-      if (space) throw new Refusal('invalid', 'X-Svc-Space: a change must say which space it writes to, live or test.');
+      if (space) throw new Refusal('invalid', 'X-Svc-Space: is required for changes and must be live or test');
       return w.member('owner');
     },
   });

@@ -3,8 +3,8 @@ import { NEWEST, VERSIONS } from '../versions.ts';
 // What every operation shares: how one shows who one is, the headers all understand, and the envelopes of rule 01 §3 and §6.
 
 export const securitySchemes = {
-  bearer: { type: 'http', scheme: 'bearer', description: 'An API key (tk_live_, tk_test_, AKE) or an OAuth access token.' },
-  apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'An API key.' },
+  bearer: { type: 'http', scheme: 'bearer', description: 'API key (`tk_live_`, `tk_test_` or `AKE`) or OAuth access token.' },
+  apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'API key.' },
 };
 
 export const parameters = {
@@ -13,23 +13,27 @@ export const parameters = {
     in: 'header',
     required: false,
     schema: { type: 'string', enum: VERSIONS.map(({ version }) => version), examples: [NEWEST] },
-    description: 'Dated minor version; left out means the newest.',
+    description: 'API version to use, as a date. Defaults to the newest.',
   },
   IdempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
     required: false,
     schema: { type: 'string', minLength: 1, maxLength: 255 },
-    description: 'Repeating a call with the same key replays the first answer byte for byte for 24 hours.',
+    description: 'Makes the request safe to retry. Repeating it with the same key within 24 hours returns the original response.',
   },
 };
 
 const REQUEST_ID = {
   type: 'string',
   format: 'uuid',
-  description: 'The id of this call, also in X-Request-Id. Name it when you ask for help.',
+  description: 'ID of the request, also sent in `X-Request-Id`. Include it when you contact support.',
 };
-const WARNINGS = { type: 'array', items: { type: 'string' }, description: 'What was done, but perhaps not as it was meant.' };
+const WARNINGS = {
+  type: 'array',
+  items: { type: 'string' },
+  description: "Problems that didn't stop the request, such as unknown fields that were ignored.",
+};
 
 export const envelopeSchemas = {
   Error: {
@@ -38,11 +42,11 @@ export const envelopeSchemas = {
     properties: {
       error: {
         type: 'object',
-        description: 'What went wrong.',
+        description: 'Details of the error.',
         required: ['type', 'message', 'request_id'],
         properties: {
-          type: { type: 'string', examples: ['validation_error'], description: 'What is wrong, for programs: branch on this.' },
-          message: { type: 'string', description: 'What is wrong, for people, and what to do about it.' },
+          type: { type: 'string', examples: ['validation_error'], description: 'Machine-readable error type. Branch on this.' },
+          message: { type: 'string', description: 'Human-readable description of the error and how to fix it.' },
           request_id: REQUEST_ID,
         },
       },
@@ -52,10 +56,10 @@ export const envelopeSchemas = {
     type: 'object',
     required: ['total', 'page', 'per_page', 'total_pages', 'request_id'],
     properties: {
-      total: { type: 'integer', description: 'Rows of all pages.' },
-      page: { type: 'integer', description: 'The page this is, from 1.' },
-      per_page: { type: 'integer', description: 'Rows a page.' },
-      total_pages: { type: 'integer', description: 'Pages that can be read.' },
+      total: { type: 'integer', description: 'Total number of results across all pages.' },
+      page: { type: 'integer', description: 'Current page number, starting at 1.' },
+      per_page: { type: 'integer', description: 'Number of results per page.' },
+      total_pages: { type: 'integer', description: 'Number of pages that can be requested.' },
       request_id: REQUEST_ID,
       warnings: WARNINGS,
     },
@@ -71,12 +75,12 @@ export const envelopeSchemas = {
     properties: {
       next_cursor: {
         type: ['string', 'null'],
-        description: 'Where to go on; null when nothing more is there yet: ask again later with the last cursor.',
+        description: 'Cursor for the next page. `null` when there are no more rows yet: poll again with the last cursor.',
       },
-      limit: { type: 'integer', description: 'Rows in one answer.' },
-      delivery: { type: 'string', const: 'at_least_once', description: 'A row may come twice.' },
-      dedupe_on: { type: 'string', description: 'The field that tells a row that came twice.' },
-      watermark_seconds: { type: 'integer', description: 'How far the feed trails behind, so that no row is passed over.' },
+      limit: { type: 'integer', description: 'Maximum number of rows per response.' },
+      delivery: { type: 'string', const: 'at_least_once', description: 'The same row can be delivered more than once.' },
+      dedupe_on: { type: 'string', description: 'Field that identifies duplicate rows.' },
+      watermark_seconds: { type: 'integer', description: "How many seconds the feed stays behind real time so that it doesn't skip rows." },
       request_id: REQUEST_ID,
     },
   },

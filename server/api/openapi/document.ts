@@ -7,7 +7,7 @@ import { familyOf } from './words.ts';
 
 /** public/openapi.json to the byte. The server is relative: the host the document came from, Live or Test. */
 export const openApiText = (): string =>
-  `${JSON.stringify(openApiDocument([{ url: '/v1', description: 'The host this document came from: the Live or the Test API' }]), null, 1)}\n`;
+  `${JSON.stringify(openApiDocument([{ url: '/v1', description: 'The host that served this document: Live or Test API' }]), null, 1)}\n`;
 
 /** The OpenAPI 3.1 description of the Management API, made from the operation rows alone. */
 export function openApiDocument(servers: { url: string; description: string }[]): Json {
@@ -23,7 +23,7 @@ export function openApiDocument(servers: { url: string; description: string }[])
       title: 'Sallyport Management API',
       version: NEWEST,
       description:
-        'Routes, secrets, clients, environments and everything else a workspace is made of. Every answer carries X-Request-Id; branch on error.type.',
+        'Manage the routes, secrets, clients, environments and other resources of your workspace. Every response carries `X-Request-Id`. Branch on `error.type`.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers,

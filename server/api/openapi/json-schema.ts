@@ -43,6 +43,6 @@ const ANYTHING = '__schema';
 const pointAtComponents = (json: unknown) =>
   JSON.parse(
     JSON.stringify(json)
-      .replaceAll(/"\$ref":"#\/\$defs\/__schema\d+"/g, '"description":"Anything JSON can say."')
+      .replaceAll(/"\$ref":"#\/\$defs\/__schema\d+"/g, '"description":"Any JSON value."')
       .replaceAll('"#/$defs/', '"#/components/schemas/'),
   );

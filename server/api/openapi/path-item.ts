@@ -79,7 +79,7 @@ const successes = (op: AnyOperation, shared: Record<string, Json>): Record<strin
   );
 
 function envelopeSchema(op: AnyOperation, shared: Record<string, Json>): Json {
-  if (op.stream) return { description: 'The document itself, without an envelope.' };
+  if (op.stream) return { description: 'The document, without the response envelope.' };
   const meta = op.list === 'feed' ? 'FeedMeta' : op.list ? 'PageMeta' : 'Meta';
   return {
     type: 'object',

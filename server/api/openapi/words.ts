@@ -24,7 +24,7 @@ const FAMILIES: Readonly<Record<string, Family>> = {
   collections,
   environments,
   logs,
-  openapi: { about: 'What you are reading.', words: {} },
+  openapi: { about: 'The OpenAPI document of this API.', words: {} },
   roles,
   routes: { about: routes.about, words: { ...logs.words, ...routes.words } },
   secrets,
@@ -35,7 +35,7 @@ const FAMILIES: Readonly<Record<string, Family>> = {
 export function familyOf(op: AnyOperation): Family {
   const name = op.id.split('.')[0] ?? op.id;
   const family = FAMILIES[name];
-  if (!family) throw new Error(`The family ${name} says nothing of its fields: give it a words.ts.`);
+  if (!family) throw new Error(`No field descriptions for the family ${name}: add a words.ts.`);
   return family;
 }
 

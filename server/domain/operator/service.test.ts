@@ -132,7 +132,7 @@ test('what cannot be stored as asked is refused by its flag, and nothing is made
   await operator.provisionTenant({ slug: 'here' });
   const before = await db().audit_logs.count();
   const asked: [RegExp, () => unknown][] = [
-    [/^--owner-email must be an e-mail address/, () => operator.provisionTenant({ slug: 'not-here', owner_email: 'nobody' })],
+    [/^--owner-email must be an email address/, () => operator.provisionTenant({ slug: 'not-here', owner_email: 'nobody' })],
     [
       /^--owner-password needs --owner-email/,
       () => operator.provisionTenant({ slug: 'not-here', owner_password: 'correct horse battery' }),

@@ -118,17 +118,22 @@ const FAILURES: Readonly<Record<WebFailure, Omit<Refused, 'surface'>>> = {
   unavailable: {
     status: 503,
     type: 'dependency_unavailable',
-    message: 'The service is starting or being updated. Nothing was done; try again.',
+    message: "The service is starting or being updated. Your request wasn't processed. Try again.",
   },
-  broken: { status: 500, type: 'internal_error', message: 'The service failed while it worked on this request.' },
+  broken: { status: 500, type: 'internal_error', message: 'The service failed while processing this request.' },
   too_large: { status: 413, type: 'payload_too_large', message: 'The request body is too large.' },
   crowded: {
     status: 429,
     type: 'rate_limit_exceeded',
-    message: 'Too many requests of your address are running at once. Try again in a moment.',
+    message: 'Too many concurrent requests from your IP address. Try again shortly.',
     headers: { 'retry-after': '1' },
   },
-  slow_body: { status: 408, type: 'invalid_request', message: 'The request body was not sent in time.', headers: { connection: 'close' } },
+  slow_body: {
+    status: 408,
+    type: 'invalid_request',
+    message: 'The request body was not received in time.',
+    headers: { connection: 'close' },
+  },
 };
 
 /**
@@ -158,14 +163,14 @@ function frameworkAnswer(
         isText &&
         (status < 400 || type.startsWith('text/plain') || status === 404 || status === 405 || status >= 500);
   if (!foreign && !unrouted) return undefined;
-  if (status < 400 || status === 404 || unrouted) return { status: 404, type: 'not_found', message: 'There is no such path here.' };
-  if (status === 405) return { status, type: 'method_not_allowed', message: 'This path does not answer that method.' };
+  if (status < 400 || status === 404 || unrouted) return { status: 404, type: 'not_found', message: 'No such path.' };
+  if (status === 405) return { status, type: 'method_not_allowed', message: 'Method not allowed.' };
   if (status === 413) return { status, type: 'payload_too_large', message: 'The request body is too large.' };
-  if (status < 500) return { status: 400, type: 'invalid_request', message: 'The request could not be understood.' };
+  if (status < 500) return { status: 400, type: 'invalid_request', message: 'The request could not be parsed.' };
   return {
     status: 500,
     type: 'internal_error',
-    message: 'Something went wrong on our side. Quote the request id when you contact support.',
+    message: 'Something went wrong on our side. Include the request ID when you contact support.',
   };
 }
 

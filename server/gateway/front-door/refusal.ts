@@ -63,9 +63,9 @@ export function refusalBody({ surface, status, type, message }: Refused, request
 /** No caller text gets in: message and id are ours. */
 function page(status: number, message: string, requestId: string): string {
   const starting = status === 503;
-  const title = starting ? 'The dashboard is not ready yet' : (STATUS_CODES[status] ?? 'Error');
+  const title = starting ? 'The dashboard is starting' : (STATUS_CODES[status] ?? 'Error');
   const note = starting
-    ? 'It is starting or being updated. Calls through your routes are not affected. This page tries again by itself.'
+    ? "It's starting or being updated. Calls through your routes are not affected. This page reloads automatically."
     : message;
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">${starting ? '<meta http-equiv="refresh" content="5">' : ''}<title>${title}</title>

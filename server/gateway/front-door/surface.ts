@@ -37,18 +37,20 @@ export function frontDoor(match: ForwardablePlane, method: string, headerBytes: 
   if (!METHODS.some((known) => known === method))
     return refuse(405, 'method_not_allowed', 'This method is not supported.', { allow: METHODS.join(', ') });
   const fault = pathFault(path);
-  if (fault === 'malformed') return refuse(400, 'invalid_request', 'The path has a malformed percent-encoding or a control character.');
-  if (fault === 'hidden' || !served) return refuse(404, 'not_found', 'There is no such path here.');
+  if (fault === 'malformed') return refuse(400, 'invalid_request', 'The path contains invalid percent-encoding or a control character.');
+  if (fault === 'hidden' || !served) return refuse(404, 'not_found', 'No such path.');
   if (fault === 'slashes') {
-    if (surface !== 'pages' || (method !== 'GET' && method !== 'HEAD')) return refuse(404, 'not_found', 'There is no such path here.');
+    if (surface !== 'pages' || (method !== 'GET' && method !== 'HEAD')) return refuse(404, 'not_found', 'No such path.');
     // Built from its segments, so that the answer can only ever point into this origin.
     return refuse(308, 'moved', 'The page has moved.', { location: `/${path.split('/').filter(Boolean).join('/')}${query}` });
   }
   const allowed = methodsOf(surface, path);
   if (!allowed.some((known) => known === method))
-    return refuse(405, 'method_not_allowed', `This path answers ${allowed.join(', ')}.`, { allow: allowed.join(', ') });
+    return refuse(405, 'method_not_allowed', `Method not allowed. This path supports ${allowed.join(', ')}.`, {
+      allow: allowed.join(', '),
+    });
   if (surface === 'management' && headerBytes > MAX_MANAGEMENT_HEADERS)
-    return refuse(431, 'headers_too_large', 'The header block is longer than 16 KiB.');
+    return refuse(431, 'headers_too_large', 'The request headers must not exceed 16 KiB.');
   return {
     ok: true,
     surface,

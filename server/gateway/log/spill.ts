@@ -36,7 +36,7 @@ export function createSpill(folder: string): Spill {
         open.rows += rows.length;
         return true;
       } catch (error) {
-        log.error({ err: error, rows: rows.length }, 'request log rows were lost: neither the database nor the disk takes them');
+        log.error({ err: error, rows: rows.length }, 'request log rows lost: neither the database nor the disk accepts them');
         return false;
       }
     },

@@ -61,7 +61,7 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
       for (const row of batch.rows()) {
         await insertRows(pool, [row]).catch((cause: unknown) => {
           if (!isDataFault(cause)) throw cause;
-          log.error({ err: cause, request_id: row.request_id }, 'a request log row was refused by the database');
+          log.error({ err: cause, request_id: row.request_id }, 'the database rejected a request log row');
         });
       }
     }
@@ -103,11 +103,11 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
       if (spill.holds) await spill.drain((rows) => write(batchOf(rows)));
       await stamps.flush();
     } catch (error) {
-      if (retryAt === 0) log.warn({ err: error, queued }, 'request logs cannot be written; they are kept here meanwhile');
+      if (retryAt === 0) log.warn({ err: error, queued }, 'cannot write request logs; keeping them locally');
       retryAt = Date.now() + RETRY_MS;
       return;
     }
-    if (retryAt !== 0) log.info('request logs are written again');
+    if (retryAt !== 0) log.info('request logs are being written again');
     retryAt = 0;
   }
 
@@ -127,7 +127,7 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
         add(logRow(call, nodeId));
         if (call.admitted) stamps.note(call);
       } catch (error) {
-        log.error({ err: error, request_id: call.requestId }, 'a call could not be logged');
+        log.error({ err: error, request_id: call.requestId }, 'failed to log a call');
         return;
       }
       // A write that is under way may just be slow.

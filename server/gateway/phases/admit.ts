@@ -10,7 +10,7 @@ const UNCONFIRMED_MS = 60_000;
 /** Step 7: the admission table, or the opaque 401; then what only the admitted may know; then the workspace's own limits. */
 export function admit(call: Call, plane: Plane): Refused | undefined | Promise<Refused | undefined> {
   const { snapshots } = plane;
-  if (!snapshots.fresh) return refused('dependency_unavailable', 'The configuration could not be confirmed for too long.');
+  if (!snapshots.fresh) return refused('dependency_unavailable', "The gateway can't confirm its configuration. Try again shortly.");
   const age = snapshots.ageMs(call.receivedAt);
   if (age > UNCONFIRMED_MS) call.warnings = [`unconfirmed:${Math.floor(age / 1000)}`];
   const { environment, credential, trial } = call;
@@ -30,12 +30,12 @@ export function admit(call: Call, plane: Plane): Refused | undefined | Promise<R
   if (result !== 'admitted' && !trial) return notAdmitted(call, plane, result);
   call.admitted = true;
   if (call.lookupFault) return call.lookupFault;
-  if (!tenant.servable) return refused('subscription_inactive', 'The subscription of this workspace is not active.');
+  if (!tenant.servable) return refused('subscription_inactive', "This workspace's subscription is not active.");
   if (trial) return trial.dry ? undefined : tenantLimit(call, plane);
   const { key } = credential;
   // Tenant policies that deny proxy:invoke (interface rule 24 §6) go here, once something can make one: see domain/policies/service.ts.
-  if (key && !key.mayInvoke) return refused('forbidden', 'This credential may not call routes: it lacks proxy:invoke.');
-  if (key?.allows && !key.allows(call.sourceAddress)) return refused('forbidden', 'This key may not be used from this address.');
+  if (key && !key.mayInvoke) return refused('forbidden', "This credential can't call routes: it lacks the capability proxy:invoke.");
+  if (key?.allows && !key.allows(call.sourceAddress)) return refused('forbidden', "This key can't be used from this IP address.");
   return tenantLimit(call, plane);
 }
 
@@ -45,21 +45,22 @@ function notAdmitted(call: Call, plane: Plane, result: Rejection): Refused {
   if (result === 'wrong_key_type')
     return refused(
       'wrong_key_type',
-      call.snapshot.sandbox ? 'A Live key cannot call the Test host.' : 'A Test key cannot call the Live host.',
+      call.snapshot.sandbox ? "A Live key can't call the Test host." : "A Test key can't call the Live host.",
     );
-  if (result === 'client_not_authorized')
-    return refused('client_not_authorized', 'This route admits only assigned clients, and this caller is none.');
+  if (result === 'client_not_authorized') return refused('client_not_authorized', 'Only clients assigned to this route can call it.');
   const rule = { key: `${call.snapshot.tenant.id} ${networkOf(call.sourceAddress)}`, limit: 30, windowMs: 60_000, burst: null };
   const failures = plane.failures.take([rule], call.receivedAt)[0];
   if (failures && !failures.admitted)
-    return refused('auth_throttled', 'Too many failed authentications from this address.', { retryAfter: failures.retryAfter });
+    return refused('auth_throttled', 'Too many failed authentication attempts from this address. Try again later.', {
+      retryAfter: failures.retryAfter,
+    });
   return OPAQUE[result];
 }
 
 /** Equal for every route, existing or not. */
 const OPAQUE = {
-  authentication_required: refused('authentication_required', 'Present a credential in X-Svc-Key or Authorization.'),
-  invalid_api_key: refused('invalid_api_key', 'The credential is not valid.'),
+  authentication_required: refused('authentication_required', 'Authentication required. Send a credential in X-Svc-Key or Authorization.'),
+  invalid_api_key: refused('invalid_api_key', 'Invalid credential.'),
 };
 
 /** Counts every admitted call, before any other work is done for it. */
@@ -76,7 +77,9 @@ function tenantLimit(call: Call, plane: Plane): Refused | undefined | Promise<Re
     call.tenantVerdict = verdict;
     return verdict.admitted
       ? undefined
-      : refused('tenant_rate_limit_exceeded', `This workspace may make ${perMinute} calls a minute.`, { retryAfter: verdict.retryAfter });
+      : refused('tenant_rate_limit_exceeded', `Workspace rate limit exceeded: ${perMinute} calls per minute.`, {
+          retryAfter: verdict.retryAfter,
+        });
   };
   return taken instanceof Promise ? taken.then(judge) : judge(taken);
 }

@@ -11,11 +11,9 @@ const NAMED = new RegExp(`(?:^|,)\\s*\\S+\\s+${PSEUDONYM}(?::\\d+)?(?=[\\s,(]|$)
  * nothing verifies signatures here yet, and sending the call without would be worse than not sending it.
  */
 export function detectLoop(call: Call): Refused | undefined {
-  if (call.via !== null && NAMED.test(call.via)) return refused('loop_detected', 'The call has passed through this service before.');
+  if (call.via !== null && NAMED.test(call.via))
+    return refused('loop_detected', 'Loop detected: this call has already passed through the gateway.');
   if (call.config?.requiresSignature)
-    return refused(
-      'route_misconfigured',
-      'The route requires signed calls, which this gateway cannot verify. Switch require_signature off.',
-    );
+    return refused('route_misconfigured', "This route requires signed calls, which this gateway can't verify. Turn off require_signature.");
   return undefined;
 }

@@ -55,7 +55,7 @@ function checkPath(path: string): Refused | undefined {
   const decoded = path.includes('%')
     ? path.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
     : path;
-  return SMUGGLED.test(decoded) ? refused('invalid_path', 'The path must not contain . or .. segments or control characters.') : undefined;
+  return SMUGGLED.test(decoded) ? refused('invalid_path', 'The path must not contain . or .. segments, or control characters.') : undefined;
 }
 
 /** One pass over the raw headers; what later phases need is kept by name. */

@@ -10,7 +10,7 @@ export function limit(call: Call, plane: Plane): Refused | undefined | Promise<R
   const counted = !call.snapshot.sandbox && !call.trial;
   const running = plane.inFlight.get(tenant.id) ?? 0;
   if (running >= plane.maxInFlight)
-    return refused('concurrency_limit_exceeded', `At most ${plane.maxInFlight} calls of a workspace run at once.`);
+    return refused('concurrency_limit_exceeded', `Too many concurrent calls. This workspace is limited to ${plane.maxInFlight}.`);
   plane.inFlight.set(tenant.id, running + 1);
   call.inFlight = true;
 
@@ -19,7 +19,7 @@ export function limit(call: Call, plane: Plane): Refused | undefined | Promise<R
     const { admitted, monthly } = plane.monthly.reserve(tenant, call.receivedAt);
     call.monthly = monthly;
     if (!admitted)
-      ceiling = refused('plan_limit', `The plan ${tenant.plan} includes ${monthly?.limit} calls a month, and they are used up.`);
+      ceiling = refused('plan_limit', `Monthly call limit reached: the ${tenant.plan} plan includes ${monthly?.limit} calls per month.`);
   }
   const rules = rulesOf(call);
   if (rules === null) return ceiling;
@@ -51,15 +51,16 @@ function rulesOf(call: Call): Rule[] | null {
 function judgeRoute(call: Call, [route, caller]: readonly Verdict[]): Refused | undefined {
   if (!route) return undefined;
   const seconds = (call.config?.rateLimit?.windowMs ?? 0) / 1000;
+  const period = seconds === 1 ? 'second' : `${seconds} seconds`;
   if (!route.admitted) {
     call.routeVerdict = route;
-    return refused('route_rate_limit_exceeded', `This route takes ${route.limit} calls in ${seconds} seconds.`, {
+    return refused('route_rate_limit_exceeded', `Route rate limit exceeded: ${route.limit} calls per ${period}.`, {
       retryAfter: route.retryAfter,
     });
   }
   call.routeVerdict = caller && (!caller.admitted || caller.remaining < route.remaining) ? caller : route;
   if (caller && !caller.admitted)
-    return refused('client_rate_limit_exceeded', `One caller may make ${caller.limit} calls in ${seconds} seconds to this route.`, {
+    return refused('client_rate_limit_exceeded', `Route rate limit exceeded: ${caller.limit} calls per ${period} for each caller.`, {
       retryAfter: caller.retryAfter,
     });
   return undefined;

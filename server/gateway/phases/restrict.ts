@@ -7,8 +7,8 @@ export function restrict(call: Call): Refused | undefined {
   if (!environment) return undefined;
   const inside = !environment.allows || environment.allows(call.sourceAddress);
   if (call.trial) call.trial.checks.ip_allowlist = { required: environment.allows !== null, met: inside };
-  else if (!inside) return refused('ip_not_allowed', 'This address is not on the list of the route.');
+  else if (!inside) return refused('ip_not_allowed', "This IP address is not on the route's allowlist.");
   if (environment.methods && !environment.methods.has(call.method))
-    return refused('method_not_allowed', `This route does not take ${call.method}.`, { allow: environment.allow });
+    return refused('method_not_allowed', `This route doesn't accept ${call.method} requests.`, { allow: environment.allow });
   return undefined;
 }

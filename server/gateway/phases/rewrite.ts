@@ -26,8 +26,8 @@ export function rewrite(call: Call, plane: Plane): Result {
   const config = call.config;
   if (!config) return refused('internal_error', 'The route has no configuration.');
   if (config.unusable)
-    return refused('route_misconfigured', `The route's ${config.unusable} cannot be used by this gateway; nothing was sent without it.`);
-  if (config.malformed !== null) return refused('template_invalid', `A template of this route ${config.malformed}.`);
+    return refused('route_misconfigured', `This route's ${config.unusable} can't be used by this gateway, so the call wasn't sent.`);
+  if (config.malformed !== null) return refused('template_invalid', `A template in this route ${config.malformed}.`);
   return after(takeBody(call, plane, config), () => compose(call, plane, config));
 }
 
@@ -41,7 +41,8 @@ function takeBody(call: Call, plane: Plane, config: CallConfig): Result {
   const injects = config.body !== null && rewritable;
   if (length === 0) return undefined;
   const encoded = call.contentEncoding !== '' && call.contentEncoding !== 'identity';
-  if (injects && encoded) return refused('unsupported_media_type', 'This route adds to the body, which must not be compressed for that.');
+  if (injects && encoded)
+    return refused('unsupported_media_type', 'This route injects values into the body, so the request body must not be compressed.');
   const scans = rewritable && config.bodyPlaceholders !== 'off' && !encoded && scannable(call.contentType) !== undefined;
   const small = length > 0 && length <= (config.retryAttempts > 0 ? REPLAYABLE : SMALL);
   if (!injects && !scans && !small) return stream(call);
@@ -50,14 +51,14 @@ function takeBody(call: Call, plane: Plane, config: CallConfig): Result {
   const limit = injects ? BUFFERED_LIMIT : scans ? SCAN_LIMIT : SMALL;
   return readBody(call.req, Math.max(limit, small ? length : 0), (bytes) => plane.bodies.hold(call, bytes)).then((read) => {
     if (read.state === 'crowded')
-      return refused('concurrency_limit_exceeded', 'The bodies of the calls that run are as much as may be kept in memory at once.');
-    if (read.body === null) return refused('invalid_request', 'The body did not arrive.');
+      return refused('concurrency_limit_exceeded', 'Too many request bodies are held in memory. Try again shortly.');
+    if (read.body === null) return refused('invalid_request', "The request body wasn't fully received.");
     call.body = read.body;
     call.requestBytes = read.body.length;
     if (read.state === 'whole') return undefined;
     if (injects) return tooLarge('10 MiB');
     // Too long to look into: it may pass when nothing in the part that was read asks for it.
-    if (read.body.includes('{{secret')) return tooLarge('5 MiB when it has placeholders');
+    if (read.body.includes('{{secret')) return tooLarge('5 MiB if it contains placeholders');
     call.req.unshift(read.body);
     call.body = null;
     return stream(call);
@@ -70,7 +71,7 @@ function stream(call: Call): Refused | undefined {
   return undefined;
 }
 
-const tooLarge = (limit: string) => refused('payload_too_large', `The body may have at most ${limit}.`);
+const tooLarge = (limit: string) => refused('payload_too_large', `The request body must not exceed ${limit}.`);
 
 function compose(call: Call, plane: Plane, config: CallConfig): Result {
   const resolution = newResolution(call.trial !== null);
@@ -116,17 +117,20 @@ function chooseTarget(call: Call, plane: Plane, config: CallConfig, resolution: 
   const references = target.template.parts.filter((part): part is Reference => part.kind !== 'literal');
   // A secret in a URL would show in logs, DNS and TLS names.
   const unfit = references.find((reference) => reference.kind !== 'var' || variableOf(call, reference)?.type !== 'value');
-  if (unfit) return refused('template_invalid', 'The target of this route needs a variable that is missing or holds a secret.');
+  if (unfit) return refused('template_invalid', 'The target URL of this route uses a variable that is missing or holds a secret.');
   return after(resolve(call, plane, references, 'configuration', resolution), () => {
     if (!staysInHost(target.template, resolution.configuration))
-      return refused('template_invalid', 'A variable in the host of this route holds more than letters, digits, dots and hyphens.');
+      return refused(
+        'template_invalid',
+        'A variable in the target host of this route contains characters other than letters, digits, dots, hyphens and underscores.',
+      );
     const judged = fixedTarget(renderText(target.template, resolution.configuration), plane.resolver.settings);
     if (judged.kind === 'fixed') {
       setTarget(call, judged);
       return undefined;
     }
     const code = judged.kind === 'refused' ? judged.code : 'template_invalid';
-    return refused(code, 'The target of this route is not a usable URL once its variables are put in.');
+    return refused(code, 'The target URL of this route is invalid once its variables are filled in.');
   });
 }
 

@@ -184,7 +184,7 @@ export function fixedTarget(url: string, egress: EgressSettings): CompiledTarget
   return {
     kind: 'refused',
     code: inside ? 'upstream_not_allowed' : 'template_invalid',
-    message: `The target of this route ${verdict.message}.`,
+    message: `The target URL of this route ${verdict.message}.`,
   };
 }
 

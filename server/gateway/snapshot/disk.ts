@@ -45,7 +45,7 @@ export function createDisk(folder: string, roots: RootKeys): Disk {
         await rename(draft, file);
       } catch (error) {
         written.delete(name);
-        log.warn({ err: error }, 'the configuration copy on disk could not be written');
+        log.warn({ err: error }, 'cannot write the configuration snapshot to disk');
       }
     });
     return queue;
@@ -59,8 +59,8 @@ export function createDisk(folder: string, roots: RootKeys): Disk {
       return JSON.parse(text);
     } catch (error) {
       log.warn(
-        { file, reason: error instanceof DecryptFailed ? 'sealed under another key or damaged' : 'unreadable' },
-        'a configuration copy was skipped',
+        { file, reason: error instanceof DecryptFailed ? 'sealed with another key, or damaged' : 'unreadable' },
+        'skipped a configuration snapshot',
       );
       return undefined;
     }

@@ -142,7 +142,7 @@ export class Snapshots {
       if (this.#failures === 1 || this.#failures % 60 === 0)
         log.warn(
           { err: error, age_ms: this.#confirmedAt ? this.ageMs() : null },
-          'the configuration cannot be confirmed; the last copy goes on serving',
+          'cannot confirm the configuration; serving the last snapshot',
         );
     }
     if (!this.#closed) this.#timer = setTimeout(() => void this.poll(), next);

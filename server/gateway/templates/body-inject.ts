@@ -22,9 +22,10 @@ export function injectBody(
   const type = (end < 0 ? contentType : contentType.slice(0, end)).trim().toLowerCase();
   if (type === 'application/x-www-form-urlencoded') return injectForm(body, injected);
   if (type !== 'application/json' && !type.endsWith('+json'))
-    return refused('unsupported_media_type', 'This route adds to the body, and can do so only for JSON and form bodies.');
+    return refused('unsupported_media_type', 'This route injects values into the body, which is only possible for JSON and form bodies.');
   const merged = isUtf8(body) ? merge(body, injected) : undefined;
-  if (merged === undefined) return refused('invalid_body', 'This route adds to the body, which must be a JSON object for that.');
+  if (merged === undefined)
+    return refused('invalid_body', 'This route injects values into the body, so the request body must be a JSON object.');
   return { body: Buffer.concat(merged), contentType: null };
 }
 
@@ -81,10 +82,10 @@ function injectForm(body: Buffer, injected: Json): { body: Buffer; contentType: 
   for (const [name, value] of Object.entries(injected)) {
     if (isLosslessNumber(value)) pairs.push([name, value.value]);
     else if (typeof value === 'object' && value !== null)
-      return refused('template_invalid', `The body member ${name} cannot stand in a form.`);
+      return refused('template_invalid', `The injected field ${name} can't be sent in a form body.`);
     else pairs.push([name, value === null ? '' : String(value)]);
   }
-  if (tooManyFields(body)) return refused('invalid_body', `The form has more than ${MOST_FIELDS} fields.`);
+  if (tooManyFields(body)) return refused('invalid_body', `The form body must not have more than ${MOST_FIELDS} fields.`);
   const raw = body.toString('latin1');
   return { body: Buffer.from(replacePairs(raw, new Set(Object.keys(injected)), pairs), 'latin1'), contentType: null };
 }

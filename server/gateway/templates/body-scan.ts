@@ -30,7 +30,8 @@ export function scanBody(body: Buffer, kind: Scannable, contentType: string): Sc
   const mayHold =
     kind === 'form' ? body.includes('{{') || body.includes('%7B', 0, 'latin1') || body.includes('%7b', 0, 'latin1') : body.includes('{{');
   if (!mayHold) return undefined;
-  if (kind === 'form' && tooManyFields(body)) return refused('invalid_body', `The form has more than ${MOST_FIELDS} fields.`);
+  if (kind === 'form' && tooManyFields(body))
+    return refused('invalid_body', `The form body must not have more than ${MOST_FIELDS} fields.`);
   const text = body.toString('latin1');
   const pieces = kind === 'form' ? formPieces(text) : kind === 'multipart' ? multipartPieces(text, contentType) : textPieces(text, kind);
   if (!Array.isArray(pieces)) return pieces;
@@ -55,7 +56,7 @@ function textPieces(text: string, kind: 'json' | 'text' | 'xml'): Piece[] | Refu
   const parsed = parseTemplate(text, { context: false, most: MAX_PLACEHOLDERS });
   if (!parsed.ok) return refused('template_invalid', `The body ${parsed.message}.`);
   if (kind === 'json' && !insideStrings(parsed.template))
-    return refused('template_invalid', 'A placeholder in a JSON body must stand inside a string.');
+    return refused('template_invalid', 'Placeholders in a JSON body must be inside strings.');
   return parsed.template.map((part) => (part.kind === 'literal' ? part.text : { reference: part, encode: ENCODE[kind] }));
 }
 
@@ -107,7 +108,7 @@ function multipartPieces(text: string, contentType: string): Piece[] | Refused {
   if (marker === '--') return refused('invalid_body', 'The multipart body has no boundary.');
   const pieces: Piece[] = [];
   const sections = text.split(marker, MOST_SECTIONS + 1);
-  if (sections.length > MOST_SECTIONS) return refused('invalid_body', `The multipart body has more than ${MOST_SECTIONS} parts.`);
+  if (sections.length > MOST_SECTIONS) return refused('invalid_body', `The multipart body must not have more than ${MOST_SECTIONS} parts.`);
   for (const [i, section] of sections.entries()) {
     if (i > 0) pieces.push(marker);
     const blank = section.indexOf('\r\n\r\n');

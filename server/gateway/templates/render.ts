@@ -29,16 +29,16 @@ export function renderHeader(rule: Injection & { template: CompiledTemplate }, v
     );
   // Some upstream parsers trim, some do not: a value that begins or ends in blanks would mean different things to them.
   return text.length > MAX_HEADER_VALUE
-    ? refused('secret_invalid_for_header', `The value of the header ${rule.name} is longer than 16 KiB.`)
+    ? refused('secret_invalid_for_header', `The value of the header ${rule.name} must not exceed 16 KiB.`)
     : text.trim();
 }
 
 function unfit(header: string, part: Part | undefined): Refused {
   if (part?.kind === 'secret' || part?.kind === 'secret_id')
-    return refused('secret_invalid_for_header', `${printReference(part)} holds characters that cannot stand in the header ${header}.`);
+    return refused('secret_invalid_for_header', `${printReference(part)} contains characters that aren't allowed in the header ${header}.`);
   if (part?.kind === 'context' && part.name === 'vars')
-    return refused('invalid_request', `The query parameter ${part.parameter} holds characters that cannot stand in a header.`);
-  return refused('template_invalid', `The template of the header ${header} gives characters that cannot stand in a header.`);
+    return refused('invalid_request', `The query parameter ${part.parameter} contains characters that aren't allowed in a header.`);
+  return refused('template_invalid', `The template of the header ${header} produces characters that aren't allowed in a header.`);
 }
 
 /** application/x-www-form-urlencoded, for one name or value. */

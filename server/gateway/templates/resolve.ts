@@ -39,7 +39,8 @@ export function resolve(
   from = 0,
 ): Refused | undefined | Promise<Refused | undefined> {
   if (from === 0) into.placeholders += references.length;
-  if (into.placeholders > MAX_PLACEHOLDERS) return refused('template_invalid', `The call has more than ${MAX_PLACEHOLDERS} placeholders.`);
+  if (into.placeholders > MAX_PLACEHOLDERS)
+    return refused('template_invalid', `The call must not use more than ${MAX_PLACEHOLDERS} placeholders.`);
   const values = into[author];
   for (let i = from; i < references.length; i++) {
     const reference = references[i] as Reference;
@@ -87,7 +88,7 @@ function resolveOne(call: Call, plane: Plane, reference: Reference, author: Auth
     case 'var': {
       const variable = call.snapshot.variable(reference.collection, reference.key, call.route?.collectionId ?? null);
       if (!variable || (author === 'caller' && !opened(call, variable.collectionId)))
-        return refused('template_invalid', `There is no variable ${printReference(reference)} for this route.`);
+        return refused('template_invalid', `The variable ${printReference(reference)} doesn't exist for this route.`);
       return variable.type === 'value'
         ? variable.value
         : secretValue(call, plane, call.snapshot.secretById(variable.secretId), variable.secretId, author, into);
@@ -109,12 +110,12 @@ function secretValue(
   into: Resolution,
 ): Found | Promise<Found> {
   if (!secret || (author === 'caller' && !opened(call, secret.collectionId)))
-    return refused('secret_not_found', `There is no secret ${asked}.`);
+    return refused('secret_not_found', `The secret ${asked} doesn't exist.`);
   if (secret.type === 'oauth2') return refused('oauth2_not_connected', `The secret ${secret.name} is not connected to its provider.`);
   if (secret.type !== 'string')
-    return refused('secret_type_not_injectable', `The secret ${secret.name} is of a type that cannot be injected.`);
+    return refused('secret_type_not_injectable', `The secret ${secret.name} is of a type that can't be injected.`);
   if (secret.allowedHosts && !hostAllowed(call, plane, secret.allowedHosts))
-    return refused('secret_host_not_allowed', `The secret ${secret.name} may not be sent to ${call.upstream?.host ?? 'this host'}.`);
+    return refused('secret_host_not_allowed', `The secret ${secret.name} must not be sent to ${call.upstream?.host ?? 'this host'}.`);
   const environment = call.environmentName;
   const value = secret.values.get(environment);
   if (!value) return refused('secret_environment_missing', `The secret ${secret.name} has no value for the environment ${environment}.`);
@@ -125,7 +126,7 @@ function secretValue(
     if (!call.warnings?.includes(warning)) call.warnings = [...(call.warnings ?? []), warning];
   }
   if (!into.secrets.has(secret.name) && into.secrets.size >= MAX_SECRETS)
-    return refused('template_invalid', `The call uses more than ${MAX_SECRETS} different secrets.`);
+    return refused('template_invalid', `The call must not use more than ${MAX_SECRETS} different secrets.`);
   const took = (bytes: Buffer): string => {
     const text = bytes.toString('utf8');
     into.secrets.set(secret.name, text);
@@ -150,8 +151,8 @@ const shown = (value: string, author: Author): string => {
 
 function notOpened(call: Call, secret: Secret, error: unknown): Refused {
   if (error instanceof TenantKeyUnavailable)
-    return refused('tenant_sealed', 'The key of this workspace is not available at the moment.', { cause: error });
-  log.error({ err: error, request_id: call.requestId, secret_id: secret.id, alert: true }, 'a secret could not be decrypted');
+    return refused('tenant_sealed', "This workspace's encryption key is unavailable. Try again later.", { cause: error });
+  log.error({ err: error, request_id: call.requestId, secret_id: secret.id, alert: true }, 'failed to decrypt a secret');
   const message = `The secret ${secret.name} could not be decrypted.`;
   return refused(error instanceof DecryptFailed ? 'secret_decrypt_failed' : 'tenant_sealed', message, { cause: error });
 }

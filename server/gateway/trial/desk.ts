@@ -43,7 +43,7 @@ export function createDesk({ plane, token, baseHost }: DeskOptions): Desk {
       const found = typeof nonce === 'string' ? waiting.get(nonce) : undefined;
       if (found) return carryOut(plane, req, res, found);
       take(req, res).catch((error: unknown) => {
-        log.error({ err: error }, 'a trial of a route failed');
+        log.error({ err: error }, 'route test failed');
         answer(res, 500, {});
       });
     },
@@ -78,7 +78,7 @@ export function createDesk({ plane, token, baseHost }: DeskOptions): Desk {
     async listen(at) {
       socket = at;
       ownedFolder(path.dirname(at));
-      if (await isTaken(at)) throw new Error(`another gateway already listens on ${at}`);
+      if (await isTaken(at)) throw new Error(`another gateway is already listening on ${at}`);
       rmSync(at, { force: true });
       const umask = process.umask(0o077); // only this account may have routes tried
       await new Promise<void>((resolve, reject) => server.once('error', reject).listen(at, resolve)).finally(() => process.umask(umask));
@@ -101,7 +101,7 @@ function carryOut(
   const entry = plane.snapshots.byId(order.tenant_id);
   const head = inspectHead(req);
   if (!entry || !head.ok) {
-    made.fault = head.ok ? 'The workspace is gone.' : head.message;
+    made.fault = head.ok ? 'This workspace no longer exists.' : head.message;
     return answer(res, 400, {});
   }
   const [snapshot, otherSpace] = order.space === 'test' ? [entry.test, entry.live] : [entry.live, entry.test];

@@ -35,7 +35,7 @@ export function createConnect(endpoint: Endpoint, resolver: Resolver, timeoutMs 
     const lookup = await resolver.lookup(host, port);
     if (!lookup.ok) throw connectFault(lookup.reason === 'blocked' ? 'upstream_not_allowed' : 'upstream_unreachable', lookup.message);
     if (scheme === 'http' && !lookup.exempt && !resolver.settings.allowHttp)
-      throw connectFault('upstream_not_allowed', `The host ${host} may only be called over https.`);
+      throw connectFault('upstream_not_allowed', `The host ${host} can only be called over https.`);
     if (scheme === 'https') context ??= secureContext(endpoint.tls);
 
     const socket = await connectPinned(
@@ -99,7 +99,7 @@ function connectOne(
       socket.removeAllListeners('error');
       if (allowed(socket.remoteAddress)) return resolve(socket);
       socket.destroy();
-      reject(connectFault('upstream_not_allowed', 'The upstream connection ended at another address than the one that was checked.'));
+      reject(connectFault('upstream_not_allowed', 'The upstream connection reached a different address than the one that was checked.'));
     });
   });
 }
@@ -139,7 +139,7 @@ function handshake(socket: Socket, host: string, context: SecureContext, timeout
       reject(
         connectFault(
           slow ? 'upstream_unreachable' : 'upstream_tls_error',
-          slow ? `The host ${host} could not be reached.` : `The TLS connection with the host ${host} failed.`,
+          slow ? `The host ${host} could not be reached.` : `The TLS connection to ${host} failed.`,
           error,
         ),
       );
@@ -166,7 +166,7 @@ function secureContext(material: TlsMaterial = {}): SecureContext {
   try {
     return createSecureContext({ minVersion: 'TLSv1.2', ca, cert, key });
   } catch (error) {
-    throw connectFault('route_misconfigured', 'The client certificate or CA of this route cannot be used.', error);
+    throw connectFault('route_misconfigured', "This route's client certificate or CA can't be used.", error);
   }
 }
 

@@ -33,6 +33,6 @@ export function classifyFault(error: unknown, host: string, reused = false): Ups
   const { code = '' } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
   const fault = (type: FaultType, sentence: string) => new UpstreamFault(type, sentence, { reused, cause: error });
   if (code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_') || code === 'EPROTO')
-    return fault('upstream_tls_error', `The TLS connection with the host ${host} failed.`);
+    return fault('upstream_tls_error', `The TLS connection to ${host} failed.`);
   return fault('upstream_unreachable', `The host ${host} could not be reached or closed the connection.`);
 }

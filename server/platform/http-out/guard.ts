@@ -68,7 +68,7 @@ export function isOperatorOrigin(host: string, port: number, settings: EgressSet
 
 /** A host the URL standard would spell differently is refused, so that no reader of the saved text sees another host than we do. */
 function spelling(raw: string): { ok: true; host: string } | HostRefusal {
-  if (/[^\x21-\x7e]/.test(raw)) return refuse('not_ascii', 'must be written in ASCII; use the xn-- form of an international name');
+  if (/[^\x21-\x7e]/.test(raw)) return refuse('not_ascii', 'must be ASCII; use the xn-- form for internationalized names');
   const text = raw.toLowerCase();
   const six = /^\[([0-9a-f:.]+)\]$/.exec(text)?.[1] ?? (isIP(text) === 6 ? text : undefined);
   if (six !== undefined) {
@@ -78,7 +78,7 @@ function spelling(raw: string): { ok: true; host: string } | HostRefusal {
   const host = text.endsWith('.') ? text.slice(0, -1) : text;
   const parsed = URL.parse(`http://${host}/`);
   if (parsed && parsed.hostname !== host && isIP(parsed.hostname) === 4)
-    return refuse('numeric', 'must write an IPv4 address as four decimal numbers');
+    return refuse('numeric', 'must be an IPv4 address written as four decimal numbers');
   if (!parsed || parsed.hostname !== host || host.length > 253 || !host.split('.').every((label) => LABEL.test(label)))
     return refuse('syntax', 'is not a valid host name');
   return { ok: true, host };

@@ -67,9 +67,9 @@ export function createRequestOut(pools: UpstreamPools, settings: EgressSettings)
         settle(() => reject(fault));
         call?.abort();
       };
-      const giveUp = () => fail(new UpstreamFault('aborted', 'The call was given up.'));
+      const giveUp = () => fail(new UpstreamFault('aborted', 'The call was canceled.'));
       const finish = (truncated: boolean) => settle(() => resolve({ status, headers, body: Buffer.concat(chunks), truncated }));
-      const timer = setTimeout(() => fail(new UpstreamFault('upstream_timeout', `The host ${host} did not answer in time.`)), timeoutMs);
+      const timer = setTimeout(() => fail(new UpstreamFault('upstream_timeout', `The host ${host} did not respond in time.`)), timeoutMs);
       request.signal?.addEventListener('abort', giveUp, { once: true });
       if (request.signal?.aborted) return giveUp();
 
@@ -93,7 +93,7 @@ export function createRequestOut(pools: UpstreamPools, settings: EgressSettings)
             chunks.push(Buffer.from(lent.subarray(0, Math.max(0, room))));
             if (lent.length <= room) return;
             if (overflow === 'fail')
-              return fail(new UpstreamFault('upstream_response_too_large', `The host ${host} sent more than ${maxBytes} bytes.`));
+              return fail(new UpstreamFault('upstream_response_too_large', `The response from ${host} exceeds ${maxBytes} bytes.`));
             finish(true);
             call?.abort();
           },

@@ -119,7 +119,7 @@ export class ResponseParser {
     this.#line = '';
     if (this.#state === 'chunk size') this.#chunkSize(line);
     else if (this.#state === 'chunk end') {
-      if (line !== '\r\n') throw new MalformedResponse('a chunk is longer than it said');
+      if (line !== '\r\n') throw new MalformedResponse('a chunk is longer than its declared size');
       this.#state = 'chunk size';
     } else this.#trailer(line);
     return end;
@@ -146,9 +146,9 @@ export class ResponseParser {
     if (this.#headBytes + (end < 0 ? block.length : end) - from > MAX_HEAD_BYTES) throw new MalformedResponse('the head is too large');
     if (end < 0) {
       const start = block.toString('latin1', from, Math.min(from + START.length, block.length));
-      if (!START.startsWith(start)) throw new MalformedResponse('what came is not HTTP/1');
+      if (!START.startsWith(start)) throw new MalformedResponse('the response is not HTTP/1');
       // Its sender thinks it whole: waiting for more would only end with the call's time.
-      if (block.indexOf('\n\n', Math.max(from, held - 1), 'latin1') >= 0) throw new MalformedResponse('the head ends with bare line feeds');
+      if (block.indexOf('\n\n', Math.max(from, held - 1), 'latin1') >= 0) throw new MalformedResponse('the head uses bare line feeds');
       this.#held = Buffer.from(block.subarray(from));
       return bytes.length;
     }
@@ -176,15 +176,15 @@ export class ResponseParser {
       if (colon < 0 || colon > end) throw new MalformedResponse('a header has no colon');
       const name = lowerName(text.slice(from, colon));
       const value = trimmed(text, colon + 1, end);
-      if (name === '' || !VALUE.test(value)) throw new MalformedResponse('a header has characters that may not be there');
+      if (name === '' || !VALUE.test(value)) throw new MalformedResponse('a header contains invalid characters');
       headers.push(name, value);
       if (name === 'connection') connection = connection === '' ? value : `${connection},${value}`;
       else if (name === 'keep-alive') keepAliveHint = value;
       else if (name === 'content-length') {
-        if (length !== undefined || !LENGTH.test(value)) throw new MalformedResponse('the length is not one number');
+        if (length !== undefined || !LENGTH.test(value)) throw new MalformedResponse('Content-Length is not a single number');
         length = value;
       } else if (name === 'transfer-encoding') {
-        if (coding !== undefined) throw new MalformedResponse('there are two transfer codings');
+        if (coding !== undefined) throw new MalformedResponse('there are two Transfer-Encoding headers');
         coding = value.toLowerCase();
       }
       from = end + 2;
@@ -198,10 +198,10 @@ export class ResponseParser {
   /** How long the body is (RFC 9112 §6.3). Throws when it could be read in two ways, or by a coding nobody asked for. */
   #frame(status: number, old: boolean, connection: string, length: string | undefined, coding: string | undefined): void {
     if (coding !== undefined && (coding !== 'chunked' || old || length !== undefined))
-      throw new MalformedResponse('the transfer coding is not chunked alone');
+      throw new MalformedResponse('Transfer-Encoding is not chunked alone');
     this.keepAlive = !old && !(connection !== '' && /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i.test(connection));
     if (status === 101) {
-      if (!this.#upgrade) throw new MalformedResponse('the upstream changed to a protocol nobody asked for');
+      if (!this.#upgrade) throw new MalformedResponse('the upstream switched protocols without being asked');
       this.keepAlive = false;
       this.#state = 'done';
     } else if (this.#method === 'HEAD' || status === 204 || status === 304) {

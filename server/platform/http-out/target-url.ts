@@ -34,14 +34,14 @@ export async function checkTargetUrl(url: string, resolver: Resolver): Promise<S
   const insecure = target.scheme === 'http' && !resolver.settings.allowHttp;
   if (target.host.includes('{{')) {
     if (insecure) return refuse('scheme', 'must use https');
-    return { ...verdict, warnings: ['The host has variables in it, so it is checked when the route is called.'] };
+    return { ...verdict, warnings: ['The host contains variables, so it is checked when the route is called.'] };
   }
   const lookup = await resolver.lookup(target.host, target.port);
   if (!lookup.ok && lookup.reason === 'blocked')
     return refuse('not_allowed', `points to an address that is not public; ${PRIVATE_OPENED_BY}`);
   if (insecure && !(lookup.ok && lookup.exempt))
-    return refuse('scheme', 'must use https; http is for hosts that the operator of this installation allows (UPSTREAM_PRIVATE_ALLOWLIST)');
-  const warnings = lookup.ok ? [] : [`The host ${target.host} does not resolve at the moment.`];
+    return refuse('scheme', 'must use https; http is only allowed for hosts that the operator lists in UPSTREAM_PRIVATE_ALLOWLIST');
+  const warnings = lookup.ok ? [] : [`The host ${target.host} doesn't resolve at the moment.`];
   return { ok: true, target, hasVariables, warnings };
 }
 
@@ -51,23 +51,23 @@ export async function checkTargetUrl(url: string, resolver: Resolver): Promise<S
  */
 export function parseTarget(url: string, settings: EgressSettings): TargetVerdict {
   if (url.length === 0 || url.length > 2048) return refuse('syntax', 'must have 1 to 2048 characters');
-  if (/[^\x21-\x7e]|[\\"<>^`|]/.test(url)) return refuse('syntax', 'must be a URL in ASCII without spaces or backslashes');
+  if (/[^\x21-\x7e]|[\\"<>^`|]/.test(url)) return refuse('syntax', 'must be an ASCII URL without spaces or backslashes');
   const [, scheme, rest] = /^([a-z][a-z0-9+.-]*):\/\/(.*)$/i.exec(url) ?? [];
   if (!scheme || rest === undefined) return refuse('syntax', 'must be an absolute URL such as https://api.example.com');
   const lowerScheme = scheme.toLowerCase();
   if (lowerScheme !== 'https' && lowerScheme !== 'http') return refuse('scheme', 'must use https');
-  if (rest.includes('?')) return refuse('query', 'must not have a query');
-  if (rest.includes('#')) return refuse('query', 'must not have a fragment');
+  if (rest.includes('?')) return refuse('query', 'must not contain a query string');
+  if (rest.includes('#')) return refuse('query', 'must not contain a fragment');
   const slash = rest.indexOf('/');
   const authority = slash === -1 ? rest : rest.slice(0, slash);
   const path = slash === -1 ? '' : rest.slice(slash);
-  if (authority.includes('@')) return refuse('credentials', 'must not have a user name or password');
+  if (authority.includes('@')) return refuse('credentials', 'must not contain a user name or password');
   const templates = url.replaceAll(VARIABLE, '');
   if (templates.includes('{{') || templates.includes('}}'))
-    return refuse('template', 'may contain {{var:key}} in host and path, and no other template');
-  if (/[{}]/.test(templates)) return refuse('syntax', 'must not contain curly brackets');
-  if (hasDotSegment(path.replaceAll(VARIABLE, 'x'))) return refuse('path', 'must not have . or .. as a path segment');
-  if (/%(?![0-9a-f]{2})|%0[0ad]/i.test(path)) return refuse('path', 'must have valid percent-encoding');
+    return refuse('template', 'can contain {{var:key}} in the host and path, but no other template');
+  if (/[{}]/.test(templates)) return refuse('syntax', 'must not contain curly braces');
+  if (hasDotSegment(path.replaceAll(VARIABLE, 'x'))) return refuse('path', 'must not contain . or .. path segments');
+  if (/%(?![0-9a-f]{2})|%0[0ad]/i.test(path)) return refuse('path', 'must use valid percent-encoding');
 
   const hasVariables = templates.length !== url.length;
   const split = /^(\[[^\]]*\]|(?:\{\{[^}]*\}\}|[^:])+)(?::(\d{0,5}))?$/.exec(authority);
@@ -85,7 +85,7 @@ export function parseTarget(url: string, settings: EgressSettings): TargetVerdic
   if (!verdict.ok && !wholly)
     return refuse(
       verdict.reason === 'own_host' ? 'own_host' : verdict.reason === 'address' ? 'not_allowed' : 'host',
-      `must name a public host: the host ${verdict.message}${verdict.openable ? `; ${PRIVATE_OPENED_BY}` : ''}`,
+      `must use a public host: the host ${verdict.message}${verdict.openable ? `; ${PRIVATE_OPENED_BY}` : ''}`,
     );
   const host = variableHost || !verdict.ok ? rawHost.toLowerCase() : verdict.host;
   const bracketed = host.includes(':') && !variableHost ? `[${host}]` : host;
@@ -98,7 +98,7 @@ export function parseTarget(url: string, settings: EgressSettings): TargetVerdic
 }
 
 /** The next step of whoever has an upstream of their own on a private network, which is everybody at first. The same words for every address: they say nothing of it. */
-export const PRIVATE_OPENED_BY = 'the operator of this installation can open private ones with UPSTREAM_PRIVATE_ALLOWLIST';
+export const PRIVATE_OPENED_BY = 'the operator can allow private hosts with UPSTREAM_PRIVATE_ALLOWLIST';
 
 const VARIABLE = /\{\{\s*var:[A-Za-z0-9_.-]{1,128}\s*\}\}/g;
 

@@ -105,7 +105,7 @@ export class UpstreamConnection implements Carrier, ResponseEvents, BodySink {
     if (this.#bodyLeft !== null) {
       this.#bodyLeft -= bytes.length;
       if (this.#bodyLeft < 0) {
-        this.#fail(new UpstreamFault('aborted', 'The body is longer than it said.'));
+        this.#fail(new UpstreamFault('aborted', 'The body is longer than its Content-Length.'));
         return true;
       }
       return socket.write(bytes, (error) => free(bytes, error));
@@ -122,7 +122,7 @@ export class UpstreamConnection implements Carrier, ResponseEvents, BodySink {
     if (this.#sent || this.#call === null) return;
     this.#sent = true;
     if (this.#bodyLeft === null) this.#socket?.write('0\r\n\r\n', 'latin1');
-    else if (this.#bodyLeft > 0) this.#fail(new UpstreamFault('aborted', 'The body is shorter than it said.'));
+    else if (this.#bodyLeft > 0) this.#fail(new UpstreamFault('aborted', 'The body is shorter than its Content-Length.'));
   }
 
   #drained(): void {
@@ -160,7 +160,9 @@ export class UpstreamConnection implements Carrier, ResponseEvents, BodySink {
       act();
     } catch (error) {
       const malformed = error instanceof MalformedResponse;
-      const message = malformed ? `The host ${this.#host} sent a malformed HTTP response.` : 'The answer could not be handled.';
+      const message = malformed
+        ? `The host ${this.#host} sent a malformed HTTP response.`
+        : 'The upstream response could not be processed.';
       this.#fail(new UpstreamFault(malformed ? 'upstream_protocol_error' : 'internal_error', message, { cause: error }));
     }
   }

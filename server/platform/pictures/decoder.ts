@@ -28,9 +28,11 @@ const waiting: string[] = [];
  */
 export async function squareOf(bytes: Uint8Array, person: string): Promise<Answer> {
   if (waiting.filter((one) => one === person).length >= MOST_OF_ONE)
-    throw new Refusal('rate_limited', 'Your other pictures are being worked on. Nothing was kept; try again.', { retryAfter: 5 });
+    throw new Refusal('rate_limited', 'Your other pictures are still being processed. Nothing was saved. Try again.', { retryAfter: 5 });
   if (waiting.length >= MOST_WAITING)
-    throw new Refusal('dependency_unavailable', 'Other pictures are being worked on. Nothing was kept; try again.', { retryAfter: 5 });
+    throw new Refusal('dependency_unavailable', 'Other pictures are still being processed. Nothing was saved. Try again.', {
+      retryAfter: 5,
+    });
   waiting.push(person);
   const turn = last.then(() => decode(bytes)).finally(() => waiting.splice(waiting.indexOf(person), 1));
   last = turn.catch(() => undefined);
@@ -53,7 +55,7 @@ async function decode(bytes: Uint8Array): Promise<Answer> {
   }, LONGEST_MS);
   try {
     if (!(await ready))
-      throw new Refusal('dependency_unavailable', 'This installation cannot work on pictures: its decoder does not start.');
+      throw new Refusal('dependency_unavailable', "This installation can't process pictures: the image decoder doesn't start.");
     child.send(bytes, () => undefined); // one that has just ended says so by its end
     return await answer;
   } finally {

@@ -24,7 +24,7 @@ let waiting = 0;
  * brackets that never close). `ms` includes the start of the thread. @throws Error when it is no YAML, YamlTooSlow, YamlBusy
  */
 export function parseYaml(text: string, ms = 3_000): Promise<unknown> {
-  if (waiting >= MOST_WAITING) return Promise.reject(new YamlBusy('too many texts wait to be read'));
+  if (waiting >= MOST_WAITING) return Promise.reject(new YamlBusy('too many documents are waiting to be parsed'));
   waiting++;
   const parsed = last.then(() => onThread(text, ms));
   last = parsed.catch(() => undefined).finally(() => waiting--);
@@ -43,7 +43,7 @@ async function onThread(text: string, ms: number): Promise<unknown> {
     const [parsed] = await once(thread, 'message', { signal: limit });
     return parsed;
   } catch (error) {
-    throw limit.aborted ? new YamlTooSlow('the text takes too long to read') : error;
+    throw limit.aborted ? new YamlTooSlow('the document takes too long to parse') : error;
   } finally {
     await thread.terminate();
   }
