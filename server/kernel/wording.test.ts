@@ -21,7 +21,7 @@ test('a refused field says what would do, in words and without its value', () =>
     [isoTime(), 'tomorrow', 'must be an ISO 8601 date and time such as 2026-01-31T09:30:00Z'],
     [flag(), 'maybe', 'must be true or false'],
     [queryInt(1, 9), 'abc', 'must be a whole number'],
-    [z.array(z.string()), {}, 'must be a list'],
+    [z.array(z.string()), {}, 'must be an array'],
     [z.uuid(), 'marker', 'must be a UUID'],
   ];
   for (const [schema, value, sentence] of cases) assert.equal(said(schema, value), sentence);
