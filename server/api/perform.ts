@@ -131,10 +131,18 @@ function isStorable(value: unknown): boolean {
 
 /** `field: what is wrong`, of the first issue; never the value. */
 export function firstProblem(error: z.ZodError): string {
-  const issue = error.issues[0];
-  const path = issue?.path.join('.') ?? '';
-  const message = issue?.message ?? 'invalid';
+  const { path: names, message } = innermost(error.issues[0] ?? { path: [], message: 'invalid' });
+  const path = names.join('.');
   return path === '' || path === 'body'
     ? message[0]?.toUpperCase() + message.slice(1)
     : `${path}: ${message[0]?.toLowerCase()}${message.slice(1)}`;
+}
+
+type Problem = Pick<z.core.$ZodIssue, 'path' | 'message'> & { errors?: z.core.$ZodIssue[][] };
+
+/** Of a value that can take several forms, the problem inside the one form it has; the union's own when that is not clear. */
+function innermost(issue: Problem): Problem {
+  const inside = (issue.errors ?? []).filter(([first]) => first && first.path.length > 0);
+  const [first] = inside.length === 1 ? (inside[0] ?? []) : [];
+  return first ? innermost({ ...first, path: [...issue.path, ...first.path] }) : issue;
 }

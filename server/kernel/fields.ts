@@ -11,6 +11,16 @@ const NO_CONTROLS_BUT_LINES = /^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]*
 /** A trimmed one-line label of 1..max characters without control characters. */
 export const label = (max: number) => z.string().trim().min(1).max(max).regex(NO_CONTROLS, 'must not contain control characters');
 
+/** A label that may be missing: an empty one is stored as null. */
+export const optionalLabel = (max: number) =>
+  z
+    .string()
+    .trim()
+    .max(max)
+    .regex(NO_CONTROLS, 'must not contain control characters')
+    .transform((given) => (given === '' ? null : given))
+    .nullable();
+
 /** Free text with line breaks, up to max characters; null clears it. */
 export const text = (max: number) => z.string().max(max).regex(NO_CONTROLS_BUT_LINES, 'must not contain control characters').nullable();
 

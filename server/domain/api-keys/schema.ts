@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { addressRange } from '#server/kernel/address-field.ts';
+import { SCOPES } from '#server/kernel/capabilities.ts';
 import { atLeastOne, atMostOne, flag, isoTime, label, pathId, shownOnce, time } from '#server/kernel/fields.ts';
 import { listQuery } from '#server/kernel/page.ts';
 
@@ -54,9 +56,9 @@ export const RotatedApiKey = CreatedApiKey.extend({ replaces_key_id: z.string() 
 
 const requests = z.number().int().min(1).max(1_000_000).nullable();
 const window = z.number().int().min(1).max(86_400).nullable();
-const addresses = z.array(z.string().max(64)).max(50);
+const addresses = z.array(addressRange()).max(50);
 const roles = z.array(z.uuid()).max(20);
-const scopes = z.array(z.string().max(64)).max(100);
+const scopes = z.array(z.enum(Object.keys(SCOPES), 'is not a scope').meta({ id: 'Scope' })).max(100);
 
 /** When a key ends: at a time, after a number of days, or never. Every kind of key takes one of them (interface rule 20 §1.6). */
 const ending = {

@@ -22,9 +22,9 @@ export function limits(
 export function addressList(ctx: Ctx, list: readonly string[]): string[] {
   return [
     ...new Set(
-      list.map((entry) => {
+      list.map((entry, i) => {
         const address = canonicalAddress(entry);
-        if (!address.ok) throw invalid('ip_allowlist', `${entry.slice(0, 64)} ${address.problem}`);
+        if (!address.ok) throw invalid(`ip_allowlist.${i}`, address.problem);
         if (address.warning) ctx.warnings.push(address.warning);
         return address.value;
       }),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { canonicalAddress } from '#server/kernel/address.ts';
-import { atLeastOne, flag, isoTime, label, pathId, secret, shownOnce, text, time, uuid } from '#server/kernel/fields.ts';
+import { addressRange } from '#server/kernel/address-field.ts';
+import { atLeastOne, flag, isoTime, label, optionalLabel, pathId, secret, shownOnce, text, time, uuid } from '#server/kernel/fields.ts';
 import { listQuery } from '#server/kernel/page.ts';
 
 const CLIENT_TYPES = ['server', 'user'] as const;
@@ -58,15 +59,10 @@ export const ClientRecord = z
 
 /** In the one stored spelling; refused with what is wrong (interface rule 11 §2.2). */
 export const address = () =>
-  z
-    .string()
-    .max(100)
-    .transform((given, context) => {
-      const answer = canonicalAddress(given);
-      if (answer.ok) return answer.value;
-      context.addIssue({ code: 'custom', message: answer.problem });
-      return z.NEVER;
-    });
+  addressRange().transform((given) => {
+    const verdict = canonicalAddress(given);
+    return verdict.ok ? verdict.value : given;
+  });
 
 const NOTES_BYTES = 4_096;
 
@@ -166,8 +162,8 @@ const kind = () =>
 
 /** What is given, never what is stored: the modes of each kind are judged together with it. */
 export const CredentialInput = z.object({
-  value: z.string().max(100).optional(),
-  ip: z.string().max(100).optional(),
+  value: addressRange().optional(),
+  ip: addressRange().optional(),
   mode: z.enum(['issue', 'register', 'generate', 'import']).optional(),
   ttl_days: z.int().min(1).max(825).optional(),
   certificate_pem: z.string().max(65_536).optional(),
@@ -179,7 +175,7 @@ export const CredentialInput = z.object({
 
 export const CredentialRef = z.object({ id: pathId(), credentialId: pathId() });
 const date = () => isoTime().transform((v) => new Date(v));
-const credentialSettings = { label: label(100).nullable(), enabled: z.boolean(), expires_at: date().nullable() };
+const credentialSettings = { label: optionalLabel(100), enabled: z.boolean(), expires_at: date().nullable() };
 export const CreateCredential = z.object({
   id: pathId(),
   kind: kind(),

@@ -100,11 +100,13 @@ test('on the API planes every odd request gets our envelope, id and version, and
     ['GET //v1/routes', '', 404, 'not_found'],
     ['GET /v1//routes', '', 404, 'not_found'],
     ['GET /v1/routes/', '', 404, 'not_found'],
-    ['GET /v1/routes/%zz', '', 400, 'invalid_request'],
-    ['GET /v1/routes/%', '', 400, 'invalid_request'],
-    ['GET /v1/routes/%ff', '', 400, 'invalid_request'],
-    ['GET /v1/routes/%00', '', 400, 'invalid_request'],
-    ['GET /v1/routes/%0d%0a', '', 400, 'invalid_request'],
+    ['GET /v1/routes/%zz', '', 404, 'not_found'],
+    ['GET /v1/routes/%', '', 404, 'not_found'],
+    ['GET /v1/routes/%ff', '', 404, 'not_found'],
+    ['GET /v1/routes/%00', '', 404, 'not_found'],
+    ['GET /v1/routes/%0d%0a', '', 404, 'not_found'],
+    ['GET /v1/routes/%06', '', 404, 'not_found'],
+    ['DELETE /v1/routes/%zz', '', 404, 'not_found'],
     ['GET /v1/routes%2fx', '', 404, 'not_found'],
     ['GET /v1/routes/%5Cx', '', 404, 'not_found'],
     ['GET /v1/routes\\x', '', 404, 'not_found'],
@@ -364,8 +366,12 @@ test('error shapes follow the surface: OAuth, dashboard API, page', async () => 
   assert.equal(JSON.parse((await ask('api', 'GET /oauth/token/')).body).error, 'invalid_request');
   const dashboard = JSON.parse((await ask('admin', 'GET /admin/members/')).body);
   assert.deepEqual([dashboard.error, dashboard.code, dashboard.request_id], ['not_found', 'not_found', REQUEST_ID]);
+  for (const path of ['/admin/members/%zz', '/admin/members/%06', '/auth/sessions/%ff']) {
+    const malformed = await ask('admin', `GET ${path}`);
+    assert.deepEqual([malformed.status, JSON.parse(malformed.body).code], [404, 'not_found'], path);
+  }
   const page = await ask('admin', 'GET /a/%00');
-  assert.deepEqual([page.status, page.headers['content-type']], [400, 'text/html; charset=utf-8']);
+  assert.deepEqual([page.status, page.headers['content-type']], [404, 'text/html; charset=utf-8']);
   assert.match(page.body, new RegExp(REQUEST_ID));
 });
 

@@ -37,8 +37,7 @@ export function frontDoor(match: ForwardablePlane, method: string, headerBytes: 
   if (!METHODS.some((known) => known === method))
     return refuse(405, 'method_not_allowed', 'This method is not supported.', { allow: METHODS.join(', ') });
   const fault = pathFault(path);
-  if (fault === 'malformed') return refuse(400, 'invalid_request', 'The path contains invalid percent-encoding or a control character.');
-  if (fault === 'hidden' || !served) return refuse(404, 'not_found', 'No such path.');
+  if (fault === 'nowhere' || !served) return refuse(404, 'not_found', 'No such path.');
   if (fault === 'slashes') {
     if (surface !== 'pages' || (method !== 'GET' && method !== 'HEAD')) return refuse(404, 'not_found', 'No such path.');
     // Built from its segments, so that the answer can only ever point into this origin.
@@ -137,21 +136,21 @@ const WIDER: readonly (readonly [string, number])[] = [
 ];
 
 /**
- * `malformed`: cannot be decoded, or decodes to a control character. `hidden`: another path in disguise (encoded slash, backslash,
- * dot segment), which would be one path to us and another to the framework. `slashes`: doubled or trailing ones.
+ * `nowhere`: names nothing that exists, because it can't be decoded, decodes to a control character, or is another path in disguise (encoded
+ * slash, backslash, dot segment), which would be one path to us and another to the framework. `slashes`: doubled or trailing ones.
  */
-function pathFault(path: string): 'malformed' | 'hidden' | 'slashes' | undefined {
+function pathFault(path: string): 'nowhere' | 'slashes' | undefined {
   let decoded = path;
   if (path.includes('%')) {
     try {
       decoded = decodeURIComponent(path);
     } catch {
-      return 'malformed';
+      return 'nowhere';
     }
-    if (/[\x00-\x1f\x7f]/.test(decoded)) return 'malformed';
-    if (/%2f|%5c/i.test(path)) return 'hidden';
+    if (/[\x00-\x1f\x7f]/.test(decoded)) return 'nowhere';
+    if (/%2f|%5c/i.test(path)) return 'nowhere';
   }
-  if (decoded.includes('\\') || /(?:^|\/)\.{1,2}(?:\/|$)/.test(decoded)) return 'hidden';
+  if (decoded.includes('\\') || /(?:^|\/)\.{1,2}(?:\/|$)/.test(decoded)) return 'nowhere';
   return path.includes('//') || (path.length > 1 && path.endsWith('/')) ? 'slashes' : undefined;
 }
 

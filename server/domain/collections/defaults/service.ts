@@ -114,17 +114,23 @@ async function defaultsAnswer(tx: Tx, ctx: Ctx, collection: { id: string; expect
 }
 
 async function refuseUnknownEnvironments(tx: Tx, ctx: Ctx, expected: string[], environments: { environment_name: string }[]) {
-  const names = [...expected, ...environments.map((e) => e.environment_name)];
+  const named = environments.map((e) => e.environment_name);
+  const names = [...expected, ...named];
   // Held until the end: one that is renamed or deleted meanwhile would stay expected under a name that nothing has.
   const known = await tx.$queryRaw<{ name: string }[]>`
     select name from environments where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and name = any(${names}) order by id for share`;
-  const unknown = names.find((name) => !known.some((k) => k.name === name));
-  if (unknown !== undefined)
-    throw invalid(expected.includes(unknown) ? 'expected_environments' : 'environments', `${unknown} is no environment of this space`);
+  const isUnknown = (name: string) => !known.some((k) => k.name === name);
+  const at = expected.findIndex(isUnknown);
+  if (at >= 0) throw invalid(`expected_environments.${at}`, `${expected[at]} is not an environment of this space`);
+  const i = named.findIndex(isUnknown);
+  if (i >= 0) throw invalid(`environments.${i}.environment_name`, `${named[i]} is not an environment of this space`);
 }
 
 async function refuseUnknownClients(tx: Tx, ctx: Ctx, environments: { default_client_ids: string[] }[]) {
   const ids = [...new Set(environments.flatMap((e) => e.default_client_ids))];
-  const known = await tx.clients.count({ where: { ...own(ctx), id: { in: ids } } });
-  if (known !== ids.length) throw invalid('environments', 'default_client_ids names a client that is not in this space');
+  const known = new Set((await tx.clients.findMany({ where: { ...own(ctx), id: { in: ids } }, select: { id: true } })).map(({ id }) => id));
+  for (const [i, { default_client_ids }] of environments.entries()) {
+    const at = default_client_ids.findIndex((id) => !known.has(id));
+    if (at >= 0) throw invalid(`environments.${i}.default_client_ids.${at}`, 'is not a client of this space');
+  }
 }

@@ -23,7 +23,8 @@ export function putOwners(ctx: Ctx, { id, user_ids }: z.output<typeof PutOwners>
     const owner_ids = [...new Set(user_ids)];
     const known = await namedMembers(tx, ctx, { ids: owner_ids, most: MOST_OWNERS });
     // One answer for a person who is elsewhere and one who is nowhere.
-    if (known.length !== owner_ids.length) throw invalid('user_ids', 'names somebody who is no member of this workspace');
+    const stranger = user_ids.findIndex((user) => !known.some((member) => member.id === user));
+    if (stranger >= 0) throw invalid(`user_ids.${stranger}`, 'is not a member of this workspace');
     const after = await tx.collections.update({ where: { id: before.id, ...own(ctx) }, data: { owner_ids, updated_at: ctx.now } });
     return audited(await answer(tx, ctx, after), {
       action: 'update',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { addressRange } from '#server/kernel/address-field.ts';
 import { uuid } from '#server/kernel/fields.ts';
 
 /** The settings of one route in one environment (interface rules 10 §2.3, §6, §7): what may be written, and how it reads back. */
@@ -145,7 +146,7 @@ const concrete = {
   http_method_restrictions_enabled: z.boolean(),
   use_method_specific_configs: z.boolean(),
   requires_clients: z.boolean(),
-  ip_allowlist: z.array(z.string().trim().min(1).max(64)).max(100),
+  ip_allowlist: z.array(addressRange()).max(100),
   intercept_enabled: z.boolean(),
   timeout_ms: timeoutMs(),
   retry_attempts: z.number().int().min(0).max(3),

@@ -73,9 +73,12 @@ type Request = Pick<z.output<typeof SaveExample>, 'path' | 'headers' | 'body'>;
 
 /** Everybody who may test the route reads its examples. @throws Refusal validation_error naming the field */
 function refuseCredentials({ path, headers, body }: Request): void {
-  const named = headers.find(({ name, value }) => value !== '' && carriesCredential(name));
-  if (named)
-    throw invalid('headers', `${named.name} carries a credential, which an example cannot keep: bind a secret to the route instead`);
+  const at = headers.findIndex(({ name, value }) => value !== '' && carriesCredential(name));
+  if (at >= 0)
+    throw invalid(
+      `headers.${at}.value`,
+      `${headers[at]?.name} carries a credential, which an example cannot keep: bind a secret to the route instead`,
+    );
   for (const [name, value] of new URLSearchParams(/\?(.*)$/s.exec(path)?.[1]))
     if (value !== '' && carriesCredential(name.replace(/\]+$/, '').replaceAll(/[_[.]/g, '-')))
       throw invalid('path', `${name} carries a credential, which an example cannot keep: bind a secret to the route instead`);
