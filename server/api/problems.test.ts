@@ -29,7 +29,7 @@ test('an error inside an array names the element', async () => {
     await refused({ method_configs: { GET: { timeout_ms: 1 } } }),
     /^method_configs\.(?:GET|0)\.timeout_ms: must be at least 100/,
   );
-  assert.match(await refused({ method_configs: 'x' }), /^method_configs: must be a list or an object/);
+  assert.match(await refused({ method_configs: 'x' }), /^method_configs: must be an array or an object/);
   assert.match(await refused({ allowed_methods: ['GET', 'BREW'] }), /^allowed_methods\.1: must be one of GET/);
   assert.match(await refused({ ip_allowlist: ['10.0.0.0/8', 'nowhere'] }), /^ip_allowlist\.1: /);
 
