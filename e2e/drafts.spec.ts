@@ -68,13 +68,13 @@ test('a draft outlives an ended session, is discarded on request, and is gone at
 });
 
 test('the configuration of a route comes back with its conflict, and headers are never stored', async ({ page }) => {
-  await page.goto(`/${slug}/test/routes/echo?tab=upstream`);
+  await page.goto(`/${slug}/test/routes/echo?tab=config`);
   await page.getByLabel('Timeout').fill('12000');
-  await page.getByRole('link', { name: 'Config', exact: true }).click();
+  await page.getByRole('link', { name: 'Configuration', exact: true }).click();
   await page.getByRole('button', { name: 'Add header' }).click();
   // A value without a name is not saved without it: the credential would be missing from every call.
   await page.getByLabel('Value of new header').fill('hunter2hunter2');
-  await expect(page.getByText('Name the header, or delete the line')).toBeVisible();
+  await expect(page.getByText('Enter a header name or delete the row.')).toBeVisible();
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await expect(page.getByText('unsaved changes')).toBeVisible();
   await page.getByLabel('Name of new header').fill('X-Plain-Name');
@@ -84,7 +84,7 @@ test('the configuration of a route comes back with its conflict, and headers are
   expect(await keptIn(page)).not.toContain('hunter2');
 
   const other = await page.context().newPage();
-  await other.goto(`/${slug}/test/routes/echo?tab=upstream`);
+  await other.goto(`/${slug}/test/routes/echo?tab=config`);
   await other.getByLabel('Timeout').fill('9000');
   await other.getByRole('button', { name: 'Save', exact: true }).click();
   await expect(other.getByText(/^Saved/).first()).toBeVisible();
@@ -94,7 +94,7 @@ test('the configuration of a route comes back with its conflict, and headers are
   await expect(offer(page)).toBeVisible();
   await expect(page.getByText(/Not kept, because it may hold a credential/)).toBeVisible();
   await page.getByRole('button', { name: 'Restore' }).click();
-  await page.getByRole('link', { name: 'Upstream', exact: true }).click();
+  await page.getByRole('link', { name: 'Configuration', exact: true }).click();
   await expect(page.getByLabel('Timeout')).toHaveValue('12000');
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   const panel = page.getByRole('region', { name: 'Somebody saved a change while you were editing' });

@@ -25,8 +25,8 @@ test('an environment is duplicated, compared and refused to go while a route ser
   await accessible(page);
   await page.getByRole('button', { name: 'Duplicate', exact: true }).click();
   await page.waitForURL(/compare\?a=production&b=eu-west/);
-  await page.goto(`/${slug}/test/routes/echo?env=eu-west&tab=differences`);
-  await expect(page.getByText('Nothing differs: everything comes from production.')).toBeVisible();
+  await page.goto(`/${slug}/test/routes/echo?env=eu-west&tab=config&view=differences`);
+  await expect(page.getByText('No differences. All settings are inherited from production.')).toBeVisible();
 
   await page.goto(`/${slug}/test/environments`);
   const copy = page.getByRole('row', { name: /Eu West/ });

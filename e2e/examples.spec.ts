@@ -20,32 +20,32 @@ test('a try becomes an example; run again, it passes, and says what failed once 
   await signIn(page, person, slug);
   await page.goto(`/${slug}/test/routes/${route}?tab=test`);
   await page.getByRole('textbox', { name: 'Path and query' }).fill('/orders/7');
-  await page.getByRole('button', { name: 'Add a header' }).click();
+  await page.getByRole('button', { name: 'Add header' }).click();
   await page.getByRole('textbox', { name: 'Name of header 1' }).fill('X-Api-Key');
   await page.getByRole('textbox', { name: 'Value of header 1' }).fill('never to be kept');
-  await page.getByRole('button', { name: 'Keep as an example…' }).click();
-  const sheet = page.getByRole('dialog', { name: 'Keep as an example' });
+  await page.getByRole('button', { name: 'Save as example…' }).click();
+  const sheet = page.getByRole('dialog', { name: 'Save as example' });
   await sheet.getByRole('textbox', { name: 'Name', exact: true }).fill('the seventh order');
-  await sheet.getByRole('button', { name: 'Add an assertion' }).click();
-  await sheet.getByRole('combobox', { name: 'Kind of assertion 2' }).click();
+  await sheet.getByRole('button', { name: 'Add assertion' }).click();
+  await sheet.getByRole('combobox', { name: 'Type of assertion 2' }).click();
   await page.getByRole('option', { name: 'JSON value is' }).click();
-  await sheet.getByRole('textbox', { name: 'Path such as data.id of assertion 2' }).fill('data.id');
+  await sheet.getByRole('textbox', { name: 'Path, e.g. data.id of assertion 2' }).fill('data.id');
   await sheet.getByRole('textbox', { name: 'Value of assertion 2' }).fill('7');
-  await expect(sheet.getByText('Kept without its value')).toContainText('X-Api-Key');
+  await expect(sheet.getByText('Saved without a value')).toContainText('X-Api-Key');
   await accessible(page);
-  await sheet.getByRole('button', { name: 'Keep', exact: true }).click();
+  await sheet.getByRole('button', { name: 'Save', exact: true }).click();
   await expect(sheet).toHaveCount(0);
 
   const run = page.getByRole('button', { name: 'Run the seventh order' });
   const row = page.getByRole('listitem').filter({ has: run });
   await run.click();
-  await expect(row).toContainText('passed');
+  await expect(row).toContainText('Passed');
   expect(upstream.seen.at(-1)?.url).toBe('/orders/7');
   expect(upstream.seen.at(-1)?.headers['x-api-key']).toBeUndefined();
   id = 8;
   await page.getByRole('button', { name: 'Run all' }).click();
   await expect(row).toContainText('1 failed');
-  await expect(row).toContainText('it is 8');
+  await expect(row).toContainText('got 8');
   await accessible(page);
 
   // Another visit: it is with the route, and opens in the form.
@@ -54,9 +54,9 @@ test('a try becomes an example; run again, it passes, and says what failed once 
   await expect(page.getByRole('textbox', { name: 'Path and query' })).toHaveValue('/orders/7');
   await expect(page.getByRole('textbox', { name: 'Value of header 1' })).toHaveValue('');
   await page.getByRole('button', { name: 'Send' }).click();
-  await expect(page.getByText('What the answer must hold')).toBeVisible();
-  await expect(page.getByText('it is 8')).toBeVisible();
-  await page.getByRole('button', { name: 'Actions of the seventh order' }).click();
+  await expect(page.getByRole('heading', { name: 'Assertions' })).toBeVisible();
+  await expect(page.getByText('got 8')).toBeVisible();
+  await page.getByRole('button', { name: 'Actions for the seventh order' }).click();
   await page.getByRole('menuitem', { name: 'Delete' }).click();
   await expect(page.getByText('Saved examples')).toHaveCount(0);
   upstream.close();

@@ -66,7 +66,7 @@ test('what the other tab changed elsewhere on the route is no conflict of this f
   await two.goto(`/${slug}/test/routes/echo?tab=settings`);
   await expect(two.getByRole('textbox', { name: 'Name', exact: true })).not.toHaveValue('');
   await two.getByRole('textbox', { name: 'Name', exact: true }).fill('Only the name');
-  await one.goto(`/${slug}/test/routes/echo?tab=upstream`);
+  await one.goto(`/${slug}/test/routes/echo?tab=config`);
   await one.getByLabel('Timeout').fill('12000');
   await save(one);
   await saved(one);

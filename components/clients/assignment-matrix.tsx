@@ -83,7 +83,7 @@ export function AssignmentMatrix({ client }: { client: Detail }) {
                 <th scope="row" className={`${cell} sticky left-0 z-10 bg-surface text-left font-medium`}>
                   <span className="flex flex-wrap items-center gap-x-2 gap-y-0.5 py-1.5">
                     <Link
-                      href={path(`/routes/${route.id}?tab=security`)}
+                      href={path(`/routes/${route.id}?tab=access`)}
                       title={route.name}
                       className="block max-w-[min(18rem,40vw)] truncate rounded-xs py-0.5 hover:underline"
                     >

@@ -104,7 +104,7 @@ function RouteEntrances({ route, strict }: { route: Access['routes'][number]; st
   return (
     <Row
       name={
-        <Link href={path(`/routes/${route.id}?tab=security`)} className={textLink}>
+        <Link href={path(`/routes/${route.id}?tab=access`)} className={textLink}>
           {route.name}
         </Link>
       }

@@ -59,7 +59,7 @@ export function BodyEditor({ value, onChange, disabled, environment, label, rows
       {!disabled && secrets && (
         <>
           <Button size="sm" icon={<KeyRound />} aria-expanded={picking} className="self-start" onClick={() => setPicking(!picking)}>
-            Insert a secret
+            Insert secret
           </Button>
           {picking && (
             <SecretPicker
@@ -85,8 +85,8 @@ function parse(text: string): { value?: JsonObject; problem?: string } {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null && !Array.isArray(value)
       ? { value: value as JsonObject }
-      : { problem: 'Must be a JSON object: { … }' };
+      : { problem: 'Enter a JSON object, such as { "key": "value" }.' };
   } catch (error) {
-    return { problem: `Not valid JSON yet: ${(error as Error).message}` };
+    return { problem: `Invalid JSON: ${(error as Error).message}` };
   }
 }

@@ -16,7 +16,7 @@ const column = columnsFor<Call>();
 /** A call of one route in a short list: what, how it ended, how long it took, when. */
 export const routeCallColumns: Columns<Call> = [
   column.accessor('path', {
-    header: 'Call',
+    header: 'Request',
     meta: { cap: '15rem' },
     cell: ({ row: { original: call } }) => (
       <span className="font-normal">
@@ -24,7 +24,7 @@ export const routeCallColumns: Columns<Call> = [
         <span className="font-mono text-xs">{call.path ?? '/'}</span>
         {isTrial(call) && (
           <Badge tone="accent" className="ml-2">
-            Test tab
+            Test
           </Badge>
         )}
       </span>
@@ -36,7 +36,7 @@ export const routeCallColumns: Columns<Call> = [
     cell: ({ getValue }) => <HttpStatus status={getValue()} />,
   }),
   column.accessor('error', {
-    header: 'Refused because',
+    header: 'Error',
     meta: { hideBelow: 'md', cap: '16rem' },
     cell: ({ getValue }) => <span className="text-ink-2">{reasonOf(getValue() ?? '')}</span>,
   }),
@@ -46,12 +46,12 @@ export const routeCallColumns: Columns<Call> = [
     cell: ({ getValue }) => getValue() ?? '—',
   }),
   column.accessor('latency_ms', {
-    header: 'Took',
+    header: 'Duration',
     meta: { align: 'right', hideBelow: 'sm', width: '5.5rem' },
     cell: ({ getValue }) => millis(getValue()),
   }),
   column.accessor('ts', {
-    header: 'When',
+    header: 'Time',
     meta: { width: '7.5rem', hideBelow: 'sm' },
     cell: ({ getValue }) => <Time value={getValue()} className="text-ink-3" />,
   }),
@@ -65,7 +65,7 @@ export const callColumns: Columns<Call> = [
   column.accessor('route_name', {
     header: 'Route',
     meta: { cap: '8rem', hideBelow: 'sm' },
-    cell: ({ getValue }) => getValue() ?? <span className="text-ink-3">none found</span>,
+    cell: ({ getValue }) => getValue() ?? <span className="text-ink-3">none</span>,
   }),
   // Between others on a page it has no room for what the log tells beside it.
   ...others.filter((one) => one.id !== 'environment'),

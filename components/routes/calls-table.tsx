@@ -26,19 +26,14 @@ type CallsTableProps = {
 /** Calls of one route; each opens in the log's inspector. */
 export function CallsTable({ calls, environment, skeletonRows = 8, children }: CallsTableProps) {
   const path = usePath();
-  if (calls.error && !calls.data) return <QueryError query={calls} what="The calls" />;
+  if (calls.error && !calls.data) return <QueryError query={calls} what="Requests" />;
   if (calls.data?.logs.length === 0) {
-    return (
-      <p className="text-ink-3">
-        No call in the last 24 hours{environment ? ` in ${environment}` : ''}. The next one appears here with what was put in and what came
-        back.
-      </p>
-    );
+    return <p className="text-ink-3">No requests in the last 24 hours{environment ? ` in ${environment}` : ''}.</p>;
   }
   return (
     <div className="flex flex-col gap-3">
       <DataTable
-        caption="Calls of this route"
+        caption="Requests"
         columns={routeCallColumns}
         rows={calls.data?.logs}
         rowId={(call) => call.request_id}

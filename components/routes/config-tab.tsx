@@ -1,29 +1,62 @@
 'use client';
 
-import { Input } from '#components/ui/input.tsx';
+import { parseAsStringLiteral, useQueryState } from 'nuqs';
 import { SectionCard } from '#components/ui/layout.tsx';
+import { lazyTab } from '#components/ui/lazily.tsx';
+import { Segmented } from '#components/ui/tabs.tsx';
 import { BodyEditor } from './body-editor.tsx';
+import type { Config } from './config-draft.ts';
+import { ForwardingCard, UpstreamCard } from './forwarding-cards.tsx';
 import { InjectionEditor } from './injection-editor.tsx';
+import { MethodSettings } from './method-settings.tsx';
+import type { RouteDetailData } from './route-data.ts';
+import { VIEWS } from './route-tabs.ts';
 import { Setting } from './setting.tsx';
 import type { ConfigEditor } from './use-config-editor.ts';
 
-/** What a route puts into the calls of one environment. */
-export function ConfigTab({ editor, routeName }: { editor: ConfigEditor; routeName: string }) {
+const DifferencesTab = lazyTab(() => import('./differences-tab.tsx').then((module) => module.DifferencesTab));
+const JsonTab = lazyTab(() => import('./json-tab.tsx').then((module) => module.JsonTab));
+
+export type ConfigTabProps = {
+  editor: ConfigEditor;
+  route: RouteDetailData;
+  base: Config;
+  colors: ReadonlyMap<string, string>;
+  onEnvironment: (name: string) => void;
+};
+
+/** The configuration of one environment as a form, as JSON, or compared with the base. */
+export function ConfigTab({ editor, route, base, colors, onEnvironment }: ConfigTabProps) {
+  const [view, setView] = useQueryState('view', parseAsStringLiteral(VIEWS).withDefault('form'));
   return (
     <>
-      <SectionCard title="Upstream" description="Where calls go. What the caller puts after the route’s name is added to this URL.">
-        <Setting
-          editor={editor}
-          field="target_base_url"
-          label="Target URL"
-          hint="Only https. {{var:key}} of the collection may stand in host labels and path, secrets may not."
-        >
-          {({ value, set, disabled }) => <Input mono value={value} disabled={disabled} onChange={(event) => set(event.target.value)} />}
-        </Setting>
-      </SectionCard>
+      <div>
+        <Segmented
+          label="View"
+          size="sm"
+          options={[
+            { value: 'form', label: 'Form' },
+            { value: 'json', label: 'JSON' },
+            { value: 'differences', label: 'Differences' },
+          ]}
+          value={view}
+          onValueChange={(next) => void setView(next)}
+        />
+      </div>
+      {view === 'form' && <ConfigForm editor={editor} routeName={route.name} />}
+      {view === 'json' && <JsonTab editor={editor} base={base} />}
+      {view === 'differences' && <DifferencesTab route={route} editor={editor} colors={colors} onEnvironment={onEnvironment} />}
+    </>
+  );
+}
+
+function ConfigForm({ editor, routeName }: { editor: ConfigEditor; routeName: string }) {
+  return (
+    <>
+      <UpstreamCard editor={editor} />
       <SectionCard
-        title="Put into each call"
-        description="Values may hold {{secret_id:…}}, {{var:key}} and facts such as {{request_id}}. They win over what the caller sends under the same name."
+        title="Injection"
+        description="Added to every call, and replaces what the caller sends under the same name. Values can use secrets, {{var:key}} and {{request_id}}."
       >
         <div className="flex flex-col gap-6">
           <Setting editor={editor} field="inject_headers_json" label="Headers" group>
@@ -44,7 +77,7 @@ export function ConfigTab({ editor, routeName }: { editor: ConfigEditor; routeNa
             field="inject_query_json"
             label="Query parameters"
             group
-            hint="The log keeps the caller’s query without them."
+            hint="Injected parameters don’t appear in logs."
           >
             {({ value, set, disabled }) => (
               <InjectionEditor
@@ -62,11 +95,15 @@ export function ConfigTab({ editor, routeName }: { editor: ConfigEditor; routeNa
             editor={editor}
             field="inject_body_json"
             label="Body"
-            hint="Merged into JSON bodies of POST, PUT and PATCH; for forms its top-level values are set. Other bodies are then refused with 415."
+            hint="Merged into JSON and form bodies of POST, PUT and PATCH. Other body types are refused with 415."
           >
             {({ value, set, disabled }) => <BodyEditor value={value} onChange={set} disabled={disabled} environment={editor.env} />}
           </Setting>
         </div>
+      </SectionCard>
+      <ForwardingCard editor={editor} />
+      <SectionCard title="Method overrides" description="Headers, body, limits and timeout for single methods.">
+        <MethodSettings editor={editor} />
       </SectionCard>
     </>
   );

@@ -52,10 +52,8 @@ export function CreateRoute({ open, onClose, collectionId }: CreateRouteProps) {
     <Sheet
       open={open}
       onOpenChange={(next) => next || onClose()}
-      title={made ? 'Your route is ready' : 'New route'}
-      description={
-        made ? undefined : space === 'live' ? 'In Live: real callers and real credentials.' : 'In Test: separate data, keys and addresses.'
-      }
+      title={made ? 'Route created' : 'New route'}
+      description={made ? undefined : space === 'live' ? 'Live: real callers and credentials.' : 'Test: separate data, keys and URLs.'}
       dismissible={!dirty}
       footer={
         made ? undefined : (
@@ -136,13 +134,13 @@ function RouteForm({ collectionId, onMade, onDirty }: RouteFormProps) {
         label="Upstream URL"
         required
         error={fieldError(form, 'target_base_url') ?? urlProblem(values.target_base_url)}
-        hint="Where calls are sent. Only https, no credentials in it."
+        hint="An https URL without credentials."
       >
         <Input mono placeholder="https://api.example.com/v1" inputMode="url" {...form.register('target_base_url')} />
       </Field>
       <TargetProbe url={urlProblem(values.target_base_url) ? '' : values.target_base_url} />
       <div className="grid gap-5 sm:grid-cols-2">
-        <Field label="Environment" error={fieldError(form, 'base_environment')} hint="The base; others can override it later.">
+        <Field label="Environment" error={fieldError(form, 'base_environment')} hint="The base environment. Others can override it.">
           <Select
             options={(environments.data?.data ?? []).map((e) => ({
               value: e.name,
@@ -167,25 +165,25 @@ function RouteForm({ collectionId, onMade, onDirty }: RouteFormProps) {
         error={fieldError(form, 'slug')}
         hint={
           <>
-            Callers use{' '}
+            The route’s URL is{' '}
             <span className="font-mono [overflow-wrap:anywhere]">
-              {proxy_url}/{values.slug || derived || 'its-id'}
+              {proxy_url}/{values.slug || derived || 'route-id'}
             </span>
-            . A slug cannot be changed later.
+            . Slugs can’t be changed.
           </>
         }
       >
         <Input
           mono
-          placeholder={derived ?? 'taken from the name'}
+          placeholder={derived ?? 'from the name'}
           {...form.register('slug', { setValueAs: (text: unknown) => (text === '' || text === null ? undefined : text) })}
         />
       </Field>
       <Field
-        label="Headers put into each call"
+        label="Injected headers"
         group
         error={topError(form.formState.errors.inject_headers_json)}
-        hint="This is where the upstream’s credential goes: a header with a secret in it."
+        hint="Added to every call. Put the upstream’s credential here."
       >
         <Controller
           control={form.control}
@@ -205,8 +203,8 @@ function RouteForm({ collectionId, onMade, onDirty }: RouteFormProps) {
       <Checkbox
         checked={values.requires_clients ?? false}
         onCheckedChange={(on) => form.setValue('requires_clients', on, { shouldDirty: true })}
-        label="Only assigned clients may call"
-        description="The caller’s address must belong to a client you assign. Until then nobody gets through."
+        label="Require an assigned client"
+        description="Only clients you assign to this route can call it."
       />
       <ApiEquivalent method="POST" path="/routes" body={body} />
     </Form>
@@ -231,12 +229,12 @@ function urlProblem(text: string | undefined): string | undefined {
   if (!text) return undefined;
   // Only what can no longer become one: nobody is told off in the middle of a word.
   const started = SCHEMES.some((scheme) => text.toLowerCase().startsWith(scheme) || scheme.startsWith(text.toLowerCase()));
-  if (!started && /[.:/]/.test(text)) return 'Must start with https://, such as https://api.example.com';
+  if (!started && /[.:/]/.test(text)) return 'Start the URL with https://, for example https://api.example.com.';
   if (!/^https?:\/\/[^/]/i.test(text)) return undefined;
   const url = URL.parse(text.replace(/\{\{[^}]*\}\}/g, 'x'));
   if (!url) return undefined;
-  if (url.username || url.password) return 'Must not carry a user name or password: put the credential into a secret and a header below';
-  if (url.search || url.hash) return 'Must not have a query or a fragment: what the caller sends is added to it';
+  if (url.username || url.password) return 'Remove the user name and password from the URL. Inject the credential as a header instead.';
+  if (url.search || url.hash) return 'Remove the query and fragment from the URL. Callers send their own.';
   return undefined;
 }
 

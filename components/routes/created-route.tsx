@@ -10,7 +10,7 @@ import { CallThis } from './call-this.tsx';
 
 export type Made = { route: inferRouterOutputs<AppRouter>['routes']['create']; warnings: readonly string[] };
 
-/** What follows a new route: what the server noticed, and the call that uses it. */
+/** A new route: the server's warnings, and how to call it. */
 export function CreatedRoute({ made: { route, warnings }, onAgain }: { made: Made; onAgain: () => void }) {
   const path = usePath();
   const next = useRef<HTMLAnchorElement>(null);
@@ -22,15 +22,15 @@ export function CreatedRoute({ made: { route, warnings }, onAgain }: { made: Mad
         <Callout key={warning} tone="warn" title={warning} />
       ))}
       <p className="text-ink-2">
-        <span className="font-medium text-ink">{route.name}</span> serves {route.base_environment}. Call it with a key of this space:
+        <span className="font-medium text-ink">{route.name}</span> is ready in {route.base_environment}. Call it with an API key:
       </p>
       <CallThis reference={route.slug ?? route.id} />
       <div className="flex flex-wrap gap-2">
         {/* In place of the open form, which Back must not show again. */}
         <LinkButton replace ref={next} variant="primary" href={path(`/routes/${route.id}`)}>
-          Open the route
+          Open route
         </LinkButton>
-        <Button onClick={onAgain}>Make another</Button>
+        <Button onClick={onAgain}>Create another</Button>
       </div>
     </>
   );

@@ -25,7 +25,7 @@ export function DeleteRoute({ route, onClose, onDeleted }: DeleteRouteProps) {
   const remove = useMutation(
     trpc.routes.delete.mutationOptions({
       onSuccess: async () => {
-        notifyDone(`“${route?.name ?? 'The route'}” was deleted`);
+        notifyDone(`${route?.name ?? 'Route'} deleted`);
         onClose();
         onDeleted?.();
         await Promise.all([cache.invalidateQueries(trpc.routes.list.pathFilter()), cache.invalidateQueries(trpc.account.pathFilter())]);
@@ -41,18 +41,18 @@ export function DeleteRoute({ route, onClose, onDeleted }: DeleteRouteProps) {
       open={route !== undefined}
       onOpenChange={(open) => !open && close()}
       space={space}
-      title={`Delete route “${route?.name ?? ''}”?`}
+      title={`Delete “${route?.name ?? ''}”?`}
       resourceName={route?.name ?? ''}
       confirmLabel="Delete route"
       consequences={
         impact.data || impact.error
           ? [
               ...(impact.data ? traffic(impact.data) : []),
-              `Calls to ${proxy_url}/${route?.slug ?? route?.id ?? ''} are refused with 404 from the next second on.`,
+              `Calls to ${proxy_url}/${route?.slug ?? route?.id ?? ''} get 404 immediately.`,
               impact.data
-                ? `Its settings in ${impact.data.environments.join(', ')} ${impact.data.assigned_clients > 0 ? `and the assignment of ${counted(impact.data.assigned_clients, 'client')} are` : 'are'} gone for good.`
-                : 'Its settings and its client assignments are gone for good.',
-              impact.data && impact.data.secrets.length > 0 ? secretsLeft(impact.data.secrets) : 'Request logs keep the route’s name.',
+                ? `Its settings in ${impact.data.environments.join(', ')}${impact.data.assigned_clients > 0 ? ` and the assignment of ${counted(impact.data.assigned_clients, 'client')}` : ''} are permanently deleted.`
+                : 'Its settings and client assignments are permanently deleted.',
+              impact.data && impact.data.secrets.length > 0 ? secretsLeft(impact.data.secrets) : 'Request logs are kept.',
             ]
           : undefined
       }
@@ -66,15 +66,15 @@ export function DeleteRoute({ route, onClose, onDeleted }: DeleteRouteProps) {
 }
 
 type Impact = inferRouterOutputs<AppRouter>['routes']['impact'];
-/** Who called it, by name: the people to ask before it is gone. */
+/** Recent callers by name, to ask before deleting. */
 function traffic({ calls_24h, callers }: Impact): string[] {
-  if (calls_24h === 0) return ['Nobody called it in the last 24 hours.'];
-  const names = callers.map((caller) => `${caller.name ?? 'something deleted since'} (${grouped(caller.calls)})`);
-  return [`It took ${counted(calls_24h, 'call')} in the last 24 hours${names.length > 0 ? `, from ${names.join(', ')}` : ''}.`];
+  if (calls_24h === 0) return ['No calls in the last 24 hours.'];
+  const names = callers.map((caller) => `${caller.name ?? 'a deleted caller'} (${grouped(caller.calls)})`);
+  return [`${counted(calls_24h, 'call')} in the last 24 hours${names.length > 0 ? `, from ${names.join(', ')}` : ''}.`];
 }
 
 function secretsLeft(secrets: Impact['secrets']): string {
   const alone = secrets.filter((secret) => !secret.used_elsewhere).map((secret) => secret.name);
-  if (alone.length === 0) return 'The secrets it used stay; other routes use them too. Request logs keep the route’s name.';
-  return `${alone.join(', ')} ${alone.length === 1 ? 'stays, and nothing else uses it' : 'stay, and nothing else uses them'}. Request logs keep the route’s name.`;
+  if (alone.length === 0) return 'Its secrets are kept because other routes use them. Request logs are kept.';
+  return `${alone.join(', ')} ${alone.length === 1 ? 'is' : 'are'} kept but no longer used by any route. Request logs are kept.`;
 }

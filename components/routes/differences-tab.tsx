@@ -27,14 +27,14 @@ export function DifferencesTab({ route, editor, colors, onEnvironment }: Differe
   const fields = editor.config.overridden_fields.filter((field): field is ConfigField => field in base && field !== 'enabled');
   return (
     <SectionCard
-      title={`${editor.env} against ${editor.baseName}`}
-      description={`What is not listed comes from ${editor.baseName}, and follows it.`}
+      title={`${editor.env} compared with ${editor.baseName}`}
+      description={`All other settings are inherited from ${editor.baseName}.`}
     >
       {fields.length === 0 ? (
-        <p className="text-ink-3">Nothing differs: everything comes from {editor.baseName}.</p>
+        <p className="text-ink-3">No differences. All settings are inherited from {editor.baseName}.</p>
       ) : (
         <DifferencesTable
-          caption={`Settings of ${editor.env} that differ from the base`}
+          caption={`Settings in ${editor.env} that differ from the base`}
           from={editor.baseName}
           to={editor.env}
           actions
@@ -45,8 +45,8 @@ export function DifferencesTab({ route, editor, colors, onEnvironment }: Differe
               key: field,
               label: (
                 <>
-                  {labelOf(field)} {reverted && <Badge tone="accent">unsaved</Badge>}
-                  {equal && !reverted && <Badge>same value</Badge>}
+                  {labelOf(field)} {reverted && <Badge tone="accent">Unsaved</Badge>}
+                  {equal && !reverted && <Badge>Same value</Badge>}
                 </>
               ),
               from: inWords(base[field]),
@@ -72,7 +72,7 @@ function Revert({ editor, field, className }: { editor: ConfigEditor; field: Con
       variant="ghost"
       icon={<CornerUpLeft />}
       aria-label={`Revert to ${editor.baseName}: ${labelOf(field)}`}
-      disabledReason={editor.readOnly ?? (editor.draft[field] === null ? 'It goes back when you save' : undefined)}
+      disabledReason={editor.readOnly ?? (editor.draft[field] === null ? 'Save to revert' : undefined)}
       onClick={() => editor.revert(field)}
       {...(className ? { className } : {})}
     >
@@ -86,14 +86,14 @@ function Overview({ route, colors, onEnvironment }: Omit<DifferencesTabProps, 'e
   const others = route.environments.filter((one) => one.environment_name !== route.base_environment);
   if (others.length === 0)
     return (
-      <Callout title="The route serves one environment.">
-        Choose another one above and serve it: it starts with everything from {route.base_environment}, and you override what differs.
+      <Callout title="Only one environment is configured">
+        To add another, select it above. It inherits everything from {route.base_environment} until you override it.
       </Callout>
     );
   return (
     <SectionCard
-      title="What environments keep for themselves"
-      description={`Everything else follows ${route.base_environment ?? 'the base'}.`}
+      title="Overrides by environment"
+      description={`All other settings are inherited from ${route.base_environment ?? 'the base'}.`}
     >
       <ul className="flex flex-col">
         {others.map(({ environment_name: name, overridden_fields }) => {
@@ -102,7 +102,7 @@ function Overview({ route, colors, onEnvironment }: Omit<DifferencesTabProps, 'e
             <li key={name} className="flex flex-wrap items-center gap-3 border-line border-b py-2 last:border-b-0">
               <EnvironmentDot name={name} color={colors.get(name) ?? ''} />
               <span className="min-w-0 flex-1 text-ink-2 max-sm:order-last max-sm:basis-full">
-                {fields.length === 0 ? 'nothing' : fields.map((field) => labelOf(field)).join(', ')}
+                {fields.length === 0 ? 'No overrides' : fields.map((field) => labelOf(field)).join(', ')}
               </span>
               <Button size="sm" className="max-sm:ml-auto" onClick={() => onEnvironment(name)}>
                 Compare {name}

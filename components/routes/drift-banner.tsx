@@ -27,7 +27,7 @@ export function DriftBanner({ routeId, collectionId }: { routeId: string; collec
   const reset = useMutation(
     trpc.collections.resetRoute.mutationOptions({
       onSuccess: async () => {
-        notifyDone('The route is in step again');
+        notifyDone('Route synced with its collection');
         await Promise.all([cache.invalidateQueries(trpc.routes.pathFilter()), cache.invalidateQueries(trpc.collections.pathFilter())]);
       },
     }),
@@ -38,7 +38,7 @@ export function DriftBanner({ routeId, collectionId }: { routeId: string; collec
   return (
     <Callout
       tone="warn"
-      title="This route is out of step with its collection"
+      title="This route doesn’t match its collection"
       actions={
         <Button
           size="sm"
@@ -47,11 +47,10 @@ export function DriftBanner({ routeId, collectionId }: { routeId: string; collec
           disabledReason={readOnly}
           onClick={() => reset.mutate({ id: collectionId, routeId })}
         >
-          Bring in step
+          Sync
         </Button>
       }
     >
-      Compared with what{' '}
       <Link href={path(`/collections/${collectionId}?tab=environments`)} className={textLink}>
         {collection.data.name}
       </Link>
@@ -60,7 +59,7 @@ export function DriftBanner({ routeId, collectionId }: { routeId: string; collec
         .slice(0, SHOWN)
         .map((one) => driftInWords(one))
         .join('; ')}
-      {rest > 0 && `; and ${grouped(rest)} more`}. Bringing it in step adds what is missing and sets base URLs; it takes nothing away.
+      {rest > 0 && `; and ${grouped(rest)} more`}. Syncing adds missing settings and sets base URLs. Nothing is removed.
       <MutationError error={reset.error} />
     </Callout>
   );

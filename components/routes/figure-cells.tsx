@@ -20,7 +20,7 @@ export function CallsCell({ figures, id }: { figures: Figures; id: string }) {
           width={56}
           height={18}
           values={figure.calls_by_hour}
-          label={`Calls per hour, last day: ${grouped(figure.calls)} in total, at most ${grouped(Math.max(...figure.calls_by_hour))} an hour`}
+          label={`Calls per hour, last 24 hours: ${grouped(figure.calls)} total, peak ${grouped(Math.max(...figure.calls_by_hour))}`}
         />
       )}
     </span>
@@ -37,7 +37,7 @@ export function ErrorRateCell({ figures, route }: { figures: Figures; route: { i
   return (
     <Link
       href={path(`/logs?route_id=${route.id}`)}
-      aria-label={`${text} of the calls of ${route.name} failed: ${grouped(figure.errors)} in the last day`}
+      aria-label={`${route.name}: ${text} of calls failed in the last 24 hours (${grouped(figure.errors)})`}
       className={cn(
         'figures relative z-10 rounded-sm underline-offset-2 hoverable:underline',
         figure.errors / figure.calls >= 0.05 ? 'text-bad-ink' : 'text-warn-ink',

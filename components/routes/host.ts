@@ -1,7 +1,7 @@
 /** The host of an upstream for reading: without scheme, with its path when it has one. Our demonstration upstream by its name. */
 export function hostOf(url: string | null): string {
   if (!url) return '—';
-  if (isDemo(url)) return 'echo (demonstration)';
+  if (isDemo(url)) return 'echo (demo)';
   return url.replace(/^https?:\/\//, '').replace(/\/$/, '');
 }
 

@@ -64,12 +64,12 @@ export function InjectionEditor({ value, onChange, kind, environment, routeName 
           environment={environment}
           routeName={routeName}
           disabled={disabled ?? false}
-          error={isNameless(line) ? `Name the ${noun}, or delete the line` : (errors[line.name] ?? clash(lines, line, noun))}
+          error={isNameless(line) ? `Enter a ${noun} name or delete the row.` : (errors[line.name] ?? clash(lines, line, noun))}
           onEdit={(part) => edit(line.key, part)}
           onRemove={() => remove(line.key)}
         />
       ))}
-      {lines.length === 0 && <p className="text-ink-3">{kind === 'header' ? 'No headers are added.' : 'No parameters are added.'}</p>}
+      {lines.length === 0 && <p className="text-ink-3">{kind === 'header' ? 'No injected headers' : 'No injected parameters'}</p>}
       {!disabled && (
         <Button data-add size="sm" icon={<Plus />} className="self-start" onClick={add}>
           Add {noun}
@@ -126,7 +126,7 @@ function LineEditor({ line, kind, noun, environment, routeName, disabled, error,
         />
         {kind === 'header' && (
           <Select
-            label={`What happens to ${named}`}
+            label={`Action for ${named}`}
             options={[
               { value: 'set', label: 'Set' },
               { value: 'remove', label: 'Remove' },
@@ -139,7 +139,7 @@ function LineEditor({ line, kind, noun, environment, routeName, disabled, error,
         )}
         {line.value === null ? (
           <p className="order-last flex h-8 basis-full items-center text-ink-3 @2xl:order-none @2xl:flex-1 @2xl:basis-auto">
-            The caller’s header is not forwarded.
+            The caller’s header is removed.
           </p>
         ) : (
           <Input
@@ -220,7 +220,7 @@ const VALUE = '[data-value]';
 
 const clash = (lines: readonly Line[], line: Line, noun: string): string | undefined =>
   line.name !== '' && lines.some((other) => other !== line && other.name.toLowerCase() === line.name.toLowerCase())
-    ? `Another ${noun} has this name; only the last one counts`
+    ? `Another ${noun} has this name. Only the last one is used.`
     : undefined;
 
 /** Something was typed into it, and nothing says where it goes. */

@@ -19,8 +19,8 @@ export function IntoCollection({ ids, onDone }: { ids: ReadonlySet<string>; onDo
   const move = useMutation(
     trpc.collections.moveMembers.mutationOptions({
       onSuccess: (_, { id, ids: moved }) => {
-        const name = known.find((one) => one.id === id)?.name ?? 'the collection';
-        notifyDone(`${counted(moved.length, 'route is', 'routes are')} in “${name}” now`);
+        const name = known.find((one) => one.id === id)?.name ?? 'collection';
+        notifyDone(`${counted(moved.length, 'route')} moved to ${name}`);
         onDone();
         return Promise.all([cache.invalidateQueries(trpc.routes.pathFilter()), cache.invalidateQueries(trpc.collections.pathFilter())]);
       },
@@ -32,11 +32,11 @@ export function IntoCollection({ ids, onDone }: { ids: ReadonlySet<string>; onDo
       side="top"
       trigger={
         <Button size="sm" icon={<FolderInput />} loading={move.isPending}>
-          Into a collection
+          Move to collection
         </Button>
       }
       entries={[
-        { heading: 'Move into' },
+        { heading: 'Move to' },
         ...known.map(({ id, name }) => ({ label: name, onSelect: () => move.mutate({ id, type: 'route' as const, ids: [...ids] }) })),
         'separator' as const,
         { label: 'New collection…', href: path('/collections?create=true') },

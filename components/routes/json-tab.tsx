@@ -12,16 +12,16 @@ export function JsonTab({ editor, base }: { editor: ConfigEditor; base: Config }
   const problems = Object.entries({ ...editor.below('inject_headers_json') });
   return (
     <SectionCard
-      title={`Body of the API for ${editor.env}`}
+      title={`Configuration in ${editor.env}`}
       description={
         editor.isBase
-          ? 'Every setting of the base configuration.'
-          : `Only what differs from ${editor.baseName}. Leave a field out to inherit it again.`
+          ? 'All settings of the base configuration, as the API takes them.'
+          : `Overrides only. Remove a field to inherit it from ${editor.baseName}.`
       }
     >
       <div className="flex flex-col gap-4">
         <BodyEditor
-          label={`Configuration of ${editor.env} as JSON`}
+          label={`Configuration in ${editor.env} (JSON)`}
           rows={18}
           value={body}
           disabled={editor.readOnly !== undefined}

@@ -10,7 +10,7 @@ export function LastCalls({ routeId }: { routeId: string }) {
   return (
     <CallsTable calls={useRouteCalls({ route_id: routeId, per_page: 10, page: 1 })} skeletonRows={3}>
       <LinkButton size="sm" href={path(`/logs?route_id=${routeId}`)} className="self-start">
-        All calls in Logs
+        View in Logs
       </LinkButton>
     </CallsTable>
   );

@@ -16,17 +16,17 @@ export function useRouteFilters(search: Search, setSearch: SetSearch): { active:
   const collection = collections.data?.data.find((c) => c.id === search.collection);
   return {
     active: [
-      ...(search.by ? [chip('by', 'By collection')] : []),
-      ...(search.enabled === null ? [] : [chip('enabled', search.enabled ? 'Switched on' : 'Switched off')]),
-      ...(search.environment ? [chip('environment', `Serves ${search.environment}`)] : []),
-      ...(search.collection ? [chip('collection', `In ${collection?.name ?? 'a collection'}`)] : []),
+      ...(search.by ? [chip('by', 'Grouped by collection')] : []),
+      ...(search.enabled === null ? [] : [chip('enabled', search.enabled ? 'On' : 'Off')]),
+      ...(search.environment ? [chip('environment', `Environment: ${search.environment}`)] : []),
+      ...(search.collection ? [chip('collection', `Collection: ${collection?.name ?? '…'}`)] : []),
     ],
     choices: [
-      { label: 'By collection', checked: search.by !== null, onSelect: () => set({ by: search.by ? null : 'collection' }) },
-      { heading: 'State' },
-      { label: 'Switched on', checked: search.enabled === true, onSelect: () => set({ enabled: search.enabled === true ? null : true }) },
+      { label: 'Group by collection', checked: search.by !== null, onSelect: () => set({ by: search.by ? null : 'collection' }) },
+      { heading: 'Status' },
+      { label: 'On', checked: search.enabled === true, onSelect: () => set({ enabled: search.enabled === true ? null : true }) },
       {
-        label: 'Switched off',
+        label: 'Off',
         checked: search.enabled === false,
         onSelect: () => set({ enabled: search.enabled === false ? null : false }),
       },

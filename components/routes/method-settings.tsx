@@ -12,11 +12,11 @@ const EXAMPLE = { POST: { timeout_ms: 60_000, rate_limit_enabled: true, rate_lim
 export function MethodSettings({ editor }: { editor: ConfigEditor }) {
   const issues = Object.entries(editor.below('method_configs'));
   return (
-    <Setting editor={editor} field="method_configs" label="Settings by method" group>
+    <Setting editor={editor} field="method_configs" label="Overrides (JSON)" group>
       {({ value, set, disabled }) => (
         <div className="flex flex-col gap-2">
           <BodyEditor
-            label="Settings by method"
+            label="Method overrides"
             rows={6}
             value={keyed(value ?? [])}
             onChange={(next) => set(entriesOf(next))}
@@ -30,7 +30,7 @@ export function MethodSettings({ editor }: { editor: ConfigEditor }) {
           ))}
           {(value ?? []).length === 0 && !disabled && (
             <Button size="sm" variant="ghost" className="self-start" onClick={() => set(entriesOf(EXAMPLE))}>
-              Start from an example
+              Insert example
             </Button>
           )}
         </div>

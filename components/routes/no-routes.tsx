@@ -16,16 +16,15 @@ export function NoRoutes({ create }: { create: ReactNode }) {
       link={
         <>
           <LinkButton href={path('/import?kind=known')} icon={<LayoutTemplate />}>
-            Start from a known API
+            Choose a known API
           </LinkButton>
           <LinkButton href={path('/import')} icon={<Import />}>
-            Import from curl or OpenAPI
+            Import curl or OpenAPI
           </LinkButton>
         </>
       }
     >
-      A route is an address of your own for an upstream API. Callers use it with a key of this workspace; the upstream’s credential stays
-      here.
+      A route is a URL in front of an upstream API. Callers use an API key, and the upstream’s credential stays here.
     </EmptyState>
   );
 }

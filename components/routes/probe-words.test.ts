@@ -9,7 +9,7 @@ test('an upstream that answers is told with its status, its time and the end of 
   const certificate = { issuer: 'Example Trust', valid_until: '2027-03-01T10:00:00.000Z' };
   assert.deepEqual(said({ status: 404, latency_ms: 120, certificate }), {
     tone: 'good',
-    text: 'api.example.com answers: 404 in 120 ms, with a certificate of Example Trust until 2027-03-01.',
+    text: 'api.example.com responded with 404 in 120 ms. Certificate from Example Trust valid until 2027-03-01.',
   });
   assert.equal(said({ status: 200, latency_ms: 3 }).text, 'api.example.com answers: 200 in 3 ms.');
 });

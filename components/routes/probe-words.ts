@@ -9,25 +9,25 @@ export function probeInWords(probed: Probed, host: string): { tone: Tone; text: 
   const { outcome, problem, certificate, status, latency_ms } = probed;
   switch (outcome) {
     case 'refused':
-      return { tone: 'bad', text: problem ? `The URL ${problem}.` : `${host} may not be called from here.` };
+      return { tone: 'bad', text: problem ? `The URL ${problem}.` : `${host} isn’t an allowed upstream.` };
     case 'unknown':
-      return { tone: 'plain', text: 'The host has variables in it, so it is looked at when the route is called.' };
+      return { tone: 'plain', text: 'The host contains variables, so it’s resolved when the route is called.' };
     case 'unresolved':
-      return { tone: 'bad', text: `${host} has no address at the moment. You can save it; calls fail until it has one.` };
+      return { tone: 'bad', text: `${host} doesn’t resolve. You can save it, but calls fail until it does.` };
     case 'unreachable':
-      return { tone: 'bad', text: `${host} has an address, and nothing there takes connections.` };
+      return { tone: 'bad', text: `${host} refuses connections. Check the host and port.` };
     case 'untrusted':
       return {
         tone: 'bad',
-        text: `The certificate of ${host} does not hold: calls are refused until it does. Look at its name, its end and who signed it.`,
+        text: `The certificate of ${host} is invalid, so calls fail. Check its name, expiry and issuer.`,
       };
     case 'silent':
-      return { tone: 'bad', text: `${host} takes connections and does not answer in time.` };
+      return { tone: 'bad', text: `${host} timed out.` };
     case 'answered': {
       const secured = certificate
-        ? `, with a certificate${certificate.issuer ? ` of ${certificate.issuer}` : ''} until ${certificate.valid_until.slice(0, 10)}`
+        ? `. Certificate${certificate.issuer ? ` from ${certificate.issuer}` : ''} valid until ${certificate.valid_until.slice(0, 10)}`
         : '';
-      return { tone: 'good', text: `${host} answers: ${status ?? ''} in ${latency_ms ?? 0} ms${secured}.` };
+      return { tone: 'good', text: `${host} responded with ${status ?? ''} in ${latency_ms ?? 0} ms${secured}.` };
     }
   }
 }

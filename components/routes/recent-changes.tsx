@@ -10,10 +10,10 @@ import { Time } from '#components/ui/time.tsx';
 export function RecentChanges({ resourceId, most = 5 }: { resourceId?: string; most?: number }) {
   // Of everything: what people, keys and jobs did. The log's own anchors come every quarter of an hour and would be all one sees.
   const pages = useEntries(resourceId ? { resource_id: resourceId } : { store: 'general' }, most);
-  if (pages.isError) return <QueryError query={pages} what="The changes" />;
+  if (pages.isError) return <QueryError query={pages} what="Changes" />;
   if (!pages.data) return <Skeleton lines={3} label="Loading changes" />;
   const entries = pages.data.pages.flatMap((page) => page.entries);
-  if (entries.length === 0) return <p className="text-ink-3">Nothing was changed yet.</p>;
+  if (entries.length === 0) return <p className="text-ink-3">No changes yet.</p>;
   return (
     <ol className="flex flex-col">
       {entries.map((entry) => (

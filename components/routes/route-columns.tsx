@@ -61,18 +61,18 @@ export function routeColumns({ colors, readOnly, namesOnly, figures, icons, onEn
       cell: ({ row: { original: route } }) => <Environments all={environmentsOf(route, figures)} colors={colors} />,
     }),
     column.accessor('requires_clients', {
-      header: 'Who may call',
+      header: 'Callers',
       meta: { hideBelow: 'lg' },
       cell: ({ row: { original: route } }) => <Rules route={route} />,
     }),
     column.accessor('rate_limit_requests', {
-      header: 'Limit',
+      header: 'Rate limit',
       meta: { hideBelow: '2xl' },
-      cell: ({ row: { original: route } }) => limitOf(route) ?? <span className="text-ink-3">none</span>,
+      cell: ({ row: { original: route } }) => limitOf(route) ?? <span className="text-ink-3">None</span>,
     }),
     column.display({
       id: 'calls',
-      header: 'Calls, 24 h',
+      header: 'Calls (24 h)',
       meta: { hideBelow: 'sm' },
       cell: ({ row: { original: route } }) => <CallsCell figures={figures} id={route.id} />,
     }),
@@ -94,7 +94,7 @@ export function routeColumns({ colors, readOnly, namesOnly, figures, icons, onEn
         <span className="relative z-10 inline-flex">
           <Switch
             hideLabel
-            label={`${route.name} serves calls`}
+            label={`${route.name} is on`}
             checked={route.enabled}
             disabledReason={readOnly}
             onCheckedChange={(enabled) => onEnable(route, enabled)}
@@ -149,7 +149,7 @@ function Rules({ route }: { route: RouteItem }) {
   const methods = route.allowed_methods ?? [];
   return (
     <span className="relative z-10 inline-flex items-center gap-1.5 whitespace-nowrap">
-      {route.requires_clients ? <Badge tone="accent">assigned clients</Badge> : <span className="text-ink-2">any key</span>}
+      {route.requires_clients ? <Badge tone="accent">Assigned clients</Badge> : <span className="text-ink-2">Any key</span>}
       {methods.slice(0, 2).map((method) => (
         <Badge key={method} mono>
           {method}
@@ -162,7 +162,7 @@ function Rules({ route }: { route: RouteItem }) {
           </button>
         </Tooltip>
       )}
-      {route.require_signature && <Fact label="Calls must be signed" icon={<Signature />} />}
+      {route.require_signature && <Fact label="Signature required" icon={<Signature />} />}
     </span>
   );
 }

@@ -2,7 +2,7 @@
 
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { usePathname, useSearchParams } from 'next/navigation';
-import { parseAsString, parseAsStringLiteral, useQueryStates } from 'nuqs';
+import { createParser, parseAsString, useQueryStates } from 'nuqs';
 import { Crumbs } from '#components/shell/crumbs.tsx';
 import { usePath, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
@@ -16,13 +16,15 @@ import { Select } from '#components/ui/select.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { TabLinks } from '#components/ui/tabs.tsx';
 import type { RouteDetailData } from './route-data.ts';
-import { PauseSwitch, RouteHeader } from './route-header.tsx';
+import { RouteHeader } from './route-header.tsx';
 import { RouteSection } from './route-section.tsx';
-import { TAB_LABELS, TABS, type Tab } from './route-tabs.ts';
+import { TAB_LABELS, TABS, type Tab, tabOf } from './route-tabs.ts';
 import { useConfigEditor } from './use-config-editor.ts';
 
 const LeftConfig = lazyPart(() => import('./left-config.tsx').then((module) => module.LeftConfig));
 const DriftBanner = lazyPart(() => import('./drift-banner.tsx').then((module) => module.DriftBanner));
+
+const parseAsTab = createParser({ parse: tabOf, serialize: (tab: Tab) => tab }).withDefault('overview');
 
 /** One route. The environment chosen at the top is the one its tabs are about. */
 export function RouteDetail({ id }: { id: string }) {
@@ -35,10 +37,10 @@ export function RouteDetail({ id }: { id: string }) {
         <PageHeader title="Route" back={{ href: path('/routes'), label: 'Routes' }} />
         <QueryError
           query={route}
-          what="The route"
+          what="Route"
           actions={
             <LinkButton size="sm" href={path('/routes')}>
-              All routes
+              View routes
             </LinkButton>
           }
         />
@@ -48,7 +50,7 @@ export function RouteDetail({ id }: { id: string }) {
   if (!route.data) {
     return (
       <Page>
-        <Skeleton lines={6} label="Loading the route" />
+        <Skeleton lines={6} label="Loading route" />
       </Page>
     );
   }
@@ -60,7 +62,7 @@ function LoadedRoute({ route }: { route: RouteDetailData }) {
   const pathname = usePathname();
   const params = useSearchParams();
   const readOnly = useForbidden('route:update');
-  const [{ tab, env: wanted }, setPlace] = useQueryStates({ tab: parseAsStringLiteral(TABS).withDefault('overview'), env: parseAsString });
+  const [{ tab, env: wanted }, setPlace] = useQueryStates({ tab: parseAsTab, env: parseAsString });
   const environments = useQuery(trpc.environments.list.queryOptions({}));
   const all = environments.data?.data ?? [];
   const base = route.environments.find((one) => one.environment_name === route.base_environment) ?? route.environments[0];
@@ -78,45 +80,43 @@ function LoadedRoute({ route }: { route: RouteDetailData }) {
   });
   const colors = new Map(all.map((one) => [one.name, one.color]));
   useHotkeys([
-    { keys: 'e', label: 'Edit the configuration', group: 'This page', run: () => void setPlace({ tab: 'config' }, { history: 'push' }) },
-    { keys: 't', label: 'Test the route', group: 'This page', run: () => readOnly || void setPlace({ tab: 'test' }, { history: 'push' }) },
+    { keys: 'e', label: 'Edit configuration', group: 'This page', run: () => void setPlace({ tab: 'config' }, { history: 'push' }) },
+    { keys: 't', label: 'Test route', group: 'This page', run: () => readOnly || void setPlace({ tab: 'test' }, { history: 'push' }) },
   ]);
   const choose = (name: string) => void setPlace({ env: name === base.environment_name ? null : name });
   const hrefOf = (to: Tab) => {
     const next = new URLSearchParams(params);
     if (to === 'overview') next.delete('tab');
     else next.set('tab', to);
+    next.delete('view');
     const text = next.toString();
     return text ? `${pathname}?${text}` : pathname;
   };
   return (
     <Page>
       <Crumbs crumbs={[{ label: route.name }]} />
-      <RouteHeader route={route} readOnly={readOnly}>
-        <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
-          <Select
-            label="Environment"
-            options={all.map((one) => ({
-              value: one.name,
-              label: editor.dirtyEnvironments.includes(one.name) ? `${one.name} (unsaved)` : one.name,
-              icon: <EnvironmentDot bare name={one.name} color={one.color} />,
-              detail:
-                one.name === base.environment_name
-                  ? 'base'
-                  : route.configured_environments.includes(one.name)
-                    ? 'override'
-                    : 'not served yet',
-            }))}
-            value={env}
-            onValueChange={choose}
-            className="w-56"
-          />
-          {config && <PauseSwitch key={env} editor={editor} routeEnabled={route.enabled} />}
-        </div>
+      <RouteHeader route={route} readOnly={readOnly} pausedIn={config?.enabled === false ? env : undefined}>
+        <Select
+          label="Environment"
+          options={all.map((one) => ({
+            value: one.name,
+            label: editor.dirtyEnvironments.includes(one.name) ? `${one.name} (unsaved)` : one.name,
+            icon: <EnvironmentDot bare name={one.name} color={one.color} />,
+            detail:
+              one.name === base.environment_name
+                ? 'base'
+                : route.configured_environments.includes(one.name)
+                  ? 'override'
+                  : 'not configured',
+          }))}
+          value={env}
+          onValueChange={choose}
+          className="w-56"
+        />
       </RouteHeader>
       {route.collection_id && <DriftBanner routeId={route.id} collectionId={route.collection_id} />}
       <TabLinks
-        label="Sections of the route"
+        label="Route sections"
         tabs={TABS.map((one) => ({
           href: hrefOf(one),
           label: TAB_LABELS[one],

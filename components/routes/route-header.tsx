@@ -1,10 +1,8 @@
 'use client';
 
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { ArrowRightLeft } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
-import { MutationError } from '#components/trpc/query-error.tsx';
+import { usePath, useScope } from '#components/trpc/provider.tsx';
 import { useForbidden } from '#components/trpc/role.ts';
 import { Badge } from '#components/ui/badge.tsx';
 import { LinkButton } from '#components/ui/button.tsx';
@@ -13,14 +11,18 @@ import { CopyButton } from '#components/ui/copy.tsx';
 import { PageHeader } from '#components/ui/layout.tsx';
 import type { RouteDetailData } from './route-data.ts';
 import { RouteIcon } from './route-icon.tsx';
-import type { ConfigEditor } from './use-config-editor.ts';
 import { useEnableRoutes } from './use-enable-routes.ts';
 import { useRouteIcons } from './use-icons.ts';
 
-type RouteHeaderProps = { route: RouteDetailData; readOnly: string | undefined; children: ReactNode };
+type RouteHeaderProps = {
+  route: RouteDetailData;
+  readOnly: string | undefined /** The chosen environment, when it is paused. */;
+  pausedIn: string | undefined;
+  children: ReactNode;
+};
 
-/** What a route is called and where, with what is done to it as a whole. */
-export function RouteHeader({ route, readOnly, children }: RouteHeaderProps) {
+/** The name and URL of a route, with the actions on the whole of it. */
+export function RouteHeader({ route, readOnly, pausedIn, children }: RouteHeaderProps) {
   const { proxy_url, space } = useScope();
   const path = usePath();
   const stays = useForbidden('sandbox:promote');
@@ -35,14 +37,15 @@ export function RouteHeader({ route, readOnly, children }: RouteHeaderProps) {
       title={route.name}
       badges={
         <>
-          {!enabled && <Badge>switched off</Badge>}
-          {route.requires_clients && <Badge tone="accent">clients only</Badge>}
+          {!enabled && <Badge>Off</Badge>}
+          {enabled && pausedIn && <Badge tone="warn">Paused in {pausedIn}</Badge>}
+          {route.requires_clients && <Badge tone="accent">Clients only</Badge>}
         </>
       }
       description={<span className="font-mono text-xs [overflow-wrap:anywhere]">{url}</span>}
       actions={
         <>
-          <CopyButton value={url} label="call URL" text="Copy call URL" size="md" />
+          <CopyButton value={url} label="URL" text="Copy URL" size="md" />
           {!stays && (
             <LinkButton icon={<ArrowRightLeft />} href={path(`/promote?items=route:${route.id}`)}>
               {space === 'test' ? 'Promote…' : 'Copy to Test…'}
@@ -60,27 +63,5 @@ export function RouteHeader({ route, readOnly, children }: RouteHeaderProps) {
     >
       {children}
     </PageHeader>
-  );
-}
-
-/** Pausing one environment leaves the others alone; it applies at once. */
-export function PauseSwitch({ editor, routeEnabled }: { editor: ConfigEditor; routeEnabled: boolean }) {
-  const trpc = useTRPC();
-  const cache = useQueryClient();
-  const put = useMutation(
-    trpc.routes.putEnvironment.mutationOptions({ onSettled: () => cache.invalidateQueries(trpc.routes.pathFilter()) }),
-  );
-  const serving = put.isPending ? put.variables.enabled === true : editor.config.enabled;
-  return (
-    <>
-      <Switch
-        checked={serving}
-        disabledReason={editor.readOnly ?? (routeEnabled ? undefined : 'The whole route is switched off.')}
-        onCheckedChange={(enabled) => put.mutate({ id: editor.routeId, env: editor.env, enabled })}
-        label={serving ? `Serving ${editor.env}` : `Paused in ${editor.env}`}
-        className="items-center"
-      />
-      <MutationError error={put.error} />
-    </>
   );
 }

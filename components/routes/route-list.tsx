@@ -75,7 +75,7 @@ export function RouteList() {
   const { columns, choice } = useColumns('routes', all);
   useHotkeys([
     { keys: 'c', label: 'New route', group: 'List', run: () => readOnly || form.open('true') },
-    { keys: 'e', label: 'Edit the row’s route', group: 'List', run: () => editFocused(router.push) },
+    { keys: 'e', label: 'Edit route', group: 'List', run: () => editFocused(router.push) },
   ]);
 
   const clear = () => void setSearch({ q: null, collection: null, environment: null, enabled: null, by: null, page: null });
@@ -95,16 +95,16 @@ export function RouteList() {
     <Page>
       <PageHeader
         title="Routes"
-        description="Each route sends calls to one upstream and puts the credentials in on the way."
+        description="Each route forwards calls to one upstream and injects its credentials."
         usage={useLimit('routes', 'routes')}
         actions={
           <>
             <Menu
               trigger={<Button icon={<Import />}>Import</Button>}
               entries={[
-                { label: 'curl command', detail: 'A call that works today', href: path('/import') },
-                { label: 'OpenAPI', detail: 'The description of an API', href: path('/import?kind=openapi') },
-                { label: 'Known API', detail: 'Stripe, OpenAI, GitHub and others', href: path('/import?kind=known') },
+                { label: 'curl command', detail: 'A working command', href: path('/import') },
+                { label: 'OpenAPI', detail: 'An API description', href: path('/import?kind=openapi') },
+                { label: 'Known API', detail: 'Stripe, OpenAI, GitHub and more', href: path('/import?kind=known') },
               ]}
             />
             {create}
@@ -123,7 +123,7 @@ export function RouteList() {
         <ColumnsMenu choice={choice} />
       </FilterBar>
       {routes.error && !routes.data ? (
-        <QueryError query={routes} what="The routes" />
+        <QueryError query={routes} what="Routes" />
       ) : search.by && !namesOnly && routes.data?.data.length !== 0 ? (
         <GroupedList
           type="route"
@@ -152,7 +152,7 @@ export function RouteList() {
             filtered ? (
               <NoResults
                 noun="routes"
-                filters={[search.q && `name or slug has “${search.q}”`, ...filters.active.map((f) => f.text)].filter(Boolean)}
+                filters={[search.q && `name or slug contains “${search.q}”`, ...filters.active.map((f) => f.text)].filter(Boolean)}
                 onClear={clear}
               />
             ) : (
@@ -169,10 +169,10 @@ export function RouteList() {
       />
       <BulkBar count={selected.size} noun="route" onClear={() => setSelected(new Set())}>
         <Button size="sm" icon={<Power />} loading={enable.isPending} onClick={() => bulk(true)}>
-          Switch on
+          Turn on
         </Button>
         <Button size="sm" icon={<PowerOff />} loading={enable.isPending} onClick={() => bulk(false)}>
-          Switch off
+          Turn off
         </Button>
         <IntoCollection ids={selected} onDone={() => setSelected(new Set())} />
       </BulkBar>

@@ -22,7 +22,7 @@ export function RouteOverview({ route, env, config, colors }: RouteOverviewProps
     <Split
       side={
         <>
-          <SectionCard title={`In ${env}`}>
+          <SectionCard title={`Settings in ${env}`}>
             <KeyValueList items={factsOf(config)} />
           </SectionCard>
           <SectionCard title="Environments">
@@ -33,7 +33,7 @@ export function RouteOverview({ route, env, config, colors }: RouteOverviewProps
                     <EnvironmentDot name={one.environment_name} color={colors.get(one.environment_name) ?? ''} />
                   </span>
                   <span className="min-w-0 flex-1 truncate font-mono text-ink-3 text-xs">{hostOf(one.target_base_url)}</span>
-                  <Status state={one.enabled ? 'ok' : 'off'}>{one.enabled ? 'serving' : 'paused'}</Status>
+                  <Status state={one.enabled ? 'ok' : 'off'}>{one.enabled ? 'Active' : 'Paused'}</Status>
                 </li>
               ))}
             </ul>
@@ -41,23 +41,23 @@ export function RouteOverview({ route, env, config, colors }: RouteOverviewProps
           <SectionCard title="Route">
             <KeyValueList
               items={[
-                { label: 'Id', value: undefined, copy: route.id },
-                { label: 'Slug', value: route.slug ?? 'none', ...(route.slug ? { copy: route.slug } : {}) },
+                { label: 'ID', value: undefined, copy: route.id },
+                { label: 'Slug', value: route.slug ?? 'None', ...(route.slug ? { copy: route.slug } : {}) },
                 { label: 'Created', value: <Time value={route.created_at} format="datetime" /> },
-                { label: 'Changed', value: <Time value={route.updated_at} /> },
+                { label: 'Updated', value: <Time value={route.updated_at} /> },
               ]}
             />
           </SectionCard>
         </>
       }
     >
-      <SectionCard title="Call it">
+      <SectionCard title="Example call">
         <CallThis reference={route.slug ?? route.id} environment={named} />
       </SectionCard>
-      <SectionCard title="Last calls">
+      <SectionCard title="Recent requests">
         <LastCalls routeId={route.id} />
       </SectionCard>
-      <SectionCard title="Last changes">
+      <SectionCard title="Recent changes">
         <RecentChanges resourceId={route.id} />
       </SectionCard>
     </Split>
@@ -69,17 +69,17 @@ function factsOf(config: Config) {
   const headers = Object.keys(config.inject_headers_json);
   return [
     { label: 'Upstream', value: hostOf(config.target_base_url) },
-    { label: 'Headers put in', value: headers.length > 0 ? headers.join(', ') : 'none' },
-    { label: 'Methods', value: config.http_method_restrictions_enabled ? (config.allowed_methods ?? []).join(', ') : 'all' },
-    { label: 'Who may call', value: config.requires_clients ? 'assigned clients' : 'anybody with a key' },
-    { label: 'Addresses', value: config.ip_allowlist.length > 0 ? config.ip_allowlist.join(', ') : 'any' },
+    { label: 'Injected headers', value: headers.length > 0 ? headers.join(', ') : 'None' },
+    { label: 'Methods', value: config.http_method_restrictions_enabled ? (config.allowed_methods ?? []).join(', ') : 'All' },
+    { label: 'Callers', value: config.requires_clients ? 'Assigned clients' : 'Any API key' },
+    { label: 'IP allowlist', value: config.ip_allowlist.length > 0 ? config.ip_allowlist.join(', ') : 'Any' },
     {
       label: 'Rate limit',
       value: config.rate_limit_enabled
         ? `${grouped(config.rate_limit_requests) ?? '?'} calls per ${grouped(config.rate_limit_window_sec) ?? '?'} s`
-        : 'none of its own',
+        : 'None',
     },
     { label: 'Timeout', value: `${grouped(config.timeout_ms)} ms` },
-    { label: 'Retries', value: config.retry_attempts === 0 ? 'none' : config.retry_attempts.toString() },
+    { label: 'Retries', value: config.retry_attempts === 0 ? 'None' : config.retry_attempts.toString() },
   ];
 }

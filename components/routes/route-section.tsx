@@ -8,18 +8,13 @@ import { RouteOverview } from './route-overview.tsx';
 import { EDITED, OF_THE_ROUTE, type Tab } from './route-tabs.ts';
 import type { ConfigEditor } from './use-config-editor.ts';
 
+const AccessTab = lazyTab(() => import('./access-tab.tsx').then((module) => module.AccessTab));
 const ConfigTab = lazyTab(() => import('./config-tab.tsx').then((module) => module.ConfigTab));
-const DifferencesTab = lazyTab(() => import('./differences-tab.tsx').then((module) => module.DifferencesTab));
-const JsonTab = lazyTab(() => import('./json-tab.tsx').then((module) => module.JsonTab));
-const LimitsTab = lazyTab(() => import('./limits-tab.tsx').then((module) => module.LimitsTab));
-const MethodsTab = lazyTab(() => import('./methods-tab.tsx').then((module) => module.MethodsTab));
 const RouteCalls = lazyTab(() => import('./route-calls.tsx').then((module) => module.RouteCalls));
 const RouteSettingsTab = lazyTab(() => import('./route-settings-tab.tsx').then((module) => module.RouteSettingsTab));
 const SaveBar = lazyPart(() => import('./save-bar.tsx').then((module) => module.SaveBar));
-const SecurityTab = lazyTab(() => import('./security-tab.tsx').then((module) => module.SecurityTab));
 const ServeHere = lazyPart(() => import('./serve-here.tsx').then((module) => module.ServeHere));
 const TestTab = lazyTab(() => import('./tester/test-tab.tsx').then((module) => module.TestTab));
-const UpstreamTab = lazyTab(() => import('./upstream-tab.tsx').then((module) => module.UpstreamTab));
 
 type RouteSectionProps = {
   tab: Tab;
@@ -43,13 +38,8 @@ export function RouteSection({ tab, route, env, config, base, editor, colors, re
   return (
     <>
       {tab === 'overview' && config && <RouteOverview route={route} env={env} config={config} colors={colors} />}
-      {tab === 'config' && <ConfigTab key={env} editor={editor} routeName={route.name} />}
-      {tab === 'methods' && <MethodsTab editor={editor} />}
-      {tab === 'security' && <SecurityTab editor={editor} />}
-      {tab === 'limits' && <LimitsTab editor={editor} />}
-      {tab === 'upstream' && <UpstreamTab editor={editor} />}
-      {tab === 'json' && <JsonTab key={env} editor={editor} base={base} />}
-      {tab === 'differences' && <DifferencesTab route={route} editor={editor} colors={colors} onEnvironment={onEnvironment} />}
+      {tab === 'config' && <ConfigTab key={env} editor={editor} route={route} base={base} colors={colors} onEnvironment={onEnvironment} />}
+      {tab === 'access' && <AccessTab editor={editor} />}
       {tab === 'test' && <TestTab key={env} route={route} env={env} readOnly={readOnly} unsaved={editor.dirtyEnvironments.length > 0} />}
       {tab === 'requests' && <RouteCalls routeId={route.id} {...(named ? { environment: named } : {})} />}
       {tab === 'activity' && <Activity resource_id={route.id} />}

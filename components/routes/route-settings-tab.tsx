@@ -1,17 +1,11 @@
 'use client';
 
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { Trash2 } from 'lucide-react';
-import { useRouter } from 'next/navigation';
-import { useState } from 'react';
 import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
 import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
-import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
-import { refusalOf } from '#components/trpc/refusal.ts';
+import { useTRPC } from '#components/trpc/provider.tsx';
 import { Button } from '#components/ui/button.tsx';
-import { ConfirmDanger } from '#components/ui/confirm-danger.tsx';
 import { CopyText } from '#components/ui/copy.tsx';
-import { DangerRow } from '#components/ui/danger-row.tsx';
 import { Field } from '#components/ui/field.tsx';
 import { Form, fieldError, useZodForm } from '#components/ui/form.tsx';
 import { Input } from '#components/ui/input.tsx';
@@ -19,13 +13,13 @@ import { SectionCard } from '#components/ui/layout.tsx';
 import { Select } from '#components/ui/select.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import { UpdateRoute } from '#server/domain/routes/schema.ts';
-import { DeleteRoute } from './delete-route.tsx';
+import { DangerZone } from './danger-zone.tsx';
 import type { RouteDetailData } from './route-data.ts';
 
 /** A select takes an empty value for no choice at all, so none has a value of its own. */
 const NONE = 'none';
 
-/** What belongs to the route itself and to no environment: name, slug, collection, base environment, and its end. */
+/** What belongs to the route itself: name, slug, collection, base environment, pausing and deleting. */
 export function RouteSettingsTab({ route, env, readOnly }: { route: RouteDetailData; env: string; readOnly: string | undefined }) {
   return (
     <>
@@ -55,8 +49,7 @@ function Identity({ route, readOnly }: { route: RouteDetailData; readOnly: strin
     row: route,
     values: valuesOf,
     draft: { name: `routes/${route.id}` },
-    show: (field, value) =>
-      field === 'collection_id' ? (collections.data?.data.find((c) => c.id === value)?.name ?? 'no collection') : undefined,
+    show: (field, value) => (field === 'collection_id' ? (collections.data?.data.find((c) => c.id === value)?.name ?? 'None') : undefined),
   });
   const update = useMutation(
     trpc.routes.update.mutationOptions({
@@ -70,7 +63,7 @@ function Identity({ route, readOnly }: { route: RouteDetailData; readOnly: strin
   );
   const { id, ...values } = form.watch();
   return (
-    <SectionCard title="Name and place">
+    <SectionCard title="General">
       <Form
         form={form}
         refusal={refusal}
@@ -81,13 +74,13 @@ function Identity({ route, readOnly }: { route: RouteDetailData; readOnly: strin
       >
         {panel}
         <div className="grid gap-5 sm:grid-cols-2">
-          <Field label="Name" required error={fieldError(form, 'name')} hint="The slug stays as it is.">
+          <Field label="Name" required error={fieldError(form, 'name')} hint="Renaming doesn’t change the slug.">
             <Input {...form.register('name')} disabled={Boolean(readOnly)} />
           </Field>
           <Field
             label="Slug"
             error={fieldError(form, 'slug')}
-            hint={route.slug ? 'Part of the address callers use; it cannot be changed.' : 'Can be set once.'}
+            hint={route.slug ? 'Part of the route’s URL. Can’t be changed.' : 'Part of the route’s URL. Can be set once.'}
           >
             {route.slug ? (
               <CopyText value={route.slug} label="slug" className="h-8" />
@@ -95,7 +88,7 @@ function Identity({ route, readOnly }: { route: RouteDetailData; readOnly: strin
               <Input mono {...form.register('slug', { setValueAs: (text: unknown) => text || null })} disabled={Boolean(readOnly)} />
             )}
           </Field>
-          <Field label="Collection" error={fieldError(form, 'collection_id')} hint="Joining one adds the environments it expects.">
+          <Field label="Collection" error={fieldError(form, 'collection_id')} hint="Adds the environments the collection expects.">
             <Select
               options={[{ value: NONE, label: 'None' }, ...(collections.data?.data ?? []).map((c) => ({ value: c.id, label: c.name }))]}
               value={values.collection_id ?? NONE}
@@ -106,7 +99,7 @@ function Identity({ route, readOnly }: { route: RouteDetailData; readOnly: strin
           <Field
             label="Base environment"
             error={fieldError(form, 'base_environment')}
-            hint="Answers calls that name none, and what the others inherit from."
+            hint="Handles calls without X-Svc-Environment. Other environments inherit from it."
           >
             <Select
               options={route.configured_environments.map((name) => ({ value: name, label: name }))}
@@ -122,78 +115,12 @@ function Identity({ route, readOnly }: { route: RouteDetailData; readOnly: strin
             type="submit"
             variant="primary"
             loading={update.isPending}
-            disabledReason={readOnly ?? (form.formState.isDirty ? undefined : 'Nothing has changed')}
+            disabledReason={readOnly ?? (form.formState.isDirty ? undefined : 'No changes to save')}
           >
             Save
           </Button>
         </div>
       </Form>
-    </SectionCard>
-  );
-}
-
-function DangerZone({ route, env, readOnly }: { route: RouteDetailData; env: string; readOnly: string | undefined }) {
-  const trpc = useTRPC();
-  const cache = useQueryClient();
-  const router = useRouter();
-  const path = usePath();
-  const { space } = useScope();
-  const [asking, setAsking] = useState<'route' | 'environment'>();
-  const isBase = env === route.base_environment;
-  const served = route.configured_environments.includes(env);
-  const stop = useMutation(
-    trpc.routes.deleteEnvironment.mutationOptions({
-      onSuccess: async () => {
-        setAsking(undefined);
-        notifyDone(`${route.name} no longer answers in ${env}`);
-        await Promise.all(
-          [trpc.routes, trpc.clients, trpc.collections, trpc.environments].map((family) => cache.invalidateQueries(family.pathFilter())),
-        );
-      },
-    }),
-  );
-  return (
-    <SectionCard tone="danger" title="Danger zone">
-      <div className="flex flex-col divide-y divide-line">
-        {served && (
-          <DangerRow title={`Stop serving ${env}`} text={`Deletes the settings and client assignments of ${env}. Values of secrets stay.`}>
-            <Button
-              variant="danger-quiet"
-              disabledReason={readOnly ?? (isBase ? 'The base environment cannot be removed. Make another one the base first.' : undefined)}
-              onClick={() => setAsking('environment')}
-            >
-              Stop serving…
-            </Button>
-          </DangerRow>
-        )}
-        <DangerRow title="Delete this route" text="Its address answers 404 at once. This cannot be undone.">
-          <Button variant="danger-quiet" icon={<Trash2 />} disabledReason={readOnly} onClick={() => setAsking('route')}>
-            Delete route…
-          </Button>
-        </DangerRow>
-      </div>
-      <ConfirmDanger
-        open={asking === 'environment'}
-        onOpenChange={(open) => !open && setAsking(undefined)}
-        space={space}
-        title={`Stop serving “${route.name}” in ${env}?`}
-        resourceName={env}
-        confirmLabel="Stop serving"
-        consequences={[
-          `Calls that name ${env} are refused with 404.`,
-          'Settings and client assignments of this environment are gone for good.',
-        ]}
-        onConfirm={() => stop.mutate({ id: route.id, env })}
-        busy={stop.isPending}
-        error={stop.error ? refusalOf(stop.error) : undefined}
-      >
-        <ApiEquivalent method="DELETE" path={`/routes/${route.id}/environments/${env}`} />
-      </ConfirmDanger>
-      <DeleteRoute
-        route={asking === 'route' ? route : undefined}
-        onClose={() => setAsking(undefined)}
-        onDeleted={() => router.push(path('/routes'))}
-      />
     </SectionCard>
   );
 }

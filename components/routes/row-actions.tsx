@@ -15,7 +15,7 @@ export function useRowActions(onDelete: (route: RouteItem) => void): (route: Rou
   const stays = useForbidden('sandbox:promote');
   const duplicate = useDuplicate();
   return (route) => [
-    { label: 'Test…', icon: <FlaskConical />, href: path(`/routes/${route.id}?tab=test`), disabledReason: readOnly },
+    { label: 'Test', icon: <FlaskConical />, href: path(`/routes/${route.id}?tab=test`), disabledReason: readOnly },
     { label: 'Configuration', icon: <Settings2 />, href: path(`/routes/${route.id}?tab=config`), keys: 'e' },
     { label: 'Requests', icon: <ScrollText />, href: path(`/routes/${route.id}?tab=requests`) },
     {
@@ -43,7 +43,7 @@ function useDuplicate() {
   return useMutation(
     trpc.routes.duplicate.mutationOptions({
       onSuccess: ({ route }) => {
-        notifyDone(`“${route.name}” was made. It is switched off until you have looked at it.`);
+        notifyDone(`${route.name} created. It’s off until you turn it on.`);
         return Promise.all([cache.invalidateQueries(trpc.routes.pathFilter()), cache.invalidateQueries(trpc.account.pathFilter())]);
       },
       onError: (error) => notifyRefused(error),

@@ -32,7 +32,7 @@ export function SaveBar({ editor }: { editor: ConfigEditor }) {
           labels={Object.fromEntries(
             [...editor.conflict.differences.map(({ field }) => field), ...editor.conflict.kept].map((field) => [field, labelOf(field)]),
           )}
-          show={(_, value) => (value === null && !editor.isBase ? 'as the base' : inWords(value))}
+          show={(_, value) => (value === null && !editor.isBase ? 'Inherited' : inWords(value))}
           onSave={editor.conflict.save}
           onDiscard={editor.conflict.discard}
           busy={editor.saving}
@@ -47,7 +47,7 @@ export function SaveBar({ editor }: { editor: ConfigEditor }) {
               </span>{' '}
               <span className="text-ink-2">
                 in {editor.env}
-                {editor.isBase ? ', and wherever it is not overridden' : ''}
+                {editor.isBase ? ' and environments that inherit it' : ''}
               </span>
             </p>
             <Button onClick={editor.discard}>Discard</Button>

@@ -17,7 +17,7 @@ export type SecretPickerProps = {
 };
 
 /** Find a secret by name and insert it. Templates hold its id, so that a rename breaks nothing. */
-export function SecretPicker({ onPick, environment, label = 'Insert a secret' }: SecretPickerProps) {
+export function SecretPicker({ onPick, environment, label = 'Insert secret' }: SecretPickerProps) {
   const trpc = useTRPC();
   const [query, setQuery] = useState('');
   const secrets = useQuery(trpc.secrets.list.queryOptions({ per_page: 50, ...(query ? { q: query } : {}) }));
@@ -27,9 +27,9 @@ export function SecretPicker({ onPick, environment, label = 'Insert a secret' }:
     <Combobox
       key={round}
       label={label}
-      placeholder="Find a secret…"
+      placeholder="Search secrets…"
       loading={secrets.isFetching}
-      emptyText="No secret of that name in this space."
+      emptyText="No matching secrets."
       options={(secrets.data?.data ?? []).map((secret) => ({
         value: secret.id,
         label: secret.name,
@@ -49,8 +49,8 @@ export function SecretPicker({ onPick, environment, label = 'Insert a secret' }:
 }
 
 function detailOf(environments: readonly string[], wanted: string | undefined): string {
-  if (wanted && !environments.includes(wanted)) return `has no value in ${wanted} yet`;
-  return environments.length > 0 ? `value in ${environments.join(', ')}` : 'has no value yet';
+  if (wanted && !environments.includes(wanted)) return `No value in ${wanted}`;
+  return environments.length > 0 ? `Value in ${environments.join(', ')}` : 'No value';
 }
 
 /** The secrets that a template names, by the names people know. */
@@ -64,7 +64,7 @@ export function SecretChips({ template }: { template: string }) {
         const name = by === 'name' ? value : secrets.get(value.toLowerCase())?.name;
         return (
           <Badge key={`${by}${value}`} tone={name || secrets.size === 0 ? 'accent' : 'warn'} icon={<KeyRound />} title={value}>
-            {name ?? (secrets.size === 0 ? 'secret' : 'secret not found')}
+            {name ?? (secrets.size === 0 ? 'secret' : 'Secret not found')}
           </Badge>
         );
       })}

@@ -8,7 +8,7 @@ import { Button } from '#components/ui/button.tsx';
 import { EmptyState } from '#components/ui/states.tsx';
 import type { RouteDetailData } from './route-data.ts';
 
-/** In the place of a tab, where the chosen environment is not served by the route. */
+/** In place of a tab, when the route has no configuration for the chosen environment. */
 export function ServeHere({ route, env, readOnly }: { route: RouteDetailData; env: string; readOnly: string | undefined }) {
   const trpc = useTRPC();
   const cache = useQueryClient();
@@ -22,7 +22,7 @@ export function ServeHere({ route, env, readOnly }: { route: RouteDetailData; en
     <>
       <EmptyState
         icon={<Link2 />}
-        title={`Not served in ${env}`}
+        title={`Not configured in ${env}`}
         action={
           <Button
             variant="primary"
@@ -31,12 +31,11 @@ export function ServeHere({ route, env, readOnly }: { route: RouteDetailData; en
             disabledReason={readOnly}
             onClick={() => put.mutate({ id: route.id, env })}
           >
-            Serve {env}
+            Add {env}
           </Button>
         }
       >
-        Calls that name {env} are refused; there is no silent fall-back. Served here, it starts with everything from{' '}
-        {route.base_environment}, with the secrets’ values of {env}.
+        Calls in {env} get 404. Add it to inherit everything from {route.base_environment} and use the secret values of {env}.
       </EmptyState>
       <MutationError error={put.error} />
     </>

@@ -30,8 +30,8 @@ export function Setting<F extends ConfigField>({ editor, field, label, hint, gro
       label={
         <span className="inline-flex flex-wrap items-center gap-2">
           {label}
-          {edited && <Badge tone="accent">unsaved</Badge>}
-          {origin === 'inherited' && <Badge>from {editor.baseName}</Badge>}
+          {edited && <Badge tone="accent">Unsaved</Badge>}
+          {origin === 'inherited' && <Badge>Inherited from {editor.baseName}</Badge>}
         </span>
       }
       hint={hint}

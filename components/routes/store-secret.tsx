@@ -39,8 +39,8 @@ export function StoreSecret({ suggestedName, value: given = '', environment, onS
   return (
     <fieldset aria-labelledby={heading} className="flex flex-col gap-3 rounded-lg border border-line-strong bg-subtle p-3">
       <p id={heading} className="font-medium text-sm">
-        {given ? 'Move this value to a secret' : 'New secret'}
-        <span className="block font-normal text-ink-3 text-xs">Encrypted at once; no page and no API answer shows it again.</span>
+        {given ? 'Store as a secret' : 'New secret'}
+        <span className="block font-normal text-ink-3 text-xs">Encrypted when saved, and never shown again.</span>
       </p>
       <div className="grid gap-3 sm:grid-cols-2">
         <Field label="Name">
@@ -61,7 +61,7 @@ export function StoreSecret({ suggestedName, value: given = '', environment, onS
           size="sm"
           variant="primary"
           loading={store.isPending}
-          disabledReason={!name.trim() ? 'Give it a name' : !value ? 'Paste the value first' : undefined}
+          disabledReason={!name.trim() ? 'Enter a name' : !value ? 'Enter a value' : undefined}
           onClick={() => store.mutate({ name, value, ...(environment ? { environment } : {}) })}
         >
           Store secret

@@ -31,7 +31,7 @@ export function TargetProbe({ url }: { url: string }) {
     <p role="status" className="-mt-3 flex min-h-5 items-start gap-1.5 text-xs empty:hidden">
       {wanted && probe.isFetching && (
         <>
-          <Spinner label="" className="mt-0.5 size-3 text-ink-3" /> <span className="text-ink-3">Looking at it…</span>
+          <Spinner label="" className="mt-0.5 size-3 text-ink-3" /> <span className="text-ink-3">Checking…</span>
         </>
       )}
       {told && Icon && !probe.isFetching && (

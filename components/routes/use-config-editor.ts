@@ -120,7 +120,7 @@ export function useConfigEditor({ routeId, env, config, base, updated_at, enviro
         setDrafts((all) => ({ ...all, [sent.env]: typedSince(all[sent.env] ?? {}, sent) }));
         setStarts(({ [sent.env]: _, ...others }) => others);
         tell(sent.env, { ...NOTHING, warnings: answer.warnings ?? [] });
-        notifyDone(`Saved for ${sent.env}. Calls use it from now on.`);
+        notifyDone(`Saved in ${sent.env}`);
       },
       onError: (error, sent) => {
         const stale = staleOf<RouteDetailData>(error);

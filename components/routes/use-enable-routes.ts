@@ -48,7 +48,7 @@ export function useEnableRoutes() {
       if (done.length > 0) {
         const what = name && done.length === 1 ? `“${name}”` : counted(done.length, 'route');
         notifyDone(
-          `${what} switched ${enabled ? 'on' : 'off'}`,
+          `${what} turned ${enabled ? 'on' : 'off'}`,
           undoes ? undefined : { run: () => change.mutate({ ids: done, enabled: !enabled, name, undoes: true }) },
         );
       }
@@ -61,7 +61,7 @@ export function useEnableRoutes() {
       const first = failures[0] && refusalOf(failures[0].error);
       if (first)
         notifyFailed(
-          failures.length > 1 ? `${counted(failures.length, 'route')} were not changed: ${first.message}` : first.message,
+          failures.length > 1 ? `${counted(failures.length, 'route')} could not be changed: ${first.message}` : first.message,
           first.request_id,
         );
     },

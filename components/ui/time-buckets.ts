@@ -4,7 +4,7 @@ export type Series = 'ok' | 'redirect' | 'client_error' | 'server_error' | 'gone
 export type Bucket = { /** ISO 8601, the start of the bucket. */ at: string } & Partial<Record<Series, number>>;
 
 export const series: Record<Series, { label: string; fill: string }> = {
-  ok: { label: '2xx', fill: 'bg-line-control' },
+  ok: { label: '2xx', fill: 'bg-good' },
   redirect: { label: '3xx', fill: 'bg-accent' },
   client_error: { label: '4xx', fill: 'bg-warn' },
   server_error: { label: '5xx', fill: 'bg-bad' },

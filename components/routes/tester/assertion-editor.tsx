@@ -9,7 +9,7 @@ import { type Assertion, MOST_ASSERTIONS } from '#server/domain/routes/examples/
 type Kind = Assertion['kind'];
 const kinds: { value: Kind; label: string }[] = [
   { value: 'status', label: 'Status is' },
-  { value: 'time', label: 'Answers within, in ms' },
+  { value: 'time', label: 'Responds within (ms)' },
   { value: 'header', label: 'Header contains' },
   { value: 'body', label: 'Body contains' },
   { value: 'json', label: 'JSON value is' },
@@ -31,7 +31,7 @@ export function AssertionEditor({ value, onChange }: { value: readonly Assertion
         // biome-ignore lint/suspicious/noArrayIndexKey: rows have no identity but their place.
         <div key={at} className="flex flex-wrap items-center gap-2">
           <Select
-            label={`Kind of assertion ${at + 1}`}
+            label={`Type of assertion ${at + 1}`}
             className="w-36 sm:w-44"
             options={kinds}
             value={assertion.kind}
@@ -45,10 +45,10 @@ export function AssertionEditor({ value, onChange }: { value: readonly Assertion
         size="sm"
         icon={<Plus />}
         className="self-start"
-        disabledReason={value.length >= MOST_ASSERTIONS ? `${MOST_ASSERTIONS} are the most` : undefined}
+        disabledReason={value.length >= MOST_ASSERTIONS ? `At most ${MOST_ASSERTIONS} assertions` : undefined}
         onClick={() => onChange([...value, fresh.status])}
       >
-        Add an assertion
+        Add assertion
       </Button>
     </div>
   );
@@ -84,7 +84,7 @@ function Parts({ assertion, at, onChange }: { assertion: Assertion; at: number; 
     case 'json':
       return (
         <>
-          {input('Path such as data.id', assertion.path, (path) => ({ ...assertion, path }))}
+          {input('Path, e.g. data.id', assertion.path, (path) => ({ ...assertion, path }))}
           {input('Value', assertion.equals, (equals) => ({ ...assertion, equals }))}
         </>
       );

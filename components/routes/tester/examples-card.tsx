@@ -9,6 +9,7 @@ import { Badge, Status } from '#components/ui/badge.tsx';
 import { Button, IconButton } from '#components/ui/button.tsx';
 import { Menu } from '#components/ui/dropdown-menu.tsx';
 import { SectionCard } from '#components/ui/layout.tsx';
+import { counted } from '#components/ui/numbers.ts';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import { type Example, type Run, useExamples } from './use-examples.ts';
 import { Verdicts } from './verdicts.tsx';
@@ -31,13 +32,13 @@ export function ExamplesCard({ routeId, environment, onOpen }: Props) {
   const remove = useMutation(
     trpc.routes.deleteExample.mutationOptions({
       onSuccess: () => {
-        notifyDone('The example was deleted');
+        notifyDone('Example deleted');
         return cache.invalidateQueries(trpc.routes.examples.queryFilter({ id: routeId }));
       },
       onError: (error) => notifyRefused(error),
     }),
   );
-  if (list.error && !list.data) return <QueryError query={list} what="The saved examples" />;
+  if (list.error && !list.data) return <QueryError query={list} what="Saved examples" />;
   const examples = list.data?.data ?? [];
   if (examples.length === 0) return null;
   // Nothing is written into a real system by a press that was meant for all of them.
@@ -49,7 +50,7 @@ export function ExamplesCard({ routeId, environment, onOpen }: Props) {
       title="Saved examples"
       description={
         left > 0
-          ? `All of them together leaves out the ${left === 1 ? 'one that writes' : `${left} that write`}; run those one by one.`
+          ? `Run all skips ${left === 1 ? 'one example that writes' : `${left} examples that write`}. Run ${left === 1 ? 'it' : 'them'} individually.`
           : undefined
       }
       actions={
@@ -57,7 +58,7 @@ export function ExamplesCard({ routeId, environment, onOpen }: Props) {
           size="sm"
           icon={<Play />}
           loading={busy}
-          disabledReason={together.length === 0 ? 'Each of them writes: run them one by one' : undefined}
+          disabledReason={together.length === 0 ? 'All examples write data. Run them individually.' : undefined}
           onClick={() => void run(together)}
         >
           Run all
@@ -81,9 +82,9 @@ export function ExamplesCard({ routeId, environment, onOpen }: Props) {
                 Run<span className="sr-only"> {example.name}</span>
               </Button>
               <Menu
-                trigger={<IconButton size="sm" label={`Actions of ${example.name}`} icon={<MoreHorizontal />} />}
+                trigger={<IconButton size="sm" label={`Actions for ${example.name}`} icon={<MoreHorizontal />} />}
                 entries={[
-                  { label: 'Open in the form', icon: <Pencil />, onSelect: () => onOpen(example) },
+                  { label: 'Open', icon: <Pencil />, onSelect: () => onOpen(example) },
                   {
                     label: 'Delete',
                     icon: <Trash2 />,
@@ -102,15 +103,14 @@ export function ExamplesCard({ routeId, environment, onOpen }: Props) {
 }
 
 function Outcome({ run, assertions }: { run: Run | 'running' | undefined; assertions: number }) {
-  if (run === undefined)
-    return <span className="text-ink-3 text-xs max-sm:hidden">{assertions === 0 ? 'no assertions' : `${assertions} to hold`}</span>;
-  if (run === 'running') return <Status state="pending">running</Status>;
-  if (run.problem !== null) return <Status state="failing">not sent</Status>;
+  if (run === undefined) return <span className="text-ink-3 text-xs max-sm:hidden">{counted(assertions, 'assertion')}</span>;
+  if (run === 'running') return <Status state="pending">Running</Status>;
+  if (run.problem !== null) return <Status state="failing">Not sent</Status>;
   const failed = run.judged.filter(({ verdict }) => verdict === 'fails').length;
   const unknown = run.judged.filter(({ verdict }) => verdict === 'unknown').length;
   if (failed > 0) return <Status state="failing">{failed} failed</Status>;
-  if (unknown > 0) return <Status state="pending">{unknown} cannot be told</Status>;
-  return run.judged.length === 0 ? <Badge>{run.status ?? 'no answer'}</Badge> : <Status state="ok">passed</Status>;
+  if (unknown > 0) return <Status state="pending">{unknown} not checked</Status>;
+  return run.judged.length === 0 ? <Badge>{run.status ?? 'No response'}</Badge> : <Status state="ok">Passed</Status>;
 }
 
 function Told({ run }: { run: Run | 'running' | undefined }) {

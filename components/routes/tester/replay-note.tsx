@@ -17,26 +17,25 @@ export function ReplayNote({ replay, call }: Props) {
     <Callout
       title={
         <>
-          Filled in from{' '}
+          Copied from{' '}
           <Link className={textLink} href={path(`/logs?peek=${call.request_id}`)}>
-            the call of <Time value={call.ts} format="datetime" />
+            the request of <Time value={call.ts} format="datetime" />
           </Link>
-          . Nothing is sent until you press Send.
+          . Nothing is sent until you click Send.
         </>
       }
     >
       <ul className="list-disc pl-4">
-        {otherMethod && <li>Its method, {otherMethod}, cannot be sent from here; GET stands in its place.</li>}
-        {masked && (
-          <li>Part of its path looked like a credential or a card number and was masked before it was stored: correct it first.</li>
-        )}
-        {blank.length > 0 && <li>Values of headers are not stored. Fill in those that matter; one without a value is left out.</li>}
+        {otherMethod && <li>{otherMethod} can’t be sent from here, so the method is GET.</li>}
+        {masked && <li>Part of the path is masked because it looked like a credential or card number. Correct it first.</li>}
+        {blank.length > 0 && <li>Header values aren’t stored. Enter the ones you need; empty headers aren’t sent.</li>}
         {leftOut.length > 0 && (
           <li>
-            Left out, as they carry a credential or the route puts them in: <span className="font-mono text-xs">{leftOut.join(', ')}</span>.
+            Left out because they carry credentials or the route injects them:{' '}
+            <span className="font-mono text-xs">{leftOut.join(', ')}</span>.
           </li>
         )}
-        <li>{hadBody ? 'It had a body. Bodies are not stored: write one if the upstream needs it.' : 'It had no body.'}</li>
+        <li>{hadBody ? 'The request had a body. Bodies aren’t stored, so enter one if needed.' : 'The request had no body.'}</li>
       </ul>
     </Callout>
   );

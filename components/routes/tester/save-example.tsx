@@ -30,7 +30,7 @@ type Props = {
 /** Names the request as it stands, and says what its answer must hold. */
 export function SaveExample({ open, onClose, ...rest }: Props) {
   return (
-    <Sheet open={open} onOpenChange={(next) => !next && onClose()} title="Keep as an example">
+    <Sheet open={open} onOpenChange={(next) => !next && onClose()} title="Save as example">
       {open && <Fields {...rest} onClose={onClose} />}
     </Sheet>
   );
@@ -43,7 +43,7 @@ function Fields({ onClose, onSaved, routeId, trial, loaded, status }: Omit<Props
   const [assertions, setAssertions] = useState<Assertion[]>(loaded?.assertions ?? [{ kind: 'status', equals: status ?? 200 }]);
   const done = {
     onSuccess: (kept: Example) => {
-      notifyDone(`“${kept.name}” is kept with the route`);
+      notifyDone(`${kept.name} saved`);
       onSaved(kept);
       onClose();
       return cache.invalidateQueries(trpc.routes.examples.queryFilter({ id: routeId }));
@@ -81,27 +81,23 @@ function Fields({ onClose, onSaved, routeId, trial, loaded, status }: Omit<Props
       <Field label="Name">
         <Input value={name} maxLength={100} onChange={(event) => setName(event.target.value)} />
       </Field>
-      <Field
-        group
-        label="What the answer must hold"
-        hint="Judged here on what comes back. A step of a JSON path is a name or a number: data.items.0.id."
-      >
+      <Field group label="Assertions" hint="Checked against each response. JSON paths use names and indexes, such as data.items.0.id.">
         <AssertionEditor value={assertions} onChange={setAssertions} />
       </Field>
       {dropped.length > 0 && (
         <p className="text-ink-2">
-          Kept without its value, as it carries a credential: <span className="font-mono text-xs">{dropped.join(', ')}</span>. Bind a secret
-          to the route to have it put in.
+          Saved without a value because it carries a credential: <span className="font-mono text-xs">{dropped.join(', ')}</span>. Inject it
+          with a secret instead.
         </p>
       )}
       <MutationError error={create.error ?? replace.error} />
       <div className="flex flex-wrap gap-2">
         <Button type="submit" variant="primary" loading={busy}>
-          {loaded ? `Replace “${loaded.name}”` : 'Keep'}
+          {loaded ? `Update “${loaded.name}”` : 'Save'}
         </Button>
         {loaded && (
           <Button loading={busy} onClick={() => create.mutate(input)}>
-            Keep as another
+            Save as new
           </Button>
         )}
       </div>

@@ -37,13 +37,13 @@ export function TestTab(props: Props) {
       { enabled: id !== null && !props.readOnly, staleTime: Number.POSITIVE_INFINITY },
     ),
   );
-  if (props.readOnly) return <Callout title="A test is a call with this route’s credentials.">{props.readOnly}</Callout>;
+  if (props.readOnly) return <Callout title="Tests use this route’s credentials">{props.readOnly}</Callout>;
   if (id === null) return <Tester {...props} />;
-  if (call.isPending) return <Skeleton lines={6} label="Loading the call to try again" />;
+  if (call.isPending) return <Skeleton lines={6} label="Loading request" />;
   if (call.isError)
     return (
       <>
-        <QueryError query={call} what="The call to try again" />
+        <QueryError query={call} what="Request" />
         <Tester {...props} />
       </>
     );
@@ -69,17 +69,17 @@ function Tester({ route, env, unsaved, call }: Omit<Props, 'readOnly'> & { call?
     <div className="flex flex-col gap-4">
       <ExamplesCard routeId={route.id} environment={env} onOpen={open} />
       <SectionCard
-        title={loaded ? `“${loaded.name}” in ${env}` : `Try it in ${env}`}
+        title={loaded ? `“${loaded.name}” in ${env}` : `Test in ${env}`}
         description={
           space === 'live'
-            ? 'A real call to the real upstream, with the real credentials of this environment. It counts against the route’s limits, but neither against the month nor in any figure, and stands in the log and the audit log under your name.'
-            : 'A real call to the upstream with the credentials of this environment. It is in no figure, and stands in the log and the audit log under your name.'
+            ? 'Sends a real request with the live credentials of this environment. Counts toward the route’s rate limit, but not in metrics or usage. Logged under your name.'
+            : 'Sends a real request with the credentials of this environment. Not counted in metrics. Logged under your name.'
         }
         footer={
           <div className="flex flex-wrap items-center justify-end gap-2">
-            {unsaved && <p className="mr-auto text-ink-2">Unsaved changes are not part of it: save them first.</p>}
+            {unsaved && <p className="mr-auto text-ink-2">Unsaved changes aren’t tested. Save them first.</p>}
             <Button icon={<Bookmark />} variant="ghost" onClick={() => setKeeping(true)}>
-              Keep as an example…
+              Save as example…
             </Button>
             <Button icon={<FlaskConical />} loading={pending === 'dry'} onClick={() => go(true)}>
               Dry run
@@ -97,7 +97,7 @@ function Tester({ route, env, unsaved, call }: Omit<Props, 'readOnly'> & { call?
       </SectionCard>
       {Object.keys(problems).length === 0 && <MutationError error={error} />}
       {report && loaded && loaded.assertions.length > 0 && (
-        <SectionCard title="What the answer must hold">
+        <SectionCard title="Assertions">
           <Verdicts judged={judgeAll(loaded.assertions, report)} />
         </SectionCard>
       )}

@@ -77,17 +77,12 @@ export function TrialForm({ trial, onChange, problems }: TrialFormProps) {
               focusAfter(`[data-header="${trial.headers.length.toString()}"] input`);
             }}
           >
-            Add a header
+            Add header
           </Button>
         </div>
       </Field>
       {WITH_BODY.has(trial.method) && (
-        <Field
-          label="Body"
-          optional
-          error={problems.body}
-          hint="Sent as it stands. For JSON add the header Content-Type: application/json."
-        >
+        <Field label="Body" optional error={problems.body} hint="Sent as is. For JSON, add the header Content-Type: application/json.">
           <Textarea mono rows={5} value={trial.body} onChange={(event) => change({ body: event.target.value })} />
         </Field>
       )}

@@ -27,15 +27,15 @@ export function TrialReport({ report, routeId, routeEnabled, environment }: Tria
     error: report.refusal?.code ?? null,
   };
   return (
-    <section aria-label="Result of the test" aria-live="polite" className="flex flex-col gap-4">
+    <section aria-label="Test result" aria-live="polite" className="flex flex-col gap-4">
       <Outcome report={report} routeId={routeId} routeEnabled={routeEnabled} environment={environment} />
       <Admission report={report} routeId={routeId} environment={environment} />
       <SectionCard
-        title="Where the time went"
+        title="Timing"
         actions={
           !report.dry_run && (
             <Link className={textLink} href={path(`/logs?peek=${report.request_id}`)}>
-              See it in the log
+              View in Logs
             </Link>
           )
         }
@@ -44,23 +44,20 @@ export function TrialReport({ report, routeId, routeEnabled, environment }: Tria
       </SectionCard>
       {request && (
         <SectionCard
-          title={report.dry_run ? 'What would leave' : 'What left'}
-          description="Secrets are put in on the way; here you see their names."
+          title={report.dry_run ? 'Request (not sent)' : 'Request sent'}
+          description="Secret values are replaced with their names."
         >
           <p className="mb-3 font-mono text-xs [overflow-wrap:anywhere]">
             {request.method} <Masked text={request.url} />
           </p>
-          <HeaderTable caption="Headers of the request" headers={request.headers} injected={report.injected} />
-          <Body {...request} label="Body of the request" />
+          <HeaderTable caption="Request headers" headers={request.headers} injected={report.injected} />
+          <Body {...request} label="Request body" />
         </SectionCard>
       )}
       {response && (
-        <SectionCard
-          title={report.refusal ? 'What a caller would have got from us' : 'What came back'}
-          actions={<HttpStatus status={response.status} />}
-        >
-          <HeaderTable caption="Headers of the answer" headers={response.headers} />
-          <Body {...response} label="Body of the answer" />
+        <SectionCard title={report.refusal ? 'Response from the gateway' : 'Response'} actions={<HttpStatus status={response.status} />}>
+          <HeaderTable caption="Response headers" headers={response.headers} />
+          <Body {...response} label="Response body" />
         </SectionCard>
       )}
     </section>
@@ -75,8 +72,8 @@ function Outcome({ report, routeId, routeEnabled, environment }: TrialReportProp
     // The route is here on the page: that a caller cannot find it can only mean that it is switched off.
     if (refusal.code === 'route_not_found' && !routeEnabled)
       return (
-        <Callout tone="warn" title="Callers get 404: the route is switched off.">
-          Switch it on above, then test again.
+        <Callout tone="warn" title="Callers get 404 because the route is off">
+          Turn it on above, then test again.
         </Callout>
       );
     const told = toldOf(refusal.code);
@@ -84,7 +81,7 @@ function Outcome({ report, routeId, routeEnabled, environment }: TrialReportProp
     return (
       <Callout
         tone={refusal.code.startsWith('upstream_') ? 'bad' : 'warn'}
-        title={`Refused by us with ${refusal.status.toString()}: ${told?.why ?? refusal.code}.`}
+        title={`${refusal.status.toString()} from the gateway: ${told?.why ?? refusal.code}`}
         requestId={report.request_id}
         actions={
           href && (
@@ -100,24 +97,24 @@ function Outcome({ report, routeId, routeEnabled, environment }: TrialReportProp
   }
   if (report.dry_run)
     return (
-      <Callout tone="info" title="Nothing was sent.">
-        Every step up to the upstream was taken; this is the request that would leave. It counts against no limit.
+      <Callout tone="info" title="Dry run: nothing was sent">
+        This is the request that would be sent. Dry runs don’t count toward limits.
       </Callout>
     );
   const host = request ? new URL(request.url.replace(/\[redacted:[^\]]*\]/g, 'x')).host : 'The upstream';
   return (
     <Callout
       tone={response && response.status < 400 ? 'good' : 'warn'}
-      title={`${host} answered ${response?.status.toString() ?? ''} in ${timings.upstream_ms?.toString() ?? '?'} ms.`}
+      title={`${host} responded with ${response?.status.toString() ?? ''} in ${timings.upstream_ms?.toString() ?? '?'} ms`}
     >
-      {timings.overhead_ms} ms were ours.
+      Gateway overhead: {timings.overhead_ms} ms.
       {report.warnings.length > 0 && ` ${report.warnings.map(warned).join(' ')}`}
     </Callout>
   );
 }
 
 const warned = (warning: string): string =>
-  warning.startsWith('expired:') ? `The secret ${warning.slice(8)} has expired and was put in all the same.` : warning;
+  warning.startsWith('expired:') ? `The secret ${warning.slice(8)} has expired but was still injected.` : warning;
 
 /** What a caller has to meet besides, and would your own address. */
 function Admission({ report: { checks }, routeId, environment }: { report: Report; routeId: string; environment: string }) {
@@ -128,21 +125,21 @@ function Admission({ report: { checks }, routeId, environment }: { report: Repor
   return (
     <Callout
       tone={lacking ? 'warn' : 'info'}
-      title={lacking ? 'A caller at your address would not get this far.' : 'A caller at your address would get this far too.'}
+      title={lacking ? 'A caller at your IP address would be refused' : 'A caller at your IP address would be accepted'}
       actions={
-        <LinkButton size="sm" href={path(`/routes/${routeId}?tab=security&env=${environment}`)}>
-          Who may call
+        <LinkButton size="sm" href={path(`/routes/${routeId}?tab=access&env=${environment}`)}>
+          View access
         </LinkButton>
       }
     >
       <ul className="list-disc pl-4">
         {clients.required && (
           <li>
-            Only assigned clients may call:{' '}
-            {clients.met ? `your address is ${clients.client ?? 'one'}, which is assigned.` : 'your address belongs to none.'}
+            Requires an assigned client:{' '}
+            {clients.met ? `your IP address matches ${clients.client ?? 'one'}.` : 'your IP address doesn’t match one.'}
           </li>
         )}
-        {addresses.required && <li>Only listed addresses may call: yours is {addresses.met ? 'on the list.' : 'not on it.'}</li>}
+        {addresses.required && <li>IP allowlist: your IP address is {addresses.met ? 'listed' : 'not listed'}.</li>}
       </ul>
     </Callout>
   );
@@ -170,7 +167,7 @@ function HeaderTable({ caption, headers, injected = [] }: { caption: string; hea
                 {name}{' '}
                 {injected.includes(`header:${name.toLowerCase()}`) && (
                   <Badge tone="accent" className="ml-1">
-                    put in
+                    Injected
                   </Badge>
                 )}
               </th>
@@ -192,7 +189,7 @@ function Masked({ text }: { text: string }) {
   return parts.map((part, at) =>
     part.startsWith('[redacted:secret:') ? (
       // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one text.
-      <Badge key={at} mono tone="accent" title="The value was sent; it is not shown">
+      <Badge key={at} mono tone="accent" title="The value was sent but isn’t shown">
         {`••• ${part.slice(17, -1)}`}
       </Badge>
     ) : (
@@ -207,7 +204,7 @@ function Body({ body, body_encoding, truncated, label }: BodyProps) {
   if (body_encoding === 'withheld')
     return (
       <p className="mt-3 text-ink-2">
-        The body came compressed in a way that could not be searched for secrets, so it is not shown. Send Accept-Encoding: identity.
+        Hidden because its compression can’t be scanned for secrets. Send Accept-Encoding: identity to see it.
       </p>
     );
   if (body === '') return <p className="mt-3 text-ink-3">No body.</p>;
@@ -223,8 +220,8 @@ function Body({ body, body_encoding, truncated, label }: BodyProps) {
       )}
       {(truncated || body_encoding === 'base64') && (
         <p className="text-ink-3 text-xs">
-          {body_encoding === 'base64' ? 'Binary, shown as base64. ' : ''}
-          {truncated ? 'Only the first 256 KiB are shown.' : ''}
+          {body_encoding === 'base64' ? 'Binary, shown as Base64. ' : ''}
+          {truncated ? 'Showing the first 256 KiB.' : ''}
         </p>
       )}
     </div>

@@ -43,7 +43,5 @@ export function useExamples(routeId: string, environment: string) {
 export const judgeAll = (assertions: readonly Assertion[], { response, timings }: Report): Judged[] =>
   assertions.map((assertion) => ({
     assertion,
-    ...(response
-      ? judge(assertion, { ...response, total_ms: timings.total_ms })
-      : { verdict: 'unknown' as const, found: 'nothing came back' }),
+    ...(response ? judge(assertion, { ...response, total_ms: timings.total_ms }) : { verdict: 'unknown' as const, found: 'no response' }),
   }));

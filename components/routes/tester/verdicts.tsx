@@ -4,7 +4,7 @@ import { Status } from '#components/ui/badge.tsx';
 import { assertionWords } from '#server/domain/routes/examples/assertions.shared.ts';
 import type { Judged } from './use-examples.ts';
 
-const words = { holds: 'holds', fails: 'fails', unknown: 'cannot be told' } as const;
+const words = { holds: 'Passed', fails: 'Failed', unknown: 'Not checked' } as const;
 const states = { holds: 'ok', fails: 'failing', unknown: 'pending' } as const;
 
 /** Each assertion with how it went, and what was there instead. */

@@ -24,28 +24,28 @@ export type Verdict = { verdict: 'holds' | 'fails' | 'unknown'; found: string };
 export function judge(assertion: Assertion, answer: Answer): Verdict {
   switch (assertion.kind) {
     case 'status':
-      return told(answer.status === assertion.equals, `it is ${answer.status}`);
+      return told(answer.status === assertion.equals, `got ${answer.status}`);
     case 'time':
-      return told(answer.total_ms <= assertion.at_most_ms, `it took ${Math.round(answer.total_ms)} ms`);
+      return told(answer.total_ms <= assertion.at_most_ms, `took ${Math.round(answer.total_ms)} ms`);
     case 'header': {
       const values = answer.headers.filter(({ name }) => name.toLowerCase() === assertion.name.toLowerCase()).map(({ value }) => value);
-      if (values.length === 0) return told(false, 'the header is not there');
+      if (values.length === 0) return told(false, 'the header is missing');
       return told(
         values.some((value) => value.toLowerCase().includes(assertion.contains.toLowerCase())),
-        `it is ${values.join(', ')}`,
+        `got ${values.join(', ')}`,
       );
     }
     case 'body':
       if (answer.body_encoding !== 'text') return UNREADABLE;
       if (answer.body.includes(assertion.contains)) return told(true, '');
-      return answer.truncated ? CUT : told(false, 'the body does not have it');
+      return answer.truncated ? CUT : told(false, 'not in the body');
     case 'json':
       return judgeJson(assertion, answer);
   }
 }
 
-const UNREADABLE: Verdict = { verdict: 'unknown', found: 'the body is not text' };
-const CUT: Verdict = { verdict: 'unknown', found: 'only the beginning of the body is here' };
+const UNREADABLE: Verdict = { verdict: 'unknown', found: 'the body isn’t text' };
+const CUT: Verdict = { verdict: 'unknown', found: 'the body is truncated' };
 const told = (holds: boolean, found: string): Verdict => ({ verdict: holds ? 'holds' : 'fails', found });
 
 function judgeJson({ path, equals }: { path: string; equals: string }, answer: Answer): Verdict {
@@ -55,14 +55,14 @@ function judgeJson({ path, equals }: { path: string; equals: string }, answer: A
   try {
     value = JSON.parse(answer.body);
   } catch {
-    return told(false, 'the body is not JSON');
+    return told(false, 'the body isn’t JSON');
   }
   for (const step of path.split('.').filter(Boolean)) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return told(false, `there is no ${path}`);
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return told(false, `${path} is missing`);
     value = (value as Record<string, unknown>)[step];
   }
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return told(text === equals, `it is ${text.slice(0, 200)}`);
+  return told(text === equals, `got ${text.slice(0, 200)}`);
 }
 
 /** The assertion as a sentence: what it expects. */
@@ -71,7 +71,7 @@ export function assertionWords(assertion: Assertion): string {
     case 'status':
       return `Status is ${assertion.equals}`;
     case 'time':
-      return `Answers within ${assertion.at_most_ms} ms`;
+      return `Responds within ${assertion.at_most_ms} ms`;
     case 'header':
       return `Header ${assertion.name} contains “${assertion.contains}”`;
     case 'body':

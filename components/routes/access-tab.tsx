@@ -11,40 +11,39 @@ import { Field } from '#components/ui/field.tsx';
 import { Textarea } from '#components/ui/input.tsx';
 import { SectionCard } from '#components/ui/layout.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
+import { AllowedMethodsCard } from './allowed-methods-card.tsx';
+import { RateLimitCard } from './rate-limit-card.tsx';
 import { Setting } from './setting.tsx';
 import type { ConfigEditor } from './use-config-editor.ts';
 
-/** Who may call a route in one environment. */
-export function SecurityTab({ editor }: { editor: ConfigEditor }) {
+/** Who can call a route in one environment, with which methods and how often. */
+export function AccessTab({ editor }: { editor: ConfigEditor }) {
   return (
     <>
-      <SectionCard
-        title="Who may call"
-        description="Callers need a valid key of this space; a route for assigned clients can take their address instead. These rules come on top, once saved."
-      >
+      <SectionCard title="Callers" description="Callers need an API key. These rules apply in addition.">
         <div className="flex flex-col gap-6">
           <Setting
             editor={editor}
             field="requires_clients"
             label="Clients"
             group
-            hint={editor.isBase ? 'Holds in every environment of the route.' : undefined}
+            hint={editor.isBase ? 'Applies to all environments of this route.' : undefined}
           >
             {({ value, set, disabled }) => (
-              <Checkbox checked={value} onCheckedChange={set} disabled={disabled} label="Only assigned clients may call" />
+              <Checkbox checked={value} onCheckedChange={set} disabled={disabled} label="Require an assigned client" />
             )}
           </Setting>
           <Setting
             editor={editor}
             field="ip_allowlist"
-            label="Source addresses"
-            hint="One address or CIDR range a line, at most 100. Empty: any address. Others are refused with 403."
+            label="IP allowlist"
+            hint="One IP address or CIDR range per line, up to 100. Leave empty to allow any."
           >
             {({ value, set, disabled }) => (
               <Textarea
                 mono
                 rows={3}
-                placeholder={'for example\n203.0.113.0/24\n2001:db8::/32'}
+                placeholder={'203.0.113.0/24\n2001:db8::/32'}
                 defaultValue={value.join('\n')}
                 key={disabled ? value.join() : editor.env}
                 disabled={disabled}
@@ -55,11 +54,13 @@ export function SecurityTab({ editor }: { editor: ConfigEditor }) {
         </div>
       </SectionCard>
       <AssignedClients key={editor.env} editor={editor} />
+      <AllowedMethodsCard editor={editor} />
+      <RateLimitCard editor={editor} />
     </>
   );
 }
 
-/** In a card of its own, since assignments are saved at once: they belong to the client as much as to the route. */
+/** A card of its own, because assignments are saved immediately. */
 function AssignedClients({ editor }: { editor: ConfigEditor }) {
   const trpc = useTRPC();
   const client = useTRPCClient();
@@ -91,8 +92,8 @@ function AssignedClients({ editor }: { editor: ConfigEditor }) {
   const required = editor.config.requires_clients;
   return (
     <SectionCard
-      title={`Clients assigned in ${editor.env}`}
-      description="Each choice here is saved at once and holds from the next call on; it does not wait for Save."
+      title={`Assigned clients in ${editor.env}`}
+      description="Changes here are saved immediately."
       actions={
         <LinkButton size="sm" variant="ghost" href={path('/clients')}>
           Manage clients
@@ -100,16 +101,16 @@ function AssignedClients({ editor }: { editor: ConfigEditor }) {
       }
     >
       {assigned.error ? (
-        <QueryError query={assigned} what="The assigned clients" />
+        <QueryError query={assigned} what="Assigned clients" />
       ) : assigned.data ? (
         <div className="flex flex-col gap-2">
-          <Field label={`Clients assigned in ${editor.env}`} hideLabel>
+          <Field label={`Assigned clients in ${editor.env}`} hideLabel>
             <MultiCombobox
               options={[...known.values()]}
               values={ids}
               onValuesChange={(wanted) => set.mutate(wanted)}
               placeholder="Add a client…"
-              emptyText="No client of that name."
+              emptyText="No matching clients."
               disabled={editor.readOnly !== undefined}
             />
           </Field>
@@ -117,13 +118,13 @@ function AssignedClients({ editor }: { editor: ConfigEditor }) {
             {set.isPending ? 'Saving…' : set.isSuccess ? 'Saved.' : ''}
           </p>
           {!required && ids.length > 0 && (
-            <Callout tone="warn" title="Every caller with a key still gets through.">
-              Tick “Only assigned clients may call” above and save: until then assigned clients keep nobody out.
+            <Callout tone="warn" title="This route ignores its assigned clients.">
+              Any caller with a key can use it. To restrict it, turn on “Require an assigned client” and save.
             </Callout>
           )}
           {required && ids.length === 0 && (
-            <Callout tone="warn" title={`Nobody can call this route in ${editor.env}.`}>
-              Clients are required and none is assigned.
+            <Callout tone="warn" title={`No caller can use this route in ${editor.env}.`}>
+              It requires an assigned client and has none. Assign one above.
             </Callout>
           )}
           <MutationError error={set.error} />

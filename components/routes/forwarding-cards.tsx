@@ -1,0 +1,99 @@
+'use client';
+
+import { Checkbox } from '#components/ui/choices.tsx';
+import { Input } from '#components/ui/input.tsx';
+import { SectionCard } from '#components/ui/layout.tsx';
+import { Select } from '#components/ui/select.tsx';
+import { NumberInput, Setting } from './setting.tsx';
+import type { ConfigEditor } from './use-config-editor.ts';
+
+/** Where calls of one environment go, how long they may take, and how often they are retried. */
+export function UpstreamCard({ editor }: { editor: ConfigEditor }) {
+  return (
+    <SectionCard title="Upstream">
+      <div className="flex flex-col gap-5">
+        <Setting
+          editor={editor}
+          field="target_base_url"
+          label="Upstream URL"
+          hint="An https URL. The path after the slug is appended. Host and path can use {{var:key}}."
+        >
+          {({ value, set, disabled }) => <Input mono value={value} disabled={disabled} onChange={(event) => set(event.target.value)} />}
+        </Setting>
+        <div className="grid gap-5 sm:grid-cols-2">
+          <Setting
+            editor={editor}
+            field="timeout_ms"
+            label="Timeout"
+            hint="Time until the response headers arrive, from 100 to 120,000 ms."
+          >
+            {({ value, set, disabled }) => (
+              <NumberInput value={value} onChange={(ms) => set(ms ?? 30_000)} disabled={disabled} min={100} max={120_000} suffix="ms" />
+            )}
+          </Setting>
+          <Setting
+            editor={editor}
+            field="retry_attempts"
+            label="Retries"
+            hint="Retries idempotent calls after a lost connection, 502, 503 or 504."
+          >
+            {({ value, set, disabled }) => (
+              <Select
+                options={['0', '1', '2', '3'].map((n) => ({ value: n, label: n === '0' ? 'None' : n }))}
+                value={value.toString()}
+                onValueChange={(n) => set(Number(n))}
+                disabled={disabled}
+                className="max-w-56"
+              />
+            )}
+          </Setting>
+        </div>
+      </div>
+    </SectionCard>
+  );
+}
+
+/** What the upstream learns of the caller, and whether callers may use secrets in their bodies. */
+export function ForwardingCard({ editor }: { editor: ConfigEditor }) {
+  return (
+    <SectionCard title="Forwarding">
+      <div className="flex flex-col gap-5">
+        <Setting editor={editor} field="forward_client_ip" label="Caller IP address" group>
+          {({ value, set, disabled }) => (
+            <Checkbox
+              checked={value}
+              onCheckedChange={set}
+              disabled={disabled}
+              label="Send as X-Forwarded-For"
+              description="When off, the upstream sees only the gateway’s IP address."
+            />
+          )}
+        </Setting>
+        <Setting
+          editor={editor}
+          field="body_placeholders"
+          label="Placeholders in request bodies"
+          hint="Lets callers use {{secret:NAME}} in POST, PUT and PATCH bodies. Headers and URLs are never replaced."
+        >
+          {({ value, set, disabled }) => (
+            <Select
+              options={[
+                { value: 'off', label: 'Off', detail: 'Bodies are forwarded unchanged' },
+                {
+                  value: 'same_collection',
+                  label: 'Same collection',
+                  detail: 'Secrets in this route’s collection or in none',
+                },
+                { value: 'all', label: 'All', detail: 'Any secret. An upstream that echoes requests can expose them to callers.' },
+              ]}
+              value={value}
+              onValueChange={set}
+              disabled={disabled}
+              className="max-w-72"
+            />
+          )}
+        </Setting>
+      </div>
+    </SectionCard>
+  );
+}
