@@ -10,6 +10,8 @@ const config: NextConfig = {
   serverExternalPackages: ['pg', 'pino', 'ioredis', 'nodemailer', 'graphile-worker', 'maxmind'],
   // Types are the business of `npm run check`: a start on a customer's machine must not depend on test files.
   typescript: { ignoreBuildErrors: true },
+  // The Markdown twin of each page of the documentation.
+  rewrites: async () => [{ source: '/docs/:slug([a-z-]+).md', destination: '/api/docs/:slug' }],
   turbopack: { root: import.meta.dirname },
   // `npm run dev`: React would wait for what the server says of a page over a socket, found by headers (x-nextjs-*) that our front door takes off
   // every call, and a navigation would never end. Without the channel the same comes with the page.

@@ -1,0 +1,51 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { referenceOf } from './reference.ts';
+
+/** The groups of the documentation's navigation, in order. */
+export const SECTIONS = ['Get started', 'Gateway', 'Secrets', 'Observe', 'Workspace', 'Reference', 'Operate'] as const;
+
+const FrontMatter = z.strictObject({
+  title: z.string(),
+  summary: z.string(),
+  section: z.enum(SECTIONS),
+  /** Position within the section. */
+  order: z.number(),
+  /** The OpenAPI tag whose operations follow the text. */
+  tag: z.string().optional(),
+});
+
+/** One page: front matter, and its whole text as Markdown with the generated reference. `slug` is the file's name; `index` is /docs itself. */
+export type DocsPage = z.output<typeof FrontMatter> & { slug: string; markdown: string };
+
+let pages: readonly DocsPage[] | undefined;
+
+/** Every page of `docs/`, in the order of the navigation. Read once per process. */
+export function docsPages(): readonly DocsPage[] {
+  pages ??= readPages(path.join(process.cwd(), 'docs'));
+  return pages;
+}
+
+/** The page with this slug, or undefined. */
+export const docsPage = (slug: string): DocsPage | undefined => docsPages().find((page) => page.slug === slug);
+
+/** The address of a page on the dashboard's host. */
+export const docsPath = ({ slug }: { slug: string }): string => (slug === 'index' ? '/docs' : `/docs/${slug}`);
+
+function readPages(folder: string): DocsPage[] {
+  return readdirSync(folder)
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => readPage(file.slice(0, -'.md'.length), readFileSync(path.join(folder, file), 'utf8')))
+    .sort((a, b) => SECTIONS.indexOf(a.section) - SECTIONS.indexOf(b.section) || a.order - b.order);
+}
+
+/** @throws Error when the front matter is missing or has other fields than it should */
+function readPage(slug: string, source: string): DocsPage {
+  const [, head, text] = /^---\n(.*?)\n---\n(.*)$/s.exec(source) ?? [];
+  if (head === undefined || text === undefined) throw new Error(`docs/${slug}.md has no front matter.`);
+  const front = FrontMatter.parse(parse(head));
+  const markdown = [`# ${front.title}`, front.summary, text.trim(), ...(front.tag ? [referenceOf(front.tag)] : [])].join('\n\n');
+  return { ...front, slug, markdown: `${markdown}\n` };
+}

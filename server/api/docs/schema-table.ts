@@ -1,0 +1,81 @@
+import type { Json } from '../openapi/json.ts';
+
+export type Schemas = Readonly<Record<string, Json>>;
+
+/** How far objects inside objects are written out. */
+const DEPTH = 3;
+
+/** The fields of an object schema as a Markdown table; those of objects inside it as `parent.child`. */
+export function fieldTable(schema: Json, schemas: Schemas): string {
+  const rows = fields(schema, schemas, '', DEPTH);
+  return ['| Field | Type | Description |', '| --- | --- | --- |', ...rows.map((cells) => `| ${cells.join(' | ')} |`)].join('\n');
+}
+
+function fields(schema: Json, schemas: Schemas, prefix: string, depth: number): string[][] {
+  const required = new Set((schema.required ?? []) as string[]);
+  return Object.entries((schema.properties ?? {}) as Record<string, Json>).flatMap(([name, field]) => {
+    const inner = objectIn(field, schemas);
+    const here = `${prefix}${name}`;
+    const description = cell(String(field.description ?? inner?.description ?? ''));
+    return [
+      [
+        `\`${here}\``,
+        `${typeOf(field)}${required.has(name) && !('readOnly' in field) ? ' (required)' : ''}`,
+        `${description}${limitsOf(field)}`,
+      ],
+      ...(inner && depth > 1 ? fields(inner, schemas, `${here}${isList(field) ? '[]' : ''}.`, depth - 1) : []),
+    ];
+  });
+}
+
+const isList = (field: Json): boolean => options(field).some((one) => one.type === 'array');
+
+/** The object that a field or its elements hold, unless it is a named one, which has a table of its own. */
+function objectIn(field: Json, schemas: Schemas): Json | undefined {
+  for (const one of options(field)) {
+    const element = one.type === 'array' ? (one.items as Json) : one;
+    if (typeof element?.$ref === 'string') continue;
+    const found = options(element ?? {}).find((option) => option.properties);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+const options = (field: Json): Json[] => ((field.anyOf ?? field.oneOf) as Json[] | undefined) ?? [field];
+
+/** A type as people write it: "string or null", "array of Route". */
+export function typeOf(field: Json): string {
+  const names = options(field).flatMap((one) => {
+    if (typeof one.$ref === 'string') return [`[${nameOf(one.$ref)}](#${nameOf(one.$ref).toLowerCase()})`];
+    if (one.enum) return [(one.enum as unknown[]).map((value) => `\`${value}\``).join(', ')];
+    if ('const' in one) return [`\`${one.const}\``];
+    const types = [one.type ?? 'any'].flat() as string[];
+    return types.map((type) => (type === 'array' ? `array of ${typeOf((one.items ?? {}) as Json)}` : type));
+  });
+  return [...new Set(names)].join(' or ');
+}
+
+const nameOf = (ref: string): string => ref.split('/').at(-1) ?? ref;
+
+/** Bounds worth knowing before a call is refused. */
+function limitsOf(field: Json): string {
+  const [one = {}] = options(field);
+  const said = [
+    ...(one.default !== undefined ? [`Default \`${JSON.stringify(one.default)}\`.`] : []),
+    ...(typeof one.maxLength === 'number' && one.maxLength < 100_000 ? [`At most ${one.maxLength} characters.`] : []),
+    ...(typeof one.minimum === 'number' && typeof one.maximum === 'number' && one.maximum < Number.MAX_SAFE_INTEGER
+      ? [`From ${one.minimum} to ${one.maximum}.`]
+      : []),
+    ...(typeof one.maxItems === 'number' ? [`At most ${one.maxItems}.`] : []),
+  ];
+  return said.length > 0 ? ` ${said.join(' ')}` : '';
+}
+
+/** Text for a table cell: no cell or tag may begin in it, code spans stay as they are. */
+const cell = (text: string): string =>
+  text
+    .replaceAll('|', '\\|')
+    .replaceAll('\n', ' ')
+    .split('`')
+    .map((part, at) => (at % 2 === 0 ? part.replaceAll('<', '\\<') : part))
+    .join('`');
