@@ -1,6 +1,7 @@
 'use client';
 
 import { MenuIcon, Search, SquareTerminal } from 'lucide-react';
+import { usePathname } from 'next/navigation';
 import { lazy, type ReactNode, Suspense, useRef, useState } from 'react';
 import { type News, useNews } from '#components/changelog/use-news.ts';
 import { useDevPane } from '#components/dev-pane/use-dev-pane.ts';
@@ -14,7 +15,7 @@ import { useSettled } from '#components/ui/settled.ts';
 import { type Space, TestBand, TestChip } from '#components/ui/test-band.tsx';
 import { Breadcrumb, CrumbProvider } from './crumbs.tsx';
 import { useFrameKeys } from './frame-keys.ts';
-import type { Place } from './navigation.ts';
+import { activeItem, type Place } from './navigation.ts';
 import { OfflineBar } from './offline-bar.tsx';
 import { PageGate } from './page-gate.tsx';
 import { Rail } from './rail.tsx';
@@ -67,6 +68,7 @@ export function AppShell(props: AppShellProps) {
   const [shortcuts, setShortcuts] = useState(false);
   const news = useNews(props.news);
   const place: Place = { slug: current.slug, space };
+  const page = activeItem(usePathname(), place);
   const test = partitioned && space === 'test';
 
   const toggleRail = () => {
@@ -146,7 +148,7 @@ export function AppShell(props: AppShellProps) {
                   />
                   <ThemeMenu />
                   <span className="max-sm:hidden">
-                    <HelpMenu unread={news.unread} onNews={() => news.setOpen(true)} onShortcuts={() => setShortcuts(true)} />
+                    <HelpMenu page={page} unread={news.unread} onNews={() => news.setOpen(true)} onShortcuts={() => setShortcuts(true)} />
                   </span>
                   <PersonMenu user={user} onSignOut={onSignOut} />
                 </div>

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import test from 'node:test';
 import { PINNABLE_PAGES, RAIL_GROUPS } from '#server/domain/people/places.shared.ts';
 import { activeItem, hrefInSpace, hrefOf, isHidden, navigation, neededFor, personal } from './navigation.ts';
@@ -58,4 +59,13 @@ test('only a Viewer is spared a locked page, and only one that is for reading', 
   assert.equal(isHidden({ needs: 'route:create' }, 'viewer'), false);
   for (const role of ['member', 'editor']) assert.equal(isHidden({ needs: 'kms:read' }, role), false);
   assert.equal(isHidden({}, 'viewer'), false);
+});
+
+test('the documentation that an item names exists', () => {
+  const named = navigation.flatMap(({ items }) => items.flatMap(({ docs }) => docs ?? []));
+  assert.ok(named.length > 0);
+  assert.deepEqual(
+    named.filter((slug) => !existsSync(`docs/${slug}.md`)),
+    [],
+  );
 });

@@ -38,6 +38,8 @@ export type NavItem = {
   /** What one must hold to open the page; `below` for the pages under it, where that is more. */
   needs?: Capability;
   below?: Capability;
+  /** The page of the documentation about it: `/docs/{docs}`. */
+  docs?: string;
 };
 export type NavGroup = { id: string; label?: string; items: readonly NavItem[] };
 
@@ -56,6 +58,7 @@ export const navigation: readonly NavGroup[] = [
         path: '/routes',
         needs: 'route:list',
         below: 'route:read',
+        docs: 'routes',
         keys: 'g r',
         keywords: ['api', 'proxy', 'upstream'],
       },
@@ -67,6 +70,7 @@ export const navigation: readonly NavGroup[] = [
         path: '/collections',
         needs: 'collection:list',
         below: 'collection:read',
+        docs: 'collections',
         keywords: ['group'],
       },
       {
@@ -76,6 +80,7 @@ export const navigation: readonly NavGroup[] = [
         scope: 'space',
         path: '/clients',
         needs: 'client:read',
+        docs: 'clients',
         keys: 'g c',
         keywords: ['ip', 'callers', 'allow list'],
       },
@@ -87,6 +92,7 @@ export const navigation: readonly NavGroup[] = [
         path: '/environments',
         needs: 'environment:list',
         below: 'environment:read',
+        docs: 'environments',
         keywords: ['staging', 'production'],
       },
       {
@@ -105,6 +111,7 @@ export const navigation: readonly NavGroup[] = [
         scope: 'space',
         path: '/promote',
         needs: 'sandbox:promote',
+        docs: 'concepts',
         keywords: ['live', 'test', 'clone', 'release', 'go live', 'sandbox'],
       },
     ],
@@ -120,6 +127,7 @@ export const navigation: readonly NavGroup[] = [
         scope: 'space',
         path: '/secrets',
         needs: 'secret:read',
+        docs: 'secrets',
         keys: 'g s',
         keywords: ['credentials', 'tokens', 'certificates'],
       },
@@ -136,6 +144,7 @@ export const navigation: readonly NavGroup[] = [
         scope: 'space',
         path: '/logs',
         needs: 'log:list',
+        docs: 'logs',
         keys: 'g l',
         keywords: ['requests', 'calls', 'errors'],
       },
@@ -146,6 +155,7 @@ export const navigation: readonly NavGroup[] = [
         scope: 'space',
         path: '/audit',
         needs: 'audit_log:list',
+        docs: 'audit-logs',
         keys: 'g a',
         keywords: ['history', 'changes'],
       },
@@ -162,6 +172,7 @@ export const navigation: readonly NavGroup[] = [
         scope: 'space',
         path: '/api-keys',
         needs: 'api_key:list',
+        docs: 'api-keys',
         keywords: ['token', 'credential'],
       },
       {
@@ -170,6 +181,7 @@ export const navigation: readonly NavGroup[] = [
         icon: Braces,
         scope: 'space',
         path: '/explorer',
+        docs: 'openapi',
         keys: 'g x',
         keywords: ['openapi', 'try', 'request', 'management'],
       },
@@ -179,6 +191,7 @@ export const navigation: readonly NavGroup[] = [
         icon: Rocket,
         scope: 'space',
         path: '/quickstart',
+        docs: 'quickstart',
         keys: 'g q',
         keywords: ['snippets', 'code', 'sdk', 'curl', 'start'],
       },
@@ -195,6 +208,7 @@ export const navigation: readonly NavGroup[] = [
         scope: 'workspace',
         path: '/settings/workspace',
         needs: 'account:read',
+        docs: 'account',
         keywords: ['name', 'slug'],
       },
       {
@@ -203,6 +217,7 @@ export const navigation: readonly NavGroup[] = [
         icon: UserRoundKey,
         scope: 'workspace',
         path: '/settings/roles',
+        docs: 'roles',
         keywords: ['permissions', 'scopes', 'owner', 'admin', 'editor', 'viewer', 'member'],
       },
       {
@@ -212,6 +227,7 @@ export const navigation: readonly NavGroup[] = [
         scope: 'workspace',
         path: '/settings/usage',
         needs: 'account:read',
+        docs: 'account',
         keywords: ['plan', 'limits', 'billing'],
       },
       {
@@ -221,6 +237,7 @@ export const navigation: readonly NavGroup[] = [
         scope: 'workspace',
         path: '/settings/versions',
         needs: 'api_key:list',
+        docs: 'openapi',
         keywords: ['lifecycle', 'service-version', 'deprecation', 'sdk'],
       },
       {
@@ -230,6 +247,7 @@ export const navigation: readonly NavGroup[] = [
         scope: 'workspace',
         path: '/settings/keys',
         needs: 'kms:read',
+        docs: 'self-hosting',
         keywords: ['rotate', 'kms', 'encryption'],
       },
     ],

@@ -1,6 +1,6 @@
 'use client';
 
-import { FlaskConical, Megaphone } from 'lucide-react';
+import { BookOpen, FileText, FlaskConical, Megaphone } from 'lucide-react';
 import { useRouter } from 'next/navigation';
 import { useKeptAppearance, usePreferences } from '#components/theme/preferences-provider.tsx';
 import type { Space } from '#components/ui/test-band.tsx';
@@ -34,6 +34,18 @@ export function useBuiltInGroups(
   const pinned = isEmpty ? pins.flatMap((id) => pages.find((page) => page.id === `go-${id}`) ?? []) : [];
   const rest: PaletteGroup[] = [
     { heading: 'Go to', items: [...pages.filter((page) => !pinned.includes(page)), news] },
+    {
+      heading: 'Documentation',
+      after: '?',
+      items: [
+        { id: 'docs', label: 'Documentation', icon: <BookOpen />, keywords: ['docs', 'help', 'guide'], run: () => router.push('/docs') },
+        ...seen.flatMap(({ id, label, docs, keywords }) =>
+          docs
+            ? [{ id: `docs-${id}`, label: `Docs: ${label}`, icon: <FileText />, keywords, run: () => router.push(`/docs/${docs}`) }]
+            : [],
+        ),
+      ],
+    },
     {
       heading: 'Switch',
       after: '>',

@@ -1,13 +1,26 @@
 'use client';
 
-import { ChevronsUpDown, CircleHelp, Contrast, Keyboard, LogOut, Megaphone, Monitor, Moon, Plus, Sun } from 'lucide-react';
+import {
+  BookOpen,
+  ChevronsUpDown,
+  CircleHelp,
+  Contrast,
+  FileText,
+  Keyboard,
+  LogOut,
+  Megaphone,
+  Monitor,
+  Moon,
+  Plus,
+  Sun,
+} from 'lucide-react';
 import type { Theme } from '#components/theme/appearance.ts';
 import { useKeptAppearance } from '#components/theme/preferences-provider.tsx';
 import { Button, IconButton } from '#components/ui/button.tsx';
 import { Menu, type MenuEntry } from '#components/ui/dropdown-menu.tsx';
 import { Initial } from '#components/ui/initial.tsx';
 import type { Space } from '#components/ui/test-band.tsx';
-import { personal } from './navigation.ts';
+import { type NavItem, personal } from './navigation.ts';
 
 export type Workspace = {
   slug: string;
@@ -92,14 +105,16 @@ export function ThemeMenu() {
 }
 
 type HelpMenuProps = {
+  /** The page that is open. */
+  page: NavItem | undefined;
   /** Entries of the changelog that the person has not seen. */
   unread: number;
   onNews: () => void;
   onShortcuts: () => void;
 };
 
-/** What is new and the sheet of shortcuts. */
-export function HelpMenu({ unread, onNews, onShortcuts }: HelpMenuProps) {
+/** Documentation, what’s new, and the sheet of shortcuts. */
+export function HelpMenu({ page, unread, onNews, onShortcuts }: HelpMenuProps) {
   const news = unread === 0 ? undefined : `${unread} you have not seen`;
   return (
     <Menu
@@ -118,6 +133,8 @@ export function HelpMenu({ unread, onNews, onShortcuts }: HelpMenuProps) {
         />
       }
       entries={[
+        ...(page?.docs ? [{ label: `Docs: ${page.label}`, icon: <FileText />, href: `/docs/${page.docs}` }] : []),
+        { label: 'Documentation', icon: <BookOpen />, href: '/docs' },
         { label: 'What’s new', detail: news, icon: <Megaphone />, onSelect: onNews },
         { label: 'Keyboard shortcuts', icon: <Keyboard />, keys: '?', onSelect: onShortcuts },
       ]}

@@ -6,8 +6,9 @@ import { v1Operations } from '../operations.ts';
 import { exampleOf, sampleCall } from './samples.ts';
 import { fieldTable, type Schemas } from './schema-table.ts';
 
-/** The one object that needs no table. */
 const DELETED = 'Deleted';
+/** Objects explained once for all operations (docs/openapi.md), not with each family. */
+const UNLISTED: ReadonlySet<string> = new Set([DELETED, 'Meta', 'PageMeta', 'FeedMeta', 'Error']);
 
 let described: Json | undefined;
 
@@ -23,7 +24,10 @@ export function referenceOf(tag: string): string {
   const operations = v1Operations.filter((op) => tagOf(op) === tag).sort((a, b) => rankOf(a) - rankOf(b));
   if (operations.length === 0) throw new Error(`No operation has the tag ${tag}.`);
   const items = operations.map((op) => ({ op, item: itemOf(op) }));
-  const objects = [...new Set(items.flatMap(({ item }) => returned(item)?.name ?? []))].filter((name) => name !== DELETED);
+  const objects = namedIn(
+    items.map(({ item }) => [item.requestBody, successOf(item)]),
+    schemas,
+  ).filter((name) => !UNLISTED.has(name));
   return [
     '## API reference',
     ...items.map(({ op, item }) => operationText(op, item, schemas)),
@@ -55,8 +59,8 @@ function operationText(op: AnyOperation, item: Json, schemas: Schemas): string {
     `\`${method} /v1${path}\``,
     ...(typeof item.description === 'string' ? [item.description] : []),
     permissionText(item),
-    ...(parameters.length > 0 ? ['**Parameters**', fieldTable(asObject(parameters), schemas)] : []),
-    ...(body ? ['**Body**', fieldTable(body.schema as Json, schemas)] : []),
+    ...(parameters.length > 0 ? ['**Parameters**', fieldTable(asObject(parameters), true)] : []),
+    ...(body ? ['**Body**', fieldTable(body.schema as Json, true)] : []),
     ...(result
       ? [
           `Returns ${result.name === DELETED ? '`deleted: true`' : `${result.many ? 'a list of' : 'a'} [${result.name}](#${anchor(result.name)})`}.`,
@@ -75,13 +79,27 @@ function operationText(op: AnyOperation, item: Json, schemas: Schemas): string {
   ].join('\n\n');
 }
 
+/** The names of all objects that a part of the document refers to, directly or through others, in the order they are met. */
+function namedIn(part: unknown, schemas: Schemas, found = new Set<string>()): string[] {
+  if (typeof part !== 'object' || part === null) return [...found];
+  const name = nameOf((part as Json).$ref);
+  if (name && !found.has(name)) {
+    found.add(name);
+    namedIn(schemas[name], schemas, found);
+  }
+  for (const inner of Object.values(part)) namedIn(inner, schemas, found);
+  return [...found];
+}
+
+const nameOf = (ref: unknown): string | undefined => (typeof ref === 'string' ? ref.split('/').at(-1) : undefined);
+
 const permissionText = (item: Json): string => {
   const scopes = (item['x-scopes'] ?? []) as string[];
   if ((item.security as unknown[]).length === 0) return 'No credential needed.';
   return scopes.length > 0 ? `Scope: ${scopes.map((scope) => `\`${scope}\``).join(', ')}.` : 'Any valid API key.';
 };
 
-const objectText = (name: string, schemas: Schemas): string => [`### ${name}`, fieldTable(schemas[name] as Json, schemas)].join('\n\n');
+const objectText = (name: string, schemas: Schemas): string => [`### ${name}`, fieldTable(schemas[name] as Json, false)].join('\n\n');
 
 /** Parameters in the shape of an object schema, so that one table serves both. */
 const asObject = (parameters: readonly Json[]): Json => ({
@@ -105,7 +123,7 @@ const successOf = (item: Json): Json | undefined => {
 function returned(item: Json): { name: string; many: boolean } | undefined {
   const data = ((successOf(item)?.schema as Json | undefined)?.properties as Json | undefined)?.data as Json | undefined;
   const one = (data?.items ?? data) as Json | undefined;
-  const name = typeof one?.$ref === 'string' ? one.$ref.split('/').at(-1) : undefined;
+  const name = nameOf(one?.$ref);
   return name ? { name, many: data?.items !== undefined } : undefined;
 }
 

@@ -5,25 +5,24 @@ export type Schemas = Readonly<Record<string, Json>>;
 /** How far objects inside objects are written out. */
 const DEPTH = 3;
 
-/** The fields of an object schema as a Markdown table; those of objects inside it as `parent.child`. */
-export function fieldTable(schema: Json, schemas: Schemas): string {
-  const rows = fields(schema, schemas, '', DEPTH);
+/**
+ * The fields of an object schema as a Markdown table; those of objects inside it as `parent.child`. Only what callers send says what is required: what
+ * they get always has every field.
+ */
+export function fieldTable(schema: Json, sent: boolean): string {
+  const rows = fields(schema, sent, '', DEPTH);
   return ['| Field | Type | Description |', '| --- | --- | --- |', ...rows.map((cells) => `| ${cells.join(' | ')} |`)].join('\n');
 }
 
-function fields(schema: Json, schemas: Schemas, prefix: string, depth: number): string[][] {
-  const required = new Set((schema.required ?? []) as string[]);
+function fields(schema: Json, sent: boolean, prefix: string, depth: number): string[][] {
+  const required = new Set(sent ? ((schema.required ?? []) as string[]) : []);
   return Object.entries((schema.properties ?? {}) as Record<string, Json>).flatMap(([name, field]) => {
-    const inner = objectIn(field, schemas);
+    const inner = objectIn(field);
     const here = `${prefix}${name}`;
     const description = cell(String(field.description ?? inner?.description ?? ''));
     return [
-      [
-        `\`${here}\``,
-        `${typeOf(field)}${required.has(name) && !('readOnly' in field) ? ' (required)' : ''}`,
-        `${description}${limitsOf(field)}`,
-      ],
-      ...(inner && depth > 1 ? fields(inner, schemas, `${here}${isList(field) ? '[]' : ''}.`, depth - 1) : []),
+      [`\`${here}\``, `${typeOf(field)}${required.has(name) ? ' (required)' : ''}`, `${description}${limitsOf(field)}`],
+      ...(inner && depth > 1 ? fields(inner, sent, `${here}${isList(field) ? '[]' : ''}.`, depth - 1) : []),
     ];
   });
 }
@@ -31,7 +30,7 @@ function fields(schema: Json, schemas: Schemas, prefix: string, depth: number): 
 const isList = (field: Json): boolean => options(field).some((one) => one.type === 'array');
 
 /** The object that a field or its elements hold, unless it is a named one, which has a table of its own. */
-function objectIn(field: Json, schemas: Schemas): Json | undefined {
+function objectIn(field: Json): Json | undefined {
   for (const one of options(field)) {
     const element = one.type === 'array' ? (one.items as Json) : one;
     if (typeof element?.$ref === 'string') continue;
