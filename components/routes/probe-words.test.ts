@@ -11,7 +11,7 @@ test('an upstream that answers is told with its status, its time and the end of 
     tone: 'good',
     text: 'api.example.com responded with 404 in 120 ms. Certificate from Example Trust valid until 2027-03-01.',
   });
-  assert.equal(said({ status: 200, latency_ms: 3 }).text, 'api.example.com answers: 200 in 3 ms.');
+  assert.equal(said({ status: 200, latency_ms: 3 }).text, 'api.example.com responded with 200 in 3 ms.');
 });
 
 test('everything else is told as what it is, and only variables are no warning', () => {
