@@ -93,7 +93,7 @@ test('a call is tried again with its method, path and query; no credential, noth
   const { trial, leftOut, blank, masked, hadBody } = replayOf(
     call({
       trace: trace({
-        request_headers: ['Host', 'Content-Type', 'Authorization', 'X-Api-Key', 'Cookie', 'X-Token', 'X-Tenant', 'Content-Length'],
+        request_headers: ['Host', 'Content-Type', 'Authorization', 'X-Api-Key', 'Cookie', 'X-Token', 'X-Tenant', 'Content-Length', 'Range'],
       }),
     }),
   );

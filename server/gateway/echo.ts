@@ -10,8 +10,9 @@ const MAX_BODY = 256 * 1024;
 const MASKED = /^(?:authorization|proxy-authorization|cookie|x-api-key|.*-(?:key|token|secret|auth|signature))$/i;
 
 /**
- * The upstream of the demonstration route: answers what it was sent, so that a newcomer sees the injected header arrive. Credentials show
- * their last four characters only. It listens on an ephemeral loopback port and is reachable through the gateway alone.
+ * The upstream of the demonstration route: answers what it was sent, so that a newcomer sees the injected header arrive. In place of a stored value it is
+ * sent the name of its secret (templates/resolve.ts); other credentials are masked. It listens on an ephemeral loopback port and is reachable through
+ * the gateway alone.
  */
 export async function startEcho(): Promise<Echo> {
   // The gateway hangs up when its caller does.
@@ -77,13 +78,12 @@ function headersOf(raw: readonly string[]): Record<string, string> {
   return headers;
 }
 
-/** `Bearer ****1234`: the scheme stays, short values show nothing. */
+/** `Bearer [redacted]`: the scheme stays, and so do the names of secrets. */
 function masked(value: string): string {
-  const space = value.indexOf(' ');
-  const scheme = space > 0 ? value.slice(0, space + 1) : '';
-  const secret = value.slice(scheme.length);
-  return `${scheme}****${secret.length > 8 ? secret.slice(-4) : ''}`;
+  const [scheme = ''] = /^[A-Za-z]{1,16} /.exec(value) ?? [];
+  return MARKS.test(value.slice(scheme.length)) ? value : `${scheme}[redacted]`;
 }
+const MARKS = /^(?:\[redacted:secret:[\w.-]{1,128}\])+$/;
 
 /** Longer and deeper bodies are shown as the text they are: laid out, every level would be indented once more in every line. */
 const LONGEST_JSON = 64 * 1024;

@@ -95,7 +95,7 @@ test('a key that may only call routes cannot have the echo upstream show it a se
   }
 });
 
-test('the echo upstream shows four characters of what a route injects, wherever it is put', async () => {
+test('the echo upstream shows the name of a secret that a route injects, wherever it is put, and nothing of the value', async () => {
   const w = await workspace();
   await makeSecret(w, 'HIDDEN', { production: 'value-nobody-may-read' });
   const template = 'x {{secret:HIDDEN}}';
@@ -113,10 +113,10 @@ test('the echo upstream shows four characters of what a route injects, wherever 
     headers: { 'content-type': 'application/json' },
   });
   assert.equal(answer.status, 200, answer.body);
-  assert.doesNotMatch(answer.body, /value|nobody|may/);
+  assert.doesNotMatch(answer.body, /value|nobody|may|read|\*/);
   const { headers, query, body } = JSON.parse(answer.body);
-  assert.equal(headers.authorization, 'Bearer ****read');
-  for (const text of [headers['x-custom'], query.q, body.b]) assert.match(text, /^x \*{17}read$/);
+  assert.equal(headers.authorization, 'Bearer [redacted:secret:HIDDEN]');
+  for (const text of [headers['x-custom'], query.q, body.b]) assert.equal(text, 'x [redacted:secret:HIDDEN]');
 });
 
 test('no caller can keep the request logs of everybody from being written', async () => {

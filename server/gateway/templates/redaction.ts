@@ -1,89 +1,173 @@
-import { base64Reading, placeIn, type Reading, readingsOf } from './readings.ts';
+import { randomBuffer } from '#server/crypto/random.ts';
+import { decoded, legible, type Reading, squeezed, unescaped, verbatim } from './readings.ts';
+
+/** The names of secrets and their values. */
+export type Secrets = ReadonlyMap<string, string>;
+/** Replaces what it knows in bytes; answers the same object when there is nothing to replace. */
+export type Redact = (bytes: Buffer) => Buffer;
+
+/** This many characters of a value in a row are masked, also without the rest of it. */
+export const FRAGMENT = 16;
+/** JSON in JSON in a URL, base64 of a text with escapes: so often in each other are spellings looked through. */
+const DEPTH = 3;
+/** Of longer values not every fragment is remembered, but so many that the whole value is covered by them. */
+const ALL_FRAGMENTS = 4_096;
 
 /**
- * Replaces every value, in each form an upstream may echo it in, by the name of its secret (interface rule 30 §7.4). For everything that is
- * stored or shown of a call. Values shorter than `shortest` characters would take half the text with them and are left out. A form is looked for as its
- * bytes, so that it is found in text, in a file, and in text of any encoding that keeps ASCII.
+ * Replaces every value by the name of its secret (interface rule 30 §7.4), however it is written: the text is decoded in every way that writers encode
+ * (readings.ts), and each reading is searched for the value, and for long fragments of it, in one pass whose length does not depend on how many
+ * secrets there are. Values shorter than `shortest` characters would take half the text with them and are left out.
  */
-export function redactBytes(bytes: Buffer, secrets: ReadonlyMap<string, string>, shortest = 6): Buffer {
-  if (secrets.size === 0 || bytes.length === 0) return bytes;
-  const text = bytes.toString('latin1');
-  const wanted = longestFirst(secrets).map(([name, value]) => ({ name, forms: formsOf(value, shortest) }));
-  const plain = readingsOf(
-    text,
-    wanted.some(({ forms }) => forms.some((form) => form.includes(' '))),
-  );
-  const base64 = [...new Set(plain.slice(0, 2).map(base64Reading))];
-  const hex = { text: text.toLowerCase(), at: null };
-  const places: Place[] = [];
-  for (const { name, forms } of wanted) {
-    const look = (reading: Reading, needle: string, before = 0, after = 0) => {
-      for (let at = reading.text.indexOf(needle); at !== -1; at = reading.text.indexOf(needle, at + needle.length))
-        places.push([...placeIn(reading, Math.max(0, at - before), Math.min(reading.text.length, at + needle.length + after)), name]);
+export function redactor(secrets: Secrets, shortest = 6): Redact {
+  const fragments = fragmentsOf(secrets, shortest);
+  if (fragments.length === 0) return (bytes) => bytes;
+  const least = Math.min(...fragments.map(({ length }) => length));
+  return (bytes) => {
+    const places: Place[] = [];
+    const search = (reading: Reading, depth: number) => {
+      const plain = squeezed(reading);
+      for (const known of fragments) find(plain, known, places);
+      if (depth === 0) return;
+      const text = legible(reading);
+      for (const child of decoded(text, text === reading ? plain : squeezed(text), least)) search(child, depth - 1);
     };
-    for (const form of forms) {
-      // What a writer left alone reads as an escape all the same: then the value was read so too.
-      for (const needle of new Set(readingsOf(form, false).map((read) => read.text)))
-        if (needle.length >= Math.min(shortest, form.length)) for (const reading of plain) look(reading, needle);
-      for (const reading of base64) for (const { core, before, after } of encodingsOf(form)) look(reading, core, before, after);
-      look(hex, Buffer.from(form, 'latin1').toString('hex'));
-    }
-  }
-  return Buffer.from(without(text, places), 'latin1');
+    if (bytes.length >= least) search(verbatim(bytes), DEPTH);
+    return places.length === 0 ? bytes : without(bytes, places);
+  };
 }
 
-export const redactText = (text: string, secrets: ReadonlyMap<string, string>, shortest = 6): string =>
-  redactBytes(Buffer.from(text), secrets, shortest).toString();
-
-type Place = [from: number, to: number, name: string];
+/** The same for text. */
+export const textRedactor = (secrets: Secrets, shortest = 6): ((text: string) => string) => {
+  const redact = redactor(secrets, shortest);
+  return (text) => redact(Buffer.from(text)).toString();
+};
 
 /** What stands in a value's place. */
 export const redactedMark = (secret: string): string => `[redacted:secret:${secret}]`;
 
-const latin = (text: string): string => Buffer.from(text).toString('latin1');
+/** Fragments of one length, by a hash of their characters; `maybe` says of most stretches at once that they are none. */
+type Fragments = { length: number; names: Map<number, string>; maybe: Uint8Array };
+type Place = [from: number, to: number, name: string];
 
-/** Of two values that overlap the longer one gives the name. */
-const longestFirst = (secrets: ReadonlyMap<string, string>) => [...secrets].sort(([, a], [, b]) => b.length - a.length);
-
-/** The bytes of a value, also without the blanks around it, which no header keeps, in Latin-1, as which a header carries it, and with plain line ends. */
-function formsOf(value: string, shortest: number): string[] {
-  const texts = [value, value.trim(), value.replaceAll('\r\n', '\n')].filter((text) => text.length >= shortest);
-  return [...new Set(texts.flatMap((text) => [latin(text), ...(/^[\0-\xff]*$/.test(text) ? [text] : [])]))];
+function fragmentsOf(secrets: Secrets, shortest: number): Fragments[] {
+  const byLength = new Map<number, Fragments>();
+  // A fragment that two values share has the name of the longer one.
+  for (const [name, value] of [...secrets].sort(([, a], [, b]) => b.length - a.length))
+    for (const form of formsOf(value, shortest)) {
+      const length = Math.min(form.length, FRAGMENT);
+      const { names, maybe } = byLength.get(length) ?? { names: new Map<number, string>(), maybe: new Uint8Array(0x1_0000) };
+      byLength.set(length, { length, names, maybe });
+      const step = form.length > ALL_FRAGMENTS ? FRAGMENT : 1;
+      rolling(form, length, undefined, (one, two, end) => {
+        if ((end - length) % step !== 0 && end !== form.length) return;
+        const hash = hashOf(one, two);
+        names.set(hash, names.get(hash) ?? name);
+        maybe[one & 0xffff] = 1;
+      });
+    }
+  return [...byLength.values()];
 }
 
-/**
- * Base64 of a text that holds the bytes behind 0, 1 or 2 others (modulo 3), as in `user:password`: the characters that they alone decide. One on each side
- * may be shared with the neighbours. So little is left of very short values that it would be found everywhere: they are looked for as encoded alone.
- */
-function encodingsOf(form: string): { core: string; before: number; after: number }[] {
-  return [0, 1, 2].flatMap((offset) => {
-    const text = Buffer.from('\0'.repeat(offset) + form, 'latin1')
-      .toString('base64')
-      .replace(/=+$/, '');
-    const core = text.slice(offset === 0 ? 0 : offset + 1, Math.floor(((offset + form.length) * 4) / 3));
-    if (core.length < 6) return offset === 0 ? [{ core: text, before: 0, after: 0 }] : [];
-    return [{ core, before: offset === 0 ? 0 : 1, after: (offset + form.length) % 3 === 0 ? 0 : 1 }];
+/** The bytes of a value as they are looked for: in UTF-8, in Latin-1, as which a header carries it, in UTF-16, and of credentials for Basic what they encode. */
+function formsOf(value: string, shortest: number): Uint8Array[] {
+  const texts = [value, ...basicParts(value)].filter((text) => text.trim().length >= shortest);
+  const encoded = texts.flatMap((text) => {
+    const wide = Buffer.from(text, 'utf16le');
+    return [
+      Buffer.from(text),
+      ...(isAscii(text) ? [] : [wide, Buffer.from(wide).swap16()]),
+      ...(isLatin1(text) ? [Buffer.from(text, 'latin1')] : []),
+    ];
+  });
+  const forms = encoded.flatMap((bytes) => {
+    // What a writer left alone reads as an escape all the same: then the value was read so too.
+    const once = readAsEscapes(bytes);
+    return [bytes, once, readAsEscapes(once)].map((form) => squeezed(verbatim(form)).bytes);
+  });
+  const different = new Map(forms.map((form) => [Buffer.from(form).toString('latin1'), form]));
+  return [...different.values()].filter((form) => form.length > 0);
+}
+
+const isAscii = (text: string) => /^[\0-\x7f]*$/.test(text);
+const isLatin1 = (text: string) => !isAscii(text) && /^[\0-\xff]*$/.test(text);
+
+/** A value that is base64 of `user:password` is answered as those by upstreams that read it. */
+function basicParts(value: string): string[] {
+  if (!/^[A-Za-z0-9+/_-]{8,1024}={0,2}$/.test(value)) return [];
+  const text = Buffer.from(value, 'base64').toString();
+  const colon = text.indexOf(':');
+  return colon > 0 && /^[\x20-\x7e]+$/.test(text) ? [text, text.slice(colon + 1)] : [];
+}
+
+const readAsEscapes = (bytes: Uint8Array): Uint8Array => unescaped(verbatim(bytes)).bytes;
+
+/** Marks every stretch of a reading that is one of the fragments. */
+function find({ bytes, start, end }: Reading, { length, names, maybe }: Fragments, places: Place[]): void {
+  let last: Place | undefined;
+  rolling(bytes, length, maybe, (one, two, to) => {
+    const name = names.get(hashOf(one, two));
+    if (name === undefined) return;
+    const from = start[to - length] as number;
+    // The next fragment of the same value touches this one.
+    if (last && last[2] === name && from <= last[1]) last[1] = end[to - 1] as number;
+    else {
+      last = [from, end[to - 1] as number, name];
+      places.push(last);
+    }
   });
 }
 
-/** The text with a mark in place of every stretch; stretches that touch the same characters become one. */
-function without(text: string, places: Place[]): string {
-  let clean = '';
-  let at = 0;
-  for (const [from, to, name] of merged(places)) {
-    clean += text.slice(at, from) + latin(redactedMark(name));
-    at = to;
+// Drawn anew by each process: nobody can prepare texts that have the hash of another.
+const SEED = randomBuffer(8);
+const [ONE, TWO] = [SEED.readUInt32LE(0) | 1, SEED.readUInt32LE(4) | 1];
+/** Letters count alike in either case: some writers change it, and a key in capitals is nearly the key. */
+const FOLDED = Uint16Array.from({ length: 256 }, (_, byte) => (byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte) + 1);
+
+type Told = (one: number, two: number, end: number) => void;
+/** Tells two hashes of every stretch of `length` bytes, and where it ends; with `maybe` only of those that it does not rule out. */
+function rolling(bytes: Uint8Array, length: number, maybe: Uint8Array | undefined, each: Told): void {
+  const [outOne, outTwo] = [power(ONE, length), power(TWO, length)];
+  let one = 0;
+  let two = 0;
+  for (let i = 0; i < bytes.length; i++) {
+    const next = FOLDED[bytes[i] as number] as number;
+    const gone = i < length ? 0 : (FOLDED[bytes[i - length] as number] as number);
+    one = (Math.imul(one, ONE) + next - Math.imul(gone, outOne)) | 0;
+    two = (Math.imul(two, TWO) + next - Math.imul(gone, outTwo)) | 0;
+    if (i >= length - 1 && (maybe === undefined || maybe[one & 0xffff] === 1)) each(one, two, i + 1);
   }
-  return clean + text.slice(at);
 }
 
-function merged(places: readonly Place[]): Place[] {
-  const out: Place[] = [];
-  // The sort is stable: of those that begin together the longest value's stays first.
+/** 53 bits of both, which a number carries exactly. */
+const hashOf = (one: number, two: number) => (one >>> 0) * 0x20_0000 + (two >>> 11);
+
+function power(base: number, exponent: number): number {
+  let out = 1;
+  for (let i = 0; i < exponent; i++) out = Math.imul(out, base);
+  return out;
+}
+
+/** The bytes with a mark in place of every stretch; stretches that overlap become one, named by the longest. */
+function without(bytes: Buffer, places: Place[]): Buffer {
+  const parts: Buffer[] = [];
+  let at = 0;
+  for (const { from, to, name } of merged(places)) {
+    parts.push(bytes.subarray(at, from), Buffer.from(redactedMark(name)));
+    at = to;
+  }
+  return Buffer.concat([...parts, bytes.subarray(at)]);
+}
+
+function merged(places: readonly Place[]) {
+  const out: { from: number; to: number; name: string; longest: number }[] = [];
   for (const [from, to, name] of places.toSorted((a, b) => a[0] - b[0])) {
     const last = out.at(-1);
-    if (last && from < last[1]) last[1] = Math.max(last[1], to);
-    else out.push([from, to, name]);
+    if (!last || from >= last.to) {
+      out.push({ from, to, name, longest: to - from });
+      continue;
+    }
+    last.to = Math.max(last.to, to);
+    if (to - from > last.longest) [last.name, last.longest] = [name, to - from];
   }
   return out;
 }

@@ -61,7 +61,7 @@ export function resolve(
 
 function keep(call: Call, reference: Reference, value: string, author: Author, into: Resolution): void {
   into[author].set(reference, value);
-  into.shown?.[author].set(reference, call.echo ? value : (markOf(call, reference) ?? value));
+  into.shown?.[author].set(reference, markOf(call, reference) ?? value);
 }
 
 /** What stands for the value of a secret, or undefined when the reference is to something else. */
@@ -130,7 +130,8 @@ function secretValue(
   const took = (bytes: Buffer): string => {
     const text = bytes.toString('utf8');
     into.secrets.set(secret.name, text);
-    return call.echo ? shown(text, author) : text;
+    // Our own echo upstream answers what it was sent: with it, a credential that may only call routes, or write them, would read secrets back.
+    return call.echo ? redactedMark(secret.name) : text;
   };
   try {
     const bytes = plane.secrets.open(call.snapshot.tenant.id, call.snapshot.space, value);
@@ -139,15 +140,6 @@ function secretValue(
     return notOpened(call, secret, error);
   }
 }
-
-/**
- * Our own echo upstream answers what it was sent, so it is never sent a value: with it, a credential that may only call routes, or write them, would
- * read secrets back. What the configuration injects shows its last four characters.
- */
-const shown = (value: string, author: Author): string => {
-  const visible = author === 'configuration' && value.length > 8 ? value.slice(-4) : '';
-  return `${'*'.repeat(Math.min(value.length, 64) - visible.length)}${visible}`;
-};
 
 function notOpened(call: Call, secret: Secret, error: unknown): Refused {
   if (error instanceof TenantKeyUnavailable)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { request } from 'node:http';
+import { type IncomingMessage, request, type ServerResponse } from 'node:http';
 import test from 'node:test';
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { execute, perform } from '#server/api/perform.ts';
 import * as ops from '#server/domain/routes/operations.ts';
 import type { Ctx } from '#server/kernel/context.ts';
@@ -11,6 +11,7 @@ import { deskSocket } from '#server/platform/gateway-desk.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { ask, makeRoute, makeSecret, startGateway, startUpstream, until } from '../gateway.fixture.ts';
+import { SPELLINGS } from '../templates/spellings.fixture.ts';
 
 await testDatabase();
 const running = await startGateway();
@@ -106,28 +107,137 @@ test('a trial goes to the upstream as a call does, and the person sees every sec
   );
 });
 
-test('values beyond ASCII, compressed and binary answers are masked, and what cannot be opened is withheld', async () => {
+/** A route whose upstream answers what the path names with the value that was injected in its query. */
+async function reflecting(answers: Record<string, (res: ServerResponse, value: string, req: IncomingMessage) => void>) {
   const w = await workspace();
   const upstream = await startUpstream((req, res) => {
-    if (req.url === '/gzip') return void res.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(`it is ${VALUE}!`));
-    if (req.url === '/odd') return void res.writeHead(200, { 'content-encoding': 'rot13' }).end(VALUE);
-    res.writeHead(200).end(Buffer.concat([Buffer.from([0, 1, 255]), Buffer.from(VALUE), Buffer.from([0])]));
+    const url = new URL(req.url ?? '', 'http://upstream');
+    answers[decodeURIComponent(url.pathname.slice(1))]?.(res, url.searchParams.get('k') ?? '', req);
   });
   await makeSecret(w, 'WIDE', { production: VALUE });
-  const route = await makeRoute(w, 'bytes', upstream.url, { inject_query_json: { k: '{{secret:WIDE}}' } });
-  const of = async (path: string) => (await tried(w.live, { id: route.id, path })).response;
-  // The injected query makes every path differ: the upstream looks at the front of it only.
-  upstream.server.prependListener('request', (req) => {
-    req.url = req.url?.split('?')[0] ?? '';
+  const route = await makeRoute(w, 'reflecting', upstream.url, { inject_query_json: { k: '{{secret:WIDE}}' } });
+  const of = (name: string, more: object = {}) => tried(w.live, { id: route.id, path: `/${encodeURIComponent(name)}`, ...more });
+  return { w, upstream, route, of };
+}
+
+test('an upstream that reflects the secret in any spelling of a writer, in a header or in the body, shows nothing of it', async () => {
+  const minute = { now: Date.now() };
+  const { w, route } = await reflecting(
+    Object.fromEntries(
+      Object.entries(SPELLINGS).map(([name, spell]) => [
+        name,
+        (res: ServerResponse, value: string) => {
+          const written = Buffer.from(spell(value, Buffer.from(value)), name === 'UTF-16' ? 'latin1' : 'utf8');
+          const line = written.toString('latin1').replace(/[\r\n\0]+/g, ' ');
+          res
+            .writeHead(200, { 'content-type': 'application/octet-stream', 'x-reflected': line })
+            .end(Buffer.concat([Buffer.from('seen:'), written]));
+        },
+      ]),
+    ),
+  );
+  for (const name of Object.keys(SPELLINGS)) {
+    minute.now += 60_000; // tests are limited to 60 a minute
+    const { output } = await execute(
+      ops.test,
+      { ...w.live, now: new Date(minute.now) },
+      { id: route.id, method: 'GET', path: `/${encodeURIComponent(name)}` },
+    );
+    const { response } = output as { response: { body: string; body_encoding: string; headers: { name: string; value: string }[] } };
+    const reflected = response.headers.find((header) => header.name === 'x-reflected')?.value ?? '';
+    if (name === 'UTF-16') assert.equal(response.body_encoding, 'withheld');
+    else assert.ok(response.body.includes('[redacted:secret:WIDE]'), `${name}: ${response.body}`);
+    assert.ok(!/3f9a|\+secret/i.test(`${response.body}${reflected}`), `${name}: ${response.body} ${reflected}`);
+  }
+});
+
+test('a compressed answer is opened, whether it says so or not, and what cannot be opened or is no text is withheld', async () => {
+  const text = (value: string) => `it is ${value}!`;
+  const answers: Record<string, [type: string, encoding: string, (value: string) => Buffer]> = {
+    gzip: ['text/plain', 'gzip', (value) => gzipSync(text(value))],
+    'gzip, twice': ['text/plain', 'gzip, br', (value) => brotliCompressSync(gzipSync(text(value)))],
+    'raw deflate': ['text/plain', 'deflate', (value) => deflateRawSync(text(value))],
+    'undeclared gzip': ['application/json', '', (value) => gzipSync(text(value))],
+    'undeclared zlib in gzip': ['text/plain', '', (value) => gzipSync(deflateSync(text(value)))],
+    'undeclared zstd': ['text/plain', 'identity', (value) => zstdCompressSync(text(value))],
+    'UTF-16': ['text/plain; charset=utf-16', '', (value) => Buffer.from(text(value), 'utf16le')],
+    'UTF-16 with its mark': ['text/plain', '', (value) => Buffer.from(`\ufeff${text(value)}`, 'utf16le').swap16()],
+    'Latin-1': ['text/plain; charset=iso-8859-1', '', (value) => Buffer.from(text(value), 'latin1')],
+  };
+  const hidden: typeof answers = {
+    rot13: ['text/plain', 'rot13', (value) => Buffer.from(value)],
+    'broken gzip': ['text/plain', '', (value) => gzipSync(text(value)).subarray(0, -9)],
+    'gzip of too much': ['text/plain', 'gzip', () => gzipSync('x'.repeat(2 ** 21))],
+    'undeclared brotli': ['text/plain', '', (value) => brotliCompressSync(text(value).repeat(3))],
+    'undeclared raw deflate': ['text/plain; charset=iso-8859-1', '', (value) => deflateRawSync(text(value).repeat(3))],
+    'a file': ['image/png', '', (value) => Buffer.concat([Buffer.from([0x89, 0, 1, 255]), Buffer.from(value)])],
+    'a charset that is not its own': [
+      'text/plain; charset=utf-16le',
+      '',
+      (value) => Buffer.concat([Buffer.from([0xff]), Buffer.from(`${value}${value} `)]),
+    ],
+  };
+  const reply =
+    ([type, encoding, bytes]: (typeof answers)[string]) =>
+    (res: ServerResponse, value: string) =>
+      res.writeHead(200, { 'content-type': type, ...(encoding && { 'content-encoding': encoding }) }).end(bytes(value));
+  const { of } = await reflecting(Object.fromEntries(Object.entries({ ...answers, ...hidden }).map(([name, one]) => [name, reply(one)])));
+  for (const name of Object.keys(answers)) {
+    const { response } = await of(name);
+    assert.deepEqual([response.body_encoding, response.body], ['text', 'it is [redacted:secret:WIDE]!'], name);
+  }
+  for (const name of Object.keys(hidden)) {
+    const { response } = await of(name);
+    const reason = /rot13|gzip/.test(name) ? 'compressed' : 'binary';
+    assert.deepEqual([response.body, response.body_encoding, response.withheld_reason], ['', 'withheld', reason], name);
+  }
+});
+
+test('a route that injects no secret shows any answer, binary ones as base64', async () => {
+  const w = await workspace();
+  const bytes = Buffer.from([0, 1, 255, 137, 80]);
+  const upstream = await startUpstream((_, res) => void res.writeHead(200).end(bytes));
+  const route = await makeRoute(w, 'plain', upstream.url);
+  const { response } = await tried(w.live, { id: route.id });
+  assert.deepEqual([response.body, response.body_encoding, response.withheld_reason], [bytes.toString('base64'), 'base64', null]);
+});
+
+test('no test asks for a slice of an answer, neither its own nor that of the route, and slices that come all the same are withheld', async () => {
+  const seen: unknown[] = [];
+  const part = (type: string, range: string | undefined, status: number) => (res: ServerResponse, value: string, req: IncomingMessage) => {
+    seen.push(req.headers.range, req.headers['if-range']);
+    res.writeHead(status, { 'content-type': type, ...(range && { 'content-range': range }) }).end(value.slice(0, 9));
+  };
+  const { w, upstream, of } = await reflecting({
+    slice: part('text/plain', 'bytes 0-8/21', 206),
+    'a range': part('text/plain', 'bytes 0-8/21', 200),
+    ranges: part('multipart/byteranges; boundary=b', undefined, 200),
   });
-  const gzip = await of('/gzip');
-  assert.deepEqual([gzip.body, gzip.body_encoding], ['it is [redacted:secret:WIDE]!', 'text']);
-  const odd = await of('/odd');
-  assert.deepEqual([odd.body, odd.body_encoding], ['', 'withheld']);
-  const binary = await of('/binary');
-  assert.equal(binary.body_encoding, 'base64');
-  const bytes = Buffer.from(binary.body, 'base64');
-  assert.ok(!bytes.includes(Buffer.from(VALUE)) && bytes.includes('[redacted:secret:WIDE]'));
+  const headers = ['Range', 'rAnGe', 'If-Range'].map((name) => ({ name, value: 'bytes=0-8' }));
+  for (const name of ['slice', 'a range', 'ranges']) {
+    const report = await of(name, { headers });
+    assert.deepEqual([report.response.body, report.response.withheld_reason], ['', 'partial'], name);
+    assert.match(report.warnings.join(), /Range/);
+    assert.ok(!report.request.headers.some((h: { name: string }) => /range/i.test(h.name)), 'it is not shown as sent either');
+  }
+  const injecting = await makeRoute(w, 'slicing', upstream.url, {
+    inject_query_json: { k: '{{secret:WIDE}}' },
+    inject_headers_json: { RANGE: 'bytes=0-8' },
+  });
+  const report = await tried(w.live, { id: injecting.id, path: '/slice' });
+  assert.match(report.warnings.join(), /Range/);
+  assert.deepEqual(new Set(seen), new Set([undefined]));
+});
+
+test('an answer that breaks off in the middle of the secret does not end with its beginning', async () => {
+  const { of } = await reflecting({
+    half: (res, value) => {
+      res.writeHead(200, { 'content-type': 'text/event-stream' }).write(`${'x'.repeat(400)}${value.slice(0, 14)}`);
+      setTimeout(() => res.destroy(), 50);
+    },
+  });
+  const { response } = await of('half');
+  assert.ok(response.truncated && response.body.startsWith('xxx') && !response.body.includes('sk-'), response.body);
 });
 
 test('a list of guesses comes back as it was written: what is masked tells nothing of a secret that may not be read', async () => {

@@ -3,6 +3,8 @@ import type { TrialOrder } from '#server/domain/routes/trial/schema.ts';
 
 /** What is shown of a body; more is read so that the log tells the upstream's answer and not that we hung up. */
 export const SHOWN = 256 * 1024;
+/** So much is looked at: a value that begins within what is shown is masked although it ends behind it. */
+const SEARCHED = SHOWN + 8 * 1024;
 const READ = 8 * 1024 * 1024;
 /** An event stream may never end: what came until then is the answer. */
 const LONGEST_BODY_MS = 15_000;
@@ -30,7 +32,7 @@ export function send(socketPath: string, order: TrialOrder, own: readonly string
       const done = (cut: boolean) => {
         clearTimeout(late);
         const { statusCode = 0, rawHeaders } = res;
-        resolve({ status: statusCode, rawHeaders, body: Buffer.concat(chunks), bytes, cut: cut || bytes > SHOWN });
+        resolve({ status: statusCode, rawHeaders, body: Buffer.concat(chunks), bytes, cut: cut || bytes > SEARCHED });
       };
       const stop = () => {
         done(true);
@@ -38,8 +40,7 @@ export function send(socketPath: string, order: TrialOrder, own: readonly string
       };
       const late = setTimeout(stop, LONGEST_BODY_MS);
       res.on('data', (chunk: Buffer) => {
-        // A little more than is shown, so that a secret across the edge is seen whole and masked.
-        if (bytes < SHOWN * 2) chunks.push(chunk);
+        if (bytes < SEARCHED) chunks.push(chunk.subarray(0, SEARCHED - bytes));
         bytes += chunk.length;
         if (bytes > READ) stop();
       });

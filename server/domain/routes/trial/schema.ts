@@ -21,8 +21,16 @@ export const TrialOrder = z.object({
 export type TrialOrder = z.output<typeof TrialOrder>;
 
 const pairs = z.array(z.object({ name: z.string(), value: z.string() }));
-/** `withheld`: it came compressed in a way that could not be searched for secrets. */
-const body = { body: z.string(), body_encoding: z.enum(['text', 'base64', 'withheld']), truncated: z.boolean() };
+/** A body that cannot be searched for the values of secrets is withheld: a part of one, an encoding that cannot be opened, or bytes that are no text. */
+export const WITHHELD = ['partial', 'compressed', 'binary'] as const;
+export type Withheld = (typeof WITHHELD)[number];
+const body = {
+  body: z.string(),
+  body_encoding: z.enum(['text', 'base64', 'withheld']),
+  /** Why `body_encoding` is `withheld`; else null. */
+  withheld_reason: z.enum(WITHHELD).nullable(),
+  truncated: z.boolean(),
+};
 const milliseconds = z.number();
 
 /** What a trial led to; every value of a secret in it is masked as `[redacted:secret:NAME]`. */
