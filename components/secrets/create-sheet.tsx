@@ -41,7 +41,7 @@ export function CreateSecretSheet({ open, onClose }: { open: boolean; onClose: (
       onOpenChange={(next) => next || onClose()}
       dismissible={false}
       title="New secret"
-      description="Store a credential once; routes name it and callers never see it."
+      description="Routes inject it into calls. Callers never see it."
     >
       {open && <CreateForm onDone={onClose} />}
     </Sheet>
@@ -107,18 +107,13 @@ function CreateForm({ onDone }: { onDone: () => void }) {
         error={fieldError(form, 'name')}
         hint={
           <>
-            Routes write it as <code className="font-mono">{`{{secret:${values.name.trim().replace(/\s+/g, '_') || 'NAME'}}}`}</code>
+            Use it in routes as <code className="font-mono">{`{{secret:${values.name.trim().replace(/\s+/g, '_') || 'NAME'}}}`}</code>
           </>
         }
       >
         <Input mono placeholder="STRIPE_API_KEY" autoComplete="off" {...form.register('name')} />
       </Field>
-      <Field
-        label="Value"
-        optional
-        error={fieldError(form, 'value')}
-        hint="Leave it empty to fill it in later, environment by environment."
-      >
+      <Field label="Value" optional error={fieldError(form, 'value')} hint="Leave empty to add values later.">
         <ValueInput
           hints
           value={values.value}
@@ -126,7 +121,7 @@ function CreateForm({ onDone }: { onDone: () => void }) {
         />
       </Field>
       <div className="grid gap-5 sm:grid-cols-2">
-        <Field label="Environment of this value">
+        <Field label="Environment">
           <Select
             options={environmentOptions(environments)}
             value={environment || null}
@@ -141,18 +136,13 @@ function CreateForm({ onDone }: { onDone: () => void }) {
           />
         </Field>
       </div>
-      <Field label="Tags" optional error={fieldError(form, 'tags')} hint="Separated by commas.">
+      <Field label="Tags" optional error={fieldError(form, 'tags')} hint="Comma-separated.">
         <Input placeholder="billing, third-party" {...form.register('tags')} />
       </Field>
       <Field label="Description" optional error={fieldError(form, 'description')}>
         <Input {...form.register('description')} />
       </Field>
-      <Field
-        label="Expires"
-        optional
-        error={fieldError(form, 'expires_at')}
-        hint="We remind you before; with strict expiry it is also no longer injected afterwards."
-      >
+      <Field label="Expires" optional error={fieldError(form, 'expires_at')} hint="You get a reminder before it expires.">
         <DateTimeInput value={values.expires_at} onChange={(at) => form.setValue('expires_at', at, { shouldDirty: true })} />
       </Field>
       {values.expires_at && (
@@ -160,7 +150,7 @@ function CreateForm({ onDone }: { onDone: () => void }) {
           checked={values.strict_expiry_enforcement}
           onCheckedChange={(strict) => form.setValue('strict_expiry_enforcement', strict)}
           label="Strict expiry"
-          description="Calls that need it are refused after that moment instead of going out with an expired value."
+          description="Refuse calls that need it after it expires."
         />
       )}
       <ApiEquivalent method="POST" path="/secrets" body={{ name: values.name || 'NAME', value: '…', environment }} />

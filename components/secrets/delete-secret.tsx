@@ -46,7 +46,7 @@ export function DeleteSecret({
   const users = [...new Set(usage?.references.map(({ name, id }) => name ?? id))];
   return (
     <SectionCard tone="danger" title="Danger zone">
-      <DangerRow title="Delete this secret" text="Every value in every environment is wiped. This cannot be undone.">
+      <DangerRow title="Delete secret" text="Deletes its values in all environments. This can’t be undone.">
         <Button variant="danger-quiet" icon={<Trash2 />} disabledReason={readOnly} onClick={() => setOpen(true)}>
           Delete secret…
         </Button>
@@ -61,17 +61,17 @@ export function DeleteSecret({
         consequences={
           usage && [
             users.length
-              ? `Still used by ${users.slice(0, 5).join(', ')}${users.length > 5 ? ` and ${users.length - 5} more` : ''}.`
-              : 'Nothing refers to it.',
-            `${usage.calls_30d === null ? 'Very many calls' : counted(usage.calls_30d, 'call')} used it in the last 30 days.`,
-            'Its values are wiped at once and cannot be brought back.',
+              ? `Used by ${users.slice(0, 5).join(', ')}${users.length > 5 ? ` and ${users.length - 5} more` : ''}.`
+              : 'Not used by any route.',
+            `Used in ${usage.calls_30d === null ? 'many calls' : counted(usage.calls_30d, 'call')} in the last 30 days.`,
+            'Its values are permanently deleted.',
           ]
         }
         confirmLabel="Delete secret"
         resourceName={secret.name}
         space={space}
         busy={remove.isPending}
-        blockedReason={users.length ? 'Take it out of what uses it first' : undefined}
+        blockedReason={users.length ? 'Remove it from the routes that use it first' : undefined}
         error={remove.error ? refusalOf(remove.error) : undefined}
         onConfirm={() => remove.mutate({ id: secret.id })}
       >

@@ -5,7 +5,7 @@ const DAY = 86_400_000;
 const SOON_DAYS = 30;
 
 /** When a value ends, as a chip once it is near. Strict expiry stops injection, so it is said. */
-export function ExpiryChip({ at, strict, empty = 'no expiry' }: { at: string | null; strict: boolean; empty?: string }) {
+export function ExpiryChip({ at, strict, empty = 'No expiry' }: { at: string | null; strict: boolean; empty?: string }) {
   if (!at) return <span className="text-ink-3">{empty}</span>;
   const days = (new Date(at).getTime() - Date.now()) / DAY;
   if (days > SOON_DAYS) return <Time value={at} format="date" />;

@@ -26,7 +26,7 @@ const columns = [
     cell: ({ row: { original } }) => (
       <span className="inline-flex items-center gap-2">
         <span className="figures">v{original.value_version}</span>
-        {original.current && <Badge tone="accent">current</Badge>}
+        {original.current && <Badge tone="accent">Current</Badge>}
       </span>
     ),
   }),
@@ -35,36 +35,36 @@ const columns = [
     cell: ({ row: { original } }) => <EnvironmentDot name={original.look.display_name} color={original.look.color} />,
   }),
   column.accessor('written_at', {
-    header: 'Written',
+    header: 'Updated',
     cell: ({ row: { original } }) => (
       <span className="flex flex-wrap gap-x-2">
         <Time value={original.written_at} />
-        {original.how === 'restored' && <span className="text-ink-3 text-xs">put back</span>}
+        {original.how === 'restored' && <span className="text-ink-3 text-xs">Restored</span>}
       </span>
     ),
   }),
   column.accessor('written_by', {
-    header: 'By',
+    header: 'Updated by',
     meta: { hideBelow: 'sm', cap: '14rem' },
     cell: ({ getValue }) => getValue() ?? <span className="text-ink-3">—</span>,
   }),
   column.display({
     id: 'kept',
-    header: 'Kept',
+    header: 'Status',
     meta: { hideBelow: 'md' },
     cell: ({ row: { original } }) =>
       original.current ? (
-        <Status state="ok">in use</Status>
+        <Status state="ok">In use</Status>
       ) : original.restorable_until ? (
         <span>
-          encrypted, wiped <Time value={original.restorable_until} />
+          Restorable, deleted <Time value={original.restorable_until} />
         </span>
       ) : original.wiped_at ? (
         <span className="text-ink-3">
-          wiped <Time value={original.wiped_at} />
+          Deleted <Time value={original.wiped_at} />
         </span>
       ) : (
-        <span className="text-ink-3">about to be wiped</span>
+        <span className="text-ink-3">Being deleted</span>
       ),
   }),
 ];
@@ -76,7 +76,7 @@ export function SecretHistory({ secret }: { secret: z.output<typeof SecretDetail
   const environments = useEnvironments();
   const [asking, setAsking] = useState<Asking>();
   const query = useQuery(trpc.secrets.versions.queryOptions({ id: secret.id }));
-  if (query.isError) return <QueryError query={query} what="The history" />;
+  if (query.isError) return <QueryError query={query} what="History" />;
   const versions = query.data?.versions;
   // Only the value before the current one comes back: of each environment the newest that was replaced.
   const newest = new Map<string, number>();
@@ -96,30 +96,30 @@ export function SecretHistory({ secret }: { secret: z.output<typeof SecretDetail
         columns={columns}
         rows={rows}
         rowId={(row) => `${row.environment}/${row.value_version}`}
-        rowName={(row) => `version ${row.value_version} in ${row.look.display_name}`}
+        rowName={(row) => `Version ${row.value_version} in ${row.look.display_name}`}
         caption={`Versions of ${secret.name}`}
         skeletonRows={3}
         actions={(row) => [
           {
-            label: 'Put this value back…',
+            label: 'Restore…',
             disabledReason:
               role !== 'owner' && role !== 'admin'
-                ? 'Only an Owner or Admin may restore a value'
+                ? 'Only Owners and Admins can restore values'
                 : row.current
-                  ? 'It is the current one'
+                  ? 'This is the current version'
                   : newest.get(row.environment) === row.value_version
                     ? undefined
-                    : 'Only the value before the current one is kept, for 24 hours',
+                    : 'Only the previous version can be restored, within 24 hours',
             onSelect: () => ask(row),
           },
         ]}
         empty={
-          <EmptyState icon={<History />} title="No value was ever set">
-            Each write of a value stands here, with who made it. The values themselves are shown to nobody.
+          <EmptyState icon={<History />} title="No versions yet">
+            Each new value is listed here with its author. Values are never shown.
           </EmptyState>
         }
       />
-      {query.data?.more && <p className="text-ink-3 text-xs">The newest hundred are shown.</p>}
+      {query.data?.more && <p className="text-ink-3 text-xs">Showing the latest 100 versions.</p>}
       <ConfirmValue asking={asking} secret={secret} onClose={() => setAsking(undefined)} />
     </>
   );

@@ -28,8 +28,8 @@ export function ImportEnvSheet({ open, onClose }: { open: boolean; onClose: () =
       open={open}
       onOpenChange={(next) => next || onClose()}
       dismissible={false}
-      title="Paste a .env file"
-      description="Each NAME=value line becomes one secret. Nothing is stored before you have seen the list."
+      title="Import .env"
+      description="Each NAME=value line becomes a secret. You review the list first."
     >
       {open && <ImportForm onDone={onClose} />}
     </Sheet>
@@ -71,10 +71,10 @@ function ImportForm({ onDone }: { onDone: () => void }) {
   return (
     <div className="flex grow flex-col gap-5">
       <Field
-        label="File"
+        label=".env content"
         required
         action={<FileButton onText={edit} />}
-        hint="Comments, quotes, export and multi-line quoted values are understood. Variables are not expanded."
+        hint="Supports comments, quotes, export and multi-line values. Variables aren’t expanded."
       >
         <ValueInput value={content} onChange={edit} />
       </Field>
@@ -102,7 +102,7 @@ function ImportForm({ onDone }: { onDone: () => void }) {
             <Button
               variant="primary"
               loading={store.isPending}
-              disabledReason={wanted.length === 0 ? 'Nothing is chosen' : undefined}
+              disabledReason={wanted.length === 0 ? 'Select at least one secret' : undefined}
               onClick={() => store.mutate({ content, ...place, dry_run: false, only: wanted })}
             >
               Create {counted(wanted.length, 'secret')}
@@ -111,10 +111,10 @@ function ImportForm({ onDone }: { onDone: () => void }) {
             <Button
               variant="primary"
               loading={propose.isPending}
-              disabledReason={content.trim() === '' ? 'Paste the text of a .env file first' : undefined}
+              disabledReason={content.trim() === '' ? 'Paste a .env file' : undefined}
               onClick={() => propose.mutate({ content, ...place, dry_run: true })}
             >
-              See what it makes
+              Preview
             </Button>
           )}
         </div>
@@ -132,7 +132,7 @@ function FileButton({ onText }: { onText: (text: string) => void }) {
         type="file"
         className="sr-only"
         tabIndex={-1}
-        aria-label="Choose a .env file"
+        aria-label="Upload file"
         onChange={(event) => {
           const file = event.target.files?.[0];
           if (file) void file.text().then(onText);
@@ -140,7 +140,7 @@ function FileButton({ onText }: { onText: (text: string) => void }) {
         }}
       />
       <Button size="sm" variant="ghost" icon={<FileUp />} onClick={() => input.current?.click()}>
-        Choose a file
+        Upload file
       </Button>
     </>
   );
@@ -158,7 +158,9 @@ function Proposal({ proposal, left, onLeft }: ProposalProps) {
     <div className="flex flex-col gap-3">
       <fieldset className="rounded-lg border border-line-strong">
         <legend className="float-left w-full border-line border-b px-3 py-2 font-medium">
-          {proposal.created.length === 0 ? 'No new secret in this file' : `${proposal.created.length} to create in ${proposal.environment}`}
+          {proposal.created.length === 0
+            ? 'No new secrets in this file'
+            : `${counted(proposal.created.length, 'new secret')} in ${proposal.environment}`}
         </legend>
         <div className="clear-both flex max-h-64 flex-col gap-1.5 overflow-y-auto px-3 py-2 empty:hidden">
           {proposal.created.map(({ name }) => (
@@ -172,7 +174,7 @@ function Proposal({ proposal, left, onLeft }: ProposalProps) {
         </div>
       </fieldset>
       {proposal.skipped.length > 0 && (
-        <Callout title={`${proposal.skipped.length} left as they are`}>
+        <Callout title={`${counted(proposal.skipped.length, 'secret')} skipped`}>
           <ul>
             {proposal.skipped.map(({ name, reason }) => (
               <li key={name}>
@@ -183,7 +185,7 @@ function Proposal({ proposal, left, onLeft }: ProposalProps) {
         </Callout>
       )}
       {proposal.refused.length > 0 && (
-        <Callout tone="warn" title={`${counted(proposal.refused.length, 'line')} could not be used`}>
+        <Callout tone="warn" title={`${counted(proposal.refused.length, 'line')} couldn’t be imported`}>
           <ul>
             {proposal.refused.map(({ line, name, reason }) => (
               <li key={line}>

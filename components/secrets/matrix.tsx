@@ -30,15 +30,11 @@ export function SecretMatrix({ rows, environments }: Props) {
   const path = usePath();
   const [now] = useState(() => Date.now());
   const readOnly = useForbidden('secret:update');
-  if (!rows || !environments) return <Skeleton lines={8} label="Loading the matrix" />;
+  if (!rows || !environments) return <Skeleton lines={8} label="Loading secrets" />;
   return (
-    <Scroll
-      as="section"
-      aria-label="Secrets by environment, scrolls sideways"
-      className="overflow-x-auto rounded-lg border border-line-strong bg-surface"
-    >
+    <Scroll as="section" aria-label="Secrets by environment" className="overflow-x-auto rounded-lg border border-line-strong bg-surface">
       <table className="w-full border-separate border-spacing-0">
-        <caption className="sr-only">Which secret has a value in which environment</caption>
+        <caption className="sr-only">Secrets and the environments they have values in</caption>
         <thead>
           <tr>
             <th scope="col" className={`${head} sticky left-0 z-10`}>
@@ -50,7 +46,7 @@ export function SecretMatrix({ rows, environments }: Props) {
               </th>
             ))}
             <th scope="col" className={`${head} max-sm:hidden`}>
-              State
+              Status
             </th>
           </tr>
         </thead>

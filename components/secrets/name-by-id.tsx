@@ -21,7 +21,7 @@ export function NameById({ secret, references }: Props) {
   const rewrite = useMutation(
     trpc.routes.secretById.mutationOptions({
       onSuccess: async ({ routes }) => {
-        notifyDone(`${counted(routes.length, 'route names', 'routes name')} it by id now`);
+        notifyDone(`${counted(routes.length, 'route')} updated to reference it by ID`);
         await Promise.all([cache.invalidateQueries(trpc.secrets.usage.pathFilter()), cache.invalidateQueries(trpc.routes.pathFilter())]);
       },
     }),
@@ -48,7 +48,7 @@ export function NameById({ secret, references }: Props) {
         disabledReason={readOnly}
         onClick={() => rewrite.mutate({ id: secret.id })}
       >
-        Let them name it by id
+        Reference by ID
       </Button>
       <MutationError error={rewrite.error} />
     </div>

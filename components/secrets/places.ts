@@ -26,7 +26,7 @@ export const NO_COLLECTION = 'none';
 
 /** Says the collection behind the `collection_id` of a form; other fields speak for themselves. */
 export const namedCollection = (list: ReturnType<typeof useCollections>) => (field: string, value: unknown) =>
-  field === 'collection_id' ? (list?.find(({ id }) => id === value)?.name ?? 'no collection') : undefined;
+  field === 'collection_id' ? (list?.find(({ id }) => id === value)?.name ?? 'No collection') : undefined;
 
 /** The collections and "no collection", which a select cannot say with null. */
 export const collectionOptions = (list: ReturnType<typeof useCollections>): SelectOption[] => [

@@ -50,7 +50,7 @@ export function SecretBulkBar({ selected, onClear, rows, collections }: Props) {
     },
     onSuccess: ({ done, refused }) => {
       void queryClient.invalidateQueries(trpc.secrets.pathFilter());
-      if (done.length > 0) notifyDone(`${counted(done.length, 'secret')} changed`);
+      if (done.length > 0) notifyDone(`${counted(done.length, 'secret')} updated`);
       if (refused.length > 0) return;
       setAsking(undefined);
       onClear();
@@ -105,7 +105,7 @@ export function SecretBulkBar({ selected, onClear, rows, collections }: Props) {
             <Button
               variant="primary"
               loading={run.isPending}
-              disabledReason={tag.trim() ? undefined : 'Type a tag'}
+              disabledReason={tag.trim() ? undefined : 'Enter a tag'}
               onClick={() => run.mutate((row) => addTag(row, tag.trim()))}
             >
               Add tag
@@ -123,8 +123,8 @@ export function SecretBulkBar({ selected, onClear, rows, collections }: Props) {
         onOpenChange={(open) => !open && close()}
         title={`Delete ${counted(chosen.length, 'secret')}?`}
         consequences={[
-          'Every value of every environment is wiped at once and cannot be brought back.',
-          'Secrets that a route still names are kept and listed here.',
+          'Their values in all environments are permanently deleted.',
+          'Secrets that routes still use are kept and listed here.',
         ]}
         confirmLabel="Delete secrets"
         resourceName={`delete ${chosen.length}`}
@@ -141,7 +141,7 @@ export function SecretBulkBar({ selected, onClear, rows, collections }: Props) {
 function Refused({ refused }: { refused: Outcome['refused'] }) {
   if (refused.length === 0) return null;
   return (
-    <Callout tone="warn" title={`${refused.length} not changed`}>
+    <Callout tone="warn" title={`${counted(refused.length, 'secret')} not changed`}>
       <ul>
         {refused.map(({ name, message }) => (
           <li key={name}>

@@ -50,7 +50,7 @@ export const secretColumns = (environments: readonly EnvironmentLook[] | undefin
   }),
   column.display({
     id: 'state',
-    header: 'State',
+    header: 'Status',
     meta: { hideBelow: 'sm' },
     cell: ({ row }) => <SecretState secret={row.original} />,
   }),
@@ -59,9 +59,9 @@ export const secretColumns = (environments: readonly EnvironmentLook[] | undefin
     meta: { hideBelow: 'md' },
     cell: ({ getValue }) =>
       getValue() === 0 ? (
-        <span className="text-ink-3">nothing</span>
+        <span className="text-ink-3">None</span>
       ) : (
-        <span className="whitespace-nowrap">{counted(getValue(), 'place')}</span>
+        <span className="whitespace-nowrap">{counted(getValue(), 'reference')}</span>
       ),
   }),
   column.display({
@@ -69,7 +69,7 @@ export const secretColumns = (environments: readonly EnvironmentLook[] | undefin
     header: 'Last used',
     meta: { hideBelow: 'md' },
     cell: ({ row: { original } }) =>
-      original.traffic ? <Time value={original.traffic.last_at} empty="never" /> : <span className="text-ink-3">…</span>,
+      original.traffic ? <Time value={original.traffic.last_at} empty="Never" /> : <span className="text-ink-3">…</span>,
   }),
   column.accessor('tags', {
     header: 'Tags',

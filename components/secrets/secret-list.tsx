@@ -78,12 +78,12 @@ export function SecretList() {
     <Page>
       <PageHeader
         title="Secrets"
-        description="Credentials that routes use and callers never see."
+        description="Credentials that routes inject into calls. Callers never see them."
         usage={usage}
         actions={
           <>
             <Button icon={<FileText />} disabledReason={readOnly} onClick={() => form.open('env')}>
-              Paste .env
+              Import .env
             </Button>
             <Button variant="primary" icon={<Plus />} keys="c" disabledReason={readOnly} onClick={() => form.open('new')}>
               New secret
@@ -115,17 +115,17 @@ export function SecretList() {
         </FilterBar>
       )}
       {list.isError ? (
-        <QueryError query={list} what="The secrets" />
+        <QueryError query={list} what="Secrets" />
       ) : nothing && (filters.length > 0 || search.q !== '') ? (
         <NoResults
           noun="secrets"
-          filters={[...(search.q ? [`name contains ${search.q}`] : []), ...filters.map((filter) => filter.text)]}
+          filters={[...(search.q ? [`name contains “${search.q}”`] : []), ...filters.map((filter) => filter.text)]}
           onClear={clear}
         />
       ) : nothing ? (
         <EmptyState
           icon={<LockKeyhole />}
-          title="Store a credential once"
+          title="No secrets yet"
           action={
             <Button variant="primary" icon={<Plus />} disabledReason={readOnly} onClick={() => form.open('new')}>
               New secret
@@ -133,19 +133,19 @@ export function SecretList() {
           }
           link={
             <Button variant="ghost" icon={<FileText />} disabledReason={readOnly} onClick={() => form.open('env')}>
-              or paste a .env file
+              Import .env
             </Button>
           }
           command={[
             {
               id: 'curl',
-              label: 'cURL',
+              label: 'curl',
               language: 'bash',
               code: `curl -X POST ${api_url}/secrets \\\n  -H "Authorization: Bearer $SALLYPORT_KEY" \\\n  -H 'Content-Type: application/json' \\\n  -d '{"name":"STRIPE_API_KEY","value":"…"}'`,
             },
           ]}
         >
-          Routes put it into the calls that need it; callers, logs and pages never see it.
+          Store a credential once and use it in any route. It never appears in logs or responses.
         </EmptyState>
       ) : search.view === 'matrix' ? (
         <SecretMatrix rows={rows} environments={environments} />
@@ -197,8 +197,8 @@ function activeFilters(
   const collection = collections?.find((one) => one.id === search.collection)?.name ?? 'chosen';
   const filter = (id: string, text: string, change: Change): ActiveFilter => ({ id, text, label: text, onRemove: () => set(change) });
   return [
-    ...(search.collection ? [filter('collection', `Collection ${collection}`, { collection: null })] : []),
-    ...(search.tag ? [filter('tag', `Tag ${search.tag}`, { tag: null })] : []),
+    ...(search.collection ? [filter('collection', `Collection: ${collection}`, { collection: null })] : []),
+    ...(search.tag ? [filter('tag', `Tag: ${search.tag}`, { tag: null })] : []),
     ...(search.expiring === null ? [] : [filter('expiring', `Expiring within ${search.expiring} days`, { expiring: null })]),
   ];
 }

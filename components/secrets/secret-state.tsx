@@ -3,12 +3,12 @@ import { Time } from '#components/ui/time.tsx';
 import type { SecretRow } from './secret-row.ts';
 import { healthOf } from './state-of.ts';
 
-/** Whether a secret serves its calls, and until when. Strict expiry stops injection, so it is said. */
+/** Whether a secret works, and until when. */
 export function SecretState({ secret }: { secret: SecretRow }) {
   const { health, ends_at } = healthOf(secret, Date.now());
   const due = secret.rotation_due_at && (
     <span className="text-ink-3 text-xs">
-      change due <Time value={secret.rotation_due_at} />
+      Rotation due <Time value={secret.rotation_due_at} />
     </span>
   );
   return (
@@ -18,7 +18,7 @@ export function SecretState({ secret }: { secret: SecretRow }) {
         <Status state="ok">
           {ends_at ? (
             <>
-              until <Time value={ends_at} format="date" />
+              Valid until <Time value={ends_at} format="date" />
             </>
           ) : (
             'OK'
@@ -27,7 +27,7 @@ export function SecretState({ secret }: { secret: SecretRow }) {
       )}
       {health === 'due' && (
         <Status state="warning">
-          Change due <Time value={secret.rotation_due_at} />
+          Rotation due <Time value={secret.rotation_due_at} />
         </Status>
       )}
       {(health === 'expiring' || health === 'expired') && (

@@ -38,7 +38,7 @@ export function SecretView({ id }: { id: string }) {
     return (
       <Page>
         <PageHeader title="Secret" back={back} />
-        <QueryError query={query} what="This secret" />
+        <QueryError query={query} what="Secret" />
       </Page>
     );
   const secret = query.data;
@@ -46,7 +46,7 @@ export function SecretView({ id }: { id: string }) {
     return (
       <Page>
         <PageHeader title="Secret" back={back} />
-        <Skeleton lines={6} label="Loading the secret" />
+        <Skeleton lines={6} label="Loading secret" />
       </Page>
     );
   return (
@@ -76,9 +76,9 @@ export function SecretView({ id }: { id: string }) {
                 {traffic.calls_30d > 0 && `, ${counted(traffic.calls_30d, 'call')} in 30 days`}.{' '}
               </>
             )}
-            Used by {secret.reference_count === 0 ? 'nothing' : counted(secret.reference_count, 'place')}.
+            Used by {secret.reference_count === 0 ? 'no routes' : counted(secret.reference_count, 'reference')}.
           </span>
-          <span>In a header of a route:</span>
+          <span>Use in routes as</span>
           <CopyText value={shortcodeById(secret.id)} label="placeholder" />
         </p>
       </PageHeader>

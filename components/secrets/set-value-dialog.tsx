@@ -29,10 +29,10 @@ export function SetValueDialog({ target, onClose }: { target: SetValueTarget | u
       onOpenChange={(open) => !open && onClose()}
       dismissible
       size="md"
-      title={target && `${target.replaces ? 'New' : 'Set'} value of ${target.secret.name}`}
+      title={target && `${target.replaces ? 'Replace' : 'Set'} value of ${target.secret.name}`}
       description={
         target &&
-        `In ${target.environment.display_name}. ${target.replaces ? 'The next call uses it; the old value can be put back for 24 hours.' : 'The next call uses it.'}`
+        `In ${target.environment.display_name}. Used from the next call on. ${target.replaces ? 'You can restore the previous value for 24 hours.' : ''}`.trim()
       }
     >
       {target && <ValueForm key={`${target.secret.id}/${target.environment.name}`} target={target} onClose={onClose} />}
@@ -51,7 +51,7 @@ function ValueForm({ target, onClose }: { target: SetValueTarget; onClose: () =>
       gcTime: 0,
       onSuccess: ({ value_version }) => {
         void queryClient.invalidateQueries(trpc.secrets.pathFilter());
-        notifyDone(`${target.secret.name} in ${target.environment.display_name} is now version ${value_version}`);
+        notifyDone(`${target.secret.name} updated in ${target.environment.display_name} (v${value_version})`);
         onClose();
       },
     }),
@@ -78,12 +78,7 @@ function ValueForm({ target, onClose }: { target: SetValueTarget; onClose: () =>
         if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) save();
       }}
     >
-      <Field
-        label="Value"
-        required
-        error={problem && sentence(problem)}
-        hint="Stored byte for byte. It is sealed at once and cannot be read back here."
-      >
+      <Field label="Value" required error={problem && sentence(problem)} hint="Encrypted when saved. It can’t be read back.">
         <ValueInput hints value={value} onChange={setValue} />
       </Field>
       <MutationError error={put.error} />

@@ -32,7 +32,7 @@ const Settings = z.object({
   expires_at: z.string().nullable(),
   strict_expiry_enforcement: z.boolean(),
   allowed_hosts: z.string(),
-  rotate_every_days: z.string().regex(/^\d*$/, 'must be a whole number of days'),
+  rotate_every_days: z.string().regex(/^\d*$/, 'Enter a whole number of days.'),
 });
 
 const valuesOf = (secret: z.output<typeof SecretDetail>): z.input<typeof Settings> => ({
@@ -108,14 +108,14 @@ export function SecretSettings({ secret }: { secret: z.output<typeof SecretDetai
               tone={byName === 0 ? 'info' : 'warn'}
               title={
                 byName === undefined
-                  ? 'A rename breaks routes that use the name'
+                  ? 'Renaming breaks routes that use the name'
                   : byName === 0
-                    ? 'Nothing refers to it by name: the rename is safe'
-                    : `${counted(byName, 'place refers', 'places refer')} to it by name and would break`
+                    ? 'Safe to rename: nothing references it by name'
+                    : `Renaming breaks ${counted(byName, 'reference')} by name`
               }
             >
-              <code className="font-mono text-xs">{shortcodeByName(secret.name)}</code> stops resolving at once. Placeholders with the id
-              keep working.
+              <code className="font-mono text-xs">{shortcodeByName(secret.name)}</code> stops working immediately. References by ID keep
+              working.
               {byName !== undefined && byName > 0 && <NameById secret={secret} references={usage.data?.references ?? []} />}
             </Callout>
           )}
@@ -130,7 +130,7 @@ export function SecretSettings({ secret }: { secret: z.output<typeof SecretDetai
                 onValueChange={(next) => form.setValue('collection_id', next, { shouldDirty: true })}
               />
             </Field>
-            <Field label="Tags" optional error={fieldError(form, 'tags')} hint="Separated by commas.">
+            <Field label="Tags" optional error={fieldError(form, 'tags')} hint="Comma-separated.">
               <Input {...form.register('tags')} />
             </Field>
           </div>
@@ -141,18 +141,18 @@ export function SecretSettings({ secret }: { secret: z.output<typeof SecretDetai
             checked={values.strict_expiry_enforcement}
             onCheckedChange={(strict) => form.setValue('strict_expiry_enforcement', strict, { shouldDirty: true })}
             label="Strict expiry"
-            description="Once expired, calls that need it are refused. Without this they go out with a warning in the log."
+            description="Refuse calls that need it after it expires. When off, they’re sent and logged with a warning."
           />
           <Field
             label="Allowed hosts"
             optional
             error={fieldError(form, 'allowed_hosts')}
-            hint="One a line, such as api.stripe.com or *.stripe.com. Given, the value is never sent anywhere else, whatever a route says."
+            hint="One per line, such as api.stripe.com or *.stripe.com. The value is never sent to other hosts."
           >
             <Textarea mono rows={2} {...form.register('allowed_hosts')} />
           </Field>
-          <Field label="Remind me to change it" optional error={fieldError(form, 'rotate_every_days')}>
-            <Input inputMode="numeric" suffix="days after each change" className="max-w-72" {...form.register('rotate_every_days')} />
+          <Field label="Rotation reminder" optional error={fieldError(form, 'rotate_every_days')}>
+            <Input inputMode="numeric" suffix="days after each rotation" className="max-w-72" {...form.register('rotate_every_days')} />
           </Field>
           <ApiEquivalent method="PATCH" path={`/secrets/${secret.id}`} body={changed(values)} />
           <div>
@@ -161,9 +161,9 @@ export function SecretSettings({ secret }: { secret: z.output<typeof SecretDetai
               variant="primary"
               keys="mod+enter"
               loading={update.isPending}
-              disabledReason={readOnly ?? (form.formState.isDirty ? undefined : 'Nothing is changed')}
+              disabledReason={readOnly ?? (form.formState.isDirty ? undefined : 'No changes to save')}
             >
-              Save settings
+              Save
             </Button>
           </div>
         </Form>

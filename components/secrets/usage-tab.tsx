@@ -28,7 +28,7 @@ type Reference = {
 const column = columnsFor<Reference>();
 const columns = [
   column.accessor('name', {
-    header: 'Where',
+    header: 'Used in',
     cell: ({ row }) => {
       const { name, id, href } = row.original;
       return href ? (
@@ -40,17 +40,17 @@ const columns = [
       );
     },
   }),
-  column.accessor('kind', { header: 'Kind', meta: { hideBelow: 'sm' }, cell: ({ getValue }) => getValue().replaceAll('_', ' ') }),
-  column.accessor('environment', { header: 'Environment', cell: ({ getValue }) => getValue() ?? <span className="text-ink-3">all</span> }),
+  column.accessor('kind', { header: 'Type', meta: { hideBelow: 'sm' }, cell: ({ getValue }) => getValue().replaceAll('_', ' ') }),
+  column.accessor('environment', { header: 'Environment', cell: ({ getValue }) => getValue() ?? <span className="text-ink-3">All</span> }),
   column.accessor('field', {
     header: 'Field',
     meta: { hideBelow: 'md' },
     cell: ({ getValue }) => <span className="font-mono text-xs">{getValue()}</span>,
   }),
   column.accessor('by', {
-    header: 'Named by',
+    header: 'Referenced by',
     meta: { hideBelow: 'md' },
-    cell: ({ getValue }) => (getValue() === 'id' ? <Badge>id</Badge> : <Badge tone="warn">name, breaks on rename</Badge>),
+    cell: ({ getValue }) => (getValue() === 'id' ? <Badge>ID</Badge> : <Badge tone="warn">Name (breaks on rename)</Badge>),
   }),
 ];
 
@@ -59,17 +59,17 @@ export function SecretUsageTab({ id }: { id: string }) {
   const trpc = useTRPC();
   const path = usePath();
   const query = useQuery(trpc.secrets.usage.queryOptions({ id }));
-  if (query.isError) return <QueryError query={query} what="The usage" />;
+  if (query.isError) return <QueryError query={query} what="Usage" />;
   const usage = query.data;
   return (
     <>
       <div className="grid gap-3 sm:grid-cols-3">
-        <Stat label="Calls that used it, 30 days" value={usage ? grouped(usage.calls_30d) : '…'} />
-        <Stat label="Last used" value={usage ? <Time value={usage.last_used_at} empty="never" /> : '…'} />
-        <Stat label="Places that refer to it" value={usage ? grouped(usage.references.length) : '…'} />
+        <Stat label="Calls (30 days)" value={usage ? grouped(usage.calls_30d) : '…'} />
+        <Stat label="Last used" value={usage ? <Time value={usage.last_used_at} empty="Never" /> : '…'} />
+        <Stat label="References" value={usage ? grouped(usage.references.length) : '…'} />
       </div>
       {usage?.references.some((one) => one.by === 'name') && (
-        <Callout tone="warn" title="Some places name it by its name: a rename would break them">
+        <Callout tone="warn" title="Some routes reference this secret by name and break if you rename it">
           <NameById secret={{ id }} references={usage.references} />
         </Callout>
       )}
@@ -81,11 +81,11 @@ export function SecretUsageTab({ id }: { id: string }) {
         }))}
         rowId={(row) => `${row.kind}/${row.id}/${row.environment}/${row.field}`}
         rowName={(row) => row.name ?? row.id}
-        caption="Places that refer to this secret"
+        caption="References to this secret"
         skeletonRows={3}
         empty={
-          <EmptyState icon={<Waypoints />} title="Nothing refers to it">
-            Copy its placeholder into a header, query or body rule of a route; until then it can be deleted without breaking anything.
+          <EmptyState icon={<Waypoints />} title="No references">
+            Add its placeholder to a header, query parameter or body in a route.
           </EmptyState>
         }
       />

@@ -40,11 +40,7 @@ export function ExpiryDialog({ secret, value, onClose }: { secret: Detail; value
       open
       onOpenChange={(open) => !open && onClose()}
       title={`Expiry in ${value.environment_name}`}
-      description={
-        secret.expires_at
-          ? 'Without a date of its own this environment follows the date of the secret.'
-          : 'The secret itself has no expiry.'
-      }
+      description={secret.expires_at ? 'Overrides the expiry of the secret in this environment.' : 'The secret has no expiry.'}
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
@@ -58,7 +54,7 @@ export function ExpiryDialog({ secret, value, onClose }: { secret: Detail; value
         </>
       }
     >
-      <Field label="Expires" optional hint="Empty: as the secret.">
+      <Field label="Expires" optional hint="Leave empty to use the secret’s expiry.">
         <DateTimeInput value={at} onChange={setAt} />
       </Field>
       <MutationError error={update.error} />
@@ -76,8 +72,8 @@ export function ConfirmValue({ asking, secret, onClose }: { asking: Asking | und
     notifyDone(message);
     onClose();
   };
-  const restore = useMutation(trpc.secrets.restore.mutationOptions({ onSuccess: done('The previous value is back, as a new version') }));
-  const remove = useMutation(trpc.secrets.removeValue.mutationOptions({ onSuccess: done('The value is removed and wiped') }));
+  const restore = useMutation(trpc.secrets.restore.mutationOptions({ onSuccess: done('Previous value restored as a new version') }));
+  const remove = useMutation(trpc.secrets.removeValue.mutationOptions({ onSuccess: done('Value removed') }));
   const name = asking?.environment.name ?? '';
   const label = asking?.environment.display_name ?? '';
   const failed = restore.error ?? remove.error;
@@ -91,19 +87,13 @@ export function ConfirmValue({ asking, secret, onClose }: { asking: Asking | und
         remove.reset();
         onClose();
       }}
-      title={removing ? `Remove the value in ${label}?` : `Put the previous value back in ${label}?`}
+      title={removing ? `Remove the value in ${label}?` : `Restore the previous value in ${label}?`}
       consequences={
         removing
-          ? [
-              'It is wiped at once, with every earlier version, and cannot be brought back.',
-              `Calls in ${label} that need ${secret.name} are refused from then on.`,
-            ]
-          : [
-              'The present value is replaced; the next call uses the previous one.',
-              'It becomes a new version. Nothing is shown to anybody.',
-            ]
+          ? ['The value and its earlier versions are permanently deleted.', `Calls in ${label} that need ${secret.name} fail.`]
+          : ['The next call uses the previous value.', 'It’s saved as a new version. No value is shown.']
       }
-      confirmLabel={removing ? 'Remove value' : 'Put it back'}
+      confirmLabel={removing ? 'Remove value' : 'Restore value'}
       {...(removing ? { resourceName: secret.name } : {})}
       space={space}
       busy={restore.isPending || remove.isPending}

@@ -8,9 +8,9 @@ const SHAPES: readonly Shape[] = [
   {
     is: /^pk_(?:live|test)_/,
     name: 'a publishable Stripe key',
-    says: 'It is public and calls nothing; the secret one begins with sk_ or rk_.',
+    says: 'It’s public. Use a secret key that starts with sk_ or rk_.',
   },
-  { is: /^whsec_/, name: 'a signing secret of webhooks' },
+  { is: /^whsec_/, name: 'a webhook signing secret' },
   { is: /^sk-ant-/, name: 'an Anthropic key' },
   { is: /^sk-(?:proj-|svcacct-)?[\w-]{20,}$/, name: 'an OpenAI key' },
   { is: /^(?:gh[pousr]_|github_pat_)/, name: 'a GitHub token' },
@@ -20,16 +20,16 @@ const SHAPES: readonly Shape[] = [
   { is: /^SG\.[\w-]{16,}\./, name: 'a SendGrid key' },
   {
     is: /^(?:AKIA|ASIA)[0-9A-Z]{16}$/,
-    name: 'an AWS access key id',
-    says: 'It is the name of a key; the secret access key is another text of forty characters.',
+    name: 'an AWS access key ID',
+    says: 'Use the 40-character secret access key instead.',
   },
   {
     is: /^(?:tk_(?:live|test)_|AKE[A-Z2-7]{16}:)/,
-    name: 'a key of this gateway',
-    says: 'Callers present it; an upstream has no use for it.',
+    name: 'a Sallyport key',
+    says: 'Callers use it to call the gateway; upstreams don’t accept it.',
   },
   { is: /^-----BEGIN [A-Z ]*PRIVATE KEY-----/, name: 'a private key' },
-  { is: /^-----BEGIN CERTIFICATE-----/, name: 'a certificate', says: 'It is public; what is secret is its private key.' },
+  { is: /^-----BEGIN CERTIFICATE-----/, name: 'a certificate', says: 'It’s public. Store its private key instead.' },
 ];
 /** Shorter values are not taken out of what is logged (interface rule 30 §7.4). */
 const REDACTED_FROM = 6;
@@ -45,24 +45,22 @@ export function valueHints(value: string, space: 'live' | 'test', now: number): 
   else if (shape?.of && shape.of !== space)
     warn(
       shape.of === 'live'
-        ? `This looks like ${shape.name} for live data, and you are in Test.`
-        : `This looks like ${shape.name} for test data, and you are in Live.`,
+        ? `This looks like ${shape.name} for live data, but you’re in Test.`
+        : `This looks like ${shape.name} for test data, but you’re in Live.`,
     );
   else if (shape) hints.push({ tone: 'plain', text: `Looks like ${shape.name}.` });
   const ends = jwtEnd(text);
   if (ends !== undefined)
     hints.push(
       ends <= now
-        ? { tone: 'warn', text: `A signed token (JWT) that ended ${day(ends)}.` }
-        : { tone: 'plain', text: `A signed token (JWT) until ${day(ends)}: give the secret the same end.` },
+        ? { tone: 'warn', text: `This JWT expired on ${day(ends)}.` }
+        : { tone: 'plain', text: `This JWT expires on ${day(ends)}. Set the same expiry on the secret.` },
     );
-  if (/^(?:bearer|basic|token)\s+\S/i.test(text))
-    warn('It begins with the scheme of a header. Store what follows, and write the scheme in the route.');
-  if (/^(["'`]).*\1$/s.test(text)) warn('It stands in quotation marks, which are stored with it.');
+  if (/^(?:bearer|basic|token)\s+\S/i.test(text)) warn('Remove the scheme (such as Bearer) and add it in the route instead.');
+  if (/^(["'`]).*\1$/s.test(text)) warn('The quotation marks are stored as part of the value.');
   if (/^\{\{.*\}\}$/s.test(text) || /^(?:your|my|insert)[-_ ]|^(?:changeme|password|secret|xxx+|todo)$/i.test(text))
-    warn('It looks like a placeholder.');
-  if (new TextEncoder().encode(value).length < REDACTED_FROM)
-    warn(`Values of fewer than ${REDACTED_FROM} bytes are not taken out of logs.`);
+    warn('This looks like a placeholder.');
+  if (new TextEncoder().encode(value).length < REDACTED_FROM) warn(`Values shorter than ${REDACTED_FROM} bytes aren’t redacted from logs.`);
   return hints;
 }
 

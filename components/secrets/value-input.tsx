@@ -60,14 +60,14 @@ export function ValueInput({ value, onChange, onBlur, hints = false }: ValueInpu
           icon={shown ? <EyeOff /> : <Eye />}
           onClick={() => setShown(!shown)}
         >
-          {shown ? 'Hide' : 'Show'} what I typed
+          {shown ? 'Hide' : 'Show'} value
         </Button>
         <span className="figures text-ink-3">{sizeOf(value, bytes)}</span>
         {blanks && (
           <span role="status" className="flex flex-wrap items-center gap-x-2 text-warn-ink">
             {blanks}
             <Button size="sm" onClick={() => onChange(value.trim())}>
-              Remove it
+              Remove whitespace
             </Button>
           </span>
         )}
@@ -86,7 +86,7 @@ export function ValueInput({ value, onChange, onBlur, hints = false }: ValueInpu
 }
 
 function sizeOf(value: string, bytes: number): string {
-  if (value === '') return 'empty';
+  if (value === '') return 'Empty';
   const characters = [...value].length;
   const lines = value.split('\n').length;
   const parts = [counted(characters, 'character')];
@@ -97,10 +97,10 @@ function sizeOf(value: string, bytes: number): string {
 
 function blanksOf(value: string): string | undefined {
   if (value === '' || value.trim() === value) return undefined;
-  if (value.trim() === '') return 'Only blanks.';
+  if (value.trim() === '') return 'The value is only whitespace.';
   const end = /\s+$/.exec(value)?.[0];
   const start = /^\s+/.exec(value)?.[0];
-  const at = start && end ? 'Both ends hold' : end ? 'The end holds' : 'The start holds';
-  const kind = /[\r\n]/.test(`${start ?? ''}${end ?? ''}`) ? 'a line break' : 'blanks';
-  return `${at} ${kind}. Kept as it is unless you remove it.`;
+  const at = start && end ? 'Starts and ends with' : end ? 'Ends with' : 'Starts with';
+  const kind = /[\r\n]/.test(`${start ?? ''}${end ?? ''}`) ? 'a line break' : 'whitespace';
+  return `${at} ${kind}, which is stored as part of the value.`;
 }

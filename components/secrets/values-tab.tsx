@@ -31,11 +31,11 @@ type Row = { environment: Pick<Environment, 'name' | 'display_name' | 'color'>; 
 const Version = ({ value }: { value: Row['value'] }) =>
   value ? (
     <span className="figures">
-      <span className="text-ink-3 text-xs sm:hidden">version </span>
+      <span className="text-ink-3 text-xs sm:hidden">Version </span>
       {value.value_version}
     </span>
   ) : (
-    <span className="whitespace-nowrap text-warn-ink">no value</span>
+    <span className="whitespace-nowrap text-warn-ink">No value</span>
   );
 
 const column = columnsFor<Row & { set: () => void; readOnly: string | undefined; strict: boolean; expires_at: string | null }>();
@@ -75,7 +75,7 @@ const columns = [
       return (
         <span className="inline-flex items-center gap-1.5">
           <ExpiryChip at={value.expires_at_override ?? expires_at} strict={strict} />
-          {value.expires_at_override && <span className="text-ink-3 text-xs">own date</span>}
+          {value.expires_at_override && <span className="text-ink-3 text-xs">Override</span>}
         </span>
       );
     },
@@ -86,7 +86,7 @@ const columns = [
     meta: { align: 'right' },
     cell: ({ row }) => (
       <Button size="sm" icon={<PenLine />} disabledReason={row.original.readOnly} onClick={row.original.set}>
-        {row.original.value ? 'New value' : 'Set value'}
+        {row.original.value ? 'Replace value' : 'Set value'}
       </Button>
     ),
   }),
@@ -116,15 +116,15 @@ export function SecretValues({ secret }: { secret: Detail }) {
     row.value
       ? [
           'separator',
-          { label: 'Expiry here…', disabledReason: readOnly, onSelect: () => ask('expiry', row) },
+          { label: 'Set expiry…', disabledReason: readOnly, onSelect: () => ask('expiry', row) },
           {
-            label: 'Put previous value back…',
-            detail: 'Kept for 24 hours after a change',
+            label: 'Restore previous value…',
+            detail: 'Available for 24 hours',
             disabledReason: mayRestore
               ? row.value.value_version === 1
-                ? 'There is only one version'
+                ? 'No previous version'
                 : undefined
-              : 'Only an Owner or Admin may restore a value',
+              : 'Only Owners and Admins can restore values',
             onSelect: () => ask('restore', row),
           },
           'separator',
@@ -149,9 +149,7 @@ export function SecretValues({ secret }: { secret: Detail }) {
         actions={entries}
         skeletonRows={3}
       />
-      <Callout title="Values can be written, not read back">
-        Routes receive them at the moment of a call. Set a new value if you no longer know one.
-      </Callout>
+      <Callout title="Values can’t be read back">If you no longer know a value, replace it.</Callout>
       <SetValueDialog target={target} onClose={() => setTarget(undefined)} />
       {asking?.what === 'expiry' && <ExpiryDialog secret={secret} value={asking.value} onClose={() => setAsking(undefined)} />}
       <ConfirmValue asking={asking} secret={secret} onClose={() => setAsking(undefined)} />
