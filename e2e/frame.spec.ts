@@ -48,8 +48,14 @@ test('by keyboard alone: past the navigation, to a page by its name, to the shee
   await page.waitForURL(`**/${slug}/settings/roles`);
   await page.getByRole('button', { name: 'Viewer' }).click();
   await expect(page).toHaveURL(/role=viewer/);
-  await expect(page.getByText('Create a route', { exact: false }).first()).toBeVisible();
-  await expect(page.getByText('(Owner, Admin, or Editor may)').first()).toBeVisible();
+  const permissions = page.getByRole('table', { name: 'Permissions of each member role' });
+  const row = permissions.getByRole('row', { name: /^Delete/ }).first();
+  await expect(row.getByRole('cell')).toHaveText(['Allowed', 'Allowed', 'Allowed', 'Not allowed', 'Not allowed']);
+  // The exact operations stand behind each row, by keyboard too.
+  await expect(permissions.getByText('Delete a route')).toBeHidden();
+  await row.getByRole('button').press('Enter');
+  await expect(permissions.getByText('Delete a route')).toBeVisible();
+  await expect(permissions.getByText('route:delete · scope routes:write')).toBeVisible();
   // What this release does not have is not promised.
   await expect(page.locator('main')).not.toContainText(/webhook|workflow|vault|passkey/i);
   await accessible(page);
@@ -125,10 +131,10 @@ test('what a role may not open is locked with the roles that may, hidden from a 
     await expect(pages.getByRole('link', { name: 'Home', exact: true })).toHaveAttribute('aria-current', 'page');
     const keys = pages.getByRole('link', { name: 'Key management' });
     if (role === 'viewer') await expect(keys).toHaveCount(0);
-    else await expect(keys).toHaveAccessibleDescription('Locked: only Owner or Admin may');
+    else await expect(keys).toHaveAccessibleDescription('Locked: requires the Owner or Admin role');
     for (const path of ['settings/keys', role === 'viewer' ? 'test/import' : 'test/secrets']) {
       await page.goto(`/${slug}/${path}`);
-      await expect(page.getByText('This page is not shown to your role')).toBeVisible();
+      await expect(page.getByText("Your role can't open this page")).toBeVisible();
       await expect(page.getByRole('main').getByText(/Owner(,| or) Admin/)).toBeVisible();
       await accessible(page);
     }

@@ -1,7 +1,7 @@
 'use client';
 
 import { z } from 'zod';
-import { familiesOf } from '#components/roles/role-words.ts';
+import { resourcesOf } from '#components/roles/permissions.ts';
 import { useListedOperations } from '#components/trpc/listed-operations.ts';
 import { MultiCombobox } from '#components/ui/combobox.tsx';
 import { Field } from '#components/ui/field.tsx';
@@ -46,11 +46,12 @@ export function AccessKeyFields<T extends Values>({ form: given, narrowed }: { f
 }
 
 /** The scopes of what can be done in this release, each with what it covers. */
-function scopeOptions(operations: Parameters<typeof familiesOf>[0]): SelectOption[] {
-  const words = new Map<string, string[]>();
-  for (const { acts } of familiesOf(operations))
-    for (const { scope, words: own } of acts) if (scope) words.set(scope, [...(words.get(scope) ?? []), ...own]);
-  return [...words]
+function scopeOptions(operations: Parameters<typeof resourcesOf>[0]): SelectOption[] {
+  const covers = new Map<string, string[]>();
+  for (const { permissions } of resourcesOf(operations))
+    for (const { scope, summaries } of permissions.flatMap(({ actions }) => actions))
+      if (scope) covers.set(scope, [...(covers.get(scope) ?? []), ...summaries]);
+  return [...covers]
     .sort(([a], [b]) => a.localeCompare(b))
     .map(([scope, covered]) => ({ value: scope, label: scope, detail: covered.join(', ') }));
 }

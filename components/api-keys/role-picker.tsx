@@ -1,7 +1,7 @@
 'use client';
 
 import { useState } from 'react';
-import { RoleActs } from '#components/roles/role-acts.tsx';
+import { PermissionSummary } from '#components/roles/permission-summary.tsx';
 import { useScope } from '#components/trpc/provider.tsx';
 import { Checkbox } from '#components/ui/choices.tsx';
 import { Field } from '#components/ui/field.tsx';
@@ -55,7 +55,7 @@ export function RolePreview({ roles, open }: { roles: readonly string[]; open?: 
         What {roles.length === 1 ? 'this role' : 'these roles together'} may and may not do
       </summary>
       <Scroll className="max-h-72 overflow-y-auto border-line-strong border-t px-3 py-2">
-        {shown && <RoleActs grants={(capability) => (held.has(capability) ? 'yes' : 'no')} />}
+        {shown && <PermissionSummary grants={(capability) => (held.has(capability) ? 'yes' : 'no')} />}
         <Link href={`/${slug}/settings/roles?role=${roles[0]}`} className="mt-2 block text-accent-ink text-xs underline underline-offset-2">
           Compare all roles
         </Link>

@@ -55,8 +55,8 @@ export function ChainView() {
     enabled: !forbidden,
   });
   const { busy, save } = useDownload();
-  if (forbidden) return <ForbiddenNote capability="audit_log:read_details" what="The critical chain" />;
-  if (query.isError) return <QueryError query={query} what="The critical chain" />;
+  if (forbidden) return <ForbiddenNote capability="audit_log:read_details" what="the critical chain" />;
+  if (query.isError) return <QueryError query={query} what="the critical chain" />;
   const { entries, head, checkpoint, next_after } = query.data ?? {};
   return (
     <Split

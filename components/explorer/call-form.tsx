@@ -66,7 +66,7 @@ export function CallForm({ op, draft, onDraft }: CallFormProps) {
           title="You can read this call, not send it"
           actions={
             <LinkButton size="sm" href={`/${slug}/settings/roles`}>
-              What roles may do
+              View roles
             </LinkButton>
           }
         >

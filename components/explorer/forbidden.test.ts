@@ -21,6 +21,6 @@ test('the explorer offers to send exactly what the role may do, for every role a
 
 test('a refused control names the roles that could, from the table that decides', () => {
   assert.equal(forbiddenTo('editor', 'route:create'), undefined);
-  assert.match(forbiddenTo('viewer', 'route:create') ?? '', /^Your role, Viewer, may not do this\. Owner, Admin, or Editor may;/);
-  assert.match(forbiddenTo('editor', 'account:update') ?? '', /Owner or Admin may;/);
+  assert.match(forbiddenTo('viewer', 'route:create') ?? '', /^Requires the Owner, Admin, or Editor role\. Your role is Viewer\./);
+  assert.match(forbiddenTo('editor', 'account:update') ?? '', /^Requires the Owner or Admin role\./);
 });

@@ -6,15 +6,15 @@ import { Callout } from '#components/ui/callout.tsx';
 import type { Capability } from '#server/domain/roles/catalogue.shared.ts';
 import { forbiddenTo } from './forbidden-to.ts';
 
-/** Stands where a page's content would stand for whom it is not: which role would be needed, and what each role may do. */
+/** Replaces the content of a page that the person's role can't open: the roles that can, and a link to what each role allows. */
 export function ForbiddenNote({ capability, what }: { capability: Capability; what: string }) {
   const { role, slug } = useScope();
   return (
     <Callout
-      title={`${what} is not shown to your role`}
+      title={`Your role can't open ${what}`}
       actions={
         <LinkButton size="sm" href={`/${slug}/settings/roles`}>
-          What roles may do
+          View roles
         </LinkButton>
       }
     >

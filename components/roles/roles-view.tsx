@@ -1,64 +1,103 @@
 'use client';
 
 import { parseAsString, useQueryState } from 'nuqs';
+import { useState } from 'react';
+import { useListedOperations } from '#components/trpc/listed-operations.ts';
 import { useScope } from '#components/trpc/provider.tsx';
-import { Badge } from '#components/ui/badge.tsx';
-import { cn } from '#components/ui/cn.ts';
+import { QueryError } from '#components/trpc/query-error.tsx';
+import { Button } from '#components/ui/button.tsx';
 import { Page, PageHeader, SectionCard } from '#components/ui/layout.tsx';
-import { RoleActs } from './role-acts.tsx';
-import { KEY_ROLE_LIST, MEMBER_ROLE_LIST, type RoleRow, whoMay } from './role-words.ts';
+import { Select } from '#components/ui/select.tsx';
+import { Skeleton } from '#components/ui/skeleton.tsx';
+import { TabLinks } from '#components/ui/tabs.tsx';
+import { PermissionMatrix, rowKey } from './permission-matrix.tsx';
+import { KEY_ROLE_COLUMNS, MEMBER_ROLE_COLUMNS, resourcesOf } from './permissions.ts';
 
-const LISTS = [
+const KINDS = [
   {
-    title: 'Of people',
-    hint: 'One role in each workspace. In this release the operator of the installation adds people: npm run -s admin -- set-member.',
-    rows: MEMBER_ROLE_LIST,
+    title: 'People',
+    caption: 'Permissions of each member role',
+    hint: 'Each person has one role per workspace. The operator of this installation assigns it with npm run -s admin -- set-member.',
+    roles: MEMBER_ROLE_COLUMNS,
   },
-  { title: 'Of API keys', hint: 'A key may have several; they add up.', rows: KEY_ROLE_LIST },
+  {
+    title: 'API keys',
+    caption: 'Permissions of each API key role',
+    hint: 'A key can have several roles. Their permissions add up.',
+    roles: KEY_ROLE_COLUMNS,
+  },
 ] as const;
 
-/** What each role may and may not do, in words, read from the table that decides every call. */
+/** What each role allows, from the tables that authorize every call. */
 export function RolesView() {
   const { role: mine } = useScope();
-  const [chosen, choose] = useQueryState('role', parseAsString.withDefault(mine));
-  const list = LISTS.find(({ rows }) => rows.some(({ id }) => id === chosen)) ?? LISTS[0];
-  const role: RoleRow | undefined = list.rows.find(({ id }) => id === chosen) ?? list.rows[0];
+  const operations = useListedOperations();
+  const [asked, choose] = useQueryState('role', parseAsString.withDefault(mine));
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
+  const kind = KINDS.find(({ roles }) => roles.some(({ id }) => id === asked)) ?? KINDS[0];
+  const chosen = kind.roles.some(({ id }) => id === asked) ? asked : mine;
+  const resources = operations.data && resourcesOf(operations.data);
+  const rows = resources?.flatMap((resource) => resource.permissions.map((permission) => rowKey(resource, permission))) ?? [];
+  const toggle = (row: string) => {
+    const next = new Set(open);
+    if (!next.delete(row)) next.add(row);
+    setOpen(next);
+  };
   return (
     <Page className="max-w-6xl">
-      <PageHeader title="Roles" description="What a role lets a person or an API key do here. Every call is judged by this table." />
-      <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-5 lg:grid-cols-[18rem_minmax(0,1fr)]">
-        <div className="flex flex-col gap-4">
-          {LISTS.map(({ title, hint, rows }) => (
-            <nav key={title} aria-label={`Roles ${title.toLowerCase()}`}>
-              <h2 className="font-medium text-ink-3 text-xs">{title}</h2>
-              <p className="pb-1.5 text-ink-3 text-xs">{hint}</p>
-              <ul className="flex flex-col gap-px">
-                {rows.map((row) => (
-                  <li key={row.id}>
-                    <button
-                      type="button"
-                      aria-current={row === role ? 'true' : undefined}
-                      onClick={() => void choose(row.id)}
-                      className={cn(
-                        'flex min-h-8 w-full items-center gap-2 rounded-md px-2 text-left',
-                        row === role ? 'bg-pressed/80 font-medium' : 'text-ink-2 hover:bg-subtle hover:text-ink',
-                      )}
-                    >
-                      {row.name}
-                      {row.id === mine && <Badge tone="accent">yours</Badge>}
-                    </button>
-                  </li>
-                ))}
-              </ul>
-            </nav>
-          ))}
+      <PageHeader title="Roles" description="What each role lets a person or an API key do.">
+        <TabLinks
+          label="Kinds of roles"
+          tabs={KINDS.map(({ title, roles }) => {
+            const first = roles.find(({ id }) => id === mine)?.id ?? roles[0]?.id ?? mine;
+            return { href: `?role=${first}`, label: title, active: roles === kind.roles, onSelect: () => void choose(first) };
+          })}
+        />
+      </PageHeader>
+      <dl className="grid gap-x-6 gap-y-2 sm:grid-cols-2 lg:grid-cols-3">
+        {kind.roles.map(({ id, name, description }) => (
+          <div key={id}>
+            <dt className="font-medium">{name}</dt>
+            <dd className="text-ink-2 text-xs">{description}</dd>
+          </div>
+        ))}
+      </dl>
+      <SectionCard
+        title="Permissions"
+        description={kind.hint}
+        flush
+        actions={
+          <Button size="sm" onClick={() => setOpen(open.size > 0 ? new Set() : new Set(rows))}>
+            {open.size > 0 ? 'Hide operations' : 'Show operations'}
+          </Button>
+        }
+      >
+        <div className="p-3 pb-0 sm:hidden">
+          <Select
+            label="Role"
+            options={kind.roles.map(({ id, name }) => ({ value: id, label: name }))}
+            value={chosen}
+            onValueChange={(id) => void choose(id)}
+          />
         </div>
-        {role && (
-          <SectionCard title={role.name} description={role.description}>
-            <RoleActs grants={role.grants} others={(capability) => whoMay(capability, list.rows)} names />
-          </SectionCard>
+        {operations.error && !resources ? (
+          <div className="p-4">
+            <QueryError query={operations} what="Permissions" />
+          </div>
+        ) : resources ? (
+          <PermissionMatrix
+            {...{ resources, chosen, mine, open }}
+            caption={kind.caption}
+            roles={kind.roles}
+            onToggle={toggle}
+            onChoose={(id) => void choose(id)}
+          />
+        ) : (
+          <div className="p-4">
+            <Skeleton lines={12} label="Loading permissions" />
+          </div>
         )}
-      </div>
+      </SectionCard>
     </Page>
   );
 }

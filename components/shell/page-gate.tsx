@@ -16,7 +16,7 @@ export function PageGate({ place, children }: { place: Place; children: ReactNod
   return (
     <Page>
       <PageHeader title={needed.item.label} />
-      <ForbiddenNote capability={needed.capability} what="This page" />
+      <ForbiddenNote capability={needed.capability} what="this page" />
     </Page>
   );
 }

@@ -1,6 +1,6 @@
 'use client';
 
-import { forbiddenTo, mayDo } from '#components/roles/forbidden-to.ts';
+import { forbiddenTo, requiredFor } from '#components/roles/forbidden-to.ts';
 import { useScope } from '#components/trpc/provider.tsx';
 import { isHidden, type NavGroup, type NavItem, navigation } from './navigation.ts';
 
@@ -14,7 +14,7 @@ export function useNavigation(): readonly (Omit<NavGroup, 'items'> & { items: re
     .map(({ items, ...group }) => ({
       ...group,
       items: items.flatMap((item) => {
-        const locked = item.needs && forbiddenTo(role, item.needs) ? `only ${mayDo(item.needs)}` : undefined;
+        const locked = item.needs && forbiddenTo(role, item.needs) ? `requires ${requiredFor(item.needs)}` : undefined;
         return locked && isHidden(item, role) ? [] : [{ ...item, locked }];
       }),
     }))

@@ -78,7 +78,7 @@ function WayOut({ code }: { code: string }) {
   if (!slug || (code !== 'role_denied' && code !== 'forbidden')) return null;
   return (
     <LinkButton size="sm" href={`/${slug}/settings/roles`}>
-      What roles may do
+      View roles
     </LinkButton>
   );
 }

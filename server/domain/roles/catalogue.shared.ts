@@ -4,6 +4,7 @@
  */
 export {
   type Capability,
+  type Cell,
   KEY_ROLES,
   keyCapabilities,
   MEMBER_ROLE_ROWS,
