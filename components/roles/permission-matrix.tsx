@@ -37,11 +37,11 @@ export function PermissionMatrix({ caption, resources, roles, chosen, mine, open
       <caption className="sr-only">{caption}</caption>
       <thead>
         <tr>
-          <th scope="col" className={cn(line, 'px-3 text-left font-medium text-ink-3 text-xs')}>
+          <th scope="col" className={cn(head, 'px-3 text-left font-medium text-ink-3 text-xs')}>
             Permission
           </th>
           {roles.map((role) => (
-            <th key={role.id} scope="col" className={cn(line, column(role), 'h-10 font-medium')}>
+            <th key={role.id} scope="col" className={cn(head, column(role), 'bg-surface font-medium')}>
               <button
                 type="button"
                 aria-pressed={role.id === chosen}
@@ -113,4 +113,5 @@ export function PermissionMatrix({ caption, resources, roles, chosen, mine, open
   );
 }
 
-const line = 'border-line-strong border-b';
+/** Below the bar at the top of every page. */
+const head = 'sticky top-13 z-10 h-10 border-line-strong border-b bg-surface';

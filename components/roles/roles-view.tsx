@@ -72,7 +72,7 @@ export function RolesView() {
           </Button>
         }
       >
-        <div className="p-3 pb-0 sm:hidden">
+        <div className="p-3 sm:hidden">
           <Select
             label="Role"
             options={kind.roles.map(({ id, name }) => ({ value: id, label: name }))}
