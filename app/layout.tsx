@@ -9,7 +9,7 @@ import './globals.css';
 
 export const metadata: Metadata = {
   title: { default: 'Sallyport', template: '%s · Sallyport' },
-  description: 'API gateway with secret custody',
+  description: 'An API gateway that keeps your secrets',
   robots: { index: false, follow: false },
 };
 

@@ -7,14 +7,14 @@ export default function NotFound() {
     <ErrorPage
       header={<Wordmark />}
       code="404"
-      title="This page does not exist"
+      title="Page not found"
       actions={
         <LinkButton href="/" variant="primary">
           Go to your workspace
         </LinkButton>
       }
     >
-      The address may be mistyped, what it showed may have been deleted, or it may belong to a workspace you are not a member of.
+      Check the address. The page may have been deleted, or it belongs to a workspace you're not a member of.
     </ErrorPage>
   );
 }

@@ -28,7 +28,7 @@ test('J1: sign up, paste one line, watch the call arrive with its credential inj
   await accessible(page);
   await page.getByLabel('Workspace').fill(person.workspace);
   await page.getByLabel('Your name').fill(person.name);
-  await page.getByLabel('E-mail').fill(person.email);
+  await page.getByLabel('Email').fill(person.email);
   await page.getByLabel('Password', { exact: true }).fill(person.password);
   await page.getByRole('button', { name: 'Create workspace' }).click();
   await page.waitForURL('**/analytical-engines/test');
@@ -176,7 +176,7 @@ test('J1: the first call of Live is a live one: its own route, a live key made o
 
 async function signIn(page: Page): Promise<void> {
   await page.goto('/signin');
-  await page.getByLabel('E-mail').fill(person.email);
+  await page.getByLabel('Email').fill(person.email);
   await page.getByLabel('Password', { exact: true }).fill(person.password);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.waitForURL('**/analytical-engines/test');

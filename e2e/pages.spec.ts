@@ -58,7 +58,7 @@ test('every page opens without a console error, axe finds nothing serious, and n
     for (const path of paths) {
       expect((await page.goto(path))?.status(), path).toBe(200);
       await loaded(page);
-      await expect(page.getByText(/This page does not exist|There is no such page/), path).toHaveCount(0);
+      await expect(page.getByText(/Page not found|There is no such page/), path).toHaveCount(0);
       if (weigh) weights.set(path, await scriptBytes(page));
       if (weigh || differentInLive.has(path)) await accessible(page, path);
       expect(errors, path).toEqual([]);
@@ -158,6 +158,6 @@ test('an address that no page has, and an id that no thing has, are told inside 
 
   // A workspace one is not a member of is no workspace: nothing of a frame says otherwise.
   expect((await page.goto('/somebody-elses/test'))?.status()).toBe(404);
-  await expect(page.getByRole('heading', { level: 1, name: 'This page does not exist' })).toBeVisible();
+  await expect(page.getByRole('heading', { level: 1, name: 'Page not found' })).toBeVisible();
   await expect(frame).toHaveCount(0);
 });

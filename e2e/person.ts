@@ -12,7 +12,7 @@ export async function signIn(page: Page, person: { email: string; password: stri
 
 /** Fills in and sends the form that stands there. */
 export async function fillIn(page: Page, person: { email: string; password: string }): Promise<void> {
-  await page.getByLabel('E-mail').fill(person.email);
+  await page.getByLabel('Email').fill(person.email);
   await page.getByLabel('Password', { exact: true }).fill(person.password);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
 }

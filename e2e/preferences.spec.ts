@@ -22,8 +22,8 @@ test('shortcuts of a single key are switched off, the theme, the clock and the f
     expect((await answer).status()).toBe(200);
   };
   await choose(() => page.getByRole('radio', { name: 'Dark' }).click());
-  await choose(() => page.getByRole('radio', { name: 'In UTC' }).click());
-  await choose(() => page.getByRole('switch', { name: 'Shortcuts of a single key' }).click());
+  await choose(() => page.getByRole('radio', { name: 'UTC' }).click());
+  await choose(() => page.getByRole('switch', { name: 'Single-key shortcuts' }).click());
   await page.getByRole('combobox', { name: 'Page', exact: true }).click();
   await choose(() => page.getByRole('option', { name: 'Secrets' }).click());
   await accessible(page);
@@ -97,9 +97,7 @@ test('pages are pinned and groups folded and moved, by keyboard too; another bro
   await expect(page.getByRole('button', { name: 'Move Audit up' })).toBeFocused();
   await kept(() => rail.getByRole('button', { name: 'Settings', exact: true }).click());
   await expect(rail.getByRole('link', { name: 'Usage' })).toHaveCount(0);
-  await kept(() =>
-    page.getByRole('list', { name: 'Order of the groups' }).getByText('Developers').dragTo(page.getByText('Gateway').last()),
-  );
+  await kept(() => page.getByRole('list', { name: 'Group order' }).getByText('Developers').dragTo(page.getByText('Gateway').last()));
   await accessible(page);
 
   const context = await browser.newContext();
@@ -173,6 +171,6 @@ test('the security page changes the password and leads to the sessions', async (
   await signIn(page, person, slug);
   await page.goto('/me/security');
   await expect(page.getByRole('button', { name: 'Change password' })).toBeVisible();
-  await page.getByRole('link', { name: 'See your sessions' }).click();
+  await page.getByRole('link', { name: 'View sessions' }).click();
   await expect(page.getByRole('heading', { name: 'Sessions', level: 1 })).toBeVisible();
 });

@@ -1,3 +1,4 @@
+import { counted } from '#components/ui/numbers.ts';
 import type { RefusalView } from '#components/ui/refusal.ts';
 
 export type AuthAnswer<T> = { ok: true; data: T } | { ok: false; refusal: RefusalView };
@@ -23,15 +24,15 @@ export async function callAuth<T>(path: `/auth/${string}`, body?: unknown, csrf?
       refusal: { type: data.code ?? 'internal_error', message, request_id: response.status >= 500 ? data.request_id : undefined },
     };
   } catch {
-    return { ok: false, refusal: { type: 'offline', message: 'The service cannot be reached. Check the connection and try again.' } };
+    return { ok: false, refusal: { type: 'offline', message: "Can't reach Sallyport. Check your connection and try again." } };
   }
 }
 
-/** "Too many attempts. Wait a little and try again, in about 41 minutes." What says for itself how long stays as it is. */
+/** "Too many attempts. Try again in about 41 minutes." A message that already states the wait is left alone. */
 export const withWait = (message: string, seconds: number): string =>
-  seconds > 0 ? message.replace(/(again(?: later)?)\.$/, `$1, in about ${inWords(seconds)}.`) : message;
+  seconds > 0 ? message.replace(/again(?: later)?\.$/, `again in about ${inWords(seconds)}.`) : message;
 
-const inWords = (seconds: number) => (seconds < 90 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`);
+const inWords = (seconds: number) => (seconds < 90 ? counted(seconds, 'second') : counted(Math.ceil(seconds / 60), 'minute'));
 
 /** Loads the next page from the server: nothing of the page before may stay in memory. */
 export function go(to: string): void {

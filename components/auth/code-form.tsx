@@ -40,14 +40,14 @@ export function CodeForm({ email, keep, next, onBack }: CodeFormProps) {
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (code.length === 6) void verify(code);
-    else setProblem('The code has six digits.');
+    else setProblem('Enter the 6-digit code.');
   };
 
   return (
     <form onSubmit={submit} noValidate className="flex flex-col gap-5">
       <p className="text-ink-2">
-        If <strong className="font-medium text-ink [overflow-wrap:anywhere]">{email}</strong> has an account, a mail with a code and a link
-        is on its way. Both work for 10 minutes.
+        If <strong className="font-medium text-ink [overflow-wrap:anywhere]">{email}</strong> has an account, we sent it an email with a
+        code and a link. Both expire in 10 minutes.
       </p>
       <Field label="Code" error={problem}>
         <Input
@@ -69,10 +69,10 @@ export function CodeForm({ email, keep, next, onBack }: CodeFormProps) {
       </Button>
       <div className="flex flex-wrap items-center justify-between gap-2">
         <Button variant="ghost" icon={<ArrowLeft />} onClick={onBack}>
-          Another way
+          Back
         </Button>
         <Button variant="ghost" onClick={() => void again()}>
-          {sentAgain ? 'Sent again' : 'Send it again'}
+          {sentAgain ? 'Email sent' : 'Resend email'}
         </Button>
       </div>
       <MailboxHint />

@@ -19,12 +19,12 @@ export function MailboxHint() {
   }, []);
   if (!local) return null;
   return (
-    <Callout title="This installation sends no mail">
-      Its mails are kept on this machine: read them in the{' '}
+    <Callout title="This installation doesn't send email">
+      Read its emails in the{' '}
       <Link href="/mailbox" className="text-accent-ink underline">
         local mailbox
       </Link>{' '}
-      or in the log. Set SMTP_URL to send them.
+      or in the server log. Set SMTP_URL to send them.
     </Callout>
   );
 }

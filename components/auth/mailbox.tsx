@@ -37,13 +37,13 @@ export function Mailbox() {
       <main className="py-8">
         <h1 className="font-semibold text-2xl">Local mailbox</h1>
         <p className="mt-1.5 text-ink-2">
-          This installation has no SMTP_URL, so its mails stay here. Only a browser on this machine can read them.
+          SMTP_URL is not set, so emails are kept here instead of being sent. Only a browser on this machine can read them.
         </p>
         <div className="mt-6 flex flex-col gap-3">
           {problem && <Callout tone="warn" title={problem} />}
           {!problem && mails?.length === 0 && (
-            <EmptyState icon={<Inbox />} title="No mail yet">
-              Sign-up links, sign-in codes and notices appear here within seconds.
+            <EmptyState icon={<Inbox />} title="No emails yet">
+              Sign-up links, sign-in codes and notifications appear here within seconds.
             </EmptyState>
           )}
           {mails?.map((mail) => (
@@ -55,7 +55,7 @@ export function Mailbox() {
   );
 }
 
-const CLOSED = 'The mailbox is closed: it opens only on the machine that runs the service, and only while SMTP_URL is not set.';
+const CLOSED = 'The local mailbox is only available on the machine that runs Sallyport, while SMTP_URL is not set.';
 
 function MailCard({ mail }: { mail: Mail }) {
   return (

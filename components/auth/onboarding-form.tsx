@@ -28,11 +28,11 @@ export function OnboardingForm({ name, csrf }: { name: string; csrf: string }) {
       <Field label="Your name" error={fieldError(form, 'full_name')}>
         <Input {...form.register('full_name')} size="lg" autoComplete="name" />
       </Field>
-      <Field label="Workspace" hint="Your company or team. Its address is made from the name." error={fieldError(form, 'tenant_name')}>
+      <Field label="Workspace name" hint="Your company or team name." error={fieldError(form, 'tenant_name')}>
         <Input {...form.register('tenant_name')} size="lg" autoComplete="organization" placeholder="Acme" autoFocus />
       </Field>
-      <Field label="What will you use it for?" optional error={fieldError(form, 'use_case')}>
-        <Input {...form.register('use_case')} size="lg" placeholder="Keep the payment provider's key out of our services" />
+      <Field label="What will you use Sallyport for?" optional error={fieldError(form, 'use_case')}>
+        <Input {...form.register('use_case')} size="lg" placeholder="Keep payment keys out of our services" />
       </Field>
       <Button type="submit" variant="primary" size="lg" loading={form.formState.isSubmitting} className="w-full">
         Create workspace

@@ -22,8 +22,8 @@ export function ForgotForm() {
   if (sent)
     return (
       <div className="flex flex-col gap-5" role="status">
-        <Callout tone="good" title="Check your mail">
-          If the address has an account, a link to choose a new password is on its way. It works for 60 minutes.
+        <Callout tone="good" title="Check your email">
+          If this address has an account, we sent it a link to choose a new password. The link expires in 60 minutes.
         </Callout>
         <MailboxHint />
       </div>
@@ -35,11 +35,11 @@ export function ForgotForm() {
   };
   return (
     <Form form={form} onSubmit={send} refusal={refusal}>
-      <Field label="E-mail" error={fieldError(form, 'email')}>
+      <Field label="Email" error={fieldError(form, 'email')}>
         <Input {...form.register('email')} type="email" size="lg" autoComplete="username" inputMode="email" autoFocus />
       </Field>
       <Button type="submit" variant="primary" size="lg" loading={form.formState.isSubmitting} className="w-full">
-        Send the link
+        Send reset link
       </Button>
     </Form>
   );
@@ -53,8 +53,8 @@ export function ResetForm({ token }: { token: string }) {
   if (done)
     return (
       <div className="flex flex-col gap-5" role="status">
-        <Callout tone="good" title="Your password is changed">
-          All sessions were ended. Sign in with the new password.
+        <Callout tone="good" title="Password changed">
+          You've been signed out everywhere. Sign in with your new password.
         </Callout>
         <LinkButton href="/signin" variant="primary" size="lg">
           Sign in
@@ -68,11 +68,7 @@ export function ResetForm({ token }: { token: string }) {
   };
   return (
     <Form form={form} onSubmit={reset} refusal={refusal}>
-      <Field
-        label="New password"
-        hint="12 characters or more. A short sentence is easy to remember and hard to guess."
-        error={fieldError(form, 'new')}
-      >
+      <Field label="New password" hint="At least 12 characters. Longer beats complex." error={fieldError(form, 'new')}>
         <PasswordInput {...form.register('new')} autoComplete="new-password" autoFocus />
       </Field>
       <Button type="submit" variant="primary" size="lg" loading={form.formState.isSubmitting} className="w-full">

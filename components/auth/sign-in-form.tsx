@@ -42,7 +42,7 @@ export function SignInForm({ next, email }: { next: string | null; email: string
 
   return (
     <Form form={form} onSubmit={signIn} refusal={refusal}>
-      <Field label="E-mail" error={fieldError(form, 'email')}>
+      <Field label="Email" error={fieldError(form, 'email')}>
         <Input {...form.register('email')} type="email" size="lg" autoComplete="username" inputMode="email" autoFocus={email === ''} />
       </Field>
       <Field
@@ -50,7 +50,7 @@ export function SignInForm({ next, email }: { next: string | null; email: string
         error={fieldError(form, 'password')}
         action={
           <Link href="/forgot" className="text-accent-ink text-xs hover:underline">
-            Forgot it?
+            Forgot password?
           </Link>
         }
       >
@@ -64,7 +64,7 @@ export function SignInForm({ next, email }: { next: string | null; email: string
             checked={Boolean(field.value)}
             onCheckedChange={field.onChange}
             label="Keep me signed in"
-            description="For 30 days on this device, as long as you come by every two weeks."
+            description="For up to 30 days on this device. You're signed out after 14 days of inactivity."
           />
         )}
       />
@@ -75,7 +75,7 @@ export function SignInForm({ next, email }: { next: string | null; email: string
         or
       </div>
       <Button size="lg" icon={<Mail />} loading={sending} onClick={() => void mailCode()} className="w-full">
-        Send me a code by mail
+        Email me a code
       </Button>
     </Form>
   );

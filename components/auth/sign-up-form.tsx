@@ -33,20 +33,16 @@ export function SignUpForm() {
 
   return (
     <Form form={form} onSubmit={signUp} refusal={refusal}>
-      <Field label="Workspace" hint="Your company or team. Its address is made from the name." error={fieldError(form, 'tenant_name')}>
+      <Field label="Workspace name" hint="Your company or team name." error={fieldError(form, 'tenant_name')}>
         <Input {...form.register('tenant_name')} size="lg" autoComplete="organization" placeholder="Acme" autoFocus />
       </Field>
       <Field label="Your name" error={fieldError(form, 'full_name')}>
         <Input {...form.register('full_name')} size="lg" autoComplete="name" />
       </Field>
-      <Field label="E-mail" error={fieldError(form, 'email')}>
+      <Field label="Email" error={fieldError(form, 'email')}>
         <Input {...form.register('email')} type="email" size="lg" autoComplete="email" inputMode="email" />
       </Field>
-      <Field
-        label="Password"
-        hint="12 characters or more. A short sentence is easy to remember and hard to guess."
-        error={fieldError(form, 'password')}
-      >
+      <Field label="Password" hint="At least 12 characters. Longer beats complex." error={fieldError(form, 'password')}>
         <PasswordInput {...form.register('password')} autoComplete="new-password" />
       </Field>
       <Button type="submit" variant="primary" size="lg" loading={form.formState.isSubmitting} className="w-full">
@@ -63,17 +59,17 @@ function CheckMail({ email, onBack }: { email: string; onBack: () => void }) {
       <div className="flex gap-3 rounded-lg border border-line-strong bg-surface p-4">
         <MailCheck aria-hidden className="mt-0.5 size-5 shrink-0 text-accent-ink" />
         <div>
-          <p className="font-medium">Check your mail</p>
+          <p className="font-medium">Check your email</p>
           <p className="mt-1 text-ink-2">
-            We wrote to <strong className="font-medium text-ink [overflow-wrap:anywhere]">{email}</strong>. Open the link in this browser
-            within 24 hours, and the workspace is yours.
+            We sent a link to <strong className="font-medium text-ink [overflow-wrap:anywhere]">{email}</strong>. Open it in this browser
+            within 24 hours to finish signing up.
           </p>
         </div>
       </div>
       <p className="text-ink-2">
-        Nothing came within a few minutes? Look among the spam, or{' '}
+        No email after a few minutes? Check your spam folder, or{' '}
         <button type="button" className={cn(textLink, 'cursor-pointer')} onClick={onBack}>
-          check the address and send it again
+          try again
         </button>
         .
       </p>

@@ -18,7 +18,7 @@ test('a browser that claims to be others is still named rightly', () => {
 
 test('an unknown program is shown as it came, cut, and a missing one is said', () => {
   assert.equal(deviceOf('x'.repeat(200)).length, 80);
-  assert.equal(deviceOf(null), 'Unknown program');
+  assert.equal(deviceOf(null), 'Unknown device');
 });
 
 test('a phone is told from a desk', () => {

@@ -17,7 +17,7 @@ const SYSTEMS: [RegExp, string][] = [
 
 /** "Firefox on macOS" from a User-Agent; what is not recognised is shown as it came. The order matters: most browsers claim to be others. */
 export function deviceOf(userAgent: string | null): string {
-  if (!userAgent) return 'Unknown program';
+  if (!userAgent) return 'Unknown device';
   const program = PROGRAMS.find(([shape]) => shape.test(userAgent))?.[1];
   const system = SYSTEMS.find(([shape]) => shape.test(userAgent))?.[1];
   if (!program) return userAgent.slice(0, 80);

@@ -24,12 +24,9 @@ export function NavigationCard() {
   const unpinned = PINNABLE_PAGES.filter((id) => !pins.includes(id)).map((id) => ({ value: id, label: nameOf(id) }));
   const isFull = pins.length >= PINS_AT_MOST;
   return (
-    <SectionCard
-      title="Navigation"
-      description="Press the pin beside a page of the navigation, or choose here. A group folds when its name is pressed."
-    >
+    <SectionCard title="Navigation" description="Pin the pages you use most, and arrange the sidebar groups.">
       <div className="grid items-start gap-5 sm:grid-cols-2">
-        <Field group label={`Pinned pages, ${pins.length} of ${PINS_AT_MOST}`}>
+        <Field group label={`Pinned pages (${pins.length} of ${PINS_AT_MOST})`}>
           <div className="flex w-full flex-col gap-2">
             {pins.length > 0 && (
               <ReorderList
@@ -60,8 +57,8 @@ export function NavigationCard() {
             )}
           </div>
         </Field>
-        <Field group label="Order of the groups">
-          <ReorderList label="Order of the groups" items={groups} onOrder={(ids) => save({ rail_order: ids })} />
+        <Field group label="Group order">
+          <ReorderList label="Group order" items={groups} onOrder={(ids) => save({ rail_order: ids })} />
         </Field>
       </div>
     </SectionCard>

@@ -22,7 +22,11 @@ export function PasswordCard({ hasPassword, email }: { hasPassword: boolean; ema
   return (
     <SectionCard
       title="Password"
-      description={hasPassword ? 'A change ends all your other sessions.' : 'You sign in by mailed code or link so far.'}
+      description={
+        hasPassword
+          ? 'Changing it signs you out of all other sessions.'
+          : "You don't have a password yet. You sign in with a code or link sent by email."
+      }
     >
       {hasPassword ? <ChangeForm email={email} /> : <AskForLink email={email} />}
     </SectionCard>
@@ -42,7 +46,7 @@ function ChangeForm({ email }: { email: string }) {
         : refuse(error),
     onSuccess: () => {
       form.reset();
-      notifyDone('Password changed; all other sessions are ended');
+      notifyDone('Password changed. All other sessions are signed out.');
     },
   });
   return (
@@ -60,7 +64,7 @@ function ChangeForm({ email }: { email: string }) {
       <Field label="Current password" required error={fieldError(form, 'current')}>
         <Input type="password" autoComplete="current-password" {...form.register('current')} />
       </Field>
-      <Field label="New password" required error={fieldError(form, 'new')} hint="Long is better than odd; a sentence is fine.">
+      <Field label="New password" required error={fieldError(form, 'new')} hint="At least 12 characters. Longer beats complex.">
         <Input type="password" autoComplete="new-password" {...form.register('new')} />
       </Field>
       <div>
@@ -77,10 +81,10 @@ function AskForLink({ email }: { email: string }) {
   const ask = useMutation({ mutationFn: () => call('POST', '/auth/password/forgot', { email }) });
   return (
     <div className="flex flex-col items-start gap-3">
-      {ask.isSuccess && <Callout tone="good" title={`A link is on its way to ${email}`} />}
+      {ask.isSuccess && <Callout tone="good" title={`We sent a link to ${email}`} />}
       <MutationError error={ask.error} />
       <Button loading={ask.isPending} onClick={() => ask.mutate()}>
-        Mail me a link to choose one
+        Email me a link to set a password
       </Button>
     </div>
   );

@@ -8,7 +8,7 @@ class PersonRefusal extends Error {
   readonly data: { code: string; message: string; request_id: string; status: number };
 
   constructor(status: number, body: { code?: string; message?: string; request_id?: string; [more: string]: unknown }) {
-    super(body.message ?? 'Sallyport did not answer.');
+    super(body.message ?? 'Something went wrong. Try again.');
     this.name = 'PersonRefusal';
     this.data = { ...body, code: body.code ?? 'internal_error', message: this.message, request_id: body.request_id ?? '', status };
   }

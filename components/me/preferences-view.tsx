@@ -27,8 +27,8 @@ export function PreferencesView({ workspaces }: { workspaces: readonly { id: str
   const utc = { times: 'utc', date_format } as const;
   return (
     <Page className="max-w-3xl">
-      <PageHeader title="Preferences" description="Yours alone, in every workspace and browser. Each choice is kept as you make it." />
-      <SectionCard title="Look">
+      <PageHeader title="Preferences" description="These settings apply in every workspace. Changes are saved automatically." />
+      <SectionCard title="Appearance">
         <div className="flex flex-col items-start gap-5">
           <Field group label="Theme">
             <Segmented
@@ -42,9 +42,9 @@ export function PreferencesView({ workspaces }: { workspaces: readonly { id: str
               onValueChange={setTheme}
             />
           </Field>
-          <Field group label="Rows of tables">
+          <Field group label="Table density">
             <Segmented
-              label="Rows of tables"
+              label="Table density"
               options={[
                 { value: 'comfortable', label: 'Comfortable' },
                 { value: 'compact', label: 'Compact' },
@@ -56,27 +56,23 @@ export function PreferencesView({ workspaces }: { workspaces: readonly { id: str
           <MotionNote />
         </div>
       </SectionCard>
-      <SectionCard title="Times and dates">
+      <SectionCard title="Dates and times">
         <div className="flex flex-col items-start gap-5">
-          <Field group label="Times" hint="The other one is shown when you point at a time. Exports and the API are always in UTC.">
+          <Field group label="Time zone" hint="Hover over a time to see the other zone. Exports and the API always use UTC.">
             <Segmented
-              label="Times"
+              label="Time zone"
               options={[
-                { value: 'local', label: 'In the zone of my browser' },
-                { value: 'utc', label: 'In UTC' },
+                { value: 'local', label: 'Browser time zone' },
+                { value: 'utc', label: 'UTC' },
               ]}
               value={times}
               onValueChange={(next) => save({ times: next })}
             />
           </Field>
-          <Field
-            label="Days"
-            hint={today && `A moment then reads ${momentText(today, { times, date_format })}.`}
-            className="w-full max-w-sm"
-          >
+          <Field label="Date format" hint={today && `Example: ${momentText(today, { times, date_format })}`} className="w-full max-w-sm">
             <Select
               options={[
-                { value: LAST, label: 'As my browser’s language has it' },
+                { value: LAST, label: 'Browser default' },
                 ...FORMATS.map((value) => ({ value, label: today ? dayText(today, { ...utc, date_format: value }) : value })),
               ]}
               value={date_format ?? LAST}
@@ -85,11 +81,11 @@ export function PreferencesView({ workspaces }: { workspaces: readonly { id: str
           </Field>
         </div>
       </SectionCard>
-      <SectionCard title="Where the dashboard opens" description="After signing in, and at its bare address.">
+      <SectionCard title="Start page" description="Where the dashboard opens when you sign in.">
         <div className="grid gap-5 sm:grid-cols-3">
           <Field label="Workspace">
             <Select
-              options={[{ value: LAST, label: 'The one used last' }, ...workspaces.map(({ id, name }) => ({ value: id, label: name }))]}
+              options={[{ value: LAST, label: 'Last used' }, ...workspaces.map(({ id, name }) => ({ value: id, label: name }))]}
               value={workspaces.some(({ id }) => id === home_workspace_id) ? (home_workspace_id ?? LAST) : LAST}
               onValueChange={(next) => save({ home_workspace_id: next === LAST ? null : next })}
             />
@@ -97,7 +93,7 @@ export function PreferencesView({ workspaces }: { workspaces: readonly { id: str
           <Field label="Space">
             <Select
               options={[
-                { value: LAST, label: 'The one used last' },
+                { value: LAST, label: 'Last used' },
                 { value: 'test', label: 'Test' },
                 { value: 'live', label: 'Live' },
               ]}
@@ -119,8 +115,8 @@ export function PreferencesView({ workspaces }: { workspaces: readonly { id: str
         <Switch
           checked={single_keys}
           onCheckedChange={(on) => save({ single_keys: on })}
-          label="Shortcuts of a single key"
-          description="Such as C to create, G then R for Routes, ~ for the developer pane. Switch them off if you dictate, or if keys are pressed by accident. Shortcuts with Ctrl or Cmd, Enter and Escape always work."
+          label="Single-key shortcuts"
+          description="For example, C to create, G then R for Routes, or ~ for the developer pane. Turn them off if you use dictation or trigger them by accident. Shortcuts with Ctrl or Cmd, Enter and Escape always work."
         />
       </SectionCard>
     </Page>
@@ -139,11 +135,7 @@ function MotionNote() {
     () => window.matchMedia(query).matches,
     () => false,
   );
-  return (
-    <p className="text-ink-2 text-sm">
-      Motion follows your system: {reduced ? 'it asks for less, so nothing here moves.' : 'it has no objection, so panels slide in.'}
-    </p>
-  );
+  return <p className="text-ink-2 text-sm">Animations follow your system setting: {reduced ? 'reduced.' : 'on.'}</p>;
 }
 
 /** The moment the page was opened; undefined on the server, whose zone is not the reader's. */

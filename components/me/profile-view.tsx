@@ -41,7 +41,7 @@ export function ProfileView() {
   const { email_verified } = useScope();
   return (
     <Page className="max-w-3xl">
-      <PageHeader title="Profile" description="You, in every workspace you are a member of." />
+      <PageHeader title="Profile" description="Your details in every workspace." />
       {query.isError ? (
         <QueryError query={query} what="Your profile" />
       ) : !me ? (
@@ -59,7 +59,7 @@ export function ProfileView() {
                   value: capital(workspace.role),
                   hint: workspace.slug,
                 })),
-                { label: 'Signed up', value: <Time value={me.user.created_at} format="date" /> },
+                { label: 'Joined', value: <Time value={me.user.created_at} format="date" /> },
               ]}
             />
           </SectionCard>
@@ -74,16 +74,16 @@ function PhotoCard({ user }: { user: Person['user'] }) {
   const queryClient = useQueryClient();
   const router = useRouter();
   return (
-    <SectionCard title="Photo" description="Seen by the members of your workspaces.">
+    <SectionCard title="Photo" description="Visible to members of your workspaces.">
       <PictureField
         noun="photo"
         name={user.full_name || user.email}
         picture={user.avatar}
         onUse={async (avatar_upload_id) => {
           queryClient.setQueryData(ME, await call<Person>('PATCH', '/auth/me', { avatar_upload_id }));
-          // It stands in the frame, which the server renders.
+          // The server renders it in the frame.
           router.refresh();
-          notifyDone(avatar_upload_id ? 'Your photo is changed' : 'Your photo is removed');
+          notifyDone(avatar_upload_id ? 'Photo saved' : 'Photo removed');
         }}
       />
     </SectionCard>
@@ -132,7 +132,7 @@ function DetailsCard({ user }: { user: Person['user'] }) {
         className="max-w-md"
       >
         {panel}
-        <Field label="E-mail" hint="You sign in with it; it cannot be changed in this release.">
+        <Field label="Email" hint="You sign in with this address. It can't be changed yet.">
           <Input readOnly value={user.email} className="bg-subtle text-ink-2" />
         </Field>
         <Field label="Name" required error={fieldError(form, 'full_name')}>
@@ -142,17 +142,17 @@ function DetailsCard({ user }: { user: Person['user'] }) {
           label="Time zone"
           optional
           error={fieldError(form, 'timezone')}
-          hint="For mails. How pages show times is chosen under Preferences."
+          hint="Used in emails. To change how the dashboard shows times, go to Preferences."
         >
           <Combobox
             options={zones}
             value={timezone}
             onValueChange={(zone) => form.setValue('timezone', zone, { shouldDirty: true })}
-            placeholder="Search a city"
+            placeholder="Search for a city"
           />
         </Field>
         <div>
-          <Button type="submit" variant="primary" loading={save.isPending} disabledReason={isDirty ? undefined : 'Nothing is changed'}>
+          <Button type="submit" variant="primary" loading={save.isPending} disabledReason={isDirty ? undefined : 'No changes to save'}>
             Save
           </Button>
         </div>

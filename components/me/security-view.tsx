@@ -13,7 +13,7 @@ export function SecurityView() {
   const query = useMe();
   return (
     <Page className="max-w-3xl">
-      <PageHeader title="Security" description="How you sign in, in every workspace you are a member of." />
+      <PageHeader title="Security" description="How you sign in." />
       {query.isError ? (
         <QueryError query={query} what="Your account" />
       ) : !query.data ? (
@@ -24,10 +24,10 @@ export function SecurityView() {
       <SectionCard
         title="Sessions"
         className="pb-3.5"
-        description="Every browser you are signed in with. End one you do not recognise, or all but this one, and change your password."
+        description="Devices where you're signed in. If you don't recognize one, sign it out and change your password."
         actions={
           <LinkButton size="sm" href="/me/sessions" icon={<MonitorSmartphone />}>
-            See your sessions
+            View sessions
           </LinkButton>
         }
       />

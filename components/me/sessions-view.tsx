@@ -26,50 +26,50 @@ type Row = Sessions['sessions'][number] & { end: () => void };
 const KEY = ['me', 'sessions'] as const;
 const METHODS: Record<string, string> = {
   password: 'password',
-  magic: 'mailed code or link',
-  otp: 'mailed code',
-  link: 'mailed link',
+  magic: 'email code or link',
+  otp: 'email code',
+  link: 'email link',
   operator: 'operator',
 };
 
 const column = columnsFor<Row>();
 const columns = [
   column.accessor('user_agent', {
-    header: 'Where',
+    header: 'Device',
     cell: ({ row: { original } }) => {
       const Icon = isPhone(original.user_agent) ? Smartphone : Monitor;
       return (
         <span className="flex flex-wrap items-center gap-x-2">
           <Icon aria-hidden className="size-4 shrink-0 text-ink-3" />
           <span title={original.user_agent ?? undefined}>{deviceOf(original.user_agent)}</span>
-          {original.current && <Badge tone="good">this one</Badge>}
-          {original.scope_tenant_id && <Badge>one workspace only</Badge>}
+          {original.current && <Badge tone="good">This device</Badge>}
+          {original.scope_tenant_id && <Badge>One workspace only</Badge>}
         </span>
       );
     },
   }),
   column.accessor('ip', {
-    header: 'Address',
+    header: 'IP address',
     meta: { hideBelow: 'sm' },
     cell: ({ row: { original } }) => (
       <span className="font-mono text-ink-2 text-xs">{addressIn(original.ip, original.ip_country) ?? '—'}</span>
     ),
   }),
   column.accessor('auth_methods', {
-    header: 'Signed in by',
+    header: 'Method',
     meta: { hideBelow: 'lg' },
     cell: ({ getValue }) =>
       getValue()
         .map((method) => METHODS[method] ?? method)
         .join(', '),
   }),
-  column.accessor('last_seen_at', { header: 'Last seen', cell: ({ getValue }) => <Time value={getValue()} /> }),
+  column.accessor('last_seen_at', { header: 'Last active', cell: ({ getValue }) => <Time value={getValue()} /> }),
   column.accessor('created_at', {
-    header: 'Since',
+    header: 'Signed in',
     meta: { hideBelow: 'md' },
     cell: ({ getValue }) => <Time value={getValue()} format="datetime" />,
   }),
-  column.accessor('expires_at', { header: 'Ends', meta: { hideBelow: 'lg' }, cell: ({ getValue }) => <Time value={getValue()} /> }),
+  column.accessor('expires_at', { header: 'Expires', meta: { hideBelow: 'lg' }, cell: ({ getValue }) => <Time value={getValue()} /> }),
   column.display({
     id: 'end',
     header: <span className="sr-only">Actions</span>,
@@ -79,10 +79,10 @@ const columns = [
         <Button
           size="sm"
           variant="danger-quiet"
-          aria-label={`End the session ${deviceOf(original.user_agent)} from ${original.ip ?? 'an unknown address'}`}
+          aria-label={`Sign out ${deviceOf(original.user_agent)}, ${original.ip ?? 'unknown IP address'}`}
           onClick={original.end}
         >
-          End
+          Sign out
         </Button>
       ),
   }),
@@ -97,14 +97,14 @@ export function SessionsView() {
   const end = useMutation({
     mutationFn: (id: string) => call('DELETE', `/auth/sessions/${id}`),
     onError: (error) => notifyRefused(error),
-    onSuccess: () => notifyDone('Session ended'),
+    onSuccess: () => notifyDone('Session signed out'),
     onSettled: () => void queryClient.invalidateQueries({ queryKey: KEY }),
   });
   const endOthers = useMutation({
     mutationFn: () => call<{ revoked: number }>('DELETE', '/auth/sessions'),
     onSuccess: ({ revoked }) => {
       void queryClient.invalidateQueries({ queryKey: KEY });
-      notifyDone(`${counted(revoked, 'session')} ended`);
+      notifyDone(`${counted(revoked, 'session')} signed out`);
       setAsking(false);
     },
   });
@@ -114,14 +114,10 @@ export function SessionsView() {
     <Page className="max-w-5xl">
       <PageHeader
         title="Sessions"
-        description="Where you are signed in. End what you do not recognise, then change your password."
+        description="Devices where you're signed in. If you don't recognize one, sign it out and change your password."
         actions={
-          <Button
-            variant="danger-quiet"
-            disabledReason={others === 0 ? 'There is no other session' : undefined}
-            onClick={() => setAsking(true)}
-          >
-            End all others
+          <Button variant="danger-quiet" disabledReason={others === 0 ? 'No other sessions' : undefined} onClick={() => setAsking(true)}>
+            Sign out others
           </Button>
         }
       />
@@ -143,12 +139,12 @@ export function SessionsView() {
           setAsking(open);
           endOthers.reset();
         }}
-        title="End all other sessions?"
+        title="Sign out all other sessions?"
         consequences={[
-          `${others} other ${others === 1 ? 'place has' : 'places have'} to sign in again. What is unsaved there is lost.`,
-          'This session stays.',
+          `${counted(others, 'other session')} will be signed out. Unsaved changes there are lost.`,
+          'You stay signed in on this device.',
         ]}
-        confirmLabel="End them"
+        confirmLabel="Sign out"
         space="live"
         busy={endOthers.isPending}
         error={endOthers.error ? refusalOf(endOthers.error) : undefined}

@@ -15,16 +15,16 @@ export function VerifyEmail({ email }: { email: string }) {
     <>
       <Callout
         tone="warn"
-        title="Your e-mail address is not verified"
+        title="Verify your email address"
         actions={
           <Button size="sm" icon={<Mail />} loading={send.isPending} onClick={() => send.mutate()}>
-            {send.isSuccess ? 'Mail it again' : 'Mail me a link'}
+            {send.isSuccess ? 'Resend link' : 'Send link'}
           </Button>
         }
       >
         {send.isSuccess
-          ? `A link is on its way to ${email}. Open it in this browser: it signs you in, and the address is verified.`
-          : 'Links for a forgotten password and notices about your keys go to this address, and nobody has shown yet that they arrive.'}
+          ? `We sent a link to ${email}. Open it in this browser to verify the address.`
+          : 'We send password resets and notices about your keys to this address.'}
       </Callout>
       <MutationError error={send.error} />
     </>

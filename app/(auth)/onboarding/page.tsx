@@ -17,7 +17,7 @@ export default async function OnboardingPage() {
     return (
       <AuthLayout
         title={`You own ${owned.name}`}
-        description="One person owns one workspace here. Another one needs a sign-up with another address."
+        description="Each account can own one workspace. To create another, sign up with a different email address."
       >
         <LinkButton href={`/${owned.slug}/test`} variant="primary" size="lg" className="w-full">
           Open {owned.name}
@@ -25,7 +25,7 @@ export default async function OnboardingPage() {
       </AuthLayout>
     );
   return (
-    <AuthLayout title="Create your workspace" description="It starts in Test, with a working route, a sample secret and a key.">
+    <AuthLayout title="Create your workspace" description="You start in Test with a working route, a sample secret and an API key.">
       <OnboardingForm name={frame.user.name === frame.user.email ? '' : frame.user.name} csrf={frame.csrf} />
     </AuthLayout>
   );

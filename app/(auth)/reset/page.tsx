@@ -10,7 +10,7 @@ export default async function ResetPage({ searchParams }: { searchParams: Promis
   const { token } = await searchParams;
   if (typeof token !== 'string') redirect('/forgot');
   return (
-    <AuthLayout title="Choose a new password" description="It ends all your sessions, also those on other devices.">
+    <AuthLayout title="Choose a new password" description="This signs you out on all devices.">
       <ResetForm token={token} />
     </AuthLayout>
   );

@@ -13,7 +13,7 @@ export default async function SignUpPage() {
   return (
     <AuthLayout
       title="Create your workspace"
-      description="You land in Test, with a working route, a sample secret and a key. Your first call is a minute away."
+      description="You start in Test with a working route, a sample secret and an API key."
       footer={
         <>
           Have an account?{' '}
