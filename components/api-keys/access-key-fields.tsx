@@ -29,8 +29,8 @@ export function AccessKeyFields<T extends Values>({ form: given, narrowed }: { f
       error={fieldError(form, 'scopes')}
       hint={
         narrowed
-          ? 'What the key may do of what its roles allow. It stays narrowed: for all that they allow, make another key.'
-          : 'What the key may do of what its roles allow. Without a scope: all of it.'
+          ? "Limits the key to part of what its roles allow. Scopes can't be removed entirely: for full access, create another key."
+          : 'Limits the key to part of what its roles allow. Leave empty to allow everything its roles do.'
       }
     >
       <MultiCombobox
@@ -38,9 +38,9 @@ export function AccessKeyFields<T extends Values>({ form: given, narrowed }: { f
         onValuesChange={(next) => form.setValue('scopes', next, { shouldDirty: true })}
         options={scopeOptions(operations.data ?? [])}
         loading={operations.isPending}
-        placeholder={scopes.length > 0 ? 'Add a scope…' : 'All that the roles allow'}
+        placeholder={scopes.length > 0 ? 'Add a scope…' : 'Everything its roles allow'}
       />
-      {idle.length > 0 && <p className="text-warn-ink text-xs">The chosen roles allow nothing of {idle.join(', ')}.</p>}
+      {idle.length > 0 && <p className="text-warn-ink text-xs">The selected roles don't include {idle.join(', ')}.</p>}
     </Field>
   );
 }

@@ -11,5 +11,5 @@ test('each purpose is answered with the narrowest role that serves it, and a key
   assert.deepEqual(told('call', 'fixed', false, 'live'), ['Invoke', null]);
   assert.deepEqual(told('build', 'anywhere', true, 'live'), ['Editor', 90]);
   assert.deepEqual(told('watch', 'anywhere', true, 'test'), ['Read-only', 90]);
-  assert.match(adviceOf('call', 'fixed', false, 'live').reasons.join(' '), /Allowed addresses/);
+  assert.match(adviceOf('call', 'fixed', false, 'live').reasons.join(' '), /Allowed IP addresses/);
 });

@@ -9,23 +9,23 @@ const EXPIRY_DAYS = 90;
 
 const ROLE = { call: 'Key - Invoke', build: 'Key - Editor', watch: 'Key - Read-only' } as const;
 const WHY = {
-  call: 'It calls routes and can change nothing, so a leaked one gives nobody your configuration.',
-  build: 'It builds routes, secrets, clients and environments, and never reads a value back.',
-  watch: 'It reads configuration and metadata and calls nothing.',
+  call: "It can only call routes. If it leaks, your configuration can't be changed.",
+  build: "It manages routes, secrets, clients and environments, but can't read secret values.",
+  watch: 'It can only read configuration and metadata.',
 } as const;
 
 /** Which key serves a purpose best: the narrowest role, the address rule, and an expiry if it should have one. */
 export function adviceOf(purpose: Purpose, where: Where, ends: boolean, space: 'live' | 'test'): Advice {
   return {
-    title: space === 'test' ? 'A test key' : 'A standard key',
+    title: space === 'test' ? 'Test key' : 'Standard key',
     role_ids: KEY_ROLES.filter((role) => role.name === ROLE[purpose]).map((role) => role.id),
     expires_in_days: ends ? EXPIRY_DAYS : null,
     reasons: [
       WHY[purpose],
       where === 'fixed'
-        ? 'Put its address under Allowed addresses: from anywhere else it is refused.'
-        : 'Its address changes, so leave Allowed addresses empty and set a rate limit instead.',
-      ...(ends ? [`It expires in ${EXPIRY_DAYS} days. You can choose another date below.`] : []),
+        ? 'Add its IP address under Allowed IP addresses, so the key works from nowhere else.'
+        : 'Its IP address changes, so set a rate limit instead of allowed IP addresses.',
+      ...(ends ? [`It expires in ${EXPIRY_DAYS} days. You can change the date below.`] : []),
     ],
   };
 }

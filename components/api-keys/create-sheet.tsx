@@ -31,7 +31,7 @@ export function CreateKeySheet({ open, onClose, onCreated }: Props) {
       onOpenChange={(next) => next || onClose()}
       dismissible={false}
       title="New API key"
-      description="It is shown once, when it is made."
+      description="The key is shown once, right after you create it."
     >
       {open && <CreateForm onClose={onClose} onCreated={onCreated} />}
     </Sheet>
@@ -100,17 +100,17 @@ function CreateForm({ onClose, onCreated }: { onClose: () => void; onCreated: Pr
       />
       <KeyFields form={form}>
         {space === 'live' && (
-          <Field group label="Kind">
+          <Field group label="Type">
             <RadioCards
               columns={2}
               value={type}
               onValueChange={(next) => form.setValue('key_type', next)}
               options={[
-                { value: 'standard', title: 'Standard', description: 'For most programs.' },
+                { value: 'standard', title: 'Standard', description: 'For most applications.' },
                 {
                   value: 'access_key',
                   title: 'Access key',
-                  description: 'Can be narrowed to scopes.',
+                  description: 'Can be limited to scopes.',
                   ...(accessReason ? { disabledReason: accessReason } : {}),
                 },
               ]}

@@ -45,11 +45,11 @@ export function CreatedCard({ created, from, onGone }: Props) {
             ]}
           />
           <details className="rounded-lg border border-line-strong bg-subtle px-3 py-2 text-xs">
-            <summary className="cursor-pointer text-ink-2">As client id and client secret</summary>
+            <summary className="cursor-pointer text-ink-2">Client ID and client secret</summary>
             <dl className="mt-2 grid grid-cols-[7rem_minmax(0,1fr)] gap-y-1">
               <dt className="py-1 text-ink-3">client_id</dt>
               <dd className="min-w-0">
-                <CopyText value={created.key_id} label="client id" />
+                <CopyText value={created.key_id} label="client ID" />
               </dd>
               <dt className="py-1 text-ink-3">client_secret</dt>
               <dd className="min-w-0">

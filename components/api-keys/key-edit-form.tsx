@@ -27,9 +27,9 @@ const valuesOf = (key: Key) => ({
 });
 const LABELS = {
   role_ids: 'Roles',
-  rate_limit_requests: 'Calls',
-  rate_limit_window_sec: 'Seconds',
-  ip_allowlist: 'Addresses',
+  rate_limit_requests: 'Rate limit',
+  rate_limit_window_sec: 'Rate limit window',
+  ip_allowlist: 'Allowed IP addresses',
   expires_at: 'Expires',
   scopes: 'Scopes',
 };
@@ -42,7 +42,7 @@ export function EditForm({ apiKey, onDone }: { apiKey: Key; onDone: () => void }
   const access = apiKey.key_type === 'access_key';
   const narrowed = apiKey.scopes !== null;
   const form = useZodForm({
-    schema: narrowed ? Edited.refine(({ scopes }) => scopes.length > 0, { path: ['scopes'], error: 'at least one is needed' }) : Edited,
+    schema: narrowed ? Edited.refine(({ scopes }) => scopes.length > 0, { path: ['scopes'], error: 'at least one is required' }) : Edited,
     defaultValues: valuesOf(apiKey),
   });
   const { refusal, panel, refuse, clear, started, forget } = useFormRefusal(form, {
@@ -66,7 +66,7 @@ export function EditForm({ apiKey, onDone }: { apiKey: Key; onDone: () => void }
       onSuccess: () => {
         forget();
         void queryClient.invalidateQueries(trpc.apiKeys.pathFilter());
-        notifyDone('Key changed; it applies to the next call');
+        notifyDone('API key saved');
         onDone();
       },
     }),
@@ -90,7 +90,7 @@ export function EditForm({ apiKey, onDone }: { apiKey: Key; onDone: () => void }
           variant="primary"
           keys="mod+enter"
           loading={update.isPending}
-          disabledReason={readOnly ?? (dirty ? undefined : 'Nothing is changed')}
+          disabledReason={readOnly ?? (dirty ? undefined : 'No changes to save')}
         >
           Save
         </Button>

@@ -21,11 +21,11 @@ import type { NewKey } from './created-card.tsx';
 import type { Key } from './key-words.ts';
 
 const OVERLAPS = [
-  { value: '0', label: 'stops at once' },
-  { value: '3600', label: 'works for one more hour' },
-  { value: '86400', label: 'works for one more day' },
-  { value: '604800', label: 'works for one more week' },
-  { value: 'keep', label: 'works until it is revoked' },
+  { value: '0', label: 'Stops immediately' },
+  { value: '3600', label: 'Works for 1 more hour' },
+  { value: '86400', label: 'Works for 1 more day' },
+  { value: '604800', label: 'Works for 1 more week' },
+  { value: 'keep', label: 'Works until revoked' },
 ];
 
 /** A new key in the place of this one, and how long the old one goes on. */
@@ -49,17 +49,17 @@ export function RotateDialog({ apiKey, onClose, onRotated }: { apiKey: Key; onCl
       open
       onOpenChange={(open) => !open && onClose()}
       title={`Rotate ${apiKey.name}`}
-      description="A new key with the same roles, limit and addresses. The new one is shown once."
+      description="Creates a new key with the same roles, rate limit and allowed IP addresses. It's shown once."
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
           <Button variant="primary" loading={rotate.isPending} onClick={() => rotate.mutate({ id: apiKey.id, ...input })}>
-            Make the new key
+            Rotate key
           </Button>
         </>
       }
     >
-      <Field label="The old key" hint="Long enough to bring the new one to everything that uses the old.">
+      <Field label="Old key" hint="Leave enough time to update everything that uses it.">
         <Select options={OVERLAPS} value={overlap} onValueChange={setOverlap} />
       </Field>
       <MutationError error={rotate.error} />
@@ -86,7 +86,7 @@ export function RevokeDialog({ apiKey, open, onClose }: { apiKey: Key; open: boo
       onSuccess: () => {
         void queryClient.invalidateQueries(trpc.apiKeys.pathFilter());
         void queryClient.invalidateQueries(trpc.account.pathFilter());
-        notifyDone(`Key ${apiKey.name} is revoked`);
+        notifyDone(`${apiKey.name} revoked`);
         onClose();
       },
     }),
@@ -101,32 +101,32 @@ export function RevokeDialog({ apiKey, open, onClose }: { apiKey: Key; open: boo
       }}
       title={`Revoke ${apiKey.name}?`}
       consequences={[
-        'The next call with it is refused. This cannot be undone.',
+        "Calls with this key are refused immediately. This can't be undone.",
         ...(month && month.calls_30d > 0
           ? [
-              `It made ${counted(month.calls_30d, 'call')} through routes in 30 days, ${grouped(month.calls_24h ?? 0)} of them in the last 24 hours${
+              `${counted(month.calls_30d, 'call')} through routes in the last 30 days, ${grouped(month.calls_24h ?? 0)} in the last 24 hours${
                 busiest.length > 0 ? `, most to ${busiest.join(', ')}` : ''
-              }. Whatever makes them stops working.`,
+              }. These callers will stop working.`,
             ]
           : []),
         used?.last_used_at ? (
           <>
-            It was last used <Time value={used.last_used_at} />
+            Last used <Time value={used.last_used_at} />
             {used.last_used_ip && ` from ${used.last_used_ip}`}.
           </>
         ) : used && today.data ? (
           today.data.totals.total === 0 ? (
-            'It was never used.'
+            'Never used.'
           ) : (
-            'It was used in the last 24 hours.'
+            'Used in the last 24 hours.'
           )
         ) : (
-          'When it was last used is being looked up.'
+          'Checking when it was last used…'
         ),
         <>
-          Its past calls stay in the logs under its name. Routes, clients and keys that it made go on without it:{' '}
+          Its past calls stay in the logs. Routes, clients and keys it created keep working:{' '}
           <Link className={textLink} href={path(`/audit?actor=${apiKey.id}`)}>
-            what it changed
+            view its changes
           </Link>
           .
         </>,

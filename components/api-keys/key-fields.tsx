@@ -22,7 +22,7 @@ const whole = (max: number) =>
 
 /** What create and edit have in common, as it is typed. */
 export const keyFields = {
-  name: z.string().trim().min(1, 'is needed').max(100),
+  name: z.string().trim().min(1, 'is required').max(100),
   role_ids: z.array(z.string()),
   rate_limit_requests: whole(1_000_000),
   rate_limit_window_sec: z.string(),
@@ -61,7 +61,7 @@ export function KeyFields<T extends KeyFieldValues>({ form: given, children }: {
   const addresses = listOf(values.ip_allowlist);
   return (
     <>
-      <Field label="Name" required error={fieldError(form, 'name')} hint="Who or what uses it: it stands in logs and in the audit.">
+      <Field label="Name" required error={fieldError(form, 'name')} hint="What uses this key. Shown in logs and the audit log.">
         <Input placeholder="ci-deploy" autoComplete="off" {...form.register('name')} />
       </Field>
       {children}
@@ -74,15 +74,15 @@ export function KeyFields<T extends KeyFieldValues>({ form: given, children }: {
         label="Expires"
         optional
         error={fieldError(form, 'expires_at')}
-        hint="Between 1 hour and 5 years from now. Leave empty for a key that never expires."
+        hint="From 1 hour to 5 years from now. Leave empty for a key that never expires."
       >
         <DateTimeInput value={values.expires_at} onChange={(at) => form.setValue('expires_at', at, { shouldDirty: true })} />
       </Field>
       <Field label="Rate limit" optional error={fieldError(form, 'rate_limit_requests')}>
         <div className="grid grid-cols-[minmax(0,1fr)_minmax(0,10rem)] gap-2">
-          <Input inputMode="numeric" placeholder="unlimited" {...form.register('rate_limit_requests')} />
+          <Input inputMode="numeric" placeholder="Unlimited" {...form.register('rate_limit_requests')} />
           <Select
-            label="Window of the limit"
+            label="Rate limit window"
             options={windows}
             value={window}
             onValueChange={(next) => form.setValue('rate_limit_window_sec', next, { shouldDirty: true })}
@@ -90,10 +90,10 @@ export function KeyFields<T extends KeyFieldValues>({ form: given, children }: {
         </div>
       </Field>
       <Field
-        label="Allowed addresses"
+        label="Allowed IP addresses"
         optional
         error={fieldError(form, 'ip_allowlist')}
-        hint="One address or range a line. Empty: from anywhere."
+        hint="One IP address or CIDR range per line. Leave empty to allow any."
       >
         <Textarea mono rows={2} placeholder="203.0.113.0/24" {...form.register('ip_allowlist')} />
         {addresses.map((address) => (

@@ -48,11 +48,11 @@ const all = [
     meta: { hideBelow: 'sm' },
     cell: ({ getValue }) => <span className="font-mono text-ink-2 text-xs">{getValue()}</span>,
   }),
-  column.accessor('key_type', { header: 'Kind', meta: { hideBelow: 'lg' }, cell: ({ getValue }) => TYPES[getValue()] }),
+  column.accessor('key_type', { header: 'Type', meta: { hideBelow: 'lg' }, cell: ({ getValue }) => TYPES[getValue()] }),
   column.accessor('role_ids', { header: 'Roles', meta: { hideBelow: 'md' }, cell: ({ getValue }) => <Roles ids={getValue()} /> }),
   column.display({
     id: 'limit',
-    header: 'Limit',
+    header: 'Rate limit',
     meta: { hideBelow: 'xl' },
     cell: ({ row }) => (
       <span className="whitespace-nowrap">
@@ -62,7 +62,7 @@ const all = [
   }),
   column.display({
     id: 'calls',
-    header: 'Calls, 30 d',
+    header: 'Calls (30 days)',
     meta: { align: 'right', hideBelow: 'lg' },
     cell: ({ row }) => <span className="figures">{grouped(row.original.traffic?.calls_30d) ?? '…'}</span>,
   }),
@@ -88,7 +88,7 @@ const all = [
   }),
   column.display({
     id: 'state',
-    header: 'State',
+    header: 'Status',
     cell: ({ row }) => {
       const { state, label } = stateOf(row.original);
       return <Status state={state}>{label}</Status>;
@@ -126,36 +126,41 @@ export function KeyList() {
   );
   return (
     <Page>
-      <PageHeader title="API keys" description="For programs: to call routes, and to build them." usage={usage} actions={newKey} />
+      <PageHeader
+        title="API keys"
+        description="Credentials for applications that call routes or use the Management API."
+        usage={usage}
+        actions={newKey}
+      />
       <div className="flex flex-wrap items-center justify-end gap-2">
         <ViewsMenu page="api_keys" columns={choice} />
         <ColumnsMenu choice={choice} />
         {/* Test has keys of one kind. */}
         {space === 'live' && (
           <Segmented
-            label="Kind"
+            label="Type"
             value={search.kind ?? 'any'}
             onValueChange={(kind) => void setSearch({ kind: kind === 'any' ? null : kind, page: 1 })}
             options={[
-              { value: 'any', label: 'Any kind' },
+              { value: 'any', label: 'Any type' },
               { value: 'standard', label: TYPES.standard },
               { value: 'access_key', label: TYPES.access_key },
             ]}
           />
         )}
         <Segmented
-          label="Which keys"
+          label="Status"
           value={search.show}
           onValueChange={(show) => void setSearch({ show, page: 1 })}
           options={[
             { value: 'active', label: 'Active' },
-            { value: 'ended', label: 'Ended' },
+            { value: 'ended', label: 'Revoked or expired' },
             { value: 'all', label: 'All' },
           ]}
         />
       </div>
       {list.isError ? (
-        <QueryError query={list} what="The keys" />
+        <QueryError query={list} what="API keys" />
       ) : rows?.length === 0 && (search.show === 'ended' || search.kind) ? (
         <NoResults
           noun="keys"
@@ -187,14 +192,13 @@ export function KeyList() {
           empty={
             <EmptyState
               icon={<KeyRound />}
-              title="No key yet"
+              title="No API keys yet"
               action={newKey}
               command={[
                 { id: 'curl', label: 'cURL', language: 'bash', code: `curl ${api_url}/account -H "Authorization: Bearer $SALLYPORT_KEY"` },
               ]}
             >
-              A key names one program, holds only the roles it needs, and can be replaced without a gap. Making one starts with three
-              questions, if you are not sure which you need.
+              Applications use a key to call your routes. Give each one its own, with only the roles it needs.
             </EmptyState>
           }
         />

@@ -61,9 +61,9 @@ export function KeyPanel({ id, onClose, onRotated }: Props) {
       }
     >
       {query.isError ? (
-        <QueryError query={query} what="This key" />
+        <QueryError query={query} what="This API key" />
       ) : !key ? (
-        <Skeleton lines={8} label="Loading the key" />
+        <Skeleton lines={8} label="Loading the API key" />
       ) : view === 'edit' && key.active ? (
         <EditForm key={key.id} apiKey={key} onDone={() => setView('facts')} />
       ) : (
@@ -85,30 +85,26 @@ function KeyDetails({ apiKey, onRotated }: { apiKey: Key; onRotated: Props['onRo
       <KeyValueList
         items={[
           {
-            label: 'State',
+            label: 'Status',
             value: <Status state={state}>{label}</Status>,
             ...(apiKey.revoked_at ? { hint: <Time value={apiKey.revoked_at} /> } : {}),
           },
-          { label: 'Kind', value: TYPES[apiKey.key_type] },
-          { label: 'Key', value: apiKey.key_id, copy: apiKey.key_id, hint: 'The secret half is not stored and cannot be shown.' },
+          { label: 'Type', value: TYPES[apiKey.key_type] },
+          { label: 'Key ID', value: apiKey.key_id, copy: apiKey.key_id, hint: "The secret part isn't stored and can't be shown again." },
           { label: 'Roles', value: <Roles ids={apiKey.role_ids} /> },
-          ...(apiKey.scopes ? [{ label: 'Scopes', value: apiKey.scopes.join(', ') || 'none' }] : []),
-          { label: 'Rate limit', value: limitInWords(apiKey.rate_limit_requests, apiKey.rate_limit_window_sec) ?? 'unlimited' },
+          ...(apiKey.scopes ? [{ label: 'Scopes', value: apiKey.scopes.join(', ') || 'None' }] : []),
+          { label: 'Rate limit', value: limitInWords(apiKey.rate_limit_requests, apiKey.rate_limit_window_sec) ?? 'Unlimited' },
           {
-            label: 'Addresses',
-            value: apiKey.ip_allowlist.length ? (
-              <span className="font-mono text-xs">{apiKey.ip_allowlist.join(', ')}</span>
-            ) : (
-              'from anywhere'
-            ),
+            label: 'Allowed IP addresses',
+            value: apiKey.ip_allowlist.length ? <span className="font-mono text-xs">{apiKey.ip_allowlist.join(', ')}</span> : 'Any',
           },
           ...(apiKey.active && apiKey.revoke_at
-            ? [{ label: 'Works until', value: <Time value={apiKey.revoke_at} format="datetime" />, hint: 'Another key takes its place.' }]
+            ? [{ label: 'Works until', value: <Time value={apiKey.revoke_at} format="datetime" />, hint: 'Replaced by another key.' }]
             : []),
-          { label: 'Expires', value: <Time value={apiKey.expires_at} format="datetime" empty="never" /> },
+          { label: 'Expires', value: <Time value={apiKey.expires_at} format="datetime" empty="Never" /> },
           {
             label: 'Last used',
-            value: <Time value={apiKey.last_used_at} empty="never" />,
+            value: <Time value={apiKey.last_used_at} empty="Never" />,
             ...(apiKey.last_used_ip ? { hint: `from ${apiKey.last_used_ip}` } : {}),
           },
           {
@@ -131,7 +127,7 @@ function KeyDetails({ apiKey, onRotated }: { apiKey: Key; onRotated: Props['onRo
         </Link>
         {/* What a key makes outlives it, its expiry and its addresses (interface rule 20 §1.6): whoever ends one can look it through. */}
         <Link className={textLink} href={path(`/audit?actor=${apiKey.id}`)}>
-          What it changed
+          Changes made with it
         </Link>
         <Link className={textLink} href={`/${slug}/settings/versions`}>
           API versions

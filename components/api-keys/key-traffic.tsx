@@ -18,15 +18,15 @@ export function KeyTraffic({ id }: { id: string }) {
   const { space } = useScope();
   const stats = useQuery(trpc.requestLogs.stats.queryOptions({ api_key_id: id }));
   const month = useTraffic('api_key', [id])(id);
-  if (stats.isError) return <QueryError query={stats} what="The calls" />;
-  if (!stats.data) return <Skeleton lines={4} label="Loading the calls" />;
+  if (stats.isError) return <QueryError query={stats} what="Calls" />;
+  if (!stats.data) return <Skeleton lines={4} label="Loading calls" />;
   const { totals, latency, top_routes } = stats.data;
   return (
     <section className="flex flex-col gap-2">
       <h3 className="font-semibold">Calls through routes</h3>
       <p className="figures text-ink-2">
         {totals.total === 0 ? 'None' : grouped(totals.total)} in the last 24 hours
-        {totals.total > 0 && `, ${grouped(totals.errors)} failed or refused${latency.p95 === null ? '' : `, p95 ${millis(latency.p95)}`}`}
+        {totals.total > 0 && `, ${grouped(totals.errors)} failed${latency.p95 === null ? '' : `, p95 ${millis(latency.p95)}`}`}
         {month && `; ${grouped(month.calls_30d)} in 30 days`}.
       </p>
       {totals.total > 0 && (
@@ -46,10 +46,10 @@ export function KeyTraffic({ id }: { id: string }) {
               {index > 0 && ', '}
               {route.route_id ? (
                 <Link className={textLink} href={path(`/routes/${route.route_id}`)}>
-                  {route.name ?? 'a deleted route'}
+                  {route.name ?? 'Deleted route'}
                 </Link>
               ) : (
-                'no route'
+                'No route'
               )}{' '}
               ({grouped(route.count)})
             </span>

@@ -20,7 +20,7 @@ export function KeyUses({ apiKey }: { apiKey: Key }) {
     trpc.apiKeys.update.mutationOptions({
       onSettled: () => queryClient.invalidateQueries(trpc.apiKeys.pathFilter()),
       onSuccess: ({ name }) => {
-        notifyDone(`${name} holds only what it used; its next call already`);
+        notifyDone(`${name} now has only the permissions it uses`);
       },
     }),
   );
@@ -29,10 +29,10 @@ export function KeyUses({ apiKey }: { apiKey: Key }) {
   return (
     <section className="flex flex-col gap-2">
       <h3 className="font-semibold">
-        Used {used.length} of {held} permissions
+        {used.length} of {held} permissions used
       </h3>
       {used.length === 0 ? (
-        <p className="text-ink-2">Nothing yet. Once it works for a while, this shows what it could do without.</p>
+        <p className="text-ink-2">Not used yet. After some use, this suggests a narrower role.</p>
       ) : (
         <ul className="flex flex-wrap gap-1">
           {used.map(({ capability, last_used_at }) => (
@@ -46,13 +46,10 @@ export function KeyUses({ apiKey }: { apiKey: Key }) {
       {apiKey.active && narrower_role_ids && (
         <div className="flex flex-col gap-2 rounded-lg border border-line-strong bg-subtle px-3 py-2.5">
           <p>
-            <b className="font-medium">{narrower_role_ids.map(roleName).join(' and ')}</b> would cover all of it. A key that leaks does no
-            more than its roles.
+            The <b className="font-medium">{narrower_role_ids.map(roleName).join(' and ')}</b>{' '}
+            {narrower_role_ids.length === 1 ? 'role covers' : 'roles cover'} everything this key has done.
           </p>
-          <p className="text-ink-3 text-xs">
-            Uses are known as far back as the key was watched; what it does once a year may be missing. The roles can be given back at any
-            time.
-          </p>
+          <p className="text-ink-3 text-xs">Rare operations may not be recorded yet. You can change the roles back at any time.</p>
           <MutationError error={narrow.error} />
           <Button
             size="sm"
@@ -61,7 +58,7 @@ export function KeyUses({ apiKey }: { apiKey: Key }) {
             loading={narrow.isPending}
             onClick={() => narrow.mutate({ id: apiKey.id, role_ids: narrower_role_ids, expected_updated_at: apiKey.updated_at })}
           >
-            Narrow to {narrower_role_ids.map(roleName).join(' and ')}
+            Change to {narrower_role_ids.map(roleName).join(' and ')}
           </Button>
         </div>
       )}

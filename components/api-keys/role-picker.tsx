@@ -17,7 +17,13 @@ export function RolePicker({ value, onChange, error }: Props) {
   const toggle = (id: string, on: boolean) => onChange(on ? [...value, id] : value.filter((one) => one !== id));
   const both = swallowed(value);
   return (
-    <Field group label="Roles" required error={error} hint="The narrowest that does the work. You cannot give more than you hold yourself.">
+    <Field
+      group
+      label="Roles"
+      required
+      error={error}
+      hint="Pick the narrowest role that works. You can't grant permissions you don't have."
+    >
       <div className="flex flex-col gap-2.5 rounded-lg border border-line-strong p-3">
         {KEY_ROLES.map((role) => (
           <Checkbox
@@ -31,7 +37,7 @@ export function RolePicker({ value, onChange, error }: Props) {
       </div>
       {both && (
         <p role="status" className="text-warn-ink text-xs">
-          {both.wide} gives all that {both.narrow} gives, and more. For a narrow key untick {both.wide}.
+          {both.wide} already includes {both.narrow}. To limit the key, clear {both.wide}.
         </p>
       )}
       <RolePreview roles={value} />
@@ -43,7 +49,7 @@ export function RolePicker({ value, onChange, error }: Props) {
 export function RolePreview({ roles, open }: { roles: readonly string[]; open?: boolean }) {
   const { slug } = useScope();
   const [shown, setShown] = useState(open ?? false);
-  if (roles.length === 0) return <p className="text-warn-ink text-xs">Without a role the key may do nothing.</p>;
+  if (roles.length === 0) return <p className="text-warn-ink text-xs">Select a role. Without one, the key can't do anything.</p>;
   const held = keyCapabilities(roles);
   return (
     <details
@@ -52,12 +58,12 @@ export function RolePreview({ roles, open }: { roles: readonly string[]; open?: 
       className="rounded-lg border border-line-strong bg-subtle"
     >
       <summary className="cursor-pointer select-none rounded-lg px-3 py-2 text-ink-2 text-xs hover:text-ink">
-        What {roles.length === 1 ? 'this role' : 'these roles together'} may and may not do
+        Permissions of {roles.length === 1 ? 'this role' : 'these roles'}
       </summary>
       <Scroll className="max-h-72 overflow-y-auto border-line-strong border-t px-3 py-2">
         {shown && <PermissionSummary grants={(capability) => (held.has(capability) ? 'yes' : 'no')} />}
         <Link href={`/${slug}/settings/roles?role=${roles[0]}`} className="mt-2 block text-accent-ink text-xs underline underline-offset-2">
-          Compare all roles
+          Compare roles
         </Link>
       </Scroll>
     </details>

@@ -3,7 +3,7 @@ import { roleName } from './key-words.ts';
 
 /** The roles of a key, by name. */
 export function Roles({ ids }: { ids: readonly string[] }) {
-  if (ids.length === 0) return <span className="text-warn-ink">none</span>;
+  if (ids.length === 0) return <span className="text-warn-ink">None</span>;
   return (
     <span className="flex flex-wrap gap-1">
       {ids.map((id) => (

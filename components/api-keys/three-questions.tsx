@@ -22,18 +22,16 @@ export function ThreeQuestions({ onAdvice }: Props) {
   const advice = purpose && where && ends && adviceOf(purpose, where, ends === 'yes', space);
   return (
     <details className="rounded-lg border border-line-strong bg-subtle">
-      <summary className="cursor-pointer select-none rounded-lg px-3 py-2 text-ink-2 hover:text-ink">
-        Not sure which you need? Three questions
-      </summary>
+      <summary className="cursor-pointer select-none rounded-lg px-3 py-2 text-ink-2 hover:text-ink">Help me choose</summary>
       <div className="flex flex-col gap-4 border-line-strong border-t p-3">
         <Field group label="What will use it?">
           <RadioCards
             value={purpose ?? ''}
             onValueChange={(value) => setPurpose(value as Purpose)}
             options={[
-              { value: 'call', title: 'A program that calls my APIs through routes' },
-              { value: 'build', title: 'A pipeline or tool that builds routes, secrets and clients' },
-              { value: 'watch', title: 'A monitor or report that only reads' },
+              { value: 'call', title: 'An application that calls my APIs through routes' },
+              { value: 'build', title: 'A pipeline or tool that manages routes, secrets and clients' },
+              { value: 'watch', title: 'A monitoring or reporting tool that only reads' },
             ]}
           />
         </Field>
@@ -43,19 +41,19 @@ export function ThreeQuestions({ onAdvice }: Props) {
             value={where ?? ''}
             onValueChange={(value) => setWhere(value as Where)}
             options={[
-              { value: 'fixed', title: 'At a known address', description: 'a server, an office, a NAT gateway' },
-              { value: 'anywhere', title: 'Anywhere', description: 'laptops, hosted runners, serverless' },
+              { value: 'fixed', title: 'Fixed IP address', description: 'A server, an office or a NAT gateway.' },
+              { value: 'anywhere', title: 'Anywhere', description: 'Laptops, hosted runners or serverless.' },
             ]}
           />
         </Field>
-        <Field group label="Should it end by itself?">
+        <Field group label="Should it expire?">
           <RadioCards
             columns={2}
             value={ends ?? ''}
             onValueChange={(value) => setEnds(value as 'yes' | 'no')}
             options={[
-              { value: 'no', title: 'No', description: 'until somebody revokes it' },
-              { value: 'yes', title: 'Yes', description: 'on a date' },
+              { value: 'no', title: 'No', description: 'It works until you revoke it.' },
+              { value: 'yes', title: 'Yes', description: 'It stops working on a date.' },
             ]}
           />
         </Field>
@@ -71,7 +69,7 @@ export function ThreeQuestions({ onAdvice }: Props) {
             </ul>
             {purpose === 'call' && where === 'fixed' && (
               <p className="text-ink-2">
-                A route can also be closed to all but that address:{' '}
+                You can also restrict a route to that IP address under{' '}
                 <Link className={textLink} href={path('/clients')}>
                   Clients
                 </Link>
@@ -79,7 +77,7 @@ export function ThreeQuestions({ onAdvice }: Props) {
               </p>
             )}
             <Button size="sm" className="self-start" onClick={() => onAdvice(advice)}>
-              Fill that in
+              Use these settings
             </Button>
           </div>
         )}

@@ -10,7 +10,5 @@ export function useRevocable(): (key: Pick<Key, 'created_by'>) => string | undef
   const forbidden = useForbidden('api_key:revoke');
   return (key) =>
     forbidden ??
-    (role === 'editor' && key.created_by?.id !== person
-      ? 'An Editor revokes only keys they made themselves. An Owner or Admin can revoke this one.'
-      : undefined);
+    (role === 'editor' && key.created_by?.id !== person ? 'Editors can only revoke keys they created. Ask an Owner or Admin.' : undefined);
 }
