@@ -35,10 +35,13 @@ function isCommon(folded: string): boolean {
 
 /** password12345, Welcome2026!!, p4ssw0rd!2026, adminadmin123: one or two well-known words inside digits and signs. */
 function isPaddedWord(packed: string): boolean {
-  const core = packed.replace(/^[^a-z]+|[^a-z]+$/g, '');
-  const spelled = [packed, core].flatMap((text) => [text, unleet(text).replace(/^[^a-z]+|[^a-z]+$/g, '')]);
+  const core = lettersWithin(packed);
+  const spelled = [packed, core].flatMap((text) => [text, lettersWithin(unleet(text))]);
   return spelled.some((text) => wellKnown.test(text) || commonPasswords.has(text));
 }
+
+/** From the first letter to the last. */
+const lettersWithin = (text: string): string => /[a-z](?:.*[a-z])?/s.exec(text)?.[0] ?? '';
 
 const words =
   'password passwort passw passwd secret welcome admin administrator letmein login qwerty qwertz azerty qwertyuiop asdfgh asdfghjkl zxcvbn zxcvbnm ' +

@@ -96,5 +96,5 @@ function derive(
 
 /** base64 without padding, as the PHC string format writes it. */
 function phc64(bytes: Buffer): string {
-  return bytes.toString('base64').replace(/=+$/, '');
+  return bytes.toString('base64').replace(/={1,2}$/, '');
 }

@@ -160,7 +160,7 @@ function isMounted(target: string, config: HostConfig): boolean {
 
 /** `/p/acme/orders?x` is `/orders?x` at acme. The label is taken as it stands: an encoded one names nobody. */
 function mounted(target: string): PlaneMatch {
-  const [, text = '', rest = ''] = /^\/p\/([^/?]*)(.*)$/.exec(target) ?? [];
+  const [, text = '', rest = ''] = /^\/p\/([^/?]*)(.*)$/s.exec(target) ?? [];
   const tenant = tenantLabel(text);
   if (!tenant) return { plane: 'unknown' };
   return { plane: 'tenant', ...tenant, mount: `/p/${text}`, target: rest.startsWith('/') ? rest : `/${rest}` };

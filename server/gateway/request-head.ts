@@ -84,7 +84,7 @@ export function inspectHead(req: IncomingMessage): Head | HeadRefusal {
 /** Absolute form is legal towards an origin server (RFC 9112 §3.2.2) as long as it names the same authority as Host. */
 function originForm(url: string, host: string): string | undefined {
   if (url.startsWith('/')) return url;
-  const [, authority, rest = ''] = /^https?:\/\/([^/?]*)(.*)$/i.exec(url) ?? [];
+  const [, authority, rest = ''] = /^https?:\/\/([^/?]*)(.*)$/is.exec(url) ?? [];
   if (authority === undefined || authority.toLowerCase() !== host.toLowerCase()) return undefined;
   return rest.startsWith('/') ? rest : `/${rest}`;
 }

@@ -26,7 +26,7 @@ export const secretNameFor = (vendor: string | null, what: string) =>
   `${vendor ?? 'upstream'}_${what.replace(/^x[-_]/i, '')}`
     .toUpperCase()
     .replace(/[^A-Z0-9]+/g, '_')
-    .replace(/^_+|_+$/g, '')
+    .replace(/^_|_$/g, '')
     .slice(0, 100);
 
 /** The first of name, name + suffix(2), name + suffix(3), … that nobody has. */

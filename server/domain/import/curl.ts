@@ -58,6 +58,7 @@ export function parseCurl(text: string): CurlParsed {
   const warnings: string[] = [];
   if (hasOpenQuote(joined)) return { ok: false, problem: 'has an unclosed quote' };
   const words = wordsOf(joined, warnings);
+  if (!words) return { ok: false, problem: 'has an unclosed or empty ${}' };
   if (!/^(?:.*\/)?curl(?:\.exe)?$/.test(words[0] ?? '')) return { ok: false, problem: 'must start with curl' };
   const said = new Map<string, string[]>();
   const data: Data[] = [];
@@ -98,9 +99,11 @@ export function parseCurl(text: string): CurlParsed {
   return { ok: true, call: callOf(url, said, data, warnings) };
 }
 
-function wordsOf(text: string, warnings: string[]): string[] {
+/** The words of the first command; undefined when a variable is malformed. */
+function wordsOf(text: string, warnings: string[]): string[] | undefined {
   const words: string[] = [];
-  const entries = parse(text, (name) => `\${${name}}`);
+  const entries = shellEntries(text);
+  if (!entries) return undefined;
   let cut = 0; // the number of words when the last one was a URL in pieces
   for (let i = 0; i < entries.length; i++) {
     const entry = entries[i] as (typeof entries)[number]; // below length
@@ -125,6 +128,15 @@ function wordsOf(text: string, warnings: string[]): string[] {
     }
   }
   return words;
+}
+
+/** The package throws on a malformed `${`, and its message quotes the command with every credential in it. */
+function shellEntries(text: string) {
+  try {
+    return parse(text, (name) => `\${${name}}`);
+  } catch {
+    return undefined;
+  }
 }
 
 const isUrlWithQuery = (word: string | undefined) => /^https?:\/\/[^\s?]*\?/.test(word ?? '');
@@ -173,9 +185,7 @@ function callOf(url: string, said: Map<string, string[]>, data: readonly Data[],
     (said.has('--head') ? 'HEAD' : said.has('--upload-file') ? 'PUT' : data.length > 0 && !moved ? 'POST' : 'GET');
   const user = all('--user').at(-1);
   return {
-    url: [url, textOf(inQuery), ...all('--url-query').map(queryPart)]
-      .filter(Boolean)
-      .reduce((whole, part) => `${whole}${whole.includes('?') ? '&' : '?'}${part}`),
+    url: withQuery(url, [textOf(inQuery), ...all('--url-query').map(queryPart)].filter(Boolean).join('&')),
     method,
     headers: data.length > 0 && !moved ? withContentType(headers, data) : headers,
     ...(data.length === 0 || moved ? {} : data.some(readsFile) ? { bodyOptions: optionsOf(data) } : { body: textOf(data) }),
@@ -219,6 +229,7 @@ function withContentType(headers: CurlCall['headers'], data: readonly Data[]): C
       : {};
   return [...headers, ...Object.entries(added).flatMap(([name, value]) => (named.has(name.toLowerCase()) ? [] : [{ name, value }]))];
 }
+const withQuery = (url: string, query: string) => (query === '' ? url : `${url}${url.includes('?') ? '&' : '?'}${query}`);
 
 /** `Name: value`; `Name;` is an empty header and `Name:` removes one, neither of which matters here. */
 function headerOf(line: string): { name: string; value: string }[] {

@@ -18,7 +18,7 @@ export type Proposed = { ok: true; proposal: Proposal } | { ok: false; problem: 
 
 /** Headers that belong to one call or one browser, not to the route. */
 const PER_CALL =
-  /^(?:accept(?:-.*)?|content-.*|user-agent|origin|referer|cache-control|pragma|priority|dnt|if-.*|range|sec-.*|idempotency-key|x-request-id|x-requested-with|upgrade-insecure-requests|date|expect)$/i;
+  /^(?:(?:accept|content|if|sec)-|(?:accept|user-agent|origin|referer|cache-control|pragma|priority|dnt|range|idempotency-key|x-request-id|x-requested-with|upgrade-insecure-requests|date|expect)$)/i;
 
 /**
  * A route and its secrets from a curl command: the URL's origin becomes the target, what looks like a credential becomes a secret and a

@@ -1,4 +1,5 @@
 import { headerNameProblem, METHODS } from '#server/domain/routes/config/schema.ts';
+import { trimEnd } from '#server/kernel/trim-end.ts';
 import { parseYaml, YamlBusy, YamlTooSlow } from '#server/platform/yaml/parse-yaml.ts';
 import { freeName, nothingTaken, secretList, secretNameFor, type Taken, vendorOf } from './credentials.ts';
 import type { Proposed } from './from-curl.ts';
@@ -10,6 +11,9 @@ type Json = Record<string, unknown>;
 const MOST_SCHEMES = 50;
 /** More than the largest public descriptions that fit an import. */
 const MOST_OPERATIONS = 2_000;
+const MOST_SERVERS = 50;
+/** Characters of a target URL, as in the schema of a route. */
+const URL_LENGTH = 2048;
 
 /**
  * A route and its secrets from an OpenAPI 3.0 or 3.1 description in JSON or YAML: the first absolute server becomes the target, every
@@ -27,7 +31,9 @@ export async function openApiProposer(text: string, ms?: number): Promise<(taken
 
 function propose(document: Json, taken: Taken): Proposed {
   const warnings: string[] = [];
-  const servers = list(document.servers).flatMap((server) => serverUrl(server, warnings));
+  const servers = list(document.servers)
+    .slice(0, MOST_SERVERS)
+    .flatMap((server) => serverUrl(server, warnings));
   const [target, ...others] = [...new Set(servers)];
   if (!target) return { ok: false, problem: 'has no absolute server URL' };
   if (others.length > 0)
@@ -99,15 +105,26 @@ function jsonOf(text: string): unknown {
 /** The URL with the default of every variable; relative servers and leftovers in braces are passed over with a warning. */
 function serverUrl(server: unknown, warnings: string[]): string[] {
   const variables = object(object(server).variables);
-  const url = textOf(object(server).url).replace(/\{([^{}]+)\}/g, (whole, name: string) =>
-    name in variables ? textOf(object(variables[name]).default) : whole,
-  );
-  const parsed = URL.parse(url);
-  if (!parsed || !/^https?:$/.test(parsed.protocol) || /[{}]/.test(url)) {
-    warnings.push(`The server ${url.slice(0, 100)} was left out: it is not an absolute URL.`);
+  const written = textOf(object(server).url);
+  const url = expanded(written, variables);
+  const parsed = url === undefined ? null : URL.parse(url);
+  if (url === undefined || !parsed || !/^https?:$/.test(parsed.protocol) || /[{}]/.test(url)) {
+    const problem = url === undefined ? `it is longer than ${URL_LENGTH} characters` : 'it is not an absolute URL';
+    warnings.push(`The server ${(url ?? written).slice(0, 100)} was left out: ${problem}.`);
     return [];
   }
-  return [`${parsed.origin}${parsed.pathname.replace(/\/+$/, '')}`];
+  return [`${parsed.origin}${trimEnd(parsed.pathname, '/')}`];
+}
+
+/** The template with the defaults of its variables; undefined when that is too long for a target, and never longer on the way there. */
+function expanded(template: string, variables: Json): string | undefined {
+  if (template.length > URL_LENGTH) return undefined;
+  let url = '';
+  for (const [part, name] of template.matchAll(/\{([^{}]+)\}|[^{]+|\{/g)) {
+    url += name !== undefined && Object.hasOwn(variables, name) ? textOf(object(variables[name]).default) : part;
+    if (url.length > URL_LENGTH) return undefined;
+  }
+  return url;
 }
 
 /** Schemes that some requirement names; all of them when none is named. */
@@ -118,9 +135,11 @@ function usedSchemes(document: Json): [string, Json][] {
   ]);
   const requirements = [
     document.security,
-    ...pathItems(document).flatMap(([, item]) => Object.values(item).map((op) => object(op).security)),
+    ...pathItems(document).flatMap(([, item]) => METHODS.map((method) => object(item[method.toLowerCase()]).security)),
   ];
-  const named = new Set(requirements.flatMap((r) => list(r).flatMap((alternative) => Object.keys(object(alternative)))));
+  // Each list and each alternative once: references and aliases let a short text name a long one thousands of times.
+  const alternatives = new Set([...new Set(requirements)].flatMap(list));
+  const named = new Set([...alternatives].flatMap((alternative) => Object.keys(object(alternative))));
   return declared.filter(([key]) => named.size === 0 || named.has(key));
 }
 
@@ -151,13 +170,14 @@ function injectionOf(scheme: Json, keep: (what: string, note: string) => string)
 
 type Operation = { method: string; path: string; operation: unknown };
 
-/** Every operation in the order written. */
+/** Every operation, path by path. Only the methods are looked up: thousands of paths may refer to one item with thousands of members. */
 function operationsOf(document: Json): Operation[] {
   return pathItems(document).flatMap(([path, item]) =>
-    Object.entries(item).flatMap(([key, operation]) => {
-      const method = METHODS.find((m) => m.toLowerCase() === key);
-      return method ? [{ method, path, operation }] : [];
-    }),
+    METHODS.filter((method) => Object.hasOwn(item, method.toLowerCase())).map((method) => ({
+      method,
+      path,
+      operation: item[method.toLowerCase()],
+    })),
   );
 }
 
@@ -174,12 +194,12 @@ const oneLine = (text: string, length: number): string =>
     .slice(0, length);
 
 const pathItems = (document: Json): [string, Json][] =>
-  Object.entries(object(document.paths)).map(([path, item]) => [path, resolved(document, item)]);
+  Object.entries(object(document.paths)).flatMap(([path, item]) => (path.length > URL_LENGTH ? [] : [[path, resolved(document, item)]]));
 
 /** One step inside the same document (`#/components/…`); anything else reads as empty. */
 function resolved(document: Json, value: unknown): Json {
   const ref = textOf(object(value).$ref);
-  if (!ref.startsWith('#/')) return object(value);
+  if (!ref.startsWith('#/') || ref.length > 1_000) return object(value);
   const steps = ref
     .slice(2)
     .split('/')

@@ -4,6 +4,7 @@ import { notFound } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { holdLock } from '#server/kernel/named-lock.ts';
+import { trimEnd } from '#server/kernel/trim-end.ts';
 import { changedFields, columnsOf, type Draft } from './config/draft.ts';
 
 export type StoredRoute = Awaited<ReturnType<typeof routeByRef>>;
@@ -87,4 +88,4 @@ export async function freeCopyName(tx: Tx, ctx: Ctx, name: string): Promise<stri
   }
 }
 
-const suffixed = (text: string, suffix: string, max = 63) => `${text.slice(0, max - suffix.length).replace(/[- ]+$/, '')}${suffix}`;
+const suffixed = (text: string, suffix: string, max = 63) => `${trimEnd(text.slice(0, max - suffix.length), '- ')}${suffix}`;

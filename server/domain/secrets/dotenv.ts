@@ -21,14 +21,9 @@ export function parseDotenv(text: string): { entries: DotenvEntry[]; faults: Dot
     const start = i;
     const quote = line[head[0].length];
     if (quote !== '"' && quote !== "'") {
-      entries.push({
-        line: i + 1,
-        name,
-        value: line
-          .slice(head[0].length)
-          .replace(/(^|\s)#.*$/, '')
-          .trim(),
-      });
+      const rest = line.slice(head[0].length);
+      const comment = rest.search(/(?:^|\s)#/);
+      entries.push({ line: i + 1, name, value: (comment < 0 ? rest : rest.slice(0, comment)).trim() });
       continue;
     }
     let last = line.slice(head[0].length + 1);
@@ -46,7 +41,7 @@ export function parseDotenv(text: string): { entries: DotenvEntry[]; faults: Dot
       continue;
     }
     const value = [...inner, last.slice(0, end)].join('\n');
-    if (!/^\s*(#.*)?$/.test(last.slice(end + 1))) faults.push({ line: start + 1, name, reason: `has text behind the closing ${quote}` });
+    if (!/^\s*(?:#|$)/.test(last.slice(end + 1))) faults.push({ line: start + 1, name, reason: `has text behind the closing ${quote}` });
     else entries.push({ line: start + 1, name, value: quote === "'" ? value : unescaped(value) });
   }
   return { entries, faults };

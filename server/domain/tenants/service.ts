@@ -4,6 +4,7 @@ import type { PlanName } from '#server/domain/plans/schema.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { holdLock } from '#server/kernel/named-lock.ts';
+import { trimEnd } from '#server/kernel/trim-end.ts';
 import type { Region } from './schema.ts';
 
 export type NewTenant = { name: string; slug: string; region: Region; country?: string | null; plan: PlanName; status?: string };
@@ -35,7 +36,7 @@ export async function createTenant(tx: Tx, input: NewTenant, now: Date) {
 /** @returns a slug that nobody has or takes before the transaction ends */
 async function freeSlug(tx: Tx, wanted: string, now: Date): Promise<string> {
   for (let n = 1; ; n++) {
-    const slug = n === 1 ? wanted : `${wanted.slice(0, 54 - String(n).length).replace(/-+$/, '')}-${n}`;
+    const slug = n === 1 ? wanted : `${trimEnd(wanted.slice(0, 54 - String(n).length), '-')}-${n}`;
     await holdSlug(tx, slug);
     const taken =
       (await tx.tenants.findUnique({ where: { slug }, select: { id: true } })) ??

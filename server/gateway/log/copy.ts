@@ -68,7 +68,8 @@ export function array(items: readonly string[] | null | undefined): string {
   return `{${elements}}`;
 }
 const PLAIN = /^[^"\\\t\n\r]*$/;
-const ELEMENT = /"((?:[^"\\]|\\.)*)"/gs;
+/** Sticky: an element begins where the last one ended. */
+const ELEMENT = /[{,]"((?:[^"\\]|\\.)*)"/gsy;
 
 /** What the driver's connection offers beyond its published types. */
 type CopyConnection = { query(text: string): void; stream: Writable; endCopyFrom(): void };

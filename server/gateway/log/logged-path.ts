@@ -1,4 +1,5 @@
 import { containsCredential, redactCredentials, redactedMark } from '#server/kernel/credential-patterns.ts';
+import { trimEnd } from '#server/kernel/trim-end.ts';
 
 const MAX_PATH = 2048;
 
@@ -28,7 +29,7 @@ function shownPair(pair: string): string {
 }
 
 /** `user[password]` and `API-Key` are named as `password` and `api_key` are. */
-const isNamed = (name: string): boolean => NAMED.test(decoded(name).toLowerCase().replace(/\]+$/, ''));
+const isNamed = (name: string): boolean => NAMED.test(trimEnd(decoded(name).toLowerCase(), ']'));
 
 /** A part of a URL that holds a credential once it is decoded is not shown at all: a mask inside it would have to guess at the spelling. */
 function withoutEncoded(text: string): string {

@@ -70,7 +70,7 @@ export function parseTarget(url: string, settings: EgressSettings): TargetVerdic
   if (/%(?![0-9a-f]{2})|%0[0ad]/i.test(path)) return refuse('path', 'must use valid percent-encoding');
 
   const hasVariables = templates.length !== url.length;
-  const split = /^(\[[^\]]*\]|(?:\{\{[^}]*\}\}|[^:])+)(?::(\d{0,5}))?$/.exec(authority);
+  const split = /^(\[[^\]]*\]|(?:\{\{[^}]*\}\}|[^:{])+)(?::(\d{0,5}))?$/.exec(authority);
   const rawHost = split?.[1];
   if (!rawHost) return refuse('syntax', 'must have a host');
   const port = split[2] === undefined || split[2] === '' ? (lowerScheme === 'https' ? 443 : 80) : Number(split[2]);

@@ -7,6 +7,7 @@ import { invalid, notFound, Refusal } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { type AuditEntry, audited, mutate } from '#server/kernel/mutate.ts';
+import { trimEnd } from '#server/kernel/trim-end.ts';
 import { lockRoute, routeByRef, type StoredRoute } from '../store.ts';
 import { carriesCredential } from '../trial/credential-headers.shared.ts';
 import type { ReplaceExample, RouteExample, SaveExample } from './schema.ts';
@@ -80,7 +81,7 @@ function refuseCredentials({ path, headers, body }: Request): void {
       `${headers[at]?.name} carries a credential, which an example cannot keep: bind a secret to the route instead`,
     );
   for (const [name, value] of new URLSearchParams(/\?(.*)$/s.exec(path)?.[1]))
-    if (value !== '' && carriesCredential(name.replace(/\]+$/, '').replaceAll(/[_[.]/g, '-')))
+    if (value !== '' && carriesCredential(trimEnd(name, ']').replaceAll(/[_[.]/g, '-')))
       throw invalid('path', `${name} carries a credential, which an example cannot keep: bind a secret to the route instead`);
   const parts = { path: `${path}\n${decoded(path)}`, headers: headers.map(({ value }) => value).join('\n'), body };
   for (const [field, text] of Object.entries(parts))
