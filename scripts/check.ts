@@ -16,6 +16,7 @@ const steps: Promise<boolean>[] = [
   step('types', () => tool(['node_modules/typescript/bin/tsc', '--noEmit', '-p', '.'])),
   step('boundaries', () => Promise.resolve(verdict(boundaryViolations()))),
   step('file sizes', () => Promise.resolve(verdict(tooLong()))),
+  step('expressions take linear time', () => tool(['scripts/expressions.ts', ...(fix ? ['--record'] : [])])),
   step('migrations match the schema', drift),
 ];
 if (fs.existsSync('scripts/openapi.ts')) steps.push(step('openapi.json is current', () => tool(['scripts/openapi.ts', '--check'])));

@@ -220,7 +220,13 @@ test('a query parameter cannot add a line to an injected header', async () => {
 });
 
 test('a call that came through a gateway before is a loop', async () => {
-  for (const via of ['1.1 cache, 1.1 svc-gateway', '1.1 SVC-Gateway', 'HTTP/1.1  svc-gateway (x), 1.0 b', '1.1 svc-gateway:443,1.1 b']) {
+  for (const via of [
+    '1.1 cache, 1.1 svc-gateway',
+    '1.1 SVC-Gateway',
+    'HTTP/1.1  svc-gateway (x), 1.0 b',
+    '1.1 svc-gateway:443,1.1 b',
+    ',,\t1.1\tsvc-gateway,,',
+  ]) {
     const answer = await ask(port, w.tenant.slug, '/all', { key, headers: { via } });
     assert.deepEqual([answer.status, answer.headers['x-svc-error']], [508, 'loop_detected'], via);
   }

@@ -3,6 +3,7 @@ import test from 'node:test';
 import { parseCurl } from './curl.ts';
 import { proposeFromCurl } from './from-curl.ts';
 import { proposeFromOpenApi } from './from-openapi.ts';
+import { OPENAPI_LENGTH } from './length.shared.ts';
 
 const curl = (text: string) => {
   const proposed = proposeFromCurl(text);
@@ -193,6 +194,8 @@ test('what is no curl command is refused with a reason', () => {
     'curl "http://["',
     '',
     "curl 'unclosed",
+    'curl https://a.example.com/${TOKEN',
+    'curl https://a.example.com/${}',
   ])
     assert.equal(proposeFromCurl(text).ok, false, text);
 });
@@ -346,6 +349,40 @@ test('no pasted description keeps the process busy, however short', async () => 
     assert.ok(performance.now() - began < limit + 2_000, `${text.slice(55, 75)}: ${Math.round(performance.now() - began)} ms`);
     assert.ok(user + system < 500_000, `${text.slice(55, 75)} held everything up for ${(user + system) / 1_000} ms`);
   }
+});
+
+test('server variables never expand beyond the length of a target', async () => {
+  const server = (url: string, value: string) => ({ url, variables: { a: { default: value } } });
+  const hostile = { ...server(`https://a.example.com/${'{a}'.repeat(600)}`, 'x'.repeat(50_000)) };
+  const before = process.memoryUsage().heapUsed;
+  const { route, warnings } = await openapi({
+    openapi: '3.1.0',
+    servers: [
+      ...Array.from({ length: 6 }, () => hostile),
+      server(`https://b.example.com/${'{a}'.repeat(8_500)}`, ''),
+      server('https://{a}', 'c.example.com//'),
+    ],
+  });
+  assert.equal(route.target_base_url, 'https://c.example.com');
+  assert.equal(warnings.filter((warning) => warning.includes('longer than 2048 characters')).length, 7);
+  assert.ok(process.memoryUsage().heapUsed - before < 50_000_000);
+});
+
+test('a path item that many paths refer to costs no more than its methods', async () => {
+  const members = Object.fromEntries(Array.from({ length: 6_000 }, (_, i) => [`x-${i}`, i]));
+  const paths = Object.fromEntries(Array.from({ length: 6_000 }, (_, i) => [`/p${i}`, { $ref: '#/components/pathItems/x' }]));
+  const text = JSON.stringify({
+    openapi: '3.1.0',
+    servers: [{ url: 'https://a.example.com' }],
+    paths,
+    components: { pathItems: { x: { ...members, get: { security: [members] } } } },
+  });
+  assert.ok(text.length <= OPENAPI_LENGTH);
+  const before = process.threadCpuUsage();
+  const { route } = await openapi(text);
+  const { user, system } = process.threadCpuUsage(before);
+  assert.equal(route.operations?.length, 2_000);
+  assert.ok(user + system < 2_000_000, `${(user + system) / 1_000} ms`);
 });
 
 test('a command of many headers costs what it is long, and not the square of it', () => {

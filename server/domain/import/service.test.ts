@@ -86,6 +86,10 @@ test('text that is nothing known is refused by name', async () => {
   const { live } = await workspace();
   await assert.rejects(call(ops.propose, live, { kind: 'curl', text: 'rm -rf /' }), /text: must start with curl/);
   await assert.rejects(call(ops.propose, live, { kind: 'curl', text: `curl ${'x'.repeat(70_000)}` }), { type: 'validation_error' });
+  await assert.rejects(call(ops.propose, live, { kind: 'curl', text: 'curl https://a.example.com/?key=${hunter2' }), {
+    type: 'validation_error',
+    message: 'text: has an unclosed or empty ${}',
+  });
   await assert.rejects(call(ops.propose, live, { kind: 'wget', text: 'x' }), { type: 'validation_error' });
 });
 

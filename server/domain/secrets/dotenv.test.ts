@@ -43,6 +43,10 @@ L="open
   ]);
 });
 
+test('a comment ends a value, whatever it holds, and only after a blank', () => {
+  assert.deepEqual(read('A=x # y\u2028 z #\nB=x#y\nC=#y\nD="x" # \u2028'), { A: 'x', B: 'x#y', C: '', D: 'x' });
+});
+
 test('a value written in double quotes with escapes comes back equal', () => {
   const escaped = (v: string) =>
     v

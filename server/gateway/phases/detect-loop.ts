@@ -19,5 +19,7 @@ export function detectLoop(call: Call): Refused | undefined {
 /** Whether an element of Via names us as a whole: other gateways may have our name in theirs. Compared part by part, since callers choose up to 32 KiB of it. */
 function passedThrough(via: string): boolean {
   const elements = via.toLowerCase();
-  return elements.includes(PSEUDONYM) && elements.split(',').some((element) => /^\S+\s+svc-gateway(?::\d+)?(?:[\s(]|$)/.test(element.trim()));
+  return (
+    elements.includes(PSEUDONYM) && elements.split(',').some((element) => /^\S+\s+svc-gateway(?::\d+)?(?:[\s(]|$)/.test(element.trim()))
+  );
 }
