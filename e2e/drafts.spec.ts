@@ -108,11 +108,11 @@ test('the configuration of a route comes back with its conflict, and headers are
 test('a sheet that is closed over what was typed keeps it; the value of a secret is kept nowhere', async ({ page }) => {
   await page.goto(`/${slug}/test/environments`);
   await page.getByRole('button', { name: 'New environment' }).first().click();
-  await page.getByRole('textbox', { name: 'Name in calls' }).fill('staging');
+  await page.getByRole('textbox', { name: 'Name', exact: true }).fill('staging');
   await page.keyboard.press('Escape');
   await page.getByRole('button', { name: 'New environment' }).first().click();
   await page.getByRole('button', { name: 'Restore' }).click();
-  await expect(page.getByRole('textbox', { name: 'Name in calls' })).toHaveValue('staging');
+  await expect(page.getByRole('textbox', { name: 'Name', exact: true })).toHaveValue('staging');
   await page.getByRole('button', { name: 'Create environment' }).click();
   await expect(page.getByRole('dialog')).toBeHidden();
   expect(await keptIn(page)).not.toContain('draft:');

@@ -21,7 +21,7 @@ test('an environment is duplicated, compared and refused to go while a route ser
     await page.getByRole('menuitem', { name: item }).click();
   };
   await choose(/Production/, 'Duplicate…');
-  await page.getByRole('textbox', { name: 'Name in calls' }).fill('eu-west');
+  await page.getByRole('textbox', { name: 'Name', exact: true }).fill('eu-west');
   await accessible(page);
   await page.getByRole('button', { name: 'Duplicate', exact: true }).click();
   await page.waitForURL(/compare\?a=production&b=eu-west/);
@@ -33,6 +33,6 @@ test('an environment is duplicated, compared and refused to go while a route ser
   await expect(copy.getByRole('link', { name: '1', exact: true })).toBeVisible();
   await choose(/Eu West/, 'Delete…');
   const dialog = page.getByRole('alertdialog').or(page.getByRole('dialog'));
-  await expect(dialog).toContainText('1 route serves it, 0 with settings of its own');
+  await expect(dialog).toContainText('Used by 1 route, 0 with overrides');
   await expect(dialog.getByRole('button', { name: 'Delete environment' })).toHaveAttribute('aria-disabled', 'true');
 });

@@ -28,18 +28,18 @@ test('the starter is promoted, its value filled, the route switched on and calle
   await expect(page.getByPlaceholder('Filter by name')).toHaveValue('ech');
   await expect(page.getByRole('row', { name: /SAMPLE_API_KEY/ })).toHaveCount(0);
   await page.getByRole('row', { name: /echo/ }).getByRole('checkbox').check();
-  await page.getByRole('button', { name: 'Look at the plan' }).click();
+  await page.getByRole('button', { name: 'Review plan' }).click();
 
   // The plan: the route stays off, and the secret comes along without its value.
-  await expect(page.getByText('One value is yours to store in Live')).toBeVisible();
-  await expect(page.getByRole('row', { name: /^SAMPLE_API_KEY/ })).toContainText('Will be made');
+  await expect(page.getByText('1 secret will need a value in Live')).toBeVisible();
+  await expect(page.getByRole('row', { name: /^SAMPLE_API_KEY/ })).toContainText('Create');
   await accessible(page);
-  await page.getByRole('button', { name: 'Promote 2 things to Live' }).click();
-  await expect(page.getByText('1 route and 1 secret are in Live')).toBeVisible();
+  await page.getByRole('button', { name: 'Promote 2 items to Live' }).click();
+  await expect(page.getByText('1 route and 1 secret promoted to Live')).toBeVisible();
   await accessible(page);
 
   // A placeholder without a value, and the way to fill it.
-  await page.getByRole('link', { name: 'Fill SAMPLE_API_KEY' }).click();
+  await page.getByRole('link', { name: 'Set SAMPLE_API_KEY' }).click();
   await page.waitForURL(`**/${slug}/live/secrets/**`);
   await expect(page.getByRole('heading', { level: 1, name: 'SAMPLE_API_KEY' })).toBeVisible();
   await page.getByRole('button', { name: 'Set value' }).first().click();
@@ -62,7 +62,7 @@ test('the starter is promoted, its value filled, the route switched on and calle
 
   // Promoted again there is nothing to do, and both histories tell of it.
   await page.goto(`/${slug}/test/promote`);
-  await expect(page.getByText('Live has everything as it is here')).toBeVisible();
+  await expect(page.getByText('Live is up to date')).toBeVisible();
   for (const space of ['live', 'test']) {
     await page.goto(`/${slug}/${space}/audit?resource_type=sandbox`);
     await expect(page.getByText('moved configuration').first()).toBeVisible();

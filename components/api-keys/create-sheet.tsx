@@ -13,10 +13,10 @@ import { Form, useZodForm } from '#components/ui/form.tsx';
 import { Sheet, SheetFooter } from '#components/ui/sheet.tsx';
 import { SpaceNote } from '#components/ui/test-band.tsx';
 import { useUnsavedGuard } from '#components/ui/unsaved-guard.ts';
-import { KEY_ROLES } from '#server/domain/roles/catalogue.shared.ts';
 import { AccessKeyFields, accessKeyFields } from './access-key-fields.tsx';
 import type { NewKey } from './created-card.tsx';
 import { KeyFields, keyFields, keyInput } from './key-fields.tsx';
+import { narrowestRole } from './key-words.ts';
 import { ThreeQuestions } from './three-questions.tsx';
 
 const NewApiKey = z.object({ ...keyFields, ...accessKeyFields, key_type: z.enum(['standard', 'access_key']) });
@@ -47,8 +47,7 @@ function CreateForm({ onClose, onCreated }: { onClose: () => void; onCreated: Pr
     schema: NewApiKey,
     defaultValues: {
       name: '',
-      // What an Owner most often wants is what an Editor may give, too.
-      role_ids: KEY_ROLES.filter((one) => (role === 'viewer' ? one.name === 'Key - Read-only' : one.is_default)).map((one) => one.id),
+      role_ids: narrowestRole(role),
       rate_limit_requests: '',
       rate_limit_window_sec: '60',
       ip_allowlist: '',

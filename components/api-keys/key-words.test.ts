@@ -1,12 +1,19 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { KEY_ROLES } from '#server/domain/roles/catalogue.shared.ts';
-import { endOf, halvesOf, limitInWords, stateOf, swallowed } from './key-words.ts';
+import { endOf, halvesOf, limitInWords, narrowestRole, roleName, stateOf, swallowed } from './key-words.ts';
 
 test('a limit is said per its window', () => {
   assert.equal(limitInWords(600, 60), '600 per minute');
   assert.equal(limitInWords(5, 90), '5 per 90 seconds');
   assert.equal(limitInWords(null, 60), undefined);
+});
+
+test('a new key starts with the role that gives least', () => {
+  assert.deepEqual(['owner', 'admin', 'editor'].flatMap(narrowestRole).map(roleName), ['Invoke', 'Invoke', 'Invoke']);
+  assert.deepEqual(narrowestRole('viewer').map(roleName), ['Read-only']);
+  const [invoke] = KEY_ROLES.filter((role) => narrowestRole('owner').includes(role.id));
+  assert.ok(invoke && KEY_ROLES.every((role) => role.capabilities.size >= invoke.capabilities.size));
 });
 
 test('the halves of a key join to the key', () => {

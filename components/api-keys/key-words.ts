@@ -10,6 +10,12 @@ export const TYPES = { standard: 'Standard', test: 'Test', access_key: 'Access k
 /** A role as people read it: `Editor`, not `Key - Editor`. */
 export const roleName = (id: string): string => KEY_ROLES.find((role) => role.id === id)?.name.replace(/^Key - /, '') ?? 'Unknown role';
 
+/** The role a new key starts with: calling routes, or reading for those who may not call. */
+export const narrowestRole = (member: string): string[] => {
+  const name = member === 'viewer' ? 'Key - Read-only' : 'Key - Invoke';
+  return KEY_ROLES.filter((role) => role.name === name).map((role) => role.id);
+};
+
 /** Of the chosen roles, the one that gives all that another chosen one gives, and that other: a narrow role ticked beside it narrows nothing. */
 export function swallowed(ids: readonly string[]): { wide: string; narrow: string } | undefined {
   const chosen = KEY_ROLES.filter(({ id }) => ids.includes(id));

@@ -19,7 +19,7 @@ type Props = { client: Detail; open: boolean; onOpenChange: (open: boolean) => v
 /** Another address of a client. */
 export function AddCredentialSheet({ client, open, onOpenChange }: Props) {
   return (
-    <Sheet open={open} onOpenChange={onOpenChange} title="Add address" description={`Another address that ${client.name} calls from.`}>
+    <Sheet open={open} onOpenChange={onOpenChange} title="Add IP address" description={`Another IP address for ${client.name}.`}>
       {open && <AddForm client={client} onDone={() => onOpenChange(false)} />}
     </Sheet>
   );
@@ -35,12 +35,12 @@ function AddForm({ client, onDone }: { client: Detail; onDone: () => void }) {
       onSuccess: () => {
         void queryClient.invalidateQueries(trpc.clients.pathFilter());
         onDone();
-        notifyDone('Address added');
+        notifyDone('IP address added');
       },
     }),
   );
   const input = { kind: 'ip' as const, data: { value: address.trim() }, ...(label.trim() ? { label: label.trim() } : {}) };
-  const problem = address.trim() ? addressProblem([address])?.replace(`${address}: `, '') : 'Type an address or range';
+  const problem = address.trim() ? addressProblem([address])?.replace(`${address}: `, '') : 'Enter an IP address or range';
   return (
     <form
       className="flex flex-col gap-5"
@@ -50,11 +50,11 @@ function AddForm({ client, onDone }: { client: Detail; onDone: () => void }) {
         create.mutate({ id: client.id, ...input });
       }}
     >
-      <Field label="Address or range" required action={<CurrentAddress onAddress={setAddress} />} error={address ? problem : undefined}>
+      <Field label="IP address or range" required action={<CurrentAddress onAddress={setAddress} />} error={address ? problem : undefined}>
         <Input mono value={address} onChange={(event) => setAddress(event.target.value)} placeholder="203.0.113.0/24" />
         <AddressNote text={address} />
       </Field>
-      <Field label="Label" optional hint="For you, such as the machine it is on.">
+      <Field label="Label" optional hint="For example, the machine it belongs to.">
         <Input value={label} maxLength={100} onChange={(event) => setLabel(event.target.value)} />
       </Field>
       <MutationError error={create.error} />
@@ -62,7 +62,7 @@ function AddForm({ client, onDone }: { client: Detail; onDone: () => void }) {
       <div className="flex justify-end gap-2">
         <Button onClick={onDone}>Cancel</Button>
         <Button type="submit" variant="primary" loading={create.isPending} disabledReason={problem}>
-          Add address
+          Add IP address
         </Button>
       </div>
     </form>

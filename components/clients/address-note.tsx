@@ -20,7 +20,7 @@ export function AddressNote({ text, className }: { text: string; className?: str
           Stored as <span className="font-mono">{canonical.value}</span>
         </span>
       )}
-      <span className="figures">{count === 1n ? 'One address' : `${sizeOf(count)} addresses`}</span>
+      <span className="figures">{count === 1n ? '1 address' : `${sizeOf(count)} addresses`}</span>
       {count > 1n && (
         <span className="font-mono">
           {first} to {last}

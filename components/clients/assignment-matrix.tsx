@@ -35,21 +35,21 @@ export function AssignmentMatrix({ client }: { client: Detail }) {
   });
   const change = useAssignment(client);
 
-  if (routes.isError) return <QueryError query={routes} what="The routes" />;
+  if (routes.isError) return <QueryError query={routes} what="Routes" />;
   const rows = routes.data?.data;
-  if (!rows || !environments || served.some((one) => one.isLoading)) return <Skeleton lines={6} label="Loading the routes" />;
+  if (!rows || !environments || served.some((one) => one.isLoading)) return <Skeleton lines={6} label="Loading routes" />;
   if (rows.length === 0 && q === '')
     return (
       <EmptyState
         icon={<Waypoints />}
-        title="There is no route yet"
+        title="No routes yet"
         action={
           <LinkButton variant="primary" href={path('/routes')}>
-            Go to routes
+            View routes
           </LinkButton>
         }
       >
-        A client is assigned to a route in an environment; make the route first.
+        Create a route, then assign this client to it.
       </EmptyState>
     );
   const serves = (routeId: string, index: number) => served[index]?.data?.data.some((route) => route.id === routeId) ?? false;
@@ -60,11 +60,11 @@ export function AssignmentMatrix({ client }: { client: Detail }) {
       <FilterBar query={q} onQuery={setQ} placeholder="Filter routes" />
       <Scroll
         as="section"
-        aria-label="Routes by environment, scrolls sideways"
+        aria-label="Routes by environment"
         className="relative overflow-x-auto rounded-lg border border-line-strong bg-surface"
       >
         <table className="w-full border-separate border-spacing-0">
-          <caption className="sr-only">Where {client.name} may call</caption>
+          <caption className="sr-only">Routes assigned to {client.name}</caption>
           <thead>
             <tr>
               <th scope="col" className={`${head} sticky left-0 z-10`}>
@@ -90,8 +90,8 @@ export function AssignmentMatrix({ client }: { client: Detail }) {
                       {route.name}
                     </Link>
                     {!route.requires_clients && (
-                      <Badge title="The route does not require clients: an assignment has no effect on who may call">
-                        open to every key
+                      <Badge tone="warn" title="The route doesn’t require a client, so any API key can call it">
+                        Open: ignores assignments
                       </Badge>
                     )}
                   </span>
@@ -101,7 +101,7 @@ export function AssignmentMatrix({ client }: { client: Detail }) {
                     {serves(route.id, index) ? (
                       <Checkbox
                         hideLabel
-                        label={`${client.name} may call ${route.name} in ${environment.display_name}`}
+                        label={`Assign ${client.name} to ${route.name} in ${environment.display_name}`}
                         checked={held(route.id, environment.name)}
                         disabled={readOnly !== undefined}
                         onCheckedChange={(on) =>
@@ -109,7 +109,7 @@ export function AssignmentMatrix({ client }: { client: Detail }) {
                         }
                       />
                     ) : (
-                      <span className="whitespace-nowrap text-ink-3 text-xs">not configured</span>
+                      <span className="whitespace-nowrap text-ink-3 text-xs">Not configured</span>
                     )}
                   </td>
                 ))}
@@ -119,7 +119,7 @@ export function AssignmentMatrix({ client }: { client: Detail }) {
         </table>
       </Scroll>
       {(routes.data?.meta.total ?? 0) > SHOWN && (
-        <p className="text-ink-3 text-xs">The first {SHOWN} routes by name; filter to see others.</p>
+        <p className="text-ink-3 text-xs">Showing the first {SHOWN} routes. Filter to find others.</p>
       )}
     </>
   );

@@ -32,7 +32,7 @@ export const clientColumns = ({ toggle, readOnly, collectionName }: Options) => 
   }),
   column.accessor('type', { header: 'Type', meta: { sort: 'type', hideBelow: 'lg' }, cell: ({ getValue }) => TYPES[getValue()] }),
   column.accessor('ip_address', {
-    header: 'Address',
+    header: 'IP address',
     meta: { sort: 'ip_address', cap: '12rem', hideBelow: 'sm' },
     cell: ({ row: { original } }) => (
       <span suppressHydrationWarning className="font-mono text-ink-2 text-xs">
@@ -66,14 +66,14 @@ export const clientColumns = ({ toggle, readOnly, collectionName }: Options) => 
   }),
   column.display({
     id: 'calls',
-    header: 'Calls, 24 h',
+    header: 'Calls (24 h)',
     meta: { align: 'right', hideBelow: 'md' },
     cell: ({ row }) => <span className="figures">{grouped(row.original.traffic?.calls_24h) ?? '…'}</span>,
   }),
   column.accessor('last_matched_at', {
     header: 'Last seen',
     meta: { hideBelow: 'lg' },
-    cell: ({ getValue }) => <Time value={getValue()} empty="never" />,
+    cell: ({ getValue }) => <Time value={getValue()} empty="Never" />,
   }),
   column.accessor('enabled', {
     header: 'On',
@@ -81,7 +81,7 @@ export const clientColumns = ({ toggle, readOnly, collectionName }: Options) => 
       <span className="relative z-10 inline-flex">
         <Switch
           hideLabel
-          label={`${row.original.name} is switched on`}
+          label={`${row.original.name} is on`}
           checked={row.original.enabled}
           disabledReason={readOnly}
           onCheckedChange={(on) => toggle(row.original, on)}

@@ -25,14 +25,14 @@ import { notesOf, notesText } from './notes.ts';
 import type { Detail } from './words.ts';
 
 const ClientForm = z.object({
-  name: z.string().trim().min(1, 'is needed').max(100),
+  name: z.string().trim().min(1, 'Enter a name.').max(100),
   type: z.enum(['server', 'user']),
   ip_address: z.string().superRefine((text, context) => {
-    const problem = text.trim() === '' ? 'is needed' : addressProblem([text])?.replace(`${text}: `, '');
+    const problem = text.trim() === '' ? 'Enter an IP address or range.' : addressProblem([text])?.replace(`${text}: `, '');
     if (problem) context.addIssue({ code: 'custom', message: problem });
   }),
   description: z.string().max(500),
-  ip_notes: z.string().refine((text) => notesOf(text) !== undefined, 'must be a JSON object such as {"office": "Bern"}'),
+  ip_notes: z.string().refine((text) => notesOf(text) !== undefined, 'Enter a JSON object, such as {"office": "Bern"}.'),
   collection_id: z.string(),
   enabled: z.boolean(),
 });
@@ -53,7 +53,7 @@ export function ClientSheet({ client, mine = false, open, onClose }: Props) {
       onOpenChange={(next) => next || onClose()}
       dismissible={false}
       title={client ? `Edit ${client.name}` : 'New client'}
-      description={client ? undefined : 'Who may call the routes you restrict, recognised by where the call comes from.'}
+      description={client ? undefined : 'A caller identified by its IP address.'}
     >
       {open && <FormOf client={client} mine={mine} onDone={onClose} />}
     </Sheet>
@@ -84,9 +84,9 @@ function FormOf({ client, mine, onDone }: { client: Detail | undefined; mine: bo
   const { refusal, panel, refuse, clear, started, forget } = useFormRefusal(form, {
     row: client,
     values: valuesOf,
-    labels: { ip_address: 'Address', ip_notes: 'Notes' },
+    labels: { ip_address: 'IP address', ip_notes: 'Notes' },
     show: namedCollection(collections),
-    // An address that was filled in by itself is nothing anybody left behind.
+    // An address that was filled in automatically is no draft.
     ...(mine ? {} : { draft: { name: `clients/${client?.id ?? 'new'}` } }),
     onNothingLeft: onDone,
   });
@@ -143,22 +143,22 @@ function FormOf({ client, mine, onDone }: { client: Detail | undefined; mine: bo
       <Field label="Name" required error={fieldError(form, 'name')}>
         <Input placeholder="billing-worker" autoComplete="off" {...form.register('name')} />
       </Field>
-      <Field group label="What is it?">
+      <Field group label="Type">
         <RadioCards
           columns={2}
           value={values.type}
           onValueChange={(type) => form.setValue('type', type, { shouldDirty: true })}
           options={[
-            { value: 'server', title: 'Server', description: 'A program with an address of its own.' },
-            { value: 'user', title: 'Person', description: 'Somebody at a laptop; the address may change.' },
+            { value: 'server', title: 'Server', description: 'A service with a fixed IP address.' },
+            { value: 'user', title: 'Person', description: 'A user whose IP address can change.' },
           ]}
         />
       </Field>
       <Field
-        label="Address or range"
+        label="IP address or range"
         required
         error={fieldError(form, 'ip_address')}
-        hint="IPv4 or IPv6, single or as a range such as 203.0.113.0/24. More can be added afterwards."
+        hint="An IPv4 or IPv6 address, or a CIDR range. You can add more later."
         action={<CurrentAddress onAddress={(ip) => form.setValue('ip_address', ip, { shouldDirty: true, shouldValidate: true })} />}
       >
         <Input mono placeholder="203.0.113.7" autoComplete="off" {...form.register('ip_address')} />
@@ -178,15 +178,15 @@ function FormOf({ client, mine, onDone }: { client: Detail | undefined; mine: bo
         label="Notes"
         optional
         error={fieldError(form, 'ip_notes')}
-        hint="Facts about the address for people and programs, as a JSON object. Nothing is decided by them."
+        hint="A JSON object with details about the address. Doesn’t affect access."
       >
         <Textarea mono rows={3} spellCheck={false} placeholder='{"office": "Bern", "provider": "…"}' {...form.register('ip_notes')} />
       </Field>
       <Checkbox
         checked={values.enabled}
         onCheckedChange={(enabled) => form.setValue('enabled', enabled, { shouldDirty: true })}
-        label="Switched on"
-        description="A client that is switched off matches no call."
+        label="On"
+        description="When off, this client never matches a call."
       />
       <ApiEquivalent
         method={client ? 'PATCH' : 'POST'}
@@ -202,7 +202,7 @@ function FormOf({ client, mine, onDone }: { client: Detail | undefined; mine: bo
             variant="primary"
             keys="mod+enter"
             loading={create.isPending || update.isPending}
-            disabledReason={client && !form.formState.isDirty ? 'Nothing is changed' : undefined}
+            disabledReason={client && !form.formState.isDirty ? 'No changes to save' : undefined}
           >
             {client ? 'Save' : 'Create client'}
           </Button>
@@ -223,7 +223,7 @@ export function CurrentAddress({ onAddress }: { onAddress: (ip: string) => void 
   };
   return (
     <Button size="sm" variant="ghost" icon={<LocateFixed />} loading={state === 'asking'} onClick={() => void ask()}>
-      {state === 'unknown' ? 'Your address is not known' : 'My current address'}
+      {state === 'unknown' ? 'Your IP address is unknown' : 'Use my IP address'}
     </Button>
   );
 }

@@ -74,12 +74,12 @@ export function ClientList() {
     <Page>
       <PageHeader
         title="Clients"
-        description="Machines and people that may call the routes you restrict."
+        description="Callers identified by IP address. Assign them to routes that require a client."
         usage={usage}
         actions={
           <>
             <Button icon={<LocateFixed />} disabledReason={readOnly} onClick={openMine}>
-              Add my current address
+              Add my IP address
             </Button>
             {newClient}
           </>
@@ -89,7 +89,7 @@ export function ClientList() {
         <FilterBar
           query={search.q}
           onQuery={(q) => void setSearch({ q, page: 1 })}
-          placeholder="Filter by name or address"
+          placeholder="Filter by name or IP address"
           filters={filters.active}
           onClear={clear}
           choices={filters.choices}
@@ -99,11 +99,11 @@ export function ClientList() {
         </FilterBar>
       )}
       {list.isError ? (
-        <QueryError query={list} what="The clients" />
+        <QueryError query={list} what="Clients" />
       ) : rows?.length === 0 && filtered ? (
         <NoResults
           noun="clients"
-          filters={[...(search.q ? [`contains ${search.q}`] : []), ...filters.active.map((one) => one.text)]}
+          filters={[...(search.q ? [`contains “${search.q}”`] : []), ...filters.active.map((one) => one.text)]}
           onClear={clear}
         />
       ) : search.by && rows?.length !== 0 ? (
@@ -130,7 +130,7 @@ export function ClientList() {
           refreshing={list.isPlaceholderData}
           actions={(row) => [
             { label: 'Open', href: path(`/clients/${row.id}`) },
-            { label: 'Calls', href: path(`/logs?client_id=${row.id}`) },
+            { label: 'View logs', href: path(`/logs?client_id=${row.id}`) },
             'separator',
             { label: 'Delete…', danger: true, disabledReason: readOnly, onSelect: () => setDeleting(row) },
           ]}
@@ -139,7 +139,7 @@ export function ClientList() {
               create={newClient}
               createMine={
                 <Button variant="ghost" icon={<LocateFixed />} disabledReason={readOnly} onClick={openMine}>
-                  begin with your current address
+                  Add my IP address
                 </Button>
               }
             />

@@ -21,6 +21,7 @@ import { Time } from '#components/ui/time.tsx';
 import { TimeHistogram } from '#components/ui/time-histogram.tsx';
 import { countryName } from '#server/domain/request-logs/country.shared.ts';
 import { AddressNote } from './address-note.tsx';
+import { AssignedRoutes } from './assigned-routes.tsx';
 import { ClientHealth } from './health.tsx';
 import { noteInWords } from './notes.ts';
 import { credentialsInWords, type Detail, TYPES } from './words.ts';
@@ -29,7 +30,7 @@ const CallCountries = lazyPart(() => import('#components/logs/call-countries.tsx
 
 const RANGES = ['24h', '7d'] as const;
 
-/** What one client is, where it may call, and how its calls went. */
+/** The details, assigned routes and traffic of one client. */
 export function ClientOverview({ client }: { client: Detail }) {
   const trpc = useTRPC();
   const path = usePath();
@@ -47,17 +48,17 @@ export function ClientOverview({ client }: { client: Detail }) {
     <Split
       side={
         <>
-          <MayCall client={client} />
-          <SectionCard title="Facts">
+          <AssignedRoutes client={client} />
+          <SectionCard title="Details">
             <KeyValueList
               items={[
-                { label: 'Address', value: client.ip_address, copy: client.ip_address, hint: <AddressNote text={client.ip_address} /> },
+                { label: 'IP address', value: client.ip_address, copy: client.ip_address, hint: <AddressNote text={client.ip_address} /> },
                 ...(client.ip_country ? [{ label: 'Country', value: countryName(client.ip_country) }] : []),
                 { label: 'Type', value: TYPES[client.type] },
                 { label: 'Credentials', value: credentialsInWords(client.credential_kinds) },
-                { label: 'Last seen', value: <Time value={client.last_matched_at} empty="never" /> },
+                { label: 'Last seen', value: <Time value={client.last_matched_at} empty="Never" /> },
                 { label: 'Created', value: <Time value={client.created_at} format="datetime" /> },
-                { label: 'Changed', value: <Time value={client.updated_at} format="datetime" /> },
+                { label: 'Updated', value: <Time value={client.updated_at} format="datetime" /> },
               ]}
             />
           </SectionCard>
@@ -74,7 +75,7 @@ export function ClientOverview({ client }: { client: Detail }) {
         description={
           totals &&
           (totals.total === 0
-            ? 'No call came from its addresses in this time.'
+            ? 'No calls from this client in this period.'
             : range === '24h' && <ClientHealth traffic={{ calls_24h: totals.total, errors_24h: totals.errors }} />)
         }
         actions={
@@ -88,16 +89,12 @@ export function ClientOverview({ client }: { client: Detail }) {
         }
       >
         {stats.error && !stats.data ? (
-          <QueryError query={stats} what="The figures" />
+          <QueryError query={stats} what="Metrics" />
         ) : (
           <div className="flex flex-col gap-4">
             <div className="grid grid-cols-2 gap-3 xl:grid-cols-4">
               <Stat label="Calls" value={grouped(totals?.total) ?? '…'} href={logs()} />
-              <Stat
-                label="Failed or refused"
-                value={totals ? shareOf(totals.errors, totals.total) : '…'}
-                href={logs({ origin: 'service' })}
-              />
+              <Stat label="Error rate" value={totals ? shareOf(totals.errors, totals.total) : '…'} href={logs({ origin: 'service' })} />
               <Stat label="p50 latency" value={millis(stats.data?.latency.p50)} />
               <Stat label="p95 latency" value={millis(stats.data?.latency.p95)} />
             </div>
@@ -113,13 +110,13 @@ export function ClientOverview({ client }: { client: Detail }) {
                 }
               />
             ) : (
-              <Skeleton lines={3} label="Loading the chart" />
+              <Skeleton lines={3} label="Loading chart" />
             )}
           </div>
         )}
       </SectionCard>
       {stats.data && stats.data.top_routes.length > 0 && (
-        <SectionCard title="Routes it calls">
+        <SectionCard title="Top routes">
           <ul className="flex flex-col">
             {stats.data.top_routes.map((route) => (
               <li
@@ -128,10 +125,10 @@ export function ClientOverview({ client }: { client: Detail }) {
               >
                 {route.route_id ? (
                   <Link className={textLink} href={path(`/routes/${route.route_id}`)}>
-                    {route.name ?? 'deleted route'}
+                    {route.name ?? 'Deleted route'}
                   </Link>
                 ) : (
-                  <span className="text-ink-3">no route found</span>
+                  <span className="text-ink-3">No route</span>
                 )}
                 <span className="figures text-ink-2 text-xs">
                   {counted(route.count, 'call')}, {shareOf(route.errors, route.count)} failed
@@ -141,9 +138,9 @@ export function ClientOverview({ client }: { client: Detail }) {
           </ul>
         </SectionCard>
       )}
-      {stats.data?.countries && <CallCountries title="Where its calls come from" countries={stats.data.countries} hrefOf={logs} />}
+      {stats.data?.countries && <CallCountries title="Locations" countries={stats.data.countries} hrefOf={logs} />}
       {stats.data && stats.data.error_codes.length > 0 && (
-        <SectionCard title="Why its calls failed">
+        <SectionCard title="Errors">
           <ul className="flex flex-col">
             {stats.data.error_codes.slice(0, 6).map(({ error, count }) => (
               <li key={error}>
@@ -160,39 +157,5 @@ export function ClientOverview({ client }: { client: Detail }) {
         </SectionCard>
       )}
     </Split>
-  );
-}
-
-function MayCall({ client }: { client: Detail }) {
-  const path = usePath();
-  const byRoute = [...new Map(client.route_assignments.map((one) => [one.route_id, one.route_name]))];
-  return (
-    <SectionCard
-      title="May call"
-      description={byRoute.length === 0 ? 'Assigned to no route. Routes that require clients refuse it.' : undefined}
-    >
-      <ul className="flex flex-col gap-1">
-        {byRoute.slice(0, 12).map(([id, name]) => (
-          <li key={id} className="flex flex-wrap gap-x-2">
-            <Link className={textLink} href={path(`/routes/${id}`)}>
-              {name}
-            </Link>
-            <span className="text-ink-3">
-              {client.route_assignments
-                .filter((one) => one.route_id === id)
-                .map((one) => one.environment_name)
-                .join(', ')}
-            </span>
-          </li>
-        ))}
-        {byRoute.length > 12 && (
-          <li>
-            <Link className={textLink} href="?tab=routes">
-              and {byRoute.length - 12} more
-            </Link>
-          </li>
-        )}
-      </ul>
-    </SectionCard>
   );
 }

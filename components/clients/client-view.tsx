@@ -53,7 +53,7 @@ export function ClientView({ id }: { id: string }) {
     return (
       <Page>
         <PageHeader title="Client" back={back} />
-        {query.isError ? <QueryError query={query} what="This client" /> : <Skeleton lines={6} label="Loading the client" />}
+        {query.isError ? <QueryError query={query} what="Client" /> : <Skeleton lines={6} label="Loading client" />}
       </Page>
     );
   const counts = { credentials: client.credential_count, routes: client.assigned_route_count } as Partial<
@@ -75,7 +75,7 @@ export function ClientView({ id }: { id: string }) {
         actions={
           <>
             <Button loading={toggle.isPending} disabledReason={readOnly} onClick={() => toggle.mutate({ id, enabled: !client.enabled })}>
-              {client.enabled ? 'Switch off' : 'Switch on'}
+              {client.enabled ? 'Turn off' : 'Turn on'}
             </Button>
             <Button icon={<Pencil />} disabledReason={readOnly} onClick={() => setOpen('edit')}>
               Edit
@@ -91,7 +91,7 @@ export function ClientView({ id }: { id: string }) {
         }
       >
         <p className="-mt-1 flex flex-wrap items-center gap-x-3 text-ink-3 text-xs">
-          <CopyText value={client.id} label="id" />
+          <CopyText value={client.id} label="ID" />
           <span>
             Last seen <Time value={client.last_matched_at} empty="never" />
           </span>
@@ -109,9 +109,7 @@ export function ClientView({ id }: { id: string }) {
       {tab === 'overview' && <ClientOverview client={client} />}
       {tab === 'credentials' && <Credentials client={client} />}
       {tab === 'routes' && <AssignmentMatrix client={client} />}
-      {tab === 'logs' && (
-        <ClientCalls of={{ client_id: client.id }}>A call counts for this client when it comes from one of its addresses.</ClientCalls>
-      )}
+      {tab === 'logs' && <ClientCalls of={{ client_id: client.id }}>Calls from this client’s IP addresses appear here.</ClientCalls>}
       {tab === 'activity' && <Activity resource_type="client" resource_id={client.id} />}
       <ClientSheet key={client.id} client={client} open={open === 'edit'} onClose={() => setOpen(undefined)} />
       <DeleteClient

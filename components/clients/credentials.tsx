@@ -32,7 +32,7 @@ const columns = [
         <span title={original.data.thumbprint} className="font-mono font-normal text-ink-2 text-xs">
           {identityOf(original)}
         </span>
-        {original.is_primary && <Badge title="The client's own address: changed with the client, never deleted">own address</Badge>}
+        {original.is_primary && <Badge title="Edit the client to change this address">Primary</Badge>}
       </span>
     ),
   }),
@@ -45,19 +45,19 @@ const columns = [
     id: 'ends',
     header: 'Expires',
     meta: { hideBelow: 'lg' },
-    cell: ({ row: { original } }) => <Time value={original.expires_at ?? original.data.not_after} format="date" empty="never" />,
+    cell: ({ row: { original } }) => <Time value={original.expires_at ?? original.data.not_after} format="date" empty="Never" />,
   }),
   column.accessor('last_matched_at', {
     header: 'Last seen',
     meta: { hideBelow: 'sm' },
-    cell: ({ getValue }) => <Time value={getValue()} empty="never" />,
+    cell: ({ getValue }) => <Time value={getValue()} empty="Never" />,
   }),
   column.accessor('enabled', {
     header: 'On',
     cell: ({ row: { original } }) => (
       <Switch
         hideLabel
-        label={`${KINDS[original.kind]} ${identityOf(original)} is switched on`}
+        label={`${KINDS[original.kind]} ${identityOf(original)} is on`}
         checked={original.enabled}
         disabledReason={original.readOnly}
         onCheckedChange={original.toggle}
@@ -102,7 +102,7 @@ export function Credentials({ client }: { client: Detail }) {
       },
     }),
   );
-  if (query.isError) return <QueryError query={query} what="The credentials" />;
+  if (query.isError) return <QueryError query={query} what="Credentials" />;
   const rows = query.data?.data.map((row) => ({
     ...row,
     readOnly,
@@ -112,14 +112,14 @@ export function Credentials({ client }: { client: Detail }) {
   return (
     <>
       <div className="flex flex-wrap items-center justify-between gap-3">
-        <p className="text-ink-2">Any one of them that is switched on is enough to be recognised.</p>
+        <p className="text-ink-2">A call matches this client if it matches any credential that is on.</p>
         <Button variant="primary" icon={<Plus />} disabledReason={readOnly} onClick={() => setAdding(true)}>
-          Add address
+          Add IP address
         </Button>
       </div>
       {unchecked && (
-        <Callout title="Calls are recognised by address in this release">
-          The certificates and signing keys among these were stored by an earlier one. No call is recognised by them.
+        <Callout title="Clients are matched by IP address only">
+          Certificates and signing keys from earlier releases are kept but never match a call.
         </Callout>
       )}
       <DataTable
@@ -133,7 +133,7 @@ export function Credentials({ client }: { client: Detail }) {
           {
             label: 'Delete…',
             danger: true,
-            disabledReason: readOnly ?? (row.is_primary ? "The client's own address is changed with the client" : undefined),
+            disabledReason: readOnly ?? (row.is_primary ? 'Edit the client to change its primary address' : undefined),
             onSelect: () => setDeleting(row),
           },
         ]}
@@ -150,12 +150,12 @@ export function Credentials({ client }: { client: Detail }) {
         consequences={[
           deleting?.last_matched_at ? (
             <>
-              It last matched <Time value={deleting.last_matched_at} />.
+              Last matched <Time value={deleting.last_matched_at} />.
             </>
           ) : (
-            'It never matched a call.'
+            'Never matched a call.'
           ),
-          'Calls with it are no longer recognised as this client.',
+          'Calls with this credential no longer match the client.',
         ]}
         confirmLabel="Delete credential"
         space={space}

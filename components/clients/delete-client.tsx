@@ -41,18 +41,18 @@ export function DeleteClient({ client, open, onClose, onDeleted }: Props) {
         remove.reset();
         onClose();
       }}
-      title={`Delete client ${client.name}?`}
+      title={`Delete ${client.name}?`}
       consequences={[
         client.assigned_route_count === 0
-          ? 'It is assigned to no route.'
-          : `It may call ${counted(client.assigned_route_count, 'route')} now; where clients are required its next call is refused.`,
-        `Its ${client.credential_count === 1 ? 'credential goes' : `${client.credential_count} credentials go`} with it.`,
+          ? 'Not assigned to any route.'
+          : `Assigned to ${counted(client.assigned_route_count, 'route')}. Routes that require a client refuse its calls immediately.`,
+        `Also deletes its ${counted(client.credential_count, 'credential')}.`,
         client.last_matched_at ? (
           <>
-            It last called <Time value={client.last_matched_at} />.
+            Last seen <Time value={client.last_matched_at} />.
           </>
         ) : (
-          'It never called.'
+          'Never seen.'
         ),
       ]}
       confirmLabel="Delete client"

@@ -18,19 +18,19 @@ export function clientFilters(
   const collection = collections?.find(({ id }) => id === search.collection);
   return {
     active: [
-      ...(search.by ? [chip('by', 'By collection')] : []),
+      ...(search.by ? [chip('by', 'Grouped by collection')] : []),
       ...(search.type ? [chip('type', TYPES[search.type])] : []),
-      ...(search.enabled === null ? [] : [chip('enabled', search.enabled ? 'Switched on' : 'Switched off')]),
-      ...(search.collection ? [chip('collection', `Collection ${collection?.name ?? 'chosen'}`)] : []),
+      ...(search.enabled === null ? [] : [chip('enabled', search.enabled ? 'On' : 'Off')]),
+      ...(search.collection ? [chip('collection', `Collection: ${collection?.name ?? '…'}`)] : []),
     ],
     choices: [
-      { label: 'By collection', checked: search.by !== null, onSelect: () => set({ by: search.by ? null : 'collection' }) },
+      { label: 'Group by collection', checked: search.by !== null, onSelect: () => set({ by: search.by ? null : 'collection' }) },
       { heading: 'Type' },
       { label: 'Servers', checked: search.type === 'server', onSelect: () => set({ type: 'server' }) },
       { label: 'People', checked: search.type === 'user', onSelect: () => set({ type: 'user' }) },
       'separator',
-      { label: 'Switched on', checked: search.enabled === true, onSelect: () => set({ enabled: true }) },
-      { label: 'Switched off', checked: search.enabled === false, onSelect: () => set({ enabled: false }) },
+      { label: 'On', checked: search.enabled === true, onSelect: () => set({ enabled: true }) },
+      { label: 'Off', checked: search.enabled === false, onSelect: () => set({ enabled: false }) },
       ...(collections?.length ? ['separator' as const, { heading: 'Collection' }] : []),
       ...(collections ?? []).map(({ id, name }) => ({
         label: name,

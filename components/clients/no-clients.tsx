@@ -9,19 +9,19 @@ export function NoClients({ create, createMine }: { create: ReactNode; createMin
   return (
     <EmptyState
       icon={<Network />}
-      title="Anyone with a key may call until you restrict a route"
+      title="No clients yet"
       action={create}
       link={createMine}
       command={[
         {
           id: 'curl',
-          label: 'cURL',
+          label: 'curl',
           language: 'bash',
           code: `curl -X POST ${api_url}/clients \\\n  -H "Authorization: Bearer $SALLYPORT_KEY" \\\n  -H 'Content-Type: application/json' \\\n  -d '{"name":"billing-worker","ip_address":"203.0.113.7"}'`,
         },
       ]}
     >
-      A client is a caller you know by its address; a restricted route admits only the clients assigned to it.
+      A client is a caller identified by its IP address. Routes can accept only the clients you assign to them.
     </EmptyState>
   );
 }

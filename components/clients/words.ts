@@ -8,14 +8,14 @@ export type CredentialRow = z.output<typeof Credential>;
 export const TYPES = { server: 'Server', user: 'Person' } as const;
 
 export const KINDS: Record<CredentialKind, string> = {
-  ip: 'Address',
+  ip: 'IP address',
   mtls_thumbprint: 'Certificate',
   signature_hmac: 'HMAC key',
   signature_ed25519: 'Ed25519 key',
 };
 
 const PLURAL: Record<CredentialKind, [string, string]> = {
-  ip: ['address', 'addresses'],
+  ip: ['IP address', 'IP addresses'],
   mtls_thumbprint: ['certificate', 'certificates'],
   signature_hmac: ['HMAC key', 'HMAC keys'],
   signature_ed25519: ['Ed25519 key', 'Ed25519 keys'],
@@ -25,7 +25,7 @@ const PLURAL: Record<CredentialKind, [string, string]> = {
 export const credentialsInWords = (kinds: ClientRow['credential_kinds']): string =>
   (Object.entries(kinds) as [CredentialKind, number][])
     .map(([kind, count]) => `${count} ${PLURAL[kind][count === 1 ? 0 : 1]}`)
-    .join(', ') || 'none';
+    .join(', ') || 'None';
 
 /** What identifies a credential to a person: the address, the certificate's subject or thumbprint, the key's id. */
 export function identityOf({ kind, data }: Pick<CredentialRow, 'kind' | 'data'>): string {

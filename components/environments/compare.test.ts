@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Config } from '#components/routes/config-draft.ts';
-import { compared, missingSecrets } from './compare.ts';
+import { compared, missingSecrets, oneSided } from './compare.ts';
 
 const ID = '0b9c1f5e-1f2b-4c58-9a4e-3d3f7f0a1b2c';
 const config = (environment_name: string, more: Partial<Config> = {}): Config =>
@@ -39,14 +39,33 @@ test('only what differs is shown, with the upstream always in view', () => {
 });
 
 test('a route that one side does not serve says so instead of pretending to be equal', () => {
-  assert.deepEqual(compared(config('production'), undefined), [{ label: 'Served', a: 'yes', b: 'no', differs: true }]);
+  assert.deepEqual(compared(config('production'), undefined), [{ label: 'Configured', a: 'Yes', b: 'No', differs: true }]);
 });
 
-test('a secret without a value in the environment is found in headers and deep inside bodies', () => {
+test('a secret without a value in the environment is found in headers, method overrides and deep inside bodies', () => {
   const secrets = new Map([
     [ID, { name: 'STRIPE', environment_names: ['production'] }],
     ['body_key', { name: 'BODY_KEY', environment_names: ['production'] }],
   ]);
   assert.deepEqual(missingSecrets(config('production'), secrets), []);
   assert.deepEqual(missingSecrets(config('staging'), secrets), ['STRIPE', 'BODY_KEY']);
+  const method_configs = [
+    { method: 'POST', inject_headers_json: { 'X-Key': '{{secret:BODY_KEY}}' } },
+  ] as unknown as Config['method_configs'];
+  const plain = { inject_headers_json: {}, inject_body_json: {}, method_configs };
+  assert.deepEqual(missingSecrets(config('staging', plain), secrets), ['BODY_KEY']);
+});
+
+test('a secret with a value on one side only is listed with the side that lacks it, used by a route or not', () => {
+  const secret = (name: string, ...environment_names: string[]) => ({ name, environment_names });
+  const secrets = [
+    secret('BOTH', 'production', 'staging'),
+    secret('LEFT', 'production'),
+    secret('RIGHT', 'staging'),
+    secret('NEITHER', 'eu'),
+  ];
+  assert.deepEqual(oneSided(secrets, 'production', 'staging'), [
+    { name: 'LEFT', missing_in: 'staging' },
+    { name: 'RIGHT', missing_in: 'production' },
+  ]);
 });

@@ -1,7 +1,7 @@
 import type { Config } from '#components/routes/config-draft.ts';
 import { secretsIn } from '#components/routes/credential-hints.ts';
 
-/** What is compared of a route, in words; a line each. */
+/** One compared setting of a route. */
 export type Line = { label: string; a: string; b: string; differs: boolean };
 type Named = { name: string; environment_names: readonly string[] };
 /** Secrets by id and by name. */
@@ -9,7 +9,7 @@ export type KnownSecrets = ReadonlyMap<string, Named>;
 
 /** The two configurations side by side; a route that one of them does not serve says so in one line. */
 export function compared(a: Config | undefined, b: Config | undefined): Line[] {
-  if (!a || !b) return [line('Served', a ? 'yes' : 'no', b ? 'yes' : 'no')];
+  if (!a || !b) return [line('Configured', a ? 'Yes' : 'No', b ? 'Yes' : 'No')];
   const words = facts.map(([label, say]) => line(label, say(a), say(b)));
   return words.filter((one) => one.differs || ALWAYS.has(one.label));
 }
@@ -21,6 +21,7 @@ export function missingSecrets(config: Config | undefined, secrets: KnownSecrets
     ...Object.values(config.inject_headers_json),
     ...Object.values(config.inject_query_json),
     JSON.stringify(config.inject_body_json),
+    JSON.stringify(config.method_configs),
   ];
   const names = templates
     .flatMap((text) => secretsIn(text ?? ''))
@@ -31,22 +32,28 @@ export function missingSecrets(config: Config | undefined, secrets: KnownSecrets
   return [...new Set(names)];
 }
 
+/** Secrets with a value in exactly one of the two environments, and where it is missing. */
+export const oneSided = (secrets: readonly Named[], a: string, b: string): { name: string; missing_in: string }[] =>
+  secrets.flatMap(({ name, environment_names: set }) =>
+    set.includes(a) === set.includes(b) ? [] : [{ name, missing_in: set.includes(a) ? b : a }],
+  );
+
 const ALWAYS: ReadonlySet<string> = new Set(['Upstream']);
 const line = (label: string, a: string, b: string): Line => ({ label, a, b, differs: a !== b });
-const names = (map: object) => Object.keys(map).sort().join(', ') || 'none';
+const names = (map: object) => Object.keys(map).sort().join(', ') || 'None';
 
 const facts: readonly [label: string, say: (config: Config) => string][] = [
-  ['Serving', (c) => (c.enabled ? 'yes' : 'paused')],
+  ['Status', (c) => (c.enabled ? 'Active' : 'Paused')],
   ['Upstream', (c) => c.target_base_url],
-  ['Headers put in', (c) => names(c.inject_headers_json)],
-  ['Query put in', (c) => names(c.inject_query_json)],
-  ['Body put in', (c) => names(c.inject_body_json)],
-  ['Methods', (c) => (c.http_method_restrictions_enabled ? (c.allowed_methods ?? []).join(', ') : 'all')],
-  ['Clients', (c) => (c.requires_clients ? 'assigned only' : 'any key')],
-  ['Addresses', (c) => c.ip_allowlist.join(', ') || 'any'],
-  ['Rate limit', (c) => (c.rate_limit_enabled ? `${String(c.rate_limit_requests)} per ${String(c.rate_limit_window_sec)} s` : 'none')],
+  ['Injected headers', (c) => names(c.inject_headers_json)],
+  ['Injected query', (c) => names(c.inject_query_json)],
+  ['Injected body', (c) => names(c.inject_body_json)],
+  ['Methods', (c) => (c.http_method_restrictions_enabled ? (c.allowed_methods ?? []).join(', ') : 'All')],
+  ['Clients', (c) => (c.requires_clients ? 'Assigned only' : 'Any API key')],
+  ['IP allowlist', (c) => c.ip_allowlist.join(', ') || 'Any'],
+  ['Rate limit', (c) => (c.rate_limit_enabled ? `${String(c.rate_limit_requests)} per ${String(c.rate_limit_window_sec)} s` : 'None')],
   ['Timeout', (c) => `${c.timeout_ms.toString()} ms`],
   ['Retries', (c) => c.retry_attempts.toString()],
-  ['Placeholders of callers', (c) => c.body_placeholders.replace('_', ' ')],
-  ['Bodies kept', (c) => c.log_payloads ?? 'as the workspace'],
+  ['Placeholders in bodies', (c) => c.body_placeholders.replace('_', ' ')],
+  ['Logged payloads', (c) => c.log_payloads ?? 'Workspace default'],
 ];

@@ -23,7 +23,7 @@ export function DeleteEnvironment({ environment, onClose }: { environment: Envir
   const remove = useMutation(
     trpc.environments.delete.mutationOptions({
       onSuccess: async () => {
-        notifyDone(`${environment?.display_name ?? name} was deleted`);
+        notifyDone(`${environment?.display_name ?? name} deleted`);
         onClose();
         await Promise.all([cache.invalidateQueries(trpc.environments.pathFilter()), cache.invalidateQueries(trpc.account.pathFilter())]);
       },
@@ -40,18 +40,18 @@ export function DeleteEnvironment({ environment, onClose }: { environment: Envir
       open={enabled}
       onOpenChange={(open) => !open && close()}
       space={space}
-      title={`Delete environment “${environment?.display_name ?? ''}”?`}
+      title={`Delete “${environment?.display_name ?? ''}”?`}
       resourceName={name}
       confirmLabel="Delete environment"
       consequences={
         impact.error
-          ? ['What uses it could not be asked. If anything still does, nothing is deleted and the answer names it.']
+          ? ['Could not check what uses this environment. It’s only deleted if nothing does.']
           : found && [
               ...(found.routes > 0
                 ? [
                     <Users
                       key="routes"
-                      what={`${counted(found.routes, 'route')} ${found.routes === 1 ? 'serves' : 'serve'} it, ${grouped(found.overrides)} with settings of ${found.routes === 1 ? 'its' : 'their'} own`}
+                      what={`Used by ${counted(found.routes, 'route')}, ${grouped(found.overrides)} with overrides`}
                       total={found.routes}
                       items={found.some_routes.map((r) => ({ ...r, href: path(`/routes/${r.id}?env=${name}&tab=settings`) }))}
                     />,
@@ -61,17 +61,17 @@ export function DeleteEnvironment({ environment, onClose }: { environment: Envir
                 ? [
                     <Users
                       key="secrets"
-                      what={`${counted(found.secrets, 'secret')} ${found.secrets === 1 ? 'holds' : 'hold'} a value for it`}
+                      what={`Used by ${counted(found.secrets, 'secret')} with a value`}
                       total={found.secrets}
                       items={found.some_secrets.map((s) => ({ ...s, href: path(`/secrets/${s.id}`) }))}
                     />,
                   ]
                 : []),
-              ...(found.clients > 0 ? [`${counted(found.clients, 'client')} may call routes in it.`] : []),
-              ...(used ? [] : [`Calls that name ${name} are refused; nothing uses it now.`, 'Request logs keep its name.']),
+              ...(found.clients > 0 ? [`${counted(found.clients, 'client')} assigned.`] : []),
+              ...(used ? [] : [`Calls to ${name} get 404.`, 'Request logs are kept.']),
             ]
       }
-      blockedReason={used ? 'Something still uses it' : undefined}
+      blockedReason={used ? 'Remove it from routes and secrets first' : undefined}
       onConfirm={() => environment && remove.mutate({ id: environment.id })}
       busy={remove.isPending}
       error={remove.error ? refusalOf(remove.error) : undefined}
@@ -93,7 +93,7 @@ function Users({ what, total, items }: { what: string; total: number; items: rea
           </Link>
         </span>
       ))}
-      {total > items.length && ` and ${(total - items.length).toString()} more`}. Take it out there first.
+      {total > items.length && ` and ${(total - items.length).toString()} more`}. Remove it there first.
     </>
   );
 }

@@ -63,7 +63,7 @@ function DuplicateForm({ source, color, onClose }: FormProps) {
     trpc.environments.duplicate.mutationOptions({
       onError: refuse,
       onSuccess: async ({ name, display_name, copied, warnings }) => {
-        notifyDone(`${display_name} was made: ${counted(copied.routes, 'route')} ${copied.routes === 1 ? 'serves' : 'serve'} it`);
+        notifyDone(`${display_name} created with ${counted(copied.routes, 'route')}`);
         for (const warning of warnings ?? []) notify(warning);
         await Promise.all(
           [trpc.environments, trpc.routes, trpc.clients, trpc.account].map((family) => cache.invalidateQueries(family.pathFilter())),
@@ -90,15 +90,14 @@ function DuplicateForm({ source, color, onClose }: FormProps) {
     >
       {panel}
       <p className="text-ink-2">
-        {used ? counted(used.routes, 'route') : 'Every route'} of {source.name} will answer in the copy at once, with the same targets,
-        headers, limits and pauses. Values of secrets are never copied
-        {used && used.secrets > 0 ? `: ${counted(used.secrets, 'secret')} will need one` : ''}.
+        Copies {used ? counted(used.routes, 'route') : 'all routes'} with their settings. Secret values aren’t copied
+        {used && used.secrets > 0 ? `, so ${counted(used.secrets, 'secret')} will need a value` : ''}.
       </p>
       <Field
-        label="Name in calls"
+        label="Name"
         required
         error={fieldError(form, 'name')}
-        hint="Lower-case letters, digits, _ and -. Callers send it as X-Svc-Environment."
+        hint="Lowercase letters, digits, _ and -. Callers send it as X-Svc-Environment."
       >
         <Input mono autoComplete="off" placeholder={`${source.name}-eu`} {...form.register('name')} />
       </Field>
@@ -108,11 +107,11 @@ function DuplicateForm({ source, color, onClose }: FormProps) {
       <Checkbox
         checked={include_clients ?? false}
         onCheckedChange={(on) => form.setValue('include_clients', on, { shouldDirty: true })}
-        label="Assign the same clients"
+        label="Copy client assignments"
         description={
           used && used.clients > 0
-            ? `${counted(used.clients, 'client')} may then call the copy too. Without it, routes for clients only admit nobody there.`
-            : 'Nobody is assigned in it now.'
+            ? `Assigns ${counted(used.clients, 'client')}. Otherwise, routes that require a client refuse all calls.`
+            : 'No clients are assigned.'
         }
       />
     </Form>

@@ -11,6 +11,7 @@ import { IconButton, LinkButton } from '#components/ui/button.tsx';
 import { Checkbox } from '#components/ui/choices.tsx';
 import { cn } from '#components/ui/cn.ts';
 import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
+import { useEnvironmentLabel } from '#components/ui/environment-label.ts';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
 import { Link } from '#components/ui/link.tsx';
 import { Pagination } from '#components/ui/pagination.tsx';
@@ -18,6 +19,7 @@ import { Select } from '#components/ui/select.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { EmptyState } from '#components/ui/states.tsx';
 import { compared, type KnownSecrets, missingSecrets } from './compare.ts';
+import { MissingValues, useAllSecrets } from './missing-values.tsx';
 
 const PER_PAGE = 20;
 
@@ -31,6 +33,7 @@ export function EnvironmentCompare() {
     page: parseAsInteger.withDefault(1),
     all: parseAsBoolean.withDefault(false),
   });
+  const label = useEnvironmentLabel();
   const environments = useQuery(trpc.environments.list.queryOptions({}));
   const list = environments.data?.data ?? [];
   const left = list.find((one) => one.name === a) ?? list[0];
@@ -42,16 +45,16 @@ export function EnvironmentCompare() {
   const configs = useQueries({
     queries: (routes.data?.data ?? []).map((route) => trpc.routes.environments.queryOptions({ id: route.id })),
   });
-  const secrets = useQuery(trpc.secrets.list.queryOptions({ per_page: 100 }));
+  const secrets = useAllSecrets();
   const known: KnownSecrets = new Map(
-    (secrets.data?.data ?? []).flatMap((secret) => [[secret.id, secret] as const, [secret.shortcode_name.toLowerCase(), secret] as const]),
+    secrets.flatMap((secret) => [[secret.id, secret] as const, [secret.shortcode_name.toLowerCase(), secret] as const]),
   );
 
   // The configurations are asked for in one request: where one is refused, all are, and there is nothing to compare.
   const failed = [environments, routes, ...configs].find((query) => query.error && !query.data);
   const options = list.map((one) => ({
     value: one.name,
-    label: one.display_name,
+    label: label(one.display_name),
     icon: <EnvironmentDot bare name={one.name} color={one.color} />,
   }));
   const rows = (routes.data?.data ?? []).map((route, index) => {
@@ -73,7 +76,7 @@ export function EnvironmentCompare() {
       <PageHeader
         back={{ href: path('/environments'), label: 'Environments' }}
         title="Compare environments"
-        description="Where routes differ, and which secrets have no value on one side."
+        description="Differences between routes, and secrets without a value."
       >
         {left && right && (
           <div className="flex flex-wrap items-center gap-2">
@@ -95,27 +98,27 @@ export function EnvironmentCompare() {
             <Checkbox
               checked={all}
               onCheckedChange={(on) => void set({ all: on || null })}
-              label="Show what is equal, too"
+              label="Show identical settings"
               className="ml-2"
             />
           </div>
         )}
       </PageHeader>
       {failed ? (
-        <QueryError query={failed} what="The comparison" />
+        <QueryError query={failed} what="Comparison" />
       ) : !environments.data || !routes.data ? (
-        <Skeleton lines={8} label="Loading the comparison" />
+        <Skeleton lines={8} label="Loading comparison" />
       ) : !left || !right ? (
         <EmptyState
           icon={<ArrowLeftRight />}
-          title="One environment so far"
+          title="Only one environment"
           action={
             <LinkButton variant="primary" href={path('/environments?edit=new')}>
               New environment
             </LinkButton>
           }
         >
-          With a second one, this page shows where routes differ between them.
+          Create a second environment to compare the two.
         </EmptyState>
       ) : (
         <>
@@ -142,9 +145,10 @@ export function EnvironmentCompare() {
               ))}
             </table>
             {shown.length === 0 && (
-              <p className="p-4 text-ink-2">{rows.length === 0 ? 'There are no routes yet.' : 'Nothing differs on this page.'}</p>
+              <p className="p-4 text-ink-2">{rows.length === 0 ? 'No routes yet.' : 'No differences on this page.'}</p>
             )}
           </div>
+          <MissingValues secrets={secrets} left={left} right={right} />
           <Pagination noun="routes" meta={routes.data.meta} onPage={(next) => void set({ page: next })} />
         </>
       )}
@@ -226,10 +230,10 @@ function RouteRows({ name, href, loaded, lines, missing }: RouteRowsProps) {
               <span className="flex flex-wrap gap-1">
                 {names.map((secret) => (
                   <Badge key={secret} tone="bad" icon={<KeyRound />}>
-                    {secret} has no value
+                    No value: {secret}
                   </Badge>
                 ))}
-                {names.length === 0 && <span className="text-ink-2">all have values</span>}
+                {names.length === 0 && <span className="text-ink-2">All set</span>}
               </span>
             </td>
           ))}

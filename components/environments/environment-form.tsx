@@ -25,7 +25,7 @@ import { CreateEnvironment, type Environment } from '#server/domain/environments
 export type EnvironmentRow = z.output<typeof Environment>;
 
 const FORM = 'environment-form';
-/** Told apart by people with the common colour weaknesses; the name always stands beside the dot. */
+/** Distinguishable with common color vision deficiencies. */
 export const COLORS = ['#22c55e', '#f59e0b', '#ef4444', '#6366f1', '#06b6d4', '#ec4899', '#84cc16', '#64748b'];
 
 export type EnvironmentFormProps = {
@@ -44,7 +44,7 @@ export function EnvironmentForm({ open, environment, onClose }: EnvironmentFormP
       open={open}
       onOpenChange={(next) => next || onClose()}
       title={environment ? environment.display_name : 'New environment'}
-      description={environment ? undefined : 'Routes and secrets can then hold values of their own for it.'}
+      description={environment ? undefined : 'Routes and secrets can have their own settings and values in it.'}
       size="sm"
       dismissible={!dirty}
       footer={
@@ -78,7 +78,7 @@ const valuesOf = ({ name, display_name, description, color, is_default }: Enviro
   color,
   is_default,
 });
-const LABELS = { name: 'Name in calls', color: 'Colour', is_default: 'Default' };
+const LABELS = { name: 'Name', color: 'Color', is_default: 'Default' };
 
 type FieldsProps = { environment: EnvironmentRow | undefined; onDirty: (dirty: boolean) => void; onDone: () => void };
 
@@ -98,7 +98,7 @@ function Fields({ environment, onDirty, onDone }: FieldsProps) {
   });
   const saved = async (row: { display_name: string }) => {
     forget();
-    notifyDone(environment ? 'Saved' : `${row.display_name} was made`);
+    notifyDone(environment ? 'Saved' : `${row.display_name} created`);
     await Promise.all([cache.invalidateQueries(trpc.environments.pathFilter()), cache.invalidateQueries(trpc.account.pathFilter())]);
     if (environment) await cache.invalidateQueries(trpc.routes.pathFilter());
     onDone();
@@ -126,21 +126,21 @@ function Fields({ environment, onDirty, onDone }: FieldsProps) {
     >
       {panel}
       <Field
-        label="Name in calls"
+        label="Name"
         required
         error={fieldError(form, 'name')}
         hint={
           <>
-            Lower-case letters, digits, _ and -. Callers send it as <span className="whitespace-nowrap">X-Svc-Environment</span>.
+            Lowercase letters, digits, _ and -. Callers send it as <span className="whitespace-nowrap">X-Svc-Environment</span>.
           </>
         }
       >
         <Input mono placeholder="staging" {...form.register('name')} />
       </Field>
       {renamed && (
-        <Callout tone="warn" title={`Calls that name ${environment.name} are refused after this.`}>
-          {calls ? `${counted(calls, 'call')} went there in the last 24 hours. ` : ''}
-          Routes and secrets are renamed with it; callers must send the new name. Logs keep the old one.
+        <Callout tone="warn" title={`Calls to ${environment.name} will get 404`}>
+          {calls ? `${counted(calls, 'call')} in the last 24 hours. ` : ''}
+          Routes and secrets keep working. Callers must send the new name.
         </Callout>
       )}
       <Field label="Display name" optional={!environment} error={fieldError(form, 'display_name')}>
@@ -149,13 +149,13 @@ function Fields({ environment, onDirty, onDone }: FieldsProps) {
       <Field label="Description" optional error={fieldError(form, 'description')}>
         <Textarea rows={2} {...form.register('description', { setValueAs: (text: unknown) => text || null })} />
       </Field>
-      <Field label="Colour" group error={fieldError(form, 'color')}>
+      <Field label="Color" group error={fieldError(form, 'color')}>
         <ColorChoice
           value={values.color ?? ''}
           onChange={(color) => form.setValue('color', color, { shouldDirty: true, shouldValidate: true })}
         />
         <p className="text-ink-2 text-xs">
-          Shown as{' '}
+          Preview:{' '}
           <EnvironmentDot
             name={values.display_name || values.name || 'environment'}
             color={values.color ?? ''}
@@ -167,8 +167,8 @@ function Fields({ environment, onDirty, onDone }: FieldsProps) {
         <Checkbox
           checked={values.is_default ?? false}
           onCheckedChange={(on) => form.setValue('is_default', on, { shouldDirty: true })}
-          label="Make it the default"
-          description="New routes and secrets start there."
+          label="Set as default"
+          description="Used for new routes and secrets."
         />
       )}
       <ApiEquivalent
@@ -187,7 +187,7 @@ function ColorChoice({ value, onChange }: { value: string; onChange: (color: str
         <button
           key={color}
           type="button"
-          aria-label={`Colour ${color}`}
+          aria-label={`Color ${color}`}
           aria-pressed={value === color}
           onClick={() => onChange(color)}
           className={cn('size-7 rounded-full border-2', value === color ? 'border-ink' : 'border-transparent')}
@@ -195,7 +195,7 @@ function ColorChoice({ value, onChange }: { value: string; onChange: (color: str
           <span className="block size-full rounded-full border border-ink/25" style={{ backgroundColor: color }} />
         </button>
       ))}
-      <Input aria-label="Colour as hex" mono value={value} onChange={(event) => onChange(event.target.value)} className="w-28" />
+      <Input aria-label="Color (hex)" mono value={value} onChange={(event) => onChange(event.target.value)} className="w-28" />
     </div>
   );
 }

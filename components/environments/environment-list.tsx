@@ -6,7 +6,7 @@ import { useState } from 'react';
 import { type Traffic, useTraffic } from '#components/logs/use-traffic.ts';
 import { notifyRefused } from '#components/trpc/notify-refused.ts';
 import { useLimit } from '#components/trpc/plan.tsx';
-import { usePath, useTRPC } from '#components/trpc/provider.tsx';
+import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { useForbidden, useNamesOnly } from '#components/trpc/role.ts';
 import { Badge } from '#components/ui/badge.tsx';
@@ -42,6 +42,7 @@ export function EnvironmentList() {
   const trpc = useTRPC();
   const cache = useQueryClient();
   const path = usePath();
+  const { space } = useScope();
   const readOnly = useForbidden('environment:update');
   const usage = useLimit('environments', 'environments');
   const edit = usePanel('edit');
@@ -55,7 +56,7 @@ export function EnvironmentList() {
   const makeDefault = useMutation(
     trpc.environments.update.mutationOptions({
       onSuccess: (row) => {
-        notifyDone(`${row.display_name} is the default now: new routes start there.`);
+        notifyDone(`${row.display_name} is now the default`);
         return cache.invalidateQueries(trpc.environments.pathFilter());
       },
       onError: (error) => notifyRefused(error),
@@ -66,7 +67,11 @@ export function EnvironmentList() {
     <Page>
       <PageHeader
         title="Environments"
-        description="The same routes with other targets and other secret values: production, staging, one per customer."
+        description={
+          space === 'test'
+            ? 'Stages inside Test. They never affect Live, whatever their name.'
+            : 'Stages such as production and staging, with their own upstreams and secret values.'
+        }
         usage={usage}
         actions={
           <>
@@ -80,7 +85,7 @@ export function EnvironmentList() {
         }
       />
       {environments.error && !environments.data ? (
-        <QueryError query={environments} what="The environments" />
+        <QueryError query={environments} what="Environments" />
       ) : (
         <DataTable
           caption="Environments"
@@ -93,12 +98,12 @@ export function EnvironmentList() {
           actions={(row) => [
             { label: 'Edit', icon: <Pencil />, disabledReason: readOnly, onSelect: () => edit.open(row.id) },
             {
-              label: 'Make default',
+              label: 'Set as default',
               icon: <Star />,
-              disabledReason: readOnly ?? (row.is_default ? 'It is the default' : undefined),
+              disabledReason: readOnly ?? (row.is_default ? 'Already the default' : undefined),
               onSelect: () => makeDefault.mutate({ id: row.id, is_default: true }),
             },
-            { label: 'Calls', icon: <ScrollText />, href: path(`/logs?environment=${row.name}`) },
+            { label: 'View logs', icon: <ScrollText />, href: path(`/logs?environment=${row.name}`) },
             { label: 'Activity', icon: <History />, href: path(`/audit?resource_type=environment&resource_id=${row.id}`) },
             { label: 'Duplicate…', icon: <CopyPlus />, disabledReason: readOnly, onSelect: () => setDuplicating(row) },
             'separator',
@@ -106,7 +111,7 @@ export function EnvironmentList() {
               label: 'Delete…',
               icon: <Trash2 />,
               danger: true,
-              disabledReason: readOnly ?? (row.is_default ? 'Make another one the default first' : undefined),
+              disabledReason: readOnly ?? (row.is_default ? 'Set another default first' : undefined),
               onSelect: () => setDeleting(row),
             },
           ]}
@@ -132,14 +137,13 @@ const nameColumns = [
     header: 'Name',
     cell: ({ row: { original: row } }) => (
       <span className="inline-flex items-center gap-2">
-        <EnvironmentDot bare name={row.name} color={row.color} />
-        {row.display_name}
-        {row.is_default && <Badge tone="accent">default</Badge>}
+        <EnvironmentDot name={row.display_name} color={row.color} />
+        {row.is_default && <Badge tone="accent">Default</Badge>}
       </span>
     ),
   }),
   column.accessor('name', {
-    header: 'Named in calls',
+    header: 'Name in API',
     meta: { hideBelow: 'sm' },
     cell: ({ getValue }) => <CopyText value={getValue()} label="name" className="relative z-10" />,
   }),
@@ -160,10 +164,10 @@ const columns = (path: (to: string) => string) => [
         (row.used?.routes ?? '…')
       ),
   }),
-  figure('overrides', 'With own settings', '9rem', (row) => row.used?.overrides),
+  figure('overrides', 'Overrides', '9rem', (row) => row.used?.overrides),
   figure('secrets', 'Secret values', '8rem', (row) => row.used?.secrets),
   figure('clients', 'Clients', '6rem', (row) => row.used?.clients),
-  figure('calls', 'Calls, 24 h', '7rem', (row) => row.traffic?.calls_24h ?? undefined),
+  figure('calls', 'Calls (24 h)', '7rem', (row) => row.traffic?.calls_24h ?? undefined),
   column.accessor('created_at', {
     header: 'Created',
     meta: { hideBelow: 'lg' },

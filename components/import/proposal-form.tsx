@@ -10,6 +10,7 @@ import { Button } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
 import { Checkbox } from '#components/ui/choices.tsx';
 import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
+import { useEnvironmentLabel } from '#components/ui/environment-label.ts';
 import { Field } from '#components/ui/field.tsx';
 import { Input } from '#components/ui/input.tsx';
 import { SectionCard } from '#components/ui/layout.tsx';
@@ -36,6 +37,7 @@ export function ProposalForm({ proposal, onBack, onMade }: ProposalFormProps) {
   const [collection, setCollection] = useState<string | null>(null);
   const environments = useQuery(trpc.environments.list.queryOptions({}));
   const collections = useQuery(trpc.collections.list.queryOptions({ per_page: 100 }));
+  const label = useEnvironmentLabel();
   useUnsavedGuard(true);
   const apply = useMutation({
     ...trpc.import.create.mutationOptions({
@@ -113,7 +115,7 @@ export function ProposalForm({ proposal, onBack, onMade }: ProposalFormProps) {
             <Select
               options={(environments.data?.data ?? []).map((one) => ({
                 value: one.name,
-                label: one.display_name,
+                label: label(one.display_name),
                 icon: <EnvironmentDot bare name={one.name} color={one.color} />,
               }))}
               value={place.environment ?? null}

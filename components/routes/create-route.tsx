@@ -11,6 +11,7 @@ import { useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { Button } from '#components/ui/button.tsx';
 import { Checkbox } from '#components/ui/choices.tsx';
 import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
+import { useEnvironmentLabel } from '#components/ui/environment-label.ts';
 import { Field } from '#components/ui/field.tsx';
 import { Form, fieldError, useZodForm } from '#components/ui/form.tsx';
 import { Input } from '#components/ui/input.tsx';
@@ -110,6 +111,7 @@ function RouteForm({ collectionId, onMade, onDirty }: RouteFormProps) {
       onError: refuse,
     }),
   );
+  const label = useEnvironmentLabel();
   const values = form.watch();
   const fallback = environments.data?.data.find((e) => e.is_default)?.name;
   const collection = collections.data?.data.find((c) => c.id === values.collection_id);
@@ -144,7 +146,7 @@ function RouteForm({ collectionId, onMade, onDirty }: RouteFormProps) {
           <Select
             options={(environments.data?.data ?? []).map((e) => ({
               value: e.name,
-              label: e.display_name,
+              label: label(e.display_name),
               icon: <EnvironmentDot bare name={e.name} color={e.color} />,
             }))}
             value={values.base_environment ?? fallback ?? null}

@@ -9,6 +9,7 @@ import { QueryError } from '#components/trpc/query-error.tsx';
 import { useForbidden } from '#components/trpc/role.ts';
 import { LinkButton } from '#components/ui/button.tsx';
 import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
+import { useEnvironmentLabel } from '#components/ui/environment-label.ts';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
 import { lazyPart } from '#components/ui/lazily.tsx';
@@ -63,6 +64,7 @@ function LoadedRoute({ route }: { route: RouteDetailData }) {
   const params = useSearchParams();
   const readOnly = useForbidden('route:update');
   const [{ tab, env: wanted }, setPlace] = useQueryStates({ tab: parseAsTab, env: parseAsString });
+  const label = useEnvironmentLabel();
   const environments = useQuery(trpc.environments.list.queryOptions({}));
   const all = environments.data?.data ?? [];
   const base = route.environments.find((one) => one.environment_name === route.base_environment) ?? route.environments[0];
@@ -100,7 +102,7 @@ function LoadedRoute({ route }: { route: RouteDetailData }) {
           label="Environment"
           options={all.map((one) => ({
             value: one.name,
-            label: editor.dirtyEnvironments.includes(one.name) ? `${one.name} (unsaved)` : one.name,
+            label: editor.dirtyEnvironments.includes(one.name) ? `${label(one.name)} (unsaved)` : label(one.name),
             icon: <EnvironmentDot bare name={one.name} color={one.color} />,
             detail:
               one.name === base.environment_name

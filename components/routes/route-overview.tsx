@@ -2,6 +2,7 @@
 
 import { Status } from '#components/ui/badge.tsx';
 import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
+import { useEnvironmentLabel } from '#components/ui/environment-label.ts';
 import { KeyValueList } from '#components/ui/key-value.tsx';
 import { SectionCard, Split } from '#components/ui/layout.tsx';
 import { grouped } from '#components/ui/numbers.ts';
@@ -17,12 +18,13 @@ export type RouteOverviewProps = { route: RouteDetailData; env: string; config: 
 
 /** A route at a glance: how it is called, where it serves, and what it does in this environment. */
 export function RouteOverview({ route, env, config, colors }: RouteOverviewProps) {
+  const label = useEnvironmentLabel();
   const named = env === route.base_environment ? undefined : env;
   return (
     <Split
       side={
         <>
-          <SectionCard title={`Settings in ${env}`}>
+          <SectionCard title={`Settings in ${label(env)}`}>
             <KeyValueList items={factsOf(config)} />
           </SectionCard>
           <SectionCard title="Environments">

@@ -6,6 +6,7 @@ import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
 import { useTRPC } from '#components/trpc/provider.tsx';
 import { Button } from '#components/ui/button.tsx';
 import { CopyText } from '#components/ui/copy.tsx';
+import { useEnvironmentLabel } from '#components/ui/environment-label.ts';
 import { Field } from '#components/ui/field.tsx';
 import { Form, fieldError, useZodForm } from '#components/ui/form.tsx';
 import { Input } from '#components/ui/input.tsx';
@@ -40,6 +41,7 @@ const valuesOf = (route: RouteDetailData) => ({
 function Identity({ route, readOnly }: { route: RouteDetailData; readOnly: string | undefined }) {
   const trpc = useTRPC();
   const cache = useQueryClient();
+  const label = useEnvironmentLabel();
   const collections = useQuery(trpc.collections.list.queryOptions({ per_page: 100 }));
   const form = useZodForm({
     schema: UpdateRoute,
@@ -102,7 +104,7 @@ function Identity({ route, readOnly }: { route: RouteDetailData; readOnly: strin
             hint="Handles calls without X-Svc-Environment. Other environments inherit from it."
           >
             <Select
-              options={route.configured_environments.map((name) => ({ value: name, label: name }))}
+              options={route.configured_environments.map((name) => ({ value: name, label: label(name) }))}
               value={values.base_environment ?? null}
               onValueChange={(name) => form.setValue('base_environment', name, { shouldDirty: true })}
               disabled={Boolean(readOnly)}

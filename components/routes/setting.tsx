@@ -4,6 +4,7 @@ import { CornerUpLeft, PencilLine } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Badge } from '#components/ui/badge.tsx';
 import { Button } from '#components/ui/button.tsx';
+import { useEnvironmentLabel } from '#components/ui/environment-label.ts';
 import { Field } from '#components/ui/field.tsx';
 import { Input } from '#components/ui/input.tsx';
 import type { Config, ConfigField } from './config-draft.ts';
@@ -21,6 +22,7 @@ export type SettingProps<F extends ConfigField> = {
 
 /** One setting of an environment. On an override it shows the base's value greyed until it is overridden, and can go back to it. */
 export function Setting<F extends ConfigField>({ editor, field, label, hint, group, children }: SettingProps<F>) {
+  const named = useEnvironmentLabel();
   const origin = editor.origin(field);
   const edited = field in editor.draft;
   const disabled = editor.readOnly !== undefined || origin === 'inherited';
@@ -31,7 +33,7 @@ export function Setting<F extends ConfigField>({ editor, field, label, hint, gro
         <span className="inline-flex flex-wrap items-center gap-2">
           {label}
           {edited && <Badge tone="accent">Unsaved</Badge>}
-          {origin === 'inherited' && <Badge>Inherited from {editor.baseName}</Badge>}
+          {origin === 'inherited' && <Badge>Inherited from {named(editor.baseName)}</Badge>}
         </span>
       }
       hint={hint}

@@ -11,7 +11,7 @@ import { fieldOf, KINDS, type Plan, spaceWord } from './words.ts';
 
 const FIRST = 10;
 
-/** Of everything that would be changed, what it is there and what it becomes. */
+/** Current and new values of every item that changes. */
 export function ItemChanges({ plan }: { plan: Plan }) {
   const [all, setAll] = useState(false);
   const changed = plan.items.filter((item) => item.action === 'update');
@@ -24,14 +24,14 @@ export function ItemChanges({ plan }: { plan: Plan }) {
           title={
             <span className="flex flex-wrap items-center gap-2">
               <span className="[overflow-wrap:anywhere]">{item.name}</span> <Badge>{KINDS[item.type].one}</Badge>
-              {item.type === 'route' && item.enabled && <Badge tone="accent">serves calls in {spaceWord(plan.to)}</Badge>}
+              {item.type === 'route' && item.enabled && <Badge tone="accent">On in {spaceWord(plan.to)}</Badge>}
             </span>
           }
         >
           <DifferencesTable
-            caption={`What changes in ${item.name}`}
-            from={`${spaceWord(plan.to)} now`}
-            to="After"
+            caption={`Changes to ${item.name}`}
+            from={`Current ${spaceWord(plan.to)}`}
+            to="New"
             rows={item.changes.map((change) => ({
               key: `${change.field} ${change.environment}`,
               label: fieldOf(change),
@@ -44,7 +44,7 @@ export function ItemChanges({ plan }: { plan: Plan }) {
       {changed.length > shown.length && (
         <p>
           <Button size="sm" onClick={() => setAll(true)}>
-            Show the changes of {grouped(changed.length - shown.length)} more
+            Show {grouped(changed.length - shown.length)} more
           </Button>
         </p>
       )}

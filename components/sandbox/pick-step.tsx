@@ -51,7 +51,7 @@ export function PickStep({ onPicked }: { onPicked: (picks: Exclude<Picks, 'all'>
     [items, same, type, q],
   );
   const { rows, pagination } = pagedOf(shown, { page, per_page }, (place) => void setSearch(place));
-  if (plan.error && !plan.data) return <QueryError query={plan} what="What differs" />;
+  if (plan.error && !plan.data) return <QueryError query={plan} what="Differences" />;
   const to = spaceWord(target);
   const filter = (change: { q?: string; type?: Item['type'] | null; same?: boolean }) => void setSearch({ ...change, page: 1 });
   const clear = () => filter({ q: '', type: null });
@@ -67,20 +67,20 @@ export function PickStep({ onPicked }: { onPicked: (picks: Exclude<Picks, 'all'>
         placeholder="Filter by name"
         filters={type ? [{ id: 'type', label: heading(type), text: heading(type), onRemove: () => filter({ type: null }) }] : []}
         choices={[
-          { heading: 'Kind' },
+          { heading: 'Type' },
           ...TYPES.map((kind) => ({
             label: heading(kind),
             checked: type === kind,
             onSelect: () => filter({ type: type === kind ? null : kind }),
           })),
           'separator' as const,
-          { label: `Show what ${to} has as it is here (${grouped(alike)})`, checked: same, onSelect: () => filter({ same: !same }) },
+          { label: `Show unchanged (${grouped(alike)})`, checked: same, onSelect: () => filter({ same: !same }) },
         ]}
         onClear={clear}
       />
-      <p className="text-ink-2">Pick what should go, then look at the plan. Nothing changes before you have confirmed it.</p>
+      <p className="text-ink-2">Select what to move, then review the plan. Nothing changes until you confirm.</p>
       <DataTable
-        caption={`What ${to} does not have, or has otherwise`}
+        caption={`Differences from ${to}`}
         columns={columns}
         rows={rows}
         rowId={idOf}
@@ -89,23 +89,27 @@ export function PickStep({ onPicked }: { onPicked: (picks: Exclude<Picks, 'all'>
         selection={{ selected, onChange: setSelected }}
         empty={
           q || type ? (
-            <NoResults noun="things" filters={[...(q ? [`name has “${q}”`] : []), ...(type ? [KINDS[type].many] : [])]} onClear={clear} />
+            <NoResults
+              noun="items"
+              filters={[...(q ? [`name contains “${q}”`] : []), ...(type ? [KINDS[type].many] : [])]}
+              onClear={clear}
+            />
           ) : (
             <EmptyState
               icon={<FlaskConical />}
-              title={items?.length ? `${to} has everything as it is here` : 'There is nothing to move'}
+              title={items?.length ? `${to} is up to date` : 'Nothing to move'}
               action={
                 <LinkButton variant="primary" href={path('/routes')}>
-                  Routes of {spaceWord(space)}
+                  View routes
                 </LinkButton>
               }
             >
-              Change something here, then come back: this page lists what {to} does not have, or has otherwise.
+              This page lists everything that differs from {to}.
             </EmptyState>
           )
         }
       />
-      <Pagination noun="things" {...pagination} />
+      <Pagination noun="items" {...pagination} />
       {shown && shown.length > (rows?.length ?? 0) && selected.size > 0 && selected.size < shown.length && (
         <p>
           <Button size="sm" variant="ghost" onClick={() => setSelected(new Set(shown.map(idOf)))}>
@@ -113,9 +117,9 @@ export function PickStep({ onPicked }: { onPicked: (picks: Exclude<Picks, 'all'>
           </Button>
         </p>
       )}
-      <BulkBar count={selected.size} noun="thing" onClear={() => setSelected(new Set())}>
+      <BulkBar count={selected.size} noun="item" onClear={() => setSelected(new Set())}>
         <Button size="sm" variant="primary" icon={<ArrowRight />} onClick={review}>
-          Look at the plan
+          Review plan
         </Button>
       </BulkBar>
     </>

@@ -16,7 +16,7 @@ export const planColumns = (to: Space, stage: Stage) => [
       </span>
     ),
   }),
-  column.accessor('type', { header: 'Kind', meta: { hideBelow: 'sm', width: '7rem' }, cell: ({ getValue }) => KINDS[getValue()].one }),
+  column.accessor('type', { header: 'Type', meta: { hideBelow: 'sm', width: '7rem' }, cell: ({ getValue }) => KINDS[getValue()].one }),
   column.accessor('action', {
     header: `In ${spaceWord(to)}`,
     meta: { width: '9rem' },
@@ -27,7 +27,7 @@ export const planColumns = (to: Space, stage: Stage) => [
   }),
   column.display({
     id: 'note',
-    header: 'What to know',
+    header: 'Notes',
     meta: { hideBelow: 'lg', width: '50%' },
     cell: ({ row: { original } }) => <span className="whitespace-normal text-ink-2">{noteOf(original, { to }, stage)}</span>,
   }),

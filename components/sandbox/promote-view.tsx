@@ -42,8 +42,8 @@ export function PromoteView() {
         title={space === 'test' ? 'Promote to Live' : 'Copy to Test'}
         description={
           space === 'test'
-            ? 'Configuration goes from Test to Live. Values of secrets never do: you store the live ones there, and a route stays off until they are.'
-            : 'Configuration goes from Live to Test, to be tried there. Values of secrets, keys and logs stay here; routes arrive switched off.'
+            ? 'Copies configuration from Test to Live. Secret values aren’t copied, and routes stay off until you add them in Live.'
+            : 'Copies configuration from Live to Test. Secret values, keys and logs aren’t copied, and routes start off.'
         }
       />
       {/* Back leads to where it led before: what is done stands at its own address only. */}

@@ -29,14 +29,14 @@ export function Promoted({ plan, onAgain }: { plan: Plan; onAgain: () => void })
         title={
           <span className="flex items-center gap-2" role="status">
             <Check aria-hidden className="size-4 text-good-ink" />
-            {new Intl.ListFormat('en').format(others)} {moved.length === 1 ? 'is' : 'are'} in {to}
+            {new Intl.ListFormat('en').format(others)} {plan.to === 'live' ? 'promoted to Live' : 'copied to Test'}
           </span>
         }
         footer={
           <>
-            <Button onClick={onAgain}>Pick more</Button>
+            <Button onClick={onAgain}>Move more</Button>
             <LinkButton variant="primary" href={`/${slug}/${plan.to}/routes`}>
-              Routes in {to}
+              View routes in {to}
             </LinkButton>
           </>
         }
@@ -56,13 +56,13 @@ export function Promoted({ plan, onAgain }: { plan: Plan; onAgain: () => void })
           )}
           {routes.length > ROUTES_SHOWN && <p className="text-ink-2">and {grouped(routes.length - ROUTES_SHOWN)} more routes.</p>}
           <p className="text-ink-2">
-            The history of both spaces tells of it:{' '}
+            Recorded in the audit log:{' '}
             <Link className={textLink} href={`/${slug}/${plan.to}/audit?resource_type=sandbox`}>
-              Audit of {to}
+              Audit log of {to}
             </Link>
             {plan.to === 'live' && (
               <>
-                . Calls need a{' '}
+                . To call it, create a{' '}
                 <Link className={textLink} href={`/${slug}/live/api-keys?open=new`}>
                   live key
                 </Link>
@@ -78,13 +78,13 @@ export function Promoted({ plan, onAgain }: { plan: Plan; onAgain: () => void })
 
 /** Whether a route serves, or the next step to it. */
 function RouteState({ item, plan, slug }: { item: Item; plan: Plan; slug: string }) {
-  if (item.enabled) return <Status state="live">Serves calls</Status>;
+  if (item.enabled) return <Status state="live">On</Status>;
   const names = [...new Set(item.needs_values.map((one) => one.secret))];
-  if (names.length === 0) return <Status state="off">Off: open it to switch it on</Status>;
+  if (names.length === 0) return <Status state="off">Off: open it to turn it on</Status>;
   const idOf = (name: string) => plan.missing_values.find((one) => one.secret === name)?.secret_id;
   return (
     <span className="flex flex-wrap items-center gap-x-1.5 text-ink-2">
-      <Status state="pending">Off:</Status> fill
+      <Status state="pending">Off:</Status> set
       {names.map((name, i) => (
         <span key={name}>
           <Link className={textLink} href={`/${slug}/${plan.to}/secrets/${idOf(name) ?? ''}`}>
@@ -93,7 +93,7 @@ function RouteState({ item, plan, slug }: { item: Item; plan: Plan; slug: string
           {i < names.length - 1 && ','}
         </span>
       ))}
-      to enable
+      to turn it on
     </span>
   );
 }

@@ -9,7 +9,7 @@ import { Callout } from '#components/ui/callout.tsx';
 import { Checkbox } from '#components/ui/choices.tsx';
 import { DataTable } from '#components/ui/data-table.tsx';
 import { SectionCard } from '#components/ui/layout.tsx';
-import { grouped } from '#components/ui/numbers.ts';
+import { counted, grouped } from '#components/ui/numbers.ts';
 import { Pagination } from '#components/ui/pagination.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { ItemChanges } from './item-changes.tsx';
@@ -34,15 +34,15 @@ export function ReviewStep({ picks, onBack, onDone }: Props) {
     return (
       <QueryError
         query={query}
-        what="The plan"
+        what="Plan"
         actions={
           <Button size="sm" onClick={onBack}>
-            Pick again
+            Change selection
           </Button>
         }
       />
     );
-  if (!plan) return <Skeleton lines={8} label="Working out the plan" />;
+  if (!plan) return <Skeleton lines={8} label="Loading plan" />;
   const { create, update } = plan.summary;
   const over = plan.limits.filter((one) => !one.fits);
   const nothing = create + update === 0;
@@ -51,42 +51,42 @@ export function ReviewStep({ picks, onBack, onDone }: Props) {
   return (
     <>
       {newer && (
-        <Callout tone="warn" title="Something changed since you looked, so nothing was done">
-          This is the plan as it is now. Look at it once more before you go on.
+        <Callout tone="warn" title="The plan has changed, so nothing was moved">
+          Review the updated plan, then try again.
         </Callout>
       )}
       {!newer && <MutationError error={run.error} />}
       <Summary plan={plan} over={over} />
       <DataTable
-        caption={`The plan for ${spaceWord(plan.to)}`}
+        caption={`Plan for ${spaceWord(plan.to)}`}
         columns={planColumns(plan.to, 'plan')}
         rows={rows}
         rowId={(item) => `${item.type}:${item.source_id}`}
         rowName={(item) => item.name}
         refreshing={query.isPlaceholderData}
       />
-      <Pagination noun="things" {...pagination} />
+      <Pagination noun="items" {...pagination} />
       <ItemChanges plan={plan} />
       <SectionCard
         footer={
           <>
-            <Button onClick={onBack}>Pick again</Button>
+            <Button onClick={onBack}>Change selection</Button>
             <Button
               variant="primary"
               icon={space === 'test' ? <ArrowUpFromLine /> : <FlaskConical />}
               loading={run.isPending}
               disabledReason={
                 nothing
-                  ? 'The plan changes nothing'
+                  ? 'No changes to make'
                   : over.length > 0
-                    ? 'It does not fit into the plan of the workspace'
+                    ? 'Exceeds your plan’s limits'
                     : query.isFetching
-                      ? 'The plan is being worked out'
+                      ? 'Loading plan'
                       : undefined
               }
               onClick={carryOut}
             >
-              {verb} {grouped(create + update)} {create + update === 1 ? 'thing' : 'things'} to {spaceWord(plan.to)}
+              {verb} {grouped(create + update)} {create + update === 1 ? 'item' : 'items'} to {spaceWord(plan.to)}
             </Button>
           </>
         }
@@ -99,13 +99,11 @@ export function ReviewStep({ picks, onBack, onDone }: Props) {
                 run.reset();
                 setKeep(next);
               }}
-              label="Keep target URLs"
-              description={`Routes that ${spaceWord(plan.to)} has go on calling what they call there.`}
+              label="Keep upstream URLs"
+              description={`Existing routes in ${spaceWord(plan.to)} keep their upstream URLs.`}
             />
           )}
-          <p className="text-ink-2">
-            What only {spaceWord(plan.to)} has stays: nothing is deleted there, and no route that exists is switched on or off.
-          </p>
+          <p className="text-ink-2">Nothing in {spaceWord(plan.to)} is deleted, and existing routes aren’t turned on or off.</p>
         </div>
       </SectionCard>
     </>
@@ -125,45 +123,40 @@ function Summary({ plan, over }: { plan: Plan; over: Plan['limits'] }) {
         <Callout
           key={one.kind}
           tone="bad"
-          title={`${grouped(one.more)} more ${one.kind} do not fit: ${grouped(one.used)} of ${grouped(one.limit)} are used in ${to}`}
+          title={`${grouped(one.more)} more ${one.kind} exceed your plan: ${grouped(one.used)} of ${grouped(one.limit)} used in ${to}`}
           actions={
             <LinkButton size="sm" href={`/${slug}/settings/usage`}>
               Plan and usage
             </LinkButton>
           }
         >
-          Pick fewer, remove some there, or move to a larger plan.
+          Select fewer items, remove some in {to}, or upgrade your plan.
         </Callout>
       ))}
       {plan.summary.conflict > 0 && (
-        <Callout
-          tone="warn"
-          title={plan.summary.conflict === 1 ? 'One thing cannot go' : `${grouped(plan.summary.conflict)} things cannot go`}
-        >
-          The table says why. The rest goes without {plan.summary.conflict === 1 ? 'it' : 'them'}.
+        <Callout tone="warn" title={`${counted(plan.summary.conflict, 'item')} can’t be moved`}>
+          See the notes below. Everything else is moved.
         </Callout>
       )}
       {fresh.length > 0 && (
-        <Callout
-          title={`${fresh.length === 1 ? 'One value is' : `Values of ${grouped(fresh.length)} secrets are`} yours to store in ${to}`}
-        >
+        <Callout title={`${counted(fresh.length, 'secret')} will need a value in ${to}`}>
           {new Intl.ListFormat('en').format(fresh.slice(0, 5).map((one) => one.secret))}
-          {fresh.length > 5 && ` and ${fresh.length - 5} more`}. What needs {fresh.length === 1 ? 'it' : 'them'} waits until then; the next
-          page links to each.
+          {fresh.length > 5 && ` and ${fresh.length - 5} more`}. Routes that need {fresh.length === 1 ? 'it' : 'them'} stay off until you
+          add
+          {fresh.length === 1 ? ' it' : ' them'}.
         </Callout>
       )}
       {plan.to === 'test' && hosts.length > 0 && (
-        <Callout tone="warn" title="In Test these routes would call the same upstreams as in Live">
+        <Callout tone="warn" title="These routes call the same upstreams as in Live">
           {new Intl.ListFormat('en').format(hosts.slice(0, 6))}
-          {hosts.length > 6 && ` and ${hosts.length - 6} more`}. Give them the address of a sandbox before you switch them on.
+          {hosts.length > 6 && ` and ${hosts.length - 6} more`}. Change their upstream URLs before you turn them on.
         </Callout>
       )}
       {serving.length > 0 && (
-        <Callout
-          title={`${serving.length === 1 ? `“${serving[0]?.name}” serves` : `${grouped(serving.length)} routes serve`} calls in ${to} at once`}
-        >
-          {serving.length === 1 ? 'It is' : 'They are'} switched on here and {serving.length === 1 ? 'needs' : 'need'} no value of a secret.
-          Only live keys can call.
+        <Callout title={`${serving.length === 1 ? `“${serving[0]?.name}” goes` : `${grouped(serving.length)} routes go`} live immediately`}>
+          {serving.length === 1 ? 'It’s' : 'They’re'} on and {serving.length === 1 ? 'needs' : 'need'} no secret values. Only live keys can
+          call
+          {serving.length === 1 ? ' it' : ' them'}.
         </Callout>
       )}
     </>

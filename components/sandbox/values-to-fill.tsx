@@ -17,17 +17,17 @@ export function ValuesToFill({ plan }: { plan: Pick<Plan, 'to' | 'missing_values
       tone="warn"
       title={
         waiting.length === 1
-          ? `One secret in ${spaceWord(plan.to)} waits for its value`
-          : `${waiting.length} secrets in ${spaceWord(plan.to)} wait for their values`
+          ? `One secret in ${spaceWord(plan.to)} needs a value`
+          : `${waiting.length} secrets in ${spaceWord(plan.to)} need values`
       }
     >
       <ul className="flex flex-col gap-1">
         {waiting.map((one) => (
           <li key={one.secret}>
             <Link className={textLink} href={`/${slug}/${plan.to}/secrets/${one.secret_id}`}>
-              Fill {one.secret}
+              Set {one.secret}
             </Link>{' '}
-            in {list.format(one.environments)}; {shortened(one.routes)} {one.routes.length === 1 ? 'needs' : 'need'} it.
+            in {list.format(one.environments)}. Used by {shortened(one.routes)}.
           </li>
         ))}
       </ul>

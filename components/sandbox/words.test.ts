@@ -20,18 +20,21 @@ const item = (over: Partial<Item>): Item => ({
 });
 
 test('a route that would serve calls at once is never told without that', () => {
-  assert.match(noteOf(item({}), { to: 'live' }), /serves calls in Live at once/);
-  assert.doesNotMatch(noteOf(item({ enabled: false, reason: 'It stays off until KEY is filled.' }), { to: 'live' }), /at once/);
+  assert.match(noteOf(item({}), { to: 'live' }), /On in Live immediately/);
+  assert.doesNotMatch(noteOf(item({ enabled: false, reason: 'It stays off until KEY is filled.' }), { to: 'live' }), /immediately/);
 });
 
 test('what differs and waits is never called the same', () => {
   const changes = [{ field: 'allowed_hosts', environment: null, from: null, to: ['a.example.com'] }];
-  for (const stage of ['pick', 'plan', 'done'] as const) assert.equal(stateOf(item({ action: 'skip', changes }), stage).text, 'Waits');
-  assert.equal(stateOf(item({ action: 'skip' }), 'pick').text, 'The same');
+  for (const stage of ['pick', 'plan', 'done'] as const) assert.equal(stateOf(item({ action: 'skip', changes }), stage).text, 'Waiting');
+  assert.equal(stateOf(item({ action: 'skip' }), 'pick').text, 'Unchanged');
 });
 
 test('what comes along, and what stays behind, is said', () => {
-  assert.match(noteOf(item({ type: 'secret', picked: false, enabled: null }), { to: 'live' }), /value is stored there by you.*Comes along/);
+  assert.match(
+    noteOf(item({ type: 'secret', picked: false, enabled: null }), { to: 'live' }),
+    /Copied without its value.*Included because/,
+  );
   assert.match(noteOf(item({ type: 'client', enabled: null, left_behind: ['address 10.0.0.0/8'] }), { to: 'live' }), /Not copied: address/);
 });
 

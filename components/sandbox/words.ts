@@ -27,42 +27,40 @@ export type Stage = 'pick' | 'plan' | 'done';
 type Said = { state: 'ok' | 'pending' | 'off' | 'failing'; text: string };
 const ACTIONS: Record<Stage, Record<Item['action'], Said>> = {
   pick: {
-    create: { state: 'off', text: 'Not there yet' },
+    create: { state: 'off', text: 'New' },
     update: { state: 'pending', text: 'Differs' },
-    skip: { state: 'ok', text: 'The same' },
-    conflict: { state: 'failing', text: 'In conflict' },
+    skip: { state: 'ok', text: 'Unchanged' },
+    conflict: { state: 'failing', text: 'Conflict' },
   },
   plan: {
-    create: { state: 'pending', text: 'Will be made' },
-    update: { state: 'pending', text: 'Will change' },
-    skip: { state: 'off', text: 'Stays as it is' },
-    conflict: { state: 'failing', text: 'Cannot go' },
+    create: { state: 'pending', text: 'Create' },
+    update: { state: 'pending', text: 'Update' },
+    skip: { state: 'off', text: 'No change' },
+    conflict: { state: 'failing', text: 'Can’t move' },
   },
   done: {
-    create: { state: 'ok', text: 'Made' },
-    update: { state: 'ok', text: 'Changed' },
-    skip: { state: 'off', text: 'Left as it is' },
-    conflict: { state: 'failing', text: 'Did not go' },
+    create: { state: 'ok', text: 'Created' },
+    update: { state: 'ok', text: 'Updated' },
+    skip: { state: 'off', text: 'No change' },
+    conflict: { state: 'failing', text: 'Not moved' },
   },
 };
 
 /** One that differs and is held back, until calls that are served there would not fail of it. */
 export const isHeldBack = (item: Item): boolean => item.action === 'skip' && item.changes.length > 0;
 export const stateOf = (item: Item, stage: Stage): Said =>
-  isHeldBack(item) ? { state: 'pending', text: 'Waits' } : ACTIONS[stage][item.action];
+  isHeldBack(item) ? { state: 'pending', text: 'Waiting' } : ACTIONS[stage][item.action];
 
 /** What to know about one line of a plan, in a sentence; the changes have a table of their own. */
 export function noteOf(item: Item, plan: Pick<Plan, 'to'>, stage: Stage = 'plan'): string {
   const parts = [
     item.reason,
-    item.action === 'create' && item.enabled === true ? `It is switched on: it serves calls in ${spaceWord(plan.to)} at once.` : null,
+    item.action === 'create' && item.enabled === true ? `On in ${spaceWord(plan.to)} immediately.` : null,
     item.action === 'update'
       ? `${counted(item.changes.length, 'setting differs', 'settings differ')}${stage === 'plan' ? ', listed below' : ''}.`
       : null,
-    stage === 'plan' && item.type === 'secret' && item.action === 'create'
-      ? 'Its name and settings; the value is stored there by you.'
-      : null,
-    !item.picked && item.action === 'create' ? 'Comes along: something picked needs it.' : null,
+    stage === 'plan' && item.type === 'secret' && item.action === 'create' ? 'Copied without its value.' : null,
+    !item.picked && item.action === 'create' ? 'Included because a selected item needs it.' : null,
     item.left_behind.length > 0 ? `Not copied: ${item.left_behind.join(', ')}.` : null,
   ];
   return parts.filter(Boolean).join(' ');
@@ -72,14 +70,14 @@ const FIELDS: Record<string, string> = {
   environment: 'Environment',
   base_environment: 'Base environment',
   collection: 'Collection',
-  clients: 'Assigned clients, added',
-  default_clients: 'Default clients, added',
+  clients: 'Added client assignments',
+  default_clients: 'Added default clients',
   expected_environments: 'Expected environments',
-  ip_address: 'Address',
-  ip_notes: 'Notes on the address',
+  ip_address: 'IP address',
+  ip_notes: 'IP address notes',
   allowed_hosts: 'Allowed hosts',
   rotate_every_days: 'Rotate every (days)',
-  strict_expiry_enforcement: 'Refuse after expiry',
+  strict_expiry_enforcement: 'Strict expiry',
 };
 
 /** A changed field as people say it, with the environments it belongs to. */

@@ -9,6 +9,7 @@ import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { Button } from '#components/ui/button.tsx';
 import { Checkbox } from '#components/ui/choices.tsx';
 import { DateTimeInput } from '#components/ui/date-time-input.tsx';
+import { useEnvironmentLabel } from '#components/ui/environment-label.ts';
 import { Field } from '#components/ui/field.tsx';
 import { Form, fieldError, useZodForm } from '#components/ui/form.tsx';
 import { Input } from '#components/ui/input.tsx';
@@ -55,6 +56,7 @@ function CreateForm({ onDone }: { onDone: () => void }) {
   const path = usePath();
   const { space } = useScope();
   const environments = useEnvironments();
+  const label = useEnvironmentLabel();
   const collections = useCollections();
   const form = useZodForm({
     schema: NewSecret,
@@ -123,7 +125,7 @@ function CreateForm({ onDone }: { onDone: () => void }) {
       <div className="grid gap-5 sm:grid-cols-2">
         <Field label="Environment">
           <Select
-            options={environmentOptions(environments)}
+            options={environmentOptions(environments, label)}
             value={environment || null}
             onValueChange={(next) => form.setValue('environment', next)}
           />

@@ -11,6 +11,7 @@ import { refusalView } from '#components/trpc/refusal.ts';
 import { Button } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
 import { Checkbox } from '#components/ui/choices.tsx';
+import { useEnvironmentLabel } from '#components/ui/environment-label.ts';
 import { Field } from '#components/ui/field.tsx';
 import { counted } from '#components/ui/numbers.ts';
 import { Select } from '#components/ui/select.tsx';
@@ -41,6 +42,7 @@ function ImportForm({ onDone }: { onDone: () => void }) {
   const queryClient = useQueryClient();
   const { space } = useScope();
   const environments = useEnvironments();
+  const label = useEnvironmentLabel();
   const collections = useCollections();
   const [content, setContent] = useState('');
   const [chosenEnvironment, setEnvironment] = useState<string>();
@@ -80,7 +82,7 @@ function ImportForm({ onDone }: { onDone: () => void }) {
       </Field>
       <div className="grid gap-5 sm:grid-cols-2">
         <Field label="Environment">
-          <Select options={environmentOptions(environments)} value={environment ?? null} onValueChange={setEnvironment} />
+          <Select options={environmentOptions(environments, label)} value={environment ?? null} onValueChange={setEnvironment} />
         </Field>
         <Field label="Collection">
           <Select options={collectionOptions(collections)} value={collection} onValueChange={setCollection} />

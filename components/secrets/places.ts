@@ -17,9 +17,10 @@ export function useCollections() {
 }
 
 /** Environments as the options of a select. */
-export const environmentOptions = (list: ReturnType<typeof useEnvironments>): SelectOption[] =>
+export const environmentOptions = (list: ReturnType<typeof useEnvironments>, label: (name: string) => string): SelectOption[] =>
   (list ?? []).map(
-    ({ name, display_name }) => ({ value: name, label: display_name, detail: name === display_name ? undefined : name }) as SelectOption,
+    ({ name, display_name }) =>
+      ({ value: name, label: label(display_name), detail: name === display_name ? undefined : name }) as SelectOption,
   );
 
 export const NO_COLLECTION = 'none';

@@ -52,7 +52,11 @@ export function WorkspaceSettings({ addresses }: { addresses: { live: Addresses;
                   hint: 'It is part of every address below, so changing it breaks each caller. It cannot be changed from here in this release.',
                 },
                 { label: 'Id', value: account.id, copy: account.id },
-                { label: 'Region', value: REGIONS[account.region] ?? account.region, hint: 'Chosen at sign-up; data never moves.' },
+                {
+                  label: 'Region',
+                  value: REGIONS[account.region] ?? account.region,
+                  hint: 'Where this workspace stores its data. Can’t be changed.',
+                },
                 {
                   label: 'Plan',
                   value: (

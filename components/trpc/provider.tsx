@@ -4,6 +4,7 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { createTRPCClient, httpBatchLink } from '@trpc/client';
 import { createTRPCContext } from '@trpc/tanstack-react-query';
 import { createContext, type ReactNode, useContext, useState } from 'react';
+import { InTestContext } from '#components/ui/environment-label.ts';
 import type { Space } from '#components/ui/test-band.tsx';
 import type { SecretFields } from '#server/domain/explorer/masking.shared.ts';
 import type { AppRouter } from '#server/trpc/root.ts';
@@ -73,11 +74,13 @@ export function DashboardData({ scope, children }: { scope: Scope; children: Rea
   );
   return (
     <ScopeContext.Provider value={scope}>
-      <QueryClientProvider client={queryClient}>
-        <TRPCProvider trpcClient={client} queryClient={queryClient}>
-          {children}
-        </TRPCProvider>
-      </QueryClientProvider>
+      <InTestContext.Provider value={scope.space === 'test'}>
+        <QueryClientProvider client={queryClient}>
+          <TRPCProvider trpcClient={client} queryClient={queryClient}>
+            {children}
+          </TRPCProvider>
+        </QueryClientProvider>
+      </InTestContext.Provider>
     </ScopeContext.Provider>
   );
 }
