@@ -9,6 +9,7 @@ import { openCounters } from '#server/platform/counters.ts';
 import { connection } from '#server/platform/db.ts';
 import { egress } from '#server/platform/egress.ts';
 import { env } from '#server/platform/env.ts';
+import { hyphenated } from '#server/platform/header-name.ts';
 import { parseNetworks } from '#server/platform/http-out/networks.ts';
 import { createUpstreamPools } from '#server/platform/http-out/upstream-pool.ts';
 import { rootKeys } from '#server/platform/keys.ts';
@@ -83,7 +84,7 @@ export async function assemble(): Promise<Assembly> {
     resolver,
     pools,
     echo: echo.pool,
-    privateHeaders: new Set(env.CLIENT_CERT_HEADER === undefined ? [] : [env.CLIENT_CERT_HEADER]),
+    privateHeaders: new Set(env.CLIENT_CERT_HEADER === undefined ? [] : [hyphenated(env.CLIENT_CERT_HEADER)]),
     record: (call) => afterAnswers(() => logs.record(call)),
   };
 

@@ -17,6 +17,8 @@ const upstream = await startUpstream((_, res) => {
     'upstream-forged',
     'X-Svc-Anything',
     '1',
+    'X_Svc_Origin',
+    'upstream-forged',
     'Set-Cookie',
     'a=1',
     'Set-Cookie',
@@ -51,6 +53,12 @@ await makeRoute(w, 'limited', upstream.url, {
   forward_client_ip: true,
   inject_headers_json: { 'X-Fixed': 'set', 'User-Agent': null, 'X-From': '{{vars.from}}' },
 });
+await makeRoute(w, 'injecting', upstream.url, {
+  forward_client_ip: true,
+  inject_headers_json: { 'X-Fixed': 'set', 'X-From': '{{vars.from}}' },
+});
+await makeRoute(w, 'reading', upstream.url, { http_method_restrictions_enabled: true, allowed_methods: ['GET'] });
+await makeRoute(w, 'below', `${upstream.url}/base`);
 await served(running, w);
 
 test('connection headers, our namespace, forwarding headers and credentials stop here; the rest arrives unchanged and in order', async () => {
@@ -97,6 +105,50 @@ test('connection headers, our namespace, forwarding headers and credentials stop
   assert.match(String(headers.traceparent), /^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
 });
 
+test('a header with underscores does not pass beside one that the gateway or the route sets', async () => {
+  const headers = {
+    X_Fixed: 'forged',
+    'X-F_rom': 'mine',
+    x_from: 'forged',
+    X_Forwarded_For: '1.2.3.4',
+    'x-forwarded_proto': 'http',
+    X_Svc_Origin: 'gateway',
+    X_Real_IP: '1.2.3.4',
+    Content_Length: '9',
+    Transfer_Encoding: 'chunked',
+    proxy_authorization: 'Basic x',
+    X_API_Key: key,
+    my_header: 'kept',
+  };
+  assert.equal((await ask(port, w.tenant.slug, '/injecting?from=here', { key, headers })).status, 418);
+  const seen = upstream.seen.at(-1)?.headers ?? {};
+  assert.deepEqual(
+    Object.keys(seen).filter((name) => name.includes('_')),
+    ['x-f_rom', 'my_header'],
+  );
+  assert.deepEqual([seen['x-fixed'], seen['x-from'], seen['x-forwarded-proto']], ['set', 'here', 'https']);
+  // Not ours: two spellings of the caller's own header.
+  await ask(port, w.tenant.slug, '/all', { key, headers: { X_Fixed: 'theirs', x_api_key: 'pk_theirs' } });
+  assert.deepEqual([upstream.seen.at(-1)?.headers.x_fixed, upstream.seen.at(-1)?.headers.x_api_key], ['theirs', 'pk_theirs']);
+});
+
+test('no header leads an upstream past the methods and the path that the route allows', async () => {
+  const overrides = {
+    'X-HTTP-Method-Override': 'DELETE',
+    X_HTTP_Method: 'DELETE',
+    'X-Method-Override': 'DELETE',
+    'X-Original-URL': '/admin',
+    'X-Rewrite-URL': '/admin',
+  };
+  const arriving = async (route: string) => {
+    assert.equal((await ask(port, w.tenant.slug, `/${route}`, { key, headers: overrides })).status, 418);
+    return Object.keys(upstream.seen.at(-1)?.headers ?? {}).filter((name) => /method|url/.test(name));
+  };
+  assert.deepEqual(await arriving('reading'), []);
+  assert.deepEqual(await arriving('below'), ['x-http-method-override', 'x_http_method', 'x-method-override']);
+  assert.equal((await arriving('all')).length, 5, 'a route without restrictions forwards what it is sent');
+});
+
 test('foreign Authorization and x-api-key belong to the upstream', async () => {
   await ask(port, w.tenant.slug, '/all', {
     key,
@@ -140,6 +192,7 @@ test('the answer comes back verbatim but for connection headers, and an upstream
   const all = (name: string) => raw.flatMap((n, i) => (i % 2 === 0 && n.toLowerCase() === name ? [raw[i + 1]] : []));
   assert.deepEqual(all('x-svc-origin'), ['upstream']);
   assert.deepEqual(all('x-svc-anything'), []);
+  assert.deepEqual(all('x_svc_origin'), []);
   assert.deepEqual(all('set-cookie'), ['a=1', 'b=2']);
   assert.deepEqual(all('x-hop'), []);
   assert.deepEqual(all('proxy-authenticate'), []);

@@ -1,4 +1,5 @@
 import { isDashboardCookie } from '#server/kernel/dashboard-cookies.ts';
+import { hyphenated } from '#server/platform/header-name.ts';
 import type { HeaderList } from '#server/platform/http-out/response-parser.ts';
 import type { AnswerHead } from './answer.ts';
 import type { Call } from './call.ts';
@@ -22,7 +23,7 @@ export function answerHead(call: Call, headers: HeaderList): AnswerHead {
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i] as string;
     const value = headers[i + 1] as string;
-    if (isHopByHop(name) || name.startsWith('x-svc-') || nominated?.has(name)) continue;
+    if (isHopByHop(name) || isReserved(name) || nominated?.has(name)) continue;
     if (GUARDED.has(name) && isHarmful(name, value, call)) continue;
     if (name === 'x-request-id') requestId = true;
     else if (name === 'x-ratelimit-limit' || name === 'x-ratelimit-remaining' || name === 'x-ratelimit-reset') rateLimit = true;
@@ -31,6 +32,9 @@ export function answerHead(call: Call, headers: HeaderList): AnswerHead {
   }
   return { lines: `${lines}Via: 1.1 ${PSEUDONYM}\r\n${blockLines(call, null, { requestId, rateLimit })}`, fields };
 }
+
+/** Our namespace, `_` for `-` included. */
+const isReserved = (name: string): boolean => name.startsWith('x') && hyphenated(name).startsWith('x-svc-');
 
 const GUARDED = new Set(['set-cookie', 'clear-site-data', 'content-length']);
 

@@ -1,5 +1,7 @@
 import { withoutDashboardCookies } from '#server/kernel/dashboard-cookies.ts';
+import { hyphenated } from '#server/platform/header-name.ts';
 import type { Call } from './call.ts';
+import { holdsOurs } from './credentials.ts';
 import { PSEUDONYM } from './phases/detect-loop.ts';
 
 /** Fields of one connection (RFC 9110 §7.6.1): never forwarded in either direction (interface rule 12 §6). */
@@ -30,6 +32,26 @@ const OWN = new Set([
   ...HOP_BY_HOP,
 ]);
 
+type Name = {
+  /** Hyphenated: an upstream may read `X_Forwarded_For` as our X-Forwarded-For. */
+  readonly meant: string;
+  /** Never forwarded, whatever the route says. */
+  readonly own: boolean;
+};
+const known = new Map<string, Name>();
+const MOST_KNOWN = 2_000;
+
+/** What holds for a name in every call, remembered for a bounded number of names, whoever sends them. */
+function judged(name: string): Name {
+  const found = known.get(name);
+  if (found) return found;
+  const meant = hyphenated(name);
+  const own = OWN.has(meant) || meant.startsWith('x-svc-') || meant.startsWith('x-forwarded-') || meant.startsWith('proxy-');
+  const verdict = { meant, own };
+  if (known.size < MOST_KNOWN) known.set(name, verdict);
+  return verdict;
+}
+
 /** A test sends neither: a value cannot be found in an answer that holds a slice of it. */
 const PARTIAL = new Set(['range', 'if-range']);
 
@@ -42,15 +64,16 @@ export function upstreamHeaders(call: Call, privateHeaders: ReadonlySet<string>)
   const raw = call.req.rawHeaders;
   const out: string[] = ['Host', call.upstream?.authority ?? ''];
   const nominated = nominatedBy(call.connection);
-  const replaced = config?.headerNames;
-  const replaces = replaced !== undefined && replaced.size > 0;
+  const dropped = config?.droppedHeaders;
+  const drops = dropped !== undefined && dropped.size > 0;
   for (let i = 0; i < names.length; i++) {
     const name = names[i] as string;
-    if (OWN.has(name) || name.startsWith('x-svc-') || name.startsWith('x-forwarded-') || name.startsWith('proxy-')) continue;
-    if (replaces && replaced.has(name)) continue;
+    const { meant, own } = judged(name);
+    if (own || (drops && dropped.has(meant))) continue;
     if (call.trial && PARTIAL.has(name)) continue;
-    if (nominated?.has(name) || privateHeaders.has(name)) continue;
+    if (nominated?.has(name) || privateHeaders.has(meant)) continue;
     if ((name === 'authorization' && call.stripAuthorization) || (name === 'x-api-key' && call.stripApiKey)) continue;
+    if (meant === 'x-api-key' && meant !== name && holdsOurs(raw[i * 2 + 1] as string)) continue;
     const value = name === 'cookie' ? withoutDashboardCookies(raw[i * 2 + 1] as string) : (raw[i * 2 + 1] as string);
     if (value !== undefined) out.push(raw[i * 2] as string, value);
   }
@@ -67,7 +90,7 @@ export function upstreamHeaders(call: Call, privateHeaders: ReadonlySet<string>)
 
 /** Whether the caller or the route asks for part of an answer. */
 export const asksForPart = ({ names, config }: Call): boolean =>
-  [...names, ...(config?.headerNames ?? [])].some((name) => PARTIAL.has(name));
+  [...names, ...(config?.droppedHeaders ?? [])].some((name) => PARTIAL.has(name));
 
 /** Names an upstream's Connection header nominates, lower-case; null when there is none besides the usual. */
 export function nominatedBy(connection: string | null | undefined): ReadonlySet<string> | null {

@@ -9,6 +9,7 @@ import {
 } from '#server/domain/routes/effective.ts';
 import { listReferences, parseTemplate, stringsIn } from '#server/domain/templates/grammar.ts';
 import { compileRanges } from '#server/kernel/address.ts';
+import { hyphenated } from '#server/platform/header-name.ts';
 import type { EgressSettings } from '#server/platform/http-out/settings.ts';
 import { parseTarget } from '#server/platform/http-out/target-url.ts';
 import { ECHO_ORIGIN, echoTarget } from '../echo-origin.ts';
@@ -110,6 +111,16 @@ function compileEnvironment(
   };
 }
 
+const METHOD_OVERRIDES = ['x-http-method-override', 'x-http-method', 'x-method-override'];
+const PATH_OVERRIDES = ['x-original-url', 'x-rewrite-url'];
+
+/** Headers that lead some frameworks past what was checked: the method where the route decides by it, the path where the target has one. */
+function overridesOf(fields: EffectiveConfig, target: CompiledTarget): string[] {
+  const byMethod = fields.http_method_restrictions_enabled || fields.use_method_specific_configs;
+  const byPath = byMethod || target.kind !== 'fixed' || target.basePath !== '';
+  return [...(byMethod ? METHOD_OVERRIDES : []), ...(byPath ? PATH_OVERRIDES : [])];
+}
+
 function compileConfig(fields: EffectiveConfig, limitKey: string, egress: EgressSettings): CallConfig {
   const headers = compileInjections(fields.inject_headers_json);
   // jsonb forgets the order members were written in, so parameters are appended by name.
@@ -128,7 +139,7 @@ function compileConfig(fields: EffectiveConfig, limitKey: string, egress: Egress
   return {
     target,
     headers,
-    headerNames: new Set(headers.map((rule) => rule.lower)),
+    droppedHeaders: new Set([...headers.map((rule) => hyphenated(rule.lower)), ...overridesOf(fields, target)]),
     query,
     queryNames: new Set(query.map((rule) => rule.name)),
     body,

@@ -74,8 +74,8 @@ export type RateLimit = {
 export type CallConfig = {
   readonly target: CompiledTarget;
   readonly headers: readonly Injection[];
-  /** Lower-case names of `headers`: the caller's own are dropped. */
-  readonly headerNames: ReadonlySet<string>;
+  /** Headers that are not accepted from the caller, in lower case and hyphenated. */
+  readonly droppedHeaders: ReadonlySet<string>;
   readonly query: readonly Injection[];
   readonly queryNames: ReadonlySet<string>;
   /** Parsed with numbers as text; null when nothing is injected. */
