@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import { filesUnder } from './command.ts';
 import { cycles, type Import, importsOf, withoutComments } from './imports.ts';
+import { unsharedState } from './module-state.ts';
 
 // Who may import whom: the table of CONTRIBUTING.md, and the few things that have one home, checked over the import graph.
 
@@ -103,7 +104,7 @@ export function boundaryViolations(): string[] {
     violations.push(...codeViolations(file, source));
   }
   for (const circle of cycles(graph)) violations.push(`import cycle: ${circle.join(', ')}`);
-  violations.push(...heavyShared(loads));
+  violations.push(...heavyShared(loads), ...unsharedState(loads, (file) => fs.readFileSync(file, 'utf8')));
   return violations;
 }
 

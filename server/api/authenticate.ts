@@ -7,6 +7,7 @@ import { type Ctx, spaceOf } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { writeAudit } from '#server/kernel/mutate.ts';
+import { processState } from '#server/kernel/process-state.ts';
 import { db, sql } from '#server/platform/db.ts';
 import type { Edge } from './edge.ts';
 
@@ -152,7 +153,7 @@ function stampUse(ctx: Ctx): void {
     })
     .catch(() => stamped.delete(id));
 }
-const stamped = new Map<string, number>();
+const stamped = processState('stamped-credentials', () => new Map<string, number>());
 
 /** One audit row per key and address in ten minutes (interface rule 20 §1.7). */
 async function recordRefusedAddress(ctx: Ctx, row: KeyRow): Promise<void> {
@@ -174,4 +175,4 @@ async function recordRefusedAddress(ctx: Ctx, row: KeyRow): Promise<void> {
     ),
   );
 }
-const refusedAddresses = new Map<string, number>();
+const refusedAddresses = processState('refused-addresses', () => new Map<string, number>());

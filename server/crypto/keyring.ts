@@ -38,6 +38,11 @@ export class TenantKeyUnavailable extends Error {
     super(`the tenant key is unavailable (${reason})`);
     this.reason = reason;
   }
+
+  /** By name: the keyring is one object for all copies of this module (kernel/process-state.ts), so the error may come from another copy. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return value instanceof Error && value.name === 'TenantKeyUnavailable';
+  }
 }
 
 export type KeyringOptions = {

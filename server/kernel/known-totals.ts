@@ -1,3 +1,5 @@
+import { processState } from './process-state.ts';
+
 // What took long to count or to find, remembered for as long as nothing it depends on has changed: each with the version that its list had before it was
 // counted. Only who has asked for that version in the present transaction may use one. The memory is this process's own and small.
 
@@ -6,8 +8,8 @@ type Known<What> = What & { version: bigint; until: number };
 /** A database that was set back to an earlier state would draw versions again. */
 const KEPT_MS = 10 * 60_000;
 
-function memory<What extends object>(most: number) {
-  const known = new Map<string, Known<What>>();
+function memory<What extends object>(name: string, most: number) {
+  const known = processState(`known-${name}`, () => new Map<string, Known<What>>());
   return {
     recall(key: string, now: number): Known<What> | undefined {
       const found = known.get(key);
@@ -28,9 +30,9 @@ function memory<What extends object>(most: number) {
   };
 }
 
-const totals = memory<{ total: number }>(2_000);
+const totals = memory<{ total: number }>('totals', 2_000);
 /** Of at most a hundred ids each: a few megabytes. */
-const pages = memory<{ ids: readonly string[]; total: number }>(500);
+const pages = memory<{ ids: readonly string[]; total: number }>('pages', 500);
 
 /** The total and the version it holds for; undefined when nothing is remembered. */
 export const recall = (key: string, now = Date.now()) => totals.recall(key, now);
@@ -43,7 +45,7 @@ export const rememberPage = (key: string, version: bigint, page: { ids: readonly
   pages.remember(key, version, page, now);
 
 /** Of at most a thousand entries each. */
-const entries = memory<{ seqs: readonly bigint[] }>(100);
+const entries = memory<{ seqs: readonly bigint[] }>('entries', 100);
 
 /** What a look-up in the audit log found, and the version it holds for. */
 export const recallEntries = (key: string, now = Date.now()) => entries.recall(key, now);

@@ -1,4 +1,5 @@
 import { Refusal } from './errors.ts';
+import { processState } from './process-state.ts';
 
 // The connections to the database belong to all workspaces. One whose calls wait for each other, or take long, may not hold them all: the others'
 // calls would be refused although nothing of theirs is slow.
@@ -9,9 +10,8 @@ const WAIT_MS = 5_000;
 
 type Waiting = { go: () => void };
 
-const running = new Map<string, number>();
-const waiting = new Map<string, Waiting[]>();
-let total = 0;
+const turns = processState('turns', () => ({ running: new Map<string, number>(), waiting: new Map<string, Waiting[]>(), total: 0 }));
+const { running, waiting } = turns;
 
 /**
  * Runs the work once its owner may have another connection: as many as half of what the others leave, and one in any case while there is one. Work of one
@@ -29,21 +29,21 @@ export async function inFairTurn<T>(owner: string, work: () => Promise<T>): Prom
 
 function mayBegin(owner: string): boolean {
   const own = running.get(owner) ?? 0;
-  return own * 2 < CONNECTIONS - (total - own);
+  return own * 2 < CONNECTIONS - (turns.total - own);
 }
 
 function begin(owner: string): void {
   running.set(owner, (running.get(owner) ?? 0) + 1);
-  total++;
+  turns.total++;
 }
 
 function end(owner: string): void {
   const left = (running.get(owner) ?? 0) - 1;
   if (left > 0) running.set(owner, left);
   else running.delete(owner);
-  total--;
+  turns.total--;
   for (const [next, line] of [...waiting]) {
-    if (total >= CONNECTIONS) return;
+    if (turns.total >= CONNECTIONS) return;
     const first = mayBegin(next) ? line.shift() : undefined;
     if (!first) continue;
     // To the end of the owners' line.

@@ -1,6 +1,7 @@
+import { processState } from '#server/kernel/process-state.ts';
 import { log } from './log.ts';
 
-const running = new Set<Promise<void>>();
+const running = processState('background', () => new Set<Promise<void>>());
 
 /**
  * Starts work that an answer must not wait for, so that its time tells nothing about what was found. A failure is logged under `name`; work that

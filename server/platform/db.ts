@@ -2,33 +2,36 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { PrismaClient } from '#server/generated/prisma/client.ts';
 import type { Db } from '#server/kernel/database.ts';
+import { processState } from '#server/kernel/process-state.ts';
 import { CONNECTIONS } from '#server/kernel/turns.ts';
 import { env } from './env.ts';
 
-let prisma: Db | undefined;
-let pool: pg.Pool | undefined;
+const held = processState('database', (): { prisma?: Db | undefined; pool?: pg.Pool | undefined } => ({}));
 
 /** The Prisma client of this process; connects at first use. For the domain, never for a data plane. */
 export function db(): Db {
-  prisma ??= new PrismaClient({ adapter: new PrismaPg({ ...connection(), max: CONNECTIONS }, { statementNameGenerator: statementName }) });
-  return prisma;
+  held.prisma ??= new PrismaClient({
+    adapter: new PrismaPg({ ...connection(), max: CONNECTIONS }, { statementNameGenerator: statementName }),
+  });
+  return held.prisma;
 }
 
 /** Raw connections for hot paths and bulk work: named statements, no ORM. */
 export function sql(): pg.Pool {
-  if (!pool) {
-    pool = new pg.Pool({ ...connection(), max: 6 });
+  if (!held.pool) {
+    const pool = new pg.Pool({ ...connection(), max: 6 });
+    held.pool = pool;
     pool.on('error', () => {}); // an idle connection that dies is replaced at its next use
     // One that dies while it is lent fails its query; the event it emits besides would end the process.
     pool.on('connect', (client) => client.on('error', () => {}));
   }
-  return pool;
+  return held.pool;
 }
 
 export async function closeDb(): Promise<void> {
-  await Promise.all([prisma?.$disconnect(), pool?.end()]);
-  prisma = undefined;
-  pool = undefined;
+  await Promise.all([held.prisma?.$disconnect(), held.pool?.end()]);
+  held.prisma = undefined;
+  held.pool = undefined;
 }
 
 export const connection = (): pg.PoolConfig => ({
@@ -38,7 +41,7 @@ export const connection = (): pg.PoolConfig => ({
   keepAlive: true,
 });
 
-const names = new Map<string, string>();
+const names = processState('statement-names', () => new Map<string, string>());
 /** Named prepared statements save a parse per query; the set is bounded by the code, not by the data. */
 function statementName({ sql }: { sql: string }): string {
   let name = names.get(sql);

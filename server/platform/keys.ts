@@ -1,21 +1,21 @@
 import { existsSync } from 'node:fs';
 import { Keyring, type TenantKeyRow } from '#server/crypto/keyring.ts';
 import { loadRootKeys, type RootKeys } from '#server/crypto/root-key.ts';
+import { processState } from '#server/kernel/process-state.ts';
 import { sql } from './db.ts';
 import { env } from './env.ts';
 
-let roots: RootKeys | undefined;
-let ring: Keyring | undefined;
+const held = processState('keys', (): { roots?: RootKeys | undefined; ring?: Keyring | undefined } => ({}));
 
 /** The deployment's root keys (interface rule 31 §3). @throws RootKeyRefused with what to do */
 export function rootKeys(): RootKeys {
-  roots ??= loadRootKeys({
+  held.roots ??= loadRootKeys({
     masterKeyB64: env.MASTER_KEY_B64,
     previousB64: env.MASTER_KEY_PREVIOUS_B64,
     file: env.MASTER_KEY_FILE,
     production: env.NODE_ENV === 'production',
   });
-  return roots;
+  return held.roots;
 }
 
 /** Whether there is a root key already; asking makes none. */
@@ -23,14 +23,14 @@ export const hasRootKey = (): boolean => Boolean(env.MASTER_KEY_B64) || existsSy
 
 /** The tenant keys of this process. */
 export function keyring(): Keyring {
-  ring ??= new Keyring(loadTenantKey, rootKeys());
-  return ring;
+  held.ring ??= new Keyring(loadTenantKey, rootKeys());
+  return held.ring;
 }
 
 export function wipeKeys(): void {
-  ring?.wipe();
-  ring = undefined;
-  roots = undefined;
+  held.ring?.wipe();
+  held.ring = undefined;
+  held.roots = undefined;
 }
 
 async function loadTenantKey(tenantId: string, version: number | 'active'): Promise<TenantKeyRow | null> {

@@ -1,10 +1,11 @@
 import { createTransport, type Transporter } from 'nodemailer';
+import { processState } from '#server/kernel/process-state.ts';
 import { env } from './env.ts';
 import { log } from './log.ts';
 
 export type Mail = { recipient: string; kind: string; subject: string; text: string; html: string | null };
 
-let transport: Transporter | undefined;
+const held = processState('mail', (): { transport?: Transporter | undefined } => ({}));
 
 /** Whether mails leave this machine. Without SMTP_URL they stay in the database and the log. */
 export const mailLeaves = (): boolean => env.SMTP_URL !== undefined;
@@ -12,7 +13,7 @@ export const mailLeaves = (): boolean => env.SMTP_URL !== undefined;
 /** Hands one mail to the SMTP server, or, without one, shows it in the log. @throws what the server or the network answered, within 40 s */
 export async function deliver(mail: Mail): Promise<void> {
   if (!env.SMTP_URL) return show(mail);
-  transport ??= createTransport({
+  held.transport ??= createTransport({
     url: env.SMTP_URL,
     connectionTimeout: 10_000,
     greetingTimeout: 10_000,
@@ -20,7 +21,7 @@ export async function deliver(mail: Mail): Promise<void> {
     disableFileAccess: true,
     disableUrlAccess: true,
   });
-  await transport.sendMail({
+  await held.transport.sendMail({
     from: env.MAIL_FROM,
     to: mail.recipient,
     subject: mail.subject,
@@ -31,8 +32,8 @@ export async function deliver(mail: Mail): Promise<void> {
 }
 
 export function closeMail(): void {
-  transport?.close();
-  transport = undefined;
+  held.transport?.close();
+  held.transport = undefined;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { processState } from '#server/kernel/process-state.ts';
 import { sql } from './db.ts';
 import { env } from './env.ts';
 import { log } from './log.ts';
@@ -14,10 +15,10 @@ export type WindowCounter = (key: string, window: number, windowSec: number, mos
  * process serves the deployment, else Redis when configured, else PostgreSQL.
  */
 export function windowCounter(): WindowCounter {
-  counter ??= env.REDIS_URL ? redisWindows(env.REDIS_URL).count : env.SVC_GATEWAYS > 1 ? postgresCounter : memoryCounter();
-  return counter;
+  held.counter ??= env.REDIS_URL ? redisWindows(env.REDIS_URL).count : env.SVC_GATEWAYS > 1 ? postgresCounter : memoryCounter();
+  return held.counter;
 }
-let counter: WindowCounter | undefined;
+const held = processState('windows', (): { counter?: WindowCounter } => ({}));
 
 /** Counts in this process alone; windows that are over are dropped as the map grows. */
 export function memoryCounter(): WindowCounter {

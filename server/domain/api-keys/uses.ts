@@ -2,13 +2,14 @@ import type { z } from 'zod';
 import { type Capability, capabilitiesOfKey, KEY_ROLES, keyCapabilities } from '#server/kernel/capabilities.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read } from '#server/kernel/database.ts';
+import { processState } from '#server/kernel/process-state.ts';
 import { sql } from '#server/platform/db.ts';
 import type { ApiKeyUses } from './schema.ts';
 import { keyByRef } from './store.ts';
 
 const HOUR = 3_600_000;
 const MOST_REMEMBERED = 50_000;
-const stamped = new Map<string, number>();
+const stamped = processState('stamped-uses', () => new Map<string, number>());
 
 /** Notes that a key used these capabilities, each at most once an hour and outside the request's own work; a lost stamp loses nothing. */
 export function noteUses(ctx: Ctx, capabilities: readonly Capability[]): void {

@@ -6,6 +6,7 @@ import { type Ctx, own } from '#server/kernel/context.ts';
 import { read } from '#server/kernel/database.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
+import { processState } from '#server/kernel/process-state.ts';
 import { YamlBusy, YamlTooSlow } from '#server/platform/yaml/parse-yaml.ts';
 import { nothingTaken, type Taken } from './credentials.ts';
 import { type Proposed, proposeFromCurl } from './from-curl.ts';
@@ -49,9 +50,9 @@ export async function apply(ctx: Ctx, input: z.output<typeof Apply>) {
 
 const PAUSE_MS = 60_000;
 /** Until when a workspace must wait after a text that took too long. */
-const paused = new Map<string, number>();
+const paused = processState('import-paused', () => new Map<string, number>());
 /** Workspaces whose text is being read. */
-const reading = new Set<string>();
+const reading = processState('import-reading', () => new Set<string>());
 
 /** One text is read at a time, for seconds at most, and the others wait: whoever has one that takes so long may have ten. */
 async function readDescription(tenantId: string, text: string): Promise<(taken: Taken) => Proposed> {

@@ -1,5 +1,6 @@
 import type { Capability } from '#server/kernel/capabilities.ts';
 import { type Ctx, spaceOf } from '#server/kernel/context.ts';
+import { processState } from '#server/kernel/process-state.ts';
 import { sql } from '#server/platform/db.ts';
 
 type Policy = {
@@ -38,7 +39,7 @@ function concerns({ subjects }: Policy, { actor }: Ctx): boolean {
   return false;
 }
 
-const cache = new Map<string, { at: number; rules: Policy[] }>();
+const cache = processState('policies', () => new Map<string, { at: number; rules: Policy[] }>());
 
 async function policiesOf(tenantId: string): Promise<Policy[]> {
   const now = Date.now();

@@ -2,6 +2,7 @@ import { isStillMember } from '#server/domain/people/service.ts';
 import { denyingPolicy } from '#server/domain/policies/service.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
+import { processState } from '#server/kernel/process-state.ts';
 import { asView } from './browse.ts';
 import { placesFor } from './countries.ts';
 import { subscribe, type TailBatch } from './tail.ts';
@@ -16,7 +17,7 @@ const CHECK_MS = 2_000;
 /** Then the browser connects again by itself. */
 const LIFETIME_MS = 10 * 60_000;
 
-const open = new Map<string, number>();
+const open = processState('open-tails', () => new Map<string, number>());
 
 /**
  * Server-sent events of the space's calls (WHATWG HTML §9.2) for GET /admin/logs/tail: `rows` events {logs, held_back}, newest first, with the id

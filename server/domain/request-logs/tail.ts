@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Ctx, spaceOf } from '#server/kernel/context.ts';
 import { read } from '#server/kernel/database.ts';
+import { processState } from '#server/kernel/process-state.ts';
 import { type Listener, listen } from '#server/platform/notify.ts';
 import { idsAfter, type LogFields, newestId, rowsByIds } from './store.ts';
 
@@ -48,8 +49,8 @@ export async function* subscribe(ctx: Ctx, afterId: bigint | null, signal: Abort
 
 type Alarm = { rings: () => Promise<boolean>; leave: () => void };
 
-const rooms = new Map<string, Set<() => void>>();
-let listener: Listener | undefined;
+const tail = processState('tail', (): { rooms: Map<string, Set<() => void>>; listener?: Listener | undefined } => ({ rooms: new Map() }));
+const { rooms } = tail;
 
 /** Waits for announcements of one space; true when something may be new, false when the signal aborted. */
 function join(space: string, signal: AbortSignal): Alarm {
@@ -62,7 +63,7 @@ function join(space: string, signal: AbortSignal): Alarm {
   signal.addEventListener('abort', ring, { once: true });
   const room = rooms.get(space) ?? new Set();
   rooms.set(space, room.add(ring));
-  listener ??= listen({
+  tail.listener ??= listen({
     channels: ['request_logged'],
     onMessage: (_, payload) => ringAll(rooms.get(payload)),
     onConnect: () => [...rooms.values()].forEach(ringAll), // announcements of the time between were lost
@@ -81,8 +82,8 @@ function join(space: string, signal: AbortSignal): Alarm {
       room.delete(ring);
       if (room.size === 0 && rooms.get(space) === room) rooms.delete(space);
       if (rooms.size > 0) return;
-      void listener?.close();
-      listener = undefined;
+      void tail.listener?.close();
+      tail.listener = undefined;
     },
   };
 }

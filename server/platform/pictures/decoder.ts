@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
 import { Refusal } from '#server/kernel/errors.ts';
+import { processState } from '#server/kernel/process-state.ts';
 import { type Answer, FAULTS } from './answer.ts';
 
 /** A picture of the largest size takes two seconds on a slow machine. */
@@ -15,11 +16,17 @@ const MOST_OF_ONE = 2;
 const MOST_BYTES = 512 * 1024;
 
 type Decoder = { child: ChildProcess; ready: Promise<boolean> };
-let decoder: Decoder | undefined;
-let resting: NodeJS.Timeout | undefined;
-let last: Promise<unknown> = Promise.resolve();
-/** Whose each picture is that is worked on or waits. */
-const waiting: string[] = [];
+type State = {
+  decoder?: Decoder | undefined;
+  resting?: NodeJS.Timeout | undefined;
+  last: Promise<unknown>;
+  /** The owner of each picture that is being decoded or waits. */
+  waiting: string[];
+  /** Settles the one decode that is running. */
+  tell?: ((answer: Answer) => void) | undefined;
+};
+const state = processState('pictures', (): State => ({ last: Promise.resolve(), waiting: [] }));
+const { waiting } = state;
 
 /**
  * A PNG, JPEG or WebP as a square of 256 x 256 pixels in WebP, turned upright and without any metadata, or why not. Decoded in another process, one
@@ -34,24 +41,21 @@ export async function squareOf(bytes: Uint8Array, person: string): Promise<Answe
       retryAfter: 5,
     });
   waiting.push(person);
-  const turn = last.then(() => decode(bytes)).finally(() => waiting.splice(waiting.indexOf(person), 1));
-  last = turn.catch(() => undefined);
+  const turn = state.last.then(() => decode(bytes)).finally(() => waiting.splice(waiting.indexOf(person), 1));
+  state.last = turn.catch(() => undefined);
   return turn;
 }
 
-/** Who waits for the one picture that is being decoded. */
-let tell: ((answer: Answer) => void) | undefined;
-
 async function decode(bytes: Uint8Array): Promise<Answer> {
-  clearTimeout(resting);
-  decoder ??= begin();
-  const { child, ready } = decoder;
+  clearTimeout(state.resting);
+  state.decoder ??= begin();
+  const { child, ready } = state.decoder;
   const answer = new Promise<Answer>((resolve) => {
-    tell = resolve;
+    state.tell = resolve;
   });
   const timer = setTimeout(() => {
     end(child, 'SIGKILL');
-    tell?.({ fault: 'slow' });
+    state.tell?.({ fault: 'slow' });
   }, LONGEST_MS);
   try {
     if (!(await ready))
@@ -59,9 +63,9 @@ async function decode(bytes: Uint8Array): Promise<Answer> {
     child.send(bytes, () => undefined); // one that has just ended says so by its end
     return await answer;
   } finally {
-    tell = undefined;
+    state.tell = undefined;
     clearTimeout(timer);
-    resting = setTimeout(() => end(child, 'SIGTERM'), REST_MS).unref();
+    state.resting = setTimeout(() => end(child, 'SIGTERM'), REST_MS).unref();
   }
 }
 
@@ -80,13 +84,13 @@ function begin(): Decoder {
   // The last word of a process that was given up would be taken for the answer to the next person's picture.
   void ready.then(() =>
     child.on('message', (message) => {
-      if (decoder?.child === child) tell?.(checked(message));
+      if (state.decoder?.child === child) state.tell?.(checked(message));
     }),
   );
   const ended = () => {
-    if (decoder?.child !== child) return;
-    decoder = undefined;
-    tell?.({ fault: 'damaged' });
+    if (state.decoder?.child !== child) return;
+    state.decoder = undefined;
+    state.tell?.({ fault: 'damaged' });
   };
   child.on('exit', ended);
   child.on('error', ended);
@@ -110,6 +114,6 @@ function checked(message: unknown): Answer {
 
 /** Forgotten before it is told to stop: the next picture gets another one. */
 function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void {
-  if (decoder?.child === child) decoder = undefined;
+  if (state.decoder?.child === child) state.decoder = undefined;
   child.kill(signal);
 }

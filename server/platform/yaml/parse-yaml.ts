@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import path from 'node:path';
+import { processState } from '#server/kernel/process-state.ts';
 
 /** A text that takes longer to read than any honest one. */
 export class YamlTooSlow extends Error {
@@ -16,18 +17,17 @@ const THREAD = path.resolve('server/platform/yaml/thread.ts');
 const MOST_WAITING = 20;
 const MEGABYTES = 128;
 
-let last: Promise<unknown> = Promise.resolve();
-let waiting = 0;
+const line = processState('yaml', () => ({ last: Promise.resolve() as Promise<unknown>, waiting: 0 }));
 
 /**
  * Reads a stranger's YAML on a thread of its own, one text at a time: it can take time and memory out of all proportion to its length (keys that are structures,
  * brackets that never close). `ms` includes the start of the thread. @throws Error when it is no YAML, YamlTooSlow, YamlBusy
  */
 export function parseYaml(text: string, ms = 3_000): Promise<unknown> {
-  if (waiting >= MOST_WAITING) return Promise.reject(new YamlBusy('too many documents are waiting to be parsed'));
-  waiting++;
-  const parsed = last.then(() => onThread(text, ms));
-  last = parsed.catch(() => undefined).finally(() => waiting--);
+  if (line.waiting >= MOST_WAITING) return Promise.reject(new YamlBusy('too many documents are waiting to be parsed'));
+  line.waiting++;
+  const parsed = line.last.then(() => onThread(text, ms));
+  line.last = parsed.catch(() => undefined).finally(() => line.waiting--);
   return parsed;
 }
 

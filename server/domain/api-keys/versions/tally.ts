@@ -1,4 +1,5 @@
 import type { Ctx } from '#server/kernel/context.ts';
+import { processState } from '#server/kernel/process-state.ts';
 import { sql } from '#server/platform/db.ts';
 import { log } from '#server/platform/log.ts';
 
@@ -17,8 +18,7 @@ type Seen = {
   calls: number;
   last_at: number;
 };
-let seen = new Map<string, Seen>();
-let timer: NodeJS.Timeout | undefined;
+const tally = processState('api-versions', (): { seen: Map<string, Seen>; timer?: NodeJS.Timeout | undefined } => ({ seen: new Map() }));
 
 /**
  * Counts a call of the Management API under the version it runs under, for its key. An addition in memory: rows are written every ten seconds by one
@@ -28,23 +28,23 @@ export function noteVersion({ actor, tenant_id, sandbox, now }: Ctx, version: st
   if (actor.type !== 'api_key') return;
   const day = now.toISOString().slice(0, 10);
   const key = `${actor.id} ${version} ${named} ${day}`;
-  const known = seen.get(key);
+  const known = tally.seen.get(key);
   if (known) {
     known.calls++;
     known.last_at = now.getTime();
     return;
   }
-  if (seen.size >= MOST_AT_ONCE) return;
-  seen.set(key, { tenant_id, sandbox, api_key_id: actor.id, version, named, day, calls: 1, last_at: now.getTime() });
-  timer ??= setTimeout(() => void writeVersions(), EVERY_MS).unref();
+  if (tally.seen.size >= MOST_AT_ONCE) return;
+  tally.seen.set(key, { tenant_id, sandbox, api_key_id: actor.id, version, named, day, calls: 1, last_at: now.getTime() });
+  tally.timer ??= setTimeout(() => void writeVersions(), EVERY_MS).unref();
 }
 
 /** Writes what was counted so far. Never throws: a count that cannot be written is dropped, and said in the log. */
 export async function writeVersions(): Promise<void> {
-  clearTimeout(timer);
-  timer = undefined;
-  const rows = [...seen.values()];
-  seen = new Map();
+  clearTimeout(tally.timer);
+  tally.timer = undefined;
+  const rows = [...tally.seen.values()];
+  tally.seen = new Map();
   if (rows.length === 0) return;
   await sql()
     .query({ name: 'write-versions', text: WRITE, values: [JSON.stringify(rows)] })
