@@ -6,8 +6,8 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 export type Load = {
   /** Name to id of everything the API said it has made. */
   acknowledged: Map<string, string>;
-  /** Names whose key still belonged to an attempt that died: nobody ever said that these exist. */
-  unanswered: Set<string>;
+  /** Names whose key an earlier attempt still held when the next one came. */
+  interrupted: Set<string>;
   /** Error types the API gave, with how often. */
   refusals: Map<string, number>;
   /** Answers that no caller should ever get. */
@@ -25,7 +25,7 @@ export type Load = {
 export function startLoad(system: { api: string; callUrl: string; key: string; writers: number; callers: number }): Load {
   const load: Load = {
     acknowledged: new Map(),
-    unanswered: new Set(),
+    interrupted: new Set(),
     refusals: new Map(),
     garbage: [],
     proxied: [],
@@ -46,7 +46,11 @@ export function startLoad(system: { api: string; callUrl: string; key: string; w
       }).catch(() => null);
       if (answer) note(load, answer);
       if (answer?.status === 201) return void load.acknowledged.set(name, answer.body.data.id);
-      if (answer?.body?.error?.type === 'request_in_progress') return void load.unanswered.add(name);
+      if (answer?.body?.error?.type === 'request_in_progress') {
+        load.interrupted.add(name);
+        await sleep(200);
+        continue;
+      }
       if (answer && answer.status < 500) return void load.garbage.push(`${answer.status} ${answer.text}`);
       await sleep(100);
     }

@@ -5,6 +5,7 @@ import { db, sql } from '#server/platform/db.ts';
 import { call } from '#server/testing/calls.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { workspace } from '#server/testing/workspace.ts';
+import { lockName } from './idempotency-claims.ts';
 
 await testDatabase();
 
@@ -14,7 +15,7 @@ await testDatabase();
  */
 type Model =
   | { state: 'absent' }
-  | { state: 'running'; body: string; over: boolean }
+  | { state: 'running'; body: string; over: boolean } // over: its process died, or its lease ran out
   | { state: 'done'; body: string; text: string; status: number };
 
 const commands = fc.array(
@@ -23,6 +24,7 @@ const commands = fc.array(
     { weight: 2, arbitrary: fc.constant('send another body' as const) },
     { weight: 1, arbitrary: fc.constant('send what is refused' as const) },
     { weight: 1, arbitrary: fc.constant('die before the answer' as const) },
+    { weight: 1, arbitrary: fc.constant('hang before the answer' as const) },
     { weight: 1, arbitrary: fc.constant('let the lease run out' as const) },
     { weight: 1, arbitrary: fc.constant('wait a day' as const) },
   ),
@@ -33,6 +35,7 @@ test('whatever callers, crashes and time do to a key, every answer is that of th
   const w = await workspace();
   const { text: key } = await w.key('live');
   let run = 0;
+  const hanging = await sql().connect();
   await fc.assert(
     fc.asyncProperty(commands, async (sequence) => {
       const id = `model-${++run}`;
@@ -40,15 +43,18 @@ test('whatever callers, crashes and time do to a key, every answer is that of th
       let generation = 0;
       let effects = 0;
       const where = 'tenant_id = $1 and id = (select id from idempotency_keys where tenant_id = $1 order by created_at desc limit 1)';
-      const alter = (set: string) => sql().query(`update idempotency_keys set ${set} where ${where}`, [w.tenant.id]);
+      const alter = (set: string) =>
+        sql().query(`update idempotency_keys set ${set} where ${where} returning id, lease_until`, [w.tenant.id]);
       for (const command of sequence) {
-        if (command === 'die before the answer') {
-          // What a killed process leaves: a claim, and nothing of what it did.
+        if (command === 'die before the answer' || command === 'hang before the answer') {
+          // What a killed process leaves: a claim, and nothing of what it did. One that hangs holds the claim as well.
           if (model.state !== 'done') continue;
           await db().environments.deleteMany({ where: { tenant_id: w.tenant.id, name: model.body } });
-          await alter("state = 'in_progress', completed_at = null, lease_until = now() + interval '60 seconds'");
+          const { rows } = await alter("state = 'in_progress', completed_at = null, lease_until = now() + interval '60 seconds'");
           if (model.status === 201) effects--;
-          model = { state: 'running', body: model.body, over: false };
+          const hangs = command === 'hang before the answer';
+          if (hangs) await hanging.query('select pg_advisory_lock(hashtextextended($1, 0))', [lockName(rows[0])]);
+          model = { state: 'running', body: model.body, over: !hangs };
         } else if (command === 'let the lease run out') {
           if (model.state !== 'running') continue;
           await alter("lease_until = now() - interval '1 second'");
@@ -81,4 +87,5 @@ test('whatever callers, crashes and time do to a key, every answer is that of th
     }),
     { numRuns: 60 },
   );
+  hanging.release(true);
 });

@@ -66,23 +66,6 @@ test('a refused validation replays; a refused capability does not hold the key',
   assert.deepEqual([(await want()).status, (await want()).headers.get('x-idempotent-replay')], [403, null]);
 });
 
-test('a claim left behind by a killed process is taken over when its lease ends, and not before', async () => {
-  const w = await workspace();
-  const { text: key } = await w.key('live');
-  await post(key, 'x', 'k4');
-  // What a kill -9 between claim and commit leaves: the claim, and no effect.
-  await sql().query(
-    "update idempotency_keys set state = 'in_progress', body_ct = null, completed_at = null, lease_until = now() + interval '1 minute' where tenant_id = $1",
-    [w.tenant.id],
-  );
-  await db().environments.deleteMany({ where: { tenant_id: w.tenant.id, name: 'x' } });
-  assert.equal((await post(key, 'x', 'k4')).body.error.type, 'request_in_progress');
-  await sql().query("update idempotency_keys set lease_until = now() - interval '1 second' where tenant_id = $1", [w.tenant.id]);
-  const takers = await Promise.all([post(key, 'x', 'k4'), post(key, 'x', 'k4'), post(key, 'x', 'k4')]);
-  assert.equal(takers.filter((a) => a.status === 201 && !a.headers.get('x-idempotent-replay')).length, 1, 'one taker ran it');
-  assert.equal(await db().environments.count({ where: { tenant_id: w.tenant.id, name: 'x' } }), 1);
-});
-
 test('effect and stored answer commit together: an answer that cannot be stored leaves no effect', async () => {
   const w = await workspace();
   const { text: key } = await w.key('live');

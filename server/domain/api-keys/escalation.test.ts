@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { KEY_ROLES, keyCapabilities, scopeCapabilities } from '#server/kernel/capabilities.ts';
+import { capabilitiesOfKey, KEY_ROLES } from '#server/kernel/capabilities.ts';
 import type { Actor, Ctx } from '#server/kernel/context.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
@@ -15,17 +15,15 @@ await testDatabase();
 const roleIds = (name: string) => KEY_ROLES.filter((r) => r.name === name).map((r) => r.id);
 
 /** An access key of a role, narrowed to scopes, as the API recognises it. */
-function scopedCaller(w: Workspace, role: string, scopes: string[]): Ctx {
-  const role_ids = roleIds(role);
-  const narrowed = scopeCapabilities(scopes);
-  const capabilities = new Set([...keyCapabilities(role_ids)].filter((c) => narrowed.has(c)));
-  const actor: Actor = { type: 'api_key', id: newId(), key_id: 'AKEAAAAAAAAAAAAAAAA', label: 'scoped', role_ids, capabilities };
-  return w.ctx('live', actor);
+async function scopedCaller(w: Workspace, role: string, scopes: string[]): Promise<Ctx> {
+  const { row } = await w.key('live', role, { key_type: 'access_key', scoped: true, scopes });
+  const { id, key_id, role_ids } = row;
+  return w.ctx('live', { type: 'api_key', id, key_id, label: 'scoped', role_ids, capabilities: capabilitiesOfKey(row) });
 }
 
 test('a key narrowed to scopes cannot make one that is wider than itself by leaving the roles out', async () => {
   const w = await workspace();
-  const caller = scopedCaller(w, 'Key - Editor', ['api_keys:write', 'routes:read']);
+  const caller = await scopedCaller(w, 'Key - Editor', ['api_keys:write', 'routes:read']);
   await assert.rejects(keys.createApiKey(caller, { name: 'wider', key_type: 'standard' }), { type: 'privilege_escalation' });
   await assert.rejects(keys.createApiKey(caller, { name: 'wider', key_type: 'access_key' }), { type: 'privilege_escalation' });
   await assert.rejects(keys.createApiKey(caller, { name: 'wider', key_type: 'access_key', scopes: ['secrets:write'] }), {
@@ -33,7 +31,7 @@ test('a key narrowed to scopes cannot make one that is wider than itself by leav
   });
   const equal = await keys.createApiKey(caller, { name: 'equal', key_type: 'access_key', scopes: ['routes:read'] });
   assert.deepEqual(equal.scopes, ['routes:read']);
-  assert.equal(await db().api_keys.count({ where: { tenant_id: w.tenant.id } }), 1, 'a refusal wrote nothing');
+  assert.equal(await db().api_keys.count({ where: { tenant_id: w.tenant.id } }), 2, 'a refusal wrote nothing');
 });
 
 test('a key that a tenant policy holds back cannot pass on by inheritance what it was denied', async () => {
@@ -193,6 +191,54 @@ test('a key with an end, an address list or a limit gives neither itself nor ano
   assert.equal((await call('PATCH', `/api-keys/${caller.row.id}`, { key: caller.text, body: narrower })).status, 200);
   assert.equal((await call('POST', `/api-keys/${caller.row.id}/rotate`, { key: caller.text, body: {} })).status, 201);
 });
+
+/** One bound of a caller, a key of the same space that breaks it, and one that keeps it. */
+const BOUNDS = [
+  {
+    bound: { expires_at: new Date(Date.now() + 86_400_000) },
+    loose: { expires_at: null },
+    tight: { expires_at: new Date(Date.now() + 3_600_000) },
+  },
+  { bound: { ip_allowlist: ['127.0.0.0/8'] }, loose: { ip_allowlist: [] }, tight: { ip_allowlist: ['127.0.0.1'] } },
+  {
+    bound: { rate_limit_requests: 100, rate_limit_window_sec: 60 },
+    loose: { rate_limit_requests: null, rate_limit_window_sec: null },
+    tight: { rate_limit_requests: 10, rate_limit_window_sec: 60 },
+  },
+];
+const RAISES = [
+  { what: 'its roles', weak: { role: 'Key - Read-only' }, raise: { role_ids: roleIds('Key - Editor') } },
+  {
+    what: 'a role beside its own',
+    weak: { role: 'Key - Read-only' },
+    raise: { role_ids: [...roleIds('Key - Read-only'), ...roleIds('Key - Invoke')] },
+  },
+  {
+    what: 'its scopes',
+    weak: { role: 'Key - Editor', scoped: true, scopes: ['routes:read'] },
+    raise: { scopes: ['routes:read', 'routes:write'] },
+  },
+];
+for (const { bound, loose, tight } of BOUNDS)
+  for (const { what, weak, raise } of RAISES)
+    test(`a key bound by ${Object.keys(bound)[0]} cannot raise ${what} of a key without that bound`, async () => {
+      const w = await workspace();
+      const caller = await w.key('live', 'Key - Editor', { key_type: 'access_key', ...bound });
+      const { role, ...narrowed } = weak;
+      const target = (bounds: object) => w.key('live', role, { key_type: 'access_key', ...narrowed, ...bounds });
+      const patch = async (id: string, body: object) => (await call('PATCH', `/api-keys/${id}`, { key: caller.text, body })).body;
+      const free = (await target(loose)).row;
+      const before = await db().api_keys.findUniqueOrThrow({ where: { id: free.id } });
+      assert.equal((await patch(free.id, raise)).error?.type, 'privilege_escalation');
+      assert.equal((await patch(free.id, { ...raise, name: 'raised' })).error?.type, 'privilege_escalation');
+      assert.equal(
+        (await call('POST', `/api-keys/${free.id}/rotate`, { key: caller.text, body: {} })).body.error?.type,
+        'privilege_escalation',
+      );
+      assert.deepEqual(await db().api_keys.findUniqueOrThrow({ where: { id: free.id } }), before);
+      assert.equal((await patch(free.id, { name: 'renamed' })).error, undefined, 'what adds nothing is allowed');
+      assert.equal((await patch((await target(tight)).row.id, raise)).error, undefined, 'within its bounds it may');
+    });
 
 test('a key that is being replaced makes no key that outlives it: who stole it has until then', async () => {
   const w = await workspace();

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { requireFeature, withinPlan } from '#server/domain/plans/service.ts';
+import { capabilitiesOfKey } from '#server/kernel/capabilities.ts';
 import { changesOf } from '#server/kernel/changes.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read } from '#server/kernel/database.ts';
@@ -59,6 +60,13 @@ export async function createApiKey(ctx: Ctx, input: z.output<typeof CreateApiKey
   return made;
 }
 
+/** Whether the change lets the key do something it could not do before. */
+function gains(before: Grants, after: Grants): boolean {
+  const held = capabilitiesOfKey(before);
+  return [...capabilitiesOfKey(after)].some((capability) => !held.has(capability));
+}
+type Grants = Parameters<typeof capabilitiesOfKey>[0];
+
 /**
  * A caller changes keys up to its own grants (interface rule 24 §2): of a stronger key it may neither lift the address list nor move the end.
  * @throws Refusal privilege_escalation, conflict for a key that has ended
@@ -81,8 +89,9 @@ export async function updateApiKey(ctx: Ctx, { id, ...input }: z.output<typeof U
       ...(scopes === undefined ? {} : { scopes, scoped: true }),
       ...(expires_at === undefined ? {} : { expires_at }),
     };
-    withinBounds(await callersBounds(tx, ctx), data);
     const granted = { ...before, ...data };
+    // Without new grants only the bounds that change count. With new ones the key would use them within its own bounds, so all of those count.
+    withinBounds(await callersBounds(tx, ctx), gains(before, granted) ? granted : data);
     await coveredGrants(ctx, granted.role_ids, granted.scoped ? granted.scopes : null);
     const moved = 'expires_at' in data ? { expiry_told: null } : {};
     const after = await tx.api_keys.update({ where: { id: before.id, ...own(ctx) }, data: { ...data, ...moved, updated_at: ctx.now } });
