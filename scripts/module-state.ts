@@ -5,6 +5,8 @@ import { type Import, withoutComments } from './imports.ts';
 
 /** Files whose state may differ between copies, each with the reason. */
 const COPIES_ARE_HARMLESS: Readonly<Record<string, string>> = {
+  'server/api/docs/pages.ts': 'a cache of files that do not change',
+  'server/api/docs/reference.ts': 'a cache of the operation table',
   'server/crypto/random.ts': 'ids of two copies differ by their random part',
   'server/kernel/ids.ts': 'ids of two copies differ by their random part',
   'server/domain/people/passwords.ts': 'a constant derived from the environment',

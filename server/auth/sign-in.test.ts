@@ -7,6 +7,7 @@ import { backgroundSettled } from '#server/platform/background.ts';
 import { db } from '#server/platform/db.ts';
 import { knownCountries, placeIn } from '#server/platform/places.fixture.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { mailsTo } from '#server/testing/mailbox.ts';
 import { type Answer, browser } from '#server/testing/people.ts';
 import { quickPasswords } from '#server/testing/quick-passwords.ts';
 import { workspace } from '#server/testing/workspace.ts';
@@ -258,19 +259,86 @@ test('a mailed code works once, within five tries, and only the newest one; unkn
   assert.equal((await b.post('/auth/magic/verify', { email: p.email, code })).status, 200);
   assert.equal((await browser().post('/auth/magic/verify', { email: p.email, code })).status, 401);
 
-  await browser().post('/auth/magic/start', { email: p.email });
-  await backgroundSettled();
-  const second =
-    /code: (\d{6})/.exec(
-      (await db().mails.findFirstOrThrow({ where: { recipient: p.email }, orderBy: { created_at: 'desc' } })).text,
-    )?.[1] ?? '';
-  for (let i = 0; i < 5; i++)
-    await browser().post('/auth/magic/verify', { email: p.email, code: second === '000000' ? '111111' : '000000' });
+  const other = browser();
+  await other.post('/auth/magic/start', { email: p.email });
+  const second = await newestCode(p.email);
+  for (let i = 0; i < 5; i++) await other.post('/auth/magic/verify', { email: p.email, code: wrongOf(second) });
   assert.equal(
-    (await browser().post('/auth/magic/verify', { email: p.email, code: second })).status,
+    (await other.post('/auth/magic/verify', { email: p.email, code: second })).status,
     401,
     'the sixth try of a code fails even when it is right',
   );
+});
+
+const newestCode = async (email: string) => /code: (\d{6})/.exec((await mailsTo(email)).at(-1)?.text ?? '')?.[1] ?? '';
+const wrongOf = (code: string) => (code === '000000' ? '111111' : '000000');
+
+test("a stranger's requests and wrong codes stop neither a browser that the account knows nor one that asked for its own code", async () => {
+  const p = await person();
+  const known = browser();
+  assert.equal((await known.post('/auth/login', { email: p.email, password })).status, 200);
+  await backgroundSettled();
+  const before = (await mailsTo(p.email)).length;
+  const codesSent = async () => (await mailsTo(p.email)).length - before;
+  for (let network = 0; network < 4; network++) {
+    const stranger = browser();
+    for (let i = 0; i < 4; i++) await stranger.post('/auth/magic/start', { email: p.email });
+    await backgroundSettled();
+  }
+  assert.equal(await codesSent(), 6, 'strangers have three mails per network and six together');
+  await known.post('/auth/magic/start', { email: p.email });
+  const code = await newestCode(p.email);
+  assert.equal(await codesSent(), 7, 'the known browser has its own budget');
+
+  const elsewhere = browser();
+  const neighbour = browser({ ip: known.ip });
+  for (const stranger of [elsewhere, neighbour])
+    for (let i = 0; i < 6; i++)
+      assert.equal((await stranger.post('/auth/magic/verify', { email: p.email, code: wrongOf(code) })).body.code, 'mfa_code_invalid');
+  assert.equal(
+    (await elsewhere.post('/auth/magic/verify', { email: p.email, code })).status,
+    401,
+    'not even the right one, from elsewhere',
+  );
+  assert.equal((await neighbour.post('/auth/magic/verify', { email: p.email, code })).status, 401, 'nor after five tries from its network');
+  assert.equal((await known.post('/auth/magic/verify', { email: p.email, code })).status, 200);
+});
+
+test('a code still works without cookies in the network that asked for it', async () => {
+  const p = await person();
+  const ip = '10.251.1.1';
+  await browser({ ip }).post('/auth/magic/start', { email: p.email });
+  const code = await newestCode(p.email);
+  assert.equal((await browser({ ip: '10.251.1.2' }).post('/auth/magic/verify', { email: p.email, code })).status, 401);
+  assert.equal((await browser({ ip }).post('/auth/magic/verify', { email: p.email, code })).status, 200);
+});
+
+test('unknown browsers have 100 wrong codes a day together, then need the link; a known browser still signs in by code', async () => {
+  const p = await person();
+  const known = browser();
+  assert.equal((await known.post('/auth/login', { email: p.email, password })).status, 200);
+  for (let i = 0; i < 100; i++) await browser().post('/auth/magic/verify', { email: p.email, code: '000000' });
+  const fresh = browser();
+  await fresh.post('/auth/magic/start', { email: p.email });
+  const mail = (await mailsTo(p.email)).at(-1);
+  const refused = await fresh.post('/auth/magic/verify', { email: p.email, code: await newestCode(p.email) });
+  const nobody = await browser().post('/auth/magic/verify', { email: 'nobody@example.test', code: '000000' });
+  assert.deepEqual(bare(refused), bare(nobody), 'the answer says nothing about the account');
+  await known.post('/auth/magic/start', { email: p.email });
+  assert.equal((await known.post('/auth/magic/verify', { email: p.email, code: await newestCode(p.email) })).status, 200);
+  const token = /token=([\w-]{43})/.exec(mail?.text ?? '')?.[1];
+  assert.equal((await fresh.post('/auth/magic', { token })).status, 200, 'the link of the mail works');
+});
+
+test('reset mails that strangers ask for leave the budget of a known browser alone', async () => {
+  const p = await person();
+  const known = browser();
+  assert.equal((await known.post('/auth/login', { email: p.email, password })).status, 200);
+  for (let i = 0; i < 8; i++) await browser().post('/auth/password/forgot', { email: p.email });
+  const resets = async () => (await mailsTo(p.email)).filter(({ kind }) => kind === 'password_reset').length;
+  assert.equal(await resets(), 6);
+  await known.post('/auth/password/forgot', { email: p.email });
+  assert.equal(await resets(), 7);
 });
 
 test('a reset link sets the password once and ends every session; a poor password does not use it up', async () => {

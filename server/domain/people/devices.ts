@@ -3,7 +3,7 @@ import { digest } from '#server/crypto/tokens.ts';
 import type { Db, Tx } from '#server/kernel/database.ts';
 import type { PersonCtx } from '#server/kernel/person-operation.ts';
 import type { Places } from '#server/platform/places.ts';
-import { network } from './throttle.ts';
+import { network, take } from './throttle.ts';
 
 const day = 24 * 3_600_000;
 /** As long as browsers keep any cookie. */
@@ -22,13 +22,34 @@ export function deviceOf(ctx: PersonCtx): Uint8Array<ArrayBuffer> {
  * Whose tries a sign-in counts among: those of everybody for the address, or of this browser alone once the account was used from it. Strangers who guess
  * cannot lock a person out of their own browser then, and whoever has its cookie has as many tries as anybody.
  */
-export async function countedWith(db: Db, { device }: Pick<PersonCtx, 'device'>, email: string): Promise<string> {
-  if (device === null) return email;
-  const known = await db.sessions.findFirst({
-    where: { user: { email }, device_digest: new Uint8Array(digest(device)) },
-    select: { id: true },
-  });
-  return known ? `${email} ${device}` : email;
+export async function countedWith(db: Db, ctx: Pick<PersonCtx, 'device'>, email: string): Promise<string> {
+  return (await isKnownDevice(db, ctx, email)) ? `${email} ${ctx.device}` : email;
+}
+
+/** Whether the account signed in from this browser before. */
+export async function isKnownDevice(db: Db, { device }: Pick<PersonCtx, 'device'>, email: string): Promise<boolean> {
+  if (device === null) return false;
+  const where = { user: { email }, device_digest: new Uint8Array(digest(device)) };
+  return (await db.sessions.findFirst({ where, select: { id: true } })) !== null;
+}
+
+/**
+ * Whether another mail may go to the address: three in 15 minutes for a browser the account knows, whatever anyone else asks for. Other callers have
+ * three per network and six together, so that they can neither flood the mailbox nor stop its owner.
+ */
+export async function mayMail(
+  db: Db,
+  ctx: Pick<PersonCtx, 'device' | 'ip' | 'now'>,
+  what: 'magic' | 'forgot',
+  email: string,
+): Promise<boolean> {
+  const rule = (name: string, subject: string, limit: number) => ({ what: name, subject, limit, window_sec: 900 });
+  if (await isKnownDevice(db, ctx, email)) return (await take(rule(what, `${email} ${ctx.device}`, 3), ctx.now)).allowed;
+  const own = await take(rule(what, `${email} ${network(ctx.ip)}`, 3), ctx.now);
+  if (!own.allowed) return false;
+  const together = await take(rule(`${what}-strangers`, email, 6), ctx.now);
+  if (!together.allowed) await own.give_back();
+  return together.allowed;
 }
 
 /**

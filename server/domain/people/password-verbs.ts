@@ -5,11 +5,12 @@ import type { PersonCtx, SignedInCtx } from '#server/kernel/person-operation.ts'
 import { inBackground } from '#server/platform/background.ts';
 import { env } from '#server/platform/env.ts';
 import { auditPerson, tenantIdsOf } from './audit.ts';
+import { mayMail } from './devices.ts';
 import { dropMailCodes, issueMailCode, peekLink, useLink } from './mail-codes.ts';
 import { acceptPassword, checkPassword } from './passwords.ts';
 import { renewToken, revokeSessions } from './sessions.ts';
 import { deadLink } from './sign-in.ts';
-import { network, take, throttled } from './throttle.ts';
+import { network, throttled } from './throttle.ts';
 import { accountByEmail, personById } from './users.ts';
 
 /** Mails a reset link to an existing account; the answer and its time are the same for every address (interface rule 22 §2). */
@@ -18,7 +19,7 @@ export async function forgotPassword(ctx: PersonCtx, input: { email: string }): 
   inBackground('password reset mail', async () => {
     const account = await accountByEmail(ctx.db, input.email);
     if (!account || account.disabled_at) return;
-    if (!(await take({ what: 'forgot', subject: input.email, limit: 3, window_sec: 900 }, ctx.now)).allowed) return;
+    if (!(await mayMail(ctx.db, ctx, 'forgot', account.email))) return;
     const id = await ctx.db.$transaction(async (tx) => {
       const { token } = await issueMailCode(tx, { purpose: 'password_reset', email: account.email, user_id: account.id, now: ctx.now });
       return postMail(tx, {

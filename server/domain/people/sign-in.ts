@@ -7,7 +7,7 @@ import { inBackground } from '#server/platform/background.ts';
 import { env } from '#server/platform/env.ts';
 import { places } from '#server/platform/places.ts';
 import { auditPerson, tenantIdsOf } from './audit.ts';
-import { countedWith, deviceOf, isNewCountry, isNewDevice } from './devices.ts';
+import { countedWith, deviceOf, isKnownDevice, isNewCountry, isNewDevice, mayMail } from './devices.ts';
 import { issueMailCode, useCode, useLink } from './mail-codes.ts';
 import { type WorkspaceRow, withinScope, workspacesOf } from './memberships.ts';
 import { checkPassword, rehashPassword } from './passwords.ts';
@@ -50,12 +50,19 @@ export async function signInByPassword(ctx: PersonCtx, input: { email: string; p
 /** Mails a code and a link to an existing account; the answer and its time are the same for every address. */
 export async function startMailedSignIn(ctx: PersonCtx, input: { email: string }): Promise<void> {
   await throttled([{ what: 'magic-ip', subject: network(ctx.ip), limit: 10, window_sec: 3600 }], ctx.now, 'rate_limited');
+  const requester = { device: deviceOf(ctx), network: network(ctx.ip) };
   inBackground('mailed sign-in', async () => {
     const account = await accountByEmail(ctx.db, input.email);
     if (!account || account.disabled_at) return;
-    if (!(await take({ what: 'magic', subject: input.email, limit: 3, window_sec: 900 }, ctx.now)).allowed) return;
+    if (!(await mayMail(ctx.db, ctx, 'magic', account.email))) return;
     const id = await ctx.db.$transaction(async (tx) => {
-      const { code, token } = await issueMailCode(tx, { purpose: 'sign_in', email: account.email, user_id: account.id, now: ctx.now });
+      const { code, token } = await issueMailCode(tx, {
+        purpose: 'sign_in',
+        email: account.email,
+        user_id: account.id,
+        now: ctx.now,
+        requester,
+      });
       return postMail(tx, { to: account.email, kind: 'sign_in', letter: signInCode(code, magicUrl(token)), now: ctx.now });
     });
     dispatch(ctx.db, id);
@@ -65,11 +72,23 @@ export async function startMailedSignIn(ctx: PersonCtx, input: { email: string }
 /** The address a mailed link opens: it renders a button, and only the button uses the link. */
 export const magicUrl = (token: string): string => `${env.PUBLIC_ADMIN_URL}/auth/magic?token=${token}`;
 
-/** @throws Refusal mfa_code_invalid, rate_limited */
+/**
+ * All browsers that the account does not know have 100 wrong codes a day together: a chance of one in 10,000, however many codes a stranger has mailed
+ * and from however many networks. After that they need the link of the mail or another way to sign in, while known browsers still sign in by code.
+ */
+const strangers = (email: string) => ({ what: 'code-strangers', subject: email, limit: 100, window_sec: 86_400 });
+
+/** The same answer for a wrong code, a used up one, and an account without one. @throws Refusal mfa_code_invalid, rate_limited */
 export async function signInByCode(ctx: PersonCtx, input: { email: string; code: string } & Scope): Promise<SignedIn> {
   const forgive = await throttled([{ what: 'code-ip', subject: network(ctx.ip), limit: 50, window_sec: 900 }], ctx.now, 'rate_limited');
+  const known = await isKnownDevice(ctx.db, ctx, input.email);
+  const counted = known ? null : await take(strangers(input.email), ctx.now);
+  const requester = { device: ctx.device === null ? null : deviceOf(ctx), network: network(ctx.ip) };
   // In a transaction of its own: a failed try must stay counted.
-  const found = await ctx.db.$transaction((tx) => useCode(tx, 'sign_in', input.email, input.code, ctx.now));
+  const found =
+    counted?.allowed === false
+      ? null
+      : await ctx.db.$transaction((tx) => useCode(tx, 'sign_in', input.email, input.code, requester, ctx.now));
   if (!found) {
     inBackground('failed sign-in', async () => {
       const account = await accountByEmail(ctx.db, input.email);
@@ -78,6 +97,7 @@ export async function signInByCode(ctx: PersonCtx, input: { email: string; code:
     throw new Refusal('mfa_code_invalid', 'The code is wrong or has expired. Ask for a new one.');
   }
   await forgive();
+  await counted?.give_back();
   return finish(ctx, found.user_id, 'code', input, verified(found.user_id, ctx.now));
 }
 
