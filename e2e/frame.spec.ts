@@ -61,6 +61,68 @@ test('by keyboard alone: past the navigation, to a page by its name, to the shee
   await accessible(page);
 });
 
+test('the palette selects its first result, also when a better one arrives late, and keeps what the arrow keys chose', async ({ page }) => {
+  test.setTimeout(90_000);
+  await signIn(page, person, slug);
+  await page.goto(`/${slug}/test/environments`);
+  await page.evaluate(async (workspace) => {
+    const me = (await (await fetch('/auth/me')).json()) as { csrf_token: string };
+    const answer = await fetch('/admin/trpc/routes.create', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-csrf-token': me.csrf_token, 'x-svc-space': 'test', 'x-tenant-id': workspace },
+      body: JSON.stringify({ name: 'Roles service', target_base_url: 'https://example.com' }),
+    });
+    if (!answer.ok) throw new Error(await answer.text());
+  }, slug);
+  let release = () => {};
+  const hold = () => {
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    return page.route(/search\.query.*ro/, async (route) => {
+      await held;
+      await route.continue();
+    });
+  };
+  const options = page.getByRole('dialog', { name: 'Command palette' }).getByRole('option');
+  const field = page.getByRole('combobox', { name: 'Command palette' });
+  const late = options.filter({ hasText: 'Roles service' });
+  const selected = page.locator('[role="option"][aria-selected="true"]');
+  await hold();
+  await page.keyboard.press('Control+k');
+  await field.fill('roles');
+  await expect(options.first()).toHaveText(/^Roles/);
+  await expect(late).toHaveCount(0);
+  await expect(options.first()).toHaveAttribute('aria-selected', 'true');
+  release();
+  await expect(options.first()).toHaveText(/^Roles service/);
+  await expect(options.first()).toHaveAttribute('aria-selected', 'true');
+  await expect(selected).toHaveCount(1);
+  await expect(field).toHaveAttribute('aria-activedescendant', (await options.first().getAttribute('id')) ?? 'none');
+  await accessible(page);
+  await page.keyboard.press('Escape');
+
+  await page.unrouteAll();
+  await page.reload();
+  await hold();
+  await expect(async () => {
+    await page.keyboard.press('Control+k');
+    await expect(field).toBeVisible({ timeout: 1_000 });
+  }).toPass();
+  // The letters match a page and an action; the arrow key moves off the first before the server answers.
+  await field.fill('ro');
+  await expect(options.nth(1)).toBeVisible();
+  await page.keyboard.press('ArrowDown');
+  const chosen = (await selected.innerText()).trim();
+  release();
+  await expect(late).toBeVisible();
+  await expect(selected).toHaveText(chosen);
+  await page.keyboard.press('ArrowUp');
+  await page.keyboard.press('Home');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/\/test\/routes\//);
+});
+
 test('on a phone the pages are a drawer that takes and gives back the focus, and no page is wider than the screen', async ({ page }) => {
   test.setTimeout(90_000);
   await page.setViewportSize({ width: 360, height: 740 });

@@ -35,7 +35,7 @@ test('the frame, the lists and the first forms bring no validator, no popups and
   for (const start of starts) {
     const packages = broughtBy(`components/${start}`);
     assert.ok(packages.has('react'), `${start} was read`);
-    const heavy = [...packages].filter(([name]) => /^(zod|cmdk|sonner|@base-ui\/.*|@hookform\/.*)$/.test(name));
+    const heavy = [...packages].filter(([name]) => /^(zod|sonner|@base-ui\/.*|@hookform\/.*)$/.test(name));
     assert.deepEqual(heavy, [], `in ${start}`);
     const hasForm = /^(auth|me)\//.test(start);
     assert.equal(packages.has('react-hook-form'), hasForm, `forms in ${start}`);

@@ -1,13 +1,14 @@
 'use client';
 
 import { Dialog as Base } from '@base-ui/react/dialog';
-import { Command } from 'cmdk';
 import { Search, TriangleAlert } from 'lucide-react';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { Kbd } from '#components/ui/kbd.tsx';
 import { scrim } from '#components/ui/scrim.ts';
 import { Spinner } from '#components/ui/spinner.tsx';
+import { arrangeGroups } from './palette-order.ts';
 import { queryText, SAFE_LENGTH } from './query-text.ts';
+import { useSelection } from './use-selection.ts';
 
 export type PaletteItem = {
   id: string;
@@ -55,8 +56,22 @@ export function Palette({ open, onOpenChange, groups, onQuery, searching, proble
     setQuery(kept);
     onQuery?.(kept);
   };
-  const [sigil = ''] = /^[>?]/.exec(query) ?? [];
-  const shown = groups.filter((group) => group.items.length > 0 && (sigil === '' || group.after === sigil));
+  const shown = arrangeGroups(groups, query);
+  const items = shown.flatMap((group) => group.items);
+  const selection = useSelection(
+    items.map(({ id }) => id),
+    query,
+  );
+  const domId = useId();
+  const optionId = (id: string) => `${domId}-${id}`;
+  const list = useRef<HTMLDivElement>(null);
+  const selected = selection.current === undefined ? undefined : optionId(selection.current);
+  useEffect(() => {
+    const option = selected === undefined ? null : document.getElementById(selected);
+    // With the first option its heading comes into view too.
+    if (option && option === list.current?.querySelector('[role="option"]')) list.current.scrollTop = 0;
+    else option?.scrollIntoView({ block: 'nearest' });
+  }, [selected]);
   const run = (item: PaletteItem) => {
     onOpenChange(false);
     item.run();
@@ -70,89 +85,101 @@ export function Palette({ open, onOpenChange, groups, onQuery, searching, proble
           aria-label="Command palette"
           className="popup-surface fixed inset-x-3 top-3 z-60 mx-auto flex max-h-[min(32rem,88dvh)] max-w-xl flex-col overflow-hidden rounded-xl transition-[opacity,scale] duration-120 ease-out data-ending-style:scale-98 data-starting-style:scale-98 data-ending-style:opacity-0 data-starting-style:opacity-0 sm:top-[12vh]"
         >
-          <Command
-            label="Command palette"
-            loop
-            filter={(value, search, keywords) => score(value, search.replace(/^[>?]\s*/, ''), keywords)}
-            className="flex min-h-0 flex-col [&_[cmdk-group-heading]]:px-2 [&_[cmdk-group-heading]]:pt-2 [&_[cmdk-group-heading]]:pb-1 [&_[cmdk-group-heading]]:text-ink-3 [&_[cmdk-group-heading]]:text-xs"
+          <div className="flex h-12 shrink-0 items-center gap-2.5 border-line border-b px-4">
+            <Search aria-hidden className="size-4 shrink-0 text-ink-3" />
+            <input
+              type="text"
+              role="combobox"
+              aria-label="Command palette"
+              aria-autocomplete="list"
+              aria-expanded="true"
+              aria-controls={domId}
+              aria-activedescendant={selected}
+              autoComplete="off"
+              autoCorrect="off"
+              spellCheck={false}
+              value={query}
+              onChange={(event) => type(event.target.value)}
+              onKeyDown={(event) =>
+                selection.onKeyDown(event, (id) => {
+                  const chosen = items.find((item) => item.id === id);
+                  if (chosen) run(chosen);
+                })
+              }
+              placeholder="Search or jump to…  > for actions, ? for the API"
+              className="h-full min-w-0 flex-1 bg-transparent text-base outline-none placeholder:text-ink-3"
+            />
+            {searching && <Spinner label="Searching" className="text-ink-3" />}
+          </div>
+          {warned && (
+            <p role="alert" className="flex items-start gap-2 border-line border-b bg-warn-soft px-4 py-2 text-warn-ink text-xs">
+              <TriangleAlert aria-hidden className="mt-0.5 size-3.5 shrink-0" />
+              That looks like a credential. Only its first {SAFE_LENGTH} characters are searched; the rest was dropped and never left this
+              page.
+            </p>
+          )}
+          {problem && (
+            <p role="status" className="border-line border-b px-4 py-2 text-bad-ink text-xs">
+              {problem}
+            </p>
+          )}
+          {/* Beside the list, not in it: a list box holds options only. */}
+          {items.length === 0 && <p className="px-4 pt-9 pb-7 text-center text-ink-3">{searching ? 'Searching…' : 'No results.'}</p>}
+          <div
+            ref={list}
+            id={domId}
+            role="listbox"
+            tabIndex={-1}
+            aria-label="Results"
+            className="min-h-0 flex-1 overflow-y-auto overscroll-contain p-1.5"
           >
-            <div className="flex h-12 shrink-0 items-center gap-2.5 border-line border-b px-4">
-              <Search aria-hidden className="size-4 shrink-0 text-ink-3" />
-              <Command.Input
-                value={query}
-                onValueChange={type}
-                placeholder="Search or jump to…  > for actions, ? for the API"
-                className="h-full min-w-0 flex-1 bg-transparent text-base outline-none placeholder:text-ink-3"
-              />
-              {searching && <Spinner label="Searching" className="text-ink-3" />}
-            </div>
-            {warned && (
-              <p role="alert" className="flex items-start gap-2 border-line border-b bg-warn-soft px-4 py-2 text-warn-ink text-xs">
-                <TriangleAlert aria-hidden className="mt-0.5 size-3.5 shrink-0" />
-                That looks like a credential. Only its first {SAFE_LENGTH} characters are searched; the rest was dropped and never left this
-                page.
-              </p>
-            )}
-            {problem && (
-              <p role="status" className="border-line border-b px-4 py-2 text-bad-ink text-xs">
-                {problem}
-              </p>
-            )}
-            {/* Beside the list, not in it: a list box holds options only. */}
-            <Command.Empty className="px-4 pt-9 pb-7 text-center text-ink-3">{searching ? 'Searching…' : 'Nothing found.'}</Command.Empty>
-            <Command.List className="min-h-0 flex-1 overflow-y-auto overscroll-contain p-1.5">
-              {shown.map((group) => (
-                <Command.Group key={group.heading} heading={group.heading}>
-                  {group.items.map((item) => (
-                    <Command.Item
-                      key={item.id}
-                      value={`${item.rank === undefined ? '' : `${FOUND}${item.rank} `}${item.label} ${item.id}`}
-                      keywords={[...(item.keywords ?? [])]}
-                      onSelect={() => run(item)}
-                      className="flex min-h-9 cursor-pointer select-none items-center gap-2.5 rounded-md px-2 py-1 data-[selected=true]:bg-pressed/70 [&>svg]:size-4 [&>svg]:shrink-0 [&>svg]:text-ink-3"
-                    >
-                      {item.icon}
-                      <span className="min-w-0 flex-1 truncate">
-                        {item.label}
-                        {item.detail && <span className="ml-2 text-ink-3">{item.detail}</span>}
-                      </span>
-                      {item.badge}
-                      {item.keys && <Kbd keys={item.keys} className="max-sm:hidden" />}
-                    </Command.Item>
-                  ))}
-                </Command.Group>
-              ))}
-            </Command.List>
-            <footer className="flex h-9 shrink-0 items-center gap-4 border-line border-t bg-subtle px-4 text-2xs text-ink-3 max-sm:hidden">
-              <span className="flex items-center gap-1.5">
-                <Kbd keys="arrowup" />
-                <Kbd keys="arrowdown" /> move
-              </span>
-              <span className="flex items-center gap-1.5">
-                <Kbd keys="enter" /> open
-              </span>
-              <span className="flex items-center gap-1.5">
-                <Kbd keys="escape" /> close
-              </span>
-            </footer>
-          </Command>
+            {shown.map((group) => (
+              // biome-ignore lint/a11y/useSemanticElements: a fieldset is no group of options.
+              <div key={group.heading} role="group" aria-label={group.heading}>
+                <div aria-hidden className="px-2 pt-2 pb-1 text-ink-3 text-xs">
+                  {group.heading}
+                </div>
+                {group.items.map((item) => (
+                  // biome-ignore lint/a11y/useKeyWithClickEvents: the field has the keys.
+                  <div
+                    key={item.id}
+                    id={optionId(item.id)}
+                    role="option"
+                    tabIndex={-1}
+                    aria-selected={item.id === selection.current}
+                    onClick={() => run(item)}
+                    onPointerMove={(event) => {
+                      // A list that moves under a resting pointer sends this event too.
+                      if (event.movementX !== 0 || event.movementY !== 0) selection.select(item.id);
+                    }}
+                    className="flex min-h-9 cursor-pointer select-none items-center gap-2.5 rounded-md px-2 py-1 aria-selected:bg-pressed/70 [&>svg]:size-4 [&>svg]:shrink-0 [&>svg]:text-ink-3"
+                  >
+                    {item.icon}
+                    <span className="min-w-0 flex-1 truncate">
+                      {item.label}
+                      {item.detail && <span className="ml-2 text-ink-3">{item.detail}</span>}
+                    </span>
+                    {item.badge}
+                    {item.keys && <Kbd keys={item.keys} className="max-sm:hidden" />}
+                  </div>
+                ))}
+              </div>
+            ))}
+          </div>
+          <footer className="flex h-9 shrink-0 items-center gap-4 border-line border-t bg-subtle px-4 text-2xs text-ink-3 max-sm:hidden">
+            <span className="flex items-center gap-1.5">
+              <Kbd keys="arrowup" />
+              <Kbd keys="arrowdown" /> move
+            </span>
+            <span className="flex items-center gap-1.5">
+              <Kbd keys="enter" /> open
+            </span>
+            <span className="flex items-center gap-1.5">
+              <Kbd keys="escape" /> close
+            </span>
+          </footer>
         </Base.Popup>
       </Base.Portal>
     </Base.Root>
   );
-}
-
-/** Marks what the server found; the number behind it is its place. */
-const FOUND = '\u0001';
-
-/** The label's start first, then the start of any word, then anywhere. 0 hides the item. */
-function score(value: string, search: string, keywords: readonly string[] = []): number {
-  const wanted = search.trim().toLowerCase();
-  if (!wanted) return 1;
-  if (value.startsWith(FOUND)) return Number.parseFloat(value.slice(FOUND.length));
-  const text = [value, ...keywords].join(' ').toLowerCase();
-  if (value.toLowerCase().startsWith(wanted)) return 1;
-  if (text.split(/[\s/-]+/).some((word) => word.startsWith(wanted))) return 0.8;
-  if (text.includes(wanted)) return 0.5;
-  return 0;
 }
