@@ -19,9 +19,7 @@ function failOnConsoleErrors(page: Page): string[] {
   return errors;
 }
 
-test('J1: sign up, paste one line, watch the call arrive with its credential injected, then point it at an upstream of one’s own', async ({
-  page,
-}) => {
+test('J1: sign up, paste one line, watch the call arrive with its credential injected, then connect another API', async ({ page }) => {
   test.setTimeout(120_000);
   const errors = failOnConsoleErrors(page);
   await page.goto('/signup');
@@ -42,6 +40,14 @@ test('J1: sign up, paste one line, watch the call arrive with its credential inj
   const languages = page.getByRole('group', { name: 'Language' }).first();
   for (const language of ['Node', 'Python']) await expect(languages.getByRole('button', { name: language })).toBeVisible();
 
+  // A refused call is shown with its reason, is not celebrated, and ticks nothing off.
+  await expect(page.getByRole('button', { name: 'Copy curl code' })).toBeEnabled();
+  execFileSync('bash', ['-c', `${line.replace(/^\$ /, '').replace(/tk_test_\w+/, 'tk_test_unknown')} -s`]);
+  await expect(page.getByRole('heading', { name: 'The gateway refused your call' })).toBeVisible();
+  const firstStep = page.getByRole('listitem').filter({ hasText: 'Make your first call' });
+  await expect(firstStep).toContainText('to do');
+  await accessible(page);
+
   const answer = JSON.parse(execFileSync('bash', ['-c', `${line.replace(/^\$ /, '')} -s`], { encoding: 'utf8' })) as {
     headers: Record<string, string>;
   };
@@ -49,20 +55,21 @@ test('J1: sign up, paste one line, watch the call arrive with its credential inj
   expect(answer.headers['x-svc-key']).toBeUndefined();
 
   // The call arrives without a reload and opens into the inspector.
-  await expect(page.getByText('Your call has arrived.')).toBeAttached();
-  await expect(page.getByText('That was your first call')).toBeVisible();
+  await expect(page.getByText('Your call succeeded.')).toBeAttached();
+  await expect(page.getByText('Your first call succeeded')).toBeVisible();
+  await expect(firstStep).toContainText('done');
   await expect(page.getByText('X-Demo-Key', { exact: false }).first()).toBeVisible();
   await expect(page.getByText('SAMPLE_API_KEY').first()).toBeVisible();
   await accessible(page);
 
   // Two questions, and the next line calls an upstream of one's own, with a credential that was typed here.
   const upstream = await startUpstream();
-  await page.getByLabel('Base URL of the API').fill(upstream.url);
+  await page.getByLabel('API base URL').fill(upstream.url);
   await page.getByRole('button', { name: 'Next', exact: true }).click();
-  await page.getByRole('radio', { name: /A header of its own/ }).click();
-  await page.getByLabel('Name of the header').fill('X-Engine-Key');
-  await page.getByLabel(/^The credential/).fill('typed-in-the-browser');
-  await page.getByRole('button', { name: 'Create the route' }).click();
+  await page.getByRole('radio', { name: /Custom header/ }).click();
+  await page.getByLabel('Header name').fill('X-Engine-Key');
+  await page.getByLabel(/^Credential/).fill('typed-in-the-browser');
+  await page.getByRole('button', { name: 'Create route' }).click();
   await expect(page.getByText('my-api is ready')).toBeVisible();
   const own = (await page.locator('pre', { hasText: 'my-api' }).first().innerText()).replaceAll('\u00a0', ' ');
   await promisify(execFile)('bash', ['-c', `${own.replace(/^\$ /, '')} -s`]);
@@ -77,8 +84,8 @@ test('J1: sign up, paste one line, watch the call arrive with its credential inj
   for (const [what, live] of [
     ['Address', 'analytical-engines'],
     ['Keys', 'Live keys'],
-    ['Secrets', 'none is copied'],
-    ['Routes', 'those you promote'],
+    ['Secrets', 'none are copied'],
+    ['Routes', 'Routes you promote'],
   ] as const)
     await expect(differences.getByRole('row', { name: new RegExp(`^${what}`) })).toContainText(live);
   await expect(page.getByRole('main').getByRole('link', { name: 'Promote to Live' })).toHaveAttribute(
@@ -164,14 +171,22 @@ test('J1: the first call of Live is a live one: its own route, a live key made o
     const body = JSON.stringify({ name: 'Orders', target_base_url: 'https://example.com' });
     await fetch('/admin/trpc/routes.create', { method: 'POST', headers, body });
   });
+  // Without the live stream the call still appears.
+  await page.route(/\/admin\/logs\/tail/, (route) => route.abort());
   await page.goto('/analytical-engines/live');
-  await expect(page.getByRole('heading', { name: 'Make the first live call' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'Make your first live call' })).toBeVisible();
   const code = page.locator('pre').first();
   await expect(code).toContainText('/p/analytical-engines/orders/');
   await expect(code, 'no live key is made by looking at a page').toContainText('YOUR_LIVE_KEY');
-  await expect(page.getByRole('main')).not.toContainText(/test key|demonstration/i);
-  await page.getByRole('button', { name: 'Create a live key' }).click();
+  await expect(page.getByRole('main')).not.toContainText(/test key|demo upstream/i);
+  const copy = page.getByRole('button', { name: 'Copy curl code' });
+  await expect(copy, 'a command without a key is not worth copying').toHaveAttribute('aria-disabled', 'true');
+  await page.getByRole('button', { name: 'Create live key' }).click();
   await expect(code).toContainText(/tk_live_[0-9A-Za-z]{12}_[0-9A-Za-z]{51}/);
+  await expect(copy).not.toHaveAttribute('aria-disabled');
+  const line = (await code.innerText()).replaceAll('\u00a0', ' ').replace('/orders/', '/no-such-route/');
+  execFileSync('bash', ['-c', `${line.replace(/^\$ /, '')} -s`]);
+  await expect(page.getByRole('heading', { name: 'The gateway refused your call' })).toBeVisible();
 });
 
 async function signIn(page: Page): Promise<void> {

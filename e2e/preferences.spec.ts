@@ -118,7 +118,7 @@ test('pages are pinned and groups folded and moved, by keyboard too; another bro
   await context.close();
 });
 
-test('cards of Home are hidden and moved, and stay so after a reload', async ({ page }) => {
+test('Home cards can be hidden and moved, and stay that way after a reload', async ({ page }) => {
   test.setTimeout(120_000);
   const { api_key: key = '' } = await operator(['create-key', '--slug', slug, '--space', 'test', '--role', 'Key - Infrastructure']);
   const called = await json(`http://localhost:${setting('E2E_PROXY_PORT')}/p/sandbox-${slug}/echo/hello`, {
@@ -131,14 +131,14 @@ test('cards of Home are hidden and moved, and stay so after a reload', async ({ 
   await expect(titles).toHaveText([
     'Calls over time',
     'Recent requests',
-    'Make it live',
+    'Go live',
     'Busiest routes',
     'Getting started',
     'Usage',
     'What’s new',
     'Recent activity',
   ]);
-  await page.getByRole('button', { name: 'Arrange the cards' }).click();
+  await page.getByRole('button', { name: 'Customize cards' }).click();
   const kept = async (act: () => Promise<unknown>) => {
     const answer = page.waitForResponse((response) => response.url().endsWith('/auth/me') && response.request().method() === 'PATCH');
     await act();
@@ -151,14 +151,14 @@ test('cards of Home are hidden and moved, and stay so after a reload', async ({ 
   await kept(() => page.getByRole('button', { name: 'Move Recent activity up' }).press('Enter'));
   await accessible(page);
   await page.reload();
-  await expect(titles).toHaveText(['Recent requests', 'Busiest routes', 'Make it live', 'Recent activity', 'Usage', 'What’s new']);
-  await page.getByRole('button', { name: 'Arrange the cards' }).click();
-  await kept(() => page.getByRole('button', { name: 'Show all, in our order' }).click());
+  await expect(titles).toHaveText(['Recent requests', 'Busiest routes', 'Go live', 'Recent activity', 'Usage', 'What’s new']);
+  await page.getByRole('button', { name: 'Customize cards' }).click();
+  await kept(() => page.getByRole('button', { name: 'Reset to default' }).click());
   await page.keyboard.press('Escape');
   await expect(titles).toHaveText([
     'Calls over time',
     'Recent requests',
-    'Make it live',
+    'Go live',
     'Busiest routes',
     'Getting started',
     'Usage',

@@ -69,7 +69,7 @@ test('the starter is promoted, its value filled, the route switched on and calle
   }
   await page.goto(`/${slug}/test`);
   await expect(page.getByRole('heading', { name: 'Make your first call' })).toBeVisible();
-  await expect(page.getByText('Make it live'), 'Live has something: what is different there is known').toHaveCount(0);
+  await expect(page.getByText('Go live'), 'Live has something: what is different there is known').toHaveCount(0);
 });
 
 test('Test is reset by its Owner, who types the name: its key is refused at once, and the starter is there again', async ({ page }) => {

@@ -13,7 +13,7 @@ export function ArrangeCards({ missing }: { missing: readonly HomeCard[] }) {
   const [open, setOpen] = useState(false);
   return (
     <>
-      <IconButton size="sm" label="Arrange the cards" icon={<SlidersHorizontal />} onClick={() => setOpen(true)} tooltipSide="bottom" />
+      <IconButton size="sm" label="Customize cards" icon={<SlidersHorizontal />} onClick={() => setOpen(true)} tooltipSide="bottom" />
       <CardsSheet missing={missing} open={open} onOpenChange={setOpen} />
     </>
   );

@@ -22,7 +22,7 @@ export function Arrival({ requestId }: { requestId: string }) {
   const [whole, setWhole] = useState(false);
   const query = useQuery({ ...trpc.requestLogs.inspect.queryOptions({ request_id: requestId }), staleTime: Number.POSITIVE_INFINITY });
   if (query.isError) return <QueryError query={query} what="Your call" />;
-  if (!query.data) return <Skeleton lines={5} label="Opening your call" />;
+  if (!query.data) return <Skeleton lines={5} label="Loading your call" />;
   if (whole) {
     return (
       <div className="flex flex-col gap-5">
@@ -50,8 +50,7 @@ export function Arrival({ requestId }: { requestId: string }) {
               {log.injected.map((name) => name.slice(name.indexOf(':') + 1)).join(', ')}: <span aria-hidden>••••••••</span>
             </span>
             <span className="block text-ink-2">
-              Put in on the way{log.secrets_used.length > 0 && ` from the secret ${log.secrets_used.join(', ')}`}. Your terminal never had
-              it; the upstream got it.
+              Injected{log.secrets_used.length > 0 && ` from the secret ${log.secrets_used.join(', ')}`}. Your terminal never saw it.
             </span>
           </p>
         </div>
@@ -65,7 +64,7 @@ export function Arrival({ requestId }: { requestId: string }) {
         }))}
       />
       <Button size="sm" className="self-start" onClick={() => setWhole(true)}>
-        Show everything
+        Show all details
       </Button>
     </div>
   );

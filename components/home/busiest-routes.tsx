@@ -36,10 +36,10 @@ export function BusiestRoutes({ routes }: { routes: readonly TopRoute[] }) {
               <td className="py-1.5">
                 {route.route_id ? (
                   <Link href={path(`/routes/${route.route_id}`)} className="rounded-xs font-medium hover:underline">
-                    {route.name ?? 'deleted route'}
+                    {route.name ?? 'Deleted route'}
                   </Link>
                 ) : (
-                  <span className="text-ink-3">no route found</span>
+                  <span className="text-ink-3">No matching route</span>
                 )}
               </td>
               <td className="py-1.5 text-right">{grouped(route.count)}</td>

@@ -7,7 +7,7 @@ import { ReorderList } from '#components/ui/reorder-list.tsx';
 import { Sheet } from '#components/ui/sheet.tsx';
 import { allCardsOf, cardWords, type HomeCard, type HomeZone } from './cards.ts';
 
-const zones: Record<HomeZone, string> = { top: 'On top', main: 'Main column', side: 'Beside it' };
+const zones: Record<HomeZone, string> = { top: 'Top', main: 'Main column', side: 'Sidebar' };
 
 type Props = { missing: readonly HomeCard[]; open: boolean; onOpenChange: (open: boolean) => void };
 
@@ -20,8 +20,8 @@ export function CardsSheet({ missing, open, onOpenChange }: Props) {
     <Sheet
       open={open}
       onOpenChange={onOpenChange}
-      title="Cards of Home"
-      description="Yours alone, in every workspace and browser. A card with nothing to say stays away by itself."
+      title="Customize Home"
+      description="Applies to you in every workspace and browser. Empty cards are hidden automatically."
     >
       <div className="flex flex-col gap-5">
         {(Object.keys(zones) as HomeZone[]).map((zone) => {
@@ -50,7 +50,7 @@ export function CardsSheet({ missing, open, onOpenChange }: Props) {
         })}
         {order.length + hidden.length > 0 && (
           <Button className="self-start" onClick={() => save({ home_order: [], home_hidden: [] })}>
-            Show all, in our order
+            Reset to default
           </Button>
         )}
       </div>

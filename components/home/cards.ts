@@ -9,14 +9,14 @@ export type ServedCards = { news: ReactNode; goLive: ReactNode };
 export type HomeZone = 'top' | 'main' | 'side';
 
 export const cardWords: Record<HomeCard, { label: string; zone: HomeZone }> = {
-  figures: { label: 'Figures', zone: 'top' },
+  figures: { label: 'Metrics', zone: 'top' },
   traffic: { label: 'Calls over time', zone: 'top' },
   attention: { label: 'Needs attention', zone: 'main' },
   errors: { label: 'Errors', zone: 'main' },
   calls: { label: 'Recent requests', zone: 'main' },
-  go_live: { label: 'Make it live', zone: 'main' },
+  go_live: { label: 'Go live', zone: 'main' },
   busiest: { label: 'Busiest routes', zone: 'main' },
-  countries: { label: 'Where calls come from', zone: 'main' },
+  countries: { label: 'Calls by country', zone: 'main' },
   checklist: { label: 'Getting started', zone: 'side' },
   usage: { label: 'Usage', zone: 'side' },
   changelog: { label: 'What’s new', zone: 'side' },

@@ -2,7 +2,7 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { Circle, CircleCheck, X } from 'lucide-react';
-import { isDemo } from '#components/routes/host.ts';
+import { isStarter } from '#components/routes/host.ts';
 import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { useForbidden } from '#components/trpc/role.ts';
 import { Button, IconButton } from '#components/ui/button.tsx';
@@ -22,10 +22,7 @@ export function Checklist() {
   if (closed || idle || !steps || steps.every((step) => step.done)) return null;
   const done = steps.filter((step) => step.done).length;
   return (
-    <SectionCard
-      title="Getting started"
-      actions={<IconButton size="sm" label="Close the list" icon={<X />} onClick={() => setClosed(true)} />}
-    >
+    <SectionCard title="Getting started" actions={<IconButton size="sm" label="Dismiss" icon={<X />} onClick={() => setClosed(true)} />}>
       <div className="flex flex-col gap-3">
         <Share done={done} of={steps.length} />
         <ol className="flex flex-col gap-1">
@@ -105,36 +102,36 @@ function useSteps(closed: boolean): readonly Step[] | undefined {
   const enabled = !closed;
   const routes = useQuery(trpc.routes.list.queryOptions({ per_page: 100 }, { enabled }));
   const secrets = useQuery(trpc.secrets.list.queryOptions({ per_page: 100 }, { enabled }));
-  const calls = useQuery(trpc.requestLogs.browse.queryOptions({ per_page: 1 }, { enabled }));
+  const calls = useQuery(trpc.requestLogs.browse.queryOptions({ per_page: 8 }, { enabled }));
   const keys = useQuery(trpc.apiKeys.list.queryOptions({ per_page: 1, active: true }, { enabled }));
   const clients = useQuery(trpc.clients.list.queryOptions({ per_page: 1 }, { enabled }));
   if (!routes.data || !secrets.data || !calls.data || !keys.data || !clients.data) return undefined;
-  const own = routes.data.data.filter((route) => !isDemo(route.target_base_url));
-  const called = calls.data.first_day !== null;
+  const own = routes.data.data.filter((route) => !isStarter(route));
+  const called = calls.data.first_success_day !== null;
   const waiting = secrets.data.data.find((secret) => secret.environment_count === 0 && secret.reference_count > 0);
   return [
     // Test comes with a demonstration to call; in Live a call needs a route, a credential and a key first.
-    ...(space === 'test' ? [{ label: 'Make the first call', href: path(''), done: called }] : []),
+    ...(space === 'test' ? [{ label: 'Make your first call', href: path(''), done: called }] : []),
     // Interface rule 64 §6: promote or start empty, fill secrets, a live key, one call.
     space === 'live'
-      ? { label: 'Promote a route from Test, or make one here', href: `/${slug}/test/promote`, done: routes.data.meta.total > 0 }
+      ? { label: 'Promote a route from Test or create one', href: `/${slug}/test/promote`, done: routes.data.meta.total > 0 }
       : { label: 'Create a route to your API', href: path('/routes?create=true'), done: own.length > 0 },
     waiting
-      ? { label: `Fill ${waiting.name}`, href: path(`/secrets/${waiting.id}`), done: false }
+      ? { label: `Set a value for ${waiting.name}`, href: path(`/secrets/${waiting.id}`), done: false }
       : {
-          label: 'Store its credential as a secret and bind it',
+          label: 'Store the API credential as a secret',
           href: path('/secrets'),
           done: secrets.data.data.some((secret) => !secret.tags.includes('sample') && secret.reference_count > 0),
         },
     ...(space === 'live'
       ? [
-          ...(email_verified === null ? [] : [{ label: 'Verify your e-mail address', href: '/me/profile', done: email_verified }]),
-          { label: 'Create a live key', href: path('/api-keys?open=new'), done: keys.data.meta.total > 0 },
-          { label: 'Make the first live call', href: path('/routes'), done: called },
+          ...(email_verified === null ? [] : [{ label: 'Verify your email', href: '/me/profile', done: email_verified }]),
+          { label: 'Create a live API key', href: path('/api-keys?open=new'), done: keys.data.meta.total > 0 },
+          { label: 'Make your first live call', href: path('/routes'), done: called },
         ]
       : []),
     {
-      label: 'Restrict who may call',
+      label: 'Restrict callers',
       href: path('/clients'),
       done: clients.data.meta.total > 0 || own.some((route) => route.requires_clients),
     },

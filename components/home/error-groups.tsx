@@ -17,7 +17,7 @@ export function ErrorGroups({ groups, hrefOf }: { groups: Groups; hrefOf: (filte
   return (
     <SectionCard
       title="Errors"
-      description={groups.some((group) => group.is_new) ? 'New ones did not happen in the equally long time before.' : undefined}
+      description={groups.some((group) => group.is_new) ? '"New" means not seen in the previous period.' : undefined}
     >
       <ul className="flex flex-col">
         {groups.slice(0, SHOWN).map((group) => (
@@ -34,15 +34,15 @@ export function ErrorGroups({ groups, hrefOf }: { groups: Groups; hrefOf: (filte
               <span className="min-w-0">
                 <span className="flex min-w-0 items-center gap-2">
                   <span className="line-clamp-2 sm:line-clamp-1">
-                    {group.error ? reasonOf(group.error) : 'the upstream answered with an error'}
+                    {group.error ? reasonOf(group.error) : 'the upstream returned an error'}
                   </span>
                   {group.is_new && <Badge tone="warn">new</Badge>}
                 </span>
                 <span className="block truncate text-ink-3 text-xs">
-                  {group.route_name ?? (group.route_id ? 'a deleted route' : 'no route')}, last <Time value={group.last_at} />
+                  {group.route_name ?? (group.route_id ? 'deleted route' : 'no matching route')}, last seen <Time value={group.last_at} />
                   {group.count > 1 && (
                     <span className="max-sm:hidden">
-                      , first <Time value={group.first_at} />
+                      , first seen <Time value={group.first_at} />
                     </span>
                   )}
                 </span>

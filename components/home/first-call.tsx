@@ -2,6 +2,8 @@
 
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
+import { outcomeOf } from '#components/logs/call-kind.ts';
+import { summaryOf } from '#components/logs/call-story.ts';
 import type { Tail } from '#components/logs/use-tail.ts';
 import { callSnippets } from '#components/routes/call-snippets.ts';
 import { useScope, useTRPC } from '#components/trpc/provider.tsx';
@@ -11,30 +13,33 @@ import { CodeBlock } from '#components/ui/code-block.tsx';
 import { Page, PageHeader, SectionCard } from '#components/ui/layout.tsx';
 import { notify } from '#components/ui/toaster.tsx';
 import { Arrival } from './arrival.tsx';
+import { awaitedCall } from './awaited-call.ts';
 import { Checklist } from './checklist.tsx';
 import { StarterKey } from './starter-key.tsx';
 import { UpstreamCard } from './upstream-card.tsx';
 import { useArrivals } from './use-arrivals.ts';
 
-/** What the page says in each space: Live has no demonstration, only the routes and keys made for it. */
 const WORDS = {
   test: {
     title: 'Make your first call',
-    before: 'Run this in a terminal. On its way to a demonstration upstream the gateway adds a credential that your terminal never sees.',
-    arrived: 'That was your first call',
-    after: 'It went through the gateway, got a credential it never saw, and came back. Next: your own API.',
+    before: 'Run this in a terminal. The gateway adds a credential your terminal never sees and forwards the call to a demo upstream.',
+    succeeded: 'Your first call succeeded',
+    after: 'The gateway added a credential your terminal never saw. Next, connect your own API.',
     key: 'YOUR_TEST_KEY',
   },
   live: {
-    title: 'Make the first live call',
-    before: 'Run this in a terminal, with a live key in it. The route sends it to its upstream and adds the live credential on the way.',
-    arrived: 'Live has its first call',
-    after: 'It went through the gateway to the route’s upstream and came back. From now on this page shows how Live is doing.',
+    title: 'Make your first live call',
+    before: 'Run this in a terminal with a live key. The route adds the live credential and forwards the call to its upstream.',
+    succeeded: 'Your first live call succeeded',
+    after: 'Next time you open this page, it shows how Live is doing.',
     key: 'YOUR_LIVE_KEY',
   },
 } as const;
 
-/** Home of a space that was never called: one call, ready to paste, and the place where it arrives. */
+/** How often the list is read while the page waits: it has what the live stream missed. */
+const POLL_MS = 2_000;
+
+/** Home of a space without a successful call: one command to paste, and the place where its call arrives. */
 export function FirstCall({ goLive }: { goLive: ReactNode }) {
   const trpc = useTRPC();
   const cache = useQueryClient();
@@ -43,30 +48,37 @@ export function FirstCall({ goLive }: { goLive: ReactNode }) {
   const [apiKey, setApiKey] = useState<string>();
   const routes = useQuery(trpc.routes.list.queryOptions({ sort: 'created_at', order: 'asc', per_page: 5, enabled: true }));
   const live = useArrivals(() => void cache.invalidateQueries(trpc.requestLogs.pathFilter()));
-  const call = live.rows[0];
+  const listed = useQuery({
+    ...trpc.requestLogs.browse.queryOptions({ per_page: 8 }),
+    refetchInterval: ({ state }) => (awaitedCall(live.rows, state.data?.logs ?? [])?.succeeded ? false : POLL_MS),
+  });
+  const arrived = awaitedCall(live.rows, listed.data?.logs ?? []);
   const starter = routes.data?.data.find((route) => route.slug === 'echo') ?? routes.data?.data[0];
-  // Only the demonstration is known to answer a path of its own.
+  // Only the demo upstream is known to answer a path of its own.
   const url = `${proxy_url}/${starter?.slug ?? starter?.id ?? 'echo'}/${space === 'test' ? 'hello' : ''}`;
 
   const receive = async (key: string, asked: boolean) => {
     setApiKey(key);
-    // Nobody's clipboard is written to without a press.
+    // The clipboard is only written after a click.
     if (!asked) return;
     const text = callSnippets({ url, headers: { 'X-Svc-Key': key } })[0].code;
     // Most browsers allow it right after the press; where not, the copy button is beside the call.
     await navigator.clipboard.writeText(text).then(
-      () => notify('The call is on your clipboard, key included. Paste it into a terminal.'),
+      () => notify('Command copied with your key. Paste it into a terminal.'),
       () => undefined,
     );
   };
   return (
     <Page>
-      <PageHeader title={call ? words.arrived : words.title} description={call ? words.after : words.before} />
+      <PageHeader {...headOf(arrived, words)} />
       <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 lg:grid-cols-[minmax(0,1fr)_20rem]">
         <div className="flex min-w-0 flex-col gap-4">
-          <CodeBlock snippets={firstThree(url, apiKey ?? words.key)} />
+          <CodeBlock
+            snippets={firstThree(url, apiKey ?? words.key)}
+            copyDisabledReason={apiKey ? undefined : 'Add a key to the command first.'}
+          />
           <StarterKey apiKey={apiKey} onKey={(key, asked) => void receive(key, asked)} />
-          <LiveRow live={live.state} call={call} more={live.rows.length - 1} />
+          <ArrivedCall live={live.state} arrived={arrived} />
         </div>
         <Checklist />
       </div>
@@ -85,28 +97,41 @@ function firstThree(url: string, key: string) {
   return node && python ? ([curl, node, python] as const) : ([curl] as const);
 }
 
-/** Where the call lands. It stands there waiting, so that nobody has to look for it. */
-function LiveRow({ live, call, more }: { live: Tail['state']; call: Tail['rows'][number] | undefined; more: number }) {
+type Arrived = ReturnType<typeof awaitedCall>;
+
+function headOf(arrived: Arrived, words: (typeof WORDS)[keyof typeof WORDS]): { title: string; description: string } {
+  if (!arrived) return { title: words.title, description: words.before };
+  if (arrived.succeeded) return { title: words.succeeded, description: words.after };
+  const { call } = arrived;
+  const title = outcomeOf(call) === 'refused' ? 'The gateway refused your call' : 'Your call failed';
+  return { title, description: `${summaryOf(call)} Fix the problem and run the command again.` };
+}
+
+/** The call once it arrives; until then, that the page is waiting for it. */
+function ArrivedCall({ live, arrived }: { live: Tail['state']; arrived: Arrived }) {
+  const more = arrived?.more ?? 0;
   return (
     <SectionCard
-      title={call ? 'Your call' : undefined}
-      actions={call ? <Status state="live">{more > 0 ? `live, ${more.toString()} more` : 'live'}</Status> : undefined}
-      className={call ? 'border-good-line' : undefined}
+      title={arrived && 'Your call'}
+      actions={arrived && <Status state="live">{more > 0 ? `live, ${more.toString()} more` : 'live'}</Status>}
+      className={arrived && (arrived.succeeded ? 'border-good-line' : 'border-bad-line')}
     >
-      <p role="status" className={call ? 'sr-only' : 'flex items-center gap-3 text-ink-2'}>
-        {!call && (
+      <p role="status" className={arrived ? 'sr-only' : 'flex items-center gap-3 text-ink-2'}>
+        {!arrived && (
           <span aria-hidden className="relative flex size-2.5">
             {live === 'open' && <span className="absolute inset-0 animate-ping rounded-full bg-accent opacity-60 motion-reduce:hidden" />}
             <span className={cn('keep-fill size-2.5 rounded-full', live === 'open' ? 'bg-accent' : 'bg-warn')} />
           </span>
         )}
-        {call
-          ? 'Your call has arrived.'
+        {arrived
+          ? arrived.succeeded
+            ? 'Your call succeeded.'
+            : 'Your call did not succeed.'
           : live === 'open'
-            ? 'Waiting for your call. It appears here the moment it arrives.'
-            : 'Connecting to the live log. No call is missed meanwhile.'}
+            ? 'Waiting for your call. It appears here as soon as it arrives.'
+            : 'Connecting. You can make your call now; it will appear here.'}
       </p>
-      {call && <Arrival key={call.request_id} requestId={call.request_id} />}
+      {arrived && <Arrival key={arrived.call.request_id} requestId={arrived.call.request_id} />}
     </SectionCard>
   );
 }

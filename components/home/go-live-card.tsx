@@ -11,13 +11,13 @@ export function GoLiveCard() {
   const stays = useForbidden('sandbox:promote') !== undefined;
   const rows = [
     ['Address', proxy_url, proxy_url.replace(`sandbox-${slug}`, slug)],
-    ['Keys', 'Test keys (work here only)', 'Live keys, made there'],
-    ['Secrets', 'values you can afford to lose', 'their own values; none is copied'],
-    ['Routes', 'as you built them', 'those you promote, or make there'],
-    ['Calls', 'free, logs kept 7 days', 'counted, logs kept as your plan says'],
+    ['Keys', 'Test keys, which work in Test only', 'Live keys, created in Live'],
+    ['Secrets', 'Test values', 'Live values; none are copied'],
+    ['Routes', 'The routes you build here', 'Routes you promote or create in Live'],
+    ['Calls', 'Free; logs kept for 7 days', 'Metered; log retention depends on your plan'],
   ] as const;
   return (
-    <SectionCard title="Make it live" description="Test and Live share nothing but your team. This is what changes:">
+    <SectionCard title="Go live" description="Test and Live share only your team. Here is what changes.">
       <div className="flex flex-col gap-4">
         <div className="overflow-x-auto rounded-md border border-line-strong">
           <table className="w-full text-left text-xs">
@@ -48,12 +48,12 @@ export function GoLiveCard() {
         </div>
         <div className="flex flex-wrap gap-2">
           {stays ? (
-            <LinkButton href={`/${slug}/live/routes?create=true`}>Create a live route</LinkButton>
+            <LinkButton href={`/${slug}/live/routes?create=true`}>Create live route</LinkButton>
           ) : (
             <LinkButton href={`/${slug}/test/promote`}>Promote to Live</LinkButton>
           )}
           <LinkButton variant="ghost" href={`/${slug}/live/api-keys`}>
-            Create a live key
+            Create live key
           </LinkButton>
         </div>
       </div>

@@ -13,7 +13,7 @@ const FirstCall = lazy(() => import('./first-call.tsx').then((module) => ({ defa
 const LiveStart = lazy(() => import('./live-start.tsx').then((module) => ({ default: module.LiveStart })));
 const Overview = lazy(() => import('./overview.tsx').then((module) => ({ default: module.Overview })));
 
-/** A workspace that was never called gets the way to its first call; every other one gets its health. */
+/** A space without a successful call gets the guide to its first one; every other space gets its health. */
 export function Home(served: ServedCards) {
   const trpc = useTRPC();
   const { space } = useScope();
@@ -21,11 +21,11 @@ export function Home(served: ServedCards) {
   const routes = useQuery(trpc.routes.list.queryOptions({ per_page: 1 }));
   // Decided once a visit: the page must not change under the person who has just made the first call.
   const [first, setFirst] = useState<boolean>();
-  if (first === undefined && calls.data) setFirst(calls.data.first_day === null);
+  if (first === undefined && calls.data) setFirst(calls.data.first_success_day === null);
   if (calls.error && !calls.data) {
     return (
       <Page>
-        <QueryError query={calls} what="The calls of this space" />
+        <QueryError query={calls} what="Calls" />
       </Page>
     );
   }

@@ -16,16 +16,19 @@ export function LiveStart() {
   const stays = useForbidden('sandbox:promote') !== undefined;
   const make = (
     <LinkButton variant={stays ? 'primary' : 'secondary'} icon={<Plus />} href={path('/routes?create=true')}>
-      New live route
+      Create live route
     </LinkButton>
   );
   return (
     <Page>
-      <PageHeader title="Live is empty" description="Nothing from Test comes here by itself: promote what works there, or start empty." />
+      <PageHeader
+        title="Live is empty"
+        description="Nothing is copied from Test automatically. Promote what works there, or start from scratch."
+      />
       <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 lg:grid-cols-[minmax(0,1fr)_20rem]">
         <EmptyState
           icon={<Waypoints />}
-          title="Make the first live route"
+          title="Create your first live route"
           action={
             stays ? (
               make
@@ -44,11 +47,11 @@ export function LiveStart() {
             </>
           }
         >
-          Then store its live credential, create a live key, and call it.{' '}
+          Then store its live credential, create a live key, and call it. You can{' '}
           <Link href={`/${slug}/test`} className={textLink}>
-            Try it in Test first
-          </Link>{' '}
-          if you have not yet.
+            try it in Test first
+          </Link>
+          .
         </EmptyState>
         <Checklist />
       </div>

@@ -33,7 +33,7 @@ export function NeedsAttention({ routes, hrefOf }: { routes: readonly TopRoute[]
       href: hrefOf({ route_id: route.route_id ?? '', outcome: 'failed' }),
       text: (
         <>
-          <b className="font-medium">{route.name}</b> fails: {grouped(route.errors)} of {grouped(route.count)} calls
+          <b className="font-medium">{route.name}</b> is failing: {grouped(route.errors)} of {grouped(route.count)} calls
         </>
       ),
     })),
@@ -47,7 +47,7 @@ export function NeedsAttention({ routes, hrefOf }: { routes: readonly TopRoute[]
           <>
             Secret <b className="font-mono font-medium text-xs">{secret.name}</b> {health === 'expired' ? 'expired' : 'expires'}{' '}
             <Time value={ends_at ?? secret.expires_at} />
-            {health === 'expired' && secret.strict_expiry_enforcement && ': calls that need it are refused'}
+            {health === 'expired' && secret.strict_expiry_enforcement && '. Calls that need it are refused.'}
           </>
         ),
       };
@@ -70,7 +70,7 @@ export function NeedsAttention({ routes, hrefOf }: { routes: readonly TopRoute[]
       href: `/${slug}/settings/usage`,
       text: (
         <>
-          {LIMIT_WORDS[key] ?? key}: {grouped(used)} of {grouped(limit)} {used >= limit ? 'used up' : 'used'}
+          {LIMIT_WORDS[key] ?? key}: {grouped(used)} of {grouped(limit)} {used >= limit ? 'used, limit reached' : 'used'}
         </>
       ),
     })),
@@ -96,7 +96,7 @@ export function NeedsAttention({ routes, hrefOf }: { routes: readonly TopRoute[]
               className="-mx-2 flex min-h-8 items-center gap-2.5 rounded-sm px-2 hover:bg-subtle"
             >
               <RotateCw aria-hidden className="size-4 shrink-0 text-ink-3" />
-              All secrets that end within {DAYS_AHEAD} days
+              All secrets expiring within {DAYS_AHEAD} days
             </Link>
           </li>
         )}

@@ -94,14 +94,14 @@ export function Overview({ news, goLive }: ServedCards) {
           href={logs(`&slower=${Math.round(stats.data?.latency.p95 ?? 500).toString()}`)}
         />
         <Stat
-          label="Our part of it, p95"
+          label="Gateway overhead, p95"
           value={millis(failures.data?.overhead_ms.p95)}
           change={changeOf(failures.data?.overhead_ms.p95 ?? null, failedBefore.data?.overhead_ms.p95 ?? null, true)}
           href={logs('&origin=upstream')}
         />
         <Stat
-          label="Refused by us"
-          value={failures.data ? `${failures.data.is_capped ? 'over ' : ''}${grouped(failures.data.blocked)}` : '…'}
+          label="Refused by gateway"
+          value={failures.data ? `${failures.data.is_capped ? 'Over ' : ''}${grouped(failures.data.blocked)}` : '…'}
           change={changeOf(failures.data?.blocked ?? null, failedBefore.data?.blocked ?? null, true)}
           href={logs('&outcome=refused')}
           className="max-lg:col-span-2"
@@ -122,11 +122,11 @@ export function Overview({ news, goLive }: ServedCards) {
     attention: <NeedsAttention routes={stats.data?.top_routes ?? []} hrefOf={calledHref} />,
     errors:
       failures.error && !failures.data ? (
-        <QueryError query={failures} what="The errors" />
+        <QueryError query={failures} what="Errors" />
       ) : (
         failures.data &&
         failures.data.groups.length > 0 && (
-          <Suspense fallback={<Skeleton lines={4} label="Loading the errors" />}>
+          <Suspense fallback={<Skeleton lines={4} label="Loading errors" />}>
             <ErrorGroups groups={failures.data.groups} hrefOf={calledHref} />
           </Suspense>
         )
@@ -159,7 +159,7 @@ export function Overview({ news, goLive }: ServedCards) {
     <Page>
       <PageHeader
         title={totals ? healthOf(totals, share, routes.data?.meta.total) : 'Home'}
-        description={totals && `${counted(totals.total, 'call')} ${rangeWords[range]}, ${shareOf(totals.errors, totals.total)} errors.`}
+        description={totals && `${counted(totals.total, 'call')} ${rangeWords[range]}, ${shareOf(totals.errors, totals.total)} error rate.`}
         actions={
           <>
             <ChecklistRing />
@@ -174,7 +174,7 @@ export function Overview({ news, goLive }: ServedCards) {
           </>
         }
       />
-      {stats.error && !stats.data ? <QueryError query={stats} what="The figures" /> : shown('top')}
+      {stats.error && !stats.data ? <QueryError query={stats} what="Metrics" /> : shown('top')}
       {cardsOf('side', preferences).length > 0 ? (
         <Split side={shown('side')}>{shown('main')}</Split>
       ) : (
@@ -188,8 +188,8 @@ type Totals = { total: number; errors: number };
 
 /** One sentence before any figure. */
 function healthOf({ total, errors }: Totals, share: number, routes: number | undefined): string {
-  if (total === 0) return 'No calls in this time';
-  if (share >= 0.25 && errors > 3) return `Many calls fail: ${grouped(errors)} of ${grouped(total)}`;
+  if (total === 0) return 'No calls in this period';
+  if (share >= 0.25 && errors > 3) return `Many calls are failing: ${grouped(errors)} of ${grouped(total)}`;
   if (share >= 0.05) return `${grouped(errors)} of ${grouped(total)} calls failed`;
   if (routes === undefined) return 'All routes healthy';
   return routes === 1 ? 'Your route is healthy' : `All ${grouped(routes)} routes healthy`;

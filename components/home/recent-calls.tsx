@@ -17,7 +17,7 @@ export function RecentCalls({ live }: { live: Tail }) {
   const trpc = useTRPC();
   const path = usePath();
   const calls = useQuery(trpc.requestLogs.browse.queryOptions({ per_page: SHOWN }));
-  if (calls.error && !calls.data) return <QueryError query={calls} what="The newest calls" />;
+  if (calls.error && !calls.data) return <QueryError query={calls} what="Recent calls" />;
   return (
     <SectionCard
       flush

@@ -78,11 +78,11 @@ export function StarterKey({ apiKey, onKey }: StarterKeyProps) {
   if (apiKey) {
     return (
       <p role="status" className="text-ink-2">
-        Your {space} key is in the call. It is shown this once: leaving or reloading the page forgets it.{' '}
+        Your {space} key is in the command above. It's shown only once: copy it before you leave or reload the page. Manage it in{' '}
         <Link href={path('/api-keys')} className={textLink}>
           API keys
-        </Link>{' '}
-        lists and revokes it.
+        </Link>
+        .
       </p>
     );
   }
@@ -98,7 +98,7 @@ export function StarterKey({ apiKey, onKey }: StarterKeyProps) {
             disabledReason={readOnly}
             onClick={() => take.mutate('asked')}
           >
-            Put my test key in
+            Add my test key
           </Button>
         ) : (
           <Button
@@ -110,15 +110,15 @@ export function StarterKey({ apiKey, onKey }: StarterKeyProps) {
               create.mutate({ name: `First call ${new Date().toISOString().slice(0, 16)}`, ...(invoke ? { role_ids: [invoke.id] } : {}) })
             }
           >
-            Create a {space} key
+            Create {space} key
           </Button>
         )}
         <p className="min-w-0 flex-1 basis-64 text-ink-2">
           {given
-            ? 'It is made now, shown once, and works in Test only.'
+            ? 'Creates a key that is shown once and works in Test only.'
             : space === 'test'
-              ? 'This workspace had its first key already, and keys are shown only once. A new one that may call routes and nothing else takes a second.'
-              : 'It may call live routes and nothing else, is shown once, and is put into the call above.'}
+              ? 'Keys are shown only once. Create a new one that can only call routes.'
+              : 'Creates a key that can only call live routes, shows it once, and adds it to the command above.'}
         </p>
       </div>
       {!gone && <MutationError error={take.error} />}

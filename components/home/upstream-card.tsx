@@ -87,17 +87,12 @@ export function UpstreamCard({ apiKey }: { apiKey: string | undefined }) {
   return (
     <div ref={box}>
       <SectionCard
-        title="Point it at your upstream"
-        description={`Step ${step.toString()} of 2: ${step === 1 ? 'where your API is' : 'where its credential goes'}`}
+        title="Connect your API"
+        description={`Step ${step.toString()} of 2: ${step === 1 ? 'the API address' : 'its credential'}`}
       >
         <form onSubmit={next} noValidate className="flex flex-col gap-4">
           {step === 1 ? (
-            <Field
-              label="Base URL of the API"
-              required
-              error={problem}
-              hint="Its https address. Callers use an address of this workspace instead."
-            >
+            <Field label="API base URL" required error={problem} hint="The API's own URL. Callers use your workspace URL instead.">
               <Input
                 mono
                 placeholder="https://api.example.com/v1"
@@ -107,26 +102,26 @@ export function UpstreamCard({ apiKey }: { apiKey: string | undefined }) {
             </Field>
           ) : (
             <>
-              <Field label="How does it want its credential?" group>
+              <Field label="How does the API expect its credential?" group>
                 <RadioCards
                   columns={2}
                   options={[
                     { value: 'bearer', title: 'Bearer token', description: 'Authorization: Bearer …' },
-                    { value: 'header', title: 'A header of its own', description: 'such as X-Api-Key' },
-                    { value: 'query', title: 'A query parameter', description: 'such as ?api_key=…' },
-                    { value: 'none', title: 'It needs none', description: 'or I add it later' },
+                    { value: 'header', title: 'Custom header', description: 'For example, X-Api-Key' },
+                    { value: 'query', title: 'Query parameter', description: 'For example, ?api_key=…' },
+                    { value: 'none', title: 'None', description: 'Or add it later' },
                   ]}
                   value={answers.place}
                   onValueChange={(place) => change({ place, name: place === 'query' ? 'api_key' : 'X-Api-Key' })}
                 />
               </Field>
               {(answers.place === 'header' || answers.place === 'query') && (
-                <Field label={answers.place === 'header' ? 'Name of the header' : 'Name of the parameter'} required>
+                <Field label={answers.place === 'header' ? 'Header name' : 'Parameter name'} required>
                   <Input mono value={answers.name} onChange={(event) => change({ name: event.target.value })} />
                 </Field>
               )}
               {answers.place !== 'none' && (
-                <Field label="The credential" required hint={`Encrypted as the secret ${secretNameOf(answers)}. Callers never see it.`}>
+                <Field label="Credential" required hint={`Encrypted and stored as ${secretNameOf(answers)}. Callers never see it.`}>
                   <SecretInput value={answers.value} onChange={(event) => change({ value: event.target.value })} />
                 </Field>
               )}
@@ -144,14 +139,14 @@ export function UpstreamCard({ apiKey }: { apiKey: string | undefined }) {
                 (step === 1
                   ? answers.url
                     ? undefined
-                    : 'Type the URL first'
+                    : 'Enter the API base URL first.'
                   : answers.place !== 'none' && !answers.value
-                    ? 'Paste the credential first'
+                    ? 'Enter the credential first.'
                     : undefined)
               }
               icon={step === 1 ? <ArrowRight /> : undefined}
             >
-              {step === 1 ? 'Next' : 'Create the route'}
+              {step === 1 ? 'Next' : 'Create route'}
             </Button>
           </div>
         </form>
@@ -179,12 +174,15 @@ function Done({
           <Check aria-hidden className="size-4 text-good-ink" /> {route.name} is ready
         </span>
       }
-      description="Call it as you would the API itself, without its credential."
+      description="Call it like the API itself, without the credential."
     >
       <div className="flex flex-col gap-3">
-        <CodeBlock snippets={callSnippets(byPath)} />
+        <CodeBlock
+          snippets={callSnippets(byPath)}
+          copyDisabledReason={apiKey ? undefined : 'Add a key to the first command on this page.'}
+        />
         <div data-done className="flex flex-wrap gap-2">
-          <LinkButton href={path(`/routes/${route.id}`)}>Open the route</LinkButton>
+          <LinkButton href={path(`/routes/${route.id}`)}>Open route</LinkButton>
           <Button variant="ghost" onClick={onAgain}>
             Add another
           </Button>
@@ -225,8 +223,8 @@ function requestOf(answers: Answers, environment: string | undefined) {
 
 function urlProblem(text: string): string | undefined {
   const url = URL.parse(text.trim());
-  if (!url || !/^https?:$/.test(url.protocol)) return 'Must be a whole URL, such as https://api.example.com/v1';
-  if (url.username || url.password) return 'Must not carry a user name or password: the credential comes in the next step';
-  if (url.search || url.hash) return 'Must not have a query or a fragment: what callers send is added to it';
+  if (!url || !/^https?:$/.test(url.protocol)) return 'Enter a full URL, such as https://api.example.com/v1.';
+  if (url.username || url.password) return 'Remove the username and password. You add the credential in the next step.';
+  if (url.search || url.hash) return 'Remove the query string and fragment. Callers add their own.';
   return undefined;
 }

@@ -16,7 +16,7 @@ export function UsageMeters() {
   const trpc = useTRPC();
   const { slug } = useScope();
   const usage = useQuery(trpc.account.usage.queryOptions({}));
-  if (usage.error && !usage.data) return <QueryError query={usage} what="The usage" />;
+  if (usage.error && !usage.data) return <QueryError query={usage} what="Usage" />;
   if (!usage.data) return <Skeleton lines={3} label="Loading usage" />;
   const { api_calls, resources, plan } = usage.data;
   const limited = Object.entries(resources)

@@ -105,6 +105,7 @@ export function AppShell(props: AppShellProps) {
         Skip to content
       </a>
       <div className="flex min-h-dvh flex-col">
+        {/* Over the page, so that nothing moves between Test and pages without the band. */}
         {test && (
           <div className="pointer-events-none fixed inset-x-0 top-0 z-70">
             <TestBand />
@@ -115,13 +116,12 @@ export function AppShell(props: AppShellProps) {
             className={cn(
               'sticky top-0 hidden h-dvh shrink-0 border-line border-r bg-canvas transition-[width] duration-150 ease-out lg:block',
               collapsed ? 'w-14' : 'w-(--rail-width)',
-              test && 'pt-[3px]',
             )}
           >
             <Rail place={place} collapsed={collapsed} onToggle={toggleRail} foot={railFoot} />
           </aside>
           <div className="flex min-w-0 flex-1 flex-col">
-            <header className={cn('sticky top-0 z-30 border-line border-b bg-canvas', test && 'pt-[3px]')}>
+            <header className="sticky top-0 z-30 border-line border-b bg-canvas">
               <OfflineBar />
               <SessionBar />
               <WaitingBar />

@@ -41,7 +41,7 @@ function Passage() {
   return (
     <div className="w-full max-w-lg">
       <p className="max-w-md text-balance font-semibold text-xl leading-snug tracking-tight">
-        Your code never holds the key. The call gets it at the gate.
+        Your code never holds the key. The gateway injects it.
       </p>
       <div className="mt-8 flex flex-col">
         <Stop
@@ -55,15 +55,15 @@ function Passage() {
         <div className="rounded-lg border border-accent-line bg-accent-soft px-4 py-3">
           <p className="font-medium text-accent-ink text-xs">Sallyport checks and injects</p>
           <ul className="mt-1.5 grid grid-cols-2 gap-x-4 gap-y-1 text-ink-2 text-xs">
-            <li>Caller is on the list</li>
-            <li>Within its limits</li>
+            <li>Caller allowed</li>
+            <li>Within rate limits</li>
             <li>Secret resolved for production</li>
-            <li>Written to the request log</li>
+            <li>Request logged</li>
           </ul>
         </div>
         <Way />
         <Stop
-          name="The upstream receives"
+          name="Upstream receives"
           lines={[
             ['POST', '/v1/charges'],
             ['Authorization', 'Bearer ••••••••••••'],

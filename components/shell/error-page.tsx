@@ -30,7 +30,7 @@ export function ErrorPage({ code, title, children, actions, requestId, digest, h
         {(requestId ?? digest) && (
           <p className="mt-6 flex flex-wrap items-center gap-x-1.5 text-ink-3 text-xs">
             {requestId ? 'Request' : 'Reference'}{' '}
-            <CopyText value={requestId ?? digest ?? ''} label={requestId ? 'request id' : 'reference'} />
+            <CopyText value={requestId ?? digest ?? ''} label={requestId ? 'request ID' : 'reference'} />
           </p>
         )}
       </Body>

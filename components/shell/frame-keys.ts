@@ -16,12 +16,12 @@ export function useFrameKeys(place: Place, act: FrameActs): void {
     .filter((item) => item.keys);
   const toSpace = (space: Space) => router.push(hrefInSpace(window.location.pathname, place, space));
   useHotkeys([
-    { keys: 'mod+k', label: 'Search and commands', group: 'Everywhere', everywhere: true, run: act.openPalette },
+    { keys: 'mod+k', label: 'Open command palette', group: 'General', everywhere: true, run: act.openPalette },
     { keys: '/', run: act.openPalette, fallback: true },
-    { keys: '?', label: 'This sheet', group: 'Everywhere', run: act.openShortcuts },
-    { keys: 'mod+b', label: 'Collapse or expand the navigation', group: 'Everywhere', run: act.toggleRail },
-    { keys: '~', label: 'Developer pane: calls of this page, inspector, shell', group: 'Everywhere', run: act.togglePane },
-    { keys: 'escape', label: 'Close what is on top', group: 'Everywhere' },
+    { keys: '?', label: 'Show keyboard shortcuts', group: 'General', run: act.openShortcuts },
+    { keys: 'mod+b', label: 'Toggle navigation', group: 'General', run: act.toggleRail },
+    { keys: '~', label: 'Toggle developer pane', group: 'General', run: act.togglePane },
+    { keys: 'escape', label: 'Close the top layer', group: 'General' },
     ...items.map((item) => ({ keys: item.keys ?? '', label: item.label, group: 'Go to', run: () => router.push(hrefOf(item, place)) })),
     { keys: 'g t', label: 'Switch to Test', group: 'Go to', run: () => toSpace('test') },
     { keys: 'g l l', label: 'Switch to Live', group: 'Go to', run: () => toSpace('live') },

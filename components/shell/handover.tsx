@@ -20,7 +20,7 @@ export function Handover() {
       <CreatedCard created={handed?.made && { ...handed.made, api_key: handed.value }} from={words.from} onGone={onGone} />
       <ShownOnce
         value={handed?.made ? undefined : handed?.value}
-        title={`Store the ${label} now`}
+        title={`Save your ${label}`}
         label={label}
         filename={`${words.name}.txt`}
         description={`${words.from} ${onceOnly(label)}`}

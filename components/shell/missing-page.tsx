@@ -8,7 +8,7 @@ export function MissingPage({ path, place }: { path: string; place: Place | null
   return (
     <ErrorPage
       code="404"
-      title="There is no such page"
+      title="Page not found"
       actions={
         <>
           {near && (
@@ -22,8 +22,8 @@ export function MissingPage({ path, place }: { path: string; place: Place | null
         </>
       }
     >
-      Nothing stands at <span className="font-mono text-sm [overflow-wrap:anywhere]">{path}</span>. The address may be mistyped, or what it
-      showed was removed. The search at the top finds everything there is by its name.
+      There is no page at <span className="font-mono text-sm [overflow-wrap:anywhere]">{path}</span>. Check the URL, or use search to find
+      what you need.
     </ErrorPage>
   );
 }

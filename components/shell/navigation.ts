@@ -256,7 +256,7 @@ export const navigation: readonly NavGroup[] = [
 
 /** The person's own pages: in the avatar menu and the palette, not in the rail. */
 export const personal: readonly NavItem[] = [
-  { id: 'profile', label: 'Profile', icon: UserRound, scope: 'person', path: '/me/profile', keywords: ['name', 'e-mail'] },
+  { id: 'profile', label: 'Profile', icon: UserRound, scope: 'person', path: '/me/profile', keywords: ['name', 'email', 'e-mail'] },
   {
     id: 'security',
     label: 'Security',

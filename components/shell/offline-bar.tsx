@@ -19,6 +19,6 @@ export function OfflineBar() {
     () => true,
   );
   return (
-    <StatusBar icon={WifiOff}>{!online && 'You are offline. What you see may be out of date, and changes will not be saved.'}</StatusBar>
+    <StatusBar icon={WifiOff}>{!online && 'You're offline. Data may be out of date, and changes won't be saved.'}</StatusBar>
   );
 }

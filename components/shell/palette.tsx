@@ -106,7 +106,7 @@ export function Palette({ open, onOpenChange, groups, onQuery, searching, proble
                   if (chosen) run(chosen);
                 })
               }
-              placeholder="Search or jump to…  > for actions, ? for the API"
+              placeholder="Search or jump to… Type > for actions, ? for the API"
               className="h-full min-w-0 flex-1 bg-transparent text-base outline-none placeholder:text-ink-3"
             />
             {searching && <Spinner label="Searching" className="text-ink-3" />}
@@ -114,8 +114,7 @@ export function Palette({ open, onOpenChange, groups, onQuery, searching, proble
           {warned && (
             <p role="alert" className="flex items-start gap-2 border-line border-b bg-warn-soft px-4 py-2 text-warn-ink text-xs">
               <TriangleAlert aria-hidden className="mt-0.5 size-3.5 shrink-0" />
-              That looks like a credential. Only its first {SAFE_LENGTH} characters are searched; the rest was dropped and never left this
-              page.
+              That looks like a credential. Only its first {SAFE_LENGTH} characters are searched; the rest never leaves this page.
             </p>
           )}
           {problem && (
@@ -169,13 +168,13 @@ export function Palette({ open, onOpenChange, groups, onQuery, searching, proble
           <footer className="flex h-9 shrink-0 items-center gap-4 border-line border-t bg-subtle px-4 text-2xs text-ink-3 max-sm:hidden">
             <span className="flex items-center gap-1.5">
               <Kbd keys="arrowup" />
-              <Kbd keys="arrowdown" /> move
+              <Kbd keys="arrowdown" /> Navigate
             </span>
             <span className="flex items-center gap-1.5">
-              <Kbd keys="enter" /> open
+              <Kbd keys="enter" /> Open
             </span>
             <span className="flex items-center gap-1.5">
-              <Kbd keys="escape" /> close
+              <Kbd keys="escape" /> Close
             </span>
           </footer>
         </Base.Popup>

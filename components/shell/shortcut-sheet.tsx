@@ -14,9 +14,9 @@ export function ShortcutSheet({ open, onOpenChange }: { open: boolean; onOpenCha
       title="Keyboard shortcuts"
       description={
         <>
-          Not active while you type in a field.{' '}
+          Shortcuts are off while you type in a field.{' '}
           <Link href="/me/preferences" className="text-accent-ink underline underline-offset-2" onClick={() => onOpenChange(false)}>
-            Those of a single key can be switched off.
+            Turn off single-key shortcuts
           </Link>
         </>
       }

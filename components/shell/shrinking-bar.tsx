@@ -21,8 +21,8 @@ export function ShrinkingBar({ slug, windows, hidden }: { slug: string; windows:
     setAway(true);
   };
   const page = windows.some(({ kind }) => kind === 'log')
-    ? { path: 'logs', label: 'Open the logs' }
-    : { path: 'audit', label: 'Open the audit log' };
+    ? { path: 'logs', label: 'Open logs' }
+    : { path: 'audit', label: 'Open audit log' };
   return (
     <div role="status" className="flex items-start gap-2 border-warn-line border-b bg-warn-soft py-1.5 pr-2 pl-4 text-warn-ink text-xs">
       <p className="flex min-w-0 flex-1 flex-wrap items-baseline justify-center gap-x-2 max-sm:justify-start">

@@ -5,18 +5,18 @@ import { type Shrinking, shrinkingMark, shrinkingWords } from './shrinking-words
 const log: Shrinking = { kind: 'log', days: 30, days_then: 3, ends: '2026-11-28T10:00:00.000Z' };
 const audit: Shrinking = { kind: 'audit', days: null, days_then: 1, ends: '2026-11-28T10:00:00.000Z' };
 
-test('what a smaller plan will take is said in days, with what to do before', () => {
+test('names the shorter retention in days and what to do before it starts', () => {
   assert.equal(
     shrinkingWords([log]),
-    'The plan became smaller: calls are then kept for 3 days instead of 30. Export before that what you want to keep.',
+    'Your plan changed. Logs will be kept for 3 days instead of 30. Export anything you want to keep before then.',
   );
   assert.equal(
     shrinkingWords([log, audit]),
-    'The plan became smaller: calls are then kept for 3 days instead of 30 and audit entries for 1 day instead of for ever. Export before that what you want to keep.',
+    'Your plan changed. Logs will be kept for 3 days instead of 30 and audit entries for 1 day instead of forever. Export anything you want to keep before then.',
   );
 });
 
-test('a notice that was put away stays away, and the next one, or that of another workspace, does not', () => {
+test('keeps a dismissed notice away, but not the next one or another workspace's', () => {
   const mark = shrinkingMark('acme', [log]);
   assert.equal(mark, shrinkingMark('acme', [{ ...log }]));
   assert.match(mark, /^[\w.-]+$/, 'a cookie holds it as it is');

@@ -7,13 +7,14 @@ export const SHRINKING_COOKIE = 'sp_seen_shrinking';
 export const shrinkingMark = (slug: string, windows: readonly Shrinking[]): string =>
   [slug, ...windows.map(({ kind, ends }) => `${kind}_${ends.slice(0, 10)}`)].join('.');
 
-const KINDS = { log: 'calls', audit: 'audit entries' } as const;
+const KINDS = { log: 'logs', audit: 'audit entries' } as const;
 
-/** "The plan became smaller: calls are then kept for 3 days instead of 30. Export before that what you want to keep." */
+/** "Your plan changed. Logs will be kept for 3 days instead of 30. Export anything you want to keep before then." */
 export function shrinkingWords(windows: readonly Shrinking[]): string {
   const parts = windows.map(
     ({ kind, days, days_then }, index) =>
-      `${KINDS[kind]} ${index === 0 ? 'are then kept' : ''} for ${days_then} ${days_then === 1 ? 'day' : 'days'} instead of ${days ?? 'for ever'}`,
+      `${KINDS[kind]}${index === 0 ? ' will be kept' : ''} for ${days_then} ${days_then === 1 ? 'day' : 'days'} instead of ${days ?? 'forever'}`,
   );
-  return `The plan became smaller: ${parts.join(' and ').replace(/ {2,}/g, ' ')}. Export before that what you want to keep.`;
+  const sentence = parts.join(' and ');
+  return `Your plan changed. ${sentence[0]?.toUpperCase()}${sentence.slice(1)}. Export anything you want to keep before then.`;
 }

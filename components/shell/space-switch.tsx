@@ -20,7 +20,7 @@ const spaces: { space: Space; label: string; keys: string }[] = [
 export function SpaceSwitch({ place, partitioned }: { place: Place; partitioned: boolean }) {
   const pathname = usePathname();
   return (
-    <nav aria-label="Live or Test" className="inline-flex shrink-0 rounded-md border border-line-strong bg-subtle p-0.5">
+    <nav aria-label="Space" className="inline-flex shrink-0 rounded-md border border-line-strong bg-subtle p-0.5">
       {spaces.map(({ space, label, keys }) => {
         const current = partitioned && space === place.space;
         return (
@@ -29,7 +29,7 @@ export function SpaceSwitch({ place, partitioned }: { place: Place; partitioned:
             side="bottom"
             content={
               <span className="flex items-center gap-2">
-                {current ? `You are in ${label}` : `Switch to ${label}`} <Kbd keys={keys} />
+                {current ? `You're in ${label}` : `Switch to ${label}`} <Kbd keys={keys} />
               </span>
             }
           >

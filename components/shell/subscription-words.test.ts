@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { subscriptionInWords } from './subscription-words.ts';
 
-test('a subscription in order is not talked about; one that stops calls says so, and who can mend it', () => {
+test('says nothing about a subscription in order, and for one that stops calls names who can fix it', () => {
   for (const status of ['active', 'trialing', undefined]) assert.equal(subscriptionInWords(status), undefined);
   assert.equal(subscriptionInWords('dunning')?.stops, false);
   for (const status of ['past_due', 'paused', 'cancelled', 'something_new']) {
     const told = subscriptionInWords(status);
     assert.equal(told?.stops, true, status);
-    assert.match(told?.next ?? '', /are refused.*can set it right/);
+    assert.match(told?.next ?? '', /are refused.*Contact the operator/);
   }
 });

@@ -60,7 +60,7 @@ export function WorkspaceSwitcher({
       icon: <Initial name={workspace.name} picture={workspace.logo} />,
       href: `/${workspace.slug}/${space}`,
     })),
-    ...(createHref ? (['separator', { label: 'New workspace', icon: <Plus />, href: createHref }] as const) : []),
+    ...(createHref ? (['separator', { label: 'Create workspace', icon: <Plus />, href: createHref }] as const) : []),
   ];
   return (
     <Menu
@@ -96,7 +96,7 @@ export function ThemeMenu() {
           checked: theme === each,
           onSelect: () => setTheme(each),
         })),
-        { heading: 'Rows' },
+        { heading: 'Row density' },
         { label: 'Comfortable', checked: density === 'comfortable', onSelect: () => setDensity('comfortable') },
         { label: 'Compact', checked: density === 'compact', onSelect: () => setDensity('compact') },
       ]}
@@ -115,12 +115,12 @@ type HelpMenuProps = {
 
 /** Documentation, what’s new, and the sheet of shortcuts. */
 export function HelpMenu({ page, unread, onNews, onShortcuts }: HelpMenuProps) {
-  const news = unread === 0 ? undefined : `${unread} you have not seen`;
+  const news = unread === 0 ? undefined : `${unread} unread`;
   return (
     <Menu
       trigger={
         <IconButton
-          label={unread === 0 ? 'Help' : 'Help, with news'}
+          label={unread === 0 ? 'Help' : 'Help, with unread news'}
           icon={
             <span className="relative">
               <CircleHelp aria-hidden />

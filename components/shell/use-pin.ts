@@ -14,7 +14,7 @@ export function usePin(page: string): { isOn: boolean; toggle: () => void } | un
   const toggle = () => {
     if (isOn) save({ pins: pins.filter((one) => one !== id) });
     else if (pins.length < PINS_AT_MOST) save({ pins: [...pins, id] });
-    else notifyFailed(`${PINS_AT_MOST} pages are pinned, which is the most. Unpin one first.`);
+    else notifyFailed(`You can pin up to ${PINS_AT_MOST} pages. Unpin one first.`);
   };
   return { isOn, toggle };
 }

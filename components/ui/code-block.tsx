@@ -37,11 +37,13 @@ export type CodeBlockProps = {
   title?: ReactNode;
   wrap?: boolean;
   onCopied?: (id: string) => void;
+  /** Why the code can't be copied yet, for code that still holds a placeholder. */
+  copyDisabledReason?: string | undefined;
   className?: string;
 };
 
 /** Code with its copy button; several languages stand as tabs. */
-export function CodeBlock({ snippets, title, wrap, onCopied, className }: CodeBlockProps) {
+export function CodeBlock({ snippets, title, wrap, onCopied, copyDisabledReason, className }: CodeBlockProps) {
   const [chosen, setChosen] = useState<string>(snippets[0].id);
   const snippet = snippets.find((one) => one.id === chosen) ?? snippets[0];
   const bar = Boolean(title) || snippets.length > 1;
@@ -72,7 +74,13 @@ export function CodeBlock({ snippets, title, wrap, onCopied, className }: CodeBl
             ))}
           </div>
         )}
-        <CopyButton value={snippet.code} label={`${snippet.label} code`} onCopied={() => onCopied?.(snippet.id)} className="ml-auto" />
+        <CopyButton
+          value={snippet.code}
+          label={`${snippet.label} code`}
+          disabledReason={copyDisabledReason}
+          onCopied={() => onCopied?.(snippet.id)}
+          className="ml-auto"
+        />
       </figcaption>
       <Scroll as="pre" className={cn('max-h-120 overflow-auto px-3 py-2.5', !bar && 'pr-10', wrap && 'whitespace-pre-wrap break-words')}>
         <Code code={snippet.code} language={snippet.language} />

@@ -33,6 +33,7 @@ export type CopyButtonProps = {
   text?: string;
   size?: 'sm' | 'md';
   variant?: 'ghost' | 'secondary' | 'primary';
+  disabledReason?: string | undefined;
   className?: string;
   onCopied?: () => void;
 };
@@ -44,6 +45,7 @@ export function CopyButton({
   text,
   size = 'sm',
   variant = text ? 'secondary' : 'ghost',
+  disabledReason,
   className,
   onCopied,
 }: CopyButtonProps) {
@@ -53,7 +55,7 @@ export function CopyButton({
   return (
     <>
       {text ? (
-        <Button size={size} variant={variant} icon={icon} onClick={press} className={className}>
+        <Button size={size} variant={variant} icon={icon} disabledReason={disabledReason} onClick={press} className={className}>
           {state === 'copied' ? 'Copied' : text}
           <span className="sr-only"> {label}</span>
         </Button>
@@ -63,6 +65,7 @@ export function CopyButton({
           variant={variant}
           label={said[state] || `Copy ${label}`}
           icon={icon}
+          disabledReason={disabledReason}
           onClick={press}
           className={className}
         />

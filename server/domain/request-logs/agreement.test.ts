@@ -118,10 +118,13 @@ test('a call of the Test tab stands in the log, marked, and in no figure of the 
   assert.deepEqual(Object.fromEntries(facets.outcome.map((one) => [one.value, one.count])), { ok: 2, failed: 1, refused: 1 });
 });
 
-test('a space was called or it was not, whatever the last day saw; a trial is no first call', async () => {
+test('the first successful call is remembered after its row is gone; a test call and a refused call are not one', async () => {
   const w = await workspace();
-  const firstDay = async (ctx: Ctx) => (await browseLogs({ ...ctx, now: new Date() }, BrowseLogs.parse({ method: 'PUT' }))).first_day;
+  const firstDay = async (ctx: Ctx) =>
+    (await browseLogs({ ...ctx, now: new Date() }, BrowseLogs.parse({ method: 'PUT' }))).first_success_day;
   await insertRows(sql(), [call(w.live, { proxy_mode: 'test' })]);
+  await insertRows(sql(), [call(w.live, { status_code: 401, error: 'authentication_required', ts: '2026-03-04T10:00:00.000Z' })]);
+  await insertRows(sql(), [call(w.live, { status_code: 502, ts: '2026-03-04T11:00:00.000Z' })]);
   assert.equal(await firstDay(w.live), null);
   await insertRows(sql(), [call(w.live, { ts: '2026-03-05T10:00:00.000Z' })]);
   await sql().query('delete from request_logs where tenant_id = $1', [w.tenant.id]);

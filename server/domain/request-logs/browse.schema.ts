@@ -75,8 +75,8 @@ export const BrowsedLogs = z
     next: z.string().nullable(),
     /** with `country`: calls before this time were not looked at, which `next` goes on with; null when all of the span were */
     looked_back_to: time().nullable(),
-    /** the first day (UTC) of a call of this space that is still known of, however narrow the filters; null when there never was one */
-    first_day: z.string().nullable(),
+    /** the first day (UTC) on record with a successful call of this space, whatever the filters; null if there never was one */
+    first_success_day: z.string().nullable(),
   })
   .meta({ id: 'BrowsedLogs' });
 

@@ -11,7 +11,7 @@ import { countUpTo } from './counts.ts';
 import { byRoutesOf } from './filters.ts';
 import { byAddressesOf, SOUGHT } from './from-country.ts';
 import { spanStart } from './span.shared.ts';
-import { browseRows, firstDay, type LogFields, rowOf } from './store.ts';
+import { browseRows, firstSuccessDay, type LogFields, rowOf } from './store.ts';
 
 /** Beyond this a total is "more than": counting it would cost more than it tells. */
 const COUNTED = 10_000;
@@ -51,7 +51,7 @@ export async function browseLogs(
       total_is_capped: total > COUNTED || ended !== null,
       next,
       looked_back_to: ended?.ts ?? null,
-      first_day: await firstDay(tx, ctx),
+      first_success_day: await firstSuccessDay(tx, ctx),
     };
   });
 }

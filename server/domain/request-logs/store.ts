@@ -123,10 +123,10 @@ export function browseRows(
     cross join lateral (select id, ts ${passing} and route_id = one.route ${ordered} limit ${offset + limit}) r ${page}`);
 }
 
-/** The first day of a call that is still counted: days outlive rows. Null for a space that was never called. */
-export async function firstDay(tx: Tx, ctx: Ctx): Promise<string | null> {
+/** The first day on record with a successful call; days outlive rows. Null if the space never had one. */
+export async function firstSuccessDay(tx: Tx, ctx: Ctx): Promise<string | null> {
   const [row] = await tx.$queryRaw<{ day: string | null }[]>`select min(day)::text as day from call_days
-    where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and kind = 'route'`;
+    where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and kind = 'route' and calls > errors`;
   return row?.day ?? null;
 }
 
