@@ -78,7 +78,7 @@ export function StarterKey({ apiKey, onKey }: StarterKeyProps) {
   if (apiKey) {
     return (
       <p role="status" className="text-ink-2">
-        Your {space} key is in the command above. It's shown only once: copy it before you leave or reload the page. Manage it in{' '}
+        Your {space} key is in the command above. It’s shown only once: copy it before you leave or reload the page. Manage it in{' '}
         <Link href={path('/api-keys')} className={textLink}>
           API keys
         </Link>

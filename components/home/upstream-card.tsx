@@ -92,7 +92,7 @@ export function UpstreamCard({ apiKey }: { apiKey: string | undefined }) {
       >
         <form onSubmit={next} noValidate className="flex flex-col gap-4">
           {step === 1 ? (
-            <Field label="API base URL" required error={problem} hint="The API's own URL. Callers use your workspace URL instead.">
+            <Field label="API base URL" required error={problem} hint="The API’s own URL. Callers use your workspace URL instead.">
               <Input
                 mono
                 placeholder="https://api.example.com/v1"

@@ -36,7 +36,7 @@ export function Frame({
     const answer = await fetch('/auth/logout', { method: 'POST', headers, body: '{}' }).catch(() => undefined);
     // A session that has ended already is what was asked for.
     if (!answer || (!answer.ok && answer.status !== 401))
-      return notifyFailed('Sign-out failed because Sallyport didn't respond. Check your connection and try again.');
+      return notifyFailed('Sign-out failed because Sallyport didn’t respond. Check your connection and try again.');
     forgetRecents();
     forgetDrafts();
     // A full load: nothing of the session may stay in memory.

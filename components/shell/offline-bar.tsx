@@ -18,7 +18,5 @@ export function OfflineBar() {
     () => navigator.onLine,
     () => true,
   );
-  return (
-    <StatusBar icon={WifiOff}>{!online && 'You're offline. Data may be out of date, and changes won't be saved.'}</StatusBar>
-  );
+  return <StatusBar icon={WifiOff}>{!online && 'You’re offline. Data may be out of date, and changes won’t be saved.'}</StatusBar>;
 }

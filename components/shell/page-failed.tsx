@@ -11,7 +11,7 @@ export const PageFailed = ({ error, reset, header }: PageFailedProps & { header?
   <ErrorPage
     header={header}
     code="500"
-    title="This page couldn't load"
+    title="This page couldn’t load"
     digest={error.digest}
     actions={
       <>
@@ -22,6 +22,6 @@ export const PageFailed = ({ error, reset, header }: PageFailedProps & { header?
       </>
     }
   >
-    Something went wrong on our side. Saved changes and proxied calls aren't affected.
+    Something went wrong on our side. Saved changes and proxied calls aren’t affected.
   </ErrorPage>
 );

@@ -158,7 +158,7 @@ export function SearchPalette({ open, onOpenChange, place: where, workspaces, on
       groups={[builtIn.pinned, recents, ...foundGroups, doable, documented, ...builtIn.rest]}
       onQuery={setQuery}
       searching={(q !== '' && !acts && !asks && found.isFetching) || (asks && operations.isFetching) || q !== sent}
-      problem={found.error && q !== '' ? 'Search isn't responding. Pages and actions still work.' : undefined}
+      problem={found.error && q !== '' ? 'Search isn’t responding. Pages and actions still work.' : undefined}
     />
   );
 }

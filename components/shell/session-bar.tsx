@@ -12,7 +12,7 @@ export function SessionBar() {
     <StatusBar icon={LogIn}>
       {ended && (
         <>
-          You're signed out. Sign in again to save changes. {/* A full load: what the old session showed must not stay in memory. */}
+          You’re signed out. Sign in again to save changes. {/* A full load: what the old session showed must not stay in memory. */}
           <a href={`/signin?next=${encodeURIComponent(window.location.pathname + window.location.search)}`} className={textLink}>
             Sign in
           </a>

@@ -16,7 +16,7 @@ test('names the shorter retention in days and what to do before it starts', () =
   );
 });
 
-test('keeps a dismissed notice away, but not the next one or another workspace's', () => {
+test('keeps a dismissed notice away, but not the next one or another workspace’s', () => {
   const mark = shrinkingMark('acme', [log]);
   assert.equal(mark, shrinkingMark('acme', [{ ...log }]));
   assert.match(mark, /^[\w.-]+$/, 'a cookie holds it as it is');

@@ -29,7 +29,7 @@ export function SpaceSwitch({ place, partitioned }: { place: Place; partitioned:
             side="bottom"
             content={
               <span className="flex items-center gap-2">
-                {current ? `You're in ${label}` : `Switch to ${label}`} <Kbd keys={keys} />
+                {current ? `You’re in ${label}` : `Switch to ${label}`} <Kbd keys={keys} />
               </span>
             }
           >

@@ -4,9 +4,9 @@ const STOPPED = 'Proxied calls and API calls are refused. You can view pages and
 const OPERATOR = 'Contact the operator of this installation.';
 
 const WHAT: Record<string, string> = {
-  past_due: "This workspace's subscription is past due.",
+  past_due: 'This workspace’s subscription is past due.',
   paused: 'This workspace is paused.',
-  cancelled: "This workspace's subscription is canceled.",
+  cancelled: 'This workspace’s subscription is canceled.',
 };
 
 /** What a subscription's state means for whoever looks at the workspace; undefined while it is in order (interface rule 20 §5). */
@@ -20,7 +20,7 @@ export function subscriptionInWords(status: string | undefined): { stops: boolea
   if (status === undefined || isServableStatus(status)) return undefined;
   return {
     stops: true,
-    what: WHAT[status] ?? `This workspace's subscription is ${status.replaceAll('_', ' ')}.`,
+    what: WHAT[status] ?? `This workspace’s subscription is ${status.replaceAll('_', ' ')}.`,
     next: `${STOPPED} ${OPERATOR}`,
   };
 }
