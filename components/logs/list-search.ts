@@ -114,12 +114,9 @@ export function logFilters(search: LogSearch) {
     outcome,
     mode,
   } = search;
-  const exact = status && /^[1-5]\d\d$/.test(status) ? Number(status) : undefined;
-  const classed = status && /^[2-5]xx$/.test(status) ? (status as '2xx' | '3xx' | '4xx' | '5xx') : undefined;
   return {
     ...(q ? { q } : {}),
-    ...(exact ? { status: exact } : {}),
-    ...(classed ? { status_class: classed } : {}),
+    ...statusFilter(status),
     ...(method ? { method: method.toUpperCase() } : {}),
     ...(route_id ? { route_id } : {}),
     ...(collection_id ? { collection_id } : {}),
@@ -138,6 +135,12 @@ export function logFilters(search: LogSearch) {
 }
 export type LogFilters = ReturnType<typeof logFilters>;
 
+/** `404` is one code, `4xx` a class; anything else filters nothing. */
+function statusFilter(status: string | null): { status?: number; status_class?: '2xx' | '3xx' | '4xx' | '5xx' } {
+  if (status && /^[1-5]\d\d$/.test(status)) return { status: Number(status) };
+  return status && /^[2-5]xx$/.test(status) ? { status_class: status as '2xx' | '3xx' | '4xx' | '5xx' } : {};
+}
+
 /** What the histogram can filter by. */
 export const statsFilters = ({
   route_id,
@@ -145,7 +148,9 @@ export const statsFilters = ({
   environment,
   client_id,
   api_key_id,
-}: Pick<LogSearch, 'route_id' | 'collection_id' | 'environment' | 'client_id' | 'api_key_id'>) => ({
+  status,
+}: Pick<LogSearch, 'route_id' | 'collection_id' | 'environment' | 'client_id' | 'api_key_id' | 'status'>) => ({
+  ...statusFilter(status),
   ...(route_id ? { route_id } : {}),
   ...(collection_id ? { collection_id } : {}),
   ...(environment ? { environment } : {}),

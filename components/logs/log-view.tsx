@@ -45,7 +45,7 @@ const CompareSheet = lazily(
 );
 
 /** Filters the chart follows; the others narrow the list alone. */
-const CHARTED = new Set(['route_id', 'collection_id', 'environment', 'client_id', 'api_key_id']);
+const CHARTED = new Set(['status', 'route_id', 'collection_id', 'environment', 'client_id', 'api_key_id']);
 
 /** The calls of the space: found, watched as they come, looked into, compared. */
 export function LogView() {

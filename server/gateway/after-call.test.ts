@@ -82,13 +82,19 @@ test('refusals are logged with their code; strangers leave no trace of which rou
   await makeRoute(w, 'r', upstream.url);
   const { text: key } = await w.key();
   await served(running, w);
-  const missing = await rowOf(await ask(port, w.tenant.slug, '/never', { key }));
+  const missing = await rowOf(await ask(port, w.tenant.slug, '/never/v1/charges?page=2', { key }));
   assert.deepEqual(
     [missing.status_code, missing.error, missing.route_id, missing.origin, missing.upstream_ms],
     [404, 'route_not_found', null, 'service', null],
   );
-  const stranger = await rowOf(await ask(port, w.tenant.slug, '/r'));
-  assert.deepEqual([stranger.status_code, stranger.error, stranger.route_id, stranger.slug], [401, 'authentication_required', null, null]);
+  assert.equal(missing.path, '/never/v1/charges?page=2', 'the whole path that was called');
+  for (const path of ['/r/x', '/never/x']) {
+    const stranger = await rowOf(await ask(port, w.tenant.slug, path));
+    assert.deepEqual(
+      [stranger.status_code, stranger.error, stranger.route_id, stranger.slug, stranger.path],
+      [401, 'authentication_required', null, null, path],
+    );
+  }
 });
 
 test('what a caller writes for an environment is kept only if one could be called so: the line is shown, and copied into shells', async () => {

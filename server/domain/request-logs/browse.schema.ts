@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { flag, isoTime, queryInt, time, uuid } from '#server/kernel/fields.ts';
 import { pageQuery } from '#server/kernel/page.ts';
-import { RequestLog, word } from './schema.ts';
+import { RequestLog, statusFilters, word } from './schema.ts';
 import { OUTCOMES } from './span.shared.ts';
 
 // The dashboard's table of calls: its filters, its rows, one call in full, and what one can filter by.
@@ -12,19 +12,7 @@ const addressRange = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], 'must
 const filters = {
   from: isoTime().optional(),
   to: isoTime().optional(),
-  status: queryInt(100, 599).optional(),
-  status_class: z
-    .union(
-      [
-        queryInt(2, 5),
-        z
-          .string()
-          .regex(/^[2-5]xx$/)
-          .transform((v) => Number(v[0])),
-      ],
-      'must be one of 2xx, 3xx, 4xx, 5xx',
-    )
-    .optional(),
+  ...statusFilters,
   method: word.optional(),
   route_id: uuid().optional(),
   /** calls of the routes that are in the collection now */

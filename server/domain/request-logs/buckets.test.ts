@@ -25,3 +25,12 @@ test('a percentile of many durations lies within one bucket of the exact one', (
   }
   assert.equal(percentile(emptyBuckets(), 0.5), null);
 });
+
+test('a percentile never exceeds the longest duration, unless that was not recorded', () => {
+  const counts = emptyBuckets();
+  for (const ms of [5, 310]) counts[bucketOf(ms)]! += 1;
+  assert.equal(percentile(counts, 0.99, 310), 310);
+  assert.ok(percentile(counts, 0.99)! > 310, 'the edge of the bucket lies above');
+  assert.ok(percentile(counts, 0.5, 310)! < 7, 'a lower percentile is left alone');
+  assert.equal(percentile(counts, 0.99, 0), percentile(counts, 0.99), 'rows without a maximum cap nothing');
+});

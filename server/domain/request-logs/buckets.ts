@@ -19,8 +19,18 @@ export const upperEdge = (bucket: number): number => Math.exp(STEP * bucket);
 /** An empty histogram, as a rollup row starts with. */
 export const emptyBuckets = (): number[] => new Array<number>(LATENCY_BUCKETS).fill(0);
 
-/** The p-quantile (0..1) in whole milliseconds, interpolated inside its bucket; null when nothing was counted. */
-export function percentile(buckets: readonly number[], p: number): number | null {
+/**
+ * The p-quantile (0..1) in whole milliseconds, interpolated inside its bucket and never above `longest`, the longest duration counted, where that is
+ * known; null when nothing was counted.
+ */
+export function percentile(buckets: readonly number[], p: number, longest?: number): number | null {
+  const value = interpolated(buckets, p);
+  // Rows of releases that recorded no maximum leave one that belongs to a lower bucket: it caps nothing.
+  const known = longest !== undefined && bucketOf(longest) === buckets.findLastIndex((n) => n > 0);
+  return value !== null && known ? Math.min(value, longest) : value;
+}
+
+function interpolated(buckets: readonly number[], p: number): number | null {
   const total = buckets.reduce((sum, n) => sum + n, 0);
   if (total === 0) return null;
   const rank = Math.min(Math.max(p, 0), 1) * total;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isoTime, time, uuid } from '#server/kernel/fields.ts';
-import { word } from './schema.ts';
+import { statusFilters, word } from './schema.ts';
 import { SPLITS } from './span.shared.ts';
 
 // What is counted over many calls: the chart and its totals, how much each thing was used, days, and what failed.
@@ -14,6 +14,7 @@ export const LogStatsQuery = z.object({
   environment: word.optional(),
   client_id: uuid().optional(),
   api_key_id: uuid().optional(),
+  ...statusFilters,
 });
 const latency = z.object({ p50: z.number().nullable(), p95: z.number().nullable(), p99: z.number().nullable() });
 const counts = { total: z.number(), c2xx: z.number(), c3xx: z.number(), c4xx: z.number(), c5xx: z.number(), other: z.number() };

@@ -1,7 +1,7 @@
 import type { PoolClient } from 'pg';
 import { sql } from '#server/platform/db.ts';
 import { LATENCY_BUCKETS } from './buckets.ts';
-import { BLOCK, HISTOGRAMS, LATE_MINUTES, QUARTER, ROLLUPS, type Rollup } from './rollups.ts';
+import { BLOCK, HISTOGRAMS, LATE_MINUTES, MAXIMA, QUARTER, ROLLUPS, type Rollup } from './rollups.ts';
 
 // Minutes that are over are added up again, by the quarter of an hour and by six hours, by a job and not by the writer of the log. A call that is written
 // late, and retention in the midst of a quarter, leave a mark: until it is worked off the minutes are read (see reading.ts). So figures are those of the
@@ -108,8 +108,9 @@ function adding(
       (name) =>
         `array[${Array.from({ length: LATENCY_BUCKETS }, (_, i) => `coalesce(sum(${name}[${i + 1}]), 0)`).join(', ')}]::int[] as ${name}`,
     ),
+    ...MAXIMA.map((name) => `max(${name}) as ${name}`),
   ];
-  return `insert into ${into} (tenant_id, sandbox, ${coarse}, ${[...others, ...counts, ...HISTOGRAMS].join(', ')})
+  return `insert into ${into} (tenant_id, sandbox, ${coarse}, ${[...others, ...counts, ...HISTOGRAMS, ...MAXIMA].join(', ')})
     select cell.tenant_id, cell.sandbox, cell.at, r.* from ${cells} cross join lateral (select ${[...others, ...sums].join(', ')} from ${from} f
       where f.tenant_id = cell.tenant_id and f.sandbox = cell.sandbox and f.${fine} >= cell.at and f.${fine} < cell.at + interval '${size}'
       group by ${others.join(', ')}) r`;

@@ -8,6 +8,8 @@ const SPACE = { tenant_id: 'uuid', sandbox: 'boolean' };
 const CALLS = { route_id: 'uuid', environment: 'text', status_class: 'int' };
 const COUNTS = ['count', 'errors', 'rate_limited', 'bytes_in', 'bytes_out'];
 export const HISTOGRAMS = ['latency', 'upstream'];
+/** The longest duration in each histogram, which caps its percentiles. */
+export const MAXIMA = ['latency_max', 'upstream_max'];
 
 export const OF_ROUTES: Rollup = {
   minutes: 'request_rollups',
@@ -39,12 +41,18 @@ export const LATE_MINUTES = 5;
  */
 export function addingMinutes({ minutes, by, counts }: Rollup, marks: boolean): string {
   const keys = Object.keys(by).join(', ');
-  const values = [...counts, ...HISTOGRAMS].join(', ');
-  const types = [...Object.entries(by), ...counts.map((name) => [name, 'bigint']), ...HISTOGRAMS.map((name) => [name, 'int[]'])];
+  const values = [...counts, ...HISTOGRAMS, ...MAXIMA].join(', ');
+  const types = [
+    ...Object.entries(by),
+    ...counts.map((name) => [name, 'bigint']),
+    ...HISTOGRAMS.map((name) => [name, 'int[]']),
+    ...MAXIMA.map((name) => [name, 'int']),
+  ];
   const late = `, late as (insert into late_quarters (tenant_id, sandbox, quarter)
       select distinct tenant_id, sandbox, date_bin('15 minutes', minute, 'epoch') from d where minute < statement_timestamp() - interval '${LATE_MINUTES} minutes')`;
   return `with d as materialized (select * from jsonb_to_recordset($1::jsonb) as d(${types.map((pair) => pair.join(' ')).join(', ')}))${marks ? late : ''}
     insert into ${minutes} as r (${keys}, ${values}) select ${keys}, ${values} from d order by ${keys}
     on conflict (${keys}) do update set ${counts.map((name) => `${name} = r.${name} + excluded.${name}`).join(', ')},
+      ${MAXIMA.map((name) => `${name} = greatest(r.${name}, excluded.${name})`).join(', ')},
       ${HISTOGRAMS.map((name) => `${name} = (select array_agg(coalesce(a, 0) + coalesce(b, 0) order by i) from unnest(r.${name}, excluded.${name}) with ordinality as t(a, b, i))`).join(', ')}`;
 }

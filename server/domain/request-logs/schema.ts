@@ -7,6 +7,23 @@ import { pageQuery } from '#server/kernel/page.ts';
 /** A value of a column that is a word of ours or of the caller. */
 export const word = z.string().min(1).max(100);
 
+/** One status code, or a class of them, which may be written as `4` and as `4xx`. */
+export const statusFilters = {
+  status: queryInt(100, 599).optional(),
+  status_class: z
+    .union(
+      [
+        queryInt(2, 5),
+        z
+          .string()
+          .regex(/^[2-5]xx$/)
+          .transform((v) => Number(v[0])),
+      ],
+      'must be one of 2xx, 3xx, 4xx, 5xx',
+    )
+    .optional(),
+};
+
 /** Members that only a holder of log:read_identity sees; for others they are absent, not null (interface rule 13 §2.1). */
 export const IDENTITY_FIELDS = ['matched_client_id', 'identification_method', 'src_ip', 'client_name', 'user_agent'] as const;
 

@@ -53,7 +53,11 @@ const failed = (row: LogRow) => (row.error !== null || (row.status_code ?? 0) >=
 const quantile = (list: readonly LogRow[], of: (row: LogRow) => number | null, p: number) => {
   const buckets = emptyBuckets();
   for (const ms of list.flatMap((row) => of(row) ?? [])) buckets[bucketOf(ms)] = (buckets[bucketOf(ms)] ?? 0) + 1;
-  return percentile(buckets, p);
+  return percentile(buckets, p, Math.max(0, ...list.flatMap((row) => of(row) ?? [])));
+};
+const exactQuantile = (list: readonly LogRow[], of: (row: LogRow) => number | null, p: number) => {
+  const sorted = list.flatMap((row) => of(row) ?? []).sort((a, b) => a - b);
+  return sorted[Math.ceil(p * sorted.length) - 1] ?? null;
 };
 const countsOf = (list: readonly LogRow[]) => ({
   total: list.length,
@@ -62,6 +66,7 @@ const countsOf = (list: readonly LogRow[]) => ({
   errors: sum(list, failed),
 });
 
+const exactly = (row: LogRow, status: number) => row.status_code === status;
 const questions: [what: string, query: object, passes: (row: LogRow) => boolean][] = [
   ['the last day', {}, () => true],
   [
@@ -78,12 +83,17 @@ const questions: [what: string, query: object, passes: (row: LogRow) => boolean]
     { client_id: client, environment: 'production' },
     (row) => row.matched_client_id === client && row.environment === 'production',
   ],
+  ['a class of status codes', { status_class: '4xx' }, (row) => classOf(row) === 4],
+  ['a class of status codes of a key', { status_class: '5xx', api_key_id: key }, (row) => classOf(row) === 5 && row.api_key_id === key],
+  ['a status code', { status: 404 }, (row) => exactly(row, 404)],
+  ['a status code of a route', { status: 502, route_id: routes[11]?.id }, (row) => exactly(row, 502) && row.route_id === routes[11]?.id],
 ];
 
 for (const [what, query, passes] of questions)
   test(`the figures of ${what} are those of its calls, and of no trial`, async () => {
     const stats = LogStats.parse(await logStats({ ...w.live, now }, LogStatsQuery.parse(query)));
     const caller = 'api_key_id' in query || 'client_id' in query;
+    const of = 'status' in query ? exactQuantile : quantile;
     // Rollups are whole minutes.
     const since = Math.floor(Date.parse(String(stats.from)) / MINUTE) * MINUTE;
     const seen = rows.filter((row) => passes(row) && Date.parse(row.ts) >= since);
@@ -108,11 +118,11 @@ for (const [what, query, passes] of questions)
     ] as const) {
       assert.equal(
         stats.latency[name],
-        quantile(real, (row) => row.latency_ms, p),
+        of(real, (row) => row.latency_ms, p),
       );
       assert.equal(
         stats.upstream_latency[name],
-        quantile(real, (row) => row.upstream_ms, p),
+        of(real, (row) => row.upstream_ms, p),
       );
     }
     const top = [...Map.groupBy(real, (row) => row.route_id ?? '00000000-0000-0000-0000-000000000000')]
@@ -126,8 +136,10 @@ for (const [what, query, passes] of questions)
           name: known?.name ?? null,
           count: list.length,
           errors: sum(list, failed),
-          p95: quantile(list, (row) => row.latency_ms, 0.95),
+          p95: of(list, (row) => row.latency_ms, 0.95),
         };
       });
     assert.deepEqual(stats.top_routes, top);
+    const longest = Math.max(0, ...real.map((row) => row.latency_ms ?? 0));
+    assert.ok((stats.latency.p99 ?? 0) <= longest, 'no percentile exceeds the longest call');
   });

@@ -3,12 +3,13 @@ import { Prisma } from '#server/generated/prisma/client.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid } from '#server/kernel/errors.ts';
-import { emptyBuckets, LATENCY_BUCKETS, NO_ROUTE, percentile } from './buckets.ts';
+import { LATENCY_BUCKETS, NO_ROUTE, percentile } from './buckets.ts';
 import { countriesOf, placesFor } from './countries.ts';
 import type { LogStatsQuery } from './figures.schema.ts';
 import { byRoutesOf, type LogFilters, matching, REAL } from './filters.ts';
 import { callsOf, inPartsOf, type Reading, readingOf } from './reading.ts';
 import { spanStart } from './span.shared.ts';
+import { type StatusBar, type StatusRoute, statusBars, statusRoutes } from './stats-of-status.ts';
 
 const DAY = 24 * 3_600_000;
 const LONGEST = 366 * DAY;
@@ -21,7 +22,7 @@ type Counts = Record<(typeof COUNTS)[number], number>;
 
 /**
  * Figures of the space, or of one API key or client of it, from the rollups, never from the rows, but for the error codes of the newest
- * failures and the countries of the newest calls (interface rule 13 §8). Percentiles are true to a bucket of their histogram, about 35 % wide.
+ * failures and the countries of the newest calls (interface rule 13 §8), and what is asked of a single status code. Percentiles are true to a bucket of their histogram, about 35 % wide.
  */
 export async function logStats(ctx: Ctx, query: z.output<typeof LogStatsQuery>) {
   const to = query.to ? new Date(query.to) : ctx.now;
@@ -32,17 +33,19 @@ export async function logStats(ctx: Ctx, query: z.output<typeof LogStatsQuery>) 
   const caller = callerOf(query);
   const asked = Prisma.sql`tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox}
     and ${query.route_id ? Prisma.sql`route_id = ${query.route_id}::uuid` : Prisma.sql`true`} and ${query.environment ? Prisma.sql`environment = ${query.environment}` : Prisma.sql`true`}
-    and ${caller ? Prisma.sql`caller_id = ${caller}::uuid` : Prisma.sql`true`}`;
+    and ${caller ? Prisma.sql`caller_id = ${caller}::uuid` : Prisma.sql`true`} and ${query.status_class ? Prisma.sql`status_class = ${query.status_class}` : Prisma.sql`true`}`;
   const known = await placesFor(ctx);
   return read(ctx, async (tx) => {
     const filters = await byRoutesOf(tx, ctx, query);
+    const rows = { ...filters, from: from.toISOString(), to: to.toISOString() };
     const source: Source = {
       of: caller ? 'callers' : 'routes',
       reading: await readingOf(tx, ctx, from, to),
       where: 'route_ids' in filters ? Prisma.sql`${asked} and route_id = any(${filters.route_ids}::uuid[])` : asked,
     };
-    const bars = await barsOf(tx, source, step);
-    const routes = await busiestRoutes(tx, source);
+    const exact = query.status !== undefined;
+    const bars = exact ? (await statusBars(tx, ctx, rows, step)).map((bar) => barOf(query.status, bar)) : await barsOf(tx, source, step);
+    const routes = exact ? await statusRoutes(tx, ctx, rows) : (await busiestRoutes(tx, source)).map(withQuantiles);
     const all = routes.find((row) => row.is_all);
     const totals = bars.reduce((sum, bar) => addUp(sum, bar), none);
     return {
@@ -51,8 +54,8 @@ export async function logStats(ctx: Ctx, query: z.output<typeof LogStatsQuery>) 
       step_seconds: step,
       series: bars.filter((bar) => bar.total > 0),
       totals,
-      latency: quantiles(all?.latency),
-      upstream_latency: quantiles(all?.upstream),
+      latency: all?.latency ?? NO_QUANTILES,
+      upstream_latency: all?.upstream ?? NO_QUANTILES,
       top_routes: await named(
         tx,
         ctx,
@@ -87,14 +90,31 @@ async function barsOf(tx: Tx, { of, where, reading }: Source, step: number): Pro
   const bars = new Map<string, Counts & { at: Date }>();
   for (const [at, status_class, total = 0, errors = 0, rate_limited = 0, bytes_in = 0, bytes_out = 0, trials = 0] of row?.parts ?? []) {
     const bar = bars.get(at) ?? { at: new Date(at), ...none };
-    const part = { ...none, total, errors, rate_limited, bytes_in, bytes_out, trials, [CLASSES[status_class] ?? 'other']: total };
+    const part = barOf(status_class * 100, { at: bar.at, count: total, errors, rate_limited, bytes_in, bytes_out, trials });
     bars.set(at, { ...bar, ...addUp(bar, part) });
   }
   return [...bars.values()];
 }
+
+/** Calls of one status as a bar. */
+const barOf = (status = 0, { at, count, ...sums }: StatusBar): Counts & { at: Date } => ({
+  at,
+  ...none,
+  ...sums,
+  total: count,
+  [CLASSES[Math.floor(status / 100)] ?? 'other']: count,
+});
 const CLASSES: Partial<Record<number, keyof Counts>> = { 2: 'c2xx', 3: 'c3xx', 4: 'c4xx', 5: 'c5xx' };
 
-type RouteSums = { is_all: boolean; route_id: string | null; count: number; errors: number; latency: number[]; upstream: number[] };
+type RouteSums = {
+  is_all: boolean;
+  route_id: string | null;
+  count: number;
+  errors: number;
+  latency: number[];
+  upstream: number[];
+} & Longest;
+type Longest = { latency_max: number | null; upstream_max: number | null };
 
 /** Histograms are added up bucket by bucket: one column each is a third of the time that taking the arrays apart takes. */
 const buckets = (column: string, of: (bucket: string) => string) =>
@@ -114,19 +134,30 @@ const ALL = Prisma.raw(
 /** The ten routes with the most calls, and all routes together. */
 const busiestRoutes = (tx: Tx, { of, where, reading }: Source): Promise<RouteSums[]> =>
   tx.$queryRaw<RouteSums[]>`
-    with r as materialized (select route_id, sum(count) as count, sum(errors) as errors, ${SUMS}
-      from ${callsOf(of, reading, Prisma.sql`route_id, count, errors, latency, upstream`, where)} c group by 1)
-    (select false as is_all, route_id, count::float8 as count, errors::float8 as errors, ${EACH} from r where r.count > 0 order by r.count desc, route_id limit 10)
-    union all (select true, null, 0, 0, ${ALL} from r)`;
+    with r as materialized (select route_id, sum(count) as count, sum(errors) as errors, max(latency_max) as latency_max, max(upstream_max) as upstream_max, ${SUMS}
+      from ${callsOf(of, reading, Prisma.sql`route_id, count, errors, latency, upstream, latency_max, upstream_max`, where)} c group by 1)
+    (select false as is_all, route_id, count::float8 as count, errors::float8 as errors, latency_max, upstream_max, ${EACH} from r where r.count > 0 order by r.count desc, route_id limit 10)
+    union all (select true, null, 0, 0, max(latency_max), max(upstream_max), ${ALL} from r)`;
 
-const quantiles = (counts: readonly number[] = emptyBuckets()) => ({
-  p50: percentile(counts, 0.5),
-  p95: percentile(counts, 0.95),
-  p99: percentile(counts, 0.99),
+const NO_QUANTILES = { p50: null, p95: null, p99: null };
+
+const withQuantiles = ({ is_all, route_id, count, errors, latency, upstream, latency_max, upstream_max }: RouteSums): StatusRoute => ({
+  is_all,
+  route_id,
+  count,
+  errors,
+  latency: quantiles(latency, latency_max),
+  upstream: quantiles(upstream, upstream_max),
+});
+
+const quantiles = (counts: readonly number[], longest: number | null) => ({
+  p50: percentile(counts, 0.5, longest ?? undefined),
+  p95: percentile(counts, 0.95, longest ?? undefined),
+  p99: percentile(counts, 0.99, longest ?? undefined),
 });
 
 /** Routes as they are called today; one that is gone has no name. */
-async function named(tx: Tx, ctx: Ctx, rows: readonly RouteSums[]) {
+async function named(tx: Tx, ctx: Ctx, rows: readonly StatusRoute[]) {
   const ids = rows.flatMap(({ route_id }) => route_id ?? []);
   const names = new Map(
     (await tx.routes.findMany({ where: { ...own(ctx), id: { in: ids } }, select: { id: true, name: true } })).map((r) => [r.id, r.name]),
@@ -136,7 +167,7 @@ async function named(tx: Tx, ctx: Ctx, rows: readonly RouteSums[]) {
     name: names.get(route_id ?? '') ?? null,
     count,
     errors,
-    p95: percentile(latency, 0.95),
+    p95: latency.p95,
   }));
 }
 

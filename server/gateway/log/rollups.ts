@@ -53,6 +53,8 @@ const noCalls = ({ tenant_id, sandbox, minute, route_id, environment, status_cla
   bytes_out: 0,
   latency: emptyBuckets(),
   upstream: emptyBuckets(),
+  latency_max: 0,
+  upstream_max: 0,
 });
 
 function addTo(sum: ReturnType<typeof noCalls>, calls: Tally): void {
@@ -65,6 +67,8 @@ function addTo(sum: ReturnType<typeof noCalls>, calls: Tally): void {
   sum.rate_limited += calls.rate_limited;
   sum.bytes_in += calls.bytes_in;
   sum.bytes_out += calls.bytes_out;
+  sum.latency_max = Math.max(sum.latency_max, calls.latency_max);
+  sum.upstream_max = Math.max(sum.upstream_max, calls.upstream_max);
   for (let i = 0; i < sum.latency.length; i++) {
     sum.latency[i] = (sum.latency[i] ?? 0) + (calls.latency[i] ?? 0);
     sum.upstream[i] = (sum.upstream[i] ?? 0) + (calls.upstream[i] ?? 0);

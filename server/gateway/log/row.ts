@@ -30,7 +30,8 @@ export function logRow(call: Call, nodeId: string) {
     environment: opaque || !ENVIRONMENT.test(call.environmentName) ? null : call.environmentName,
     sandbox: snapshot.sandbox,
     ts: isoInstant(call.receivedAt),
-    path: loggedPath(call.forwardPath, call.query),
+    // Without a route there is no forward path to speak of: the path as it was called, with its first segment.
+    path: loggedPath(opaque || !route ? calledPath(call.target) : call.forwardPath, call.query),
     latency_ms: call.latencyMs < 0 ? Math.round(performance.now() - call.began) : call.latencyMs,
     upstream_host: call.upstream?.authority ?? null,
     error: call.error,
@@ -59,4 +60,10 @@ export function logRow(call: Call, nodeId: string) {
     // As it is stored, for one that was read from the disk.
     trace: traceText(call) as Trace | TraceText,
   };
+}
+
+/** A request target without its query. */
+function calledPath(target: string): string {
+  const mark = target.indexOf('?');
+  return mark < 0 ? target : target.slice(0, mark);
 }

@@ -81,6 +81,8 @@ function newTally(row: LogRow) {
     bytes_out: 0,
     latency: emptyBuckets(),
     upstream: emptyBuckets(),
+    latency_max: 0,
+    upstream_max: 0,
     last_at: '',
   };
 }
@@ -96,6 +98,8 @@ function add(tally: Tally, row: LogRow): void {
   tally.bytes_out += row.response_bytes;
   observe(tally.latency, row.latency_ms);
   observe(tally.upstream, row.upstream_ms);
+  tally.latency_max = Math.max(tally.latency_max, row.latency_ms ?? 0);
+  tally.upstream_max = Math.max(tally.upstream_max, row.upstream_ms ?? 0);
   if (row.ts > tally.last_at) tally.last_at = row.ts;
 }
 
