@@ -5,7 +5,7 @@ import { useRouter } from 'next/navigation';
 import { useKeptAppearance, usePreferences } from '#components/theme/preferences-provider.tsx';
 import type { Space } from '#components/ui/test-band.tsx';
 import { hrefInSpace, hrefOf, type Place, personal } from './navigation.ts';
-import type { PaletteGroup } from './palette.tsx';
+import type { PaletteGroup } from './palette-order.ts';
 import { themes, type Workspace } from './top-bar-menus.tsx';
 import { useNavigation } from './use-navigation.ts';
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { PaletteGroup, PaletteItem } from './palette.tsx';
-import { arrangeGroups } from './palette-order.ts';
+import { arrangeGroups, type PaletteGroup, type PaletteItem } from './palette-order.ts';
 
 const item = (label: string, more: Partial<PaletteItem> = {}): PaletteItem => ({ id: label, label, run: () => {}, ...more });
 const labels = (groups: readonly PaletteGroup[]) => groups.flatMap((group) => group.items.map(({ label }) => label));

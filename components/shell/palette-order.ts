@@ -1,4 +1,23 @@
-import type { PaletteGroup, PaletteItem } from './palette.tsx';
+import type { ReactNode } from 'react';
+
+export type PaletteItem = {
+  id: string;
+  label: string;
+  detail?: string | undefined;
+  icon?: ReactNode;
+  badge?: ReactNode;
+  keys?: string | undefined;
+  keywords?: readonly string[] | undefined;
+  /** The server found it for what was typed, and says how well: it is shown whatever its words are. */
+  rank?: number | undefined;
+  run: () => void;
+};
+export type PaletteGroup = {
+  heading: string;
+  items: readonly PaletteItem[];
+  /** Listed after `>` too, or after `?` only. */
+  after?: '>' | '?';
+};
 
 /** The groups to show for a query, the best match first: items within their group, groups by their best item. */
 export function arrangeGroups(groups: readonly PaletteGroup[], query: string): PaletteGroup[] {

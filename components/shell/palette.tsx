@@ -2,32 +2,13 @@
 
 import { Dialog as Base } from '@base-ui/react/dialog';
 import { Search, TriangleAlert } from 'lucide-react';
-import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { useEffect, useId, useRef, useState } from 'react';
 import { Kbd } from '#components/ui/kbd.tsx';
 import { scrim } from '#components/ui/scrim.ts';
 import { Spinner } from '#components/ui/spinner.tsx';
-import { arrangeGroups } from './palette-order.ts';
+import { arrangeGroups, type PaletteGroup, type PaletteItem } from './palette-order.ts';
 import { queryText, SAFE_LENGTH } from './query-text.ts';
 import { useSelection } from './use-selection.ts';
-
-export type PaletteItem = {
-  id: string;
-  label: string;
-  detail?: string | undefined;
-  icon?: ReactNode;
-  badge?: ReactNode;
-  keys?: string | undefined;
-  keywords?: readonly string[] | undefined;
-  /** The server found it for what was typed, and says how well: it is shown whatever its words are. */
-  rank?: number | undefined;
-  run: () => void;
-};
-export type PaletteGroup = {
-  heading: string;
-  items: readonly PaletteItem[];
-  /** Listed after `>` too, or after `?` only. */
-  after?: '>' | '?';
-};
 
 export type PaletteProps = {
   open: boolean;
