@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { isMailToken } from '#server/crypto/tokens.ts';
+import { isOnThisMachine } from '#server/domain/people/service.ts';
 import { backgroundSettled } from '#server/platform/background.ts';
 import { db } from '#server/platform/db.ts';
 import { keyring } from '#server/platform/keys.ts';
@@ -174,6 +175,30 @@ test('the fourth sign-up of an hour from one network is refused with the seconds
   assert.deepEqual([refused.status, refused.body.code], [429, 'rate_limited']);
   assert.ok(Number(refused.headers.get('retry-after')) > 3000);
   await backgroundSettled();
+});
+
+test('a person at the machine of a local installation signs up as often as they like; a caller through a tunnel does not', async () => {
+  for (let n = 0; n < 25; n++) assert.equal((await browser({ ip: '127.0.0.1' }).post('/auth/signup', person(`local${n}`))).status, 202);
+  const tunnelled = (n: number) => browser({ ip: '127.0.0.1' }).post('/auth/signup', person(`tunnel${n}`), { 'x-sallyport-relayed': '1' });
+  for (const n of [1, 2, 3]) assert.equal((await tunnelled(n)).status, 202);
+  const refused = await tunnelled(4);
+  assert.equal(refused.status, 429);
+  assert.match(String(refused.body.message), /^Too many attempts\. Try again in about \d+ minutes\.$/);
+  assert.equal((await browser({ ip: '127.0.0.1' }).post('/auth/signup', person('again'))).status, 202, 'which does not count against them');
+  await backgroundSettled();
+});
+
+test('only a direct call from a loopback address to a loopback name is a person at this machine', () => {
+  const here = { host: 'localhost:4002', relayed: false, ip: '127.0.0.1' };
+  assert.ok(isOnThisMachine(here) && isOnThisMachine({ ...here, host: '[::1]:4002', ip: '::1' }));
+  for (const other of [
+    { host: 'rebound.example.test' },
+    { host: 'localhost.example.test' },
+    { relayed: true },
+    { ip: '203.0.113.7' },
+    { ip: null },
+  ])
+    assert.ok(!isOnThisMachine({ ...here, ...other }), JSON.stringify(other));
 });
 
 test('nobody has passwords hashed without end: from the twenty-first try of an hour on, a sign-up costs a look at a counter', async () => {

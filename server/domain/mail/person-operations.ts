@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { isOnThisMachine } from '#server/domain/people/service.ts';
 import { notFound } from '#server/kernel/errors.ts';
 import { time } from '#server/kernel/fields.ts';
-import { type PersonCtx, personOperation } from '#server/kernel/person-operation.ts';
-import { env } from '#server/platform/env.ts';
+import { personOperation } from '#server/kernel/person-operation.ts';
 import { mailLeaves } from '#server/platform/mail.ts';
 import { latestMails } from './service.ts';
 
@@ -27,27 +27,8 @@ export const mailbox = personOperation({
     ),
   }),
   run: async (ctx) => {
-    if (!isLocal(ctx)) throw notFound();
+    // Whoever reads these mails can sign in as anyone.
+    if (mailLeaves() || !isOnThisMachine(ctx)) throw notFound();
     return { mails: await latestMails(ctx.db) };
   },
 });
-
-const LOOPBACK_NAMES = new Set(['localhost', '127.0.0.1', '[::1]']);
-const LOOPBACK_ADDRESSES = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1']);
-
-/**
- * Whoever reads these mails can sign in as anybody, so all must hold: no mail leaves, the dashboard is this machine's own, the caller is on it (a tunnel
- * or proxy on this machine is not the caller), and the browser asked for a loopback name (a foreign name that resolves here would let a web page
- * read the answer).
- */
-function isLocal(ctx: PersonCtx): boolean {
-  if (mailLeaves()) return false;
-  const name = URL.parse(`http://${ctx.host}`)?.hostname ?? '';
-  return (
-    LOOPBACK_NAMES.has(new URL(env.PUBLIC_ADMIN_URL).hostname) &&
-    LOOPBACK_NAMES.has(name) &&
-    !ctx.relayed &&
-    ctx.ip !== null &&
-    LOOPBACK_ADDRESSES.has(ctx.ip)
-  );
-}

@@ -1,5 +1,6 @@
 /** What other families and planes may use of people: sessions, memberships and the ways to sign in. */
 export { auditCtx, auditPerson, type Doer, tenantIdsOf } from './audit.ts';
+export { isOnThisMachine } from './local-caller.ts';
 export { dropMailCodes, issueMailCode, peekLink } from './mail-codes.ts';
 export {
   addMembership,

@@ -55,13 +55,19 @@ export async function throttled(
     const one = await take(rule, now);
     if (!one.allowed) {
       for (const earlier of taken) await earlier.give_back();
-      throw new Refusal(type, 'Too many attempts. Wait a little and try again.', { retryAfter: one.retry_after });
+      throw new Refusal(type, `Too many attempts. Try again in ${inWords(one.retry_after)}.`, { retryAfter: one.retry_after });
     }
     taken.push(one);
   }
   return async () => {
     for (const one of taken) await one.give_back();
   };
+}
+
+/** Rounded up, so that the next attempt is not too early. */
+function inWords(seconds: number): string {
+  const [n, unit] = seconds < 60 ? [seconds, 'second'] : [Math.ceil(seconds / 60), 'minute'];
+  return `about ${n} ${unit}${n === 1 ? '' : 's'}`;
 }
 
 /** One network of one subscriber: an IPv6 address counts as its /64 (interface rule 20 §7.1). */
