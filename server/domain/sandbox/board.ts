@@ -114,7 +114,7 @@ export function stepOf(board: Board, type: Family, row: Row & { name: string }, 
     ...(conflict
       ? { reason: conflict }
       : action === 'skip'
-        ? { reason: `${there(board.to)} has it${differs ? ', set otherwise; pick it to bring it in line' : ' as it is here'}.` }
+        ? { reason: differs ? `Differs in ${there(board.to)}. Select it to update it.` : `Unchanged in ${there(board.to)}.` }
         : {}),
     changes: action === 'update' ? changes : [],
     versions: JSON.stringify([row.updated_at, match?.updated_at ?? null, version ?? null], bigints),
@@ -149,7 +149,7 @@ export function spreadConflicts(board: Board): void {
       if (step.action !== 'create' && step.action !== 'update') continue;
       const stuck = step.needs.map((id) => board.steps.get(id)).find((needed) => needed?.action === 'conflict');
       if (!stuck) continue;
-      Object.assign(step, { action: 'conflict', changes: [], reason: `It needs the ${stuck.type} ${stuck.name}, which is in conflict.` });
+      Object.assign(step, { action: 'conflict', changes: [], reason: `Needs the ${stuck.type} ${stuck.name}, which has a conflict.` });
       spread = true;
     }
   }

@@ -64,8 +64,8 @@ function holdBack(board: Board, step: Step, faults: readonly Broken[]): void {
   const users = list.format(routes.length > NAMED ? [...routes.slice(0, NAMED - 1), `${routes.length - NAMED + 1} more`] : routes);
   const who =
     routes.length === 1
-      ? `The route ${users} is on in ${there(board.to)} and its calls`
-      : `The routes ${users} are on in ${there(board.to)} and their calls`;
+      ? `Route ${users} is on in ${there(board.to)}, and its calls`
+      : `Routes ${users} are on in ${there(board.to)}, and their calls`;
   step.action = 'skip';
   step.needs_values = [
     ...Map.groupBy(

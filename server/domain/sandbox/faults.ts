@@ -98,16 +98,16 @@ export function failureOf(to: Space, type: Family, faults: readonly Fault[]): { 
   const secrets = names((fault) => fault.secret);
   switch (why) {
     case 'value':
-      return { fails: `would fail without a value of ${secrets}`, remedy: 'Fill it' };
+      return { fails: `would fail because ${secrets} has no value`, remedy: 'Set it' };
     case 'host':
       return {
-        fails: `would fail, because ${secrets} could not be sent to ${names((fault) => fault.host) || 'where they go'}`,
-        remedy: `Allow that host ${type === 'secret' ? 'here too' : `in ${there(to)}`}`,
+        fails: `would fail because ${secrets} isn’t allowed for ${names((fault) => fault.host) || 'this host'}`,
+        remedy: `Allow the host ${type === 'secret' ? 'here' : `in ${there(to)}`}`,
       };
     case 'ended':
       return {
-        fails: `would fail, because the value of ${secrets} in ${names((fault) => fault.environment)} has ended`,
-        remedy: `Set a new one in ${there(to)} or move its end`,
+        fails: `would fail because ${secrets} has expired in ${names((fault) => fault.environment)}`,
+        remedy: `Set a new value in ${there(to)} or extend its expiry`,
       };
   }
 }

@@ -89,7 +89,7 @@ test('an environment of Live alone keeps the variables it names, or the route st
   const route = await made(w.test, 'routes.create', { name: 'pay', slug: there.slug, target_base_url: UPSTREAM });
   const answer = await promote(w, [{ type: 'route', id: route.id }]);
   assert.equal(itemOf(answer, 'route').action, 'conflict');
-  assert.match(itemOf(answer, 'route').reason, /environment eu .*\{\{var:host\}\}/);
+  assert.match(itemOf(answer, 'route').reason, /Environment eu .*\{\{var:host\}\}/);
 });
 
 test('what two spaces hold together keeps to the bounds of each: clients of a route, environments and default clients of a collection', async () => {
@@ -121,7 +121,7 @@ test('what two spaces hold together keeps to the bounds of each: clients of a ro
   await assign(false, live.id, theirs);
   const answer = await promote(w, [{ type: 'route', id: route.id }]);
   assert.equal(itemOf(answer, 'route').action, 'conflict');
-  assert.match(itemOf(answer, 'route').reason, /500 clients/);
+  assert.match(itemOf(answer, 'route').reason, /more than 500 assigned clients/);
 
   const both = {
     test: await made(w.test, 'collections.create', { name: 'Billing' }),
@@ -134,7 +134,7 @@ test('what two spaces hold together keeps to the bounds of each: clients of a ro
   await defaults(true, both.test.id, mine);
   await defaults(false, both.live.id, theirs);
   const picked = [{ type: 'collection', id: both.test.id }];
-  assert.match(itemOf(await promote(w, picked, { dry_run: true }), 'collection').reason, /more than 500 clients by default/);
+  assert.match(itemOf(await promote(w, picked, { dry_run: true }), 'collection').reason, /more than 500 default clients/);
   const expecting = (id: string, names: string[]) => db().collections.updateMany({ where: { id }, data: { expected_environments: names } });
   await expecting(
     both.live.id,

@@ -57,10 +57,10 @@ export async function resetTest(ctx: Ctx, input: z.output<typeof ResetTest>): Pr
 /** Until a passkey can say so: a sign-in of the last ten minutes, or the password again. */
 async function confirmed(ctx: Ctx, password: string | undefined): Promise<void> {
   const { actor } = ctx;
-  if (actor.type !== 'member') throw new Refusal('role_denied', 'Only a person who is signed in may reset Test.');
+  if (actor.type !== 'member') throw new Refusal('role_denied', 'Only a signed-in user can reset Test.');
   if (password !== undefined) return confirmPassword(ctx, actor.id, password);
   if (ctx.now.getTime() - actor.signed_in_at.getTime() <= FRESH_MS) return;
-  throw new Refusal('step_up_required', 'Confirm with your password, or sign in again: your sign-in is older than ten minutes.', {
+  throw new Refusal('step_up_required', 'Your sign-in is older than ten minutes. Enter your password or sign in again.', {
     extra: { requires_step_up: true, action_scope: 'sandbox.reset', allowed_methods: ['password'] },
   });
 }

@@ -68,7 +68,7 @@ test('a dry run writes nothing in either space, and says all that would be made 
   assert.deepEqual([answer.from, answer.to, answer.id], ['test', 'live', null]);
   assert.equal(itemOf(answer, 'route').picked, true);
   assert.equal(itemOf(answer, 'route').enabled, false);
-  assert.match(itemOf(answer, 'route').reason, /stays off until/);
+  assert.match(itemOf(answer, 'route').reason, /Stays off until/);
   assert.equal(itemOf(answer, 'secret', 'TOKEN').picked, false, 'a secret behind a variable comes along');
   assert.deepEqual(itemOf(answer, 'client').left_behind, ['address 198.51.100.0/24']);
   assert.deepEqual(itemOf(answer, 'route').upstreams, ['127.0.0.1:9']);
@@ -244,9 +244,9 @@ test('names that are taken are conflicts, what needs them does not go, and the r
   const taken = await made(w.test, 'routes.create', { name: 'taken', target_base_url: UPSTREAM });
   const items = [route, free, taken].map(({ id }) => ({ type: 'route', id }));
   const answer = await promote(w, items);
-  assert.match(itemOf(answer, 'collection', 'Billing').reason, /another slug, other/);
-  assert.match(itemOf(answer, 'secret', 'STRIPE_KEY').reason, /upper and lower case/);
-  assert.match(itemOf(answer, 'route', 'payments').reason, /It needs the collection Billing/);
+  assert.match(itemOf(answer, 'collection', 'Billing').reason, /this name and the slug other/);
+  assert.match(itemOf(answer, 'secret', 'STRIPE_KEY').reason, /differ by more than case/);
+  assert.match(itemOf(answer, 'route', 'payments').reason, /Needs the collection Billing/);
   assert.match(itemOf(answer, 'route', 'taken').reason, /another route named taken \(elsewhere\)/);
   assert.equal(itemOf(answer, 'route', 'free').action, 'create');
   const after = await rowsOf(w, false);

@@ -46,7 +46,7 @@ function move(ctx: Ctx, to: Space, input: Input): Promise<SandboxPlan> {
     await held(within, first.board);
     const plan = await planned(within, to, input);
     if (input.fingerprint !== undefined && input.fingerprint !== plan.answer.fingerprint)
-      throw new Refusal('conflict', `Something changed since this plan was made. Look at the new plan, then do it.`, {
+      throw new Refusal('conflict', `The plan has changed. Review the new plan, then try again.`, {
         extra: { current: { ...plan.answer, dry_run: true } },
       });
     return carriedOut(within, plan, to);

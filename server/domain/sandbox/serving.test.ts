@@ -30,7 +30,7 @@ test('a route that serves Live is not changed into one that fails: it waits for 
   await made(w.test, 'routes.update', { id: made_.id, inject_headers_json: { 'X-Key': '{{secret:ORDERS_KEY}}' } });
   const second = await promote(w, [{ type: 'route', id: made_.id }]);
   assert.equal(itemOf(second, 'route').action, 'skip');
-  assert.match(itemOf(second, 'route').reason, /fail without a value of ORDERS_KEY/);
+  assert.match(itemOf(second, 'route').reason, /fail because ORDERS_KEY has no value/);
   assert.deepEqual((await made(w.live, 'routes.get', { id: itemOf(first, 'route').target_id })).inject_headers_json, {});
   await made(w.live, 'secrets.put_value', { id: itemOf(second, 'secret').target_id, value: 'the live one', environment: 'production' });
   const third = await promote(w, [{ type: 'route', id: made_.id }]);
@@ -59,10 +59,10 @@ test('a variable that routes use in Live does not become a secret without a valu
   assert.equal(item.action, 'skip');
   assert.match(
     item.reason,
-    /^The route orders is on in Live and its calls would fail without a value of TOKEN. Fill it, then promote the collection again.$/,
+    /^Route orders is on in Live, and its calls would fail because TOKEN has no value. Set it, then promote the collection again.$/,
   );
   assert.deepEqual(item.needs_values, [{ secret: 'TOKEN', environment: 'production' }]);
-  assert.match(itemOf(waits, 'route').reason, /The collection waits: see why there/);
+  assert.match(itemOf(waits, 'route').reason, /Resolve the collection’s conflict first/);
   const there = itemOf(waits, 'secret').target_id;
   assert.deepEqual(waits.missing_values, [{ secret: 'TOKEN', secret_id: there, environments: ['production'], routes: ['orders'] }]);
   const collectionThere = itemOf(first, 'collection').target_id;
@@ -83,7 +83,7 @@ test('a variable that routes use in Live does not become a secret without a valu
   // Nor does it become another secret, which is not filled either.
   const other = await made(w.test, 'secrets.create', { name: 'OTHER', value: 'only in Test' });
   await made(w.test, 'collections.variables.update', { ...becomes, secret_id: other.id });
-  assert.match(itemOf(await plan(w, 'all'), 'collection').reason, /without a value of OTHER/);
+  assert.match(itemOf(await plan(w, 'all'), 'collection').reason, /OTHER has no value/);
 });
 
 /** A secret of this name in both spaces, and in Live a route that is on and sends it to api.example.com. */
@@ -105,7 +105,7 @@ test('a secret is not kept from a host that a route of Live sends it to, nor mad
     return judged(await plan(w, items), 'secret');
   };
   const waits =
-    'The route orders is on in Live and its calls would fail, because KEY could not be sent to api.example.com. Allow that host here too, then promote the secret again.';
+    'Route orders is on in Live, and its calls would fail because KEY isn’t allowed for api.example.com. Allow the host here, then promote the secret again.';
   assert.deepEqual(await pinned(['other.example.com']), ['skip', waits]);
   await promote(w, items);
   assert.deepEqual((await made(w.live, 'secrets.get', live)).allowed_hosts, ['api.example.com', '*.example.net'], 'as it was');
@@ -123,7 +123,7 @@ test('a secret is not kept from a host that a route of Live sends it to, nor mad
   await made(w.live, 'routes.update', { id: there.id, target_base_url: 'https://api.example.net:8443/' });
   assert.match(
     (await pinned(['*.example.net']))[1] ?? '',
-    /could not be sent to api\.example\.net/,
+    /isn’t allowed for api\.example\.net/,
     'a pinned value leaves to port 443 alone',
   );
   await made(w.live, 'routes.update', { id: there.id, enabled: false });
@@ -141,7 +141,7 @@ test('a secret is not kept from a host that a route of Live sends it to, nor mad
     await end;
     assert.deepEqual(judged(await plan(w, items), 'secret'), [
       'skip',
-      'The route orders is on in Live and its calls would fail, because the value of KEY in production has ended. Set a new one in Live or move its end, then promote the secret again.',
+      'Route orders is on in Live, and its calls would fail because KEY has expired in production. Set a new value in Live or extend its expiry, then promote the secret again.',
     ]);
   }
   await ends(past, future);
@@ -159,12 +159,12 @@ test('a route waits before it calls a host that a secret of Live may not be sent
   );
   assert.deepEqual(judged(answer, 'route', 'orders'), [
     'skip',
-    'It is on in Live and would fail, because KEY could not be sent to api.example.org. Allow that host in Live, then promote the route again.',
+    'On in Live, and its calls would fail because KEY isn’t allowed for api.example.org. Allow the host in Live, then promote the route again.',
   ]);
   assert.equal((await made(w.live, 'routes.get', there)).target_base_url, 'https://api.example.com/v1');
   const { action, enabled, reason } = itemOf(answer, 'route', 'fresh');
   assert.deepEqual([action, enabled], ['create', false]);
-  assert.match(reason, /^It stays off: its calls would fail, .* Allow that host in Live, then switch it on\.$/);
+  assert.match(reason, /^Stays off: its calls would fail because .* Allow the host in Live, then turn it on\.$/);
 });
 
 test('what is good only together goes together, and when one half waits so does the other', async () => {
@@ -181,7 +181,7 @@ test('what is good only together goes together, and when one half waits so does 
   const both = [collection, { type: 'secret', id: key.id }];
   assert.deepEqual(judged(await plan(w, [collection]), 'collection'), [
     'skip',
-    'The route orders is on in Live and its calls would fail, because KEY could not be sent to api.example.org. Allow that host in Live, then promote the collection again.',
+    'Route orders is on in Live, and its calls would fail because KEY isn’t allowed for api.example.org. Allow the host in Live, then promote the collection again.',
   ]);
   await made(w.test, 'secrets.update', { id: key.id, allowed_hosts: ['api.example.com', 'api.example.org'] });
   assert.deepEqual((await plan(w, both)).summary, { create: 0, update: 2, skip: 0, conflict: 0 });
@@ -190,8 +190,8 @@ test('what is good only together goes together, and when one half waits so does 
   await made(w.test, 'secrets.update', { id: key.id, strict_expiry_enforcement: true });
   await db().secrets.update({ where: { id: live.id }, data: { expires_at: new Date(Date.now() - 1_000) } });
   const answer = await promote(w, both);
-  assert.match(judged(answer, 'secret')[1] ?? '', /has ended/);
-  assert.match(judged(answer, 'collection')[1] ?? '', /could not be sent to api\.example\.org/);
+  assert.match(judged(answer, 'secret')[1] ?? '', /has expired/);
+  assert.match(judged(answer, 'collection')[1] ?? '', /isn’t allowed for api\.example\.org/);
   assert.equal(answer.id, null);
 
   // A variable that becomes a secret whose hosts shrink in the same run.
@@ -206,7 +206,7 @@ test('what is good only together goes together, and when one half waits so does 
   await made(w.test, 'collections.variables.update', { id: billing.id, variableId: host.id, value: 'api.example.com' });
   await made(w.test, 'secrets.update', { id: key.id, allowed_hosts: ['api.example.org'], strict_expiry_enforcement: false });
   const shrunk = await plan(w, both);
-  assert.match(judged(shrunk, 'secret')[1] ?? '', /could not be sent to api\.example\.com/);
+  assert.match(judged(shrunk, 'secret')[1] ?? '', /isn’t allowed for api\.example\.com/);
   assert.equal(judged(shrunk, 'collection')[0], 'update', 'with the secret as it is');
 });
 
@@ -222,6 +222,6 @@ test('a route that moves into another collection is judged by what its variables
   await made(w.test, 'routes.update', { id: route.id, collection_id: b.id });
   assert.deepEqual(judged(await plan(w, 'all'), 'route'), [
     'skip',
-    'It is on in Live and would fail without a value of TOKEN. Fill it, then promote the route again.',
+    'On in Live, and its calls would fail because TOKEN has no value. Set it, then promote the route again.',
   ]);
 });

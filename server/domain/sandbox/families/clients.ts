@@ -27,9 +27,9 @@ export function planClients(board: Board): void {
         needs: row.collection_id ? [row.collection_id] : [],
         left_behind: match ? [] : row.credentials.flatMap((c) => (c.is_primary ? [] : [leftBehind(c)])),
         conflict: ambiguous
-          ? 'More than one client has this name: give each a name of its own, so that they can be told apart.'
+          ? 'Several clients have this name. Rename them so that each is unique.'
           : twin && changes.some((c) => c.field === 'ip_address')
-            ? `${row.ip_address} is another credential of this client in ${there(board.to)}: delete that one first.`
+            ? `${row.ip_address} is already a credential of this client in ${there(board.to)}. Delete it first.`
             : undefined,
         version: match?.credentials.map((c) => c.ip_range),
       }),

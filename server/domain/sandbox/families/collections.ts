@@ -27,7 +27,7 @@ export function planCollections(board: Board): void {
         needs,
         changes: match ? changesOf(board, match, row) : [],
         conflict: namesake
-          ? `${there(board.to)} has a collection with this name and another slug, ${namesake.slug}.`
+          ? `${there(board.to)} has a collection with this name and the slug ${namesake.slug}.`
           : match && unfit(board, match, row),
         version: [row.variables.map((v) => v.updated_at), match?.variables.map((v) => v.updated_at)],
       }),
@@ -40,14 +40,14 @@ function unfit(board: Board, match: CollectionRow, row: CollectionRow): string |
   if (!board.source.picked.has(row.id)) return undefined;
   const to = there(board.to);
   const url = board.target.inUrls.get(match.id);
-  if (url) return `The variable ${url.key} would become a secret, and target URLs in ${to} use it: ${url.users}.`;
+  if (url) return `Variable ${url.key} would become a secret, but upstream URLs in ${to} use it: ${url.users}.`;
   if (new Set([...match.expected_environments, ...row.expected_environments]).size > MOST_EXPECTED)
-    return `It would expect more than ${MOST_EXPECTED} environments in ${to}.`;
+    return `Would expect more than ${MOST_EXPECTED} environments in ${to}.`;
   const crowded = row.defaults.find((d) => {
     const held = match.defaults.find((one) => one.environment_name === d.environment_name)?.default_client_ids ?? [];
     return new Set([...held, ...d.default_client_ids.map((id) => counterpartOf(board, id) ?? id)]).size > MOST_DEFAULT_CLIENTS;
   });
-  return crowded && `It would give ${crowded.environment_name} more than ${MOST_DEFAULT_CLIENTS} clients by default in ${to}.`;
+  return crowded && `Would have more than ${MOST_DEFAULT_CLIENTS} default clients in ${crowded.environment_name} of ${to}.`;
 }
 
 function changesOf(board: Board, match: CollectionRow, row: CollectionRow): Change[] {

@@ -15,14 +15,13 @@ export function unresolved(board: Board, row: RouteRow, match: RouteRow | null, 
       const name = `{{var:${reference.collection === null ? '' : `${reference.collection}.`}${reference.key}}}`;
       const found = world.variable(home, reference);
       if (!found && mine.locals.has(environment))
-        return `${name} is not in that collection in ${there(board.to)}. ${isPicked(board, row, reference) ? 'The collection waits: see why there' : 'Pick the collection too'}.`;
-      if (!found)
-        return `Its environment ${environment} in ${there(board.to)} names ${name}, which the collection it would move to has not.`;
+        return `${name} isn’t in this collection in ${there(board.to)}. ${isPicked(board, row, reference) ? 'Resolve the collection’s conflict first' : 'Select the collection too'}.`;
+      if (!found) return `Environment ${environment} in ${there(board.to)} uses ${name}, which isn’t in the new collection.`;
       if (field === 'target_base_url' && found.type === 'secret')
-        return `${name} is a secret in ${there(board.to)}, which cannot stand in a URL.`;
+        return `${name} is a secret in ${there(board.to)}, and secrets can’t be used in URLs.`;
     }
     if ((reference.kind === 'secret' || reference.kind === 'secret_id') && !world.secret(reference))
-      return `It names a secret that neither space has: ${reference.kind === 'secret' ? reference.name : reference.id}. Mend the route first.`;
+      return `Uses a secret that doesn’t exist: ${reference.kind === 'secret' ? reference.name : reference.id}. Fix the route first.`;
   }
   return undefined;
 }

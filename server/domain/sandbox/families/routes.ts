@@ -36,7 +36,7 @@ export async function planRoutes(board: Board, at: Date): Promise<RouteDrafts> {
     const missing = faults.flatMap(({ why, secret, environment }) => (why === 'value' ? [{ secret, environment }] : []));
     const changes = match && before ? changesOf(board, row, match, before, after) : [];
     const problem = namesake
-      ? `${there(board.to)} has another route named ${row.name}${namesake.slug ? ` (${namesake.slug})` : ''}. Rename one of the two.`
+      ? `${there(board.to)} has another route named ${row.name}${namesake.slug ? ` (${namesake.slug})` : ''}. Rename one of them.`
       : (unresolved(board, row, match, after, then) ?? (before ? contradiction(after) : undefined) ?? crowded(board, row, match));
     const enabled = match ? match.enabled : row.enabled && board.to === 'live' && faults.length === 0;
     const step = stepOf(board, 'route', row, match, {
@@ -71,7 +71,7 @@ function crowded({ steps, to }: Board, row: RouteRow, match: RouteRow | null): s
   const coming = row.assignments.map((one) => [one.environment.name, steps.get(one.client_id)?.there ?? one.client_id] as const);
   for (const [environment, ones] of Map.groupBy([...held, ...coming], ([name]) => name))
     if (new Set(ones.map(([, id]) => id)).size > MOST_PER_PAIR)
-      return `In ${environment} it would admit more than ${MOST_PER_PAIR} clients in ${there(to)}, where it has others already.`;
+      return `Would have more than ${MOST_PER_PAIR} assigned clients in ${environment} of ${there(to)}.`;
   return undefined;
 }
 
@@ -79,18 +79,18 @@ function crowded({ steps, to }: Board, row: RouteRow, match: RouteRow | null): s
 function holdBack(board: Board, step: Step, fresh: readonly Fault[]): void {
   if (fresh.length === 0) return;
   step.action = 'skip';
-  step.reason = `It is on in ${there(board.to)} and ${waitsFor(board, step, fresh)}`;
+  step.reason = `On in ${there(board.to)}, and its calls ${waitsFor(board, step, fresh)}`;
 }
 
 function whyOff(board: Board, row: RouteRow, faults: readonly Fault[]): string | null {
-  if (!row.enabled) return 'It is switched off here, so it stays off there.';
+  if (!row.enabled) return 'Off here, so it stays off.';
   const unfilled = new Set(faults.flatMap(({ why, secret }) => (why === 'value' ? [secret] : [])));
-  if (unfilled.size > 0) return `It stays off until ${list.format(unfilled)} ${unfilled.size === 1 ? 'is' : 'are'} filled.`;
+  if (unfilled.size > 0) return `Stays off until ${list.format(unfilled)} ${unfilled.size === 1 ? 'has a value' : 'have values'}.`;
   if (faults.length > 0) {
     const { fails, remedy } = failureOf(board.to, 'route', faults);
-    return `It stays off: its calls ${fails}. ${remedy}, then switch it on.`;
+    return `Stays off: its calls ${fails}. ${remedy}, then turn it on.`;
   }
-  return board.to === 'test' ? 'It starts switched off: it calls what the Live route calls.' : null;
+  return board.to === 'test' ? 'Starts off because it calls the same upstream as in Live.' : null;
 }
 const list = new Intl.ListFormat('en');
 

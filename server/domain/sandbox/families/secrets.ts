@@ -20,8 +20,7 @@ export function planSecrets(board: Board): void {
       stepOf(board, 'secret', row, match, {
         changes,
         needs: row.collection_id ? [row.collection_id] : [],
-        conflict:
-          !match && same ? `${there(board.to)} has a secret ${same.name}: names differ by more than upper and lower case.` : undefined,
+        conflict: !match && same ? `${there(board.to)} has a secret named ${same.name}. Names must differ by more than case.` : undefined,
         version: (match ?? row).environments.map((e) => [e.environment_name, e.value_version > 0]),
       }),
     );
