@@ -6,6 +6,7 @@ import { backgroundSettled } from '#server/platform/background.ts';
 import { db } from '#server/platform/db.ts';
 import { keyring } from '#server/platform/keys.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { mailsTo } from '#server/testing/mailbox.ts';
 import { browser } from '#server/testing/people.ts';
 import { quickPasswords } from '#server/testing/quick-passwords.ts';
 
@@ -17,8 +18,7 @@ const person = (name: string) => ({ email: `${name}@example.test`, password, ten
 
 /** The newest mail to an address, and the token of its link. */
 async function mailTo(address: string) {
-  await backgroundSettled();
-  const mail = await db().mails.findFirst({ where: { recipient: address }, orderBy: { created_at: 'desc' } });
+  const mail = (await mailsTo(address)).at(-1);
   const token = /\/auth\/magic\?token=([\w-]{43})/.exec(mail?.text ?? '')?.[1] ?? '';
   return { mail, token };
 }

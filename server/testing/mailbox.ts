@@ -1,3 +1,4 @@
+import { openMail } from '#server/domain/mail/service.ts';
 import { addMembership, createUser } from '#server/domain/people/service.ts';
 import type { MemberRole } from '#server/kernel/capabilities.ts';
 import { newId } from '#server/kernel/ids.ts';
@@ -18,5 +19,5 @@ export async function joined(tenantId: string, role: MemberRole): Promise<string
 /** What was written to an address, the oldest first. */
 export async function mailsTo(email: string) {
   await backgroundSettled();
-  return db().mails.findMany({ where: { recipient: email }, orderBy: { created_at: 'asc' } });
+  return (await db().mails.findMany({ where: { recipient: email }, orderBy: { created_at: 'asc' } })).map(openMail);
 }

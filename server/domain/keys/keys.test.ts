@@ -4,6 +4,8 @@ import test from 'node:test';
 import type { SealedPlace } from '#server/crypto/aad.ts';
 import { loadRootKeys } from '#server/crypto/root-key.ts';
 import { publicKeyDocument } from '#server/domain/audit-logs/signing.ts';
+import { openMail, postMail } from '#server/domain/mail/service.ts';
+import { signInCode } from '#server/domain/mail/templates.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { db, sql } from '#server/platform/db.ts';
@@ -193,6 +195,12 @@ test('a root key that does not fit the database is refused by name before anythi
   const w = await workspace();
   const id = await store(w.live, 'precious');
   const before = await publicKeyDocument();
+  const mailId = await postMail(db(), {
+    to: 'a@example.test',
+    kind: 'sign_in',
+    letter: signInCode('123456', 'https://x.test'),
+    now: new Date(),
+  });
   const old = process.env.MASTER_KEY_B64!;
   const oldId = rootKeys().current.id;
   await checkRootKey();
@@ -223,6 +231,7 @@ test('a root key that does not fit the database is refused by name before anythi
   assert.deepEqual(await rotateRootKey(), { moved: 0, remaining: 0 }, 'safe to run twice');
   await restart(fresh);
   await checkRootKey();
+  assert.match(openMail(await db().mails.findUniqueOrThrow({ where: { id: mailId } })).text, /123456/);
   assert.equal(await open(w.live, id), 'precious');
   assert.deepEqual(await publicKeyDocument(), before, 'the audit signing key moved with it');
 });

@@ -1,11 +1,12 @@
 import { openDeploymentValue, sealDeploymentValue } from '#server/crypto/deployment-value.ts';
 import { rewrapTenantKey } from '#server/crypto/tenant-key.ts';
+import { mailName } from '#server/domain/mail/service.ts';
 import { sql } from '#server/platform/db.ts';
 import { rootKeys } from '#server/platform/keys.ts';
 import { log } from '#server/platform/log.ts';
 
 export type RootRotation = {
-  /** Keys and deployment secrets moved by this run. */
+  /** Keys, deployment secrets and sealed mails moved by this run. */
   moved: number;
   /** Still under another root key; 0 means MASTER_KEY_PREVIOUS_B64 may be removed. */
   remaining: number;
@@ -14,14 +15,15 @@ export type RootRotation = {
 const BATCH = 100;
 
 /**
- * Wraps every tenant master key, and the deployment's own secrets, under the current root key (interface rule 31 §3). Needs the key they are
+ * Wraps every tenant master key, the deployment's own secrets and sealed mails under the current root key (interface rule 31 §3). Needs the key they are
  * under as MASTER_KEY_PREVIOUS_B64. Idempotent and resumable: each row moves by itself, compared with what it was.
  */
 export async function rotateRootKey(): Promise<RootRotation> {
-  const moved = (await moveTenantKeys()) + (await moveDeploymentValues());
+  const moved = (await moveTenantKeys()) + (await moveDeploymentValues()) + (await moveMails());
   const { rows } = await sql().query<{ n: number }>(
     `select (select count(*) from tenant_master_keys where wrap_method = 'global' and wrapped_key is not null and root_key_id <> $1)::int
-      + (select count(*) from deployment_values where sealed is not null and value ->> 'root_key_id' <> $1)::int as n`,
+      + (select count(*) from deployment_values where sealed is not null and value ->> 'root_key_id' <> $1)::int
+      + (select count(*) from mails where sealed is not null and root_key_id <> $1)::int as n`,
     [rootKeys().current.id],
   );
   const remaining = rows[0]?.n ?? 0;
@@ -81,6 +83,33 @@ async function moveDeploymentValues(): Promise<number> {
       moved += rowCount ?? 0;
     } catch (error) {
       log.error({ err: error, name: row.name }, 'a deployment secret could not be moved to the current root key');
+    }
+  }
+  return moved;
+}
+
+/** Mails live for days, so they fit one pass. */
+async function moveMails(): Promise<number> {
+  const roots = rootKeys();
+  const { rows } = await sql().query<{ id: string; sealed: Buffer; root_key_id: string }>(
+    'select id, sealed, root_key_id from mails where sealed is not null and root_key_id <> $1',
+    [roots.current.id],
+  );
+  let moved = 0;
+  for (const row of rows) {
+    try {
+      const plaintext = openDeploymentValue(roots, mailName(row.id), row);
+      const next = sealDeploymentValue(roots.current, mailName(row.id), plaintext);
+      plaintext.fill(0);
+      const { rowCount } = await sql().query('update mails set sealed = $1, root_key_id = $2 where id = $3 and root_key_id = $4', [
+        next.sealed,
+        next.root_key_id,
+        row.id,
+        row.root_key_id,
+      ]);
+      moved += rowCount ?? 0;
+    } catch (error) {
+      log.error({ err: error, mail_id: row.id, root_key_id: row.root_key_id }, 'a mail could not be moved to the current root key');
     }
   }
   return moved;

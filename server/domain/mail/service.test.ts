@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import net from 'node:net';
 import test from 'node:test';
+import { DecryptFailed } from '#server/crypto/svt1.ts';
 import { db } from '#server/platform/db.ts';
 import { closeMail } from '#server/platform/mail.ts';
 import { testDatabase } from '#server/testing/database.ts';
-import { postMail, sendMail, sweepMails } from './service.ts';
-import { render, signUpLink } from './templates.ts';
+import { openMail, postMail, sendMail, sweepMails } from './service.ts';
+import { knownAddressLink, type Letter, passwordReset, render, signInCode, signUpLink } from './templates.ts';
 
 const smtp = await smtpServer();
 await testDatabase({ SMTP_URL: `smtp://127.0.0.1:${smtp.port}`, MAIL_FROM: 'Sallyport <no-reply@example.test>' });
@@ -25,8 +26,7 @@ test('a mail reaches the SMTP server in both forms, and its text is forgotten on
   assert.match(raw, /text\/html/);
   const row = await db().mails.findFirstOrThrow({ where: { recipient: 'ada@example.test' } });
   assert.ok(row.sent_at);
-  assert.equal(row.text, '');
-  assert.equal(row.html, null);
+  assert.deepEqual([row.text, row.html, row.sealed, row.root_key_id], ['', null, null, null]);
 });
 
 test('a mail the server refused is tried again by the sweep, and only then counts as sent', async () => {
@@ -39,6 +39,33 @@ test('a mail the server refused is tried again by the sweep, and only then count
   assert.equal(await sweepMails(db(), new Date()), 0, 'a fresh row still belongs to its writer');
   assert.equal(await sweepMails(db(), new Date(Date.now() + 120_000)), 1);
   assert.ok((await db().mails.findUniqueOrThrow({ where: { id: refused.id } })).sent_at);
+});
+
+test('a mail that signs its reader in is stored sealed while it waits, bound to its row; others are not', async () => {
+  const now = new Date();
+  const post = (to: string, sent: Letter) => postMail(db(), { to, kind: 'signup', letter: sent, now });
+  const rows = [];
+  for (const name of ['one', 'two'])
+    rows.push(await db().mails.findUniqueOrThrow({ where: { id: await post(`${name}@example.test`, letter) } }));
+  const [one, two] = rows as [(typeof rows)[0], (typeof rows)[0]];
+  const dump = JSON.stringify(one, (_, v) => (v instanceof Uint8Array ? Buffer.from(v).toString('latin1') : v));
+  assert.doesNotMatch(dump, /token=abc/);
+  assert.match(openMail(one).text, /token=abc/);
+  assert.match(openMail(one).html ?? '', /token=abc/);
+  assert.throws(() => openMail({ ...one, sealed: two.sealed }), DecryptFailed);
+  const notice = await db().mails.findUniqueOrThrow({
+    where: { id: await post('three@example.test', { subject: 'Notice', paragraphs: ['x'] }) },
+  });
+  assert.deepEqual([notice.sealed, openMail(notice).text], [null, notice.text]);
+  await db().mails.deleteMany({ where: { sent_at: null } });
+});
+
+test('every letter with a code, or a link that carries a token, is stored sealed and names neither in its subject', () => {
+  const url = 'https://admin.test/auth/magic?token=abc';
+  for (const one of [signUpLink('Acme', url), knownAddressLink(url), signInCode('123456', url), passwordReset(url)]) {
+    assert.equal(one.credential, true, one.subject);
+    assert.doesNotMatch(one.subject, /\d{6}|token/);
+  }
 });
 
 test('a mail older than a day is given up', async () => {

@@ -2,7 +2,10 @@ import type { Db, Tx } from '#server/kernel/database.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { inBackground } from '#server/platform/background.ts';
 import { deliver, mailLeaves } from '#server/platform/mail.ts';
+import { openMail, sealBody } from './sealing.ts';
 import { type Letter, render } from './templates.ts';
+
+export { mailName, openMail } from './sealing.ts';
 
 const retryFor = 24 * 3_600_000;
 
@@ -11,12 +14,11 @@ const retryFor = 24 * 3_600_000;
  * @returns the row's id
  */
 export async function postMail(tx: Tx | Db, mail: { to: string; kind: string; letter: Letter; now: Date }): Promise<string> {
-  const { subject, text, html } = render(mail.letter);
-  const row = await tx.mails.create({
-    data: { id: newId(), recipient: mail.to, kind: mail.kind, subject, text, html, created_at: mail.now },
-    select: { id: true },
-  });
-  return row.id;
+  const { subject, ...body } = render(mail.letter);
+  const id = newId();
+  const stored = mail.letter.credential ? sealBody(id, body) : body;
+  await tx.mails.create({ data: { id, recipient: mail.to, kind: mail.kind, subject, ...stored, created_at: mail.now } });
+  return id;
 }
 
 type TeamMail = { tenant_id: string; kind: string; letter: Letter; now: Date; to?: readonly ('owner' | 'admin')[] };
@@ -47,9 +49,10 @@ async function send(db: Db, id: string): Promise<void> {
   const mail = await db.mails.findFirst({ where: { id, sent_at: null } });
   if (!mail) return;
   try {
-    await deliver(mail);
+    await deliver(openMail(mail));
     // What was handed over is not kept: it may hold a link that still works. Without SMTP the row is the only copy.
-    await db.mails.update({ where: { id }, data: { sent_at: new Date(), error: null, ...(mailLeaves() ? { text: '', html: null } : {}) } });
+    const kept = mailLeaves() ? { text: '', html: null, sealed: null, root_key_id: null } : {};
+    await db.mails.update({ where: { id }, data: { sent_at: new Date(), error: null, ...kept } });
   } catch (error) {
     await db.mails.update({ where: { id }, data: { error: error instanceof Error ? error.message.slice(0, 300) : 'unknown' } });
   }
@@ -71,12 +74,10 @@ export async function sweepMails(db: Db, now: Date): Promise<number> {
 }
 
 /** The newest mails of an installation that sends none. The caller decides who may look. */
-export const latestMails = (db: Db) =>
-  db.mails.findMany({
-    orderBy: { created_at: 'desc' },
-    take: 50,
-    select: { id: true, recipient: true, subject: true, kind: true, text: true, html: true, created_at: true },
-  });
+export async function latestMails(db: Db) {
+  const rows = await db.mails.findMany({ orderBy: { created_at: 'desc' }, take: 50 });
+  return rows.map(openMail);
+}
 
 /** Forgets mails after 30 days, at once what nobody can send any more. */
 export const pruneMails = (db: Db, now: Date) =>

@@ -9,6 +9,8 @@ export type Letter = {
   code?: string;
   /** Small print under the button. */
   footer?: string;
+  /** Whoever reads it can sign in: its text is stored sealed. The subject never holds the code, because mail programs show it on locked screens. */
+  credential?: true;
 };
 
 /** The two forms of a letter. Everything variable is escaped; links are the caller's own. */
@@ -57,6 +59,7 @@ export const signUpLink = (workspace: string, url: string): Letter => ({
   ],
   button: { label: 'Confirm and open the workspace', url },
   footer: `The link works once and for 24 hours. ${IGNORE}`,
+  credential: true,
 });
 
 /**
@@ -74,14 +77,16 @@ export const knownAddressLink = (url: string): Letter => ({
   ],
   button: { label: 'Sign in', url },
   footer: `The link works once and for 10 minutes. ${IGNORE}`,
+  credential: true,
 });
 
 export const signInCode = (code: string, url: string): Letter => ({
-  subject: `${code} is your Sallyport code`,
-  paragraphs: ['Type this code where you are signing in, or use the link in this browser.'],
+  subject: 'Your Sallyport sign-in code',
+  paragraphs: ['Enter this code in the browser where you asked for it, or use the link below.'],
   code,
   button: { label: 'Sign in', url },
   footer: `Code and link work once and for 10 minutes. ${IGNORE}`,
+  credential: true,
 });
 
 export const passwordReset = (url: string): Letter => ({
@@ -89,6 +94,7 @@ export const passwordReset = (url: string): Letter => ({
   paragraphs: ['Somebody, probably you, asked for a new Sallyport password. Choosing it ends all your sessions.'],
   button: { label: 'Choose a new password', url },
   footer: `The link works once and for 60 minutes. ${IGNORE}`,
+  credential: true,
 });
 
 export const passwordChanged = (forgotUrl: string): Letter => ({

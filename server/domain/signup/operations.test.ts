@@ -7,6 +7,7 @@ import type { PersonCtx } from '#server/kernel/person-operation.ts';
 import { backgroundSettled } from '#server/platform/background.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { mailsTo } from '#server/testing/mailbox.ts';
 import { claim, signup } from './operations.ts';
 import { sweepSignUps } from './service.ts';
 
@@ -46,8 +47,7 @@ const start = async (body: Record<string, unknown>, ctx = anybody()) =>
 const collect = async (handle: string, ctx = anybody()) =>
   claim.output.parse(await claim.run(ctx, claim.input.parse({ claim_handle: handle })));
 const linkOf = async (email: string) => {
-  await backgroundSettled();
-  const mail = await db().mails.findFirst({ where: { recipient: email }, orderBy: { created_at: 'desc' } });
+  const mail = (await mailsTo(email)).at(-1);
   return /token=([\w-]{43})/.exec(mail?.text ?? '')?.[1] ?? '';
 };
 
