@@ -150,17 +150,17 @@ test('Home, the log and the usage page tell the same numbers, and the table of d
   await expect(page.getByText(`${failed.toString()} calls in this span`)).toBeVisible();
 
   await page.goto(`/${slug}/settings/usage`);
-  const all = page.getByRole('table', { name: 'Calls of the month by route' }).getByRole('row', { name: /^In all/ });
+  const all = page.getByRole('table', { name: 'Calls this month by route' }).getByRole('row', { name: /^Total/ });
   // One call found no route: it is a call, and the plan took none of it.
   const counted = (calls - 1).toString();
-  await expect(all).toContainText(new RegExp(`In all\\s*${counted}\\s*100\\s%\\s*${calls.toString()}\\s*${failed.toString()}`));
+  await expect(all).toContainText(new RegExp(`Total\\s*${counted}\\s*100\\s%\\s*${calls.toString()}\\s*${failed.toString()}`));
   // The plan's own counter, which is not made from the log.
   await expect(page.getByRole('meter', { name: 'Live calls this month' })).toHaveAttribute('aria-valuenow', counted);
   await page.getByRole('group', { name: /calls by day/ }).focus();
   await page.keyboard.press('End');
   await accessible(page, 'the usage page');
   const download = page.waitForEvent('download');
-  await page.getByRole('button', { name: 'CSV' }).click();
+  await page.getByRole('button', { name: 'Export CSV' }).click();
   const lines = fs
     .readFileSync(await (await download).path(), 'utf8')
     .trim()

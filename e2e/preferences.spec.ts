@@ -65,10 +65,10 @@ test('a photo is chosen, looked at, used and taken down; the top bar shows it, a
       .png()
       .toBuffer(),
   );
-  await expect(page.getByText('The photo is not changed yet.')).toBeVisible();
+  await expect(page.getByText('Preview. Save to use this photo.')).toBeVisible();
   await expect(face).toHaveCount(0);
   await accessible(page);
-  await page.getByRole('button', { name: 'Use this photo' }).click();
+  await page.getByRole('button', { name: 'Save photo' }).click();
   await expect(face).toHaveJSProperty('naturalWidth', 256);
   await page.getByRole('button', { name: 'Remove' }).click();
   await expect(face).toHaveCount(0);

@@ -87,7 +87,7 @@ test('Test is reset by its Owner, who types the name: its key is refused at once
   await accessible(page);
   await dialog.getByRole('textbox').fill((await dialog.locator('code').first().textContent()) ?? '');
   await confirm.click();
-  await expect(page.getByText('Test is as it was at the start')).toBeVisible();
+  await expect(page.getByText(/^Test reset\. \d+ resources? deleted\.$/)).toBeVisible();
   expect((await json(routes, { key })).status).toBe(401);
   expect((await json(call, { headers: { 'x-svc-key': key } })).status).toBe(401);
   await page.goto(`/${slug}/test/routes`);

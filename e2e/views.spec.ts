@@ -22,17 +22,17 @@ test('a look at a list is kept under a name, shown again, preferred, shared and 
   await page.keyboard.press('Escape');
 
   await page.getByRole('button', { name: 'Views' }).click();
-  await page.getByRole('menuitem', { name: 'Keep this view…' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Keep this view' });
+  await page.getByRole('menuitem', { name: 'Save view…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Save view' });
   await accessible(page, 'the dialog is open');
   await dialog.getByLabel('Name').fill('On, without upstream');
-  await dialog.getByRole('checkbox', { name: 'Open this page with it' }).click();
+  await dialog.getByRole('checkbox', { name: 'Set as default' }).click();
   await dialog.getByRole('button', { name: 'Save' }).click();
   await expect(dialog).toBeHidden();
   await expect(page.getByRole('button', { name: 'On, without upstream' })).toBeVisible();
 
   await page.getByRole('button', { name: 'On, without upstream' }).click();
-  await page.getByText('Everything', { exact: true }).click();
+  await page.getByRole('menuitemcheckbox', { name: /^All/ }).click();
   await expect(page).toHaveURL(new RegExp(`${routes}$`));
   await expect(page.getByRole('columnheader', { name: 'Upstream' })).toBeVisible();
 
@@ -44,12 +44,12 @@ test('a look at a list is kept under a name, shown again, preferred, shared and 
 
   await page.getByRole('button', { name: 'On, without upstream' }).click();
   await page.getByText('Manage views…').click();
-  const manage = page.getByRole('dialog', { name: 'Views of this page' });
-  await manage.getByRole('button', { name: 'Change view On, without upstream' }).click();
+  const manage = page.getByRole('dialog', { name: 'Saved views' });
+  await manage.getByRole('button', { name: 'Edit view On, without upstream' }).click();
   await page.getByRole('menuitem', { name: 'Share' }).click();
-  await expect(manage.getByText('shared', { exact: true })).toBeVisible();
+  await expect(manage.getByText('Shared', { exact: true })).toBeVisible();
   await accessible(page, 'the list of views is open');
-  await manage.getByRole('button', { name: 'Change view On, without upstream' }).click();
-  await page.getByRole('menuitem', { name: 'Remove' }).click();
-  await expect(manage.getByText('No view is kept any more.')).toBeVisible();
+  await manage.getByRole('button', { name: 'Edit view On, without upstream' }).click();
+  await page.getByRole('menuitem', { name: 'Delete' }).click();
+  await expect(manage.getByText('No saved views.')).toBeVisible();
 });

@@ -23,7 +23,7 @@ export function Activity({
 }) {
   const entry = usePanel('entry');
   const pages = useEntries({ ...(resource_type ? { resource_type } : {}), resource_id });
-  if (pages.isError) return <QueryError query={pages} what="The activity" />;
+  if (pages.isError) return <QueryError query={pages} what="Activity" />;
   const rows = pages.data?.pages.flatMap((page) => page.entries);
   return (
     <>
@@ -37,8 +37,8 @@ export function Activity({
         openId={entry.id ?? undefined}
         skeletonRows={4}
         empty={
-          <EmptyState icon={<History />} title="Nothing recorded yet">
-            Every change of it will stand here, with who made it and from where.
+          <EmptyState icon={<History />} title="No activity yet">
+            Changes appear here, with who made them and from where.
           </EmptyState>
         }
       />
@@ -51,5 +51,7 @@ export function Activity({
 /** What stands at the end of the list, since older entries may be gone. */
 export function RetentionNote({ days }: { days: number | null | undefined }) {
   if (days === undefined) return null;
-  return <span>{days === null ? 'Entries are kept for good.' : `Your plan keeps ${days} days; critical entries are kept for good.`}</span>;
+  return (
+    <span>{days === null ? 'Entries are kept forever.' : `Entries are kept for ${days} days. Critical entries are kept forever.`}</span>
+  );
 }

@@ -14,10 +14,7 @@ export function AuditView() {
   const [search] = useQueryStates(auditSearch);
   return (
     <Page>
-      <PageHeader
-        title="Audit"
-        description="Who did what, when and from where. Changes and their entries are stored together or not at all."
-      />
+      <PageHeader title="Audit" description="Who changed what, when and from where." />
       <TabLinks
         label="Audit"
         tabs={[

@@ -28,8 +28,11 @@ const columns = [
     meta: { width: '4rem' },
     cell: ({ getValue }) => <span className="figures">{getValue()}</span>,
   }),
-  column.accessor('action', { header: 'What', cell: ({ row }) => `${verbOf(row.original.action)} ${thingOf(row.original.resource_type)}` }),
-  column.accessor('at', { header: 'When', cell: ({ getValue }) => <Time value={getValue()} /> }),
+  column.accessor('action', {
+    header: 'Event',
+    cell: ({ row }) => `${verbOf(row.original.action)} ${thingOf(row.original.resource_type)}`,
+  }),
+  column.accessor('at', { header: 'Time', cell: ({ getValue }) => <Time value={getValue()} /> }),
   column.accessor('row_hash', {
     header: 'Hash',
     meta: { hideBelow: 'md' },
@@ -56,19 +59,19 @@ export function ChainView() {
   });
   const { busy, save } = useDownload();
   if (forbidden) return <ForbiddenNote capability="audit_log:read_details" what="the critical chain" />;
-  if (query.isError) return <QueryError query={query} what="the critical chain" />;
+  if (query.isError) return <QueryError query={query} what="The critical chain" />;
   const { entries, head, checkpoint, next_after } = query.data ?? {};
   return (
     <Split
       side={
         <>
-          <SectionCard title="Head">
+          <SectionCard title="Latest entry">
             {head ? (
               <KeyValueList
                 items={[
-                  { label: 'Last entry', value: `no. ${head.sequence_number}` },
+                  { label: 'Number', value: head.sequence_number },
                   { label: 'Hash', value: `${head.row_hash.slice(0, 16)}…`, copy: head.row_hash },
-                  { label: 'Signed checkpoint', value: checkpoint ? <Time value={checkpoint.created_at} /> : 'none yet' },
+                  { label: 'Signed checkpoint', value: checkpoint ? <Time value={checkpoint.created_at} /> : 'None yet' },
                   ...(checkpoint ? [{ label: 'Signing key', value: checkpoint.key_id, copy: checkpoint.key_id }] : []),
                 ]}
               />
@@ -77,16 +80,13 @@ export function ChainView() {
             )}
           </SectionCard>
           <VerifyCard last={Number(head?.sequence_number ?? 0)} />
-          <SectionCard
-            title="Check it without us"
-            description="Download the chain with the bytes that were hashed, and a small program that needs nothing of ours."
-          >
+          <SectionCard title="Verify offline" description="Download the chain and a standalone verifier, and check it on your own machine.">
             <div className="flex flex-wrap gap-2">
               <Button icon={<Download />} loading={busy} onClick={() => void save('/admin/audit-logs/critical/export.jsonl')}>
-                Chain
+                Download chain
               </Button>
               <Button icon={<Download />} loading={busy} onClick={() => void save(VERIFIER)}>
-                Verifier
+                Download verifier
               </Button>
             </div>
           </SectionCard>
@@ -100,8 +100,8 @@ export function ChainView() {
         rowName={(row) => `entry ${row.sequence_number}`}
         caption="Critical entries, oldest first"
         empty={
-          <EmptyState icon={<ShieldCheck />} title="Nothing critical has happened">
-            Changes of workspace keys, anchors of the request log and similar acts are chained here, and kept for good.
+          <EmptyState icon={<ShieldCheck />} title="No critical entries yet">
+            Security-critical events, such as workspace key rotations, are hash-chained here and kept forever.
           </EmptyState>
         }
       />

@@ -59,19 +59,17 @@ function EntryDetail({ id }: { id: string }) {
         </p>
       </div>
       {changes.length > 0 && <Changes changes={changes} />}
-      {entry.details_redacted && (
-        <Callout title="Details are withheld from you">Owners and Admins of this workspace see what exactly was changed.</Callout>
-      )}
+      {entry.details_redacted && <Callout title="Details are hidden">Only Owners and Admins can see what changed.</Callout>}
       <KeyValueList
         items={[
           {
-            label: 'Who',
+            label: 'Actor',
             value: <Actor entry={entry} />,
             ...(entry.actor.id
               ? {
                   hint: (
                     <Link className={textLink} href={path(`/audit?actor=${entry.actor.id}`)}>
-                      Everything by this actor
+                      All activity by this actor
                     </Link>
                   ),
                 }
@@ -81,10 +79,10 @@ function EntryDetail({ id }: { id: string }) {
             label: capital(thingOf(entry.resource_type)),
             value: page ? (
               <Link className={textLink} href={path(page)}>
-                Open it
+                Open
               </Link>
             ) : entry.action === 'delete' ? (
-              'deleted'
+              'Deleted'
             ) : (
               (entry.resource_id ?? null)
             ),
@@ -92,21 +90,21 @@ function EntryDetail({ id }: { id: string }) {
               ? {
                   hint: (
                     <Link className={textLink} href={path(`/audit?resource_type=${entry.resource_type}&resource_id=${entry.resource_id}`)}>
-                      Everything about it
+                      All activity on this resource
                     </Link>
                   ),
                 }
               : {}),
           },
           {
-            label: 'Address',
+            label: 'IP address',
             value: entry.ip_address,
             ...(entry.ip_address
               ? {
                   copy: entry.ip_address,
                   hint: (
                     <Link className={textLink} href={path(`/audit?ip=${encodeURIComponent(entry.ip_address)}`)}>
-                      Everything from this address
+                      All activity from this IP address
                     </Link>
                   ),
                 }
@@ -119,19 +117,19 @@ function EntryDetail({ id }: { id: string }) {
                   label: 'Call',
                   value: (
                     <Link className={textLink} href={path(`/logs?peek=${entry.details.call_request_id}`)}>
-                      Open it in the log
+                      View in logs
                     </Link>
                   ),
                 },
               ]
             : []),
-          { label: 'Program', value: entry.user_agent },
-          { label: 'Request', value: entry.request_id, ...(entry.request_id ? { copy: entry.request_id } : {}) },
+          { label: 'User agent', value: entry.user_agent },
+          { label: 'Request ID', value: entry.request_id, ...(entry.request_id ? { copy: entry.request_id } : {}) },
         ]}
       />
       {same_request.length > 0 && (
         <section className="flex flex-col gap-2">
-          <h3 className="font-semibold">The same request also</h3>
+          <h3 className="font-semibold">Also in this request</h3>
           <ul className="flex flex-col gap-1">
             {same_request.map((other) => (
               <li key={other.id}>
@@ -144,7 +142,7 @@ function EntryDetail({ id }: { id: string }) {
         </section>
       )}
       <section className="flex flex-col gap-2">
-        <h3 className="font-semibold">Record</h3>
+        <h3 className="font-semibold">Raw entry</h3>
         <JsonView value={entry as unknown as Json} label="audit entry as JSON" depth={1} />
       </section>
       {page && (

@@ -23,8 +23,8 @@ export function ExportMenu({ filters }: { filters: AuditFilters }) {
         </Button>
       }
       entries={[
-        { label: 'CSV', detail: 'For a spreadsheet; formulas are made harmless', onSelect: () => exportAs('csv') },
-        { label: 'JSON lines', detail: 'One entry a line, for another program', onSelect: () => exportAs('jsonl') },
+        { label: 'CSV', detail: 'For spreadsheets; formulas are escaped', onSelect: () => exportAs('csv') },
+        { label: 'JSON Lines', detail: 'One entry per line', onSelect: () => exportAs('jsonl') },
       ]}
     />
   );

@@ -10,8 +10,8 @@ import { thingOf, verbOf } from './words.ts';
 type Facets = inferRouterOutputs<AppRouter>['auditLogs']['facets'];
 
 const STORES = {
-  critical: { label: 'Critical entries only', detail: 'Kept for good, chained' },
-  general: { label: 'Without critical entries', detail: 'Leaves out the anchors of the request log too' },
+  critical: { label: 'Critical entries only', detail: 'Hash-chained and kept forever' },
+  general: { label: 'Hide critical entries', detail: 'Also hides request log anchors' },
 } as const;
 /** Of each kind the menu offers those that occur most. */
 const OFFERED = 10;
@@ -33,14 +33,14 @@ export function useTimelineFilters(
       ...(isTime(search.to) ? [chip('to', `Until ${moment(search.to)}`)] : []),
       ...(search.action ? [chip('action', verbOf(search.action))] : []),
       ...(search.resource_type ? [chip('resource_type', thingOf(search.resource_type))] : []),
-      ...(search.resource_id ? [chip('resource_id', `About ${search.resource_id.slice(0, 8)}`)] : []),
+      ...(search.resource_id ? [chip('resource_id', `Resource ${search.resource_id.slice(0, 8)}`)] : []),
       ...(search.actor ? [chip('actor', `By ${actor?.label ?? search.actor.slice(0, 8)}`)] : []),
       ...(search.ip ? [chip('ip', `From ${search.ip}`)] : []),
-      ...(search.request_id ? [chip('request_id', `Of request ${search.request_id.slice(0, 8)}`)] : []),
+      ...(search.request_id ? [chip('request_id', `Request ${search.request_id.slice(0, 8)}`)] : []),
       ...(search.store ? [chip('store', STORES[search.store].label)] : []),
     ],
     choices: [
-      { heading: 'What happened' },
+      { heading: 'Action' },
       ...(facets?.actions ?? []).slice(0, OFFERED).map(({ value, count }) => ({
         label: verbOf(value),
         detail: grouped(count),
@@ -48,7 +48,7 @@ export function useTimelineFilters(
         onSelect: () => set({ action: value }),
       })),
       'separator',
-      { heading: 'To what' },
+      { heading: 'Resource' },
       ...(facets?.resource_types ?? []).slice(0, OFFERED).map(({ value, count }) => ({
         label: thingOf(value),
         detail: grouped(count),
@@ -56,7 +56,7 @@ export function useTimelineFilters(
         onSelect: () => set({ resource_type: value }),
       })),
       'separator',
-      { heading: 'By whom' },
+      { heading: 'Actor' },
       ...(facets?.actors ?? []).slice(0, OFFERED).map(({ value, label, count }) => ({
         label: label ?? value,
         detail: grouped(count),

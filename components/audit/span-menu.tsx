@@ -26,15 +26,15 @@ export function SpanMenu({ from, to, onSpan }: Span & { onSpan: (span: Partial<S
   return (
     <>
       <Menu
-        trigger={<Button icon={<Clock />}>{whole ? 'All of time' : <SpanText from={from} to={to} />}</Button>}
+        trigger={<Button icon={<Clock />}>{whole ? 'All time' : <SpanText from={from} to={to} />}</Button>}
         entries={[
-          { label: 'All of time', checked: whole, onSelect: () => onSpan({ from: null, to: null }) },
+          { label: 'All time', checked: whole, onSelect: () => onSpan({ from: null, to: null }) },
           ...RANGES.map(({ label, hours }) => ({
             label,
             onSelect: () => onSpan({ from: spanStart(Date.now(), hours * 3_600_000).toISOString(), to: null }),
           })),
           'separator',
-          { label: 'From … until …', onSelect: () => setAsking(true) },
+          { label: 'Custom range…', onSelect: () => setAsking(true) },
         ]}
       />
       <SpanDialog open={asking} onOpenChange={setAsking} span={{ from, to }} onSpan={onSpan} />

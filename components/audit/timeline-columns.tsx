@@ -7,16 +7,16 @@ import type { Entry } from './words.ts';
 
 const column = columnsFor<Entry>();
 
-export const what = column.display({ id: 'what', header: 'What', cell: ({ row }) => <Sentence entry={row.original} /> });
+export const what = column.display({ id: 'what', header: 'Event', cell: ({ row }) => <Sentence entry={row.original} /> });
 export const when = column.accessor('created_at', {
-  header: 'When',
+  header: 'Time',
   meta: { align: 'right', width: '9rem' },
   cell: ({ getValue }) => <Time value={getValue()} />,
 });
 /** With the country it is in, where that is known. */
 export const address = (hideBelow: 'md' | 'lg') =>
   column.accessor('ip_address', {
-    header: 'Address',
+    header: 'IP address',
     meta: { hideBelow, width: '11rem' },
     cell: ({ row: { original } }) => (
       <span suppressHydrationWarning className="font-mono text-ink-2 text-xs">
@@ -30,7 +30,7 @@ export const timelineColumns = [
   what,
   column.display({
     id: 'marks',
-    header: <span className="sr-only">Marks</span>,
+    header: <span className="sr-only">Labels</span>,
     meta: { hideBelow: 'md', width: '7rem' },
     cell: ({ row }) => (
       <span className="flex gap-1">

@@ -12,7 +12,7 @@ import { DataTable } from '#components/ui/data-table.tsx';
 import { FilterBar } from '#components/ui/filter-bar.tsx';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
 import { lazily } from '#components/ui/lazily.tsx';
-import { grouped } from '#components/ui/numbers.ts';
+import { counted } from '#components/ui/numbers.ts';
 import { LoadMore } from '#components/ui/pagination.tsx';
 import { usePanel } from '#components/ui/panel.ts';
 import { NoResults } from '#components/ui/states.tsx';
@@ -52,7 +52,7 @@ export function Timeline() {
     setLive(on);
     if (!on) beginAnew();
   };
-  useHotkeys([{ keys: 'l', label: 'Live tail on or off', group: 'Audit', run: () => search.to === null && follow(!wanted) }]);
+  useHotkeys([{ keys: 'l', label: 'Toggle live tail', group: 'Audit', run: () => search.to === null && follow(!wanted) }]);
   const narrowed = useTimelineFilters(search, setSearch, facets.data);
   const clear = () => void setSearch(noFilters);
   const { columns, choice } = useColumns('audit', timelineColumns);
@@ -61,14 +61,14 @@ export function Timeline() {
       <FilterBar
         query={search.q}
         onQuery={(q) => void setSearch({ q })}
-        placeholder="Name of a thing or person"
+        placeholder="Search by resource or person"
         filters={narrowed.active}
         choices={narrowed.choices}
         onClear={clear}
       >
         <Switch
           checked={live}
-          disabledReason={search.to === null ? undefined : 'A span that has an end gets no new entries.'}
+          disabledReason={search.to === null ? undefined : 'Live tail needs a time range without an end.'}
           onCheckedChange={follow}
           label="Live tail"
           className="items-center"
@@ -78,11 +78,7 @@ export function Timeline() {
         <SpanMenu from={search.from} to={search.to} onSpan={(span) => void setSearch(span)} />
         <ExportMenu filters={filters} />
       </FilterBar>
-      {rows?.[0]?.details_redacted && (
-        <Callout title="You see that something happened, not its details">
-          Owners and Admins of this workspace see what exactly was changed.
-        </Callout>
-      )}
+      {rows?.[0]?.details_redacted && <Callout title="Details are hidden">Only Owners and Admins can see what changed.</Callout>}
       {pages.isError ? (
         <QueryError query={pages} what="The audit log" />
       ) : (
@@ -106,7 +102,9 @@ export function Timeline() {
       )}
       {live && (
         <p role="status" className="figures text-ink-3 text-xs">
-          {fresh.length === 0 ? 'Live tail: nothing new yet.' : `Live tail: ${grouped(fresh.length)} new.`}
+          {fresh.length === 0
+            ? 'Live tail is on. Waiting for new entries.'
+            : `Live tail is on. ${counted(fresh.length, 'new entry', 'new entries')}.`}
         </p>
       )}
       {rows && rows.length > 0 && <LoadMore pages={pages} endNote={<RetentionNote days={pages.data?.pages[0]?.retention_days} />} />}

@@ -40,7 +40,7 @@ export function VerifyCard({ last }: { last: number }) {
   return (
     <SectionCard
       title="Verify"
-      description="Recomputes every hash, each link to the one before, and the signed checkpoints."
+      description="Recomputes every hash and link, and checks the signed checkpoints."
       footer={
         verify.isPending ? (
           <Button
@@ -70,7 +70,7 @@ export function VerifyCard({ last }: { last: number }) {
             </p>
           </div>
         ) : (
-          <p className="text-ink-3">{verify.isSuccess ? `Stopped after ${grouped(checked)} entries.` : 'Not verified in this visit.'}</p>
+          <p className="text-ink-3">{verify.isSuccess ? `Stopped after ${grouped(checked)} entries.` : 'Not verified yet.'}</p>
         )}
       </div>
     </SectionCard>
@@ -88,29 +88,26 @@ function Verified({ checked, of }: { checked: number; of: number }) {
 }
 
 const FAILURES = {
-  hash_mismatch: 'Its contents do not give its hash: it was altered.',
-  prev_mismatch: 'It does not continue the entry before it.',
-  gap: 'At least one entry is missing there.',
+  hash_mismatch: "Its content doesn't match its hash, so it was altered.",
+  prev_mismatch: "It doesn't link to the entry before it.",
+  gap: 'At least one entry before it is missing.',
 } as const;
 
 function Told({ verdict }: { verdict: Verdict }) {
   const count = grouped(verdict.checked);
-  if (verdict.checked === 0 && verdict.valid) return <Callout title="There is nothing to verify yet" />;
+  if (verdict.checked === 0 && verdict.valid) return <Callout title="Nothing to verify yet" />;
   if (verdict.valid)
     return (
-      <Callout
-        tone="good"
-        title={verdict.checked === 1 ? 'The entry is as it was written' : `All ${count} entries are as they were written`}
-      >
-        From no. {verdict.first} to no. {verdict.last}.
+      <Callout tone="good" title={verdict.checked === 1 ? '1 entry is intact' : `All ${count} entries are intact`}>
+        Entries {verdict.first} to {verdict.last}.
       </Callout>
     );
   return (
-    <Callout tone="bad" title={`The chain is broken${verdict.failure ? ` at no. ${verdict.failure.sequence_number}` : ''}`}>
+    <Callout tone="bad" title={`The chain is broken${verdict.failure ? ` at entry ${verdict.failure.sequence_number}` : ''}`}>
       {verdict.failure
-        ? `${count} entries were checked until then. ${FAILURES[verdict.failure.kind]}`
-        : 'A signed checkpoint does not match.'}{' '}
-      Keep a copy of the export and call your operator.
+        ? `${count} entries were checked before it. ${FAILURES[verdict.failure.kind]}`
+        : "A signed checkpoint doesn't match."}{' '}
+      Download the chain and contact the operator of this installation.
     </Callout>
   );
 }

@@ -11,7 +11,7 @@ const VERBS: Record<string, string> = {
   disable: 'disabled',
   revoke: 'revoked',
   rotate: 'rotated',
-  restore: 'put back the previous value of',
+  restore: 'restored the previous value of',
   execute: 'ran',
   login: 'signed in',
   logout: 'signed out',
@@ -49,7 +49,7 @@ export const nameOf = (entry: Pick<Entry, 'details'>): string | undefined => {
 export function actorOf(entry: Pick<Entry, 'actor'>): string {
   const { label, type } = entry.actor;
   if (label) return label;
-  return type === 'system' ? 'Sallyport' : type ? `Some ${thingOf(type)}` : 'Somebody';
+  return type === 'system' ? 'Sallyport' : type ? `Unknown ${thingOf(type)}` : 'Unknown';
 }
 
 const REFLEXIVE = new Set(['login', 'logout', 'login_failed']);
@@ -61,9 +61,9 @@ export function sentenceOf(entry: Entry): { actor: string; verb: string; thing: 
   if (entry.resource_type === 'sandbox' && entry.action === 'reset')
     return { actor: actorOf(entry), verb: verbOf(entry.action), thing: '', name: nameOf(entry) };
   // A secret rotates when somebody gives it a new value; people do not call that rotating.
-  const verb = entry.resource_type === 'secret' && entry.action === 'rotate' ? 'set a new value of' : verbOf(entry.action);
+  const verb = entry.resource_type === 'secret' && entry.action === 'rotate' ? 'set a new value for' : verbOf(entry.action);
   const tried = entry.resource_type === 'route' && entry.action === 'execute';
-  return { actor: actorOf(entry), verb: tried ? 'tried' : verb, thing: thingOf(entry.resource_type), name: nameOf(entry) };
+  return { actor: actorOf(entry), verb: tried ? 'tested' : verb, thing: thingOf(entry.resource_type), name: nameOf(entry) };
 }
 
 /** The same as one line, for titles and screen readers. */

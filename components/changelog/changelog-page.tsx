@@ -16,7 +16,7 @@ export function ChangelogPage({ area: asked }: { area: string | string[] | undef
       <header className="border-line border-b">
         <div className="px-4 sm:px-6 lg:px-8">
           <div className="mx-auto flex h-(--topbar-height) max-w-3xl items-center">
-            <Link href="/" aria-label="Sallyport, to the dashboard" className="rounded-md">
+            <Link href="/" aria-label="Sallyport dashboard" className="rounded-md">
               <Wordmark />
             </Link>
           </div>
@@ -26,7 +26,7 @@ export function ChangelogPage({ area: asked }: { area: string | string[] | undef
         <Page className="mx-auto max-w-3xl">
           <PageHeader
             title="Changelog"
-            description="What changed, and who must act. Nothing here ever breaks a call to /v1."
+            description="New features and changes. Calls to /v1 keep working unless an entry says otherwise."
             actions={
               <PlainLinkButton href="/changelog.xml" icon={<Rss />}>
                 RSS

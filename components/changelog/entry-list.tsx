@@ -20,7 +20,7 @@ export function EntryList({ entries, level: Heading }: { entries: readonly Chang
           </p>
           <Heading className="font-semibold text-base">{entry.title}</Heading>
           <p className="max-w-2xl text-ink-2">{entry.text}</p>
-          <p className="max-w-2xl text-ink-2">{entry.act ?? 'Nobody has to do anything.'}</p>
+          <p className="max-w-2xl text-ink-2">{entry.act ?? 'No action required.'}</p>
           <a href={entry.link.path} className={`${textLink} w-fit`}>
             {entry.link.label}
           </a>

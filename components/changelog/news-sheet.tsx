@@ -17,7 +17,7 @@ export function NewsSheet({ open, onOpenChange }: { open: boolean; onOpenChange:
       title="What’s new"
       actions={
         <LinkButton size="sm" variant="ghost" href="/changelog">
-          Open as a page
+          Open page
         </LinkButton>
       }
     >

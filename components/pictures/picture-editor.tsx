@@ -62,14 +62,14 @@ export function PictureEditor({ noun, picture, onUse, forbidden, sent, onSent }:
         {sent ? (
           <>
             <Button variant="primary" loading={use.isPending} onClick={() => use.mutate(sent)}>
-              Use this {noun}
+              Save {noun}
             </Button>
             <Button onClick={() => onSent(undefined)}>Cancel</Button>
           </>
         ) : (
           <>
             <Button icon={<ImageUp />} loading={upload.isPending} disabledReason={forbidden} onClick={() => input.current?.click()}>
-              Choose a {noun}
+              Upload {noun}
             </Button>
             {picture && (
               <Button
@@ -86,7 +86,7 @@ export function PictureEditor({ noun, picture, onUse, forbidden, sent, onSent }:
         )}
       </div>
       <p role="status" className={cn('text-xs', over ? 'font-medium text-ink' : 'text-ink-3')}>
-        {over ? 'Let go to send it.' : sent ? `This is how it will look. The ${noun} is not changed yet.` : (forbidden ?? HINT)}
+        {over ? 'Drop to upload.' : sent ? `Preview. Save to use this ${noun}.` : (forbidden ?? HINT)}
       </p>
       <MutationError error={upload.error ?? use.error} />
     </div>
@@ -94,7 +94,7 @@ export function PictureEditor({ noun, picture, onUse, forbidden, sent, onSent }:
 }
 
 const UNUSABLE = new Set(['validation_error', 'invalid']);
-const HINT = 'PNG, JPEG or WebP; drop or paste one on this page. It is cropped to a square, and nothing but its pixels is kept.';
+const HINT = 'PNG, JPEG or WebP. You can also drop or paste one. It is cropped to a square and its metadata is removed.';
 
 /** Files that are dropped or pasted anywhere on the page; true while some are held over it. */
 function useDropped(take: (files: FileList | undefined | null) => void): boolean {

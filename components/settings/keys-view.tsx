@@ -24,22 +24,25 @@ import type { TenantKey } from '#server/domain/keys/schema.ts';
 type Key = z.output<typeof TenantKey>;
 const column = columnsFor<Key>();
 const STATES: Record<string, 'ok' | 'off' | 'blocked'> = { active: 'ok', retired: 'off', revoked: 'blocked' };
-const METHODS: Record<string, string> = { global: 'by this installation' };
+const METHODS: Record<string, string> = { global: 'This installation' };
 const columns = [
   column.accessor('version', {
     header: 'Version',
     meta: { width: '5rem' },
     cell: ({ getValue }) => <span className="figures">{getValue()}</span>,
   }),
-  column.accessor('status', { header: 'State', cell: ({ getValue }) => <Status state={STATES[getValue()] ?? 'off'}>{getValue()}</Status> }),
+  column.accessor('status', {
+    header: 'Status',
+    cell: ({ getValue }) => <Status state={STATES[getValue()] ?? 'off'}>{getValue()}</Status>,
+  }),
   column.accessor('wrap_method', {
-    header: 'Wrapped',
+    header: 'Wrapped by',
     meta: { hideBelow: 'md' },
-    cell: ({ getValue }) => METHODS[getValue()] ?? `by ${getValue()}`,
+    cell: ({ getValue }) => METHODS[getValue()] ?? getValue(),
   }),
   column.accessor('created_at', { header: 'Created', cell: ({ getValue }) => <Time value={getValue()} /> }),
   column.accessor('retired_at', { header: 'Retired', meta: { hideBelow: 'sm' }, cell: ({ getValue }) => <Time value={getValue()} /> }),
-  column.accessor('values', { header: 'Values it opens', meta: { align: 'right' }, cell: ({ getValue }) => grouped(getValue()) }),
+  column.accessor('values', { header: 'Values', meta: { align: 'right' }, cell: ({ getValue }) => grouped(getValue()) }),
 ];
 
 const POLL_MS = 2_000;
@@ -59,7 +62,7 @@ export function KeysView() {
     trpc.tenantKeys.rotate.mutationOptions({
       onSuccess: ({ new_version }) => {
         void queryClient.invalidateQueries(trpc.tenantKeys.pathFilter());
-        notifyDone(`Version ${new_version} seals from now on`);
+        notifyDone(`Key rotated to version ${new_version}`);
         setAsking(false);
       },
     }),
@@ -70,21 +73,21 @@ export function KeysView() {
     <Page className="max-w-4xl">
       <PageHeader
         title="Key management"
-        description="Each secret is sealed under a key of this workspace alone. A new version re-seals everything without a pause."
+        description="Secrets are encrypted under a key that belongs to this workspace only. Rotating it re-encrypts them without downtime."
         actions={
           <Button icon={<RotateCw />} disabledReason={unturned} onClick={() => setAsking(true)}>
-            Rotate
+            Rotate key
           </Button>
         }
       />
       {query.isError ? (
-        <QueryError query={query} what="The keys" />
+        <QueryError query={query} what="Workspace keys" />
       ) : (
         <>
           {rewrap && rewrap.state !== 'completed' && (
             <SectionCard
-              title={`Re-sealing from version ${rewrap.from_version} to ${rewrap.to_version}`}
-              description="Calls go on meanwhile; both versions open what they sealed."
+              title={`Re-encrypting from version ${rewrap.from_version} to ${rewrap.to_version}`}
+              description="Calls are not affected. Both versions work until this is done."
             >
               <Resealed done={rewrap.rows_done} total={rewrap.rows_total} waiting={rewrap.state === 'waiting'} />
             </SectionCard>
@@ -97,8 +100,8 @@ export function KeysView() {
             caption="Versions of the workspace key"
             skeletonRows={2}
           />
-          <Callout title="Every rotation stands in the critical chain">
-            It can be verified there that no version was made or retired unnoticed.
+          <Callout title="Rotations are recorded in the critical chain">
+            Verify it there to prove that no version was added or retired unnoticed.
           </Callout>
         </>
       )}
@@ -110,9 +113,9 @@ export function KeysView() {
         }}
         title="Rotate the workspace key?"
         consequences={[
-          'A new version is made at once; new values are sealed with it.',
-          `${grouped(values)} stored ${values === 1 ? 'value is' : 'values are'} re-sealed in the background. No call waits for it.`,
-          'The old version is kept until nothing needs it.',
+          'A new version is created immediately. New values are encrypted with it.',
+          `${grouped(values)} stored ${values === 1 ? 'value is' : 'values are'} re-encrypted in the background. Calls are not affected.`,
+          'The old version is retired once no value uses it.',
         ]}
         confirmLabel="Rotate key"
         resourceName={slug}
@@ -126,11 +129,11 @@ export function KeysView() {
 }
 
 function Resealed({ done, total, waiting }: { done: number; total: number; waiting: boolean }) {
-  const text = waiting ? 'Waiting for its turn' : `${grouped(done)} of ${grouped(total)} values`;
+  const text = waiting ? 'Waiting to start' : `${grouped(done)} of ${grouped(total)} values`;
   return (
     <div className="flex flex-col gap-1.5">
       <p className="figures text-ink-2 text-xs">{text}</p>
-      <Progress label="Re-sealing" done={done} of={total} text={text} />
+      <Progress label="Re-encrypting" done={done} of={total} text={text} />
     </div>
   );
 }

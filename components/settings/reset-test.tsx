@@ -24,7 +24,7 @@ export function DangerZone({ name }: { name: string }) {
     <SectionCard tone="danger" title="Danger zone">
       <DangerRow
         title="Reset Test"
-        text="Deletes everything in Test, its API keys and calls included, and seeds the starter again. Live stays as it is."
+        text="Deletes everything in Test, including API keys and logs, and restores the starter setup. Live is not affected."
       >
         <Button variant="danger-quiet" icon={<RotateCcw />} disabledReason={unable} onClick={() => setAsking(true)}>
           Reset Test…
@@ -45,7 +45,7 @@ function ResetDialog({ name, onClose }: { name: string; onClose: () => void }) {
       onSuccess: ({ deleted }) => {
         void cache.invalidateQueries();
         const n = deleted.routes + deleted.secrets + deleted.clients + deleted.collections;
-        notifyDone(`Test is as it was at the start; ${counted(n, 'thing is', 'things are')} gone`);
+        notifyDone(`Test reset. ${counted(n, 'resource')} deleted.`);
         onClose();
       },
     }),
@@ -67,10 +67,10 @@ function ResetDialog({ name, onClose }: { name: string; onClose: () => void }) {
       resourceName={name}
       confirmLabel="Reset Test"
       consequences={[
-        'Every route, secret, client, collection and environment of Test is deleted for good, with every value.',
-        'Every Test key stops to work with its next call.',
-        'Calls of Test and their figures go too. The audit log stays.',
-        'Then Test has what a new workspace has: the route echo and a sample secret.',
+        'Every route, secret, client, collection and environment in Test is permanently deleted.',
+        'Every Test API key stops working.',
+        'Test logs and metrics are deleted. The audit log is kept.',
+        'Test starts again with the echo route and a sample secret.',
       ]}
       busy={reset.isPending}
       error={error}
@@ -79,8 +79,8 @@ function ResetDialog({ name, onClose }: { name: string; onClose: () => void }) {
       {asked && (
         <>
           {refusal?.code === 'step_up_required' && (
-            <Callout title="Prove once more that it is you">
-              Your sign-in is older than ten minutes. Give your password, or sign out and in again if you have none.
+            <Callout title="Confirm it's you">
+              You signed in more than 10 minutes ago. Enter your password. If you don't have one, sign out and sign in again.
             </Callout>
           )}
           <Field label="Your password">
@@ -90,7 +90,7 @@ function ResetDialog({ name, onClose }: { name: string; onClose: () => void }) {
       )}
       <p>
         <LinkButton size="sm" variant="ghost" href={`/${slug}/test/promote`}>
-          Promote what should stay first
+          Promote to Live first
         </LinkButton>
       </p>
     </ConfirmDanger>

@@ -31,14 +31,14 @@ export function UsageView() {
     return (
       <Page>
         <PageHeader title="Usage" />
-        <QueryError query={plan} what="The plan" />
+        <QueryError query={plan} what="Your plan" />
       </Page>
     );
   if (usage.isError)
     return (
       <Page>
         <PageHeader title="Usage" />
-        <QueryError query={usage} what="The usage" />
+        <QueryError query={usage} what="Usage" />
       </Page>
     );
   if (!plan.data || !usage.data)
@@ -62,7 +62,7 @@ export function UsageView() {
     <Page>
       <PageHeader
         title="Usage"
-        description="Counts of Live. Test has the same limits, counted apart, and its calls are free."
+        description="Usage in Live. Test has its own limits, and calls in Test are free."
         badges={
           <>
             <Badge tone="accent">{plan.data.plan}</Badge>
@@ -73,12 +73,16 @@ export function UsageView() {
       <Split
         side={
           <>
-            <SectionCard title="Kept for">
+            <SectionCard title="Plan details">
               <KeyValueList
                 items={[
-                  { label: 'Request logs', value: daysKept(usage.data.log_retention_days) },
-                  { label: 'Audit entries', value: daysKept(usage.data.audit_retention_days), hint: 'Critical entries are kept for good.' },
-                  { label: 'Calls a second', value: rate === null || rate === undefined ? 'by contract' : grouped(rate) },
+                  { label: 'Request log retention', value: daysKept(usage.data.log_retention_days) },
+                  {
+                    label: 'Audit log retention',
+                    value: daysKept(usage.data.audit_retention_days),
+                    hint: 'Critical entries are kept forever.',
+                  },
+                  { label: 'Rate limit', value: rate === null || rate === undefined ? 'Custom' : `${grouped(rate)} calls per second` },
                 ]}
               />
             </SectionCard>
@@ -90,16 +94,16 @@ export function UsageView() {
                 })}
               </ul>
             </SectionCard>
-            <Callout title="To change the plan, ask whoever runs this installation" />
+            <Callout title="To change your plan, contact the operator of this installation" />
           </>
         }
       >
-        <SectionCard title={`Calls in ${month}`} description="From the first of the month, 00:00 UTC.">
+        <SectionCard title={`Calls in ${month}`} description="Since the first of the month, 00:00 UTC.">
           {api_calls.limit === null ? (
             <p className="figures">
               <b className="font-semibold text-xl">{grouped(api_calls.used)}</b>{' '}
               <span className="text-ink-2">
-                calls, without a limit. {forecast.api_calls !== null && `About ${grouped(forecast.api_calls)} by the end of the month.`}
+                calls, unlimited. {forecast.api_calls !== null && `About ${grouped(forecast.api_calls)} expected by the end of the month.`}
               </span>
             </p>
           ) : (
@@ -108,15 +112,15 @@ export function UsageView() {
           <p className="mt-3 text-ink-2">
             {api_calls.limit !== null && (
               <>
-                At the limit further calls are refused with 402 and <code className="font-mono text-xs">plan_limit</code> until the month
-                ends; nothing is billed beyond it.{' '}
+                When the limit is reached, calls are refused with 402 <code className="font-mono text-xs">plan_limit</code> until the end of
+                the month. There are no overage charges.{' '}
               </>
             )}
-            Counted are Live calls that were let through, not refusals, not the Test space and not the Test tab.
+            Only successful Live calls count.
           </p>
         </SectionCard>
         <DailyCalls year={billing_period.year} month={billing_period.month} />
-        <SectionCard title="In this workspace" description="A full limit refuses new ones and leaves those that are there alone.">
+        <SectionCard title="Resources" description="At a limit, you can't create more. Existing resources keep working.">
           <div className="grid gap-x-8 gap-y-4 sm:grid-cols-2">
             {counted.map(({ key, name, limit, used, overridden }) => (
               <LimitRow
@@ -160,10 +164,10 @@ function LimitRow({
         )}
         <span className="figures text-ink-2 text-xs">
           {grouped(used)} {limit === null ? '' : `of ${grouped(limit)}`}
-          {overridden && ' (set for you)'}
+          {overridden && ' (custom)'}
         </span>
       </div>
-      {limit === null ? <p className="text-ink-3 text-xs">without a limit</p> : <Meter bare label={name} value={used} max={limit} />}
+      {limit === null ? <p className="text-ink-3 text-xs">Unlimited</p> : <Meter bare label={name} value={used} max={limit} />}
     </div>
   );
 }
@@ -178,7 +182,7 @@ function FeatureRow({ feature, name, included }: { feature: Feature; name: strin
         <Lock aria-hidden className="size-4 shrink-0 text-ink-3" />
       )}
       <span className={included ? '' : 'text-ink-2'}>{name}</span>
-      <span className="ml-auto text-ink-3 text-xs">{included ? 'included' : `from ${from}`}</span>
+      <span className="ml-auto text-ink-3 text-xs">{included ? 'Included' : `From ${from}`}</span>
     </li>
   );
 }

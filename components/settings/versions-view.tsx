@@ -25,13 +25,13 @@ const versionColumns = [
     header: 'Version',
     cell: ({ row: { original } }) => (
       <span className="flex flex-wrap items-center gap-2">
-        <span className="font-mono text-xs">{original.version}</span> {original.newest && <Badge tone="accent">newest</Badge>}
+        <span className="font-mono text-xs">{original.version}</span> {original.newest && <Badge tone="accent">Newest</Badge>}
       </span>
     ),
   }),
   version.accessor('released_at', { header: 'Released', cell: ({ getValue }) => <Time value={`${getValue()}T00:00:00Z`} format="date" /> }),
-  version.display({ id: 'standing', header: 'Standing', cell: () => <Status state="ok">Supported</Status> }),
-  version.accessor('summary', { header: 'What it brought', meta: { hideBelow: 'md' } }),
+  version.display({ id: 'standing', header: 'Status', cell: () => <Status state="ok">Supported</Status> }),
+  version.accessor('summary', { header: 'Changes', meta: { hideBelow: 'md' } }),
 ];
 
 const seen = columnsFor<Seen>();
@@ -42,9 +42,9 @@ const seenColumns = [
     cell: ({ row: { original: row } }) => (
       <span className="flex flex-col">
         <span className="flex flex-wrap items-center gap-2">
-          <span className="[overflow-wrap:anywhere]">{row.name ?? 'A key that is gone'}</span>
+          <span className="[overflow-wrap:anywhere]">{row.name ?? 'Deleted key'}</span>
           <Badge tone={row.space === 'test' ? 'test' : 'neutral'}>{row.space === 'test' ? 'Test' : 'Live'}</Badge>
-          {!row.active && <Badge>revoked</Badge>}
+          {!row.active && <Badge>Revoked</Badge>}
         </span>
         {row.key_id && <span className="truncate font-mono text-ink-3 text-xs">{row.key_id}</span>}
       </span>
@@ -59,7 +59,7 @@ const seenColumns = [
         <span className="flex flex-col">
           <span className="whitespace-nowrap font-mono text-xs">{row.version}</span>
           <span className="text-ink-3 text-xs">
-            not named<span className="max-sm:hidden">, so the newest</span>
+            Not set<span className="max-sm:hidden"> (newest)</span>
           </span>
         </span>
       ),
@@ -69,7 +69,7 @@ const seenColumns = [
     meta: { align: 'right' },
     cell: ({ getValue }) => <span className="figures">{grouped(getValue())}</span>,
   }),
-  seen.accessor('last_at', { header: 'Last', meta: { hideBelow: 'sm' }, cell: ({ getValue }) => <Time value={getValue()} /> }),
+  seen.accessor('last_at', { header: 'Last call', meta: { hideBelow: 'sm' }, cell: ({ getValue }) => <Time value={getValue()} /> }),
 ];
 
 /** The versions of the API and who still asks for which: before one goes away, this says whom it concerns (interface rule 64 §7). */
@@ -83,13 +83,13 @@ export function VersionsView() {
         title="API versions"
         description={
           <>
-            A call names its version in the header <code className="font-mono text-xs">Service-Version</code>; without one it gets the
-            newest. No version goes away without twelve months of notice.
+            Set the <code className="font-mono text-xs">Service-Version</code> header to pin a version. Without it, calls use the newest.
+            Versions are supported for at least 12 months after notice.
           </>
         }
       />
       {query.isError && !query.data ? (
-        <QueryError query={query} what="The versions" />
+        <QueryError query={query} what="API versions" />
       ) : (
         <>
           <DataTable
@@ -100,11 +100,7 @@ export function VersionsView() {
             rowName={(row) => row.version}
             skeletonRows={1}
           />
-          <SectionCard
-            flush
-            title="Seen in the last 30 days"
-            description="Calls of the Management API by key. They are counted every few seconds; some may be missing after a restart."
-          >
+          <SectionCard flush title="Seen in the last 30 days" description="Management API calls by key. Counts can lag by a few seconds.">
             <DataTable
               className="rounded-t-none border-0"
               caption="Versions by API key"
@@ -117,10 +113,10 @@ export function VersionsView() {
                 <EmptyState
                   className="border-0"
                   icon={<History />}
-                  title="No key has called yet"
+                  title="No calls yet"
                   action={<LinkButton href={`/${slug}/test/quickstart`}>Make a call</LinkButton>}
                 >
-                  Once an API key calls the Management API, this says which version it asked for.
+                  Once an API key calls the Management API, the version it uses appears here.
                 </EmptyState>
               }
             />

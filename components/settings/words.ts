@@ -15,7 +15,7 @@ export const LIMIT_WORDS: Partial<Record<LimitKey, string>> = {
 /** What a plan includes and this release has: ticking off what cannot be used yet would promise it. A feature enters here with its code. */
 export const FEATURE_WORDS: Partial<Record<Feature, string>> = {
   log_export: 'Request log export',
-  audit_export: 'Audit export',
+  audit_export: 'Audit log export',
   access_key: 'Access keys',
 };
 

@@ -33,29 +33,29 @@ export function WorkspaceSettings({ addresses }: { addresses: { live: Addresses;
   const account = query.data;
   return (
     <Page className="max-w-4xl">
-      <PageHeader title="Workspace" description="What it is called and where it can be reached." />
+      <PageHeader title="Workspace" description="Name, logo and URLs of this workspace." />
       {query.isError ? (
-        <QueryError query={query} what="The workspace" />
+        <QueryError query={query} what="Workspace settings" />
       ) : !account ? (
         <Skeleton lines={8} label="Loading the workspace" />
       ) : (
         <>
           <NameCard account={account} />
           <LogoCard name={account.name} />
-          <SectionCard title="Facts">
+          <SectionCard title="Details">
             <KeyValueList
               items={[
                 {
                   label: 'Slug',
                   value: account.slug,
                   copy: account.slug,
-                  hint: 'It is part of every address below, so changing it breaks each caller. It cannot be changed from here in this release.',
+                  hint: "Part of every URL below. It can't be changed yet.",
                 },
-                { label: 'Id', value: account.id, copy: account.id },
+                { label: 'ID', value: account.id, copy: account.id },
                 {
                   label: 'Region',
                   value: REGIONS[account.region] ?? account.region,
-                  hint: 'Where this workspace stores its data. Can’t be changed.',
+                  hint: "Where this workspace stores its data. It can't be changed.",
                 },
                 {
                   label: 'Plan',
@@ -77,20 +77,24 @@ export function WorkspaceSettings({ addresses }: { addresses: { live: Addresses;
             />
           </SectionCard>
           {(['live', 'test'] as const).map((space) => (
-            <SectionCard key={space} title={space === 'live' ? 'Addresses in Live' : 'Addresses in Test'}>
+            <SectionCard key={space} title={space === 'live' ? 'Live URLs' : 'Test URLs'}>
               <KeyValueList
                 items={[
                   {
-                    label: 'Calls through routes',
+                    label: 'Gateway',
                     value: addresses[space].proxy_url,
                     copy: addresses[space].proxy_url,
-                    hint: 'Put a slug of a route and the path behind it.',
+                    hint: (
+                      <>
+                        Append <code className="font-mono">{'/{route}/{path}'}</code>.
+                      </>
+                    ),
                   },
                   {
                     label: 'Management API',
                     value: addresses[space].api_url,
                     copy: addresses[space].api_url,
-                    hint: `Takes ${space} keys only.`,
+                    hint: `Accepts ${space === 'live' ? 'Live' : 'Test'} keys only.`,
                   },
                 ]}
               />
@@ -113,7 +117,7 @@ function LogoCard({ name }: { name: string }) {
   const forbidden = useForbidden('settings:update');
   if (settings.isError) return <QueryError query={settings} what="The logo" />;
   return (
-    <SectionCard title="Logo" description="Shown to members beside the name.">
+    <SectionCard title="Logo" description="Shown to members next to the name.">
       <PictureField
         noun="logo"
         name={name}
@@ -123,7 +127,7 @@ function LogoCard({ name }: { name: string }) {
           const changed = await update.mutateAsync({ logo_upload_id });
           queryClient.setQueryData(trpc.account.settings.queryKey({}), changed);
           router.refresh();
-          notifyDone(logo_upload_id ? 'The logo is changed' : 'The logo is removed');
+          notifyDone(logo_upload_id ? 'Logo saved' : 'Logo removed');
         }}
       />
     </SectionCard>
@@ -134,7 +138,7 @@ function LogoCard({ name }: { name: string }) {
 function SpacesCard({ slug }: { slug: string }) {
   if (useForbidden('sandbox:promote')) return null;
   return (
-    <SectionCard title="Test and Live" description="Configuration moves between them when you say so; values of secrets never do.">
+    <SectionCard title="Test and Live" description="Copy configuration between them. Secret values are never copied.">
       <div className="flex flex-wrap gap-2">
         <LinkButton href={`/${slug}/test/promote`}>Promote to Live</LinkButton>
         <LinkButton href={`/${slug}/live/promote`}>Copy to Test</LinkButton>
@@ -160,7 +164,7 @@ function NameCard({ account }: { account: { name: string; updated_at: string } }
         void queryClient.invalidateQueries(trpc.account.pathFilter());
         // The name stands in the frame, which the server renders.
         router.refresh();
-        notifyDone('The workspace is renamed');
+        notifyDone('Workspace renamed');
       },
     }),
   );
@@ -177,7 +181,7 @@ function NameCard({ account }: { account: { name: string; updated_at: string } }
         className="max-w-md"
       >
         {panel}
-        <Field label="Name" hideLabel required error={fieldError(form, 'name')} hint="Seen by members only; addresses do not change.">
+        <Field label="Name" hideLabel required error={fieldError(form, 'name')} hint="Visible to members. URLs don't change.">
           <Input {...form.register('name')} />
         </Field>
         <ApiEquivalent method="PATCH" path="/account" body={{ name: form.watch('name') }} />
@@ -186,7 +190,7 @@ function NameCard({ account }: { account: { name: string; updated_at: string } }
             type="submit"
             variant="primary"
             loading={rename.isPending}
-            disabledReason={reason ?? (dirty ? undefined : 'Nothing is changed')}
+            disabledReason={reason ?? (dirty ? undefined : 'No changes to save')}
           >
             Rename
           </Button>

@@ -45,7 +45,7 @@ export function PreferencesProvider({ initial, children }: { initial: PersonPref
           .then(() => router.refresh())
           .catch((error: unknown) => {
             setPreferences((now) => ({ ...now, ...pick(preferences, Object.keys(change)) }));
-            notifyRefused(error, 'Not kept: ');
+            notifyRefused(error, 'Not saved: ');
           });
       },
     }),

@@ -25,12 +25,12 @@ type Split = (typeof SPLITS)[number];
 
 const WORDS: Record<Split, { label: string; noun: string; none: string; filter: string; shares: (days: Days) => Days['routes'] }> = {
   route: { label: 'Route', noun: 'route', none: '', filter: 'route_id', shares: (days) => days.routes },
-  client: { label: 'Client', noun: 'client', none: 'calls that matched no client', filter: 'client_id', shares: (days) => days.clients },
-  api_key: { label: 'API key', noun: 'key', none: 'calls without a key', filter: 'api_key_id', shares: (days) => days.api_keys },
+  client: { label: 'Client', noun: 'client', none: 'no matching client', filter: 'client_id', shares: (days) => days.clients },
+  api_key: { label: 'API key', noun: 'key', none: 'no key', filter: 'api_key_id', shares: (days) => days.api_keys },
   environment: {
     label: 'Environment',
     noun: 'environment',
-    none: 'calls that named none',
+    none: 'no environment',
     filter: 'environment',
     shares: (days) => days.environments,
   },
@@ -53,7 +53,7 @@ export function DailyCalls({ year, month }: { year: number; month: number }) {
   return (
     <SectionCard
       title="Calls by day"
-      description="Days are those of UTC. The chart shows what the plan takes."
+      description="Days are in UTC. The chart shows calls that count towards your plan."
       actions={
         <div className="flex flex-wrap items-center gap-2">
           <Select
@@ -70,13 +70,13 @@ export function DailyCalls({ year, month }: { year: number; month: number }) {
             loading={busy}
             onClick={() => void save(`/admin/logs/days/export?${new URLSearchParams(query).toString()}`)}
           >
-            CSV
+            Export CSV
           </Button>
         </div>
       }
     >
       {days.isError && !days.data ? (
-        <QueryError query={days} what="The days" />
+        <QueryError query={days} what="Daily calls" />
       ) : days.data ? (
         <div className="flex flex-col gap-5">
           <Segmented
@@ -106,7 +106,7 @@ export function DailyCalls({ year, month }: { year: number; month: number }) {
           />
         </div>
       ) : (
-        <Skeleton lines={8} label="Loading the days" />
+        <Skeleton lines={8} label="Loading daily calls" />
       )}
     </SectionCard>
   );

@@ -12,9 +12,9 @@ export function ForecastMeter({ used, limit, forecast, percentage, now }: Props)
   const tone = { full: 'bg-bad', over: 'bg-warn', close: 'bg-warn', fine: 'bg-accent' }[state];
   const day = limitDay({ used, limit, now });
   const words = {
-    full: 'The limit is reached: further calls are refused until the month ends.',
-    over: `At this pace the limit is reached on ${day ? dayOf(day) : 'the last day'}, before the month ends.`,
-    close: 'More than 80 % of the plan is used.',
+    full: 'Limit reached. Calls are refused until the end of the month.',
+    over: `At this rate, you'll reach the limit on ${day ? dayOf(day) : 'the last day of the month'}.`,
+    close: "You've used more than 80% of your plan.",
     fine: '',
   }[state];
   return (
@@ -22,7 +22,7 @@ export function ForecastMeter({ used, limit, forecast, percentage, now }: Props)
       <p className="figures flex flex-wrap items-baseline gap-x-2">
         <b className="font-semibold text-xl">{grouped(used)}</b>
         <span className="text-ink-2">
-          of {grouped(limit)} calls ({percentage} %)
+          of {grouped(limit)} calls ({percentage}%)
         </span>
       </p>
       {/* biome-ignore lint/a11y/useSemanticElements: browsers paint <meter> in colours of their own. */}
@@ -49,7 +49,7 @@ export function ForecastMeter({ used, limit, forecast, percentage, now }: Props)
       </div>
       <p className="flex flex-wrap gap-x-4 gap-y-1 text-ink-2 text-xs">
         <span className="inline-flex items-center gap-1.5">
-          <span aria-hidden className={cn('keep-fill size-2.5 rounded-xs', tone)} /> used
+          <span aria-hidden className={cn('keep-fill size-2.5 rounded-xs', tone)} /> Used
         </span>
         {forecast !== null && (
           <span className="figures inline-flex items-center gap-1.5">
@@ -58,10 +58,10 @@ export function ForecastMeter({ used, limit, forecast, percentage, now }: Props)
               className="keep-fill size-2.5 rounded-xs bg-pressed"
               style={{ backgroundImage: 'repeating-linear-gradient(45deg, var(--line-control) 0 2px, transparent 2px 4px)' }}
             />
-            about {grouped(forecast)} by the end of the month, {shareOf(forecast, limit)} of the plan
+            About {grouped(forecast)} expected by the end of the month, {shareOf(forecast, limit)} of your plan
           </span>
         )}
-        {forecast === null && <span>Too early in the month to tell where it is heading.</span>}
+        {forecast === null && <span>Too early in the month for a forecast.</span>}
       </p>
       {words && <p className={cn('font-medium', state === 'full' ? 'text-bad-ink' : 'text-warn-ink')}>{words}</p>}
     </div>

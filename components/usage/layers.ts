@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { capital } from '#components/ui/capital.ts';
 import type { LogDays } from '#server/domain/request-logs/figures.schema.ts';
 
 type Days = z.output<typeof LogDays>;
@@ -8,12 +9,12 @@ export function stacked({ days, series }: Pick<Days, 'days' | 'series'>, { none,
   const rest = days.map(({ counted }, i) => counted - series.reduce((sum, one) => sum + (one.counted[i] ?? 0), 0));
   const layers = series
     .filter(({ counted }) => counted.some((n) => n > 0))
-    .map(({ id, name, counted }) => ({ label: name ?? (id ? `deleted, ${id.slice(0, 8)}` : 'no route found'), values: counted }));
+    .map(({ id, name, counted }) => ({ label: name ?? (id ? `Deleted (${id.slice(0, 8)})` : 'No route found'), values: counted }));
   if (layers.length > 0 && rest.every((n) => n <= 0)) return layers;
   return [
     ...layers,
     {
-      label: layers.length === 0 ? 'counted calls' : more && none ? `others, or ${none}` : more ? 'others' : none || 'others',
+      label: layers.length === 0 ? 'Calls' : more && none ? `Other, or ${none}` : more ? 'Other' : none ? capital(none) : 'Other',
       values: rest,
     },
   ];

@@ -2,6 +2,7 @@
 
 import { type ReactNode, useState } from 'react';
 import { Button } from '#components/ui/button.tsx';
+import { capital } from '#components/ui/capital.ts';
 import { textLink } from '#components/ui/layout.tsx';
 import { Link } from '#components/ui/link.tsx';
 import { grouped, shareOf } from '#components/ui/numbers.ts';
@@ -28,7 +29,7 @@ export function Shares({ shares, total, noun, none, hrefOf }: Props) {
   return (
     <div className="flex flex-col gap-2">
       <table className="w-full text-left">
-        <caption className="sr-only">Calls of the month by {noun}</caption>
+        <caption className="sr-only">Calls this month by {noun}</caption>
         <thead className="text-ink-3 text-xs">
           <tr>
             <th scope="col" className="pb-1 font-medium first-letter:uppercase">
@@ -53,28 +54,28 @@ export function Shares({ shares, total, noun, none, hrefOf }: Props) {
             <Row key={share.id ?? 'none'} share={share} total={total.counted}>
               {share.id ? (
                 <Link href={hrefOf(share.id)} className={textLink}>
-                  {share.name ?? `deleted, ${share.id.slice(0, 8)}`}
+                  {share.name ?? `Deleted (${share.id.slice(0, 8)})`}
                 </Link>
               ) : (
-                <span className="text-ink-2">no route found</span>
+                <span className="text-ink-2">No route found</span>
               )}
             </Row>
           ))}
           {other.calls > 0 && (
             <Row share={other} total={total.counted}>
-              <span className="text-ink-2">{hidden > 0 ? `${grouped(hidden)} more${none ? `, and ${none}` : ''}` : none}</span>
+              <span className="text-ink-2">{hidden > 0 ? `${grouped(hidden)} more${none ? `, and ${none}` : ''}` : capital(none)}</span>
             </Row>
           )}
         </tbody>
         <tfoot className="figures font-medium">
           <Row share={total} total={total.counted}>
-            In all
+            Total
           </Row>
         </tfoot>
       </table>
       {shares.length > FEW && (
         <Button size="sm" className="self-start" aria-expanded={all} onClick={() => setAll(!all)}>
-          {all ? 'Show fewer' : `Show ${shares.length === 100 ? 'the 100 largest' : `all ${shares.length.toString()}`}`}
+          {all ? 'Show fewer' : `Show ${shares.length === 100 ? 'top 100' : `all ${shares.length.toString()}`}`}
         </Button>
       )}
     </div>

@@ -30,17 +30,17 @@ test('the layers of a day add up to what was counted on it, and what is gone sti
     { id: 'a', name: 'payments', calls: [6, 5], counted: [6, 5] },
     { id: '0123456789', name: null, calls: [2, 0], counted: [2, 0] },
   ];
-  const layers = stacked({ days, series }, { none: 'calls without a key', more: true });
+  const layers = stacked({ days, series }, { none: 'no key', more: true });
   assert.deepEqual(
     layers.map(({ label, values }) => [label, values]),
     [
       ['payments', [6, 5]],
-      ['deleted, 01234567', [2, 0]],
-      ['others, or calls without a key', [2, 0]],
+      ['Deleted (01234567)', [2, 0]],
+      ['Other, or no key', [2, 0]],
     ],
   );
-  assert.equal(stacked({ days, series }, { none: 'calls without a key', more: false }).at(-1)?.label, 'calls without a key');
-  assert.deepEqual(stacked({ days, series: [] }, { none: '', more: false }), [{ label: 'counted calls', values: [10, 5] }]);
+  assert.equal(stacked({ days, series }, { none: 'no key', more: false }).at(-1)?.label, 'No key');
+  assert.deepEqual(stacked({ days, series: [] }, { none: '', more: false }), [{ label: 'Calls', values: [10, 5] }]);
 });
 
 test('a scale ends at a round number', () => {

@@ -14,7 +14,7 @@ import { notifyDone } from '#components/ui/toaster.tsx';
 import { useShareReason } from './use-view-changes.ts';
 import type { View, ViewPage } from './use-views.ts';
 
-const Named = z.object({ name: z.string().trim().min(1, 'is needed').max(60), shared: z.boolean(), is_default: z.boolean() });
+const Named = z.object({ name: z.string().trim().min(1, 'is required').max(60), shared: z.boolean(), is_default: z.boolean() });
 const FORM = 'view-form';
 
 export type SaveViewProps = {
@@ -32,8 +32,8 @@ export function SaveView({ view, open, onClose, ...rest }: SaveViewProps) {
     <Dialog
       open={open}
       onOpenChange={(next) => !next && onClose()}
-      title={view ? 'Rename the view' : 'Keep this view'}
-      description={view ? undefined : 'Filters, order, page size and columns as they are now.'}
+      title={view ? 'Rename view' : 'Save view'}
+      description={view ? undefined : 'Saves the current filters, sort order, page size and columns.'}
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
@@ -86,14 +86,14 @@ function Fields({ page, view, now, onClose }: Omit<SaveViewProps, 'open'>) {
         checked={values.shared}
         disabled={shareReason !== undefined}
         onCheckedChange={(on) => form.setValue('shared', on, { shouldDirty: true })}
-        label="Share it with the workspace"
-        description={shareReason ?? 'Everybody who sees this page finds it. The audit log says who shared it.'}
+        label="Share with the workspace"
+        description={shareReason ?? 'Everyone who can open this page sees it.'}
       />
       <Checkbox
         checked={values.is_default}
         onCheckedChange={(on) => form.setValue('is_default', on, { shouldDirty: true })}
-        label="Open this page with it"
-        description="For you only."
+        label="Set as default"
+        description="This page opens with it, for you only."
       />
     </Form>
   );

@@ -3,6 +3,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { notifyRefused } from '#components/trpc/notify-refused.ts';
 import { useScope, useTRPC } from '#components/trpc/provider.tsx';
+import { capital } from '#components/ui/capital.ts';
 import type { View, ViewPage } from './use-views.ts';
 
 /** What can be done with the views of a page that are kept, and by whom. */
@@ -21,9 +22,11 @@ export function useViewChanges() {
   };
 }
 
+const or = new Intl.ListFormat('en', { type: 'disjunction' });
+
 /** Why this person may not share a view of a page; undefined when they may. */
 export function useShareReason(page: ViewPage): string | undefined {
   const { role } = useScope();
   const roles = page === 'audit' ? ['owner', 'admin'] : ['owner', 'admin', 'editor'];
-  return roles.includes(role) ? undefined : `Sharing a view of this page takes one of these roles: ${roles.join(', ')}`;
+  return roles.includes(role) ? undefined : `Sharing requires the ${or.format(roles.map(capital))} role.`;
 }

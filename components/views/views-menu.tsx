@@ -25,7 +25,7 @@ export function ViewsMenu({ page, columns }: Props) {
   const [renaming, setRenaming] = useState<View>();
   const entry = (view: View): MenuEntry => ({
     label: view.name,
-    detail: [view.shared && !view.mine ? `shared by ${view.owner}` : '', view.is_default ? 'opens first' : ''].filter(Boolean).join(', '),
+    detail: [view.shared && !view.mine ? `Shared by ${view.owner}` : '', view.is_default ? 'Default' : ''].filter(Boolean).join(', '),
     checked: current?.id === view.id,
     onSelect: () => show(view),
   });
@@ -40,7 +40,7 @@ export function ViewsMenu({ page, columns }: Props) {
         }
         className="min-w-56"
         entries={[
-          { label: 'Everything', detail: 'No filter, every column', checked: plain, onSelect: () => show({ query: '', columns: [] }) },
+          { label: 'All', detail: 'No filters, all columns', checked: plain, onSelect: () => show({ query: '', columns: [] }) },
           'separator',
           ...group(
             'Mine',
@@ -51,13 +51,13 @@ export function ViewsMenu({ page, columns }: Props) {
             views.filter((view) => view.shared),
           ),
           {
-            label: 'Keep this view…',
-            disabledReason: current ? 'It is kept already' : plain ? 'Filter, sort or leave out a column first' : undefined,
+            label: 'Save view…',
+            disabledReason: current ? 'This view is already saved' : plain ? 'Filter, sort or hide a column first' : undefined,
             onSelect: () => setAsking('save'),
           },
           {
             label: 'Manage views…',
-            disabledReason: state.failed ? 'The views could not be loaded' : views.length === 0 ? 'No view is kept yet' : undefined,
+            disabledReason: state.failed ? 'Views could not be loaded' : views.length === 0 ? 'No saved views' : undefined,
             onSelect: () => setAsking('manage'),
           },
         ]}
