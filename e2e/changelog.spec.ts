@@ -15,7 +15,7 @@ test('the page and the feed are public, and the page is narrowed to one area', a
   const [column, width] = [await titles.first().boundingBox(), page.viewportSize()?.width ?? 0];
   const list = await page.getByRole('main').getByRole('list').boundingBox();
   expect(Math.abs((list?.x ?? 0) + (list?.width ?? 0) / 2 - width / 2), 'one column in the middle').toBeLessThan(12);
-  expect((await page.getByRole('link', { name: /to the dashboard/ }).boundingBox())?.x).toBe(column?.x);
+  expect((await page.getByRole('link', { name: 'Sallyport dashboard' }).boundingBox())?.x).toBe(column?.x);
   await page.getByRole('link', { name: 'API', exact: true }).click();
   await expect(titles).toHaveText(CHANGELOG.filter(({ areas }) => areas.includes('api')).map(({ title }) => title));
   await expect(page.getByRole('link', { name: 'API', exact: true })).toHaveAttribute('aria-current', 'page');
