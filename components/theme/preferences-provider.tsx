@@ -62,7 +62,7 @@ export function PreferencesProvider({ initial, children }: { initial: PersonPref
 /** `{preferences, save}` of the signed-in person. */
 export function usePreferences(): Held {
   const held = useContext(PreferencesContext);
-  if (!held) throw new Error('usePreferences stands outside PreferencesProvider');
+  if (!held) throw new Error('usePreferences needs PreferencesProvider above it');
   return held;
 }
 
