@@ -23,7 +23,7 @@ export function adviceOf(purpose: Purpose, where: Where, ends: boolean, space: '
     reasons: [
       WHY[purpose],
       where === 'fixed'
-        ? 'Add its IP address under Allowed IP addresses, so it can't be used from anywhere else.'
+        ? "Add its IP address under Allowed IP addresses, so it can't be used from anywhere else."
         : 'Its IP address changes, so set a rate limit instead of allowed IP addresses.',
       ...(ends ? [`It expires in ${EXPIRY_DAYS} days. You can change the date below.`] : []),
     ],
