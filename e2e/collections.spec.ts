@@ -94,7 +94,7 @@ test('a collection shows the calls of its routes and who can reach what, and the
   await expect(page.getByText('See everything but values, change routes')).toBeVisible();
   await accessible(page);
   await page.getByRole('link', { name: 'Drawer' }).click();
-  await expect(page.getByText('Only assigned clients may call')).toBeVisible();
+  await expect(page.getByText('Require an assigned client')).toBeVisible();
   upstream.close();
 });
 

@@ -92,7 +92,7 @@ test('facets count and narrow, two calls are compared by keyboard, and one is tr
 
   await rows(page).first().getByRole('button').click();
   await page.getByRole('link', { name: 'Try again' }).click();
-  await expect(page.getByText('Nothing is sent until you press Send')).toBeVisible();
+  await expect(page.getByText('Nothing is sent until you click Send')).toBeVisible();
   await expect(page.getByLabel('Path and query')).toHaveValue('/entries');
   await expect(page.getByText('authorization', { exact: false }).first()).toBeVisible();
   await expect(page.getByRole('textbox', { name: /^Name of header/ }).filter({ hasText: 'authorization' })).toHaveCount(0);
