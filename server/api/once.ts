@@ -35,7 +35,8 @@ export type IdempotentCall = {
   version: string;
 };
 
-const KEY = /^[\x21-\x7e]{1,255}$/;
+/** 1 to 255 visible ASCII characters. */
+export const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
 
 /** The key of a mutating request, or null. @throws Refusal invalid_idempotency_key */
 export function idempotencyKeyOf(headers: Headers): string | null {
@@ -45,7 +46,7 @@ export function idempotencyKeyOf(headers: Headers): string | null {
     throw new Refusal('invalid_idempotency_key', 'X-Idempotency-Key and Idempotency-Key have different values. Send only one.');
   const key = own ?? standard;
   if (key === null) return null;
-  if (!KEY.test(key))
+  if (!IDEMPOTENCY_KEY.test(key))
     throw new Refusal('invalid_idempotency_key', 'The idempotency key must be 1 to 255 visible ASCII characters, without spaces.');
   return key;
 }

@@ -6,6 +6,7 @@ import { type Capability, rolesWith, seesNamesOnly } from '#server/kernel/capabi
 import type { Ctx } from '#server/kernel/context.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
 import type { Expectation } from '#server/kernel/expectation.ts';
+import { REQUIRED_FROM_MACHINES } from '#server/kernel/fields.ts';
 import type { AnyOperation, Feed, Operation } from '#server/kernel/operation.ts';
 import type { Page } from '#server/kernel/page.ts';
 import type { RawBody } from '#server/kernel/streamed.ts';
@@ -31,7 +32,7 @@ export async function performRaw<I extends z.ZodType>(
   raw: unknown,
 ): Promise<RawBody> {
   await allow(op, ctx);
-  return stream(ctx, parsed(op.input, raw));
+  return stream(ctx, parsed(op.input, ctx, raw));
 }
 
 /** The actor holds every capability the operation needs, and no tenant policy denies it (interface rule 24 §7). */
@@ -69,7 +70,7 @@ export async function execute<I extends z.ZodType, O extends z.ZodType>(
   ctx: Ctx,
   raw: unknown,
 ): Promise<{ output: z.output<O>; result: unknown }> {
-  const input = parsed(op.input, raw);
+  const input = parsed(op.input, ctx, raw);
   const result: unknown = await guarded(op, ctx, input, raw);
   const value = op.list ? (result as Page<unknown> | Feed<unknown>).rows : result;
   const output = op.output.parse(value);
@@ -108,12 +109,30 @@ function expectationOf<I extends z.ZodType>(op: Operation<I>, ctx: Ctx, input: z
   return { updated_at: new Date(time.data), row: (tx) => edits.row(tx, ctx, input), state: 'open' };
 }
 
-function parsed<I extends z.ZodType>(schema: I, raw: unknown): z.output<I> {
+function parsed<I extends z.ZodType>(schema: I, ctx: Ctx, raw: unknown): z.output<I> {
   const input = schema.safeParse(raw);
-  if (!input.success) throw new Refusal('validation_error', firstProblem(input.error));
+  if (!input.success) throw new Refusal('validation_error', firstProblem(asSent(schema, input.error)));
+  const missing = ctx.actor.type === 'member' ? undefined : missingFromMachine(schema, input.data);
+  if (missing !== undefined) throw invalid(missing, 'is required');
   const field = unstorableField(input.data);
   if (field !== null) throw new Refusal('validation_error', unstorable(field));
   return input.data;
+}
+
+/** Fields that travel as headers are named as those. */
+function asSent(schema: z.ZodType, error: z.ZodError): z.ZodError {
+  const { shape = {} } = schema as { shape?: Record<string, z.ZodType> };
+  const headerOf = (name: PropertyKey) => shape[String(name)]?.meta()?.['x-header'] as string | undefined;
+  return new z.ZodError(
+    error.issues.map((issue) => ({ ...issue, path: issue.path.map((name, i) => (i === 0 && headerOf(name)) || name) })),
+  );
+}
+
+/** A field that people may leave out and machines may not. */
+function missingFromMachine(schema: z.ZodType, data: unknown): string | undefined {
+  const { shape = {} } = schema as { shape?: Record<string, z.ZodType> };
+  const given = data as Record<string, unknown>;
+  return Object.keys(shape).find((name) => given[name] === undefined && shape[name]?.meta()?.[REQUIRED_FROM_MACHINES]);
 }
 
 /** The first member that the database cannot hold, or null. */

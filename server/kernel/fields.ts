@@ -6,10 +6,11 @@ import './wording.ts';
  * `secret()` marks write-only material: it drives log redaction, the OpenAPI extension and the "never in an answer" test.
  */
 const NO_CONTROLS = /^[^\u0000-\u001f\u007f]*$/;
+const LABEL = /^[^\s\u0000-\u001f\u007f][^\u0000-\u001f\u007f]*$/;
 const NO_CONTROLS_BUT_LINES = /^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]*$/;
 
 /** A trimmed one-line label of 1..max characters without control characters. */
-export const label = (max: number) => z.string().trim().min(1).max(max).regex(NO_CONTROLS, 'must not contain control characters');
+export const label = (max: number) => z.string().trim().min(1).max(max).regex(LABEL, 'must not contain control characters');
 
 /** A label that may be missing: an empty one is stored as null. */
 export const optionalLabel = (max: number) =>
@@ -47,7 +48,8 @@ export const time = () =>
     .pipe(z.string())
     .meta({ type: 'string', format: 'date-time' });
 
-export const uuid = () => z.uuid().transform((v) => v.toLowerCase());
+/** Any 8-4-4-4-12 hex digits, as the format `uuid` of JSON Schema means it. */
+export const uuid = () => z.guid().transform((v) => v.toLowerCase());
 
 /** A true/false/1/0 query flag, or a boolean from tRPC. */
 export const flag = () =>
@@ -70,6 +72,11 @@ export const queryInt = (min: number, max: number) =>
 export function secret<T extends z.ZodType>(schema: T): T {
   return schema.meta({ ...schema.meta(), writeOnly: true, 'x-secret': true }) as T;
 }
+
+/** Marks a field that every caller but a signed-in person must send; the pipeline refuses without it and OpenAPI lists it as required. */
+export const requiredFromMachines = <T extends z.ZodType>(schema: T) =>
+  schema.optional().meta({ ...schema.meta(), [REQUIRED_FROM_MACHINES]: true });
+export const REQUIRED_FROM_MACHINES = 'x-required-from-machines';
 
 /** Marks an output field that carries a secret exactly once (a new key, a private key). */
 export function shownOnce<T extends z.ZodType>(schema: T): T {
@@ -95,6 +102,15 @@ export const atMostOne = <T extends z.ZodObject>(schema: T, fields: readonly str
     .meta({ ...schema.meta(), not: { anyOf: pairsOf(fields).map((pair) => ({ required: pair })) } });
 
 const pairsOf = (names: readonly string[]) => names.flatMap((a, i) => names.slice(i + 1).map((b) => [a, b]));
+
+/** The base URL of an upstream, perhaps with placeholders; the service judges its host (interface rule 12 §9). */
+export const baseUrl = () =>
+  z
+    .string()
+    .trim()
+    .min(1)
+    .max(2048)
+    .meta({ pattern: '^(?:https?://|\\{\\{)[\\x21-\\x7e]+$', examples: ['https://api.example.com/v1'] });
 
 /** A path parameter: any text of any length; a value that names nothing is simply not found (interface rule 01 §3.7). */
 export const pathId = () => z.string();

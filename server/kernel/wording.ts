@@ -45,6 +45,7 @@ const formats: Record<string, string> = {
   email: 'an email address',
   url: 'an absolute URL',
   uuid: 'a UUID',
+  guid: 'a UUID',
   base64: 'base64',
 };
 

@@ -1,3 +1,4 @@
+import { IDEMPOTENCY_KEY } from '../once.ts';
 import { NEWEST, VERSIONS } from '../versions.ts';
 
 // What every operation shares: how one shows who one is, the headers all understand, and the envelopes of rule 01 §3 and §6.
@@ -19,7 +20,7 @@ export const parameters = {
     name: 'Idempotency-Key',
     in: 'header',
     required: false,
-    schema: { type: 'string', minLength: 1, maxLength: 255 },
+    schema: { type: 'string', minLength: 1, maxLength: 255, pattern: IDEMPOTENCY_KEY.source },
     description: 'Makes the request safe to retry. Repeating it with the same key within 24 hours returns the original response.',
   },
 };

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import { REQUIRED_FROM_MACHINES } from '#server/kernel/fields.ts';
 import type { Words } from '#server/kernel/words.ts';
 import type { Json } from './json.ts';
 import { explain } from './words.ts';
@@ -18,13 +19,20 @@ export function schemaOf(schema: z.ZodType, io: 'input' | 'output', words: Words
     unrepresentable: 'any',
     target: 'draft-2020-12',
     override: ({ jsonSchema }) => {
-      delete jsonSchema.additionalProperties;
+      // Objects stay open for additive fields; the values of a map are described.
+      if (typeof jsonSchema.additionalProperties !== 'object') delete jsonSchema.additionalProperties;
       delete jsonSchema.id;
       // A number or a flag in a query may be spelt as text: what it is says enough.
       if (jsonSchema.type !== undefined) delete jsonSchema.anyOf;
       // Fields that are there to be refused (material of another secret type) are nothing a caller can send.
       for (const [name, field] of Object.entries(jsonSchema.properties ?? {}))
         if (typeof field === 'object' && isDeepStrictEqual(field.not, {})) delete jsonSchema.properties?.[name];
+        else if (typeof field === 'object' && REQUIRED_FROM_MACHINES in field) {
+          delete field[REQUIRED_FROM_MACHINES];
+          jsonSchema.required = [...(jsonSchema.required ?? []), name];
+        }
+      // The format says it shorter.
+      if (jsonSchema.format === 'uuid' || jsonSchema.format === 'date-time') delete jsonSchema.pattern;
     },
   }) as Json;
   for (const [name, component] of Object.entries(pointAtComponents($defs ?? {}) as Record<string, Json>)) {

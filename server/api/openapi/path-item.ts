@@ -14,6 +14,9 @@ export const tagOf = (op: AnyOperation): string => {
 };
 const WRITTEN: Readonly<Record<string, string>> = { api_keys: 'API keys', openapi: 'OpenAPI', signup: 'Sign-up' };
 
+/** What a schema says of several of its members together. */
+const RULES = ['minProperties', 'not', 'anyOf', 'oneOf', 'allOf'] as const;
+
 /** One method of a path. Schemas with an id are put into `shared`. */
 export function describe(op: AnyOperation, method: string, path: string, shared: Record<string, Json>): Json {
   const { words } = familyOf(op);
@@ -41,14 +44,15 @@ export function describe(op: AnyOperation, method: string, path: string, shared:
     ...(body
       ? {
           requestBody: {
-            required: rest.some((r) => required.has(r)),
+            // A change needs at least one member, so it needs a body.
+            required: input.minProperties !== undefined || rest.some((r) => required.has(r)),
             content: {
               'application/json': {
                 schema: {
                   type: 'object',
                   properties: Object.fromEntries(rest.map((r) => [r, properties[r]])),
                   ...(rest.some((r) => required.has(r)) ? { required: rest.filter((r) => required.has(r)) } : {}),
-                  ...(input.minProperties ? { minProperties: 1 } : {}),
+                  ...Object.fromEntries(RULES.flatMap((rule) => (input[rule] === undefined ? [] : [[rule, input[rule]]]))),
                 },
               },
             },

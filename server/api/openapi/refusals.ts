@@ -20,20 +20,17 @@ export function errorTypesOf(op: AnyOperation): ErrorType[] {
     'use_oauth',
     'invalid_request',
   ];
-  const mutating: ErrorType[] = [
-    'invalid_idempotency_key',
-    'request_in_progress',
-    'idempotency_key_reuse',
-    'payload_too_large',
-    'unsupported_media_type',
-    'tenant_sealed',
-  ];
+  const mutating: ErrorType[] = ['payload_too_large', 'unsupported_media_type'];
+  // Sign-up has no credential to keep a key under, so it takes none.
+  const idempotent: ErrorType[] = ['invalid_idempotency_key', 'request_in_progress', 'idempotency_key_reuse', 'tenant_sealed'];
+  const writes = !op.http.startsWith('GET ');
   return [
     ...new Set([
       ...op.refuses,
       ...pipeline,
       ...(op.needs === 'anonymous' ? [] : authenticated),
-      ...(op.http.startsWith('GET ') ? [] : mutating),
+      ...(writes ? mutating : []),
+      ...(writes && op.needs !== 'anonymous' ? idempotent : []),
     ]),
   ];
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { environmentName } from '#server/domain/environments/schema.ts';
 import { canonicalAddress } from '#server/kernel/address.ts';
 import { addressRange } from '#server/kernel/address-field.ts';
 import { atLeastOne, flag, isoTime, label, optionalLabel, pathId, secret, shownOnce, text, time, uuid } from '#server/kernel/fields.ts';
@@ -160,6 +161,25 @@ const kind = () =>
     })
     .transform((k) => k as CredentialKind);
 
+const unchecked = () => z.never({ error: UNCHECKED }).optional();
+/** The material of an `ip` credential; that of the other kinds is refused, not ignored. */
+const AddressData = z
+  .object({
+    value: addressRange().optional(),
+    /** Another name of value. */
+    ip: addressRange().optional(),
+    mode: unchecked(),
+    ttl_days: unchecked(),
+    certificate_pem: unchecked(),
+    thumbprint: unchecked(),
+    secret: secret(unchecked()),
+    secret_id: unchecked(),
+    public_key: unchecked(),
+  })
+  .refine(({ value, ip }) => value !== undefined || ip !== undefined, { message: 'is required', path: ['value'] })
+  .refine(({ value, ip }) => value === undefined || ip === undefined, { message: 'cannot be combined with value', path: ['ip'] })
+  .meta({ oneOf: [{ required: ['value'] }, { required: ['ip'] }] });
+
 /** What is given, never what is stored: the modes of each kind are judged together with it. */
 export const CredentialInput = z.object({
   value: addressRange().optional(),
@@ -179,12 +199,12 @@ const credentialSettings = { label: optionalLabel(100), enabled: z.boolean(), ex
 export const CreateCredential = z.object({
   id: pathId(),
   kind: kind(),
-  data: CredentialInput.default({}),
+  data: AddressData,
   ...z.object(credentialSettings).partial().shape,
 });
 export const UpdateCredential = atLeastOne(CredentialRef.extend(z.object(credentialSettings).partial().shape), ['id', 'credentialId']);
 
-const pair = z.object({ route_id: uuid(), environment_name: z.string().min(1).max(63) });
+const pair = z.object({ route_id: uuid(), environment_name: environmentName() });
 export const AssignClient = z.object({ id: pathId(), assignments: z.array(pair).min(1).max(500) });
 export const UnassignClient = z.object({ id: pathId(), assignments: z.array(pair).max(500).optional() });
 export const Assigned = z.object({ route_assignments: z.array(RouteAssignment) }).meta({ id: 'ClientAssignments' });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { atLeastOne, color, label, pathId, text, time, uuid } from '#server/kernel/fields.ts';
+import { environmentName } from '#server/domain/environments/schema.ts';
+import { atLeastOne, baseUrl, color, label, pathId, text, time, uuid } from '#server/kernel/fields.ts';
 import { listQuery } from '#server/kernel/page.ts';
 import { slugOfName } from '#server/kernel/slug.ts';
 import { MOST_OWNERS } from './owners.shared.ts';
@@ -54,7 +55,6 @@ export const EnvironmentDefaults = z
   })
   .meta({ id: 'CollectionEnvironmentDefaults' });
 
-const environmentName = () => z.string().min(1).max(63);
 /** Environments a collection may expect, and clients it may give each by default. */
 export const MOST_EXPECTED = 100;
 export const MOST_DEFAULT_CLIENTS = 500;
@@ -65,7 +65,7 @@ export const PutEnvironmentDefaults = z.object({
     .array(
       z.object({
         environment_name: environmentName(),
-        base_url: z.string().trim().min(1).max(2048).nullable().default(null),
+        base_url: baseUrl().nullable().default(null),
         default_client_ids: z.array(uuid()).max(MOST_DEFAULT_CLIENTS).default([]),
       }),
     )

@@ -18,12 +18,14 @@ export const Environment = z
 /** POST and PATCH answer the whole record. */
 export const EnvironmentRecord = Environment.extend({ tenant_id: z.uuid(), sandbox: z.boolean() }).meta({ id: 'EnvironmentRecord' });
 
+/** Also in references to an environment. */
 export const environmentName = () =>
   z
     .string()
     .min(1)
     .max(63)
-    .regex(/^[a-z0-9_-]+$/, 'may hold lower-case letters, digits, _ and - only');
+    .regex(/^[a-z0-9_-]+$/, 'may hold lower-case letters, digits, _ and - only')
+    .meta({ examples: ['production'] });
 
 const editable = {
   name: environmentName(),

@@ -9,7 +9,8 @@ export const email = () =>
   z
     .string()
     .transform((text) => text.trim().normalize('NFC').toLowerCase())
-    .pipe(z.email('must be an email address').max(254));
+    .pipe(z.email('must be an email address').max(254))
+    .meta({ format: 'email', maxLength: 254 });
 
 const password = () => secret(z.string().min(1).max(4096));
 const keep = z.boolean().default(false);

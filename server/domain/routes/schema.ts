@@ -18,7 +18,8 @@ const routeSlug = () =>
     .string()
     .regex(SLUG, 'must be 1 to 63 lower-case letters, digits and inner hyphens')
     .refine((s) => !RESERVED_ROUTE_SLUGS.has(s), 'is a reserved word')
-    .refine((s) => !UUID_LIKE.test(s), 'must not look like an id');
+    .refine((s) => !UUID_LIKE.test(s), 'must not look like an id')
+    .meta({ not: { enum: [...RESERVED_ROUTE_SLUGS] }, examples: ['stripe'] });
 
 /** A slug from a name; null when nothing usable is left (interface rule 10 §4.2). */
 export function routeSlugFrom(name: string): string | null {
@@ -30,7 +31,7 @@ const editable = {
   name: label(100),
   enabled: z.boolean(),
   slug: routeSlug().nullable(),
-  base_environment: z.string().min(1).max(63),
+  base_environment: environmentName(),
   collection_id: uuid().nullable(),
 };
 
@@ -54,7 +55,7 @@ export const ListRoutes = listQuery({
   filters: {
     enabled: flag().optional(),
     collection_id: uuid().optional(),
-    environment: z.string().min(1).max(63).optional(),
+    environment: environmentName().optional(),
     q: z.string().max(100).optional(),
   },
 });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { atLeastOne, flag, isoTime, pathId, queryInt, secret, text, time, uuid } from '#server/kernel/fields.ts';
+import { environmentName } from '#server/domain/environments/schema.ts';
+import { atLeastOne, flag, isoTime, pathId, queryInt, requiredFromMachines, secret, text, time, uuid } from '#server/kernel/fields.ts';
 import { listQuery } from '#server/kernel/page.ts';
 
 export const SecretEnvironment = z
@@ -71,7 +72,8 @@ export const secretName = () =>
     .string()
     .max(1_000)
     .transform(normalisedName)
-    .pipe(z.string().regex(SECRET_NAME, 'must be 1 to 128 letters, digits, _ . or -, starting with a letter, digit or _'));
+    .pipe(z.string().regex(SECRET_NAME, 'must be 1 to 128 letters, digits, _ . or -, starting with a letter, digit or _'))
+    .meta({ minLength: 1, maxLength: 128, pattern: SECRET_NAME.source, examples: ['STRIPE_API_KEY'] });
 
 /** Stored byte for byte: nothing is trimmed, and what UTF-8 or a header could not carry unchanged is refused. */
 export const secretValue = () =>
@@ -85,11 +87,12 @@ export const secretValue = () =>
       .refine((v) => v.isWellFormed(), 'must be valid Unicode'),
   );
 
-const LATER = new Set(['oauth2', 'oauth2_token', 'certificate']);
+const LATER: ReadonlySet<unknown> = new Set(['oauth2', 'oauth2_token', 'certificate']);
+const ONLY_STRINGS = 'this release stores string secrets only; OAuth2 connections and certificates are not available yet';
+/** Every accepted type is stored as a string. */
 const secretType = () =>
   z
-    .enum(['string', 'api_key', 'basic_auth', 'custom', 'static', 'oauth2', 'oauth2_token', 'certificate'])
-    .refine((t) => !LATER.has(t), 'this release stores string secrets only; OAuth2 connections and certificates are not available yet')
+    .enum(['string', 'api_key', 'basic_auth', 'custom', 'static'], { error: ({ input }) => (LATER.has(input) ? ONLY_STRINGS : undefined) })
     .transform(() => 'string' as const)
     .default('string');
 
@@ -105,8 +108,16 @@ const tags = () =>
     .max(20)
     .transform((list) => list.filter((tag, i) => list.findIndex((other) => other.toLowerCase() === tag.toLowerCase()) === i));
 
+/** One host, or one label below it; the service checks it against the public suffix list (interface rule 30 §13). */
+const hostPin = () =>
+  z
+    .string()
+    .min(1)
+    .max(300)
+    .meta({ pattern: '^(?:\\*\\.)?(?:[a-z0-9-]+\\.)+[a-z][a-z0-9-]*[a-z0-9]$', examples: ['api.example.com', '*.example.com'] });
+
 const date = () => isoTime().transform((v) => new Date(v));
-const environment = () => z.string().min(1).max(63);
+const environment = environmentName;
 
 const settings = {
   description: text(1_000),
@@ -115,7 +126,7 @@ const settings = {
   strict_expiry_enforcement: z.boolean(),
   tags: tags(),
   /** null lifts the pin. */
-  allowed_hosts: z.array(z.string().max(300)).min(1).max(50).nullable(),
+  allowed_hosts: z.array(hostPin()).min(1).max(50).nullable(),
   rotate_every_days: z.int().min(1).max(3_650).nullable(),
 };
 
@@ -140,7 +151,7 @@ export const CreateSecret = z.object({
   secret_type: secretType(),
   name: secretName(),
   /** Required from machines; the dashboard may leave it out and fill it in per environment later. */
-  value: secretValue().optional(),
+  value: requiredFromMachines(secretValue()),
   environment: environment().optional(),
   ...misnamedEnvironment,
   ...z.object(settings).partial().shape,
@@ -158,6 +169,8 @@ export const UpdateSecret = atLeastOne(
   }),
 );
 
+const VERSION = /^(?:\*|"[0-9]{1,9}"|[0-9]{1,9})$/;
+
 export const PutValue = z.object({
   id: pathId(),
   value: secretValue(),
@@ -165,7 +178,12 @@ export const PutValue = z.object({
   ...misnamedEnvironment,
   ...foreignMaterial,
   /** The version the caller believes to be current, as `"3"`, `3` or `*`. */
-  if_match: z.string().max(100).optional().meta({ 'x-header': 'If-Match' }),
+  if_match: z
+    .string()
+    .trim()
+    .regex(VERSION, 'must be a value_version such as "3", or *')
+    .optional()
+    .meta({ 'x-header': 'If-Match', examples: ['"3"', '*'] }),
 });
 
 export const SecretRef = z.object({ id: pathId() });

@@ -8,6 +8,7 @@ import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
 import { keyring } from '#server/platform/keys.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { made } from '#server/testing/samples.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import * as values from './environment-values.ts';
 import { importEnv } from './import-env.ts';
@@ -108,7 +109,10 @@ test('equal bytes still make a new version; If-Match holds a write back when the
   assert.equal((await put(w.live, { id, value: 'v' })).value_version, 2);
   assert.equal((await put(w.live, { id, value: 'v', if_match: '"2"' })).value_version, 3);
   for (const if_match of ['"2"', '4', '"0"']) await assert.rejects(put(w.live, { id, value: 'late', if_match }), { type: 'conflict' });
-  for (const if_match of ['W/"3"', 'x', '']) await assert.rejects(put(w.live, { id, value: 'v', if_match }), { type: 'validation_error' });
+  for (const if_match of ['W/"3"', 'x', ''])
+    await assert.rejects(made(w.live, 'secrets.put_value', { id, value: 'v', if_match }), {
+      message: /^If-Match: must be a value_version/,
+    });
   assert.equal((await put(w.live, { id, value: 'v', if_match: '*' })).value_version, 4);
   await environments.createEnvironment(w.live, { name: 'staging' });
   await assert.rejects(put(w.live, { id, value: 'v', environment: 'staging', if_match: '*' }), { type: 'conflict' });
@@ -118,7 +122,7 @@ test('equal bytes still make a new version; If-Match holds a write back when the
 
 test('machines must send a value; a person may leave it for later, and the first write sets the base environment', async () => {
   const w = await workspace();
-  await assert.rejects(secrets.createSecret(w.live, CreateSecret.parse({ name: 'empty' })), { type: 'validation_error' });
+  await assert.rejects(made(w.live, 'secrets.create', { name: 'empty' }), { type: 'validation_error', message: 'value: is required' });
   const row = await secrets.createSecret(w.member('editor'), CreateSecret.parse({ name: 'empty' }));
   assert.deepEqual([row.base_environment, row.environment_count], [null, 0]);
   await environments.createEnvironment(w.live, { name: 'staging' });

@@ -40,7 +40,6 @@ export type NewSecret = Omit<z.output<typeof CreateSecret>, 'secret_type'>;
 
 /** @throws Refusal plan_limit, conflict, tenant_sealed, validation_error */
 export async function createSecret(ctx: Ctx, input: NewSecret) {
-  if (input.value === undefined && ctx.actor.type !== 'member') throw invalid('value', 'required');
   const sealed = input.value === undefined ? null : await sealNewValue(ctx, input.value);
   return mutate(ctx, async (tx) => {
     const { row, entry } = await insertSealed(tx, ctx, input, sealed);
@@ -202,12 +201,10 @@ function pinsOf(hosts: readonly string[] | null): { allowed_hosts: string[] | ty
   return { allowed_hosts: [...new Set(pins)] };
 }
 
-/** `"3"`, `3` or `*` of an If-Match header. @throws Refusal validation_error */
+/** `"3"`, `3` or `*` of an If-Match header. */
 function versionOf(header: string | undefined): number | '*' | undefined {
-  if (header === undefined || header.trim() === '*') return header === undefined ? undefined : '*';
-  const version = /^"?(\d{1,9})"?$/.exec(header.trim())?.[1];
-  if (version === undefined) throw invalid('If-Match', 'must be a value_version such as "3", or *');
-  return Number(version);
+  if (header === undefined || header === '*') return header;
+  return Number(header.replaceAll('"', ''));
 }
 
 /** References by id survive a rename; references by name stop resolving. */

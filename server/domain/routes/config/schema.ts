@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { addressRange } from '#server/kernel/address-field.ts';
-import { uuid } from '#server/kernel/fields.ts';
+import { baseUrl } from '#server/kernel/fields.ts';
 
 /** The settings of one route in one environment (interface rules 10 §2.3, §6, §7): what may be written, and how it reads back. */
 export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
@@ -42,6 +42,11 @@ const injectedHeaders = () =>
         seen.add(name.toLowerCase());
       }
       tooMany(map, ctx);
+    })
+    .meta({
+      propertyNames: { pattern: TOKEN.source },
+      maxProperties: MAX_NAMES,
+      examples: [{ Authorization: 'Bearer {{secret:STRIPE_API_KEY}}' }],
     });
 
 /** Query parameter name -> template. */
@@ -55,7 +60,8 @@ const injectedQuery = () =>
         .regex(/^[^\u0000-\u001f\u007f]*$/, 'must not contain control characters'),
       template(),
     )
-    .superRefine(tooMany);
+    .superRefine(tooMany)
+    .meta({ maxProperties: MAX_NAMES });
 
 /** Any JSON object; strings inside may be templates. */
 const injectedBody = () =>
@@ -77,12 +83,10 @@ const method = () =>
   z
     .string()
     .transform((m) => m.toUpperCase())
-    .pipe(z.enum(METHODS));
-const signature = () => z.boolean().refine((on) => !on, NOT_ENFORCED);
-const certificate = () =>
-  uuid()
-    .nullable()
-    .refine((id) => id === null, NOT_ENFORCED);
+    .pipe(z.enum(METHODS))
+    .meta({ enum: [...METHODS] });
+const signature = () => z.literal(false, NOT_ENFORCED);
+const certificate = () => z.null(NOT_ENFORCED);
 const requests = () => z.number().int().min(1).max(1_000_000);
 const windowSeconds = () => z.number().int().min(1).max(86_400);
 const burst = () => z.number().int().min(1).max(10_000_000);
@@ -107,7 +111,7 @@ const methodConfigs = () =>
     .union([
       z.array(MethodEntry).max(METHODS.length),
       z
-        .record(z.string(), MethodEntry.omit({ method: true }))
+        .record(z.string().meta({ enum: [...METHODS] }), MethodEntry.omit({ method: true }))
         .transform(asEntries)
         .pipe(z.array(MethodEntry)),
     ])
@@ -133,7 +137,7 @@ const nullable = {
 };
 
 const concrete = {
-  target_base_url: z.string().trim().min(1).max(2048),
+  target_base_url: baseUrl(),
   inject_headers_json: injectedHeaders(),
   inject_body_json: injectedBody(),
   inject_query_json: injectedQuery(),
