@@ -35,8 +35,8 @@ test('a collection takes secrets and clients in and gives them back', async ({ p
     await expect(row).toBeVisible();
     await accessible(page);
     await row.getByRole('button', { name: /actions/i }).click();
-    await page.getByRole('menuitem', { name: 'Take out of the collection' }).click();
-    await expect(page.getByText(`No ${tab.toLowerCase()} in it yet`)).toBeVisible();
+    await page.getByRole('menuitem', { name: 'Remove from collection' }).click();
+    await expect(page.getByText(`No ${tab.toLowerCase()} yet`)).toBeVisible();
   }
   await page.getByRole('button', { name: 'Edit' }).click();
   await expect(page.getByRole('textbox', { name: 'Slug' })).not.toBeEditable();
@@ -82,16 +82,16 @@ test('a collection shows the calls of its routes and who can reach what, and the
   }).toPass();
   await expect(page.getByText('/not-ours')).toHaveCount(0);
   await accessible(page);
-  await page.getByRole('link', { name: 'Older calls in Logs' }).click();
+  await page.getByRole('link', { name: 'View older calls in Logs' }).click();
   await expect(page.getByText('Collection Tills')).toBeVisible();
   await expect(page.getByText('/receipt/7').first()).toBeVisible();
   await expect(page.getByText('/not-ours')).toHaveCount(0);
 
   await page.goto(`/${slug}/test/collections/${id}?tab=access`);
-  await expect(page.getByText('Any key that may call.')).toBeVisible();
-  await expect(page.getByText('Nobody: only assigned clients may call, and none is assigned.')).toBeVisible();
-  await expect(page.getByText('Calls routes and changes them.').first()).toBeVisible();
-  await expect(page.getByText('See everything but values, change routes')).toBeVisible();
+  await expect(page.getByText('Any key that can call routes.')).toBeVisible();
+  await expect(page.getByText('No one: only assigned clients can call, and none are assigned.')).toBeVisible();
+  await expect(page.getByText('Can call and change routes.').first()).toBeVisible();
+  await expect(page.getByText('View everything except secret values, change routes')).toBeVisible();
   await accessible(page);
   await page.getByRole('link', { name: 'Drawer' }).click();
   await expect(page.getByText('Require an assigned client')).toBeVisible();
@@ -114,7 +114,7 @@ test('the cards tell how a collection does and who answers for it; routes are mo
   await signIn(page, person, slug);
   await page.goto(`/${slug}/test/routes?by=collection&q=atlas`);
   const group = (name: string) => page.locator('[data-group]').filter({ has: page.getByRole('heading', { name }) });
-  await expect(group('In no collection').getByRole('link', { name: 'atlas' })).toBeVisible();
+  await expect(group('No collection').getByRole('link', { name: 'atlas' })).toBeVisible();
   await accessible(page);
   const wide = page.viewportSize();
   await page.setViewportSize({ width: 360, height: 800 });
@@ -131,17 +131,17 @@ test('the cards tell how a collection does and who answers for it; routes are mo
   await group('Upper shelf').getByRole('listitem').dragTo(group('Lower shelf'));
   await expect(group('Lower shelf').getByRole('link', { name: 'atlas' })).toBeVisible();
   expect(await where()).toBe(lower.id);
-  await group('Lower shelf').getByRole('listitem').dragTo(group('In no collection'));
-  await expect(group('In no collection').getByRole('link', { name: 'atlas' })).toBeVisible();
+  await group('Lower shelf').getByRole('listitem').dragTo(group('No collection'));
+  await expect(group('No collection').getByRole('link', { name: 'atlas' })).toBeVisible();
   expect(await where()).toBe(null);
   await json(`${api}/routes/${route.id}`, { key, method: 'PATCH', body: { collection_id: upper.id } });
 
   const proxied = await json(`http://localhost:${setting('E2E_PROXY_PORT')}/p/sandbox-${slug}/atlas/x`, { key });
   expect(proxied.status).toBe(200);
   await page.goto(`/${slug}/test/collections/${upper.id}?tab=access`);
-  await page.getByRole('combobox', { name: 'Add an owner' }).fill('shelves');
+  await page.getByRole('combobox', { name: 'Add owner' }).fill('shelves');
   await page.getByRole('option', { name: /shelves/ }).click();
-  await expect(page.getByRole('button', { name: /^Remove .* from the owners$/ })).toBeVisible();
+  await expect(page.getByRole('button', { name: /^Remove .* as owner$/ })).toBeVisible();
   await accessible(page);
   await expect(async () => {
     await page.goto(`/${slug}/test/collections`);

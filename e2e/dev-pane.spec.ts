@@ -37,7 +37,7 @@ test('the pane shows the calls of a page as the API has them, keeps its place, l
   await expect(page.getByRole('heading', { name: 'PANE_SECRET', level: 1 })).toBeVisible();
   const made = pane.getByRole('button', { name: /POST \/secrets/ });
   await made.click();
-  await expect(pane.getByRole('link', { name: 'Open in the explorer' })).toBeVisible();
+  await expect(pane.getByRole('link', { name: 'Open in API explorer' })).toBeVisible();
   await expect(pane.getByText('PANE_SECRET').last()).toBeVisible();
   for (const language of ['Node', 'Python', 'curl']) {
     await pane.getByRole('button', { name: language, exact: true }).click();
@@ -52,8 +52,8 @@ test('the pane shows the calls of a page as the API has them, keeps its place, l
   await edge.focus();
   await page.keyboard.press('ArrowUp');
   await expect.poll(height).toBe(before + 40);
-  const audit = await pane.getByRole('link', { name: /audit log/ }).getAttribute('href');
-  const explorer = await pane.getByRole('link', { name: 'Open in the explorer' }).getAttribute('href');
+  const audit = await pane.getByRole('link', { name: /audit entries/ }).getAttribute('href');
+  const explorer = await pane.getByRole('link', { name: 'Open in API explorer' }).getAttribute('href');
   expect(`${audit}${explorer}`).not.toContain(canary);
   await page.reload();
   await expect(pane).toBeVisible();
@@ -83,17 +83,17 @@ test('the inspector says what a pasted id is and leads there; of a pasted key no
   await page.getByRole('button', { name: 'Developer pane' }).click();
   const pane = page.getByRole('region', { name: 'Developer pane' });
   await pane.getByRole('radio', { name: 'Inspector' }).click();
-  const field = pane.getByRole('textbox', { name: 'Any id' });
+  const field = pane.getByRole('textbox', { name: 'Resource ID' });
   const sent: string[] = [];
   page.on('request', (request) => sent.push(`${request.url()} ${request.postData() ?? ''}`));
 
   await field.fill('01a00000-0000-7000-8000-000000000000');
-  await expect(pane.getByText('Nothing that you can see has this id')).toBeVisible();
+  await expect(pane.getByText('No resource found')).toBeVisible();
   await field.fill(key);
   await expect(pane.getByText('That looks like a credential')).toBeVisible();
   expect((await field.inputValue()).length).toBeLessThanOrEqual(8);
   await field.fill(String(key_id));
-  await expect(pane.getByText('An API key')).toBeVisible();
+  await expect(pane.getByText('API key')).toBeVisible();
   await accessible(page);
 
   // The shell: the same API as a line, as this person and in this space. A secret is asked for, and nothing of it stays.
@@ -132,7 +132,7 @@ test('the inspector says what a pasted id is and leads there; of a pasted key no
   await line.fill('api-keys create --name held');
   await line.press('Enter');
   await page.getByRole('button', { name: 'Send in Live' }).click();
-  await pane.getByRole('button', { name: 'Close the developer pane' }).click();
+  await pane.getByRole('button', { name: 'Close developer pane' }).click();
   await page.getByRole('link', { name: 'Usage' }).click();
   await expect(page).toHaveURL(new RegExp(`/${slug}/settings/usage`));
   const asks = () => page.evaluate(() => !window.dispatchEvent(new Event('beforeunload', { cancelable: true })));
@@ -146,7 +146,7 @@ test('the inspector says what a pasted id is and leads there; of a pasted key no
   expect(await asks()).toBe(false);
   await page.getByRole('button', { name: 'Developer pane' }).click();
   await pane.getByRole('radio', { name: 'Shell' }).click();
-  await expect(pane.getByText('(shown once, by itself)')).toBeVisible();
+  await expect(pane.getByText('(shown once, separately)')).toBeVisible();
   const after = await page.evaluate(() => JSON.stringify([document.documentElement.outerHTML, { ...localStorage }, { ...sessionStorage }]));
   expect(after).not.toContain(once.slice(-20));
   await pane.getByRole('button', { name: 'Inspect' }).first().click();

@@ -46,7 +46,7 @@ test('a draft outlives an ended session, is discarded on request, and is gone at
   await expect.poll(() => keptIn(page)).toContain('Typed before the session ended');
   await page.context().clearCookies();
   await page.getByRole('button', { name: 'Save', exact: true }).click();
-  await expect(page.getByText('You are signed out, so nothing was saved')).toBeVisible();
+  await expect(page.getByText('You’re signed out, so nothing was saved')).toBeVisible();
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.waitForURL('**/signin?**');
   await fillIn(page, person);
@@ -97,9 +97,9 @@ test('the configuration of a route comes back with its conflict, and headers are
   await page.getByRole('link', { name: 'Configuration', exact: true }).click();
   await expect(page.getByLabel('Timeout')).toHaveValue('12000');
   await page.getByRole('button', { name: 'Save', exact: true }).click();
-  const panel = page.getByRole('region', { name: 'Somebody saved a change while you were editing' });
+  const panel = page.getByRole('region', { name: 'Someone else saved changes while you were editing' });
   await expect(panel).toContainText('9,000');
-  await panel.getByRole('button', { name: 'Save with these choices' }).click();
+  await panel.getByRole('button', { name: 'Save selection' }).click();
   await expect(panel).toBeHidden();
   await expect(page.getByLabel('Timeout')).toHaveValue('12000');
   await expect.poll(() => keptIn(page)).not.toContain('draft:');

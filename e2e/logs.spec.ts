@@ -44,8 +44,8 @@ test.beforeEach(async ({ page }) => {
 test('facets count and narrow, two calls are compared by keyboard, and one is tried again without its credential', async ({ page }) => {
   test.setTimeout(90_000);
   await page.goto(`/${slug}/live/logs`);
-  await expect(page.getByText(/^\d+ calls in this span$/)).toBeVisible();
-  const facets = page.getByRole('region', { name: 'Narrow the calls' });
+  await expect(page.getByText(/^\d+ calls in this period$/)).toBeVisible();
+  const facets = page.getByRole('region', { name: 'Filters' });
   await expect(facets.getByRole('button', { name: /^ledger 2/ })).toBeVisible();
   await accessible(page, 'the log with facets');
   await facets.getByRole('button', { name: /^ledger 2/ }).click();
@@ -58,7 +58,7 @@ test('facets count and narrow, two calls are compared by keyboard, and one is tr
   const list = { url: page.url(), step: (await step()) ?? 0 };
   const panel = page.getByRole('dialog', { name: 'Call', exact: true });
   await rows(page).first().getByRole('button').click();
-  await expect(panel.getByText('Where the time went')).toBeVisible();
+  await expect(panel.getByText('Timing')).toBeVisible();
   const first = page.url();
   await page.keyboard.press('j');
   await expect(page).not.toHaveURL(first);
@@ -75,15 +75,15 @@ test('facets count and narrow, two calls are compared by keyboard, and one is tr
   // The newest two, marked from the keyboard.
   await rows(page).first().getByRole('button').focus();
   await page.keyboard.press('x');
-  await expect(page.getByText('One call is marked')).toBeVisible();
+  await expect(page.getByText('1 call selected')).toBeVisible();
   await page.keyboard.press('j');
   await page.keyboard.press('x');
-  const compared = page.getByRole('dialog', { name: 'Two calls compared' });
+  const compared = page.getByRole('dialog', { name: 'Compare calls' });
   await expect(compared.getByRole('row', { name: /^Status ?, differs 200 500/ })).toBeVisible();
-  await expect(compared.getByRole('row', { name: /^authorization ?, differs there not there/ })).toBeVisible();
+  await expect(compared.getByRole('row', { name: /^authorization ?, differs present absent/ })).toBeVisible();
   await expect(compared.getByRole('row', { name: /^Route/ })).toHaveCount(0);
-  await compared.getByText('Only what differs').click();
-  await expect(compared.getByRole('row', { name: /^Route ?, the same ledger ledger/ })).toBeVisible();
+  await compared.getByText('Show only differences').click();
+  await expect(compared.getByRole('row', { name: /^Route ?, same ledger ledger/ })).toBeVisible();
   await accessible(page, 'two calls compared');
   expect(await page.content(), 'no value of a secret or a header').not.toMatch(new RegExp(`${CANARY}|something-of-the-caller`));
   await page.keyboard.press('Escape');
@@ -91,7 +91,7 @@ test('facets count and narrow, two calls are compared by keyboard, and one is tr
   expect(await step(), 'the panel that compares is no step either').toBe(list.step);
 
   await rows(page).first().getByRole('button').click();
-  await page.getByRole('link', { name: 'Try again' }).click();
+  await page.getByRole('link', { name: 'Retry' }).click();
   await expect(page.getByText('Nothing is sent until you click Send')).toBeVisible();
   await expect(page.getByLabel('Path and query')).toHaveValue('/entries');
   await expect(page.getByText('authorization', { exact: false }).first()).toBeVisible();
@@ -100,6 +100,19 @@ test('facets count and narrow, two calls are compared by keyboard, and one is tr
   await page.getByRole('button', { name: /^Send/ }).click();
   await expect(page.getByText(/answered 200/)).toBeVisible();
   expect(upstream.seen.slice(before).map(({ headers }) => [headers['x-token'], headers.authorization])).toEqual([[CANARY, undefined]]);
+});
+
+test('the chart follows the status filter, and a 404 shows the path that was called', async ({ page }) => {
+  await page.goto(`/${slug}/live/logs?status=404`);
+  await expect(rows(page)).toHaveCount(1);
+  await expect(rows(page).first()).toContainText('/nowhere/x');
+  const legend = page.getByRole('button', { name: /^4xx/ });
+  await expect(legend).toContainText('1');
+  await expect(page.getByRole('button', { name: /^2xx/ })).toHaveCount(0);
+  await expect(page.getByText('filters the list only')).toHaveCount(0);
+  await page.goto(`/${slug}/live/logs?status=2xx`);
+  await expect(page.getByRole('button', { name: /^2xx/ })).toBeVisible();
+  await expect(legend).toHaveCount(0);
 });
 
 test('a live list stands still under the pointer, says what waits, and goes on when it is left', async ({ page }) => {
@@ -111,17 +124,17 @@ test('a live list stands still under the pointer, says what waits, and goes on w
   await rows(page).nth(2).hover();
   await call('/payments/live-2');
   await call('/payments/live-3');
-  await expect(page.getByRole('button', { name: '2 new, paused while you read' })).toBeVisible();
+  await expect(page.getByRole('button', { name: '2 new, paused while you scroll' })).toBeVisible();
   await expect(rows(page).first()).toContainText('/live-1');
   await page.keyboard.press('n');
   await expect(rows(page).first()).toContainText('/live-3');
   await call('/payments/live-4');
-  await expect(page.getByRole('button', { name: '1 new, paused while you read' })).toBeVisible();
+  await expect(page.getByRole('button', { name: '1 new, paused while you scroll' })).toBeVisible();
   await page.mouse.move(5, 5);
   await expect(rows(page).first()).toContainText('/live-4');
 
   // A filter holds for what came live, too; and when the tail ends, the list keeps what it brought.
-  const ledger = page.getByRole('region', { name: 'Narrow the calls' }).getByRole('button', { name: /^ledger / });
+  const ledger = page.getByRole('region', { name: 'Filters' }).getByRole('button', { name: /^ledger / });
   await ledger.click();
   await expect(rows(page).first()).toContainText('/entries');
   await expect(rows(page).filter({ hasText: '/live-' })).toHaveCount(0);
@@ -137,17 +150,17 @@ test('a live list stands still under the pointer, says what waits, and goes on w
 test('Home, the log and the usage page tell the same numbers, and the table of days adds up to them', async ({ page }) => {
   test.setTimeout(90_000);
   await page.goto(`/${slug}/live/logs?mode=route`);
-  const shown = await page.getByText(/^\d+ calls in this span$/).innerText();
+  const shown = await page.getByText(/^\d+ calls in this period$/).innerText();
   const calls = Number(/\d+/.exec(shown)?.[0]);
   await page.goto(`/${slug}/live/logs?mode=route&outcome=failed`);
-  const failed = Number(/\d+/.exec(await page.getByText(/^\d+ calls in this span$/).innerText())?.[0]);
+  const failed = Number(/\d+/.exec(await page.getByText(/^\d+ calls in this period$/).innerText())?.[0]);
   expect([calls > 7, failed]).toEqual([true, 2]);
 
   await page.goto(`/${slug}/live`);
   await expect(page.getByText(`${calls.toString()} calls in the last 24 hours`)).toBeVisible();
   await accessible(page, 'Home');
   await page.getByRole('link', { name: /^Error rate/ }).click();
-  await expect(page.getByText(`${failed.toString()} calls in this span`)).toBeVisible();
+  await expect(page.getByText(`${failed.toString()} calls in this period`)).toBeVisible();
 
   await page.goto(`/${slug}/settings/usage`);
   const all = page.getByRole('table', { name: 'Calls this month by route' }).getByRole('row', { name: /^Total/ });

@@ -149,7 +149,7 @@ test('an address that no page has, and an id that no thing has, are told inside 
   const id = '01a1fed1-65d8-7000-aadc-000000000000';
   for (const family of ['routes', 'collections', 'clients', 'secrets']) {
     await page.goto(`/${slug}/test/${family}/${id}`);
-    await expect(page.getByText('does not exist here'), family).toBeVisible();
+    await expect(page.getByText(/ not found$/), family).toBeVisible();
     await expect(frame, family).toBeVisible();
     if (family === 'routes') await accessible(page);
     await page.getByRole('link', { name: `All ${family}` }).click();

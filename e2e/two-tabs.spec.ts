@@ -37,7 +37,7 @@ test('two tabs that edit one route: the later sees both versions, chooses per fi
   const answer = two.waitForResponse((response) => response.url().includes('routes.update'));
   await save(two);
   expect((await answer).status()).toBe(409);
-  const panel = two.getByRole('region', { name: 'Somebody saved a change while you were editing' });
+  const panel = two.getByRole('region', { name: 'Someone else saved changes while you were editing' });
   await expect(panel).toBeVisible();
   await expect(panel).toContainText('Echo of the first tab');
   await expect(panel).toContainText('Echo of the second tab');
@@ -45,7 +45,7 @@ test('two tabs that edit one route: the later sees both versions, chooses per fi
   await accessible(two);
 
   await panel.getByRole('radio', { name: /theirs/i }).click();
-  await panel.getByRole('button', { name: 'Save with these choices' }).click();
+  await panel.getByRole('button', { name: 'Save selection' }).click();
   await expect(panel).toBeHidden();
   await expect(two.getByRole('textbox', { name: 'Name', exact: true })).toHaveValue('Echo of the first tab');
 
@@ -56,7 +56,7 @@ test('two tabs that edit one route: the later sees both versions, chooses per fi
   await expect(two.getByRole('heading', { level: 1, name: 'Second again' })).toBeVisible();
   await one.getByRole('textbox', { name: 'Name', exact: true }).fill('First again');
   await save(one);
-  await one.getByRole('button', { name: 'Save with these choices' }).click();
+  await one.getByRole('button', { name: 'Save selection' }).click();
   await expect(one.getByRole('heading', { level: 1, name: 'First again' })).toBeVisible();
   await one.context().close();
 });
@@ -72,7 +72,7 @@ test('what the other tab changed elsewhere on the route is no conflict of this f
   await saved(one);
   await save(two);
   await expect(two.getByRole('heading', { level: 1, name: 'Only the name' })).toBeVisible();
-  await expect(two.getByText('Somebody saved a change while you were editing')).toHaveCount(0);
+  await expect(two.getByText('Someone else saved changes while you were editing')).toHaveCount(0);
   await one.context().close();
 });
 
@@ -100,14 +100,14 @@ test('a variable of a collection that both changed is asked about, and taking th
   await two.evaluate(() => window.dispatchEvent(new Event('visibilitychange')));
   await expect(two.getByRole('textbox', { name: 'Value' })).toHaveValue('us');
   await save(two);
-  const panel = two.getByRole('region', { name: 'Somebody saved a change while you were editing' });
+  const panel = two.getByRole('region', { name: 'Someone else saved changes while you were editing' });
   await expect(panel).toContainText('ap');
   await panel.getByRole('radio', { name: /theirs/i }).click();
   let sent = 0;
   two.on('request', (request) => {
     if (request.url().includes('updateVariable')) sent++;
   });
-  await panel.getByRole('button', { name: 'Save with these choices' }).click();
+  await panel.getByRole('button', { name: 'Save selection' }).click();
   await expect(two.getByRole('dialog')).toBeHidden();
   await expect(two.getByText('ap', { exact: true })).toBeVisible();
   expect(sent).toBe(0);

@@ -21,19 +21,15 @@ export function AccessTab({ collectionId }: { collectionId: string }) {
   const trpc = useTRPC();
   const path = usePath();
   const access = useQuery(trpc.collections.access.queryOptions({ id: collectionId }));
-  if (access.error && !access.data) return <QueryError query={access} what="Who can reach what" />;
-  if (!access.data) return <Skeleton lines={8} label="Loading who can reach what" />;
+  if (access.error && !access.data) return <QueryError query={access} what="Access" />;
+  if (!access.data) return <Skeleton lines={8} label="Loading access" />;
   const { routes, route_count, keys, key_count, key_count_calling, key_always_needed, people } = access.data;
   return (
     <div className="flex flex-col gap-5">
       <OwnersCard collectionId={collectionId} />
-      <SectionCard
-        flush
-        title="Who may call"
-        description="A collection has no lock of its own: each route and environment decides who gets in."
-      >
+      <SectionCard flush title="Callers" description="Access is set per route and environment, not per collection.">
         {routes.length === 0 ? (
-          <p className="p-4 text-ink-3">No route is in the collection, so there is nothing to call.</p>
+          <p className="p-4 text-ink-3">This collection has no routes.</p>
         ) : (
           <Rows>
             {routes.map((route) => (
@@ -48,8 +44,8 @@ export function AccessTab({ collectionId }: { collectionId: string }) {
         title="Keys"
         description={
           <>
-            {grouped(key_count_calling)} of {grouped(key_count)} active keys of this space may call routes. A key is tied to no collection:
-            what it reaches is what the rules above let it.
+            {grouped(key_count_calling)} of {grouped(key_count)} active keys in this space can call routes. The rules above decide which
+            routes a key reaches.
           </>
         }
       >
@@ -71,10 +67,10 @@ export function AccessTab({ collectionId }: { collectionId: string }) {
             </Row>
           ))}
         </Rows>
-        {keys.length === 0 && <p className="p-4 text-ink-3">No key of this space is active.</p>}
+        {keys.length === 0 && <p className="p-4 text-ink-3">This space has no active keys.</p>}
         <More shown={keys.length} of={key_count} noun="keys" />
       </SectionCard>
-      <SectionCard flush title="People" description="By the role each holds in the workspace; it is the same in every collection.">
+      <SectionCard flush title="People" description="Based on workspace roles, the same in every collection.">
         <Rows>
           {people.map((held) => (
             <Row
@@ -93,7 +89,7 @@ export function AccessTab({ collectionId }: { collectionId: string }) {
             </Row>
           ))}
         </Rows>
-        {people.length === 0 && <p className="p-4 text-ink-3">Nobody has joined the workspace.</p>}
+        {people.length === 0 && <p className="p-4 text-ink-3">This workspace has no members.</p>}
       </SectionCard>
     </div>
   );
@@ -140,7 +136,7 @@ function Door({ entrance, strict }: { entrance: Entrance; strict: boolean }) {
                   <Link href={path(`/clients/${client.id}`)} className={textLink}>
                     {client.name}
                   </Link>
-                  {!client.may_call && <Badge>cannot call</Badge>}
+                  {!client.may_call && <Badge>Can’t call</Badge>}
                 </span>
               ))}
               {rest > 0 && <span>and {grouped(rest)} more</span>}
@@ -165,6 +161,6 @@ const Row = ({ name, children }: { name: ReactNode; children: ReactNode }) => (
 const More = ({ shown, of, noun }: { shown: number; of: number; noun: string }) =>
   of > shown ? (
     <p className="border-line border-t px-4 py-2.5 text-ink-3">
-      The first {grouped(shown)} of {grouped(of)} {noun}, by name.
+      Showing the first {grouped(shown)} of {grouped(of)} {noun}.
     </p>
   ) : null;

@@ -23,35 +23,38 @@ test('an entrance that lets nobody in is told as such, with the one thing that s
     { requires_clients: true, client_count: 2 },
   ] as const satisfies Partial<Entrance>[]) {
     const { nobody, text } = said({ ...more });
-    assert.ok(nobody && text.startsWith('Nobody: '), text);
+    assert.ok(nobody && text.startsWith('No one: '), text);
   }
-  assert.equal(said({ off: 'route', requires_clients: true }).text, 'Nobody: the route is switched off.');
+  assert.equal(said({ off: 'route', requires_clients: true }).text, 'No one: the route is disabled.');
 });
 
 test('who gets in is told with every rule that holds beside it, and that a client may do without a key unless the workspace asks for one', () => {
-  assert.equal(said({}).text, 'Any key that may call.');
+  assert.equal(said({}).text, 'Any key that can call routes.');
   assert.equal(
     said({ methods: ['GET', 'POST', 'PUT'], addresses: ['10.0.0.0/8'] }).text,
-    'Any key that may call, from 10.0.0.0/8, by GET, POST and PUT.',
+    'Any key that can call routes, from 10.0.0.0/8, using GET, POST and PUT.',
   );
   const clients = { requires_clients: true, client_count: 3, client_count_able: 2 };
-  assert.equal(said(clients).text, 'Only 2 assigned clients, with a key that may call, or with no key at all.');
-  assert.equal(said({ ...clients, client_count_able: 1 }, true).text, 'Only one assigned client, with a key that may call.');
+  assert.equal(said(clients).text, 'Only 2 assigned clients, with or without a key.');
+  assert.equal(said({ ...clients, client_count_able: 1 }, true).text, 'Only one assigned client, with a key that can call routes.');
 });
 
 test('roles and keys are told by what they may do, and those who may nothing by that', () => {
   const person = { role: 'editor' as const, count: 1, names: ['Ada'], sees: 'all' as const, changes: true, tests: true, sets_values: true };
   assert.equal(
     roleMay(person),
-    'See everything but values, change routes, clients and variables, set values of secrets and send test calls.',
+    'View everything except secret values, change routes, clients and variables, set secret values and send test calls.',
   );
-  assert.equal(roleMay({ ...person, changes: false, tests: false, sets_values: false }), 'See everything but values, and change nothing.');
-  assert.equal(roleMay({ ...person, sees: 'names' }), 'See what things are called, and the calls in the log.');
+  assert.equal(
+    roleMay({ ...person, changes: false, tests: false, sets_values: false }),
+    'View everything except secret values; no changes.',
+  );
+  assert.equal(roleMay({ ...person, sees: 'names' }), 'View names and logs.');
   const key = { id: '', name: '', key_prefix: '', calls: true, changes: true, addresses: [] };
   assert.deepEqual([key, { ...key, changes: false }, { ...key, calls: false }, { ...key, calls: false, changes: false }].map(keyMay), [
-    'Calls routes and changes them',
-    'Calls routes',
-    'Changes routes, calls none',
-    'Calls and changes nothing here',
+    'Can call and change routes',
+    'Can call routes',
+    'Can change routes, but not call them',
+    'Can’t call or change routes',
   ]);
 });

@@ -11,39 +11,39 @@ type Key = Access['keys'][number];
 /** Who gets in at one environment of a route, in a sentence; `nobody` for the ones that stand shut. The clients themselves are named beside it. */
 export function whoGetsIn(entrance: Entrance, keyAlwaysNeeded: boolean): { nobody: boolean; text: string } {
   const { off, requires_clients, client_count, client_count_able, methods, addresses } = entrance;
-  if (off === 'route') return { nobody: true, text: 'Nobody: the route is switched off.' };
-  if (off === 'environment') return { nobody: true, text: `Nobody: the route is paused in ${entrance.environment}.` };
-  if (methods?.length === 0) return { nobody: true, text: 'Nobody: no method is allowed.' };
+  if (off === 'route') return { nobody: true, text: 'No one: the route is disabled.' };
+  if (off === 'environment') return { nobody: true, text: `No one: the route is disabled in ${entrance.environment}.` };
+  if (methods?.length === 0) return { nobody: true, text: 'No one: no methods are allowed.' };
   if (requires_clients && client_count === 0)
-    return { nobody: true, text: 'Nobody: only assigned clients may call, and none is assigned.' };
+    return { nobody: true, text: 'No one: only assigned clients can call, and none are assigned.' };
   if (requires_clients && client_count_able === 0)
-    return { nobody: true, text: 'Nobody: the clients assigned are switched off or have no address that counts.' };
+    return { nobody: true, text: 'No one: the assigned clients are disabled or have no usable IP address.' };
   const who = requires_clients
-    ? `Only ${client_count_able === 1 ? 'one assigned client' : `${grouped(client_count_able)} assigned clients`}, ${keyAlwaysNeeded ? 'with a key that may call' : 'with a key that may call, or with no key at all'}`
-    : 'Any key that may call';
-  const from = addresses.length > 0 ? `, from ${addresses.length === 1 ? addresses[0] : `${addresses.length} listed addresses`}` : '';
-  const how = methods ? `, by ${inWords(methods)}` : '';
+    ? `Only ${client_count_able === 1 ? 'one assigned client' : `${grouped(client_count_able)} assigned clients`}, ${keyAlwaysNeeded ? 'with a key that can call routes' : 'with or without a key'}`
+    : 'Any key that can call routes';
+  const from = addresses.length > 0 ? `, from ${addresses.length === 1 ? addresses[0] : `${addresses.length} allowed IP addresses`}` : '';
+  const how = methods ? `, using ${inWords(methods)}` : '';
   return { nobody: false, text: `${who}${from}${how}.` };
 }
 
 /** What people of a role can do here. */
 export function roleMay({ sees, changes, tests, sets_values }: Person): string {
-  if (sees === 'names') return 'See what things are called, and the calls in the log.';
+  if (sees === 'names') return 'View names and logs.';
   const acts = [
-    'see everything but values',
+    'view everything except secret values',
     changes && 'change routes, clients and variables',
-    sets_values && 'set values of secrets',
+    sets_values && 'set secret values',
     tests && 'send test calls',
   ].filter((act) => act !== false);
-  const text = acts.length === 1 ? `${acts[0]}, and change nothing` : inWords(acts);
+  const text = acts.length === 1 ? `${acts[0]}; no changes` : inWords(acts);
   return `${capital(text)}.`;
 }
 
 /** What a key can do here. */
 export function keyMay({ calls, changes }: Key): string {
-  if (calls && changes) return 'Calls routes and changes them';
-  if (calls) return 'Calls routes';
-  return changes ? 'Changes routes, calls none' : 'Calls and changes nothing here';
+  if (calls && changes) return 'Can call and change routes';
+  if (calls) return 'Can call routes';
+  return changes ? 'Can change routes, but not call them' : 'Can’t call or change routes';
 }
 
 const inWords = (words: readonly string[]): string =>

@@ -59,7 +59,7 @@ export function CollectionDetail({ id }: { id: string }) {
         <PageHeader title="Collection" back={{ href: path('/collections'), label: 'Collections' }} />
         <QueryError
           query={collection}
-          what="The collection"
+          what="Collection"
           actions={
             <LinkButton size="sm" href={path('/collections')}>
               All collections
@@ -72,7 +72,7 @@ export function CollectionDetail({ id }: { id: string }) {
   if (!collection.data) {
     return (
       <Page>
-        <Skeleton lines={6} label="Loading the collection" />
+        <Skeleton lines={6} label="Loading collection" />
       </Page>
     );
   }
@@ -107,7 +107,7 @@ export function CollectionDetail({ id }: { id: string }) {
         }
       />
       <TabLinks
-        label="Sections of the collection"
+        label="Collection sections"
         tabs={TABS.map((one) => ({
           href: one === 'routes' ? pathname : `${pathname}?tab=${one}`,
           label: LABELS[one],
@@ -148,7 +148,7 @@ function DeleteCollection({ collection, onClose }: { collection: Doomed | undefi
   const remove = useMutation(
     trpc.collections.delete.mutationOptions({
       onSuccess: async () => {
-        notifyDone('The collection was deleted; its members stay');
+        notifyDone('Collection deleted');
         router.push(path('/collections'));
         await Promise.all([
           cache.invalidateQueries(trpc.collections.list.pathFilter()),
@@ -171,9 +171,9 @@ function DeleteCollection({ collection, onClose }: { collection: Doomed | undefi
       confirmLabel="Delete collection"
       consequences={
         collection && [
-          `What is in it stays, outside any collection: ${counted(collection.route_count, 'route')}, ${counted(collection.secret_count, 'secret')}, ${counted(collection.client_count, 'client')}.`,
+          `Its contents are kept without a collection: ${counted(collection.route_count, 'route')}, ${counted(collection.secret_count, 'secret')}, ${counted(collection.client_count, 'client')}.`,
           collection.variable_count > 0
-            ? `${counted(collection.variable_count, 'variable')} of it will be gone for good; while a route names one, the server refuses.`
+            ? `${counted(collection.variable_count, 'variable')} will be permanently deleted. Deletion is refused while a route uses one.`
             : 'It has no variables.',
         ]
       }

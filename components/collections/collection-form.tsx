@@ -91,7 +91,7 @@ function Fields({
   const { refusal, panel, refuse, clear, started, forget } = useFormRefusal(form, {
     row: collection,
     values: valuesOf,
-    labels: { color: 'Colour', icon: 'Sign' },
+    labels: { color: 'Color', icon: 'Icon' },
     draft: { name: `collections/${collection?.id ?? 'new'}` },
     onNothingLeft: onDone,
   });
@@ -145,24 +145,24 @@ function Fields({
           <>
             Variables are written{' '}
             <span className="font-mono">{`{{var:${values.slug || (values.name ? collectionSlugFrom(values.name) : 'payments')}.key}}`}</span>{' '}
-            outside the collection.{collection && ' It is written once, since templates name it.'}
+            outside the collection.{collection && ' The slug can’t be changed later.'}
           </>
         }
       >
         <Input
           mono
           readOnly={collection !== undefined}
-          placeholder={values.name ? collectionSlugFrom(values.name) : 'taken from the name'}
+          placeholder={values.name ? collectionSlugFrom(values.name) : 'Generated from the name'}
           {...form.register('slug', { setValueAs: (text: unknown) => text || undefined })}
         />
       </Field>
       <Field label="Description" optional error={fieldError(form, 'description')}>
         <Textarea rows={2} {...form.register('description', { setValueAs: (text: unknown) => text || null })} />
       </Field>
-      <Field label="Colour" optional error={fieldError(form, 'color')} hint="Such as #6366f1.">
+      <Field label="Color" optional error={fieldError(form, 'color')} hint="For example, #6366f1.">
         <Input mono placeholder="#6366f1" {...form.register('color', { setValueAs: (text: unknown) => text || null })} className="w-32" />
       </Field>
-      <Field label="Sign" group error={fieldError(form, 'icon')}>
+      <Field label="Icon" group error={fieldError(form, 'icon')}>
         <SignChoice value={values.icon ?? null} onChange={(icon) => form.setValue('icon', icon, { shouldDirty: true })} />
       </Field>
       <ApiEquivalent

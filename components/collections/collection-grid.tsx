@@ -53,7 +53,7 @@ export function CollectionGrid() {
     <Page>
       <PageHeader
         title="Collections"
-        description="Routes, secrets and clients that belong together, the variables they share, and the environments each route should serve."
+        description="Group related routes, secrets and clients with shared variables and environment defaults."
         usage={usage}
         actions={create}
       />
@@ -61,15 +61,15 @@ export function CollectionGrid() {
         <FilterBar query={search.q} onQuery={(q) => void setSearch({ q: q || null, page: null })} placeholder="Filter by name" />
       )}
       {collections.error && !collections.data ? (
-        <QueryError query={collections} what="The collections" />
+        <QueryError query={collections} what="Collections" />
       ) : !collections.data ? (
         <Skeleton lines={5} label="Loading collections" />
       ) : shown.length === 0 ? (
         search.q ? (
-          <NoResults noun="collections" filters={[`name has “${search.q}”`]} onClear={() => void setSearch({ q: null })} />
+          <NoResults noun="collections" filters={[`Name contains “${search.q}”`]} onClear={() => void setSearch({ q: null })} />
         ) : (
           <EmptyState icon={<Layers />} title="No collections yet" action={create}>
-            Put the routes of one API or one customer together: they share variables, and the page shows which of them lag behind.
+            Group the routes of one API or customer to share variables and spot configuration drift.
           </EmptyState>
         )
       ) : (
@@ -123,7 +123,7 @@ function Card({ collection, card, failed }: CardProps) {
       )}
       {card && card.drifting !== null && card.route_count > 0 && (
         <span className="text-xs">
-          {card.drifting > 0 ? <Status state="warning">{card.drifting} out of step</Status> : <Status state="ok">in step</Status>}
+          {card.drifting > 0 ? <Status state="warning">{card.drifting} out of sync</Status> : <Status state="ok">In sync</Status>}
         </span>
       )}
       <span className="figures mt-auto flex flex-wrap gap-x-4 text-ink-3 text-xs">
@@ -135,7 +135,7 @@ function Card({ collection, card, failed }: CardProps) {
             <span>{counted(card.variable_count, 'variable')}</span>
           </>
         ) : failed ? (
-          'The figures did not come.'
+          'Metrics unavailable.'
         ) : (
           'counting…'
         )}
@@ -150,7 +150,7 @@ function Health({ card: { calls, errors } }: { card: Outputs['overview']['data']
   return (
     <span className="ml-auto shrink-0 text-xs" title={`${grouped(calls)} calls in 24 hours, ${grouped(errors)} failed`}>
       {calls === 0 ? (
-        <Status state="off">no calls today</Status>
+        <Status state="off">No calls today</Status>
       ) : share >= 0.05 ? (
         <Status state={share >= 0.25 ? 'failing' : 'warning'}>{shareOf(errors, calls)} fail</Status>
       ) : (

@@ -27,7 +27,7 @@ export const SIGNS: Record<string, { label: string; icon: LucideIcon }> = {
   globe: { label: 'Web', icon: Globe },
   cloud: { label: 'Cloud', icon: Cloud },
   database: { label: 'Data', icon: Database },
-  chart: { label: 'Figures', icon: BarChart3 },
+  chart: { label: 'Analytics', icon: BarChart3 },
   bot: { label: 'Models', icon: Bot },
   zap: { label: 'Events', icon: Zap },
 };

@@ -34,7 +34,7 @@ export function DefaultsTab({ collectionId }: { collectionId: string }) {
   const defaults = useQuery(trpc.collections.defaults.queryOptions({ id: collectionId }));
   const environments = useQuery(trpc.environments.list.queryOptions({}));
   const failed = [defaults, environments].find((query) => query.error && !query.data);
-  if (failed) return <QueryError query={failed} what="The environment defaults" />;
+  if (failed) return <QueryError query={failed} what="Environment defaults" />;
   if (!defaults.data || !environments.data) return <Skeleton lines={5} label="Loading environment defaults" />;
   return <DefaultsForm collectionId={collectionId} stored={defaults.data} environments={environments.data.data} />;
 }
@@ -101,7 +101,7 @@ function DefaultsForm({ collectionId, stored, environments }: DefaultsFormProps)
   const put = useMutation(
     trpc.collections.putDefaults.mutationOptions({
       onSuccess: async () => {
-        notifyDone('Saved. The Routes tab shows which routes differ now.');
+        notifyDone('Saved. See the Routes tab for routes that are out of sync.');
         await cache.invalidateQueries(trpc.collections.pathFilter());
       },
       onError: (error) => {
@@ -128,7 +128,7 @@ function DefaultsForm({ collectionId, stored, environments }: DefaultsFormProps)
   const takeTheirs = (current: Defaults): void => {
     put.reset();
     setEdited(current);
-    notifyDone('Their version stays; there was nothing else to save');
+    notifyDone('Kept their version. There was nothing else to save.');
     void cache.invalidateQueries(trpc.collections.pathFilter());
   };
   const entryOf = (name: string) =>
@@ -146,14 +146,14 @@ function DefaultsForm({ collectionId, stored, environments }: DefaultsFormProps)
   return (
     <SectionCard
       title="Environment defaults"
-      description="Tick the environments every route of the collection should serve, and where they point there."
+      description="Choose the environments every route in this collection should serve, and their base URLs."
       footer={
         <>
           {dirty && <Button onClick={() => setEdited(start)}>Discard</Button>}
           <Button
             variant="primary"
             loading={put.isPending}
-            disabledReason={readOnly ?? (dirty ? undefined : 'Nothing has changed')}
+            disabledReason={readOnly ?? (dirty ? undefined : 'No changes to save.')}
             onClick={() => save(edited, start.updated_at)}
           >
             Save
@@ -200,7 +200,7 @@ function DefaultsForm({ collectionId, stored, environments }: DefaultsFormProps)
               />
               {expected && (
                 <div className="grid gap-4 pl-6 sm:grid-cols-2">
-                  <Field label="Base URL" optional hint="Empty: each route keeps its own.">
+                  <Field label="Base URL" optional hint="Leave empty to keep each route’s own URL.">
                     <Input
                       mono
                       placeholder="https://staging.example.com"
@@ -209,7 +209,7 @@ function DefaultsForm({ collectionId, stored, environments }: DefaultsFormProps)
                       onChange={(event) => change(environment.name, { base_url: event.target.value || null })}
                     />
                   </Field>
-                  <Field label="Clients" optional hint="Assigned to routes that join.">
+                  <Field label="Clients" optional hint="Assigned to routes added to this collection.">
                     <MultiCombobox
                       options={(clients.data?.data ?? []).map((client) => ({
                         value: client.id,

@@ -7,7 +7,7 @@ export type Drift = inferRouterOutputs<AppRouter>['collections']['syncStatus']['
 /** One thing in which a route differs from what its collection expects. */
 export const driftInWords = ({ environment, kind, expected, actual }: Drift): string =>
   kind === 'missing_environment'
-    ? `${environment} is not served`
+    ? `${environment} is missing`
     : kind === 'base_url'
-      ? `${environment} goes to ${hostOf(actual)}, not to ${hostOf(expected)}`
-      : `a client is missing in ${environment}`;
+      ? `${environment} points to ${hostOf(actual)} instead of ${hostOf(expected)}`
+      : `missing client in ${environment}`;

@@ -20,7 +20,7 @@ import { useMembersChanged } from './members.tsx';
 
 export type Grouped = { id: string; name: string; collection_id: string | null; href: string; detail?: ReactNode };
 type Kind = 'route' | 'secret' | 'client';
-const NONE = { id: null, name: 'In no collection', color: null, icon: null };
+const NONE = { id: null, name: 'No collection', color: null, icon: null };
 
 /** The rows of a list by their collection. One is moved by dragging it, or from its menu; the empty ones stand there to be dragged into. */
 export function GroupedList({ type, rows }: { type: Kind; rows: readonly Grouped[] | undefined }) {
@@ -31,7 +31,7 @@ export function GroupedList({ type, rows }: { type: Kind; rows: readonly Grouped
   const [dragged, setDragged] = useState<Grouped>();
   const [over, setOver] = useState<string | null>();
   const move = useMove(type);
-  if (collections.error && !collections.data) return <QueryError query={collections} what="The collections" />;
+  if (collections.error && !collections.data) return <QueryError query={collections} what="Collections" />;
   if (!rows || !collections.data) return <Skeleton lines={8} label="Loading" />;
   const groups = [...collections.data.data, NONE];
   const into = (row: Grouped, group: { id: string | null; name: string }) => {
@@ -75,7 +75,7 @@ export function GroupedList({ type, rows }: { type: Kind; rows: readonly Grouped
               }
             >
               {held.length === 0 ? (
-                <p className="p-4 text-ink-3">None of these.</p>
+                <p className="p-4 text-ink-3">None.</p>
               ) : (
                 <ul className="divide-y divide-line">
                   {held.map((row) => (
@@ -100,7 +100,7 @@ export function GroupedList({ type, rows }: { type: Kind; rows: readonly Grouped
                       <Menu
                         trigger={<IconButton size="sm" label={`Move ${row.name}`} icon={<FolderInput />} disabledReason={readOnly} />}
                         entries={[
-                          { heading: 'Move into' },
+                          { heading: 'Move to' },
                           ...groups.map((one) => ({
                             label: one.name,
                             checked: one.id === row.collection_id,
@@ -133,7 +133,7 @@ function useMove(type: Kind): (row: Grouped, to: { id: string | null; name: stri
   return ({ id, name }, to) => {
     const moved = to.id === null ? free.mutateAsync({ id, collection_id: null }) : take.mutateAsync({ id: to.id, type, ids: [id] });
     moved.then(
-      () => notifyDone(to.id === null ? `${name} is in no collection now` : `${name} is in “${to.name}” now`),
+      () => notifyDone(to.id === null ? `Removed ${name} from its collection` : `Moved ${name} to “${to.name}”`),
       (error: unknown) => notifyRefused(error),
     );
   };

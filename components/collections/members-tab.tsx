@@ -36,7 +36,7 @@ export function SecretsTab({ collectionId }: { collectionId: string }) {
   );
   const found = useQuery(trpc.secrets.list.queryOptions({ per_page: 50, ...(q ? { q } : {}) }, { placeholderData: keepPreviousData }));
   const update = useMutation(trpc.secrets.update.mutationOptions({ onSuccess: changed }));
-  if (members.error && !members.data) return <QueryError query={members} what="The secrets of the collection" />;
+  if (members.error && !members.data) return <QueryError query={members} what="Secrets" />;
   const column = columnsFor<SecretRow>();
   return (
     <Members
@@ -49,7 +49,7 @@ export function SecretsTab({ collectionId }: { collectionId: string }) {
       onPage={(next) => void setPage(next)}
     >
       <DataTable
-        caption="Secrets of the collection"
+        caption="Collection secrets"
         columns={[
           column.accessor('name', { header: 'Name', cell: ({ getValue }) => <span className="font-mono text-xs">{getValue()}</span> }),
           column.accessor('environment_names', {
@@ -58,7 +58,7 @@ export function SecretsTab({ collectionId }: { collectionId: string }) {
           }),
           column.display({
             id: 'state',
-            header: 'State',
+            header: 'Status',
             meta: { hideBelow: 'sm' },
             cell: ({ row }) => <SecretState secret={row.original} />,
           }),
@@ -71,9 +71,8 @@ export function SecretsTab({ collectionId }: { collectionId: string }) {
         refreshing={members.isPlaceholderData}
         actions={(row) => [takeOut(row.name, readOnly, () => update.mutateAsync({ id: row.id, collection_id: null }))]}
         empty={
-          <EmptyState title="No secrets in it yet">
-            Add the credentials its routes use. What callers send through those routes may name only secrets of the same collection, unless
-            a route says otherwise.
+          <EmptyState title="No secrets yet">
+            Add the credentials these routes use. By default, callers of these routes can only reference secrets from this collection.
           </EmptyState>
         }
       />
@@ -100,7 +99,7 @@ export function ClientsTab({ collectionId }: { collectionId: string }) {
     trpc.clients.list.queryOptions({ ...asked, per_page: 50, ...(q ? { q } : {}) }, { placeholderData: keepPreviousData }),
   );
   const update = useMutation(trpc.clients.update.mutationOptions({ onSuccess: changed }));
-  if (members.error && !members.data) return <QueryError query={members} what="The clients of the collection" />;
+  if (members.error && !members.data) return <QueryError query={members} what="Clients" />;
   const column = columnsFor<ClientRow>();
   return (
     <Members
@@ -113,22 +112,22 @@ export function ClientsTab({ collectionId }: { collectionId: string }) {
       onPage={(next) => void setPage(next)}
     >
       <DataTable
-        caption="Clients of the collection"
+        caption="Collection clients"
         columns={[
           column.accessor('name', { header: 'Name', meta: { cap: '16rem' }, cell: ({ getValue }) => getValue() }),
           column.accessor('ip_address', {
-            header: 'Address',
+            header: 'IP address',
             cell: ({ getValue }) => <span className="font-mono text-xs">{getValue()}</span>,
           }),
           column.accessor('last_matched_at', {
             header: 'Last seen',
             meta: { hideBelow: 'md' },
-            cell: ({ getValue }) => <Time value={getValue()} empty="never" />,
+            cell: ({ getValue }) => <Time value={getValue()} empty="Never" />,
           }),
           column.accessor('enabled', {
-            header: 'State',
+            header: 'Status',
             meta: { hideBelow: 'sm' },
-            cell: ({ getValue }) => <Status state={getValue() ? 'ok' : 'off'}>{getValue() ? 'On' : 'Off'}</Status>,
+            cell: ({ getValue }) => <Status state={getValue() ? 'ok' : 'off'}>{getValue() ? 'Enabled' : 'Disabled'}</Status>,
           }),
         ]}
         rows={members.data?.data}
@@ -139,8 +138,8 @@ export function ClientsTab({ collectionId }: { collectionId: string }) {
         refreshing={members.isPlaceholderData}
         actions={(row) => [takeOut(row.name, readOnly, () => update.mutateAsync({ id: row.id, collection_id: null }))]}
         empty={
-          <EmptyState title="No clients in it yet">
-            Membership is for order only. Which clients the routes of the collection admit is set under Environments and on each route.
+          <EmptyState title="No clients yet">
+            Membership only organizes clients. Set which clients can call under Environments and on each route.
           </EmptyState>
         }
       />

@@ -43,7 +43,7 @@ export function AddMember({ collectionId, type, found, loading, onQuery, readOnl
         key={round}
         label={`Add a ${type}`}
         placeholder={`Add a ${type}…`}
-        emptyText={`No other ${type} of that name.`}
+        emptyText={`No matching ${type}.`}
         loading={loading}
         disabled={readOnly !== undefined || move.isPending}
         options={(found ?? [])
@@ -51,7 +51,7 @@ export function AddMember({ collectionId, type, found, loading, onQuery, readOnl
           .map(({ id, name, collection_id }) => ({
             value: id,
             label: name,
-            ...(collection_id ? { detail: 'moves here from another collection' } : {}),
+            ...(collection_id ? { detail: 'Moves from another collection' } : {}),
           }))}
         value={null}
         onQueryChange={onQuery}
@@ -70,12 +70,12 @@ export function AddMember({ collectionId, type, found, loading, onQuery, readOnl
 
 /** The row's way out of the collection; nothing else about it changes. */
 export const takeOut = (name: string, readOnly: string | undefined, leave: () => Promise<unknown>): MenuEntry => ({
-  label: 'Take out of the collection',
+  label: 'Remove from collection',
   icon: <FolderMinus />,
   disabledReason: readOnly,
   onSelect: () =>
     void leave().then(
-      () => notifyDone(`${name} is in no collection now`),
+      () => notifyDone(`Removed ${name} from the collection`),
       () => undefined,
     ),
 });

@@ -31,17 +31,17 @@ export function OwnersCard({ collectionId }: { collectionId: string }) {
       },
     }),
   );
-  if (query.error && !query.data) return <QueryError query={query} what="The owners" />;
-  if (!query.data) return <Skeleton lines={3} label="Loading the owners" />;
+  if (query.error && !query.data) return <QueryError query={query} what="Owners" />;
+  if (!query.data) return <Skeleton lines={3} label="Loading owners" />;
   const { owners, members } = query.data;
   const save = (user_ids: string[]) => put.mutate({ id: collectionId, user_ids });
   const ids = owners.map(({ id }) => id);
   const locked = readOnly ?? (owners.length >= MOST_OWNERS ? `${MOST_OWNERS} owners are the most.` : undefined);
   return (
-    <SectionCard title="Owners" description="Whom to ask about it. Being an owner gives no right: what each may do is said by their role.">
+    <SectionCard title="Owners" description="Who to contact about this collection. Ownership grants no permissions.">
       <div className="flex flex-col gap-3">
         {owners.length === 0 ? (
-          <p className="text-ink-3">Nobody yet.</p>
+          <p className="text-ink-3">No owners yet.</p>
         ) : (
           <ul className="flex w-full flex-col gap-1 sm:w-80">
             {owners.map(({ id, name }) => (
@@ -49,7 +49,7 @@ export function OwnersCard({ collectionId }: { collectionId: string }) {
                 <span className="min-w-0 flex-1 truncate">{name}</span>
                 <IconButton
                   size="sm"
-                  label={`Remove ${name} from the owners`}
+                  label={`Remove ${name} as owner`}
                   icon={<UserRoundMinus />}
                   disabledReason={readOnly}
                   onClick={() => save(ids.filter((one) => one !== id))}
@@ -61,9 +61,9 @@ export function OwnersCard({ collectionId }: { collectionId: string }) {
         <div className="w-full sm:w-80">
           <Combobox
             key={round}
-            label="Add an owner"
-            placeholder="Add an owner…"
-            emptyText="No other member of that name."
+            label="Add owner"
+            placeholder="Add owner…"
+            emptyText="No matching member."
             disabled={locked !== undefined || put.isPending}
             options={members.filter(({ id }) => !ids.includes(id)).map(({ id, name }) => ({ value: id, label: name }))}
             value={null}

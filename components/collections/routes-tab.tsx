@@ -52,24 +52,24 @@ export function RoutesTab({ collectionId, expects }: { collectionId: string; exp
   const reset = useMutation(
     trpc.collections.resetRoute.mutationOptions({
       onSuccess: async () => {
-        notifyDone('The route is in step again');
+        notifyDone('Route synced');
         await refresh();
       },
     }),
   );
-  if (routes.error && !routes.data) return <QueryError query={routes} what="The routes of the collection" />;
+  if (routes.error && !routes.data) return <QueryError query={routes} what="Routes" />;
   const rows = routes.data?.data.map((route) => ({ ...route, sync: sync.data?.data.find((one) => one.route_id === route.id) }));
   return (
     <div className="flex flex-col gap-4">
       <div className="flex flex-wrap items-start gap-2">
         <AddMember {...{ collectionId, readOnly }} type="route" found={found.data?.data} loading={found.isFetching} onQuery={setQ} />
         <Button icon={<Plus />} disabledReason={readOnly} onClick={() => form.open('true')} className="ml-auto">
-          New route here
+          New route
         </Button>
       </div>
       <MutationError error={reset.error ?? update.error} />
       <DataTable
-        caption="Routes of the collection"
+        caption="Collection routes"
         columns={columns}
         rows={rows}
         rowId={(row) => row.id}
@@ -79,24 +79,24 @@ export function RoutesTab({ collectionId, expects }: { collectionId: string; exp
         refreshing={routes.isPlaceholderData}
         actions={(row) => [
           {
-            label: 'Bring in step',
-            detail: 'Adds missing environments, sets base URLs, attaches missing clients. Takes nothing away.',
+            label: 'Sync with defaults',
+            detail: 'Adds missing environments and clients and updates base URLs. Removes nothing.',
             icon: <RefreshCw />,
-            disabledReason: readOnly ?? (row.sync && !row.sync.in_sync ? undefined : 'It is in step'),
+            disabledReason: readOnly ?? (row.sync && !row.sync.in_sync ? undefined : 'The route is already in sync.'),
             onSelect: () => reset.mutate({ id: collectionId, routeId: row.id }),
           },
           takeOut(row.name, readOnly, () => update.mutateAsync({ id: row.id, collection_id: null })),
         ]}
         empty={
           <EmptyState
-            title="No routes in it yet"
+            title="No routes yet"
             action={
               <Button variant="primary" icon={<Plus />} disabledReason={readOnly} onClick={() => form.open('true')}>
-                New route here
+                New route
               </Button>
             }
           >
-            Add one that exists, or make a new one. Routes that join get the environments the collection expects.
+            Add an existing route or create one. It gets the collection’s default environments.
           </EmptyState>
         }
       />
@@ -114,16 +114,16 @@ const columns = [
     cell: ({ getValue }) => <span className="font-mono text-ink-2 text-xs">{hostOf(getValue())}</span>,
   }),
   column.accessor('enabled', {
-    header: 'State',
+    header: 'Status',
     meta: { hideBelow: 'sm' },
-    cell: ({ getValue }) => <Status state={getValue() ? 'ok' : 'off'}>{getValue() ? 'On' : 'Off'}</Status>,
+    cell: ({ getValue }) => <Status state={getValue() ? 'ok' : 'off'}>{getValue() ? 'Enabled' : 'Disabled'}</Status>,
   }),
-  column.accessor('sync', { header: 'Against the defaults', cell: ({ getValue }) => <Drift sync={getValue()} /> }),
+  column.accessor('sync', { header: 'Sync status', cell: ({ getValue }) => <Drift sync={getValue()} /> }),
 ];
 
 function Drift({ sync }: { sync: Sync | undefined }) {
-  if (!sync) return <span className="text-ink-3">no defaults</span>;
-  if (sync.in_sync) return <Status state="ok">in step</Status>;
+  if (!sync) return <span className="text-ink-3">No defaults</span>;
+  if (sync.in_sync) return <Status state="ok">In sync</Status>;
   return (
     <span className="flex flex-col items-start">
       {sync.drift.slice(0, 3).map((one) => (

@@ -27,7 +27,7 @@ const VariableFields = z
     secret_id: z.string().nullable(),
     description: z.string().max(500),
   })
-  .refine(({ type, secret_id }) => type === 'value' || secret_id !== null, { path: ['secret_id'], message: 'Choose the secret' });
+  .refine(({ type, secret_id }) => type === 'value' || secret_id !== null, { path: ['secret_id'], message: 'Choose a secret.' });
 
 const valuesOf = ({ key, type, value, secret_id, description }: Variable) => ({
   key,
@@ -92,20 +92,20 @@ export function VariableForm({ collectionId, variable, onDone }: VariableFormPro
         <Input mono autoComplete="off" {...form.register('key')} />
       </Field>
       <Segmented
-        label="What it holds"
+        label="Type"
         options={[
           { value: 'value', label: 'Plain text' },
-          { value: 'secret', label: 'A secret' },
+          { value: 'secret', label: 'Secret' },
         ]}
         value={type}
         onValueChange={(next) => form.setValue('type', next, { shouldDirty: true })}
       />
       {type === 'value' ? (
-        <Field label="Value" error={fieldError(form, 'value')} hint="Readable for everybody in the workspace.">
+        <Field label="Value" error={fieldError(form, 'value')} hint="Visible to everyone in the workspace.">
           <Textarea mono {...form.register('value')} />
         </Field>
       ) : (
-        <Field label="Secret" required error={fieldError(form, 'secret_id')} hint="Each environment uses its own value of it.">
+        <Field label="Secret" required error={fieldError(form, 'secret_id')} hint="Each environment uses its own value.">
           <Combobox
             options={(secrets.data?.data ?? []).map((one) => ({ value: one.id, label: one.name }))}
             value={secret_id}
@@ -128,7 +128,7 @@ export function VariableForm({ collectionId, variable, onDone }: VariableFormPro
           variant="primary"
           keys="mod+enter"
           loading={create.isPending || update.isPending}
-          disabledReason={variable && !dirty ? 'Nothing has changed' : undefined}
+          disabledReason={variable && !dirty ? 'No changes to save.' : undefined}
         >
           Save
         </Button>

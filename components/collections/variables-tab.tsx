@@ -31,13 +31,13 @@ export function VariablesTab({ collectionId }: { collectionId: string }) {
   const remove = useMutation(
     trpc.collections.deleteVariable.mutationOptions({
       onSuccess: () => {
-        notifyDone('The variable was deleted');
+        notifyDone('Variable deleted');
         return cache.invalidateQueries(trpc.collections.pathFilter());
       },
       onError: (error) => notifyRefused(error),
     }),
   );
-  if (variables.error && !variables.data) return <QueryError query={variables} what="The variables" />;
+  if (variables.error && !variables.data) return <QueryError query={variables} what="Variables" />;
   const add = (
     <Button variant="primary" icon={<Plus />} disabledReason={readOnly} onClick={() => setEditing('new')}>
       New variable
@@ -61,7 +61,7 @@ export function VariablesTab({ collectionId }: { collectionId: string }) {
             cell: ({ row: { original: row } }) =>
               row.type === 'secret' ? (
                 <Badge tone="accent" icon={<KeyRound />}>
-                  {names.get(row.secret_id ?? '')?.name ?? 'a secret'}
+                  {names.get(row.secret_id ?? '')?.name ?? 'Secret'}
                 </Badge>
               ) : (
                 <span className="font-mono text-ink-2 text-xs">{row.value}</span>
@@ -69,7 +69,7 @@ export function VariablesTab({ collectionId }: { collectionId: string }) {
           }),
           column.display({
             id: 'use',
-            header: 'Write it as',
+            header: 'Reference',
             meta: { hideBelow: 'sm', cap: '18rem' },
             cell: ({ row }) => <CopyText value={`{{var:${row.original.key}}}`} label="placeholder" className="relative z-10" />,
           }),
@@ -88,7 +88,7 @@ export function VariablesTab({ collectionId }: { collectionId: string }) {
           { label: 'Edit', icon: <Pencil />, disabledReason: readOnly, onSelect: () => setEditing(row) },
           {
             label: 'Delete',
-            detail: 'Refused while a route names it.',
+            detail: 'Refused while a route uses it.',
             icon: <Trash2 />,
             danger: true,
             disabledReason: readOnly,
@@ -97,7 +97,7 @@ export function VariablesTab({ collectionId }: { collectionId: string }) {
         ]}
         empty={
           <EmptyState icon={<Braces />} title="No variables yet" action={add}>
-            A host, a version or an account number that several routes need: written once here, named in routes as {'{{var:key}}'}.
+            Share a host, version or account number across routes. Reference it as {'{{var:key}}'}.
           </EmptyState>
         }
       />

@@ -24,9 +24,9 @@ export function CallDetails({ call, line }: { call: RecordedCall; line: Describe
         {line.summary && <span className="font-medium text-sm">{line.summary}</span>}
         <span className="text-ink-3">
           {line.status} in <span className="figures">{call.ms}</span> ms, <Time value={new Date(call.at).toISOString()} format="time" />
-          {call.served && ', asked by the server for the first paint'}
+          {call.served && ', sent by the server on page load'}
         </span>
-        {call.request_id && <CopyText value={call.request_id} label="request id" />}
+        {call.request_id && <CopyText value={call.request_id} label="request ID" />}
       </div>
       {call.error && (
         <Callout tone="warn" title={call.error.message}>
@@ -36,12 +36,12 @@ export function CallDetails({ call, line }: { call: RecordedCall; line: Describe
       <div className="flex flex-wrap gap-2">
         {explorer && (
           <LinkButton size="sm" href={path(explorer)} icon={<Braces />}>
-            Open in the explorer
+            Open in API explorer
           </LinkButton>
         )}
         {call.kind === 'mutation' && call.request_id && (
           <LinkButton size="sm" href={path(`/audit?request_id=${call.request_id}`)} icon={<Signpost />}>
-            Its entries in the audit log
+            View audit entries
           </LinkButton>
         )}
       </div>

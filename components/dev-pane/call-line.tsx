@@ -24,7 +24,7 @@ export function CallLine({ call, line, open, onOpen }: CallLineProps) {
       <span className="min-w-0 flex-1 truncate font-mono">
         {line ? `${line.method} ${line.path}${line.query ? `?${line.query}` : ''}` : nameOf(call)}
       </span>
-      {line && !line.public && <Badge className="max-sm:hidden">dashboard only</Badge>}
+      {line && !line.public && <Badge className="max-sm:hidden">Dashboard only</Badge>}
       <span className="figures shrink-0 text-ink-3">{call.ms} ms</span>
     </button>
   );

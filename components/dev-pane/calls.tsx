@@ -22,7 +22,7 @@ export function Calls({ calls, none, chosen, onChoose }: CallsProps) {
   if (operations.error && !operations.data)
     return (
       <div className="overflow-y-auto p-4">
-        <QueryError query={operations} what="What the calls are called in the API" />
+        <QueryError query={operations} what="API operations" />
       </div>
     );
   const table = operations.data ?? [];
@@ -55,7 +55,7 @@ export function Calls({ calls, none, chosen, onChoose }: CallsProps) {
           <CallDetails call={open} line={described(open, table)} />
         ) : (
           <p className="px-5 py-6 text-ink-3 text-sm">
-            Choose a call to see it as code, to try it in the explorer, and to find what it left in the audit log.
+            Select a call to view it as code, open it in the API explorer, or find its audit entries.
           </p>
         )}
       </div>

@@ -45,12 +45,12 @@ export function DevPane({ height, onHeight, onClose }: { height: number; onHeigh
       }}
       className="sticky bottom-0 z-20 flex max-h-[80dvh] min-w-0 flex-col border-line-strong border-t bg-canvas"
     >
-      <Edge side="top" label="Height of the developer pane" size={height} onSize={onHeight} least={160} most={0.8} />
+      <Edge side="top" label="Developer pane height" size={height} onSize={onHeight} least={160} most={0.8} />
       <header className="flex min-w-0 items-center gap-2 border-line border-b px-3 py-1.5 lg:px-5">
         <h2 className="font-medium text-sm max-sm:sr-only">Developer</h2>
         <div className="min-w-0 overflow-x-auto [scrollbar-width:none] [&_[role=radio]]:shrink-0 [&_[role=radio]]:whitespace-nowrap">
           <Segmented
-            label="What the pane shows"
+            label="View"
             size="sm"
             options={[
               { value: 'page', label: 'This page' },
@@ -65,8 +65,8 @@ export function DevPane({ height, onHeight, onClose }: { height: number; onHeigh
           />
         </div>
         <span className="ml-auto flex shrink-0">
-          {!ASIDE.has(which) && <IconButton size="sm" label="Clear the list" icon={<Eraser />} onClick={forgetCalls} />}
-          <IconButton size="sm" label="Close the developer pane" keys="escape" icon={<X />} onClick={onClose} />
+          {!ASIDE.has(which) && <IconButton size="sm" label="Clear" icon={<Eraser />} onClick={forgetCalls} />}
+          <IconButton size="sm" label="Close developer pane" keys="escape" icon={<X />} onClick={onClose} />
         </span>
       </header>
       {withShell && (
@@ -89,7 +89,7 @@ export function DevPane({ height, onHeight, onClose }: { height: number; onHeigh
       {!ASIDE.has(which) && (
         <Calls
           calls={which === 'page' ? ofPage(calls, pathname) : which === 'failed' ? failed : calls}
-          none={which === 'failed' ? 'No call failed since this tab was opened.' : 'Nothing yet: calls appear here as the page makes them.'}
+          none={which === 'failed' ? 'No failed calls in this tab.' : 'No calls yet. They appear here as the page makes them.'}
           chosen={chosen}
           onChoose={setChosen}
         />

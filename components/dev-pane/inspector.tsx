@@ -17,19 +17,19 @@ import type { InspectedKind } from '#server/domain/search/schema.ts';
 import { idText } from './id-text.ts';
 
 const kinds: Record<InspectedKind, string> = {
-  route: 'A route',
-  secret: 'A secret',
-  client: 'A client',
-  collection: 'A collection',
-  environment: 'An environment',
-  api_key: 'An API key',
-  request: 'A call',
-  audit_entry: 'An entry of the audit log',
-  client_credential: 'A credential of a client',
-  secret_version: 'A version of a secret',
-  collection_variable: 'A variable of a collection',
-  route_example: 'A saved example of a route',
-  workspace: 'This workspace',
+  route: 'Route',
+  secret: 'Secret',
+  client: 'Client',
+  collection: 'Collection',
+  environment: 'Environment',
+  api_key: 'API key',
+  request: 'Call',
+  audit_entry: 'Audit entry',
+  client_credential: 'Client credential',
+  secret_version: 'Secret version',
+  collection_variable: 'Collection variable',
+  route_example: 'Saved route example',
+  workspace: 'Workspace',
 };
 
 /** Paste any id: it says what it is and leads there (70 §11). `start` is one that was pressed elsewhere. */
@@ -49,24 +49,20 @@ export function Inspector({ start }: { start: string }) {
   const missing = settled !== '' && query.error ? refusalOf(query.error) : undefined;
   return (
     <div className="flex min-h-0 flex-1 flex-col gap-4 overflow-y-auto p-4 lg:px-5">
-      <Field
-        label="Any id"
-        className="w-full max-w-xl"
-        hint="Of a route, secret, client, collection, call, audit entry and whatever else has one; or the beginning of an API key up to its third part."
-      >
+      <Field label="Resource ID" className="w-full max-w-xl" hint="Any resource ID, or the start of an API key.">
         <Input mono autoFocus value={typed} spellCheck={false} autoComplete="off" onChange={(event) => paste(event.target.value)} />
       </Field>
       <div aria-live="polite" className="flex flex-col gap-2">
         {isCredential && (
           <p className="flex items-start gap-2 text-warn-ink">
             <TriangleAlert aria-hidden className="mt-0.5 size-4 shrink-0" />
-            That looks like a credential, and not like an id. It was dropped here and never left this page.
+            That looks like a credential, not an ID. It was discarded and never left this page.
           </p>
         )}
         {missing && (
           <p className="text-ink-2">
             {missing.code === 'not_found'
-              ? 'Nothing that you can see has this id: it was mistyped or deleted, belongs to another workspace, or your role may not see it.'
+              ? 'No resource found. Check the ID. It may have been deleted, be in another workspace, or be hidden from your role.'
               : missing.message}
           </p>
         )}
@@ -81,7 +77,7 @@ export function Inspector({ start }: { start: string }) {
               <ArrowRight aria-hidden className="size-3.5 shrink-0" />
             </Link>
             {found.subtitle && found.subtitle !== found.id && <p className="truncate text-ink-3 text-xs">{found.subtitle}</p>}
-            <CopyText value={found.id} label="id" />
+            <CopyText value={found.id} label="ID" />
           </>
         )}
       </div>

@@ -16,16 +16,16 @@ export function AnswerView({ answer, op }: { answer: Answer; op: ApiOperation })
   const refusal = refusalIn(answer);
   const said = op.responses.find(([status]) => status === String(answer.status))?.[1];
   return (
-    <section aria-label="Answer" className="flex min-w-0 flex-col gap-3">
+    <section aria-label="Response" className="flex min-w-0 flex-col gap-3">
       <div className="flex flex-wrap items-center gap-2">
         <Badge tone={answer.status < 300 ? 'good' : answer.status < 500 ? 'warn' : 'bad'}>
-          {answer.status} {answer.status < 300 ? 'done' : 'refused'}
+          {answer.status} {answer.status < 300 ? 'succeeded' : 'failed'}
         </Badge>
         <span className="figures text-ink-3 text-xs">{answer.duration_ms} ms</span>
-        <CopyText value={answer.request_id} label="request id" className="text-xs" />
+        <CopyText value={answer.request_id} label="request ID" className="text-xs" />
         <span className="ml-auto">
           <Segmented
-            label="Part of the answer"
+            label="Response part"
             size="sm"
             options={[
               { value: 'body', label: 'Body' },
@@ -38,7 +38,7 @@ export function AnswerView({ answer, op }: { answer: Answer; op: ApiOperation })
       </div>
       {answer.status >= 400 && said && (
         <Callout tone="warn" title={refusal.message}>
-          {refusal.next ?? `This status stands for ${said}.`}
+          {refusal.next ?? `Status meaning: ${said}.`}
         </Callout>
       )}
       {part === 'body' ? (
@@ -65,17 +65,17 @@ function pretty(text: string): string {
 
 /** What the headers of an answer mean, for the reader. */
 const HEADER_MEANINGS: Readonly<Record<string, string>> = {
-  'x-request-id': 'Names this call in the audit log; quote it when you ask for help.',
-  'service-version': 'The dated version of the API that answered.',
-  'x-idempotent-replay': 'Nothing was done again: this is the stored answer of the first call with this key.',
+  'x-request-id': 'Identifies this call in the audit log. Include it in support requests.',
+  'service-version': 'API version that answered.',
+  'x-idempotent-replay': 'Replayed from the first call with this idempotency key.',
   'x-ratelimit-limit': 'Calls allowed in the current window.',
-  'x-ratelimit-remaining': 'Calls left in it.',
-  'x-ratelimit-reset': 'When it starts anew, in seconds since 1970.',
-  'retry-after': 'Seconds to wait before trying again.',
-  'cache-control': 'Answers are never kept by caches.',
-  'content-type': 'How the body is written.',
-  'x-content-type-options': 'Browsers must not guess another type.',
-  'referrer-policy': 'Browsers must not pass the address on.',
-  allow: 'The methods this path answers.',
-  'www-authenticate': 'Which credential is wanted.',
+  'x-ratelimit-remaining': 'Calls left in the current window.',
+  'x-ratelimit-reset': 'When the window resets, as a Unix timestamp.',
+  'retry-after': 'Seconds to wait before retrying.',
+  'cache-control': 'Responses are never cached.',
+  'content-type': 'Format of the body.',
+  'x-content-type-options': 'Stops browsers from guessing the content type.',
+  'referrer-policy': 'Stops browsers from sending a referrer.',
+  allow: 'Methods this path allows.',
+  'www-authenticate': 'Credential type required.',
 };

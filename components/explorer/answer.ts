@@ -14,11 +14,11 @@ type Refused = { code: string; message: string; next: string | undefined };
 export function refusalIn({ body, status }: { body: string; status: number }): Refused {
   const { error } = (parsed(body) ?? {}) as { error?: { type?: string; message?: string } };
   const code = error?.type ?? '';
-  return { code, message: error?.message ?? `The call was answered with ${status}.`, next: nextStepOf(code) };
+  return { code, message: error?.message ?? `The call failed with status ${status}.`, next: nextStepOf(code) };
 }
 
 /** What stands in an answer for a value that is handed over by itself. */
-export const HANDED_OVER = '(shown once, by itself)';
+export const HANDED_OVER = '(shown once, separately)';
 
 /** The body of an answer without the members of these names, wherever in it they stand, and their values. A body that is no JSON stays as it is. */
 export function withoutShownOnce(body: string, names: readonly string[]): { body: string; taken: { name: string; value: string }[] } {

@@ -54,23 +54,23 @@ export function CallForm({ op, draft, onDraft }: CallFormProps) {
           <Badge mono>{op.method}</Badge>
           <code className="break-all font-mono text-ink-2 text-xs">/v1{op.path}</code>
           {op.scopes.map((scope) => (
-            <Badge key={scope} title="The permission a key or token needs for this">
+            <Badge key={scope} title="Permission required">
               {scope}
             </Badge>
           ))}
         </p>
       </header>
-      {op.machineOnly && <Callout title="This cannot be tried here">{op.machineOnly}</Callout>}
+      {op.machineOnly && <Callout title="Not available in the explorer">{op.machineOnly}</Callout>}
       {forbidden && (
         <Callout
-          title="You can read this call, not send it"
+          title="You can’t send this call"
           actions={
             <LinkButton size="sm" href={`/${slug}/settings/roles`}>
               View roles
             </LinkButton>
           }
         >
-          {forbidden} The code below runs with a key that has the permission.
+          {forbidden} The code below works with a key that has this permission.
         </Callout>
       )}
       <form
@@ -88,7 +88,7 @@ export function CallForm({ op, draft, onDraft }: CallFormProps) {
             Send in {space === 'test' ? 'Test' : 'Live'}
           </Button>
           {link && <CopyButton value={link} label="link to this call, without secrets" text="Copy link" size="md" />}
-          <span className="text-ink-3 text-xs">As you: your role decides, and the audit log names you.</span>
+          <span className="text-ink-3 text-xs">Runs with your role and is audited under your name.</span>
         </div>
       </form>
       <MutationError error={send.error} />

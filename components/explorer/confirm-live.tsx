@@ -13,7 +13,7 @@ export function ConfirmLive({ open, op, path, onAnswer }: Props) {
       open={open}
       onOpenChange={() => onAnswer(false)}
       title={`${op.summary} in Live?`}
-      description={`${op.method} /v1${path} changes what real callers use. It happens at once and is written to the audit log under your name.`}
+      description={`${op.method} /v1${path} affects live traffic immediately and is audited under your name.`}
       footer={
         <>
           <Button onClick={() => onAnswer(false)}>Cancel</Button>

@@ -98,9 +98,9 @@ function describe(document: ApiDocument, path: string, method: Method, op: Descr
     scopes: op['x-scopes'] ?? [],
     needs: op['x-capabilities'] ?? [],
     machineOnly: op['x-machine-only']
-      ? 'No token of a person may do this: it hands out plaintext or signs. Use a machine credential; the code below is ready for one.'
+      ? 'This returns plaintext or signs data, so it needs a machine credential. Use the code below with one.'
       : op.security.length === 0
-        ? 'This is for callers without an account, so there is nothing to try while signed in. The code below is what a machine runs.'
+        ? 'This is for callers without an account, so you can’t try it while signed in. Use the code below.'
         : undefined,
     responses: Object.entries(op.responses).map(([status, { description }]) => [status, description]),
     shownOnce: [

@@ -28,7 +28,7 @@ export function preparedCall(op: ApiOperation, draft: Draft): PreparedCall & { p
       const value = meaningOf(schema, draft.body[name] ?? '');
       if (value !== undefined) body[name] = value;
     } catch {
-      problem ??= `${name}: this is not valid JSON`;
+      problem ??= `${name} must be valid JSON.`;
     }
   }
   const missing = [

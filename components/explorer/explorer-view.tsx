@@ -40,14 +40,12 @@ export function ExplorerView() {
   };
   return (
     <Page>
-      <PageHeader title="API explorer" description="Try any call of the Management API as yourself, and take it away as code." />
-      {space === 'live' && (
-        <Callout tone="warn" title="You are in Live: what you send here changes what real callers use. Each change asks once more." />
-      )}
+      <PageHeader title="API explorer" description="Try Management API calls as yourself, and copy them as code." />
+      {space === 'live' && <Callout tone="warn" title="You’re in Live. Changes affect live traffic and need confirmation." />}
       {operations.error && !operations.data ? (
-        <QueryError query={operations} what="The description of the API" />
+        <QueryError query={operations} what="API description" />
       ) : !operations.data || !op ? (
-        <Skeleton lines={8} label="Loading the API" />
+        <Skeleton lines={8} label="Loading API" />
       ) : (
         <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-5 lg:grid-cols-[16rem_minmax(0,1fr)]">
           <div className="max-h-64 overflow-y-auto rounded-lg border border-line-strong bg-surface p-3 lg:sticky lg:top-16 lg:max-h-[calc(100dvh-6rem)]">
@@ -63,7 +61,7 @@ export function ExplorerView() {
             <SectionCard>
               <CallForm key={op.id} op={op} draft={draft} onDraft={setDraft} />
             </SectionCard>
-            <SectionCard title="Your calls">
+            <SectionCard title="History">
               <History operations={operations.data} onChoose={choose} />
             </SectionCard>
           </div>

@@ -64,7 +64,7 @@ test('a refusal says what to do next, also when its body is not ours', () => {
     message: 'Still used.',
     next: 'Remove what uses it first.',
   });
-  assert.equal(refusalIn({ status: 502, body: '<html>' }).message, 'The call was answered with 502.');
+  assert.equal(refusalIn({ status: 502, body: '<html>' }).message, 'The call failed with status 502.');
 });
 
 test('sign-up is not offered to someone signed in, and everything else is', () => {

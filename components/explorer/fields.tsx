@@ -82,12 +82,12 @@ function OneField({ field: { name, required, schema }, path, value, onValue }: O
       ) : kind === 'choice' || kind === 'flag' ? (
         <Select
           options={[
-            { value: '', label: 'Not sent' },
+            { value: '', label: 'Not set' },
             ...(kind === 'flag' ? ['true', 'false'] : (plain.enum ?? []).map(String)).map((one) => ({ value: one, label: one })),
           ]}
           value={value}
           onValueChange={onValue}
-          placeholder="Not sent"
+          placeholder="Not set"
         />
       ) : kind === 'secret' ? (
         <SecretInput value={value} onChange={(event) => onValue(event.target.value)} />
@@ -111,9 +111,9 @@ const exampleOf = (example: unknown) =>
 
 function hintOf(kind: string, schema: ApiField['schema']): string | undefined {
   if (schema.description) return schema.description;
-  if (kind === 'words') return 'Several, separated by commas.';
-  if (kind === 'json') return 'As JSON.';
-  if (kind === 'secret') return 'Sent once and kept nowhere here, not in the history either.';
-  if (schema.format === 'date-time') return 'A time such as 2027-01-31T12:00:00Z.';
+  if (kind === 'words') return 'Separate values with commas.';
+  if (kind === 'json') return 'JSON value.';
+  if (kind === 'secret') return 'Sent once and never stored, not even in your history.';
+  if (schema.format === 'date-time') return 'A time, for example 2027-01-31T12:00:00Z.';
   return undefined;
 }

@@ -12,9 +12,9 @@ import { type Draft, draftOf } from './draft.ts';
 export function History({ operations, onChoose }: { operations: readonly ApiOperation[]; onChoose: (id: string, draft: Draft) => void }) {
   const trpc = useTRPC();
   const history = useQuery(trpc.explorer.history.queryOptions({}));
-  if (history.error && !history.data) return <QueryError query={history} what="The history" />;
+  if (history.error && !history.data) return <QueryError query={history} what="History" />;
   const calls = history.data?.calls ?? [];
-  if (calls.length === 0) return <p className="text-ink-3">Nothing sent from here yet. Your calls appear here, for you alone.</p>;
+  if (calls.length === 0) return <p className="text-ink-3">No calls yet. Calls you send appear here, visible only to you.</p>;
   return (
     <ul className="divide-y divide-line">
       {calls.map((call) => {

@@ -58,7 +58,7 @@ export function IdPicker({ family, byName, value, onValue, label }: Props) {
       value={value || null}
       onValueChange={(next) => onValue(next ?? '')}
       loading={list.isFetching}
-      emptyText="Nothing of that name in this space."
+      emptyText="No match in this space."
       {...(family === 'environments' || family === 'api-keys' ? {} : { onQueryChange: setQuery })}
     />
   );

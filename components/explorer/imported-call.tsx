@@ -47,11 +47,11 @@ export function ImportedCall({ requestId, operations, onRequest, onChoose }: Imp
         }}
       >
         <Field
-          label="Start from a request id"
+          label="Import by request ID"
           className="flex-1"
-          error={requestId && !id ? 'A request id looks like 0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b.' : undefined}
+          error={requestId && !id ? 'Enter a request ID such as 0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b.' : undefined}
         >
-          <Input mono value={typed} onChange={(event) => setTyped(event.target.value)} placeholder="From a log line or an error" />
+          <Input mono value={typed} onChange={(event) => setTyped(event.target.value)} placeholder="From a log or an error" />
         </Field>
         <Button type="submit">Import</Button>
       </form>
@@ -59,27 +59,27 @@ export function ImportedCall({ requestId, operations, onRequest, onChoose }: Imp
         <p className="mt-3 flex flex-wrap items-center gap-2">
           You sent {own.method} {own.path}; it answered {own.status}.
           <Button size="sm" onClick={() => onChoose(op.id, draftOf(op, own))}>
-            Fill the form with it
+            Use in form
           </Button>
         </p>
       )}
       {logged.error && (
         <p className="mt-3 text-ink-2">
           {refusalOf(logged.error).code === 'not_found'
-            ? 'No call of this space has that id. It may lie in the other space, or its time of keeping is over.'
+            ? 'No call in this space has this ID. It may be in the other space or past its retention.'
             : refusalOf(logged.error).message}
         </p>
       )}
       {log && (
         <div className="mt-3 flex min-w-0 flex-col gap-2">
           <p className="flex flex-wrap items-center gap-2">
-            A call through the gateway: {log.method} {log.path} answered {log.status_code}. Its body was not kept.
+            A call through the gateway: {log.method} {log.path} returned {log.status_code}. Its body wasn’t stored.
             <LinkButton size="sm" href={path(`/logs?peek=${log.request_id}`)}>
-              Open in the log
+              View log
             </LinkButton>
             {log.route_id && (
               <Button size="sm" onClick={() => onChoose('routes.get', { ...emptyDraft, path: { id: log.route_id ?? '' } })}>
-                Look at its route
+                View route
               </Button>
             )}
           </p>

@@ -34,7 +34,7 @@ export function OperationTree({
         value={query}
         onChange={(event) => setQuery(event.target.value)}
       />
-      {shown.length === 0 && <p className="px-1 text-ink-3">No operation has these words.</p>}
+      {shown.length === 0 && <p className="px-1 text-ink-3">No matching operations.</p>}
       {[...Map.groupBy(shown, ({ tag }) => tag)].map(([tag, list]) => (
         <div key={tag}>
           <h2 className="px-1 pb-1 font-medium text-ink-3 text-xs">{tag}</h2>
@@ -57,7 +57,7 @@ export function OperationTree({
                   {forbiddenCall(role, op) && (
                     <>
                       <Lock aria-hidden className="size-3 shrink-0 self-center text-ink-3" />
-                      <span className="sr-only">, not with your role</span>
+                      <span className="sr-only">, not available to your role</span>
                     </>
                   )}
                 </button>

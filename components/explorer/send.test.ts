@@ -38,7 +38,7 @@ test('an answer that shows a value once is asked for by the same key until it is
   const got = await sendCall(call('api_keys.create'), sender, [0, 0, 0, 0]);
   assert.ok(!JSON.stringify(got).includes('needle'));
   const handed = nextFor('ada');
-  assert.deepEqual(handed && [handed.name, handed.value, handed.from], ['api_key', 'tk_test_needle', 'Made in Test of acme.']);
+  assert.deepEqual(handed && [handed.name, handed.value, handed.from], ['api_key', 'tk_test_needle', 'Created in Test for acme.']);
   if (handed) stored(handed);
   const keys = new Set(asked.map(({ headers }) => headers['Idempotency-Key']));
   assert.deepEqual([asked.length, keys.size], [5, 1]);
@@ -48,7 +48,10 @@ test('an answer that shows a value once is asked for by the same key until it is
 test('the key of the person is the key, and where no answer comes it is told, since it still brings one', async () => {
   network(lost, lost);
   const headers = { 'Idempotency-Key': 'mine' };
-  await assert.rejects(sendCall(call('api_keys.rotate', { headers }), sender, [0]), /repeat it with the Idempotency-Key mine\.$/);
+  await assert.rejects(
+    sendCall(call('api_keys.rotate', { headers }), sender, [0]),
+    /repeat it within 24 hours with Idempotency-Key mine\.$/,
+  );
   assert.equal(nextFor('ada'), undefined);
 });
 

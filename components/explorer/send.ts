@@ -30,7 +30,7 @@ export async function sendCall(call: Sent, sender: Sender, pauses = PAUSES_MS): 
     if (!answer)
       throw new SendRefused(0, {
         code: 'answer_lost',
-        message: `Sallyport did not answer. If the call was carried out, its answer can be had for 24 hours: repeat it with the ${REPEAT_KEY} ${key}.`,
+        message: `Sallyport didn’t respond. To get the result if the call went through, repeat it within 24 hours with ${REPEAT_KEY} ${key}.`,
       });
     const { body, taken } = withoutShownOnce(answer.body, op.shownOnce);
     handOver(taken.map((one) => ({ ...one, person: sender.person, from: madeIn(sender) })));
@@ -69,7 +69,7 @@ export class SendRefused extends Error {
   /** Whether the call may have been carried out all the same. */
   readonly isLost: boolean;
   constructor(status: number, body: Record<string, unknown>) {
-    super(String(body.message ?? 'Sallyport did not answer.'));
+    super(String(body.message ?? 'Sallyport didn’t respond.'));
     this.name = 'SendRefused';
     this.data = { code: 'dependency_unavailable', request_id: '', ...body, status, message: this.message };
     this.isLost = status < 400 || status >= 500;

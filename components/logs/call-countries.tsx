@@ -29,7 +29,7 @@ export function CallCountries({ countries: { calls, of_newest, is_capped }, titl
   return (
     <SectionCard
       title={title}
-      description={`By address, of ${is_capped ? `the newest ${grouped(of_newest) ?? ''}` : 'all'} calls of this time.`}
+      description={`By IP address, for ${is_capped ? `the newest ${grouped(of_newest) ?? ''}` : 'all'} calls in this period.`}
     >
       <div className="flex flex-col gap-2">
         <ul className="flex flex-col gap-0.5">
@@ -51,7 +51,7 @@ export function CallCountries({ countries: { calls, of_newest, is_capped }, titl
                   </Link>
                 </>
               ) : (
-                <span className="relative min-w-0 flex-1 truncate text-ink-3">Not known: private, or not in the database</span>
+                <span className="relative min-w-0 flex-1 truncate text-ink-3">Unknown or private</span>
               )}
               <span className="figures relative text-ink-2 text-xs">{shareOf(count, of_newest)}</span>
               <span className="figures relative w-16 shrink-0 text-right">

@@ -23,7 +23,7 @@ const STATUS: Record<Series, string | null> = { ok: '2xx', redirect: '3xx', clie
 /** Calls over the span with the figures one asks first. Drag to zoom; a class in the legend filters the list. */
 export function CallHistogram({ stats, muted, onSelect, onStatus, beyond }: Props) {
   const bars = useMemo(() => stats && barsOf(stats), [stats]);
-  if (!stats || !bars) return <Skeleton lines={4} label="Loading the chart" />;
+  if (!stats || !bars) return <Skeleton lines={4} label="Loading chart" />;
   const { totals, latency } = stats;
   const failing = totals.total === 0 ? 0 : (totals.errors / totals.total) * 100;
   return (
@@ -41,11 +41,9 @@ export function CallHistogram({ stats, muted, onSelect, onStatus, beyond }: Prop
               {name} <b className="font-semibold text-ink text-sm">{millis(latency[name])}</b>
             </span>
           ))}
-          {totals.rate_limited > 0 && <span>{grouped(totals.rate_limited)} limited</span>}
+          {totals.rate_limited > 0 && <span>{grouped(totals.rate_limited)} rate limited</span>}
           {totals.trials > 0 && (
-            <span title="They stand in the list, marked, and are in no figure">
-              and {grouped(totals.trials)} from the Test tab, not counted
-            </span>
+            <span title="Listed below, but not counted in metrics">plus {grouped(totals.trials)} from the Test tab, not counted</span>
           )}
         </p>
         <TimeHistogram
@@ -58,7 +56,7 @@ export function CallHistogram({ stats, muted, onSelect, onStatus, beyond }: Prop
           height={64}
         />
         {beyond.length > 0 && (
-          <p className="text-ink-3 text-xs">The figures are of every call of the span; {beyond.join(', ')} narrows the list only.</p>
+          <p className="text-ink-3 text-xs">The chart shows all calls in this period. {beyond.join(', ')} filters the list only.</p>
         )}
       </div>
     </SectionCard>

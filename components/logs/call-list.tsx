@@ -48,7 +48,7 @@ export function CallList({ rows, openId, onOpen, onEndReached, onRead, notice, m
             marks: {
               has: (log: Log) => marks.ids.includes(log.request_id),
               toggle: (log: Log) => marks.toggle(log.request_id),
-              label: (log: Log) => `Mark ${log.method ?? 'the call'} ${log.path ?? ''} to compare`,
+              label: (log: Log) => `Select ${log.method ?? 'call'} ${log.path ?? ''} to compare`,
             },
           }
         : {})}
@@ -59,9 +59,9 @@ export function CallList({ rows, openId, onOpen, onEndReached, onRead, notice, m
           <span>Status</span>
           <span className="@max-3xl:hidden">Route</span>
           <span>Call</span>
-          <span className="@max-3xl:hidden">Refused because</span>
+          <span className="@max-3xl:hidden">Refusal reason</span>
           <span className="@max-5xl:hidden">Caller</span>
-          <span className="text-right">Took</span>
+          <span className="text-right">Duration</span>
         </span>
       }
       footer={footer}

@@ -18,10 +18,10 @@ export function CallsOf({ of, children }: { of: { client_id: string } | { collec
   const peek = usePanel('peek');
   const pages = useLogs(of);
   const rows = pages.data?.pages.flatMap((page) => page.logs);
-  if (pages.isError) return <QueryError query={pages} what="The calls" />;
+  if (pages.isError) return <QueryError query={pages} what="Calls" />;
   const inLogs = (
     <LinkButton size="sm" href={path(`/logs?${new URLSearchParams({ ...of, range: '30d' }).toString()}`)}>
-      Older calls in Logs
+      View older calls in Logs
     </LinkButton>
   );
   return (

@@ -28,7 +28,7 @@ export function CompareSheet({ requestIds, onClose }: Props) {
       open={open}
       onOpenChange={(next) => !next && onClose()}
       size="lg"
-      title="Two calls compared"
+      title="Compare calls"
       actions={open && <CopyButton label="link to this comparison" value={typeof window === 'undefined' ? '' : window.location.href} />}
     >
       {open && <Compared requestIds={requestIds} />}
@@ -53,15 +53,13 @@ function Compared({ requestIds }: { requestIds: readonly string[] }) {
   return (
     <>
       <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
-        <p className="font-medium">
-          {count === 0 ? 'Nothing the log knows of differs.' : `${counted(count, 'thing differs', 'things differ')}.`}
-        </p>
-        {count > 0 && <Switch checked={only} onCheckedChange={setOnly} label="Only what differs" />}
+        <p className="font-medium">{count === 0 ? 'No differences in the logged data.' : `${counted(count, 'difference')}.`}</p>
+        {count > 0 && <Switch checked={only} onCheckedChange={setOnly} label="Show only differences" />}
       </div>
       <Table comparison={comparison} only={only && count > 0} a={first.data} b={second.data} />
       <p className="text-ink-3 text-xs">
-        Headers are compared by name: their values, the bodies and the secrets are stored nowhere. Times count as different beyond a fifth
-        and two milliseconds.
+        Headers are compared by name, because values, bodies and secrets are never stored. Durations count as different if they differ by
+        more than 20% and 2 ms.
       </p>
     </>
   );
@@ -73,7 +71,7 @@ function Table({ comparison, only, a, b }: { comparison: Comparison; only: boole
     .filter(({ pairs }) => pairs.length > 0);
   return (
     <table className="w-full table-fixed border-collapse text-left">
-      <caption className="sr-only">Both calls, what differs marked</caption>
+      <caption className="sr-only">Both calls, with differences marked</caption>
       <colgroup>
         <col className="w-[30%] sm:w-44" />
         <col />
@@ -130,7 +128,7 @@ function Row({ pair: { label, a, b, differs, by } }: { pair: Pair }) {
           <Icon aria-hidden className={cn('mt-0.5 size-3.5 shrink-0', differs ? 'text-warn-ink' : 'text-ink-3')} />
           <span className="min-w-0">
             {label}
-            <span className="sr-only">{differs ? ', differs' : ', the same'}</span>
+            <span className="sr-only">{differs ? ', differs' : ', same'}</span>
           </span>
         </span>
       </th>

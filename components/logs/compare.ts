@@ -37,12 +37,12 @@ export function compareCalls(a: Detail, b: Detail): Comparison {
   const [left, right] = both(({ log }) => traceOf(log.trace));
   return [
     {
-      title: 'How it ended',
+      title: 'Result',
       pairs: [
         text('Status', ({ log }) => log.status_code),
         text('Outcome', ({ log }) => OUTCOME_WORDS[outcomeOf(log)]),
         text('Reason', ({ log }) => log.error && reasonOf(log.error)),
-        text('Answered by', ({ log }) => (log.origin === 'service' ? 'us' : log.origin && 'the upstream')),
+        text('Answered by', ({ log }) => (log.origin === 'service' ? 'gateway' : log.origin && 'upstream')),
         text('Upstream status', ({ log }) => log.upstream_status),
         text('Attempts', ({ log }) => log.attempts),
         text('Warnings', ({ log }) => log.warnings.join(', ')),
@@ -50,39 +50,39 @@ export function compareCalls(a: Detail, b: Detail): Comparison {
     },
     { title: 'Time', pairs: phasePairs(a, b) },
     {
-      title: 'The call',
+      title: 'Request',
       pairs: [
         text('Method', ({ log }) => log.method),
         text('Path', ({ log }) => log.path?.split('?')[0]),
         text('Query', ({ log }) => log.path?.split('?').slice(1).join('?')),
-        text('Sent by', ({ log }) => MODE_WORDS[log.proxy_mode as keyof typeof MODE_WORDS] ?? log.proxy_mode),
-        amount('Sent', ({ log }) => log.request_bytes, bytes, 0),
-        amount('Answered', ({ log }) => log.response_bytes, bytes, 0),
+        text('Source', ({ log }) => MODE_WORDS[log.proxy_mode as keyof typeof MODE_WORDS] ?? log.proxy_mode),
+        amount('Request size', ({ log }) => log.request_bytes, bytes, 0),
+        amount('Response size', ({ log }) => log.response_bytes, bytes, 0),
       ],
     },
     {
-      title: 'Where it went',
+      title: 'Destination',
       pairs: [
         text('Route', ({ route, log }) => route?.name ?? log.route_name),
         text('Environment', ({ log }) => log.environment),
         text('Upstream', ({ log }) => log.upstream_host),
         text('Secrets used', ({ log }) => log.secrets_used.toSorted().join(', ')),
-        text('Put in by us', ({ log }) => log.injected.toSorted().join(', ')),
+        text('Injected', ({ log }) => log.injected.toSorted().join(', ')),
       ],
     },
     {
-      title: 'Who called',
+      title: 'Caller',
       pairs: [
         text('Client', ({ client, log }) => client?.name ?? log.client_name),
-        text('Recognised', ({ log }) => matchedHow(log.identification_method)),
-        text('Credential', ({ api_key, log }) => api_key?.name ?? (log.api_key_id && `a key that is gone (${log.api_key_id.slice(0, 8)})`)),
-        text('Address', ({ log }) => addressIn(log.src_ip, log.source_ip_country)),
-        text('Program', ({ log }) => log.user_agent),
+        text('Identified', ({ log }) => matchedHow(log.identification_method)),
+        text('Credential', ({ api_key, log }) => api_key?.name ?? (log.api_key_id && `Deleted key (${log.api_key_id.slice(0, 8)})`)),
+        text('IP address', ({ log }) => addressIn(log.src_ip, log.source_ip_country)),
+        text('User agent', ({ log }) => log.user_agent),
       ],
     },
-    { title: 'Headers sent by the caller', pairs: headerPairs(left.request_headers, right.request_headers) },
-    { title: 'Headers of the answer', pairs: headerPairs(left.response_headers, right.response_headers) },
-    { title: 'Limits', pairs: limitPairs(a, b) },
+    { title: 'Request headers', pairs: headerPairs(left.request_headers, right.request_headers) },
+    { title: 'Response headers', pairs: headerPairs(left.response_headers, right.response_headers) },
+    { title: 'Rate limits', pairs: limitPairs(a, b) },
   ].map(({ title, pairs }) => ({ title, pairs: pairs.filter((pair) => pair.a !== null || pair.b !== null) }));
 }
 
@@ -104,7 +104,7 @@ function phasePairs(a: Detail, b: Detail): Pair[] {
   const names = [...new Set([...(left?.phases ?? []), ...(right?.phases ?? [])].map(({ name }) => name))];
   const of = (side: typeof left, name: string) => side?.phases.find((phase) => phase.name === name)?.ms ?? null;
   return [
-    time('In total', a.log.latency_ms, b.log.latency_ms),
+    time('Total', a.log.latency_ms, b.log.latency_ms),
     ...names.map((name) => time(name, of(left, name), of(right, name))),
     ...[{ label: 'Stopped at', a: left?.stoppedAt ?? null, b: right?.stoppedAt ?? null, differs: left?.stoppedAt !== right?.stoppedAt }],
   ];
@@ -116,8 +116,8 @@ function headerPairs(left: readonly string[], right: readonly string[]): Pair[] 
   const [a, b] = [lower(left), lower(right)];
   return [...new Set([...a, ...b])].sort().map((name) => ({
     label: name,
-    a: a.has(name) ? 'there' : 'not there',
-    b: b.has(name) ? 'there' : 'not there',
+    a: a.has(name) ? 'present' : 'absent',
+    b: b.has(name) ? 'present' : 'absent',
     differs: a.has(name) !== b.has(name),
   }));
 }

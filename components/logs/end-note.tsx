@@ -8,11 +8,11 @@ import { useTRPC } from '#components/trpc/provider.tsx';
 export function EndNote() {
   const trpc = useTRPC();
   const usage = useQuery({ ...trpc.account.usage.queryOptions({}), staleTime: 300_000 });
-  if (!usage.data) return <span>That is all in this span.</span>;
+  if (!usage.data) return <span>No more calls in this period.</span>;
   const { log_retention_days, plan } = usage.data;
   return (
     <span>
-      That is all in this span. Calls are kept {daysKept(log_retention_days)} here ({plan} plan).
+      No more calls in this period. Calls are kept {daysKept(log_retention_days)} on the {plan} plan.
     </span>
   );
 }

@@ -22,8 +22,8 @@ export function ExportMenu({ filters }: { filters: object }) {
         </Button>
       }
       entries={[
-        { label: 'CSV', detail: 'For a spreadsheet; formulas are made harmless', onSelect: () => saveAs('csv') },
-        { label: 'JSON lines', detail: 'One call a line, for another program', onSelect: () => saveAs('ndjson') },
+        { label: 'CSV', detail: 'For spreadsheets', onSelect: () => saveAs('csv') },
+        { label: 'JSON lines', detail: 'One call per line, for scripts', onSelect: () => saveAs('ndjson') },
       ]}
     />
   );

@@ -42,13 +42,13 @@ export function facetGroups(facets: Facets, search: LogSearch): FacetGroup[] {
     group('Outcome', 'outcome', failed(facets.outcome), (value) => OUTCOME_WORDS[value as keyof typeof OUTCOME_WORDS] ?? value),
     group('Status', 'status', facets.status_class.toSorted(byValue), same),
     group('Route', 'route_id', facets.route_id, named(facets.route_id)),
-    group('Reason', 'error', facets.error, reasonOf),
+    group('Refusal reason', 'error', facets.error, reasonOf),
     group('Environment', 'environment', facets.environment, same),
     group('Country', 'country', facets.country, countryName),
     group('Client', 'client_id', facets.client_id, named(facets.client_id)),
     group('API key', 'api_key_id', facets.api_key_id, named(facets.api_key_id)),
     group('Method', 'method', facets.method, same),
-    group('Sent by', 'mode', facets.proxy_mode, (value) => MODE_WORDS[value as keyof typeof MODE_WORDS] ?? value),
+    group('Source', 'mode', facets.proxy_mode, (value) => MODE_WORDS[value as keyof typeof MODE_WORDS] ?? value),
   ].filter(({ values }) => values.length > 1 || values.some((one) => one.chosen));
 }
 

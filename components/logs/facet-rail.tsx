@@ -15,14 +15,14 @@ const FEW = 5;
 
 /** What the calls of the span can be narrowed by, beside them. */
 export function FacetRail({ facets, search, onChange, className }: Props) {
-  if (!facets) return <Skeleton lines={12} label="Loading what can be filtered by" className={className} />;
+  if (!facets) return <Skeleton lines={12} label="Loading filters" className={className} />;
   const groups = facetGroups(facets, search);
   return (
-    <section aria-label="Narrow the calls" className={cn('flex flex-col gap-4', className)}>
+    <section aria-label="Filters" className={cn('flex flex-col gap-4', className)}>
       {groups.map((group) => (
         <Group key={group.title} group={group} most={Math.max(1, ...group.values.map(({ count }) => count ?? 0))} onChange={onChange} />
       ))}
-      {groups.length === 0 && <p className="text-ink-3 text-xs">All calls of this span are alike.</p>}
+      {groups.length === 0 && <p className="text-ink-3 text-xs">Nothing to filter by in this period.</p>}
       {facets.total_is_capped && <p className="text-ink-3 text-xs">Counts are of the newest {grouped(facets.total)} calls of the span.</p>}
     </section>
   );
@@ -68,7 +68,7 @@ function Group({ group: { title, values }, most, onChange }: { group: FacetGroup
           onClick={() => setAll(!all)}
           className="min-h-6 self-start rounded-sm px-1.5 text-ink-3 text-xs hoverable:text-ink"
         >
-          {all ? 'Fewer' : `${(values.length - FEW).toString()} more`}
+          {all ? 'Show fewer' : `${(values.length - FEW).toString()} more`}
         </button>
       )}
     </fieldset>

@@ -15,19 +15,19 @@ export function HeaderNames({ request, response, injected }: Props) {
               <dt className="font-mono">{name}</dt>
               <dd className="text-ink-2">
                 <span aria-hidden>••••••••</span>
-                <span className="sr-only">value not shown,</span> put in by us, {where}
+                <span className="sr-only">value not shown,</span> injected {where}
               </dd>
             </div>
           ))}
         </dl>
       )}
-      <Names title="Sent by the caller" names={request} />
-      <Names title="Answered" names={response} />
+      <Names title="Request headers" names={request} />
+      <Names title="Response headers" names={response} />
     </section>
   );
 }
 
-const WHERE: Record<string, string> = { header: 'as a header', query: 'in the query', body: 'into the body' };
+const WHERE: Record<string, string> = { header: 'as a header', query: 'in the query', body: 'in the body' };
 
 function placeOf(text: string): { where: string; name: string } {
   const at = text.indexOf(':');

@@ -23,19 +23,19 @@ export function InspectorActions({ detail, marks }: { detail: Detail; marks?: Ma
   const curl = useCurl(detail);
   const [, copy] = useCopy();
   const again = replayHref(detail);
-  const noReplay = readOnly ?? (again ? undefined : detail.log.route_id ? 'The route is gone' : 'The call found no route');
+  const noReplay = readOnly ?? (again ? undefined : detail.log.route_id ? 'The route was deleted.' : 'The call matched no route.');
   const marked = marks?.ids.includes(log.request_id) ?? false;
   useHotkeys([
     {
       keys: 'c',
-      label: 'Copy the open call as cURL',
+      label: 'Copy call as cURL',
       group: 'Call',
       run: () => curl && void copy(curl).then(() => notifyDone('Copied as cURL')),
     },
-    { keys: 't', label: 'Try the open call again', group: 'Call', run: () => again && !noReplay && router.push(path(again)) },
+    { keys: 't', label: 'Retry call', group: 'Call', run: () => again && !noReplay && router.push(path(again)) },
     {
       keys: 'y',
-      label: 'Copy a link to the open call',
+      label: 'Copy link to call',
       group: 'Call',
       run: () => void copy(`${window.location.origin}${path(momentHref(log))}`).then(() => notifyDone('Link copied')),
     },
@@ -45,20 +45,20 @@ export function InspectorActions({ detail, marks }: { detail: Detail; marks?: Ma
       {curl && <CopyButton value={curl} label="as cURL" text="Copy as cURL" />}
       {again && !noReplay ? (
         <LinkButton size="sm" icon={<RotateCcw />} href={path(again)}>
-          Try again
+          Retry
         </LinkButton>
       ) : (
         <Button size="sm" icon={<RotateCcw />} disabledReason={noReplay}>
-          Try again
+          Retry
         </Button>
       )}
       {marks && (
         <Button size="sm" icon={<GitCompareArrows />} aria-pressed={marked} onClick={() => marks.toggle(log.request_id)}>
-          {marked ? 'Marked to compare' : marks.ids.length === 1 ? 'Compare with the marked call' : 'Mark to compare'}
+          {marked ? 'Selected for comparison' : marks.ids.length === 1 ? 'Compare with selected call' : 'Select to compare'}
         </Button>
       )}
       <LinkButton size="sm" icon={<Rows3 />} href={path(momentHref(log))}>
-        Calls around it
+        Surrounding calls
       </LinkButton>
     </div>
   );

@@ -57,7 +57,7 @@ export function Inspector({ requestId, marks }: { requestId: string; marks?: Mar
   const trpc = useTRPC();
   const query = useQuery({ ...trpc.requestLogs.inspect.queryOptions({ request_id: requestId }), staleTime: Number.POSITIVE_INFINITY });
   if (query.isError) return <QueryError query={query} what="This call" />;
-  if (!query.data) return <Skeleton lines={10} label="Loading the call" />;
+  if (!query.data) return <Skeleton lines={10} label="Loading call" />;
   return <Inspected detail={query.data} marks={marks} />;
 }
 
@@ -79,7 +79,7 @@ function Inspected({ detail, marks }: { detail: Detail; marks: Marks | undefined
           </span>
           {isTrial(log) && <Badge tone="accent">Test tab</Badge>}
         </p>
-        {isTrial(log) && <p className="text-ink-3 text-xs">Sent from the Test tab of the route: it stands here and is in no figure.</p>}
+        {isTrial(log) && <p className="text-ink-3 text-xs">Sent from the route’s Test tab. Not counted in metrics.</p>}
         {told ? (
           <Callout
             tone={refusedByUs(log) ? 'warn' : 'bad'}
@@ -103,11 +103,11 @@ function Inspected({ detail, marks }: { detail: Detail; marks: Marks | undefined
         <InspectorActions detail={detail} marks={marks} />
       </section>
       <section className="flex flex-col gap-2">
-        <h3 className="font-semibold">Where the time went</h3>
+        <h3 className="font-semibold">Timing</h3>
         <PhaseBar {...phasesOf(log, trace)} />
       </section>
       <section className="flex flex-col gap-1">
-        <h3 className="font-semibold">Who called</h3>
+        <h3 className="font-semibold">Caller</h3>
         <KeyValueList
           items={[
             {
@@ -119,7 +119,7 @@ function Inspected({ detail, marks }: { detail: Detail; marks: Marks | undefined
               ) : (
                 (log.client_name ?? null)
               ),
-              hint: log.matched_client_id ? `Recognised ${matchedHow(log.identification_method) ?? ''}` : 'Matched no client',
+              hint: log.matched_client_id ? `Identified ${matchedHow(log.identification_method) ?? ''}` : 'No matching client',
             },
             {
               label: 'Credential',
@@ -128,21 +128,21 @@ function Inspected({ detail, marks }: { detail: Detail; marks: Marks | undefined
                   {api_key.name}
                 </Link>
               ) : log.api_key_id ? (
-                'a key that no longer exists'
+                'Deleted key'
               ) : null,
               ...(api_key && !api_key.active ? { hint: 'Revoked or expired since' } : {}),
             },
-            { label: 'Address', value: log.src_ip ?? null, ...(log.src_ip ? { copy: log.src_ip } : {}) },
+            { label: 'IP address', value: log.src_ip ?? null, ...(log.src_ip ? { copy: log.src_ip } : {}) },
             ...(log.source_ip_country
               ? [{ label: 'Country', value: countryName(log.source_ip_country) + (log.source_ip_city ? `, ${log.source_ip_city}` : '') }]
               : []),
-            { label: 'Program', value: log.user_agent ?? null },
-            { label: 'Signature', value: log.signature_valid === null ? 'none asked for' : log.signature_valid ? 'valid' : 'not valid' },
+            { label: 'User agent', value: log.user_agent ?? null },
+            { label: 'Signature', value: log.signature_valid === null ? 'Not required' : log.signature_valid ? 'Valid' : 'Invalid' },
           ]}
         />
       </section>
       <section className="flex flex-col gap-1">
-        <h3 className="font-semibold">Where it went</h3>
+        <h3 className="font-semibold">Destination</h3>
         <KeyValueList
           items={[
             {
@@ -178,8 +178,8 @@ function Inspected({ detail, marks }: { detail: Detail; marks: Marks | undefined
       </section>
       <HeaderNames request={trace.request_headers} response={trace.response_headers} injected={log.injected} />
       <section className="flex flex-col gap-1">
-        <h3 className="font-semibold">Response block</h3>
-        <p className="text-ink-3 text-xs">What the caller's program can read from our answer.</p>
+        <h3 className="font-semibold">Gateway response headers</h3>
+        <p className="text-ink-3 text-xs">Headers the gateway added to the response.</p>
         <KeyValueList
           items={blockOf(log, trace).map(([label, value]) => ({
             label: <span className="font-mono text-xs">{label}</span>,
@@ -189,17 +189,17 @@ function Inspected({ detail, marks }: { detail: Detail; marks: Marks | undefined
       </section>
       <section className="flex flex-col gap-2">
         <h3 className="font-semibold">Bodies</h3>
-        <p className="text-ink-2">Bodies are not stored in this release, so there is nothing to show and nothing to leak.</p>
+        <p className="text-ink-2">Request and response bodies are not stored.</p>
       </section>
       <Proof requestId={log.request_id} />
       {related.length > 0 && (
         <section className="flex flex-col gap-2">
-          <h3 className="font-semibold">Changes of the route around then</h3>
+          <h3 className="font-semibold">Recent route changes</h3>
           <ul className="flex flex-col gap-1">
             {related.map((entry) => (
               <li key={entry.id} className="flex flex-wrap gap-x-2">
                 <Link className={textLink} href={path(`/audit?peek=${entry.id}`)}>
-                  {entry.actor_label ?? 'Somebody'} {verbOf(entry.action)} {thingOf(entry.resource_type)}
+                  {entry.actor_label ?? 'Someone'} {verbOf(entry.action)} {thingOf(entry.resource_type)}
                 </Link>
                 <Time value={entry.created_at} className="text-ink-3" />
               </li>
@@ -209,7 +209,7 @@ function Inspected({ detail, marks }: { detail: Detail; marks: Marks | undefined
       )}
       <p className="flex flex-wrap items-center gap-x-3 text-ink-3 text-xs">
         <Time value={log.ts} format="datetime" />
-        <CopyText value={log.request_id} label="request id" />
+        <CopyText value={log.request_id} label="request ID" />
       </p>
     </>
   );

@@ -62,7 +62,7 @@ export function LogFilterBar({ search, onChange, filters, facets, onClear, child
       })),
       'separator',
     ]),
-    { label: 'Limited', checked: search.limited === true, onSelect: () => onChange({ limited: search.limited ? null : true }) },
+    { label: 'Rate limited', checked: search.limited === true, onSelect: () => onChange({ limited: search.limited ? null : true }) },
     'separator',
     { heading: 'Slower than' },
     ...SLOWER.map((ms) => ({
@@ -76,7 +76,7 @@ export function LogFilterBar({ search, onChange, filters, facets, onClear, child
       <FilterBar
         query={search.q}
         onQuery={(text, entered) => void typed(text, entered)}
-        placeholder="Path, request id, or status:5xx route:…"
+        placeholder="Path, request ID, or status:5xx route:…"
         filters={filters}
         choices={choices}
         onClear={onClear}
@@ -85,12 +85,12 @@ export function LogFilterBar({ search, onChange, filters, facets, onClear, child
       </FilterBar>
       {dropped && (
         <Callout tone="warn" title={`That looks like a credential. Only its first ${SAFE_LENGTH.toString()} characters are searched.`}>
-          The log never holds one; search for its name, as in <code className="font-mono text-xs">key:name</code>.
+          Logs never contain credentials. Search by key name instead, as in <code className="font-mono text-xs">key:name</code>.
         </Callout>
       )}
       {wrong && (
-        <Callout title={`Not understood: ${wrong.found.join(', ')}`}>
-          Words that filter: {wrong.words.join(', ')}. What is not one of them is searched in the path.
+        <Callout title={`Unknown filter: ${wrong.found.join(', ')}`}>
+          Available filters: {wrong.words.join(', ')}. Other text searches the path.
         </Callout>
       )}
     </div>

@@ -108,8 +108,8 @@ export function LogView() {
     if (!on) refresh();
   };
   useHotkeys([
-    { keys: 'l', label: 'Live tail on or off', group: 'Logs', run: () => slowest || follow(!live) },
-    { keys: 'n', label: 'Show the calls that wait', group: 'Logs', run: tail.show },
+    { keys: 'l', label: 'Toggle live tail', group: 'Logs', run: () => slowest || follow(!live) },
+    { keys: 'n', label: 'Show new calls', group: 'Logs', run: tail.show },
     { keys: 'r', label: 'Refresh', group: 'Logs', run: refresh },
   ]);
   const filtered = active.length > 0 || search.q !== '';
@@ -121,12 +121,12 @@ export function LogView() {
     <Page>
       <PageHeader
         title="Logs"
-        description="Every call through the gateway: who, where to, how it ended and why."
+        description="Every call through the gateway, with its caller, result and timing."
         actions={
           <>
             <Switch
               checked={live && !slowest}
-              disabledReason={slowest ? 'The slowest calls stand first: there is no end for new ones to come in at.' : undefined}
+              disabledReason={slowest ? 'Live tail needs the newest calls first. Change the sort order to use it.' : undefined}
               onCheckedChange={follow}
               label={<LiveLabel tail={tail} on={live && !slowest} />}
               className="items-center"
@@ -138,7 +138,7 @@ export function LogView() {
       />
       <LogFilterBar search={search} onChange={change} filters={active} facets={facets.data} onClear={clear}>
         <IconButton
-          label={rail === 'shown' ? 'Hide the counts beside the list' : 'Show counts beside the list'}
+          label={rail === 'shown' ? 'Hide filters' : 'Show filters'}
           aria-pressed={rail === 'shown'}
           icon={<PanelLeft />}
           variant="secondary"
@@ -155,13 +155,13 @@ export function LogView() {
         onSelect={change}
         onStatus={(status) => change({ status })}
         beyond={[
-          ...(search.q ? ['the text'] : []),
+          ...(search.q ? ['The search text'] : []),
           ...active.filter(({ id }) => !CHARTED.has(id)).map(({ text }) => `“${text}”`),
-          ...(search.client_id && search.api_key_id ? ['the key'] : []),
+          ...(search.client_id && search.api_key_id ? ['The key'] : []),
         ]}
       />
       {pages.isError ? (
-        <QueryError query={pages} what="The calls" />
+        <QueryError query={pages} what="Calls" />
       ) : empty && !filtered ? (
         <NoCalls proxyUrl={proxy_url} live={live} onLive={() => setLive(true)} />
       ) : (
@@ -193,14 +193,14 @@ export function LogView() {
               <p aria-live="polite" className="figures text-ink-3 text-xs">
                 {lookedBackTo ? (
                   <>
-                    {counted(rows?.length ?? 0, 'call')} so far: countries are looked up as you read, until now of the calls since{' '}
+                    {counted(rows?.length ?? 0, 'call')} so far. Countries are looked up as you scroll; searched back to{' '}
                     <Time value={lookedBackTo} format="datetime" />
                   </>
                 ) : (
-                  `${total.total_is_capped ? 'More than ' : ''}${counted(total.total, 'call')} in this span`
+                  `${total.total_is_capped ? 'More than ' : ''}${counted(total.total, 'call')} in this period`
                 )}
-                {trials > 0 && search.mode === null ? `, ${grouped(trials)} of them from the Test tab` : ''}
-                {live ? `, ${grouped(tail.shown.length)} more since you went live` : ''}
+                {trials > 0 && search.mode === null ? `, including ${grouped(trials)} from the Test tab` : ''}
+                {live ? `, plus ${grouped(tail.shown.length)} from the live tail` : ''}
               </p>
             )}
           </div>

@@ -10,11 +10,11 @@ export function NoCalls({ proxyUrl, live, onLive }: { proxyUrl: string; live: bo
   return (
     <EmptyState
       icon={<ScrollText />}
-      title={live ? 'Waiting for a call' : 'No calls in this span'}
+      title={live ? 'Waiting for a call' : 'No calls in this period'}
       action={
         !live && (
           <Button variant="primary" onClick={onLive}>
-            Listen live
+            Start live tail
           </Button>
         )
       }
@@ -27,9 +27,7 @@ export function NoCalls({ proxyUrl, live, onLive }: { proxyUrl: string; live: bo
         },
       ]}
     >
-      {live
-        ? 'Send one: it appears here the moment it ends.'
-        : 'Make a call with a key of this space; it appears here with everything that happened to it.'}
+      {live ? 'Make a call. It appears here as soon as it finishes.' : 'Make a call with an API key from this space, and it appears here.'}
     </EmptyState>
   );
 }

@@ -18,7 +18,7 @@ export function Proof({ requestId }: { requestId: string }) {
   const ask = useMutation({ mutationFn: () => client.requestLogs.proof.query({ request_id: requestId }) });
   return (
     <section className="flex flex-col gap-2">
-      <h3 className="font-semibold">Proof</h3>
+      <h3 className="font-semibold">Integrity proof</h3>
       {ask.data ? (
         <Verdict proof={ask.data} />
       ) : (
@@ -29,11 +29,11 @@ export function Proof({ requestId }: { requestId: string }) {
       <MutationError error={ask.error} />
       <div className="flex flex-wrap gap-2">
         <Button size="sm" icon={<ShieldCheck />} loading={ask.isPending} onClick={() => ask.mutate()}>
-          {ask.data ? 'Verify again' : 'Verify this row'}
+          {ask.data ? 'Verify again' : 'Verify'}
         </Button>
         {ask.data && (
           <Button size="sm" icon={<Download />} onClick={() => saveJson(ask.data, `${requestId}-proof.json`)}>
-            Proof as JSON
+            Download proof (JSON)
           </Button>
         )}
       </div>
@@ -44,13 +44,13 @@ export function Proof({ requestId }: { requestId: string }) {
 function Verdict({ proof }: { proof: Answer }) {
   if (proof.verified)
     return (
-      <Callout tone="good" title="The row is as it was written">
+      <Callout tone="good" title="This log entry is unchanged">
         Leaf {grouped((proof.leaf_index ?? 0) + 1)} of {grouped(proof.anchor?.leaf_count)} under entry no. {proof.anchor?.sequence_number}{' '}
-        of the critical chain.
+        of the audit chain.
       </Callout>
     );
   const tampered = proof.reason === 'root_mismatch' || proof.reason === 'range_grew' || proof.reason === 'row_not_in_range';
-  return <Callout tone={tampered ? 'bad' : 'info'} title={proof.detail ?? 'There is no proof yet.'} />;
+  return <Callout tone={tampered ? 'bad' : 'info'} title={proof.detail ?? 'No proof is available yet.'} />;
 }
 
 function saveJson(value: unknown, name: string): void {

@@ -95,13 +95,13 @@ test('a live call is judged by the filters of the list', () => {
 });
 
 test('what happened is said in words, and a refusal names its rule', () => {
-  assert.equal(summaryOf(log({})), 'api.example answered 200 in 8 ms; 2 ms were ours.');
+  assert.equal(summaryOf(log({})), 'api.example answered 200 in 8 ms, 2 ms gateway.');
   assert.equal(
     summaryOf(log({ status_code: 403, origin: 'service', error: 'ip_not_allowed' })),
-    "Refused by us with 403: the caller's address is not on the list.",
+    '403 from the gateway: the caller’s IP address isn’t allowed.',
   );
-  assert.match(summaryOf(log({ status_code: 502, origin: 'service', error: 'upstream_unreachable' })), /could not be reached/);
-  assert.match(summaryOf(log({ status_code: null })), /went away/);
+  assert.match(summaryOf(log({ status_code: 502, origin: 'service', error: 'upstream_unreachable' })), /connect to the upstream/);
+  assert.match(summaryOf(log({ status_code: null })), /disconnected/);
   assert.match(summaryOf(log({ status_code: 418, origin: 'service', error: 'code_of_next_year' })), /code of next year/);
 });
 
@@ -125,8 +125,8 @@ test('bars without calls stand in the chart too', () => {
 test('what a row remarks is said in words, and a remark of a later release as it stands', () => {
   for (const [warning, words] of [
     ['expired:STRIPE_KEY', /^The secret STRIPE_KEY had expired/],
-    ['unconfirmed:754', /settings 13 min old/],
-    ['suppressed:12', /^12 more calls/],
+    ['unconfirmed:754', /settings from 13 min earlier/],
+    ['suppressed:12', /^12 similar calls/],
     ['something:new', /^something:new$/],
     ['plain', /^plain$/],
   ] as const)

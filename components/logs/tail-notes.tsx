@@ -8,7 +8,7 @@ export function Waiting({ tail }: { tail: Held }) {
   if (tail.waiting === 0) return null;
   return (
     <Button size="sm" variant="primary" icon={<ArrowUp />} keys="n" onClick={tail.show} className="pointer-events-auto rounded-full">
-      {grouped(tail.waiting)} new, paused while you read
+      {grouped(tail.waiting)} new, paused while you scroll
     </Button>
   );
 }
@@ -21,9 +21,9 @@ export function LiveLabel({ tail, on }: { tail: Held; on: boolean }) {
       Live tail
       <span role="status" className="text-ink-3 text-xs">
         {tail.state === 'connecting' && 'connecting…'}
-        {tail.state === 'closed' && 'ended; reload the page to go on'}
+        {tail.state === 'closed' && 'disconnected; reload the page'}
         {tail.waiting > 0 && 'paused'}
-        {tail.heldBack > 0 && ` ${grouped(tail.heldBack)} held back`}
+        {tail.heldBack > 0 && ` ${grouped(tail.heldBack)} not shown`}
       </span>
     </span>
   );

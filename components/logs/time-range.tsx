@@ -42,16 +42,16 @@ export function TimeRange({ search, onChange, span }: Props) {
           })),
           'separator',
           {
-            label: 'Hold this moment',
-            detail: 'The address then names these times: a link to it shows the same calls later',
-            disabledReason: search.from !== null && search.to !== null ? 'It stands still already' : undefined,
+            label: 'Freeze time range',
+            detail: 'Share a link that always shows these calls',
+            disabledReason: search.from !== null && search.to !== null ? 'The time range is already frozen.' : undefined,
             onSelect: () => {
               const now = Date.now();
               onChange({ from: span.from ?? spanStart(now, RANGES[search.range] * 60_000).toISOString(), to: new Date(now).toISOString() });
             },
           },
           {
-            label: 'From … until …',
+            label: 'Custom range…',
             checked: own,
             onSelect: () => setAsking(true),
           },

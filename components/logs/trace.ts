@@ -38,14 +38,14 @@ export function traceOf(value: unknown): Trace {
 }
 
 const NAMES: Record<string, string> = {
-  inspect: 'Read the head',
-  authenticate: 'Check credential',
+  inspect: 'Parse request',
+  authenticate: 'Authenticate',
   find_route: 'Find route',
   match_client: 'Match client',
-  admit: 'Admit',
-  restrict: 'Restrict',
+  admit: 'Authorize caller',
+  restrict: 'Check restrictions',
   detect_loop: 'Detect loops',
-  limit: 'Limits',
+  limit: 'Apply rate limits',
   rewrite: 'Inject and rewrite',
 };
 
@@ -66,7 +66,7 @@ export function phasesOf(
     ...inside,
     ...(upstream === null ? [] : [{ name: 'Upstream', ms: upstream, where: 'upstream' as const }]),
     ...(left >= 0.5 || inside.length === 0
-      ? [{ name: upstream === null ? 'The rest' : 'Send the answer', ms: left, where: 'inside' as const }]
+      ? [{ name: upstream === null ? 'Other' : 'Send response', ms: left, where: 'inside' as const }]
       : []),
   ];
   const last = inside.at(-1)?.name;

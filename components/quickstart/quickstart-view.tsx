@@ -30,18 +30,18 @@ export function QuickstartView() {
   const name = space === 'test' ? 'Test' : 'Live';
   return (
     <Page>
-      <PageHeader title="Quickstart" description={`Working code for ${name}, with your own addresses. Each snippet is a whole program.`} />
+      <PageHeader title="Quickstart" description={`Ready-to-run code for ${name}, with your workspace’s URLs.`} />
       <SectionCard
-        title="1. Put a key into the environment"
-        description={`A ${name} key works in ${name} only. The code reads it from ${KEY.variable}, so that it stands in no file.`}
+        title="1. Set your API key"
+        description={`${name} keys only work in ${name}. The code reads the key from ${KEY.variable}, so it’s never saved in a file.`}
         actions={
           noKey ? (
             <Button size="sm" icon={<KeyRound />} disabledReason={noKey}>
-              Create a key
+              Create key
             </Button>
           ) : (
             <LinkButton size="sm" href={path('/api-keys?open=new')} icon={<KeyRound />}>
-              Create a key
+              Create key
             </LinkButton>
           )
         }
@@ -50,18 +50,18 @@ export function QuickstartView() {
       </SectionCard>
       <SectionCard
         title="2. Call a route"
-        description="What follows the route’s name is added to its upstream URL; the upstream’s credential is put in on the way."
+        description="Append /{route}/{path} to your proxy URL. The gateway injects the upstream’s credential."
       >
         {routes.error && !routes.data ? (
-          <QueryError query={routes} what="Your routes" />
+          <QueryError query={routes} what="Routes" />
         ) : !routes.data ? (
           <Skeleton lines={4} label="Loading routes" />
         ) : !route ? (
           <p className="flex flex-wrap items-center gap-3 text-ink-2">
-            {name} has no route that is switched on yet.
+            {name} has no enabled routes yet.
             {noRoute ?? (
               <LinkButton size="sm" href={path('/routes?create=true')}>
-                Create a route
+                Create route
               </LinkButton>
             )}
           </p>
@@ -90,10 +90,10 @@ export function QuickstartView() {
       </SectionCard>
       <SectionCard
         title="3. Manage the workspace"
-        description="Everything these pages do, the Management API does too: routes, secrets, clients, keys."
+        description="The Management API does everything the dashboard does."
         actions={
           <LinkButton size="sm" href={path('/explorer')} icon={<Braces />}>
-            Try it in the explorer
+            Open API explorer
           </LinkButton>
         }
       >

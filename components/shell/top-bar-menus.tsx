@@ -60,7 +60,7 @@ export function WorkspaceSwitcher({
       icon: <Initial name={workspace.name} picture={workspace.logo} />,
       href: `/${workspace.slug}/${space}`,
     })),
-    ...(createHref ? (['separator', { label: 'Create workspace', icon: <Plus />, href: createHref }] as const) : []),
+    ...(createHref ? (['separator', { label: 'New workspace', icon: <Plus />, href: createHref }] as const) : []),
   ];
   return (
     <Menu

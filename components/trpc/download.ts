@@ -16,7 +16,7 @@ export function useDownload(): { busy: boolean; save: (path: string) => Promise<
       const { saveExport } = await import('./save-export.ts');
       await saveExport(path, { 'x-svc-space': space, 'x-tenant-id': slug });
     } catch {
-      notifyFailed('Sallyport did not answer. Check your connection and try again.');
+      notifyFailed('Sallyport didn’t respond. Check your connection and try again.');
     } finally {
       setBusy(false);
     }

@@ -36,7 +36,7 @@ export function DraftOffer({ draft, labels = {}, onRestore, onDiscard }: DraftOf
       }
     >
       Changed: {names(Object.keys(draft.values))}.
-      {draft.left_out.length > 0 && ` Not kept, because it may hold a credential: ${names(draft.left_out)}.`}
+      {draft.left_out.length > 0 && ` Not saved, because it may contain a credential: ${names(draft.left_out)}.`}
     </Callout>
   );
 }

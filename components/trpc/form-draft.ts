@@ -146,7 +146,7 @@ export function useUnsavedIn(open: boolean): [dirty: boolean, setDirty: (dirty: 
   useEffect(() => {
     if (open || !dirty) return;
     setDirty(false);
-    notify('What you typed is kept in this tab', 'Open the form again to go on with it. Credentials are not kept.');
+    notify('Draft saved in this tab', 'Open the form again to continue. Credentials aren’t saved.');
   }, [open, dirty]);
   return [dirty, setDirty];
 }

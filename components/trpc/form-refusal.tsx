@@ -74,7 +74,7 @@ export function useFormRefusal<In extends FieldValues, Out extends FieldValues, 
       begin(next.current_updated_at, theirs, wanted);
     });
     if (!same(wanted, theirs)) return submitAgain(form);
-    notifyDone('Their version stays; there was nothing else to save');
+    notifyDone('Kept their version. There was nothing else to save.');
     draft.drop();
     void cache.invalidateQueries();
     edited?.onNothingLeft?.();

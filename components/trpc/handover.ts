@@ -39,7 +39,7 @@ export function handOver(values: readonly Handed[]): void {
 
 /** Where a value belongs, in words. */
 export const madeIn = ({ slug, space }: { slug: string; space: Space }): string =>
-  `Made in ${space === 'test' ? 'Test' : 'Live'} of ${slug}.`;
+  `Created in ${space === 'test' ? 'Test' : 'Live'} for ${slug}.`;
 
 /** Drops a value that its person has stored. */
 export function stored(one: Handed): void {

@@ -26,7 +26,7 @@ export function useFeatureReason(feature: Feature): string | undefined {
   const plan = usePlan();
   const row = plan.data?.features.find((one) => one.key === feature);
   if (!row || row.usable_here) return undefined;
-  return `The ${plan.data?.plan ?? 'current'} plan does not include this. Settings, Usage shows which plan does.`;
+  return `The ${plan.data?.plan ?? 'current'} plan doesn’t include this. Compare plans in Settings > Usage.`;
 }
 
 /** Whether it is the plan that refused. */
@@ -39,11 +39,11 @@ export function PlanPanel({ refusal }: { refusal: RefusalView }) {
   return (
     <Callout
       tone="warn"
-      title={refusal.type === 'plan_limit' ? 'Your plan is full here' : 'Your plan does not include this'}
+      title={refusal.type === 'plan_limit' ? 'Plan limit reached' : 'Not included in your plan'}
       requestId={refusal.request_id}
       actions={
         <LinkButton size="sm" href={`/${slug}/settings/usage`}>
-          See plan and usage
+          View plan and usage
         </LinkButton>
       }
     >

@@ -6,6 +6,7 @@ import type { ReactNode } from 'react';
 import { activeItem, hrefOf } from '#components/shell/navigation.ts';
 import { LinkButton } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
+import { capital } from '#components/ui/capital.ts';
 import { EmptyState, ErrorCard } from '#components/ui/states.tsx';
 import { useScopeIfAny } from './provider.tsx';
 import { nextStepOf, refusalOf } from './refusal.ts';
@@ -16,23 +17,24 @@ type Asked = { error: unknown; isFetching?: boolean; refetch: () => unknown };
 /** Stands where the answer of a failed query would stand: cause, next step, request id, retry. */
 export function QueryError({ query, what, actions }: { query: Asked; what: string; actions?: ReactNode }) {
   const refusal = refusalOf(query.error);
+  const name = capital(what.replace(/^(?:the|this|your) /i, ''));
   // Asking again brings nothing back; and "this credential" is the API's word for a person.
   if (refusal.code === 'not_found')
     return (
-      <EmptyState icon={<SearchX />} title={`${what} does not exist here`} action={actions ?? <NearestPage />}>
-        It may have been deleted, it may live in the other space, or the address may be mistyped.
+      <EmptyState icon={<SearchX />} title={`${name} not found`} action={actions ?? <NearestPage />}>
+        It may have been deleted or be in the other space. Check the URL.
       </EmptyState>
     );
   // Nothing broke, and asking again changes nothing.
   if (refusal.code === 'role_denied' || refusal.code === 'forbidden')
     return (
-      <Callout title="Your role may not see this" actions={actions ?? <WayOut code={refusal.code} />}>
+      <Callout title="Your role can’t view this" actions={actions ?? <WayOut code={refusal.code} />}>
         {refusal.message}
       </Callout>
     );
   return (
     <ErrorCard
-      title={`${what} could not be loaded: ${refusal.message}`}
+      title={`${name} couldn’t load. ${refusal.message}`}
       next={nextStepOf(refusal.code)}
       requestId={refusal.request_id || undefined}
       onRetry={() => void query.refetch()}

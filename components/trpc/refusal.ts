@@ -11,7 +11,7 @@ export function refusalOf(error: unknown): Refused {
   if (early) return early;
   return {
     code: 'dependency_unavailable',
-    message: 'Sallyport did not answer. Check your connection and try again.',
+    message: 'Sallyport didn’t respond. Check your connection and try again.',
     request_id: '',
     status: 503,
   };
@@ -46,19 +46,19 @@ export function staleOf<Row>(error: unknown, id?: unknown): Stale<Row> | undefin
 }
 
 const steps: Partial<Record<DashboardError['code'], string>> = {
-  not_authenticated: 'Sign in again; what you typed stays in this tab.',
-  csrf_failed: 'Reload the page: your session changed in another tab.',
-  forbidden: 'Ask an Owner or Admin of this workspace for the permission.',
-  role_denied: 'Ask an Owner or Admin of this workspace for the permission.',
-  not_a_member: 'Choose another workspace at the top left.',
-  not_found: 'It may have been deleted, or it lives in the other space. Go back to the list.',
-  plan_limit: 'Remove something you no longer need, or move to a larger plan under Settings, Usage.',
-  plan_feature: 'See which plan includes it under Settings, Usage.',
-  conflict: 'Choose another name, or reload to see what changed.',
+  not_authenticated: 'Sign in again. Your draft stays in this tab.',
+  csrf_failed: 'Your session changed in another tab. Reload the page.',
+  forbidden: 'Ask an Owner or Admin for access.',
+  role_denied: 'Ask an Owner or Admin for access.',
+  not_a_member: 'Choose another workspace in the top-left menu.',
+  not_found: 'It may have been deleted or be in the other space. Go back to the list.',
+  plan_limit: 'Delete something you no longer need, or upgrade in Settings > Usage.',
+  plan_feature: 'Compare plans in Settings > Usage.',
+  conflict: 'Choose another name, or reload the page to see what changed.',
   in_use: 'Remove what uses it first.',
   rate_limit_exceeded: 'Wait a moment and try again.',
   rate_limited: 'Wait a moment and try again.',
-  internal_error: 'Try again. If it stays, send us the request id below.',
+  internal_error: 'Try again. If it keeps failing, contact support with the request ID below.',
   dependency_unavailable: 'Try again in a few seconds.',
 };
 

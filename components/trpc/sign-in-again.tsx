@@ -20,10 +20,8 @@ export function SignInButton() {
 /** In the form that was refused: the bar over the page that says the same lies behind a sheet, where nobody can reach it. */
 export function SignInPanel({ refusal, kept }: { refusal: RefusalView; kept: boolean }) {
   return (
-    <Callout tone="warn" title="You are signed out, so nothing was saved" requestId={refusal.request_id} actions={<SignInButton />}>
-      {kept
-        ? 'What you typed is kept in this tab and offered again after you signed in; secret values are not.'
-        : 'You come back to this page.'}
+    <Callout tone="warn" title="You’re signed out, so nothing was saved" requestId={refusal.request_id} actions={<SignInButton />}>
+      {kept ? 'Your draft is saved in this tab for after you sign in. Secret values aren’t saved.' : 'You’ll come back to this page.'}
     </Callout>
   );
 }

@@ -30,7 +30,7 @@ export function Callout({ tone = 'info', title, children, actions, requestId, cl
         {children && <div className="text-ink-2">{children}</div>}
         {requestId && (
           <p className="flex flex-wrap items-center gap-x-1.5 text-ink-3 text-xs">
-            Request <CopyText value={requestId} label="request id" />
+            Request <CopyText value={requestId} label="request ID" />
           </p>
         )}
         {actions && <div className="mt-1.5 flex flex-wrap gap-2">{actions}</div>}

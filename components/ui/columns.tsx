@@ -34,7 +34,7 @@ export function ColumnsMenu({ choice: { all, hidden, hide } }: { choice: ColumnC
     <Menu
       trigger={<Button icon={<Columns3 />}>Columns</Button>}
       entries={[
-        { heading: 'Shown, where the window is wide enough' },
+        { heading: 'Visible columns' },
         ...all.map(({ id, label }) => ({
           label,
           checked: !hidden.has(id),

@@ -115,7 +115,7 @@ const rootOf = ({ options, onQueryChange, disabled }: Shared, begun: Begun) => (
   defaultOpen: begun === 'open',
 });
 
-function OptionList({ loading, emptyText = 'Nothing matches.' }: Shared) {
+function OptionList({ loading, emptyText = 'No results.' }: Shared) {
   const host = useLayerHost();
   return (
     <Base.Portal container={host}>

@@ -45,7 +45,7 @@ export function ConfirmDanger(props: ConfirmDangerProps) {
   const reason =
     blockedReason ??
     (consequences === undefined
-      ? 'Still finding out what this affects'
+      ? 'Checking what this affects…'
       : mustType && typed !== resourceName
         ? `Type ${resourceName} to confirm`
         : undefined);
@@ -93,7 +93,7 @@ export function ConfirmDanger(props: ConfirmDangerProps) {
 }
 
 function Consequences({ lines }: { lines: readonly ReactNode[] | undefined }) {
-  if (!lines) return <Skeleton lines={2} label="Finding out what this affects" />;
+  if (!lines) return <Skeleton lines={2} label="Checking what this affects" />;
   return (
     <ul className="flex flex-col gap-1.5 text-ink-2">
       {lines.map((line, index) => (

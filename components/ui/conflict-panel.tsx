@@ -41,21 +41,21 @@ export function ConflictPanel({ differences, kept, labels = {}, show, onSave, on
     <section ref={box} tabIndex={-1} aria-labelledby={id} className="rounded-lg outline-none">
       <Callout
         tone="warn"
-        title={<span id={id}>Somebody saved a change while you were editing</span>}
+        title={<span id={id}>Someone else saved changes while you were editing</span>}
         actions={
           <>
             <Button size="sm" variant="primary" loading={busy ?? false} onClick={() => onSave(choices)}>
-              Save with these choices
+              Save selection
             </Button>
             <Button size="sm" onClick={onDiscard}>
-              Discard mine, show theirs
+              Discard my changes
             </Button>
           </>
         }
       >
         <p>
-          Nothing of yours is saved yet, and nothing is lost. Choose for each field.
-          {kept.length > 0 && ` Your other changes stay: ${kept.map(name).join(', ')}.`}
+          Your changes aren’t saved yet. Choose a version for each field.
+          {kept.length > 0 && ` Your other changes are kept: ${kept.map(name).join(', ')}.`}
         </p>
         <ul className="mt-2 flex flex-col gap-2">
           {differences.map((difference) => (
@@ -67,10 +67,10 @@ export function ConflictPanel({ differences, kept, labels = {}, show, onSave, on
                   </span>
                   <span className="text-ink-3"> was {read(difference.field, difference.base)}</span>
                 </p>
-                <Version {...choice(difference.field, 'mine')} title={difference.clash ? 'Keep mine' : 'Put it back'}>
+                <Version {...choice(difference.field, 'mine')} title={difference.clash ? 'Keep mine' : 'Restore previous'}>
                   {read(difference.field, difference.mine)}
                 </Version>
-                <Version {...choice(difference.field, 'theirs')} title="Take theirs">
+                <Version {...choice(difference.field, 'theirs')} title="Use theirs">
                   {read(difference.field, difference.theirs)}
                 </Version>
               </div>

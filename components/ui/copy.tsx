@@ -23,7 +23,7 @@ export function useCopy(): [state: 'idle' | 'copied' | 'failed', copy: (text: st
   return [state, copy];
 }
 
-const said = { idle: '', copied: 'Copied', failed: 'The browser refused the clipboard. Select and copy by hand.' } as const;
+const said = { idle: '', copied: 'Copied', failed: 'Couldn’t copy. Select the text and copy it manually.' } as const;
 
 export type CopyButtonProps = {
   value: string;

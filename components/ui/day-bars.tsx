@@ -103,7 +103,7 @@ export function DayBars({ days, series, unit, onPick, height = 140 }: DayBarsPro
             {/* biome-ignore lint/a11y/useSemanticElements: a fieldset would bring form semantics into a chart. */}
             <div
               role="group"
-              aria-label={`${unit} by day. Arrow keys walk the days${onPick ? ', Enter opens one' : ''}.`}
+              aria-label={`${unit} by day. Use arrow keys to move between days${onPick ? ' and Enter to open one' : ''}.`}
               // biome-ignore lint/a11y/noNoninteractiveTabindex: the days are walked with the keyboard as well as pointed at.
               tabIndex={0}
               onKeyDown={key}

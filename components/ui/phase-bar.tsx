@@ -21,9 +21,9 @@ export function PhaseBar({ phases, stoppedAt }: PhaseBarProps) {
   return (
     <figure className="flex flex-col gap-2">
       <figcaption className="figures flex flex-wrap gap-x-4 text-xs">
-        <span className="font-medium text-ink">{exactMillis(total)} in total</span>
+        <span className="font-medium text-ink">{exactMillis(total)} total</span>
         <span className="flex items-center gap-1.5 text-ink-2">
-          <span aria-hidden className="keep-fill size-2 rounded-xs bg-accent" /> {exactMillis(inside)} inside us
+          <span aria-hidden className="keep-fill size-2 rounded-xs bg-accent" /> {exactMillis(inside)} gateway
         </span>
         <span className="flex items-center gap-1.5 text-ink-2">
           <span aria-hidden className="keep-fill size-2 rounded-xs bg-line-control" /> {exactMillis(total - inside)} upstream

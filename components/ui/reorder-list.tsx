@@ -34,7 +34,7 @@ export function ReorderList<Id extends string>({ label, items, onOrder }: Reorde
     const place = Math.min(Math.max(to, 0), others.length);
     if (!moved || items[place]?.id === id) return;
     onOrder([...others.slice(0, place), moved, ...others.slice(place)].map((item) => item.id));
-    setSaid(`${moved.label} is now number ${place + 1} of ${items.length}.`);
+    setSaid(`${moved.label} moved to position ${place + 1} of ${items.length}.`);
   };
   const drop = (event: DragEvent, to: number) => {
     event.preventDefault();
@@ -85,7 +85,7 @@ export function ReorderList<Id extends string>({ label, items, onOrder }: Reorde
                   data-way={way}
                   label={`Move ${item.label} ${way}`}
                   icon={way === 'up' ? <ArrowUp /> : <ArrowDown />}
-                  disabledReason={to < 0 ? 'It is the first already' : to >= items.length ? 'It is the last already' : undefined}
+                  disabledReason={to < 0 ? 'Already first.' : to >= items.length ? 'Already last.' : undefined}
                   onClick={() => {
                     move(item.id, to);
                     focusAfter(`[data-row="${item.id}"] [data-way="${way}"]`);

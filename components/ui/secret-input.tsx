@@ -26,7 +26,7 @@ export function SecretInput({ format, className, onPaste, ...rest }: SecretInput
     if (event.defaultPrevented) return;
     const pasted = event.clipboardData.getData('text');
     const clean = pasted.replace(/[\r\n]+/g, '').trim();
-    setNotice(clean === pasted ? '' : 'Line breaks and outer spaces were removed from what you pasted.');
+    setNotice(clean === pasted ? '' : 'Line breaks and surrounding spaces were removed from the pasted value.');
     if (clean === pasted) return;
     event.preventDefault();
     insert(event.currentTarget, clean);

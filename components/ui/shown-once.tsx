@@ -25,8 +25,7 @@ export type ShownOnceProps = {
 };
 
 /** What everybody must know who is shown a value once. */
-export const onceOnly = (label: string): string =>
-  `This is the only time the ${label} is shown. We keep no copy that could be shown again.`;
+export const onceOnly = (label: string): string => `Copy the ${label} now. You won’t be able to see it again.`;
 
 const HIDDEN_LIMIT_MS = 5 * 60_000;
 
@@ -56,7 +55,7 @@ export function ShownOnce({ value, title, label, filename, description, children
       footer={
         <Button
           variant="primary"
-          disabledReason={stored ? undefined : 'Tick the box when you have stored it'}
+          disabledReason={stored ? undefined : 'Confirm that you saved it first.'}
           onClick={() => {
             // Another value may follow, which is another tick.
             setStored(false);
@@ -87,7 +86,7 @@ export function ShownOnce({ value, title, label, filename, description, children
             </div>
           </div>
           {children}
-          <Checkbox checked={stored} onCheckedChange={setStored} label={`I stored the ${label} somewhere safe`} />
+          <Checkbox checked={stored} onCheckedChange={setStored} label={`I saved the ${label} somewhere safe`} />
         </>
       )}
     </Dialog>

@@ -23,14 +23,14 @@ export function SpanDialog({ open, span, onOpenChange, onSpan }: Props) {
     <Dialog
       open={open}
       onOpenChange={onOpenChange}
-      title="Span of time"
+      title="Custom range"
       footer={
         <>
           <Button onClick={() => onOpenChange(false)}>Cancel</Button>
           <Button
             variant="primary"
             disabledReason={
-              from && to && from >= to ? 'The start must lie before the end' : from || to ? undefined : 'Choose a start or an end'
+              from && to && from >= to ? 'The start must be before the end.' : from || to ? undefined : 'Choose a start or an end.'
             }
             onClick={() => {
               onSpan(asked);
@@ -45,7 +45,7 @@ export function SpanDialog({ open, span, onOpenChange, onSpan }: Props) {
       <Field label="From">
         <DateTimeInput value={from} onChange={(next) => setAsked({ from: next, to })} />
       </Field>
-      <Field label="Until" optional hint="Empty: now.">
+      <Field label="Until" optional hint="Leave empty for now.">
         <DateTimeInput value={to} onChange={(next) => setAsked({ from, to: next })} />
       </Field>
     </Dialog>

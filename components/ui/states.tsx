@@ -87,7 +87,7 @@ export function ErrorCard({ title, next, requestId, onRetry, retrying, actions, 
       {next && <p className="text-ink-2">{next}</p>}
       {requestId && (
         <p className="flex flex-wrap items-center gap-x-1.5 text-ink-3 text-xs">
-          Request <CopyText value={requestId} label="request id" />
+          Request <CopyText value={requestId} label="request ID" />
         </p>
       )}
       {(onRetry ?? actions) && (

@@ -17,6 +17,6 @@ export const TestChip = ({ className }: { className?: string }) => (
 export const SpaceNote = ({ space }: { space: Space }) => (
   <p className="flex items-center gap-2 text-ink-3 text-xs">
     {space === 'test' ? <TestChip /> : <Badge tone="good">Live</Badge>}
-    {space === 'test' ? 'Live is not touched.' : 'Can be used at once.'}
+    {space === 'test' ? 'Live isn’t affected.' : 'Takes effect immediately.'}
   </p>
 );

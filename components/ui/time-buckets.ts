@@ -8,7 +8,7 @@ export const series: Record<Series, { label: string; fill: string }> = {
   redirect: { label: '3xx', fill: 'bg-accent' },
   client_error: { label: '4xx', fill: 'bg-warn' },
   server_error: { label: '5xx', fill: 'bg-bad' },
-  gone: { label: 'Caller left', fill: 'bg-note' },
+  gone: { label: 'Disconnected', fill: 'bg-note' },
 };
 /** Bottom of the stack first. */
 export const order: Series[] = ['ok', 'redirect', 'client_error', 'server_error', 'gone'];

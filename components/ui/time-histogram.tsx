@@ -83,7 +83,7 @@ export function TimeHistogram({ buckets, bucketMs, unit, onSelect, onPickSeries,
             ? `${clockOf(shown.at, bucketMs, style)}: ${inUnits(totalOf(shown), unit)}`
             : present.length === 0
               ? ''
-              : `up to ${inUnits(top, unit)} per bar`}
+              : `Max ${inUnits(top, unit)} per bar`}
         </span>
         <AsTableButton pressed={asTable} onChange={setAsTable} className="size-6" />
       </figcaption>
@@ -104,7 +104,7 @@ export function TimeHistogram({ buckets, bucketMs, unit, onSelect, onPickSeries,
           <div
             ref={plot}
             role="group"
-            aria-label={`${unit} over time. Arrow keys choose a bar, Shift extends, Enter zooms.`}
+            aria-label={`${unit} over time. Use arrow keys to select a bar, Shift to extend, Enter to zoom.`}
             // biome-ignore lint/a11y/noNoninteractiveTabindex: the plot is operated by keyboard as well as by dragging.
             tabIndex={0}
             onKeyDown={key}

@@ -81,7 +81,7 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
       ? [
           {
             keys: 'x',
-            label: 'Mark row',
+            label: 'Select row',
             group: 'List',
             run: () => {
               const item = items[at()];

@@ -47,11 +47,11 @@ export function AnswerView({ shown, as, status, ms, onId, onType }: Props) {
 function Json({ text }: { text: string }) {
   return (
     <div className="relative rounded-md border border-line-strong bg-surface">
-      <CopyButton value={text} label="the answer" className="absolute top-1 right-1" />
+      <CopyButton value={text} label="response" className="absolute top-1 right-1" />
       <Scroll as="pre" className="max-h-80 overflow-auto whitespace-pre-wrap break-words px-3 py-2 pr-10 font-mono">
         {text.slice(0, MOST_TEXT)}
       </Scroll>
-      {text.length > MOST_TEXT && <p className="border-line border-t px-3 py-1 text-ink-3">Cut here; the copy is whole.</p>}
+      {text.length > MOST_TEXT && <p className="border-line border-t px-3 py-1 text-ink-3">Truncated. Copy to get the full response.</p>}
     </div>
   );
 }

@@ -34,14 +34,14 @@ export function callOf(line: string, tokens: readonly Token[], command: Command)
   const walked = walk(command, tokens.slice(command.words.length));
   if (walked.given.some(({ name, flag }) => name === 'help' && !flag)) return { kind: 'help', commands: [command] };
   if (command.op.machineOnly)
-    throw new LineProblem(`${named(command)} is not for people who are signed in.`, 'The API explorer has the code a machine runs for it.');
+    throw new LineProblem(`${named(command)} can’t be run while signed in.`, 'See the API explorer for code to run it.');
   const filled = fill(command, walked);
   const missing = missingOf(command, filled);
   if (missing.length > 0)
     throw new LineProblem(
-      `${named(command)} still needs ${missing.join(', ')}.`,
+      `${named(command)} requires ${missing.join(', ')}.`,
       walked.given.some(({ flag, value }) => flag?.isSecret && value)
-        ? 'What stands behind a secret field counts as the secret: put the rest before it.'
+        ? 'Everything after a secret field is part of the secret. Put other arguments before it.'
         : helpOf(command),
     );
   const texts = (place: 'path' | 'query' | 'headers') =>
@@ -69,11 +69,11 @@ function fill(command: Command, { positions, given }: Walked): Filled {
   const filled: Filled = { path: new Map(), query: new Map(), headers: new Map(), body: new Map(), as: 'table', dropped: [] };
   const places = positionsOf(command);
   const field = positions.find((token) => isFieldOf(command, token));
-  if (field) throw new LineProblem('A field begins with two dashes, outside quotes, such as --help.', helpOf(command));
+  if (field) throw new LineProblem('Fields start with two dashes outside quotes, for example --help.', helpOf(command));
   if (positions.length > places.length)
     throw new LineProblem(
-      places.length === 0 ? `${named(command)} takes flags only.` : `There is a word too many after ${named(command)}.`,
-      `A value with spaces stands in quotes. ${helpOf(command)}`,
+      places.length === 0 ? `${named(command)} only takes flags.` : `Too many arguments for ${named(command)}.`,
+      `Put values with spaces in quotes. ${helpOf(command)}`,
     );
   for (const [i, { text }] of positions.entries()) filled.path.set(places[i] ?? '', text);
 
@@ -83,7 +83,7 @@ function fill(command: Command, { positions, given }: Walked): Filled {
     if (!flag) common(command, one, filled, given);
     else if (flag.isSecret) {
       if (value && value.text !== ASKED) filled.dropped.push(flag.name);
-    } else if (!value && kindOf(flag.field.schema) !== 'flag') throw new LineProblem(`--${name} needs a value.`, helpOf(command));
+    } else if (!value && kindOf(flag.field.schema) !== 'flag') throw new LineProblem(`--${name} requires a value.`, helpOf(command));
     else texts.set(flag, [...(texts.get(flag) ?? []), value?.text ?? 'true']);
   }
   for (const [flag, all] of texts) {
@@ -95,7 +95,7 @@ function fill(command: Command, { positions, given }: Walked): Filled {
 }
 
 function put(filled: Filled, { place, name, field }: Flag, value: unknown): void {
-  if (filled[place].has(name)) throw new LineProblem(`${name} stands there twice.`);
+  if (filled[place].has(name)) throw new LineProblem(`${name} is given twice.`);
   const secret = secretIn(field.schema, value);
   if (secret) throw new LineProblem(`In ${name}, ${secret} is a secret, and none is taken from a line.`, 'The API explorer can send it.');
   filled[place].set(name, value);
@@ -119,15 +119,15 @@ function secretIn({ properties, items, anyOf = [] }: Schema, value: unknown): st
 function common(command: Command, { name, value, token }: Given, filled: Filled, given: readonly Given[]): void {
   if (name === 'output' || name === 'json') {
     if (!value)
-      throw new LineProblem(`--${name} needs a value.`, name === 'json' ? `Such as --json '{"name": "x"}'.` : 'That is table or json.');
-    if (given.some((other) => other.name === name && other.token !== token)) throw new LineProblem(`--${name} stands there twice.`);
+      throw new LineProblem(`--${name} requires a value.`, name === 'json' ? `For example, --json '{"name": "x"}'.` : 'Use table or json.');
+    if (given.some((other) => other.name === name && other.token !== token)) throw new LineProblem(`--${name} is given twice.`);
     if (name === 'json') fromJson(value.text, command, filled);
     else if (value.text === 'table' || value.text === 'json') filled.as = value.text;
     else throw new LineProblem('--output takes table or json.');
     return;
   }
   const meant = nearest(name, [...command.flags.keys(), ...COMMON_FLAGS]);
-  if (!meant) throw new LineProblem(`${named(command)} does not know one of these flags.`, helpOf(command));
+  if (!meant) throw new LineProblem(`${named(command)} got an unknown flag.`, helpOf(command));
   throw new LineProblem(`${named(command)} has no --${name}.`, didYouMean(`--${meant}`));
 }
 
@@ -137,18 +137,18 @@ function fromJson(text: string, command: Command, filled: Filled): void {
   try {
     given = JSON.parse(text);
   } catch {
-    throw new LineProblem('--json is not valid JSON.', `It stands in single quotes, such as --json '{"name": "x"}'.`);
+    throw new LineProblem('--json is not valid JSON.', `Put it in single quotes, for example --json '{"name": "x"}'.`);
   }
   if (typeof given !== 'object' || given === null || Array.isArray(given))
-    throw new LineProblem('--json takes an object.', `Such as --json '{"name": "x"}'.`);
+    throw new LineProblem('--json must be an object.', `For example, --json '{"name": "x"}'.`);
   const fields = new Map([...command.flags.values()].filter(({ place }) => place === 'body').map((flag) => [flag.name, flag]));
-  if (fields.size === 0) throw new LineProblem(`${named(command)} sends no body, so there is nothing for --json.`);
+  if (fields.size === 0) throw new LineProblem(`${named(command)} takes no body, so --json can’t be used.`);
   for (const [name, value] of Object.entries(given)) {
     const flag = fields.get(name);
     if (!flag) {
       const meant = nearest(name, [...fields.keys()].map(spelled))?.replaceAll('-', '_');
-      if (!meant) throw new LineProblem(`--json: one of its names is no field of ${named(command)}.`, helpOf(command));
-      throw new LineProblem(`--json: there is no field ${name}.`, didYouMean(meant));
+      if (!meant) throw new LineProblem(`--json contains a field that ${named(command)} doesn’t have.`, helpOf(command));
+      throw new LineProblem(`--json: unknown field ${name}.`, didYouMean(meant));
     }
     if (flag.isSecret) filled.dropped.push(name);
     else put(filled, flag, value);

@@ -114,7 +114,7 @@ test('names become ids before a call, in paths, queries and bodies; what nobody 
   const before = asked.length;
   await resolve(`routes get ${twinB}`);
   assert.equal(asked.length, before, 'an id is not looked up');
-  await assert.rejects(resolve('routes get Twin'), /2 of them are called Twin/);
+  await assert.rejects(resolve('routes get Twin'), /2 resources are named Twin/);
 });
 
 test('what stands behind a secret field is looked up nowhere', () => {

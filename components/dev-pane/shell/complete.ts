@@ -46,7 +46,7 @@ function whatFits(before: readonly Token[], current: Token, commands: readonly C
     return { options: [...next, ...builtIn, ...own] };
   }
   if (found) return afterCommand(found.command, before.slice(found.length), current, commands);
-  return words[0] === 'history' ? { options: [{ value: 'clear', detail: 'Forget the lines kept on this device' }] } : {};
+  return words[0] === 'history' ? { options: [{ value: 'clear', detail: 'Clear the history on this device' }] } : {};
 }
 
 function nextWords(commands: readonly Command[], at: number): Option[] {

@@ -46,7 +46,7 @@ export function Completions({ completion, listId, optionId, onTake, onDone }: Pr
           </div>
         ))}
       </div>
-      {looking && <p className="px-2 py-1 text-ink-3 text-xs">Looking for names…</p>}
+      {looking && <p className="px-2 py-1 text-ink-3 text-xs">Searching…</p>}
     </div>
   );
 }

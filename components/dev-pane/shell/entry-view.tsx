@@ -47,7 +47,7 @@ function OutputView({ output, onId, onType }: Acts & { output: Output }) {
       return <p className="text-ink-2">{output.text}</p>;
     case 'lines':
       return output.lines.length === 0 ? (
-        <p className="text-ink-2">No earlier lines on this device.</p>
+        <p className="text-ink-2">No history on this device.</p>
       ) : (
         <ol>
           {output.lines.map((line) => (
@@ -71,7 +71,7 @@ function OutputView({ output, onId, onType }: Acts & { output: Output }) {
           )}
           {output.requestId && (
             <p className="flex flex-wrap items-center gap-1 text-ink-3">
-              Request <CopyText value={output.requestId} label="request id" />
+              Request <CopyText value={output.requestId} label="request ID" />
             </p>
           )}
         </div>

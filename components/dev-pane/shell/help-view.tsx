@@ -69,7 +69,7 @@ function OneCommand({ command }: { command: Command }) {
           </Word>
         )}
         <Word word="--output" takes="table or json">
-          How the answer is shown.
+          Response format.
         </Word>
       </dl>
       {op.scopes.length > 0 && <p className="text-ink-3">A key needs {op.scopes.join(', ')} for it; you need a role that may.</p>}
@@ -81,7 +81,7 @@ function Field({ word, field: { schema, required } }: { word: string; field: Api
   return (
     <Word word={word} takes={`${takes(schema)}${required ? ', required' : ''}`}>
       {schema.description}
-      {schema.default !== undefined && schema.default !== null && ` ${String(schema.default)} when left out.`}
+      {schema.default !== undefined && schema.default !== null && ` Default: ${String(schema.default)}.`}
     </Word>
   );
 }

@@ -90,8 +90,7 @@ export async function idsOf(command: Command, typed: Record<string, string>, sou
 
 async function idOf(command: Command, flag: Flag, text: string, parents: Record<string, string>, sources: Sources): Promise<string> {
   if (isId(text) || isPrivate(text)) {
-    if (flag.place === 'path' && isPrivate(text))
-      throw new LineProblem('That looks like a credential, and not like a name or an id.', 'Type a name or an id.');
+    if (flag.place === 'path' && isPrivate(text)) throw new LineProblem('That looks like a credential.', 'Enter a name or an ID.');
     return text;
   }
   const list = listOf(command, flag, sources.commands);
@@ -102,7 +101,7 @@ async function idOf(command: Command, flag: Flag, text: string, parents: Record<
   const hits = exact.length > 0 ? exact : same((name) => name.toLowerCase());
   if (hits.length > 1)
     throw new LineProblem(
-      `${hits.length} of them are called ${text}.`,
+      `${hits.length} resources are named ${text}.`,
       `Take one by its id: ${hits
         .slice(0, 5)
         .map(({ id }) => id)

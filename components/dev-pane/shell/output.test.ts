@@ -22,11 +22,11 @@ const answer = (body: unknown) => ({
 test('a list says how many there are and how to see the next', () => {
   const meta = { total: 7, page: 1, per_page: 5, total_pages: 2, warnings: ['look out'] };
   const shown = shownOf(answer({ data: [{ id: 'a' }, { id: 'b' }], meta }), command('routes.list'));
-  assert.equal(shown.more, '2 of 7; go on with `routes list --page 2`');
+  assert.equal(shown.more, '2 of 7; next page: `routes list --page 2`');
   assert.deepEqual(shown.warnings, ['look out']);
   const feed = shownOf(answer({ data: [{ id: 'a' }], meta: { next_cursor: 'abc' } }), command('logs.follow'));
   assert.match(feed.more ?? '', /`logs follow --cursor abc`/);
-  assert.equal(shownOf(answer({ data: [], meta: {} }), command('environments.list')).more, '0 in all');
+  assert.equal(shownOf(answer({ data: [], meta: {} }), command('environments.list')).more, '0 total');
 });
 
 test('columns are those that say something, names first and the id last', () => {

@@ -24,10 +24,10 @@ const isObject = (value: unknown): value is Row => typeof value === 'object' && 
 function moreOf(rows: readonly Row[], meta: Row, line: string): string | undefined {
   const { total, page, total_pages, next_cursor } = meta;
   if (typeof total === 'number' && typeof page === 'number' && typeof total_pages === 'number')
-    return `${rows.length} of ${total}${page < total_pages ? `; go on with \`${line} --page ${page + 1}\`` : ''}`;
+    return `${rows.length} of ${total}${page < total_pages ? `; next page: \`${line} --page ${page + 1}\`` : ''}`;
   if (typeof next_cursor === 'string' && next_cursor.length < 200 && rows.length > 0)
-    return `${rows.length}; go on with \`${line} --cursor ${next_cursor}\``;
-  return `${rows.length} in all`;
+    return `${rows.length}; next page: \`${line} --cursor ${next_cursor}\``;
+  return `${rows.length} total`;
 }
 
 const MOST_COLUMNS = 7;

@@ -20,11 +20,11 @@ type Props = {
 
 /** For the keyboard map; the line handles them itself. */
 const KEYS = [
-  ['tab', 'Complete the word'],
-  ['arrowup', 'Earlier line'],
-  ['arrowdown', 'Later line'],
-  ['ctrl+l', 'Clear the output'],
-  ['ctrl+c', 'Stop the call, or empty the line'],
+  ['tab', 'Complete'],
+  ['arrowup', 'Previous line'],
+  ['arrowdown', 'Next line'],
+  ['ctrl+l', 'Clear output'],
+  ['ctrl+c', 'Cancel the call or clear the line'],
 ].map(([keys = '', label]) => ({ keys, label, group: 'Shell' }) satisfies Hotkey);
 
 /** The line that is being typed, in the space it will run in. */
@@ -134,7 +134,7 @@ export function Prompt({ ref: input, shell, active, line, onLine }: Props) {
       {/* The keyboard of a phone has no Tab. */}
       <IconButton
         size="sm"
-        label="Complete the word"
+        label="Complete"
         icon={<ArrowRightToLine />}
         className="md:hidden"
         onMouseDown={(event) => event.preventDefault()}

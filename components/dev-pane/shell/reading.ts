@@ -24,10 +24,9 @@ export function readLine(line: string, commands: readonly Command[]): Reading {
 
 function read(line: string, commands: readonly Command[]): Reading {
   if (line.length > LONGEST_LINE)
-    throw new LineProblem(`This line is longer than ${grouped(LONGEST_LINE)} characters.`, 'The explorer takes larger bodies.');
+    throw new LineProblem(`The line exceeds ${grouped(LONGEST_LINE)} characters.`, 'Use the API explorer for larger bodies.');
   const { tokens, unclosed } = tokensOf(line);
-  if (unclosed)
-    throw new LineProblem(`A ${unclosed} is not closed.`, `Close it, or write \\${unclosed} outside quotes for one that is meant.`);
+  if (unclosed) throw new LineProblem(`Missing closing ${unclosed}.`, `Close it, or write \\${unclosed} for a literal one.`);
   const [first, second] = tokens;
   if (!first) return { kind: 'nothing' };
   const word = spelled(first.text);
@@ -69,17 +68,17 @@ function begun(words: readonly string[], commands: readonly Command[], before = 
   const families = familiesOf(commands);
   if (!families.includes(family)) {
     const known = nearest(family, before ? families : [...families, ...BUILT_IN]);
-    if (!known) throw new LineProblem('There is nothing called so.', '`help` lists everything.');
+    if (!known) throw new LineProblem('Unknown command.', 'Type `help` to list all commands.');
     const meant = before + [known, ...alsoKnown(known, words.slice(1), commands)].join(' ');
-    throw new LineProblem(`There is nothing called ${family}.`, didYouMean(meant));
+    throw new LineProblem(`Unknown command: ${family}.`, didYouMean(meant));
   }
   let known = 1;
   while (under(commands, words.slice(0, known + 1)).length > 0) known++;
   const group = words.slice(0, known);
   const options = [...new Set(under(commands, group).map((command) => command.words.slice(known).join(' ')))];
   const close = nearest(words.slice(known).join(' '), options) ?? nearest(words[known] ?? '', options);
-  if (!close) throw new LineProblem(`${group.join(' ')} has nothing called so.`, `It has ${options.join(', ')}.`);
-  throw new LineProblem(`${group.join(' ')} has no ${words[known]}.`, didYouMean(`${before}${group.join(' ')} ${close}`));
+  if (!close) throw new LineProblem(`${group.join(' ')} has no such command.`, `Available: ${options.join(', ')}.`);
+  throw new LineProblem(`${group.join(' ')} has no command ${words[known]}.`, didYouMean(`${before}${group.join(' ')} ${close}`));
 }
 
 /** Of the words after the family that was meant, those that are right. */

@@ -31,7 +31,7 @@ export function SecretPrompt({ question }: { question: Extract<Question, { kind:
     <div className="border-line border-t px-3 py-2 lg:px-5">
       <Field
         label={`${command.words.join(' ')}: ${field.name}`}
-        hint={`${dropped ? 'What stood on the line was not used: a secret is typed here, unseen. ' : ''}Hidden, sent once and kept nowhere.${field.required ? '' : ' Leave it empty to send none.'}`}
+        hint={`${dropped ? 'The value on the command line was ignored. Enter the secret here. ' : ''}Hidden, sent once and never stored.${field.required ? '' : ' Leave empty to skip.'}`}
       >
         <div className="flex gap-2">
           <div className="min-w-0 flex-1">

@@ -12,7 +12,7 @@ import type { Question } from './session.ts';
 import { useShell } from './use-shell.ts';
 
 const FIRST =
-  'Every call of the API, as you and in this space. Try `routes list`, or `help`. Tab completes, the arrow keys go through earlier lines, Ctrl+L clears, Ctrl+C stops a call.';
+  'Run any API call as yourself in this space. Try `routes list` or `help`. Tab completes, arrow keys browse history, Ctrl+L clears, Ctrl+C cancels.';
 
 /** The API as a command line (70 §11). `active`: its tab is in front. An id in an answer goes to `onId`. */
 export function Shell({ active, onId }: { active: boolean; onId: (id: string) => void }) {
@@ -41,7 +41,7 @@ export function Shell({ active, onId }: { active: boolean; onId: (id: string) =>
   if (operations.error && !operations.data)
     return (
       <div className="overflow-y-auto p-4">
-        <QueryError query={operations} what="The description of the API" />
+        <QueryError query={operations} what="API description" />
       </div>
     );
   if (!operations.data) return <Skeleton lines={4} label="Loading the commands" className="p-4" />;
@@ -50,7 +50,7 @@ export function Shell({ active, onId }: { active: boolean; onId: (id: string) =>
       <div
         ref={log}
         role="log"
-        aria-label="Output of the shell"
+        aria-label="Shell output"
         aria-live="polite"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable from the keyboard.
         tabIndex={0}

@@ -96,7 +96,7 @@ export function useShell() {
         return false;
       case 'forget':
         forgetLines(person);
-        add({ line: 'history clear', output: { kind: 'note', text: 'Your earlier lines are forgotten on this device.' } });
+        add({ line: 'history clear', output: { kind: 'note', text: 'History cleared on this device.' } });
         return true;
       case 'call':
         if (reading.kept !== undefined) keepLine(person, reading.kept);
@@ -132,9 +132,9 @@ function failed(error: unknown, { op }: Command): Output {
   if (error instanceof LineProblem) return { kind: 'problem', what: 'Not sent', message: error.message, next: error.next };
   if (error instanceof Stopped) {
     const mayBeDone = error.sent && op.method !== 'GET';
-    const late = op.shownOnce.length > 0 ? ' What it shows once is still handed to you.' : '';
-    const text = `Stopped waiting. It was on its way and may have been carried out: look before you repeat it.${late}`;
-    return { kind: 'note', text: mayBeDone ? text : 'Stopped.' };
+    const late = op.shownOnce.length > 0 ? ' You’ll still get any value that is shown once.' : '';
+    const text = `Canceled. The call may still have gone through; check before you repeat it.${late}`;
+    return { kind: 'note', text: mayBeDone ? text : 'Canceled.' };
   }
   const { message, code, status, request_id } = refusalOf(error);
   return { kind: 'problem', what: whatOf(status), message, next: nextStepOf(code), requestId: request_id || undefined };

@@ -10,12 +10,12 @@ export function meantBy({ schema: given }: ApiField, texts: readonly string[]): 
   const [text = '', ...more] = texts;
   if (nullable && more.length === 0 && text === 'null') return { value: null };
   if (kind === 'words') return words(texts);
-  if (more.length > 0) return { problem: 'stands there twice, and takes one value' };
+  if (more.length > 0) return { problem: 'is given twice but takes one value' };
   switch (kind) {
     case 'number':
       return number(schema, text);
     case 'flag':
-      return text === 'true' || text === 'false' ? { value: text === 'true' } : { problem: 'takes true or false' };
+      return text === 'true' || text === 'false' ? { value: text === 'true' } : { problem: 'must be true or false' };
     case 'choice':
       return choice(schema, text);
     case 'json':
@@ -48,7 +48,7 @@ function words(texts: readonly string[]): Meant {
 function number(schema: Schema, text: string): Meant {
   const isWhole = schema.type !== 'number' && !schema.anyOf?.some((one) => one.type === 'number');
   const value = /^-?\d+(?:\.\d+)?(?:e\d+)?$/i.test(text) ? Number(text) : Number.NaN;
-  if (isWhole ? !Number.isSafeInteger(value) : !Number.isFinite(value)) return { problem: `takes a ${isWhole ? 'whole ' : ''}number` };
+  if (isWhole ? !Number.isSafeInteger(value) : !Number.isFinite(value)) return { problem: `must be a ${isWhole ? 'whole ' : ''}number` };
   return { value };
 }
 
@@ -57,14 +57,14 @@ function choice(schema: Schema, text: string): Meant {
   const at = choices.indexOf(text);
   if (at !== -1) return { value: schema.enum?.[at] };
   const meant = nearest(text, choices);
-  return { problem: `takes ${oneOf(choices)}${meant ? `; did you mean ${meant}?` : ''}` };
+  return { problem: `must be ${oneOf(choices)}${meant ? `; did you mean ${meant}?` : ''}` };
 }
 
 function json(text: string): Meant {
   try {
     return { value: JSON.parse(text) as unknown };
   } catch {
-    return { problem: `takes JSON, such as '{"a": 1}', in single quotes` };
+    return { problem: `must be JSON in single quotes, such as '{"a": 1}'` };
   }
 }
 
@@ -76,7 +76,7 @@ export function takes(given: Schema): string {
   const { schema, nullable } = withoutNull(given);
   const words = {
     text: schema.format === 'date-time' ? 'time' : 'text',
-    secret: 'asked for, hidden',
+    secret: 'prompted, hidden',
     number: 'number',
     flag: 'true or false',
     choice: oneOf((schema.enum ?? []).map(String)),
