@@ -1,5 +1,5 @@
 import type { Config } from '#components/routes/config-draft.ts';
-import { secretsIn } from '#components/routes/credential-hints.ts';
+import { secretsIn } from '#server/domain/routes/config/literal-credential.shared.ts';
 
 /** One compared setting of a route. */
 export type Line = { label: string; a: string; b: string; differs: boolean };

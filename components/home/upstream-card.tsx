@@ -5,7 +5,6 @@ import { ArrowRight, Check } from 'lucide-react';
 import { type FormEvent, useState } from 'react';
 import { addressings } from '#components/routes/addressing.ts';
 import { callSnippets } from '#components/routes/call-snippets.ts';
-import { suggestedSecretName } from '#components/routes/credential-hints.ts';
 import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { MutationError } from '#components/trpc/query-error.tsx';
 import { refusalView } from '#components/trpc/refusal.ts';
@@ -18,6 +17,7 @@ import { useFocusAfter } from '#components/ui/focus-after.ts';
 import { Input } from '#components/ui/input.tsx';
 import { SectionCard } from '#components/ui/layout.tsx';
 import { SecretInput } from '#components/ui/secret-input.tsx';
+import { suggestedSecretName } from '#server/domain/routes/config/literal-credential.shared.ts';
 
 /** Where a step begins for the keyboard: at its chosen radio, else at its first field. */
 const FIRST = 'input[type="radio"]:checked, input:not([type="hidden"], [type="radio"], [tabindex="-1"])';

@@ -7,6 +7,7 @@ import { CallThis } from '#components/routes/call-this.tsx';
 import { usePath } from '#components/trpc/provider.tsx';
 import { Badge } from '#components/ui/badge.tsx';
 import { Button, LinkButton } from '#components/ui/button.tsx';
+import { Callout } from '#components/ui/callout.tsx';
 import { SectionCard, textLink } from '#components/ui/layout.tsx';
 import { Link } from '#components/ui/link.tsx';
 import { counted } from '#components/ui/numbers.ts';
@@ -42,6 +43,9 @@ export function Imported({ made, onAgain }: { made: ImportedThings; onAgain: () 
       }
     >
       <div className="flex flex-col gap-4">
+        {(made.warnings ?? []).map((warning) => (
+          <Callout key={warning} tone="warn" title={warning} />
+        ))}
         <ul className="flex flex-wrap gap-x-4 gap-y-1">
           {made.routes.map((route) => (
             <li key={route.id}>

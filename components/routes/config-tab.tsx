@@ -97,7 +97,9 @@ function ConfigForm({ editor, routeName }: { editor: ConfigEditor; routeName: st
             label="Body"
             hint="Merged into JSON and form bodies of POST, PUT and PATCH. Other body types are refused with 415."
           >
-            {({ value, set, disabled }) => <BodyEditor value={value} onChange={set} disabled={disabled} environment={editor.env} />}
+            {({ value, set, disabled }) => (
+              <BodyEditor value={value} onChange={set} disabled={disabled} environment={editor.env} routeName={routeName} />
+            )}
           </Setting>
         </div>
       </SectionCard>

@@ -9,7 +9,8 @@ import { SectionCard } from '#components/ui/layout.tsx';
 import type { ConfigField } from './config-draft.ts';
 import { DifferencesTable } from './differences-table.tsx';
 import type { RouteDetailData } from './route-data.ts';
-import { inWords, labelOf } from './setting-words.ts';
+import { SettingValue } from './setting-value.tsx';
+import { labelOf } from './setting-words.ts';
 import type { ConfigEditor } from './use-config-editor.ts';
 
 export type DifferencesTabProps = {
@@ -49,10 +50,10 @@ export function DifferencesTab({ route, editor, colors, onEnvironment }: Differe
                   {equal && !reverted && <Badge>Same value</Badge>}
                 </>
               ),
-              from: inWords(base[field]),
+              from: <SettingValue value={base[field]} />,
               to: (
                 <>
-                  {inWords(editor.value(field))}
+                  <SettingValue value={editor.value(field)} />
                   <Revert editor={editor} field={field} className="mt-1 -ml-2 flex sm:hidden" />
                 </>
               ),

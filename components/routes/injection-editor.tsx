@@ -3,13 +3,13 @@
 import { KeyRound, Plus, Trash2 } from 'lucide-react';
 import { useId, useRef, useState } from 'react';
 import { Button, IconButton } from '#components/ui/button.tsx';
-import { Callout } from '#components/ui/callout.tsx';
 import { cn } from '#components/ui/cn.ts';
 import { useFocusAfter } from '#components/ui/focus-after.ts';
 import { Input } from '#components/ui/input.tsx';
 import { Select } from '#components/ui/select.tsx';
-import { looksLikeCredential, splitScheme, suggestedSecretName } from './credential-hints.ts';
-import { SecretChips, SecretPicker } from './secret-picker.tsx';
+import { looksLikeCredential, suggestedSecretName } from '#server/domain/routes/config/literal-credential.shared.ts';
+import { SecretChips, SecretPicker, useReadable } from './secret-picker.tsx';
+import { StoreLiteral } from './store-literal.tsx';
 import { StoreSecret } from './store-secret.tsx';
 
 export type InjectionMap = Record<string, string | null>;
@@ -103,10 +103,10 @@ function LineEditor({ line, kind, noun, environment, routeName, disabled, error,
   const named = line.name || `new ${noun}`;
   const suspicious = line.value === null ? undefined : looksLikeCredential(line.name, line.value);
 
+  const { shown, kept } = useReadable(line.value ?? '');
   const insert = (placeholder: string) => {
-    const at = field.current?.selectionStart ?? line.value?.length ?? 0;
-    const text = line.value ?? '';
-    onEdit({ value: text.slice(0, at) + placeholder + text.slice(at) });
+    const at = field.current?.selectionStart ?? shown.length;
+    onEdit({ value: kept(shown.slice(0, at) + placeholder + shown.slice(at)) });
     open(undefined);
   };
   return (
@@ -148,9 +148,9 @@ function LineEditor({ line, kind, noun, environment, routeName, disabled, error,
             mono
             aria-label={`Value of ${named}`}
             placeholder="Bearer {{secret:NAME}}"
-            value={line.value}
+            value={shown}
             disabled={disabled}
-            onChange={(event) => onEdit({ value: event.target.value })}
+            onChange={(event) => onEdit({ value: kept(event.target.value) })}
             className="order-last basis-full @2xl:order-none @2xl:flex-1 @2xl:basis-auto"
           />
         )}
@@ -182,32 +182,28 @@ function LineEditor({ line, kind, noun, environment, routeName, disabled, error,
           </Button>
         </div>
       )}
-      {suspicious && aside !== 'move' && !disabled && (
-        <Callout
-          tone="warn"
-          title={`This looks like ${suspicious}.`}
-          actions={
-            <Button size="sm" icon={<KeyRound />} onClick={() => open('move')}>
-              Move to a secret
-            </Button>
-          }
-        >
-          Here everybody who can read the route reads it. As a secret it is encrypted and only put into the call.
-        </Callout>
+      {suspicious && line.value !== null && aside !== 'move' && !disabled && (
+        <StoreLiteral
+          what={suspicious}
+          text={line.value}
+          suggestedName={suggestedSecretName(routeName, line.name)}
+          environment={environment}
+          onStored={(template) => {
+            onEdit({ value: template });
+            focusAfter(VALUE);
+          }}
+        />
       )}
       {aside === 'move' && line.value !== null && (
         <div data-aside>
           <StoreSecret
             suggestedName={suggestedSecretName(routeName, line.name)}
-            value={line.value.includes('{{') ? '' : splitScheme(line.value).credential}
             environment={environment}
             onCancel={() => open(undefined)}
             onStored={({ id }) => {
               // Nothing typed yet: most APIs want a token of their Authorization header introduced.
-              const scheme =
-                line.value === '' && line.name.toLowerCase() === 'authorization' ? 'Bearer ' : splitScheme(line.value ?? '').scheme;
-              onEdit({ value: `${scheme}{{secret_id:${id}}}` });
-              open(undefined);
+              const scheme = line.value === '' && line.name.toLowerCase() === 'authorization' ? 'Bearer ' : '';
+              insert(`${scheme}{{secret_id:${id}}}`);
             }}
           />
         </div>

@@ -6,6 +6,7 @@ import { Button } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
 import { lazyTab } from '#components/ui/lazily.tsx';
+import { useReadable } from './secret-picker.tsx';
 import { inWords, labelOf } from './setting-words.ts';
 import type { ConfigEditor } from './use-config-editor.ts';
 
@@ -14,6 +15,7 @@ const ConflictPanel = lazyTab(() => import('#components/ui/conflict-panel.tsx').
 /** What is not saved yet, what the API would be sent, and the two ways out. It stays in view while anything is unsaved. */
 export function SaveBar({ editor }: { editor: ConfigEditor }) {
   const count = Object.keys(editor.draft).length;
+  const { read } = useReadable(JSON.stringify(editor.conflict?.differences ?? null));
   useHotkeys([{ keys: 'mod+enter', label: 'Save', group: 'This page', everywhere: true, run: () => count > 0 && editor.save() }]);
   return (
     <>
@@ -32,7 +34,7 @@ export function SaveBar({ editor }: { editor: ConfigEditor }) {
           labels={Object.fromEntries(
             [...editor.conflict.differences.map(({ field }) => field), ...editor.conflict.kept].map((field) => [field, labelOf(field)]),
           )}
-          show={(_, value) => (value === null && !editor.isBase ? 'Inherited' : inWords(value))}
+          show={(_, value) => (value === null && !editor.isBase ? 'Inherited' : read(inWords(value)))}
           onSave={editor.conflict.save}
           onDiscard={editor.conflict.discard}
           busy={editor.saving}

@@ -1,12 +1,13 @@
 'use client';
 
-import { useQuery } from '@tanstack/react-query';
+import { useQueries, useQuery } from '@tanstack/react-query';
 import { KeyRound } from 'lucide-react';
 import { useState } from 'react';
 import { useTRPC } from '#components/trpc/provider.tsx';
 import { Badge } from '#components/ui/badge.tsx';
 import { Combobox } from '#components/ui/combobox.tsx';
-import { secretsIn } from './credential-hints.ts';
+import { secretsIn } from '#server/domain/routes/config/literal-credential.shared.ts';
+import { idsIn, withIds, withNames } from './secret-references.ts';
 
 export type SecretPickerProps = {
   /** Called with the placeholder to put into a template. */
@@ -56,7 +57,10 @@ function detailOf(environments: readonly string[], wanted: string | undefined): 
 /** The secrets that a template names, by the names people know. */
 export function SecretChips({ template }: { template: string }) {
   const named = secretsIn(template);
-  const secrets = useSecretNames(named.length > 0);
+  const secrets = useSecretNames(
+    named.length > 0,
+    named.flatMap(({ by, value }) => (by === 'id' ? [value.toLowerCase()] : [])),
+  );
   if (named.length === 0) return null;
   return (
     <span className="flex flex-wrap gap-1">
@@ -72,9 +76,28 @@ export function SecretChips({ template }: { template: string }) {
   );
 }
 
-/** The first hundred secrets by id: enough to name what a route uses without a question for each. */
-export function useSecretNames(enabled = true): ReadonlyMap<string, { name: string; environment_names: string[] }> {
+/** Beyond these, a template would be read with ids. */
+const MOST_LOOKED_UP = 20;
+
+/** The first hundred secrets by id, and those of `ids` that aren't among them. */
+export function useSecretNames(
+  enabled = true,
+  ids: readonly string[] = [],
+): ReadonlyMap<string, { name: string; environment_names: readonly string[] }> {
   const trpc = useTRPC();
   const secrets = useQuery(trpc.secrets.list.queryOptions({ per_page: 100 }, { enabled }));
-  return new Map((secrets.data?.data ?? []).map((secret) => [secret.id, secret]));
+  const first = new Map((secrets.data?.data ?? []).map((secret) => [secret.id, secret]));
+  const isAll = !secrets.data || secrets.data.meta.total <= first.size;
+  const others = isAll ? [] : ids.filter((id) => !first.has(id)).slice(0, MOST_LOOKED_UP);
+  const found = useQueries({ queries: others.map((id) => trpc.secrets.get.queryOptions({ id }, { retry: false })) });
+  return new Map([...first, ...found.flatMap(({ data }) => (data ? [[data.id, data] as const] : []))]);
+}
+
+/** How a template is read, what is stored of what is typed over it, and how parts of it are read. */
+export function useReadable(stored: string) {
+  const ids = idsIn(stored);
+  const secrets = useSecretNames(ids.length > 0, ids);
+  const names = new Map([...secrets].map(([id, { name }]) => [id, name]));
+  const read = (text: string) => withNames(text, names);
+  return { shown: read(stored), kept: (typed: string) => withIds(typed, stored, names), read };
 }

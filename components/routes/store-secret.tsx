@@ -1,45 +1,33 @@
 'use client';
 
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useId, useState } from 'react';
-import { useTRPC } from '#components/trpc/provider.tsx';
 import { MutationError } from '#components/trpc/query-error.tsx';
 import { Button } from '#components/ui/button.tsx';
 import { Field } from '#components/ui/field.tsx';
 import { Input } from '#components/ui/input.tsx';
 import { SecretInput } from '#components/ui/secret-input.tsx';
+import { useStoreSecret } from './use-store-secret.ts';
 
 export type StoreSecretProps = {
   suggestedName: string;
-  /** What was already typed elsewhere and moves into custody. */
-  value?: string;
   environment?: string | undefined;
   onStored: (secret: { id: string; name: string }) => void;
   onCancel?: () => void;
 };
 
 /** Takes a credential into custody without leaving the form it is needed in. */
-export function StoreSecret({ suggestedName, value: given = '', environment, onStored, onCancel }: StoreSecretProps) {
-  const trpc = useTRPC();
-  const cache = useQueryClient();
+export function StoreSecret({ suggestedName, environment, onStored, onCancel }: StoreSecretProps) {
   const heading = useId();
   const [name, setName] = useState(suggestedName);
-  const [value, setValue] = useState(given);
-  // The value must not stay in the cache of mutations.
-  const store = useMutation({
-    ...trpc.secrets.create.mutationOptions({
-      onSuccess: async (secret) => {
-        setValue('');
-        await cache.invalidateQueries(trpc.secrets.pathFilter());
-        onStored(secret);
-      },
-    }),
-    gcTime: 0,
+  const [value, setValue] = useState('');
+  const store = useStoreSecret((secret) => {
+    setValue('');
+    onStored(secret);
   });
   return (
     <fieldset aria-labelledby={heading} className="flex flex-col gap-3 rounded-lg border border-line-strong bg-subtle p-3">
       <p id={heading} className="font-medium text-sm">
-        {given ? 'Store as a secret' : 'New secret'}
+        New secret
         <span className="block font-normal text-ink-3 text-xs">Encrypted when saved, and never shown again.</span>
       </p>
       <div className="grid gap-3 sm:grid-cols-2">

@@ -1,4 +1,4 @@
-import { looksLikeCredential } from '#components/routes/credential-hints.ts';
+import { looksLikeCredential } from '#server/domain/routes/config/literal-credential.shared.ts';
 import { DRAFT_PREFIX } from './forget-drafts.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { getDomainWithoutSuffix } from 'tldts';
-import { containsCredential } from '#server/kernel/credential-patterns.ts';
+import { looksLikeCredential } from '#server/domain/routes/config/literal-credential.shared.ts';
 import type { ProposedSecret } from './schema.ts';
 
 /** Names the importer must not propose, lower-cased: they exist in the space. */
@@ -11,9 +11,10 @@ const HEADER =
 const PARAMETER =
   /^(?:key|appid|app_?key|api[-_]?key|apikey|access[-_]?(?:key|token)|auth(?:[-_]?(?:key|token))?|token|secret|password|client[-_]?secret|sig(?:nature)?|subscription[-_]key)$/i;
 
-/** By its name, or by what it holds: an imported call must not leave a credential in a configuration. */
-export const isCredentialHeader = (name: string, value: string) => HEADER.test(name) || containsCredential(value);
-export const isCredentialParameter = (name: string, value: string) => PARAMETER.test(name) || containsCredential(value);
+/** By its name, or by what it holds: an imported call must not leave a credential in a configuration, which would warn of it. */
+export const isCredentialHeader = (name: string, value: string) => HEADER.test(name) || looksLikeCredential(name, value) !== undefined;
+export const isCredentialParameter = (name: string, value: string) =>
+  PARAMETER.test(name) || looksLikeCredential(name, value) !== undefined;
 
 /** `Stripe` for api.stripe.com; null for an address. */
 export function vendorOf(host: string): string | null {

@@ -1,6 +1,7 @@
 import type { Ctx } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { changedFields, type Draft } from './config/draft.ts';
+import { warnOfLiterals } from './config/literals.ts';
 import { saveReferences } from './config/references.ts';
 import type { ConfigField } from './effective.ts';
 import { forgetIcon, iconOrigin } from './icon/service.ts';
@@ -31,7 +32,9 @@ export async function saveDraft(
   const removed = before ? [...before.locals.keys()].some((name) => !after.locals.has(name)) : false;
   await storeSettings(tx, ctx, route, before, after, ids);
   if (!moved && !removed && ![...written.values()].some((fields) => fields.some((f) => WITH_TEMPLATES.includes(f)))) return;
-  await saveReferences(tx, ctx, route, after, (environment, field) => moved || (written.get(environment)?.includes(field) ?? false));
+  const isWritten = (environment: string, field: ConfigField) => written.get(environment)?.includes(field) ?? false;
+  await saveReferences(tx, ctx, route, after, (environment, field) => moved || isWritten(environment, field));
+  warnOfLiterals(ctx, after, isWritten);
 }
 
 /** The settings alone; another host has another icon. */

@@ -453,3 +453,41 @@ test('a copy is switched off and carries configurations, assignments and referen
   assert.equal(await db().secret_references.count({ where: { secret_id: key.id } }), 3);
   assert.equal((await auditOf(live)).at(-1)?.details.duplicated_from, id);
 });
+
+test('a literal credential in what is injected is saved with a warning that names the field and never the value', async () => {
+  const { live } = await workspace();
+  await secret(live, 'STRIPE');
+  const told = async (save: () => Promise<unknown>) => {
+    live.warnings.length = 0;
+    await save();
+    const text = live.warnings.join('\n');
+    assert.doesNotMatch(text, /sk_live|hunter2|dXNlcjpw|ghp_|abcdefgh1/);
+    return live.warnings.map((warning) => warning.split(' ')[0]);
+  };
+  const route = await create(live, { inject_headers_json: { Authorization: 'Bearer {{secret:STRIPE}}' } });
+  assert.deepEqual(live.warnings, []);
+  const fields = {
+    inject_headers_json: { Authorization: 'Bearer sk_live_4eC39HqLyjWDarjtT1zdp7dc', 'X-Team': 'payments', Cookie: null },
+    inject_query_json: { api_key: 'abcdefgh1', page: '12345678' },
+    inject_body_json: { login: { password: 'hunter2', user: 'u' }, list: ['ghp_abcdefghijklmnopqrstuvwxyz0123'] },
+    method_configs: [{ method: 'POST', inject_headers_json: { Authorization: 'Basic dXNlcjpwYXNz' } }],
+  };
+  const paths = [
+    'inject_headers_json.Authorization',
+    'inject_query_json.api_key',
+    'inject_body_json.login.password',
+    'inject_body_json.list[0]',
+    'method_configs.POST.inject_headers_json.Authorization',
+  ];
+  assert.deepEqual(await told(() => create(live, { name: 'Literal', ...fields })), paths);
+  assert.deepEqual(await told(() => call(ops.update, live, { id: route.id, ...fields })), paths);
+  assert.deepEqual(await told(() => call(ops.update, live, { id: route.id, timeout_ms: 500 })), [], 'what is not written is not repeated');
+  await stages.createEnvironment(live, { name: 'staging' } as never);
+  const put = () => call(ops.putEnvironment, live, { id: route.id, env: 'staging', inject_query_json: { token: 'abcdefgh1' } });
+  assert.deepEqual(await told(put), ['inject_query_json.token']);
+  const many = Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`X-${i}-Key`, 'abcdefgh1']));
+  assert.deepEqual((await told(() => call(ops.update, live, { id: route.id, inject_headers_json: many }))).slice(9), [
+    'inject_headers_json.X-9-Key',
+    '2',
+  ]);
+});

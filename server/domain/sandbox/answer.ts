@@ -1,5 +1,6 @@
 import { contentFingerprint } from '#server/crypto/canonical-json.ts';
 import { countOf, limitOf } from '#server/domain/plans/service.ts';
+import { withSecretNames } from '#server/domain/routes/transfer/service.ts';
 import { type Ctx, spaceOf } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import type { Board, Step } from './board.ts';
@@ -41,7 +42,7 @@ export function answerOf(board: Board, limits: SandboxPlan['limits'], dryRun: bo
         .sort((a, b) => String(a[1]).localeCompare(String(b[1]))),
     ),
     summary: { create: count('create'), update: count('update'), skip: count('skip'), conflict: count('conflict') },
-    items: shown.sort((a, b) => ORDER[a.type] - ORDER[b.type]).map(itemOf),
+    items: shown.sort((a, b) => ORDER[a.type] - ORDER[b.type]).map((step) => itemOf(step, board)),
     missing_values: missingOf(board),
     limits,
   };
@@ -49,7 +50,7 @@ export function answerOf(board: Board, limits: SandboxPlan['limits'], dryRun: bo
 
 const ORDER: Record<Family, number> = { route: 0, secret: 1, client: 2, collection: 3, environment: 4 };
 
-const itemOf = (step: Step): SandboxPlan['items'][number] => ({
+const itemOf = (step: Step, board: Board): SandboxPlan['items'][number] => ({
   type: step.type,
   source_id: step.id,
   target_id: step.exists ? step.there : null,
@@ -59,11 +60,19 @@ const itemOf = (step: Step): SandboxPlan['items'][number] => ({
   action: step.action,
   reason: step.reason,
   enabled: step.enabled,
-  changes: step.changes as SandboxPlan['items'][number]['changes'],
+  changes: step.changes.map((change) => ({ ...change, from: named(change.from, board), to: named(change.to, board) })),
   needs_values: step.needs_values,
   upstreams: step.upstreams,
   left_behind: step.left_behind,
 });
+
+type Value = SandboxPlan['items'][number]['changes'][number]['from'];
+/** A secret has an id in each space, and one name that people know it by. */
+const named = (value: unknown, { source, find, there }: Board): Value =>
+  withSecretNames(
+    value,
+    (id) => source.secrets.get(id)?.shortcode_name ?? find.theirs.secret.get(id)?.shortcode_name ?? there.get(id)?.name,
+  ) as Value;
 
 function missingOf({ steps, target }: Board): SandboxPlan['missing_values'] {
   const wanting = [...steps.values()].filter((step) => step.action !== 'conflict');

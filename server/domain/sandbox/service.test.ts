@@ -218,6 +218,26 @@ test('a route that exists is brought in line, says what differs, and is neither 
   );
 });
 
+test('what differs names secrets as people know them, whichever space has them under which id', async () => {
+  const w = await workspace();
+  const { route, key } = await furnished(w);
+  await promote(w, [{ type: 'route', id: route.id }]);
+  await made(w.test, 'secrets.create', { name: 'NEWER', value: 'a newer value' }).then((newer) =>
+    made(w.test, 'routes.update', {
+      id: route.id,
+      inject_headers_json: { Authorization: `Basic {{secret_id:${key.id}}}` },
+      inject_body_json: { deep: [`{{secret_id:${newer.id}}}`] },
+    }),
+  );
+  const { changes } = itemOf(await plan(w, [{ type: 'route', id: route.id }]), 'route');
+  assert.doesNotMatch(JSON.stringify(changes), /secret_id/);
+  const of = (field: string) =>
+    changes.find((c: { field: string; environment: string }) => c.field === field && c.environment === 'production');
+  assert.equal(of('inject_headers_json').from.Authorization, 'Bearer {{secret:STRIPE_KEY}}');
+  assert.deepEqual(of('inject_headers_json').to, { Authorization: 'Basic {{secret:STRIPE_KEY}}' });
+  assert.deepEqual(of('inject_body_json').to, { deep: ['{{secret:NEWER}}'] });
+});
+
 test('addresses can stay what they are in Live', async () => {
   const w = await workspace();
   const route = await made(w.test, 'routes.create', { name: 'kept', target_base_url: UPSTREAM });

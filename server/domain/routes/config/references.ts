@@ -14,7 +14,7 @@ import { newId } from '#server/kernel/ids.ts';
 import type { ConfigField, InjectMap } from '../effective.ts';
 import type { Draft, Local } from './draft.ts';
 
-type Slot = { environment: string; field: ConfigField; path: string; text: string };
+export type Slot = { environment: string; field: ConfigField; path: string; text: string };
 export type Found = Slot & { reference: Reference };
 
 /**
@@ -97,7 +97,7 @@ export function referencesOf(environment: string, local: Local): Found[] {
 }
 
 /** Every text of a configuration that may hold placeholders. */
-function slotsOf(environment: string, local: Local): Slot[] {
+export function slotsOf(environment: string, local: Local): Slot[] {
   const slot = (field: ConfigField, path: string, text: string): Slot => ({ environment, field, path, text });
   const mapSlots = (field: ConfigField, prefix: string, map: InjectMap | undefined) =>
     Object.entries(map ?? {}).flatMap(([name, text]) => (text === null ? [] : [slot(field, `${prefix}.${name}`, text)]));

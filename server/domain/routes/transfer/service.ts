@@ -44,6 +44,23 @@ function withSecretIds(text: string, there: (id: string) => string): string {
   return printTemplate(parsed.template.map((part) => (part.kind === 'secret_id' ? { ...part, id: there(part.id) } : part)));
 }
 
+/** Part of a configuration with its secrets called by the names that people know, wherever `nameOf` knows one. */
+export function withSecretNames(value: unknown, nameOf: (id: string) => string | undefined): unknown {
+  if (typeof value === 'string') {
+    const parsed = parseTemplate(value);
+    if (!parsed.ok || !parsed.template.some((part) => part.kind === 'secret_id')) return value;
+    return printTemplate(
+      parsed.template.map((part) => {
+        const name = part.kind === 'secret_id' ? nameOf(part.id) : undefined;
+        return name === undefined ? part : { kind: 'secret' as const, name };
+      }),
+    );
+  }
+  if (Array.isArray(value)) return value.map((one) => withSecretNames(one, nameOf));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withSecretNames(one, nameOf)]));
+}
+
 /**
  * What a route becomes when another one's settings come to it: every environment of theirs, and its own others as they are. An environment that is
  * paused or serving stays so, and with `keepTargets` each keeps the address it calls.
