@@ -138,6 +138,14 @@ test('code has nothing that was typed as a secret, at any depth, and a form that
   const body = { name: 'A', value: 'needle in a body' };
   assert.deepEqual(withoutSecrets(secret, body), { name: 'A', value: '…' });
   const header = { inject_headers_json: { 'X-Api-Key': `sk_live_${'a1'.repeat(14)}`, 'X-Placed': '{{secret:A}}' } };
+  const literals = {
+    inject_headers_json: { Cookie: 'a=b1b1', 'X-Any': 'Bearer b1b1-b1b1', 'X-Key': 'Bearer {{secret:A}}', 'X-Team': 'payments' },
+    inject_query_json: { sig: 'b1b1-b1b1' },
+  };
+  assert.deepEqual(withoutSecrets(byId('routes.update'), literals), {
+    inject_headers_json: { Cookie: '…', 'X-Any': '…', 'X-Key': 'Bearer {{secret:A}}', 'X-Team': 'payments' },
+    inject_query_json: { sig: '…' },
+  });
   assert.ok(!JSON.stringify(withoutSecrets(byId('routes.update'), header)).includes('a1a1'));
   assert.deepEqual(withoutSecretTexts(secret, { ...emptyDraft, path: { id: 'x' }, body }), {
     ...emptyDraft,

@@ -56,3 +56,10 @@ export function redactCredentials(text: string): string {
 export function containsCredential(text: string): boolean {
   return someCredential.test(text);
 }
+
+export type CredentialKind = keyof typeof credentialPatterns;
+/** The first kind of credential that a part of the text is shaped like. */
+export const credentialKind = (text: string): CredentialKind | undefined =>
+  containsCredential(text)
+    ? (Object.keys(credentialPatterns) as CredentialKind[]).find((kind) => credentialPatterns[kind].test(text))
+    : undefined;

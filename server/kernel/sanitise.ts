@@ -1,4 +1,5 @@
 import { redactCredentials } from './credential-patterns.ts';
+import { looksLikeCredential } from './literal-credential.ts';
 
 /**
  * Audit details are sanitised when they are written (interface rule 61 §2): members named like credentials are dropped, values shaped like
@@ -20,16 +21,17 @@ export const MASK = '…';
  * a mark, and text shaped like a credential loses that part. Everything else stays as it is, uncut, so that the call can be made again: a placeholder
  * that stands for a secret is none.
  */
-export function masked(value: unknown, marked: ReadonlySet<string>): unknown {
+export function masked(value: unknown, marked: ReadonlySet<string>, injected = false): unknown {
   if (typeof value === 'string') return redactCredentials(value);
-  if (Array.isArray(value)) return value.map((one) => masked(one, marked));
+  if (Array.isArray(value)) return value.map((one) => masked(one, marked, injected));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => [
       name,
-      isSaying(member) && (marked.has(name) || (name !== 'value' && isNamedLikeCredential(name) && !isPlaceholder(member)))
+      (isSaying(member) && (marked.has(name) || (name !== 'value' && isNamedLikeCredential(name) && !isPlaceholder(member)))) ||
+      (injected && isLiteralCredential(name, member))
         ? MASK
-        : masked(member, marked),
+        : masked(member, marked, injected || INJECTED.test(name)),
     ]),
   );
 }
@@ -37,22 +39,26 @@ export function masked(value: unknown, marked: ReadonlySet<string>): unknown {
 /** `Bearer {{secret:STRIPE_KEY}}` and the like, with nothing else in it. */
 const isPlaceholder = (value: unknown) => typeof value === 'string' && /^(?:[A-Za-z]{1,12} )?(?:\{\{[^{}]{1,200}\}\}:?)+$/.test(value);
 
+/** What routes put into calls: their headers and parameters are called many things, and carry credentials more often than not. */
+const INJECTED = /^inject_(?:headers|query|body)_json$/;
+const isLiteralCredential = (name: string, value: unknown) => typeof value === 'string' && looksLikeCredential(name, value) !== undefined;
+
 /** Nothing and a flag give no secret away; a number may be a PIN. */
 const isSaying = (value: unknown) => value !== null && value !== undefined && typeof value !== 'boolean';
 const isNamedLikeCredential = (name: string) => DROPPED.test(name.toLowerCase().replace(/[^a-z]/g, ''));
 
-function clean(value: unknown, depth: number): Json {
+function clean(value: unknown, depth: number, injected = false): Json {
   if (value === null || value === undefined) return null;
   if (typeof value === 'string') return cleanText(value);
   if (typeof value === 'number' || typeof value === 'boolean') return value;
   if (typeof value === 'bigint') return value.toString();
   if (value instanceof Date) return value.toISOString();
   if (depth > 8) return '[too deep]';
-  if (Array.isArray(value)) return value.slice(0, 200).map((v) => clean(v, depth + 1));
+  if (Array.isArray(value)) return value.slice(0, 200).map((v) => clean(v, depth + 1, injected));
   const out: { [key: string]: Json } = {};
   for (const [key, v] of Object.entries(value as object)) {
-    if (isNamedLikeCredential(key) && isSaying(v)) continue;
-    out[key] = clean(v, depth + 1);
+    if ((isNamedLikeCredential(key) && isSaying(v)) || (injected && isLiteralCredential(key, v))) continue;
+    out[key] = clean(v, depth + 1, injected || INJECTED.test(key));
   }
   return out;
 }

@@ -241,6 +241,26 @@ test('a secret under a name that was mistyped is not kept either', async () => {
   assert.deepEqual((await historyOf(mine)).calls[0]?.body, { name: 'A_SECRET' });
 });
 
+test('of a route the history keeps no literal credential, whatever it is called', async () => {
+  const mine = (await workspace()).member('owner', 'test');
+  const literals = {
+    inject_headers_json: { Authorization: 'Bearer canary-1', Cookie: 'a=canary-2', 'X-Any': 'Basic canary-34', 'X-Team': 'payments' },
+    inject_query_json: { key: 'canary-5', page: '1' },
+    inject_body_json: { login: { password: 'canary6', user: 'u' }, value: 'canary-7' },
+  };
+  await send(mine, { method: 'POST', path: '/routes', body: { name: 'r', target_base_url: 'https://api.example.com', ...literals } });
+  const [call] = (await historyOf(mine)).calls;
+  assert.deepEqual(call?.body, {
+    name: 'r',
+    target_base_url: 'https://api.example.com',
+    inject_headers_json: { 'X-Team': 'payments' },
+    inject_query_json: { page: '1' },
+    inject_body_json: { login: { user: 'u' } },
+  });
+  assert.ok(!JSON.stringify(await db().explorer_calls.findMany()).includes('canary'));
+  assert.ok(!JSON.stringify(await db().audit_logs.findMany({ select: { details: true } })).includes('canary'));
+});
+
 test('every operation tells the names of its fields, so that the history of any of them can be kept', () => {
   for (const op of v1Operations.filter(({ http }) => !http.startsWith('GET ') && !http.startsWith('DELETE ')))
     assert.ok(z.toJSONSchema(op.input, { io: 'input', unrepresentable: 'any' }).properties, op.id);
