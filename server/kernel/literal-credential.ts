@@ -13,7 +13,7 @@ const WORDS: Partial<Record<CredentialKind, string>> = {
 /** Names that carry nothing but credentials, and names that mostly do: `apiKey`, `X-Auth-Token`, `sig`. */
 const CERTAIN = /^(?:proxy-)?authorization$|^cookie$|(?:^|-)(?:password|passwd|passphrase|secret)$/;
 const TELLING = /(?:^|-)(?:auth|token|apikey|appkey|appid|key|signature|sig|credentials?|pwd)$/;
-const SCHEME = /^(?:bearer|basic|token|apikey|digest)(?:\s+|$)/i;
+const SCHEMES = new Set(['bearer', 'basic', 'token', 'apikey', 'digest']);
 
 /** What a literal value looks like, e.g. "a Stripe key"; undefined when it looks harmless or is already a placeholder. */
 export function looksLikeCredential(name: string, value: string): string | undefined {
@@ -35,6 +35,9 @@ const kebab = (name: string): string =>
 
 /** `Bearer abc` is the word a server wants and the part that is secret. */
 export function splitScheme(value: string): { scheme: string; credential: string } {
-  const [scheme = ''] = SCHEME.exec(value) ?? [];
-  return { scheme, credential: value.slice(scheme.length) };
+  const end = value.search(/\s/);
+  const word = end === -1 ? value : value.slice(0, end);
+  if (!SCHEMES.has(word.toLowerCase())) return { scheme: '', credential: value };
+  const credential = value.slice(word.length).trimStart();
+  return { scheme: value.slice(0, value.length - credential.length), credential };
 }
