@@ -86,7 +86,9 @@ export function compileRangeTable<T>(entries: readonly { range: string; value: T
     const byPrefix = table.get(range.bits) ?? new Map<bigint, T[]>();
     table.set(range.bits, byPrefix);
     const key = range.first >> BigInt((range.family === 4 ? 32 : 128) - range.bits);
-    byPrefix.set(key, [...(byPrefix.get(key) ?? []), value]);
+    const values = byPrefix.get(key);
+    if (values) values.push(value);
+    else byPrefix.set(key, [value]);
   }
   const longestFirst = (family: 4 | 6) =>
     [...tables[family]]

@@ -13,8 +13,13 @@ const DISPOSABLE: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Whether the address (canonical) is one of a throw-away provider. */
+const MOST_LABELS = Math.max(...[...DISPOSABLE].map((domain) => domain.split('.').length));
+
+/** Whether the address (canonical) is one of a throw-away provider. Only its last labels are joined: anybody may send a megabyte of dots. */
 export function isDisposable(email: string): boolean {
-  const labels = email.slice(email.lastIndexOf('@') + 1).split('.');
+  const labels = email
+    .slice(email.lastIndexOf('@') + 1)
+    .split('.')
+    .slice(-MOST_LABELS);
   return labels.some((_, i) => DISPOSABLE.has(labels.slice(i).join('.')));
 }
