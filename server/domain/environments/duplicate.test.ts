@@ -91,7 +91,7 @@ test('assignments come along on request; without them it is said that nobody is 
   await call(live, 'routes.clients.set', { id: route.id, env: 'production', client_ids: [client.id] });
   live.warnings.length = 0;
   assert.deepEqual((await call(live, 'environments.duplicate', { id, name: 'bare' })).copied, { routes: 1, assignments: 0 });
-  assert.match(live.warnings.join(), /One route admits assigned clients only, and nobody is assigned in bare yet/);
+  assert.match(live.warnings.join(), /One route requires an assigned client and has none in bare/);
   live.warnings.length = 0;
   assert.deepEqual((await call(live, 'environments.duplicate', { id, name: 'full', include_clients: true })).copied, {
     routes: 1,

@@ -105,7 +105,7 @@ async function warnNobodyAdmitted(tx: Tx, ctx: Ctx, to: Environment): Promise<vo
       and not exists (select 1 from route_client_assignments a where a.route_id = c.route_id and a.environment_id = c.environment_id)`;
   if (closed && closed.routes > 0)
     ctx.warnings.push(
-      `${closed.routes === 1 ? 'One route admits' : `${closed.routes} routes admit`} assigned clients only, and nobody is assigned in ${to.name} yet.`,
+      `${closed.routes === 1 ? 'One route requires' : `${closed.routes} routes require`} an assigned client and ${closed.routes === 1 ? 'has' : 'have'} none in ${to.name}.`,
     );
 }
 

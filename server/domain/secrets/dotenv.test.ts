@@ -36,7 +36,7 @@ L="open
     'I.j-k': 'dotted',
   });
   assert.deepEqual(faults, [
-    { line: 13, name: 'J', reason: "has text behind the closing '" },
+    { line: 13, name: 'J', reason: "has text after the closing '" },
     { line: 14, name: null, reason: 'is not NAME=value' },
     { line: 15, name: null, reason: 'is not NAME=value' },
     { line: 16, name: 'L', reason: 'has no closing "' },
@@ -60,7 +60,7 @@ test('no fault ever quotes the text of the file', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
       for (const { reason } of parseDotenv(text).faults)
-        assert.match(reason, /^(is not NAME=value|has (no closing|text behind the closing) ["'])$/);
+        assert.match(reason, /^(is not NAME=value|has (no closing|text after the closing) ["'])$/);
     }),
     { numRuns: 500 },
   );

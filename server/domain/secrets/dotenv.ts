@@ -41,7 +41,7 @@ export function parseDotenv(text: string): { entries: DotenvEntry[]; faults: Dot
       continue;
     }
     const value = [...inner, last.slice(0, end)].join('\n');
-    if (!/^\s*(?:#|$)/.test(last.slice(end + 1))) faults.push({ line: start + 1, name, reason: `has text behind the closing ${quote}` });
+    if (!/^\s*(?:#|$)/.test(last.slice(end + 1))) faults.push({ line: start + 1, name, reason: `has text after the closing ${quote}` });
     else entries.push({ line: start + 1, name, value: quote === "'" ? value : unescaped(value) });
   }
   return { entries, faults };

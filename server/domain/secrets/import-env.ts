@@ -68,10 +68,10 @@ function judge({ content, only }: z.output<typeof ImportEnv>): { wanted: DotenvE
     const name = normalisedName(entry.name);
     const problem = SECRET_NAME.test(name) ? value.safeParse(entry.value).error?.issues[0]?.message : 'is not a usable name';
     if (problem !== undefined) refused.push({ line: entry.line, name: entry.name.slice(0, 128), reason: problem });
-    else if (only && !only.includes(name)) skipped.push({ name, reason: 'not chosen' });
+    else if (only && !only.includes(name)) skipped.push({ name, reason: 'not selected' });
     else {
       const earlier = byName.get(name.toLowerCase());
-      if (earlier) skipped.push({ name: earlier.name, reason: `given again on line ${entry.line}` });
+      if (earlier) skipped.push({ name: earlier.name, reason: `repeated on line ${entry.line}` });
       byName.set(name.toLowerCase(), { ...entry, name });
     }
   }

@@ -373,8 +373,8 @@ test('an import creates what is new, skips what exists, refuses what is broken, 
   const content = 'STRIPE_KEY=new\nA=1\nA=2\nEMPTY=\nbroken line\nexport B="x y"\nC=3';
   const expected = {
     skipped: [
-      { name: 'A', reason: 'given again on line 3' },
-      { name: 'C', reason: 'not chosen' },
+      { name: 'A', reason: 'repeated on line 3' },
+      { name: 'C', reason: 'not selected' },
       { name: 'STRIPE_KEY', reason: 'a secret with this name exists' },
     ],
     refused: [
