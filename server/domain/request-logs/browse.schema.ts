@@ -45,7 +45,7 @@ export const BrowseLogs = z.object({
   order: z.enum(['asc', 'desc']).default('desc'),
   before: z
     .string()
-    .regex(/^\d{1,15}-\d{1,18}$/, 'is not a place in this list: start again without it')
+    .regex(/^\d{1,15}-(?:\d{1,18}|[1-8]\d{18})$/, 'is not a place in this list: start again without it')
     .optional(),
 });
 

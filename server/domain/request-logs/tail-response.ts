@@ -74,7 +74,7 @@ async function mayStillList(ctx: Ctx): Promise<boolean> {
 
 function resumeAfter(request: Request): bigint | null {
   const id = request.headers.get('last-event-id') ?? new URL(request.url).searchParams.get('after') ?? '';
-  return /^\d{1,18}$/.test(id) ? BigInt(id) : null;
+  return /^(?:\d{1,18}|[1-8]\d{18})$/.test(id) ? BigInt(id) : null;
 }
 
 function eventStream(ctx: Ctx, batches: AsyncGenerator<TailBatch>, signal: AbortSignal, gone: AbortController): ReadableStream<Uint8Array> {
