@@ -1,6 +1,6 @@
 import { expect, type Locator, test } from '@playwright/test';
 import { accessible, signIn } from './person.ts';
-import { operator } from './running-system.ts';
+import { operator, setting } from './running-system.ts';
 
 /** The frame by keyboard and on a phone: skip link, palette, shortcuts, focus that comes back, and the page of roles (70 §3.3, §12). */
 const person = { email: 'frames@example.com', password: 'oak around a small window' };
@@ -220,4 +220,38 @@ test('in forced colours the page one is on, the choice one made and what is on a
   await expect(page.getByRole('switch', { name: 'Off', exact: true })).toBeVisible();
   await expect.poll(() => background(page.getByRole('switch', { name: 'Off', exact: true }))).not.toBe(before);
   await page.close();
+});
+
+test('no list is wider than its place at 1440 and 1280 px, and nothing moves between Test and Settings', async ({ page }) => {
+  test.setTimeout(120_000);
+  await signIn(page, person, slug);
+  const { api_key: key = '' } = await operator(['create-key', '--slug', slug, '--space', 'test', '--role', 'Key - Infrastructure']);
+  const call = (path: string) =>
+    fetch(`http://localhost:${setting('E2E_PROXY_PORT')}/p/sandbox-${slug}${path}`, { headers: { 'x-svc-key': key } });
+  expect((await call('/echo/a/path/that/goes/on/for/a/good/while/before/it/ends')).status).toBe(200);
+  for (let i = 0; i < 3; i++) expect((await call('/no-such-route/v1/charges/of/a/customer')).status).toBe(404);
+  const clipped = () =>
+    page.evaluate(() =>
+      [...document.querySelectorAll('main table')].flatMap((table) => {
+        const box = table.parentElement;
+        return box && box.scrollWidth > box.clientWidth + 1 ? [`${table.querySelector('caption')?.textContent ?? 'a table'}`] : [];
+      }),
+    );
+  const lists = ['', '/logs', '/routes', '/collections', '/clients', '/environments', '/secrets', '/api-keys', '/audit'];
+  for (const width of [1440, 1280]) {
+    await page.setViewportSize({ width, height: 900 });
+    for (const list of lists) {
+      await page.goto(`/${slug}/test${list}`);
+      await page.getByRole('heading', { level: 1 }).first().waitFor();
+      await page.waitForLoadState('networkidle');
+      expect(await clipped(), `${list || 'Home'} at ${width}`).toEqual([]);
+    }
+  }
+  const places = async (path: string) => {
+    await page.goto(`/${slug}/${path}`);
+    const title = page.getByRole('heading', { level: 1 }).first();
+    const search = page.getByRole('button', { name: /^Search/ }).first();
+    return [(await title.boundingBox())?.y, (await search.boundingBox())?.y];
+  };
+  expect(await places('settings/workspace')).toEqual(await places('test/environments'));
 });

@@ -59,14 +59,13 @@ export const routeCallColumns: Columns<Call> = [
 
 const [first, ...others] = routeCallColumns;
 
-/** Calls of many routes: each says which one it went to. */
+/** Calls of many routes: each says which one it went to. The columns fit beside the cards of Home on a 1280 px screen. */
 export const callColumns: Columns<Call> = [
-  ...(first ? [first] : []),
+  ...(first ? [{ ...first, meta: { cap: '13rem' } }] : []),
   column.accessor('route_name', {
     header: 'Route',
-    meta: { cap: '8rem', hideBelow: 'sm' },
+    meta: { cap: '7rem', hideBelow: 'xl' },
     cell: ({ getValue }) => getValue() ?? <span className="text-ink-3">none</span>,
   }),
-  // Between others on a page it has no room for what the log tells beside it.
-  ...others.filter((one) => one.id !== 'environment'),
+  ...others.filter(({ id }) => id !== 'environment' && id !== 'error'),
 ];
