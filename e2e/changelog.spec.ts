@@ -46,7 +46,7 @@ test('Help is marked until the panel was opened, in every browser of the person'
     });
   }, oldest);
   await page.reload();
-  await page.getByRole('button', { name: 'Help, with news' }).click();
+  await page.getByRole('button', { name: 'Help, with unread news' }).click();
   await expect(page.getByRole('menuitem', { name: /What’s new/ })).toContainText(`${CHANGELOG.length - 1} unread`);
   const kept = page.waitForResponse((response) => response.url().endsWith('/auth/me') && response.request().method() === 'PATCH');
   await page.getByRole('menuitem', { name: /What’s new/ }).click();

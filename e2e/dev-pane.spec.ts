@@ -138,7 +138,7 @@ test('the inspector says what a pasted id is and leads there; of a pasted key no
   const asks = () => page.evaluate(() => !window.dispatchEvent(new Event('beforeunload', { cancelable: true })));
   expect(await asks()).toBe(true);
   held.resolve();
-  const card = page.getByRole('dialog', { name: 'Save your API key' });
+  const card = page.getByRole('dialog', { name: 'Your API key' });
   const once = await card.getByText(/^tk_live_/).innerText();
   await card.getByRole('checkbox').click();
   await card.getByRole('button', { name: 'Done' }).click();

@@ -92,7 +92,7 @@ test('the configuration of a route comes back with its conflict, and headers are
 
   await page.goto(`/${slug}/test/routes/echo`);
   await expect(offer(page)).toBeVisible();
-  await expect(page.getByText(/Not kept, because it may hold a credential/)).toBeVisible();
+  await expect(page.getByText(/Not saved, because it may contain a credential/)).toBeVisible();
   await page.getByRole('button', { name: 'Restore' }).click();
   await page.getByRole('link', { name: 'Configuration', exact: true }).click();
   await expect(page.getByLabel('Timeout')).toHaveValue('12000');

@@ -53,7 +53,7 @@ test('the starter is promoted, its value filled, the route switched on and calle
 
   // The first live call, with a live key made on request: the value of Live goes out, masked in what the upstream shows.
   await page.goto(`/${slug}/live`);
-  await page.getByRole('button', { name: 'Create a live key' }).click();
+  await page.getByRole('button', { name: 'Create live key' }).click();
   const code = page.locator('pre').first();
   await expect(code).toContainText(/tk_live_[0-9A-Za-z]{12}_[0-9A-Za-z]{51}/);
   const line = (await code.innerText()).replaceAll('\u00a0', ' ').replace(/^\$ /, '');
