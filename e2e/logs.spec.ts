@@ -98,7 +98,7 @@ test('facets count and narrow, two calls are compared by keyboard, and one is tr
   await expect(page.getByRole('textbox', { name: /^Name of header/ }).filter({ hasText: 'authorization' })).toHaveCount(0);
   const before = upstream.seen.length;
   await page.getByRole('button', { name: /^Send/ }).click();
-  await expect(page.getByText(/answered 200/)).toBeVisible();
+  await expect(page.getByText(/responded with 200/)).toBeVisible();
   expect(upstream.seen.slice(before).map(({ headers }) => [headers['x-token'], headers.authorization])).toEqual([[CANARY, undefined]]);
 });
 
