@@ -43,7 +43,7 @@ test('by keyboard alone: past the navigation, to a page by its name, to the shee
 
   await page.keyboard.press('Control+k');
   await page.getByPlaceholder(/Search or jump/).fill('roles');
-  await expect(palette.getByRole('option', { name: 'Roles' })).toBeVisible();
+  await expect(palette.getByRole('option', { name: 'Roles', exact: true })).toBeVisible();
   await page.keyboard.press('Enter');
   await page.waitForURL(`**/${slug}/settings/roles`);
   await page.getByRole('button', { name: 'Viewer' }).click();
