@@ -253,12 +253,12 @@ test('batches that follow each other in the same memory bring every row as it wa
   });
   const texts = Array.from({ length: 95 }, (_, i) => `/${i}/${['ä€😀', '\t\n\\N', 'x'.repeat(2_000), '', '\\.'][i % 5]}`);
   const refused = 42;
-  for (const [i, forwardPath] of texts.entries()) {
+  for (const [i, target] of texts.entries()) {
     writer.record({
       ...fakeCall(running),
       receivedAt: Date.now(),
       requestId: `0190a0a0-0000-7000-9000-${String(i).padStart(12, '0')}`,
-      forwardPath: i === refused ? '/nul\0' : forwardPath,
+      target: i === refused ? '/nul\0' : target,
       names: [`x-${i}`],
       snapshot: running.plane.snapshots.byId(w.tenant.id)?.live,
     } as never);
@@ -284,6 +284,7 @@ function fakeCall({ plane }: typeof running) {
     status: 200,
     sourceAddress: '192.0.2.1',
     environmentName: '',
+    target: '/x',
     forwardPath: '/x',
     query: null,
     latencyMs: 1,
