@@ -135,7 +135,9 @@ async function judge(call: IdempotentCall, row: StoredCall, fingerprint: Uint8Ar
   throw busy();
 }
 
-const busy = () => new Refusal('request_in_progress', 'A request with this idempotency key is still in progress. Try again shortly.');
+/** A second later a claim whose process died can be taken over. */
+const busy = () =>
+  new Refusal('request_in_progress', 'A request with this idempotency key is still in progress. Try again shortly.', { retryAfter: 1 });
 
 async function replay(call: IdempotentCall, row: StoredCall): Promise<Wire> {
   const opened = await keyring()
