@@ -267,7 +267,7 @@ for (const [name, { read, most = MEGABYTE, around = [] }] of Object.entries(PARS
     for (const textOf of texts) {
       let ms = 0;
       // In small steps: what grows with the square shows in a few kilobytes, and what doubles with every character in a few of them.
-      for (let length = 32; ; length = Math.min(sample, length * 1.5)) {
+      for (let length = 32; ; length = Math.min(sample, Math.ceil(length * 1.5))) {
         ms = await cost(() => read(textOf(length)));
         if (ms > NOTHING) assert.equal(await growth(read, textOf, length), undefined, textOf(20));
         if (length === sample) break;
