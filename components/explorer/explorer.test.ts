@@ -163,7 +163,7 @@ test('no field of any operation that is marked secret can be shared', () => {
       const link = linkOf(op, { ...emptyDraft, body: { [name]: '"needle in a link"' } });
       assert.ok(!decodeURIComponent(link ?? '').includes('needle'), `${op.id} ${name}`);
     }
-  assert.ok(tried > 3, `${tried} fields are marked`);
+  assert.ok(tried >= 3, `${tried} fields are marked`);
   const open = linkOf(byId('secrets.create'), { ...emptyDraft, body: { name: 'needle' } });
   assert.ok(open?.includes('needle'), 'a field that is not marked can');
 });

@@ -50,7 +50,7 @@ const special: readonly [group: string, pattern: RegExp][] = [
   ['flex-direction', /^flex-(row|col)/],
   ['flex-wrap', /^flex-(no)?wrap/],
   ['font-family', /^font-(mono|sans|serif)$/],
-  ['font-size', /^text-(2xs|xs|sm|base|\d?xl|lg)$/],
+  ['font-size', /^text-(2xs|xs|sm|base|\d?xl|lg|\[[\d.]+(r?em|px)\])$/],
   ['text-align', /^text-(left|center|right)$/],
   ['text-wrap', /^text-(balance|wrap|nowrap|pretty)$/],
   ['text-decoration', /^(underline|line-through|no-underline)$/],
