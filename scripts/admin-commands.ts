@@ -33,27 +33,31 @@ export const commands = {
   'create-tenant': {
     needs: ['slug'],
     takes: ['name', 'region', 'plan', 'status', 'owner-email', 'owner-password-stdin', 'owner-password', 'no-starter'],
-    does: 'makes a workspace, or brings it to this plan, status and owner',
+    does: 'creates a workspace, or updates its plan, status and owner',
   },
   'set-member': {
     needs: ['slug', 'email', 'role'],
     takes: ['name', 'password-stdin', 'password'],
-    does: 'gives a person a role (owner, admin, editor, viewer, member), or takes it away (none)',
+    does: 'gives a person a role (owner, admin, editor, viewer, member), or removes them (none)',
   },
-  'set-plan': { needs: ['slug'], takes: ['plan', 'status', 'deliberate'], does: 'moves a workspace to a plan or status' },
+  'set-plan': { needs: ['slug'], takes: ['plan', 'status', 'deliberate'], does: 'changes the plan or status of a workspace' },
   'set-limit': {
     needs: ['slug', 'kind', 'value'],
     takes: ['reason'],
     does: 'overrides one plan limit; --value is a number, unlimited or plan',
   },
-  'create-key': { needs: ['slug', 'space'], takes: ['role', 'name'], does: 'prints a new API key once; --space is live or test' },
+  'create-key': {
+    needs: ['slug', 'space'],
+    takes: ['role', 'name'],
+    does: 'creates an API key and prints it once; --space is live or test',
+  },
   'create-session': { needs: ['email'], takes: ['mfa', 'i-understand'], does: 'prints a dashboard session token' },
-  suspend: { needs: ['slug'], does: 'pauses a workspace until resume' },
+  suspend: { needs: ['slug'], does: 'pauses a workspace until it is resumed' },
   resume: { needs: ['slug'], does: 'ends a suspension' },
-  'list-tenants': { needs: [], does: 'every workspace with plan, status and counts' },
-  'rotate-tenant-key': { needs: ['slug'], does: 'gives a workspace a new master key; its data is re-wrapped in the background' },
-  'rotate-root-key': { needs: [], does: 'moves every tenant key from MASTER_KEY_PREVIOUS_B64 to the current root key' },
-  'verify-chains': { needs: [], does: 'checks the critical audit chain of every workspace; exit code 1 when one does not hold' },
+  'list-tenants': { needs: [], does: 'lists workspaces with plan, status and counts' },
+  'rotate-tenant-key': { needs: ['slug'], does: 'rotates the master key of a workspace; its data is re-wrapped in the background' },
+  'rotate-root-key': { needs: [], does: 'moves all tenant keys from MASTER_KEY_PREVIOUS_B64 to the current root key' },
+  'verify-chains': { needs: [], does: 'verifies the critical audit chain of every workspace; exits with 1 if one fails' },
 } as const satisfies Record<string, Command>;
 
 export type Given = { readonly [F in Flag]?: (typeof options)[F]['type'] extends 'boolean' ? boolean : string };

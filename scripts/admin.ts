@@ -9,13 +9,13 @@ import { generateClient, migrate } from './schema.ts';
 const { values, positionals } = parsed();
 const command = positionals[0] as keyof typeof commands | undefined;
 if (!command || !Object.hasOwn(commands, command) || values.help) {
-  if (command && !Object.hasOwn(commands, command)) console.error(`There is no command ${command}. The commands are:\n`);
+  if (command && !Object.hasOwn(commands, command)) console.error(`Unknown command ${command}. Available commands:\n`);
   console.error(usage());
   process.exit(command && !values.help ? 1 : 0);
 }
 const wrong = misuse(command, commands[command]);
 if (wrong) {
-  console.error(`${wrong}. Run npm run -s admin for the commands and their flags.`);
+  console.error(`${wrong}. Run npm run -s admin for the list of commands and flags.`);
   process.exit(1);
 }
 
@@ -51,20 +51,20 @@ function parsed() {
   try {
     return parseArgs({ args: process.argv.slice(2), allowPositionals: true, options });
   } catch (error) {
-    console.error(`${(error as Error).message.split(/[.\n]/)[0]}. Run npm run -s admin for the commands and their flags.`);
+    console.error(`${(error as Error).message.split(/[.\n]/)[0]}. Run npm run -s admin for the list of commands and flags.`);
     process.exit(1);
   }
 }
 
 /** What is given and would be ignored, or is missing. */
 function misuse(name: string, { needs, takes = [] }: Command): string | undefined {
-  if (positionals.length > 1) return `${name} takes flags only, and ${positionals[1]} is none`;
+  if (positionals.length > 1) return `${name} only takes flags, but got ${positionals[1]}`;
   const given = Object.keys(values) as Flag[];
   const idle = given.find((one) => ![...needs, ...takes, 'print', 'help'].includes(one));
-  if (idle) return `${name} takes no --${idle}`;
+  if (idle) return `${name} doesn't take --${idle}`;
   const missing = needs.find((one) => !values[one]);
-  if (missing) return `${name} needs --${missing}`;
-  if (passwordFlag() !== undefined && passwordOnStdin()) return `--${passwordFlag()} and --${passwordFlag()}-stdin are two passwords`;
+  if (missing) return `${name} requires --${missing}`;
+  if (passwordFlag() !== undefined && passwordOnStdin()) return `use either --${passwordFlag()} or --${passwordFlag()}-stdin, not both`;
 }
 
 function passwordFlag() {
@@ -78,13 +78,16 @@ function passwordOnStdin() {
 /** A password among the arguments is in the process list, which everybody on the machine may read, and in the shell's history. */
 async function pipedPassword(): Promise<{ 'owner-password'?: string; password?: string }> {
   const flag = passwordFlag();
-  if (flag) console.error(`Other users of this machine can see --${flag} while the command runs: pipe it into --${flag}-stdin instead.`);
+  if (flag)
+    console.error(
+      `Warning: other users of this machine can see --${flag} while the command runs. Pipe the password into --${flag}-stdin instead.`,
+    );
   if (!passwordOnStdin()) return {};
   let text = '';
   for await (const chunk of process.stdin.setEncoding('utf8')) text += chunk;
   const line = text.replace(/\r?\n$/, '');
   if (line !== '') return { [values['password-stdin'] ? 'password' : 'owner-password']: line };
-  console.error('There is no password on standard input.');
+  console.error('Standard input is empty: pipe the password into the command.');
   process.exit(1);
 }
 
@@ -95,7 +98,7 @@ function usage(): string {
     );
     return `${name.padEnd(18)} ${does}${flags ? `\n${' '.repeat(19)}${flags}` : ''}`;
   });
-  return `${lines.join('\n')}\n\nAny command: --print <field> prints one field of the answer as bare text.`;
+  return `${lines.join('\n')}\n\nAny command: --print <field> prints one field of the result as plain text.`;
 }
 
 /** The whole answer when it lacks the field that was asked for: what was made is shown once, and must not be lost to a slip. */
@@ -104,5 +107,5 @@ function print(answer: unknown): void {
   const field = values.print !== undefined && Object.hasOwn(fields, values.print) ? fields[values.print] : answer;
   console.log(values.print !== undefined && typeof field === 'string' ? field : JSON.stringify(field, null, 1));
   if (values.print !== undefined && field === answer)
-    throw new Error(`The answer has no field ${values.print}; it has ${Object.keys(fields).join(', ')}.`);
+    throw new Error(`The result has no field ${values.print}. Available fields: ${Object.keys(fields).join(', ')}.`);
 }

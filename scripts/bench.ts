@@ -43,7 +43,7 @@ try {
   const overProxies = wanted.filter((part) => part in proxyParts);
   requireMachine(overProxies.length > 0 ? ['nginx'] : []);
   if (overProxies.length > 0 && !findTool('wrk'))
-    say('wrk is not installed (apt-get install wrk): a slower load generator of our own is used');
+    say('wrk is not installed (apt-get install wrk). Using the slower built-in load generator');
   // The time that `npm start` takes is not for one core; all else is.
   if (wanted.includes('start')) rows.push(...(await measureStart(path.join(directory, 'start'))));
   moveSelfTo(cores.others);
@@ -79,6 +79,6 @@ function peersOf(names: readonly Part[]): Peer[] {
 
 function chosen(names: readonly string[]): Part[] {
   const unknown = names.find((name) => !parts.some((part) => part === name));
-  if (unknown) fail(new Problem(`There is no part ${unknown}. Choose among: ${parts.join(', ')}.`));
+  if (unknown) fail(new Problem(`Unknown part ${unknown}. Available parts: ${parts.join(', ')}.`));
   return parts.filter((part) => names.length === 0 || names.includes(part));
 }

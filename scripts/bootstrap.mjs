@@ -15,9 +15,9 @@ const [what, ...rest] = process.argv.slice(2);
 const script = `scripts/${what}.ts`;
 if (!what || (what !== 'exec' && what !== 'dev' && !fs.existsSync(script))) {
   const known = fs.readdirSync('scripts').filter((name) => fs.existsSync(path.join('scripts', name)) && isCommand(name));
-  refuse(`Say what to run: ${known.map((name) => name.replace('.ts', '')).join(', ')}, or exec <tool>.`);
+  refuse(`Usage: bootstrap.mjs <${known.map((name) => name.replace('.ts', '')).join(' | ')} | exec <tool>>`);
 }
-if (what === 'exec' && rest.length === 0) refuse('Say which tool to run: exec <tool> ...');
+if (what === 'exec' && rest.length === 0) refuse('Usage: exec <tool> ...');
 installPackages();
 const node = packagedNode();
 const tools = [path.dirname(node), path.join(root, 'node_modules/.bin'), process.env.PATH].join(path.delimiter);
@@ -47,9 +47,11 @@ function installPackages() {
       env: { ...process.env, NODE_ENV: '' },
     },
   );
-  if (npm.error) refuse(`npm was not found (${npm.error.message}): install npm, which comes with Node.`);
+  if (npm.error) refuse(`npm was not found (${npm.error.message}). Install npm, which comes with Node.`);
   if (npm.status !== 0)
-    refuse(`npm ci failed with code ${npm.status ?? npm.signal}: see its message above; a proxy or offline registry is the usual reason.`);
+    refuse(
+      `npm ci failed with code ${npm.status ?? npm.signal}. See its message above. A proxy or an offline registry is the usual reason.`,
+    );
   fs.writeFileSync(stamp, wanted);
 }
 
@@ -62,11 +64,11 @@ function packagedNode() {
     if (probe.status === 0) return packaged;
     if (major < neededNode)
       refuse(
-        `The packaged Node does not run here (${(probe.stderr || String(probe.error)).trim().split('\n')[0]}); install Node ${neededNode} or newer.`,
+        `The packaged Node doesn't run here (${(probe.stderr || String(probe.error)).trim().split('\n')[0]}). Install Node ${neededNode} or newer.`,
       );
   }
   if (major < neededNode)
-    refuse(`Node ${neededNode} or newer is needed on ${process.platform}-${process.arch}; this is ${process.versions.node}.`);
+    refuse(`Node ${neededNode} or newer is required on ${process.platform}-${process.arch}. This is ${process.versions.node}.`);
   return process.execPath;
 }
 

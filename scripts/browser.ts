@@ -40,7 +40,7 @@ export async function findBrowser(): Promise<Browser> {
   }
   const installed = usual.find((candidate) => fs.existsSync(candidate));
   if (installed) return { executablePath: installed, args: quiet, env };
-  throw new Problem('No Chromium was found for the browser tests: install one and set CHROMIUM_PATH to it.');
+  throw new Problem('No Chromium found for the browser tests. Install one and set CHROMIUM_PATH to it.');
 }
 
 /** Unpacks the browser, its libraries and its fonts once a version, into the user's cache; takes about two seconds and 220 MB. */

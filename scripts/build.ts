@@ -8,12 +8,12 @@ export function buildWeb(niceness = 0): Promise<boolean> {
   const inputs = sources.flatMap(filesUnder).filter((file) => !/\.test\.tsx?$/.test(file) && !file.startsWith('server/testing'));
   const wanted = hashOf(...inputs, 'server/generated/prisma/.made-from');
   return refresh('.next/.made-from', wanted, async () => {
-    console.log('Building the dashboard, which takes about a minute ...');
+    console.log('Building the dashboard (about a minute) ...');
     const { code, output } = await run(process.execPath, [`${root}/node_modules/next/dist/bin/next`, 'build'], {
       env: { NODE_ENV: 'production' },
       niceness,
     });
-    if (code !== 0) throw new Problem(`The dashboard could not be built:\n${output.trim().slice(-6000)}`);
+    if (code !== 0) throw new Problem(`Building the dashboard failed:\n${output.trim().slice(-6000)}`);
     await compressFiles('.next/static');
   });
 }

@@ -24,14 +24,14 @@ test('a server where the user may make no role is prepared by the very words of 
   own.username = made;
   // The servers of the tests have the role already: only the membership is missing.
   const problem = await roleProblem(own.toString());
-  assert.match(problem ?? '', new RegExp(`the database user ${made} may not make the role sallyport_app. Run as a superuser: GRANT`));
+  assert.match(problem ?? '', new RegExp(`the database user ${made} can't create the role sallyport_app. Run as a superuser: GRANT`));
   await assert.rejects(migrate(own.toString()), { message: problem });
   await asSuperuser(problem?.split('superuser: ')[1] ?? '');
   await migrate(own.toString());
   assert.deepEqual(await migrationState(own.toString()), { missing: [], unknown: [] });
   assert.equal(await roleProblem(own.toString()), undefined);
   await asSuperuser(`revoke sallyport_app from ${made}`);
-  assert.match((await roleProblem(own.toString())) ?? '', /may not act as the role sallyport_app. Run as a superuser: GRANT/);
+  assert.match((await roleProblem(own.toString())) ?? '', /can't act as the role sallyport_app. Run as a superuser: GRANT/);
 });
 
 test('a restore that lost its row policies is told with the way to a whole one; a whole database is not', async () => {

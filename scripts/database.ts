@@ -30,7 +30,7 @@ const native = path.resolve(import.meta.dirname, `../node_modules/@embedded-post
 /** Starts (or finds running) the server whose files are in `directory`. `settings` are `name=value` of postgresql.conf. */
 export async function startDatabase(directory: string, settings: readonly string[] = []): Promise<Database> {
   if (!fs.existsSync(native))
-    throw new Error(`There is no embedded PostgreSQL for ${process.platform}-${process.arch}: set DATABASE_URL to a server of your own.`);
+    throw new Error(`There is no embedded PostgreSQL for ${process.platform}-${process.arch}. Set DATABASE_URL to your own server.`);
   linkLibraries();
   fs.mkdirSync(directory, { recursive: true, mode: 0o700 });
   const account = accountFor(directory);
@@ -101,7 +101,7 @@ async function launch(
   } finally {
     fs.closeSync(log);
   }
-  throw new Error(`The embedded PostgreSQL did not start; its last words are in ${path.join(directory, 'postgres.log')}.`);
+  throw new Error(`The embedded PostgreSQL did not start. See ${path.join(directory, 'postgres.log')}.`);
 }
 
 type Account = { prefix: readonly string[]; ids: { uid?: number; gid?: number } };
@@ -153,8 +153,8 @@ function initialise(directory: string, data: string, account: Account): void {
     const hint =
       account.ids.uid === undefined
         ? ''
-        : `\nThis is root without user namespaces, so the server runs as nobody, who must be able to enter ${native} and ${directory}. Run as another account, or set DATABASE_URL.`;
-    throw new Error(`The embedded PostgreSQL could not make its files: ${reason}${hint}`);
+        : `\nYou are root without user namespaces, so the server runs as the user nobody, who must be able to access ${native} and ${directory}. Run as another user, or set DATABASE_URL.`;
+    throw new Error(`The embedded PostgreSQL could not create its files: ${reason}${hint}`);
   }
   fs.renameSync(fresh, data);
 }
@@ -167,7 +167,7 @@ function socketFolder(directory: string, account: Account): string {
   // Anyone may make this folder before us: trusting one that is not ours would hand the database socket to its owner.
   const owner = fs.statSync(folder).uid;
   if (owner !== process.getuid?.() && owner !== account.ids.uid)
-    throw new Error(`${folder} belongs to another user: remove it or choose a shorter DATA_DIR.`);
+    throw new Error(`${folder} belongs to another user. Remove it or choose a shorter DATA_DIR.`);
   fs.chmodSync(folder, 0o700);
   if (account.ids.uid !== undefined) fs.chownSync(folder, nobody, nobody);
   return folder;

@@ -44,7 +44,7 @@ function nodeVersion(): Finding {
   const { node } = process.versions;
   return Number(node.split('.')[0]) >= 24
     ? ok(`${node} (${process.platform}-${process.arch})`)
-    : bad(`${node} is too old`, 'Run this as: npm run doctor');
+    : bad(`${node} is too old`, 'Run: npm run doctor');
 }
 
 function readEnv(): Env {
@@ -54,16 +54,19 @@ function readEnv(): Env {
     if (parsed.NODE_ENV !== 'production' && parsed.PROXY_BASE_HOST !== 'localhost')
       report(
         'Settings',
-        warn(`${parsed.PROXY_BASE_HOST} is served in ${parsed.NODE_ENV} mode`, 'Set NODE_ENV=production where others can reach it.'),
+        warn(`${parsed.PROXY_BASE_HOST} runs in ${parsed.NODE_ENV} mode`, 'Set NODE_ENV=production if others can reach it.'),
       );
     if (parsed.SVC_GATEWAYS > 1 && !parsed.REDIS_URL)
-      report('Settings', warn(`${parsed.SVC_GATEWAYS} gateways count their limits in PostgreSQL`, 'Set REDIS_URL: it is faster.'));
+      report(
+        'Settings',
+        warn(`${parsed.SVC_GATEWAYS} gateways share rate limits through PostgreSQL`, 'Set REDIS_URL for better performance.'),
+      );
     for (const name of withoutEffect(process.env))
-      report('Settings', warn(`${name} has no effect in this release`, 'Unset it, or do not count on what it will do later.'));
+      report('Settings', warn(`${name} has no effect in this release`, 'Unset it. It may take effect in a later release.'));
     return parsed;
   } catch (error) {
     if (!(error instanceof EnvError)) throw error;
-    for (const problem of error.problems) report('Settings', bad(problem, 'Correct or unset this variable.'));
+    for (const problem of error.problems) report('Settings', bad(problem, 'Fix or unset this variable.'));
     process.exit(1);
   }
 }
@@ -76,11 +79,8 @@ async function pictures(): Promise<Finding> {
   );
   const answer = await squareOf(dot, 'doctor').catch(() => undefined);
   return answer && 'fault' in answer && answer.fault === 'too_small'
-    ? ok('photos and logos are decoded in a process of their own')
-    : warn(
-        `photos and logos cannot be taken: sharp does not run on ${process.platform}-${process.arch}`,
-        'Everything else works without it.',
-      );
+    ? ok('photos and logos are decoded in a separate process')
+    : warn(`photos and logos can't be uploaded: sharp doesn't run on ${process.platform}-${process.arch}`, 'Everything else works.');
 }
 
 /** The id names the key without revealing it: the first 8 hex digits of its SHA-256. */
@@ -96,7 +96,7 @@ function rootKey(env: Env): string | undefined {
         'Root key',
         warn(
           `${env.MASTER_KEY_FILE} does not exist`,
-          'The first start makes it. If this is not a new installation, restore it from the backup before starting.',
+          'The first start creates it. If this is not a new installation, restore it from the backup before starting.',
         ),
       );
       return undefined;
@@ -105,7 +105,7 @@ function rootKey(env: Env): string | undefined {
     report('Root key', ok(`${id}, from ${env.MASTER_KEY_FILE}, readable by its owner only`));
     return id;
   } catch (error) {
-    report('Root key', bad((error as Error).message, 'Nothing can be decrypted without this key: restore it from the backup.'));
+    report('Root key', bad((error as Error).message, 'Restore this key from the backup. Nothing can be decrypted without it.'));
     return undefined;
   }
 }
@@ -115,13 +115,13 @@ function disk(env: Env): Finding {
   const { bavail, bsize } = fs.statfsSync(there);
   const free = (bavail * bsize) / 2 ** 30;
   const says = `${free.toFixed(1)} GB free for ${env.DATA_DIR}`;
-  if (free < 0.5) return bad(says, 'PostgreSQL stops when the disk is full: free space now.');
-  return free < 5 ? warn(says, 'Request logs grow: free space or shorten their retention.') : ok(says);
+  if (free < 0.5) return bad(says, 'PostgreSQL stops when the disk is full. Free space now.');
+  return free < 5 ? warn(says, 'Request logs grow. Free space or shorten their retention.') : ok(says);
 }
 
 async function database(env: Env, rootKeyId: string | undefined): Promise<void> {
   if (!env.DATABASE_URL && !fs.existsSync(path.join(env.DATA_DIR, 'postgres/data/PG_VERSION'))) {
-    report('Database', warn('the embedded PostgreSQL has not been made yet', 'Run: npm start'));
+    report('Database', warn("the embedded PostgreSQL doesn't exist yet", 'Run: npm start'));
     return;
   }
   let release = async () => {};
@@ -138,14 +138,14 @@ async function database(env: Env, rootKeyId: string | undefined): Promise<void> 
       const took = performance.now() - began;
       report(
         'Database',
-        ok(`PostgreSQL ${rows[0]?.version}, ${rows[0]?.size}, answers in ${took.toFixed(1)} ms${env.DATABASE_URL ? '' : ', embedded'}`),
+        ok(`PostgreSQL ${rows[0]?.version}, ${rows[0]?.size}, responds in ${took.toFixed(1)} ms${env.DATABASE_URL ? '' : ', embedded'}`),
       );
       if (Number.parseInt(rows[0]?.version ?? '', 10) < OLDEST)
-        report('Database', warn('this version has not been tried', `Use PostgreSQL ${OLDEST} or newer.`));
+        report('Database', warn('this version is not supported', `Use PostgreSQL ${OLDEST} or newer.`));
       report('Clock', clock(rows[0]?.now, took));
       report('Migrations', await migrations(used.url));
       const problem = await roleProblem(used.url);
-      if (problem) report('Role', bad(problem, 'The service does not start before that.'));
+      if (problem) report('Role', bad(problem, "The service doesn't start until this is fixed."));
       await fits(client, rootKeyId, env);
     } finally {
       await client.end();
@@ -155,7 +155,9 @@ async function database(env: Env, rootKeyId: string | undefined): Promise<void> 
       'Database',
       bad(
         (error as Error).message || String(error),
-        env.DATABASE_URL ? 'Check DATABASE_URL and that the server accepts this machine.' : `See ${env.DATA_DIR}/postgres/postgres.log.`,
+        env.DATABASE_URL
+          ? 'Check DATABASE_URL and that the server accepts connections from this machine.'
+          : `See ${env.DATA_DIR}/postgres/postgres.log.`,
       ),
     );
   } finally {
@@ -167,19 +169,19 @@ async function database(env: Env, rootKeyId: string | undefined): Promise<void> 
 function clock(theirs: Date | undefined, tookMs: number): Finding {
   const apart = Math.max(0, Math.abs(Date.now() - (theirs?.getTime() ?? 0)) - tookMs) / 1000;
   const says = `${apart.toFixed(1)} s from the database's`;
-  if (apart > 60) return bad(says, 'Set both machines by NTP: tokens and leases are refused when clocks disagree.');
-  return apart > 2 ? warn(says, 'Set both machines by NTP.') : ok(says);
+  if (apart > 60) return bad(says, 'Sync both machines with NTP. Tokens and leases are refused when clocks disagree.');
+  return apart > 2 ? warn(says, 'Sync both machines with NTP.') : ok(says);
 }
 
 async function migrations(url: string): Promise<Finding> {
   const { missing, unknown } = await migrationState(url);
   if (unknown.length > 0)
     return warn(
-      `the database knows ${unknown.join(', ')}, this version does not`,
-      'A newer version has used this database: go back to it, or restore the backup made before the upgrade.',
+      `the database has ${unknown.join(', ')}, which this version doesn't know`,
+      'A newer version has used this database. Go back to that version, or restore the backup from before the upgrade.',
     );
   return missing.length > 0
-    ? warn(`${missing.length} not applied`, 'The next start applies them; make a backup first.')
+    ? warn(`${missing.length} not applied`, 'The next start applies them. Make a backup first.')
     : ok('all applied');
 }
 
@@ -197,13 +199,13 @@ async function fits(client: pg.Client, id: string | undefined, env: Env): Promis
     report(
       'Root key',
       bad(
-        `the database was encrypted under ${foreign.join(', ')}, and ${id ? `this is ${id}` : 'there is no key here'}`,
-        'Restore the key that belongs to this database; nothing in it can be decrypted without.',
+        `the database was encrypted with ${foreign.join(', ')}, but ${id ? `this is ${id}` : 'there is no key here'}`,
+        'Restore the key that belongs to this database. Nothing in it can be decrypted without it.',
       ),
     );
   else if (previous && ids.includes(previous))
-    report('Root key', warn(`rotation from ${previous} is not finished`, 'Keep MASTER_KEY_PREVIOUS_B64 until no row is left under it.'));
-  else if (previous) report('Root key', ok(`nothing is left under ${previous}: MASTER_KEY_PREVIOUS_B64 can go`));
+    report('Root key', warn(`rotation from ${previous} is not complete`, 'Keep MASTER_KEY_PREVIOUS_B64 until the rotation is complete.'));
+  else if (previous) report('Root key', ok(`nothing is encrypted with ${previous} anymore: you can remove MASTER_KEY_PREVIOUS_B64`));
 }
 
 async function ports(env: Env): Promise<Finding[]> {
@@ -216,8 +218,8 @@ async function ports(env: Env): Promise<Finding[]> {
       ? [ok(`${listed.join(', ')}: Sallyport is running here`)]
       : [
           warn(
-            `Sallyport runs from ${env.DATA_DIR}, and nothing answers on ${silent.join(', ')}`,
-            'It may be starting; else run doctor with the settings (PLANE_PORTS, PORT, BIND_ADDRESS) that it was started with.',
+            `Sallyport runs from ${env.DATA_DIR}, but nothing responds on ${silent.join(', ')}`,
+            'It may still be starting. Otherwise, run doctor with the settings it was started with (PLANE_PORTS, PORT, BIND_ADDRESS).',
           ),
         ];
   }
@@ -240,19 +242,19 @@ async function names(env: Env): Promise<Finding[]> {
       if (found) return ok(`${host} is ${found.address}`);
       if (host === wildcard && env.PROXY_PATH_MODE)
         return warn(
-          `${host} does not resolve here`,
-          `Browsers and curl resolve names under localhost by themselves; other clients can use ${env.PUBLIC_API_URL}/p/{workspace}/...`,
+          `${host} doesn't resolve on this machine`,
+          `Browsers and curl resolve names under localhost on their own. Other clients can use ${env.PUBLIC_API_URL}/p/{workspace}/...`,
         );
       return bad(
-        `${host} does not resolve`,
-        host === wildcard ? `Add a wildcard record *.${env.PROXY_BASE_HOST}.` : 'Add a record for it, or correct the PUBLIC_ setting.',
+        `${host} doesn't resolve`,
+        host === wildcard ? `Add a wildcard DNS record *.${env.PROXY_BASE_HOST}.` : 'Add a DNS record for it, or fix the PUBLIC_ setting.',
       );
     }),
   );
 }
 
 async function mail(env: Env): Promise<Finding> {
-  if (!env.SMTP_URL) return warn('SMTP_URL is not set: mails are written to the log', 'Set SMTP_URL before people other than you sign up.');
+  if (!env.SMTP_URL) return warn('SMTP_URL is not set: emails are written to the log', 'Set SMTP_URL before other people sign up.');
   return reachable(env.SMTP_URL, 25, 'SMTP_URL');
 }
 
@@ -262,9 +264,9 @@ async function countries(file: string): Promise<Finding> {
     const { type, built } = await readDatabase(file);
     const says = `${type} of ${built.toISOString().slice(0, 10)}, from ${file}`;
     if (!/country|city|enterprise|insights/i.test(type))
-      return warn(`${says}, may hold no countries`, 'Use a database of countries or cities.');
+      return warn(`${says}, may not contain countries`, 'Use a country or city database.');
     const days = (Date.now() - built.getTime()) / 86_400_000;
-    return days > 60 ? warn(`${says}, is ${Math.floor(days)} days old`, 'Replace the file: addresses move.') : ok(says);
+    return days > 60 ? warn(`${says}, is ${Math.floor(days)} days old`, 'Replace the file. Address locations change over time.') : ok(says);
   } catch (error) {
     return warn(`${file}: ${(error as Error).message}`, 'Fix GEOIP_DB_PATH or the file, or unset it. Until then, countries are not shown.');
   }
@@ -276,5 +278,5 @@ async function reachable(address: string, usual: number, setting: string): Promi
   const open = await accepts({ host: url.hostname, port });
   return open
     ? ok(`${url.hostname}:${port} accepts connections`)
-    : bad(`${url.hostname}:${port} does not accept connections`, `Check ${setting} and the firewall.`);
+    : bad(`${url.hostname}:${port} doesn't accept connections`, `Check ${setting} and the firewall.`);
 }

@@ -13,13 +13,13 @@ const { checkSync } = await import('recheck');
 
 type Expression = { pattern: string; flags: string; place: string };
 
-/** Expressions found linear, as `/pattern/flags`; they aren't analysed again. */
+/** Expressions found linear, as `/pattern/flags`; they aren't analyzed again. */
 const LIST = 'scripts/linear-expressions.txt';
 /** Files that may build expressions at run time, with the reason why no caller can make them slow. */
 const COMPUTED: Readonly<Record<string, string>> = {
-  'server/kernel/credential-patterns.ts': 'alternatives of the literals above it, each of which is analysed',
+  'server/kernel/credential-patterns.ts': 'alternatives of the literals above it, each of which is analyzed',
   'server/crypto/password-policy.ts': 'a list of words, on passwords of limited length',
-  'server/domain/templates/grammar.ts': 'a copy of a literal, which is analysed',
+  'server/domain/templates/grammar.ts': 'a copy of a literal, which is analyzed',
   'server/testing/from-schema.ts': 'patterns of our own OpenAPI document, in tests',
 };
 const MAX_COUNT = 2;
@@ -54,7 +54,7 @@ function readExpressions(file: string): void {
     if (node.callee.name !== 'RegExp') return;
     const [pattern, flags] = node.arguments;
     if (pattern?.type === 'StringLiteral' && (!flags || flags.type === 'StringLiteral')) add(pattern.value, flags?.value ?? '', place);
-    else if (!(file in COMPUTED)) problems.push(`${place}: write the expression as a literal, so that it can be analysed`);
+    else if (!(file in COMPUTED)) problems.push(`${place}: write the expression as a literal so that it can be analyzed`);
   });
 }
 
@@ -80,7 +80,7 @@ function judge(text: string, { pattern, flags }: Expression, places: Expression[
   if (result.status === 'safe') linear.add(text);
   else if (result.status === 'vulnerable')
     problems.push(`${where} takes ${result.complexity.summary} time, for example on ${result.attack.pattern}`);
-  else problems.push(`${where} was not analysed (${result.error.kind}). Simplify it, or run npm run check -- --fix, which takes longer`);
+  else problems.push(`${where} was not analyzed (${result.error.kind}). Simplify it, or run npm run check -- --fix, which takes longer`);
 }
 
 /** `[a-z]{1,64}` as `[a-z]{1,2}`: a count changes how long an expression takes, not how that grows, and large ones make the analysis very slow. */

@@ -50,9 +50,9 @@ export async function runJourneys(files: readonly string[], database: TestDataba
         E2E_OPERATOR: operator,
       },
     });
-    if (!fs.existsSync(report)) throw new Problem(`Playwright gave no report:\n${output}`);
+    if (!fs.existsSync(report)) throw new Problem(`Playwright printed no report:\n${output}`);
     const counts = tell(JSON.parse(fs.readFileSync(report, 'utf8')) as JSONReport);
-    if (counts.failed > 0) console.log(`The system's last messages:\n${tail(system.log)}`);
+    if (counts.failed > 0) console.log(`Last messages of the system:\n${tail(system.log)}`);
     return counts;
   } finally {
     desk?.disconnect();
@@ -116,7 +116,7 @@ async function startOperatorDesk(settings: Record<string, string>, socket: strin
   await Promise.race([
     once(desk, 'message'),
     once(desk, 'exit').then(() => {
-      throw new Problem('The process for the operator commands of the browser tests ended at its start.');
+      throw new Problem('The process that runs operator commands for the browser tests exited at startup.');
     }),
   ]);
   return desk;

@@ -9,7 +9,7 @@ test('a port in use is one sentence with the port and the setting that moves it'
   await new Promise((resolve) => server.once('listening', resolve));
   const { port } = server.address() as net.AddressInfo;
   const sentence = await whyNotFree({ port, setting: 'PORT' }, '127.0.0.1');
-  assert.match(sentence ?? '', new RegExp(`^Port ${port} on 127\\.0\\.0\\.1 is already used by another program: .*PORT`));
+  assert.match(sentence ?? '', new RegExp(`^Port ${port} on 127\\.0\\.0\\.1 is already used by another program\\. .*PORT`));
   assert.equal(await accepts({ port, host: '127.0.0.1' }), true);
   server.close();
   await new Promise((resolve) => server.once('close', resolve));

@@ -14,12 +14,10 @@ export function whyNotFree({ port, setting }: PublicPort, address: string): Prom
   return new Promise((resolve) => {
     const server = net.createServer();
     server.on('error', (error: NodeJS.ErrnoException) => {
-      const reason = { EADDRINUSE: 'is already used by another program', EACCES: 'needs rights this account does not have' }[
+      const reason = { EADDRINUSE: 'is already used by another program', EACCES: "requires permissions this user doesn't have" }[
         error.code ?? ''
       ];
-      resolve(
-        `Port ${port} on ${address} ${reason ?? `cannot be opened (${error.code})`}: free it, or choose another one with ${setting}.`,
-      );
+      resolve(`Port ${port} on ${address} ${reason ?? `can't be opened (${error.code})`}. Free it, or choose another one with ${setting}.`);
     });
     server.listen(port, address, () => server.close(() => resolve(undefined)));
   });

@@ -39,13 +39,13 @@ export function keepRunning({ name, args, env, onHopeless }: RoleOptions): RoleP
       detached: true,
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
-    child.on('error', (error) => log.error({ role: name, err: error }, `${name} could not be started`));
+    child.on('error', (error) => log.error({ role: name, err: error }, `could not start ${name}`));
     child.on('exit', (code, signal) => {
       child = undefined;
       if (stopping) return;
       early = Date.now() - born < longLife ? early + 1 : 0;
       const delay = Math.min(250 * 2 ** Math.max(0, early - 1), 5000);
-      log.error({ role: name, code, signal, restart_in_ms: delay }, `${name} has ended and is started again`);
+      log.error({ role: name, code, signal, restart_in_ms: delay }, `${name} exited; restarting it`);
       timer = setTimeout(start, delay);
       if (early >= hopeless) onHopeless(name);
     });
@@ -62,7 +62,7 @@ export function keepRunning({ name, args, env, onHopeless }: RoleOptions): RoleP
       if (!last || last.exitCode !== null) return;
       const ended = new Promise<void>((resolve) => last.once('exit', () => resolve()));
       const killer = setTimeout(() => {
-        log.warn({ role: name }, `${name} did not stop in time and is ended`);
+        log.warn({ role: name }, `${name} did not stop in time and was killed`);
         last.kill('SIGKILL');
       }, withinMs);
       last.kill('SIGTERM');

@@ -27,5 +27,5 @@ test('two installers at once bring a missing database to the current schema, eac
 });
 
 test('a server that does not answer is named as such', async () => {
-  await assert.rejects(migrationState('postgresql://postgres@127.0.0.1:1/none'), /does not answer/);
+  await assert.rejects(migrationState('postgresql://postgres@127.0.0.1:1/none'), /is not responding/);
 });

@@ -104,7 +104,7 @@ async function appliedMigrations(url: string): Promise<string[]> {
   } catch (error) {
     const code = (error as { code?: string }).code;
     if (code === '42P01' || code === '3D000') return []; // no such table, no such database: nothing was ever applied
-    throw new Problem(`The database does not answer: ${String((error as Error).message || code)}. Check DATABASE_URL.`);
+    throw new Problem(`The database is not responding: ${String((error as Error).message || code)}. Check DATABASE_URL.`);
   } finally {
     await client.end().catch(() => {});
   }

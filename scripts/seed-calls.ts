@@ -47,12 +47,12 @@ export async function makeCalls(proxyUrl: string, key: string): Promise<Sent> {
       await sleep(250);
       known = await send(first);
     }
-    if (!known.ok) return { problem: `the gateway at ${proxyUrl} answered the first one with ${known.status}` };
+    if (!known.ok) return { problem: `the gateway at ${proxyUrl} responded to the first call with ${known.status}` };
     const answers = [known];
     for (let at = 0; at < rest.length; at += AT_ONCE) answers.push(...(await Promise.all(rest.slice(at, at + AT_ONCE).map(send))));
     const refused = answers.filter(({ headers }) => headers.has('x-svc-error')).length;
     return { answered: answers.length - refused, refused };
   } catch {
-    return { problem: `nothing answers at ${proxyUrl}` };
+    return { problem: `nothing is listening at ${proxyUrl}` };
   }
 }

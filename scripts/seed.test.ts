@@ -21,14 +21,14 @@ const owners = () => db().memberships.count({ where: { tenant: { slug }, role: '
 test('the account with the well-known password comes neither into production nor into a workspace of somebody else', async () => {
   const production = await seed({ NODE_ENV: 'production' });
   assert.deepEqual([production.status, production.stdout], [1, '']);
-  assert.match(production.stderr, /not in production/);
+  assert.match(production.stderr, /doesn't run in production/);
   assert.equal(await db().users.count(), 0);
 
   const { provisionTenant } = await import('#server/domain/operator/service.ts');
   const { id } = await provisionTenant({ slug, owner_email: 'you@example.com' });
   const foreign = await seed();
   assert.deepEqual([foreign.status, foreign.stdout], [1, '']);
-  assert.match(foreign.stderr, /did not make; it is left alone/);
+  assert.match(foreign.stderr, /did not create already exists\. It was left unchanged/);
   assert.equal(await owners(), 1);
   assert.equal(await db().api_keys.count({ where: { tenant_id: id } }), 0);
   await db().tenants.update({ where: { id }, data: { slug: 'mine' } });
@@ -40,7 +40,7 @@ test('the seed makes its workspace once and a key each time, and while the servi
     const { status, stdout, stderr } = await seed({ PLANE_PORTS: `api:1,sandbox:2,admin:3,proxy:${run === 1 ? 4 : port}` });
     assert.equal(status, 0, stderr);
     assert.match(stdout, /Workspace playground is ready/);
-    assert.match(stdout, run === 1 ? /none were sent: .*Run this again while npm start runs/ : /38 were answered and 8 refused: /);
+    assert.match(stdout, run === 1 ? /none were sent: .*Run this again while npm start is running/ : /38 succeeded and 8 were refused: /);
     const tenant = await db().tenants.findUniqueOrThrow({ where: { slug } });
     assert.equal(await db().routes.count({ where: { tenant_id: tenant.id, sandbox: true } }), 3);
     assert.equal(await db().api_keys.count({ where: { tenant_id: tenant.id } }), run);

@@ -9,7 +9,7 @@ import { generateClient, migrate } from './schema.ts';
 import { makeCalls } from './seed-calls.ts';
 
 if (parseEnv(process.env).NODE_ENV === 'production')
-  fail(new Problem('The seed makes an account whose password everybody knows: not in production.'));
+  fail(new Problem("The seed creates an account with a publicly known password, so it doesn't run in production."));
 process.env.LOG_LEVEL ??= 'warn';
 await generateClient();
 const database = await openDatabase();
@@ -25,7 +25,7 @@ const { env } = await import('../server/platform/env.ts');
 
 const slug = 'playground';
 const owner = { email: 'dana@example.com', password: 'a workspace to play with' };
-if (await isSomebodyElses()) fail(new Problem(`There is a workspace ${slug} that the seed did not make; it is left alone.`));
+if (await isSomebodyElses()) fail(new Problem(`A workspace ${slug} that the seed did not create already exists. It was left unchanged.`));
 const tenant = await provisionTenant({ slug, name: 'Playground', owner_email: owner.email, owner_password: owner.password });
 const base = operatorCtx(tenant.id, 'test');
 const ctx = { ...base, actor: { ...base.actor, capabilities: new Set(CAPABILITIES) } };
@@ -63,14 +63,14 @@ if (tenant.created) {
 const key = await createKey({ slug, space: 'test', role: 'Key - Infrastructure', name: 'seed' });
 const calls = await makeCalls(key.proxy_url, key.api_key);
 console.log(`
-Workspace ${slug} is ready${tenant.created ? '' : ' (it was there already)'}.
+Workspace ${slug} is ready${tenant.created ? '' : ' (it already existed)'}.
   Sign in      ${owner.email} / ${owner.password}
   Test key     ${key.api_key}
   First call   curl ${key.proxy_url}/echo/hello -H "X-Svc-Key: ${key.api_key}"
   Calls        ${
     'problem' in calls
-      ? `none were sent: ${calls.problem}. Run this again while npm start runs, and the log and the charts have some.`
-      : `${calls.answered} were answered and ${calls.refused} refused: ${env.PUBLIC_ADMIN_URL}/${slug}/test/logs`
+      ? `none were sent: ${calls.problem}. Run this again while npm start is running to fill the log and the charts.`
+      : `${calls.answered} succeeded and ${calls.refused} were refused: ${env.PUBLIC_ADMIN_URL}/${slug}/test/logs`
   }
 `);
 await closeDb();

@@ -37,7 +37,7 @@ try {
   await generateClient();
   await migrate(url);
   const { unknown } = await migrationState(url);
-  if (unknown.length > 0) log.warn({ migrations: unknown }, 'the database was used by a newer version of this software');
+  if (unknown.length > 0) log.warn({ migrations: unknown }, 'the database was used by a newer version of Sallyport');
   await fittingRootKey(url); // before the build: a refusal should not take a minute
   if (env.SALLYPORT_ROLES.includes('web') && !dev && (await buildWeb())) log.info('the dashboard was built');
   startRoles(url);
@@ -65,7 +65,7 @@ async function claimDataDirectory(): Promise<void> {
   fs.mkdirSync(path.dirname(env.WEB_SOCKET), { recursive: true, mode: 0o700 });
   const socket = `${env.WEB_SOCKET}.run`;
   if (await accepts({ path: socket }))
-    throw new Problem(`Sallyport is already running from ${env.DATA_DIR}: stop it first, or set DATA_DIR.`);
+    throw new Problem(`Sallyport is already running from ${env.DATA_DIR}. Stop it first, or set DATA_DIR.`);
   fs.rmSync(socket, { force: true });
   const server = net.createServer((visitor) => visitor.end());
   await new Promise<void>((resolve, reject) => server.on('error', reject).listen(socket, resolve));
@@ -108,7 +108,7 @@ function startRoles(url: string): void {
   const childEnv: NodeJS.ProcessEnv = { ...process.env, DATABASE_URL: url, DATA_DIR: env.DATA_DIR, WEB_SOCKET: env.WEB_SOCKET };
   const onHopeless = (name: string) => {
     if (ready || dev) return; // what has run once is tried for ever: the cause may go away
-    console.error(`${name} does not stay up; its messages are above.`);
+    console.error(`${name} keeps exiting. See its messages above.`);
     void stop(1);
   };
   for (const name of env.SALLYPORT_ROLES) running.push(keepRunning({ name, args: mains[name], env: childEnv, onHopeless }));
@@ -127,10 +127,10 @@ async function watchDatabase(server: Database): Promise<void> {
     if (stopping !== undefined) return;
     if (await server.answers()) continue;
     const lost = performance.now();
-    log.error('the embedded PostgreSQL is gone and is started again');
+    log.error('the embedded PostgreSQL exited; restarting it');
     await server.revive().then(
-      () => log.info({ away_ms: Math.round(performance.now() - lost) }, 'the embedded PostgreSQL is back'),
-      (error: unknown) => log.error(error, 'the embedded PostgreSQL did not come back'),
+      () => log.info({ away_ms: Math.round(performance.now() - lost) }, 'the embedded PostgreSQL is running again'),
+      (error: unknown) => log.error(error, 'the embedded PostgreSQL could not be restarted'),
     );
   }
 }

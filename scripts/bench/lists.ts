@@ -49,7 +49,7 @@ export async function measureLists(directory: string): Promise<Row[]> {
 }
 
 async function makeSide(installation: Installation, slug: string, count: number): Promise<Side> {
-  say(`making a workspace of ${count} rows`);
+  say(`inserting ${count} rows`);
   const { headers } = await makeWorkspace(installation, slug, 9);
   const { openSession, provisionTenant } = await import('../../server/domain/operator/service.ts');
   await provisionTenant({ slug, owner_email: `owner@${slug}.example.com` });

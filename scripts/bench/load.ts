@@ -21,9 +21,9 @@ export async function drive(load: Load, directory: string): Promise<LoadResult> 
   const wrk = findTool('wrk');
   const text = wrk ? await run(wrk, wrkArguments(load, directory)) : await run(process.execPath, [generator, JSON.stringify(load)]);
   const [, json] = /^result (.*)$/m.exec(text) ?? [];
-  if (!json) throw new Problem(`The load on ${load.url} gave no result:\n${text}`);
+  if (!json) throw new Problem(`The load test of ${load.url} printed no result:\n${text}`);
   const { requests, bad, p50_us, p99_us } = JSON.parse(json) as { requests: number; bad: number; p50_us: number; p99_us: number };
-  if (bad > 0 || requests === 0) throw new Problem(`${bad} of ${requests} calls to ${load.url} did not succeed: nothing to compare.`);
+  if (bad > 0 || requests === 0) throw new Problem(`${bad} of ${requests} calls to ${load.url} failed, so there is nothing to compare.`);
   return { requests, p50: p50_us / 1000, p99: p99_us / 1000 };
 }
 

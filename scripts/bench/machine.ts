@@ -17,12 +17,13 @@ export function findTool(name: string): string | undefined {
 
 /** Says what to install, all at once, before anything is started. */
 export function requireMachine(tools: readonly string[]): void {
-  if (process.platform !== 'linux') throw new Problem('The benchmark reads CPU time from /proc and pins processes: it needs Linux.');
-  if (os.availableParallelism() < 2) throw new Problem('The benchmark needs two cores: one for what is measured, one for the load.');
+  if (process.platform !== 'linux') throw new Problem('The benchmark reads CPU time from /proc and pins processes. It only runs on Linux.');
+  if (os.availableParallelism() < 2)
+    throw new Problem('The benchmark requires two cores: one for the process under test, one for the load.');
   const missing = ['taskset', ...tools].filter((tool) => !findTool(tool));
   if (missing.length === 0) return;
   const packages = missing.map((tool) => (tool === 'taskset' ? 'util-linux' : tool)).join(' ');
-  throw new Problem(`The benchmark needs ${missing.join(' and ')}: install with  apt-get install ${packages}`);
+  throw new Problem(`The benchmark requires ${missing.join(' and ')}. Install with: apt-get install ${packages}`);
 }
 
 const children = new Set<ChildProcess>();
@@ -102,7 +103,7 @@ export function residentMiB(pid: number): number {
 export async function until(what: string, check: () => boolean | Promise<boolean>, ms: number, child?: ChildProcess): Promise<void> {
   const end = Date.now() + ms;
   while (!(await check())) {
-    if (child && (child.exitCode !== null || child.signalCode !== null)) throw new Problem(`${what} ended instead of getting ready.`);
+    if (child && (child.exitCode !== null || child.signalCode !== null)) throw new Problem(`${what} exited before it was ready.`);
     if (Date.now() > end) throw new Problem(`${what} was not ready within ${ms / 1000} s.`);
     await sleep(25);
   }

@@ -38,10 +38,10 @@ export async function startNextPeer(directory: string, where: string, upstreamPo
   const next = path.join(root, 'node_modules/next/dist/bin/next');
   const env = { NODE_ENV: 'production' as const, NEXT_TELEMETRY_DISABLED: '1' };
   const built = await run(process.execPath, [next, 'build', app], { env });
-  if (built.code !== 0) throw new Problem(`The Next peer could not be built:\n${built.output.slice(-3000)}`);
+  if (built.code !== 0) throw new Problem(`Building the Next.js proxy failed:\n${built.output.slice(-3000)}`);
   const [port] = (await freePorts(1)) as [number];
   const args = [next, 'start', app, '-p', String(port), '-H', '127.0.0.1'];
   const child = spawnOn(where, process.execPath, args, { env: { ...process.env, ...env } });
-  await until('The Next peer', () => answers(`http://127.0.0.1:${port}/small`), 30_000, child);
+  await until('The Next.js proxy', () => answers(`http://127.0.0.1:${port}/small`), 30_000, child);
   return { port, pids: () => familyOf(child.pid ?? 0), stop: () => stopChild(child) };
 }

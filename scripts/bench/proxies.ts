@@ -41,7 +41,7 @@ export async function startProxies(directory: string, peers: readonly Peer[]): P
   const proxies: Contender[] = [{ name: 'sallyport', ...callable, pids: () => [gatewayPid] }];
   const stops = [installation.stop, origin.stop];
   for (const name of peers) {
-    if (name === 'next') say('building the Next peer');
+    if (name === 'next') say('building the Next.js proxy');
     const peer = await starts[name](directory, cores.measured, origin.port);
     stops.unshift(peer.stop);
     // The key is sent to all, so that all have the same request to read.
@@ -50,7 +50,7 @@ export async function startProxies(directory: string, peers: readonly Peer[]): P
   }
   for (const { name, url, headers } of proxies) {
     const { status, body } = await get(`${url}/small`, headers);
-    if (status !== 200) throw new Error(`${name} does not proxy: ${status} ${body.slice(0, 300)}`);
+    if (status !== 200) throw new Error(`${name} doesn't proxy: ${status} ${body.slice(0, 300)}`);
   }
   return {
     directory,

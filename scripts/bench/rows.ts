@@ -17,7 +17,7 @@ export async function fillWorkspace(databaseUrl: string, slug: string, count: nu
       [slug],
     );
     const place = rows[0];
-    if (!place) throw new Error(`The workspace ${slug} is not set up.`);
+    if (!place) throw new Error(`The workspace ${slug} doesn't exist.`);
     await client.query('begin; set local session_replication_role = replica');
     for (const text of inserts)
       await client.query(

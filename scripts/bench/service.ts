@@ -61,7 +61,7 @@ export async function install(directory: string): Promise<Installation> {
     );
     running.add(child);
     child.on('exit', (code, signal) => {
-      if (!stopping) fail(new Problem(`${main} ended in the middle of a measurement (${signal ?? code}).`));
+      if (!stopping) fail(new Problem(`${main} exited during a measurement (${signal ?? code}).`));
     });
     return child;
   };
@@ -79,7 +79,7 @@ export async function install(directory: string): Promise<Installation> {
       const child = role('server/web.ts');
       await new Promise<void>((resolve, reject) => {
         child.once('message', () => resolve());
-        child.once('exit', () => reject(new Error('The web process ended instead of getting ready.')));
+        child.once('exit', () => reject(new Error('The web process exited before it was ready.')));
       });
       return child;
     },

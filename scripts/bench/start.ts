@@ -58,7 +58,7 @@ async function start(checkout: string): Promise<number> {
   const npm = tracked(spawn('npm', ['start'], { cwd: checkout, env, stdio: ['ignore', 'pipe', 'pipe'] }));
   try {
     await ready(npm);
-    if (!(await answers(`http://127.0.0.1:${api}/readyz`))) throw new Problem('npm start says it is ready and does not answer.');
+    if (!(await answers(`http://127.0.0.1:${api}/readyz`))) throw new Problem("npm start reports that it is ready but doesn't respond.");
     return (performance.now() - began) / 1000;
   } finally {
     const family = familyOf(npm.pid ?? 0);
@@ -76,6 +76,6 @@ function ready(npm: ChildProcess): Promise<void> {
         if (text.includes('is ready after')) resolve();
       });
     npm.on('error', reject);
-    npm.on('exit', (code) => reject(new Problem(`npm start ended with ${code}:\n${text.slice(-3000)}`)));
+    npm.on('exit', (code) => reject(new Problem(`npm start exited with ${code}:\n${text.slice(-3000)}`)));
   });
 }

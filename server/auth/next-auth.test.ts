@@ -99,7 +99,7 @@ test('a session whose row is gone is no session for next-auth either, and its co
 });
 
 test('a wrong password makes no session and names only the code', async () => {
-  const { jar, answer } = await signIn({ email: 'ada@example.test', password: 'something else here' });
+  const { jar, answer } = await signIn({ email: 'ada@example.test', password: 'another format here' });
   assert.equal(answer.status, 401);
   assert.match(JSON.stringify(answer.body), /error=invalid_credentials/);
   assert.equal(jar.has('svc_session'), false);

@@ -132,14 +132,14 @@ test('what is no still PNG, JPEG or WebP of a sane size is refused by its conten
     .toBuffer();
   const moving = Buffer.concat([red.subarray(0, 33), chunk('acTL', Buffer.from([0, 0, 0, 2, 0, 0, 0, 0])), red.subarray(33)]);
   const hostile: [string, Uint8Array, number, RegExp][] = [
-    ['a bomb', bomb(20_000, 20_000), 400, /too many pixels/],
-    ['a thread of pixels', bomb(12_001, 20), 400, /no side longer than/],
+    ['a bomb', bomb(20_000, 20_000), 400, /25 million pixels/],
+    ['a thread of pixels', bomb(12_001, 20), 400, /12,000 pixels per side/],
     ['a dot', await side(2, 2).png().toBuffer(), 400, /too small/],
-    ['SVG', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'), 415, /this is an SVG/],
-    ['SVG behind a declaration', Buffer.from('\ufeff<?xml version="1.0"?><svg/>'), 415, /this is an SVG/],
-    ['GIF', await side(20, 20).gif().toBuffer(), 415, /this is a GIF/],
-    ['TIFF', await side(20, 20).tiff().toBuffer(), 415, /this is a TIFF/],
-    ['AVIF', Buffer.from('\0\0\0\x1cftypavif\0\0\0\0'), 415, /this is an AVIF/],
+    ['SVG', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'), 415, /This is an SVG/],
+    ['SVG behind a declaration', Buffer.from('\ufeff<?xml version="1.0"?><svg/>'), 415, /This is an SVG/],
+    ['GIF', await side(20, 20).gif().toBuffer(), 415, /This is a GIF/],
+    ['TIFF', await side(20, 20).tiff().toBuffer(), 415, /This is a TIFF/],
+    ['AVIF', Buffer.from('\0\0\0\x1cftypavif\0\0\0\0'), 415, /This is an AVIF/],
     ['a page', Buffer.from('<!doctype html><script>alert(1)</script>'), 415, /web page/],
     ['SVG that begins like a PNG', Buffer.concat([signature, Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>')]), 400, /damaged/],
     ['SVG in the clothes of a WebP', Buffer.from('RIFF\x20\0\0\0WEBP<svg xmlns="http://www.w3.org/2000/svg"/>'), 400, /damaged/],
@@ -149,13 +149,13 @@ test('what is no still PNG, JPEG or WebP of a sane size is refused by its conten
         .webp()
         .toBuffer(),
       400,
-      /moves/,
+      /Animated/,
     ],
-    ['an animated PNG', moving, 400, /moves/],
+    ['an animated PNG', moving, 400, /Animated/],
     ['a truncated JPEG', noise.subarray(0, Math.floor(noise.length / 2)), 400, /damaged/],
     ['a truncated PNG', red.subarray(0, red.length - 40), 400, /damaged/],
     ['a truncated WebP', (await side(200, 200).webp({ lossless: true }).toBuffer()).subarray(0, 40), 400, /damaged/],
-    ['nothing', new Uint8Array(), 415, /nothing at all/],
+    ['nothing', new Uint8Array(), 415, /an empty file/],
     ['too many bytes', Buffer.concat([red, Buffer.alloc(PICTURE_BYTES)]), 413, /must not exceed/],
   ];
   for (const [what, bytes, status, words] of hostile) {

@@ -435,7 +435,7 @@ test('a session scoped to one workspace touches no other', async () => {
   const who = await whoIs(b.token);
   await assert.rejects(memberCtx({ person: who, workspace: c.tenant.id, space: 'live', request_id: 'r', ip: null, user_agent: null }), {
     type: 'session_scope_mismatch',
-    message: /scoped to a different tenant/,
+    message: /limited to another workspace/,
   });
   assert.equal(
     (await memberCtx({ person: who, workspace: null, space: 'live', request_id: 'r', ip: null, user_agent: null })).tenant_id,
@@ -594,7 +594,7 @@ test("a country the account was not used from before is told to its owner, also 
     assert.equal((await notices(same)).length, 0, `${same}: one country, or none that is known`);
   const [mail, ...others] = await notices('82.0.0.1');
   assert.equal(others.length, 0);
-  assert.match(mail?.text ?? '', /used from a country it was not used from before: Spain\.[\s\S]*Address: 82\.0\.0\.1 · Spain/);
+  assert.match(mail?.text ?? '', /signed in to your account from a new country: Spain\.[\s\S]*IP address: 82\.0\.0\.1 · Spain/);
   assert.ok(!mail?.text.includes('browser we have not seen'));
   assert.equal((await notices('82.3.3.3')).length, 1, 'told once');
   const { sessions } = (await (await signedIn(p)).get('/auth/sessions')).body as unknown as {

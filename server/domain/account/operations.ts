@@ -5,7 +5,7 @@ import * as account from './service.ts';
 
 export const get = operation({
   id: 'account.get',
-  summary: 'Get the workspace of this credential',
+  summary: 'Get the workspace',
   http: 'GET /account',
   needs: ['account:read'],
   refuses: ['not_found'],
@@ -28,7 +28,7 @@ export const update = operation({
 
 export const usage = operation({
   id: 'account.usage',
-  summary: 'Get usage against the plan',
+  summary: 'Get usage and plan limits',
   http: 'GET /account/usage',
   needs: ['account:read'],
   refuses: ['not_found'],
@@ -39,7 +39,7 @@ export const usage = operation({
 
 export const plan = operation({
   id: 'account.plan',
-  summary: 'Effective limits and features with used counts',
+  summary: 'Get effective limits and features',
   http: 'GET /admin/plan',
   needs: ['account:read'],
   refuses: ['not_found'],
@@ -50,7 +50,7 @@ export const plan = operation({
 
 export const settings = operation({
   id: 'account.settings',
-  summary: 'Settings of the workspace',
+  summary: 'Get workspace settings',
   http: 'GET /admin/settings',
   needs: ['account:read'],
   refuses: ['not_found'],
@@ -61,7 +61,7 @@ export const settings = operation({
 
 export const updateSettings = operation({
   id: 'account.update_settings',
-  summary: 'Change settings of the workspace',
+  summary: 'Update workspace settings',
   http: 'PATCH /admin/settings',
   needs: ['settings:update'],
   refuses: ['not_found'],

@@ -24,10 +24,10 @@ test('the Owners are told at 80, 90 and 100 % of the calls of the month, each on
   const mails = await mailsTo(owner);
   assert.deepEqual(
     mails.map(({ subject }) => subject.replace(w.tenant.name, 'W')),
-    ["W has used 80 % of the month's calls", "W has used 90 % of the month's calls", 'W has used all calls of the month'],
+    ['W has used 80% of its calls for this month', 'W has used 90% of its calls for this month', 'W has used all its calls for this month'],
   );
-  assert.match(mails[2]?.text ?? '', /Live calls are refused with 429 until 2026-12-01 00:00 UTC/);
-  assert.match(mails[0]?.text ?? '', /8,000 of 10,000 calls of the free plan are used/);
+  assert.match(mails[2]?.text ?? '', /Live calls are refused with 402 until 2026-12-01 00:00 UTC/);
+  assert.match(mails[0]?.text ?? '', /8,000 of 10,000 calls included in the free plan have been used/);
   assert.deepEqual(await mailsTo(admin), []);
 
   const next = new Date('2026-12-02T00:00:00Z');
@@ -56,7 +56,7 @@ test('an operator’s limit counts in place of the plan’s, a raised one is tol
   await limit(small.tenant.id, 1_000);
   assert.equal(await tellOfUsage(db(), now), 0);
   assert.deepEqual(
-    (await mailsTo(owner)).map(({ subject }) => subject.includes('all calls')),
+    (await mailsTo(owner)).map(({ subject }) => subject.includes('all its calls')),
     [true, false],
   );
 });

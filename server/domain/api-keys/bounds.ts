@@ -32,11 +32,11 @@ export function withinBounds(bounds: Bounds | null, wanted: Partial<Bounds>): vo
   if (bounds === null) return;
   const { expires_at, ip_allowlist, rate_limit_requests } = wanted;
   if (bounds.expires_at !== null && expires_at !== undefined && (expires_at === null || expires_at > bounds.expires_at))
-    throw beyond(`work after ${bounds.expires_at.toISOString()}, when the caller ends`);
+    throw beyond(`outlive the key making this request, which expires at ${bounds.expires_at.toISOString()}`);
   if (bounds.ip_allowlist.length > 0 && ip_allowlist !== undefined && !rangesCover(bounds.ip_allowlist, ip_allowlist))
-    throw beyond("work from addresses outside the caller's own list");
+    throw beyond('work from addresses outside the IP allowlist of the key making this request');
   if (bounds.rate_limit_requests !== null && rate_limit_requests !== undefined && isLooser(wanted, bounds))
-    throw beyond("exceed the caller's own rate limit");
+    throw beyond('exceed the rate limit of the key making this request');
 }
 
 /** More a second, or more at once: a longer window lets all its calls come in one moment. */

@@ -23,7 +23,7 @@ export async function coveredRoles(ctx: Ctx, roleIds: readonly string[]): Promis
   const unique = [...new Set(roleIds)];
   for (const id of unique) {
     const role = KEY_ROLES.find((r) => r.id === id);
-    if (!role) throw new Refusal('forbidden', `The role ${id} cannot be given to an API key.`);
+    if (!role) throw new Refusal('forbidden', `The role ${id} can't be assigned to an API key.`);
     for (const capability of [...role.capabilities].sort()) if (!(await covers(ctx, capability))) throw escalation(capability);
   }
   return unique;
@@ -84,5 +84,5 @@ async function covers(ctx: Ctx, capability: Capability): Promise<boolean> {
 const escalation = (capability: Capability) =>
   new Refusal(
     'privilege_escalation',
-    `The key would hold ${capability}, which the caller does not.${LITERAL_ONLY.has(capability) ? ' That grant is never implied.' : ''}`,
+    `The key would have the capability ${capability}, which the caller doesn't have.${LITERAL_ONLY.has(capability) ? ' It must be granted explicitly.' : ''}`,
   );

@@ -5,7 +5,7 @@ import { Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 
 const HOUR = 3_600_000;
-const SHOWN_ONCE = 'Store this API key now; it is not shown again.';
+const SHOWN_ONCE = "Store this API key now. It won't be shown again.";
 
 export type NewKey = {
   name: string;
@@ -66,7 +66,7 @@ const creator = ({ actor }: Pick<Ctx, 'actor'>) => ({ kind: CREATOR[actor.type],
 /** From the dashboard making or rotating a key takes a sign-in of the last 12 hours (interface rule 20 §1.9). */
 export function recentSignIn(ctx: Ctx): void {
   if (ctx.actor.type === 'member' && ctx.now.getTime() - ctx.actor.signed_in_at.getTime() > 12 * HOUR)
-    throw new Refusal('step_up_required', 'Sign in again before you make a key: your sign-in is older than 12 hours.', {
+    throw new Refusal('step_up_required', 'Sign in again to create a key: your sign-in is more than 12 hours old.', {
       extra: { requires_step_up: true, action_scope: 'api_key.create', allowed_methods: ['passkey', '2fa'] },
     });
 }

@@ -31,7 +31,7 @@ export const list = operation({
 
 export const get = operation({
   id: 'api_keys.get',
-  summary: 'Get an API key by id or key_id',
+  summary: 'Get an API key',
   http: 'GET /api-keys/{id}',
   needs: ['api_key:read'],
   refuses: ['not_found'],
@@ -42,7 +42,7 @@ export const get = operation({
 
 export const create = operation({
   id: 'api_keys.create',
-  summary: 'Create an API key; its text is shown once',
+  summary: 'Create an API key',
   http: 'POST /api-keys',
   needs: ['api_key:create'],
   refuses: ['plan_limit', 'plan_feature', 'privilege_escalation', 'forbidden', 'step_up_required'],
@@ -54,7 +54,7 @@ export const create = operation({
 
 export const update = operation({
   id: 'api_keys.update',
-  summary: 'Change name, roles, limits or addresses of an API key',
+  summary: 'Update an API key',
   http: 'PATCH /api-keys/{id}',
   needs: ['api_key:update'],
   refuses: ['not_found', 'conflict', 'privilege_escalation', 'forbidden'],
@@ -66,7 +66,7 @@ export const update = operation({
 
 export const rotate = operation({
   id: 'api_keys.rotate',
-  summary: 'Replace an API key; the old one works on until revoked',
+  summary: 'Rotate an API key',
   http: 'POST /api-keys/{id}/rotate',
   needs: ['api_key:create', 'api_key:update'],
   refuses: ['not_found', 'conflict', 'plan_limit', 'plan_feature', 'privilege_escalation', 'step_up_required'],
@@ -78,7 +78,7 @@ export const rotate = operation({
 
 export const remove = operation({
   id: 'api_keys.revoke',
-  summary: 'Revoke an API key for good',
+  summary: 'Revoke an API key',
   http: 'DELETE /api-keys/{id}',
   needs: ['api_key:revoke'],
   refuses: ['not_found', 'role_denied'],
@@ -89,7 +89,7 @@ export const remove = operation({
 
 export const uses = operation({
   id: 'api_keys.uses',
-  summary: 'Which of its permissions an API key has used',
+  summary: 'List the capabilities an API key has used',
   http: 'GET /admin/api-keys/{id}/uses',
   needs: ['api_key:read'],
   refuses: ['not_found'],
@@ -100,7 +100,7 @@ export const uses = operation({
 
 export const versions = operation({
   id: 'api_keys.versions',
-  summary: 'Which version of the API each key asks for',
+  summary: 'List the API versions that keys use',
   http: 'GET /admin/api-versions',
   needs: ['api_key:list'],
   refuses: [],

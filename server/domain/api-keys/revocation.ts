@@ -9,9 +9,9 @@ export function revokeApiKey(ctx: Ctx, input: { id: string }) {
     const row = await lockedKey(tx, ctx, input.id);
     const { actor } = ctx;
     if (actor.type === 'api_key' && actor.id === row.id)
-      throw new Refusal('validation_error', 'A key cannot revoke itself. Use another credential.');
+      throw new Refusal('validation_error', "A key can't revoke itself. Use a different credential.");
     if (actor.type === 'member' && actor.role === 'editor' && (row.created_by as { id?: string } | null)?.id !== actor.id)
-      throw new Refusal('role_denied', 'An Editor may revoke only keys made by themselves.');
+      throw new Refusal('role_denied', 'Editors can only revoke keys they created.');
     const answer = { deleted: true as const, revoked: true as const };
     if (row.revoked_at) return unchanged(answer);
     await tx.api_keys.update({

@@ -21,7 +21,7 @@ export async function rotateApiKey(ctx: Ctx, input: z.output<typeof RotateApiKey
   let told = () => {};
   const made = await mutate(ctx, async (tx) => {
     const current = await lockedKey(tx, ctx, input.id);
-    if (hasEnded(current, ctx.now)) throw new Refusal('conflict', 'The key is revoked already or has expired.');
+    if (hasEnded(current, ctx.now)) throw new Refusal('conflict', 'This key is already revoked or expired.');
     if (current.key_type === 'access_key') requireFeature(ctx, 'access_key');
     await coveredGrants(ctx, current.role_ids, current.scoped ? current.scopes : null);
     const asked = expiry(ctx, input);

@@ -58,13 +58,13 @@ const requests = z.number().int().min(1).max(1_000_000).nullable();
 const window = z.number().int().min(1).max(86_400).nullable();
 const addresses = z.array(addressRange()).max(50);
 const roles = z.array(uuid()).max(20);
-const scopes = z.array(z.enum(Object.keys(SCOPES), 'is not a scope').meta({ id: 'Scope' })).max(100);
+const scopes = z.array(z.enum(Object.keys(SCOPES), 'unknown scope').meta({ id: 'Scope' })).max(100);
 
 /** When a key ends: at a time, after a number of days, or never. Every kind of key takes one of them (interface rule 20 §1.6). */
 const ending = {
   expires_at: isoTime().optional(),
   expires_in_days: z.number().int().min(1).max(1825).optional(),
-  never_expires: z.literal(true, 'must be true or left out').optional(),
+  never_expires: z.literal(true, 'must be true or omitted').optional(),
 };
 const withEnding = <T extends z.ZodObject>(schema: T) => atMostOne(schema, Object.keys(ending));
 

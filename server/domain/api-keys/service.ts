@@ -27,9 +27,9 @@ export const getApiKey = (ctx: Ctx, input: { id: string }) =>
 /** A new key of this space: test keys in Test, standard or access keys in Live. The answer is the only place its text ever stands. */
 export async function createApiKey(ctx: Ctx, input: z.output<typeof CreateApiKey>) {
   const access = input.key_type === 'access_key';
-  if (access && ctx.sandbox) throw invalid('key_type', 'access keys exist in Live only');
+  if (access && ctx.sandbox) throw invalid('key_type', 'access keys are only available in Live');
   if (access) requireFeature(ctx, 'access_key');
-  if (!access && input.scopes) throw invalid('scopes', 'only access keys carry scopes');
+  if (!access && input.scopes) throw invalid('scopes', 'only access keys have scopes');
   recentSignIn(ctx);
   const role_ids = input.role_ids ? await coveredRoles(ctx, input.role_ids) : await inheritedRoles(ctx);
   const scopes = input.scopes ? await coveredScopes(ctx, input.scopes) : null;
@@ -76,10 +76,10 @@ export async function updateApiKey(ctx: Ctx, { id, ...input }: z.output<typeof U
   const scopes = input.scopes && (await coveredScopes(ctx, input.scopes));
   return mutate(ctx, async (tx) => {
     const before = await lockedKey(tx, ctx, id);
-    if (hasEnded(before, ctx.now)) throw new Refusal('conflict', 'The key is revoked or has expired.');
+    if (hasEnded(before, ctx.now)) throw new Refusal('conflict', 'This key is revoked or expired.');
     await coveredGrants(ctx, before.role_ids, before.scoped ? before.scopes : null);
     const access = before.key_type === 'access_key';
-    if (!access && scopes) throw invalid('scopes', 'only access keys carry scopes');
+    if (!access && scopes) throw invalid('scopes', 'only access keys have scopes');
     const expires_at = expiry(ctx, input);
     const data = {
       ...(input.name === undefined ? {} : { name: input.name }),

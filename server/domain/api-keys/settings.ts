@@ -14,7 +14,7 @@ export function limits(
 ) {
   const requests = input.rate_limit_requests === undefined ? (stored?.rate_limit_requests ?? null) : input.rate_limit_requests;
   const window = input.rate_limit_window_sec === undefined ? (stored?.rate_limit_window_sec ?? null) : input.rate_limit_window_sec;
-  if (requests === null && input.rate_limit_window_sec != null) throw invalid('rate_limit_window_sec', 'needs rate_limit_requests');
+  if (requests === null && input.rate_limit_window_sec != null) throw invalid('rate_limit_window_sec', 'requires rate_limit_requests');
   return { rate_limit_requests: requests, rate_limit_window_sec: requests === null ? null : (window ?? 60) };
 }
 

@@ -28,7 +28,7 @@ export async function appendCritical(tx: Tx, ctx: Ctx, entry: CriticalEntry): Pr
   try {
     return await append(tx, ctx, entry);
   } catch (error) {
-    throw new Refusal('audit_unavailable', 'The audit entry of this action could not be written, so nothing was done. Try again.', {
+    throw new Refusal('audit_unavailable', "The audit log entry couldn't be written, so the action was not carried out. Try again.", {
       retryAfter: 5,
       cause: error,
     });

@@ -17,7 +17,7 @@ export async function pruneAuditLogs(windows: readonly Windows[], now: Date): Pr
     try {
       removed += await pruneTenant(tenant_id, windowEnd(now, audit_days), now);
     } catch (error) {
-      log.error({ err: error, tenant_id }, 'old audit entries could not be removed; the next run tries again');
+      log.error({ err: error, tenant_id }, 'cannot remove old audit log entries; the next run tries again');
     }
   }
   return removed;

@@ -36,7 +36,7 @@ export type CriticalResource = (typeof CRITICAL_RESOURCES)[number];
 
 const details = z
   .record(z.string(), z.json())
-  .meta({ description: 'Sanitised when written; {sandbox} alone when details_redacted is true.' });
+  .meta({ description: 'Sanitized when written. Only `{sandbox}` if `details_redacted` is `true`.' });
 
 /** An entry of either store, as every reader sees it (interface rule 61 §2). */
 export const AuditLogEntry = z
@@ -101,7 +101,7 @@ export const BrowseAuditLogs = z.object({
   ...dashboardFilters,
   before: z
     .string()
-    .regex(/^\d{1,15}-\d{1,19}$/, 'is not a place in this list: start again without it')
+    .regex(/^\d{1,15}-\d{1,19}$/, 'is not a valid cursor for this list. Start again without it')
     .optional(),
   limit: queryInt(1, 200).default(50),
 });
@@ -116,7 +116,7 @@ export const AuditFacetsQuery = z.object(dashboardFilters);
 const facet = z.array(z.object({ value: z.string(), label: z.string().nullable(), count: z.number() }));
 export const AuditFacets = z
   .object({ actions: facet, resource_types: facet, actors: facet, of_newest: z.number() })
-  .meta({ id: 'AuditFacets', description: 'Counts over the newest entries that pass the filters, of_newest at most.' });
+  .meta({ id: 'AuditFacets', description: 'Counts over the newest matching entries, at most `of_newest`.' });
 
 export const ExportAuditLogs = z.object({ ...dashboardFilters, format: z.enum(['csv', 'jsonl']).default('csv') });
 

@@ -49,7 +49,7 @@ export async function auditEvents(ctx: Ctx, { cursor, limit, ...filters }: z.out
   const scope = { feed: 'audit-events', tenant_id: ctx.tenant_id, space: spaceOf(ctx.sandbox), filters };
   const keys = cursorKeys(rootKeys());
   const after = cursor === undefined ? 0n : decodeCursor(keys, scope, cursor);
-  if (after === undefined) throw invalid('cursor', 'is not valid for this feed and these filters; restart without it');
+  if (after === undefined) throw invalid('cursor', 'is not a valid cursor for this feed and these filters. Start again without it');
   return read(ctx, async (tx) => {
     const watermark = new Date(ctx.now.getTime() - WATERMARK_SECONDS * 1000);
     const found = await keysOf(tx, ctx, filters, { order: 'feed', after, limit, watermark });

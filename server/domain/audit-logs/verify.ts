@@ -85,7 +85,7 @@ export async function verifyAllChains(): Promise<{ checked: number; failed: Fail
     const verdict = await verifyCritical(chain_id);
     if (verdict.valid) continue;
     failed.push({ chain_id, failure: verdict.failure });
-    log.fatal({ chain_id, failure: verdict.failure }, 'the critical audit chain does not verify: rows were altered or removed');
+    log.fatal({ chain_id, failure: verdict.failure }, 'critical audit chain verification failed: rows were altered or removed');
   }
   return { checked: rows.length, failed };
 }

@@ -1,23 +1,23 @@
 import type { Words } from '#server/kernel/words.ts';
 
-export const about = 'Who changed what, and when. Entries that matter most are chained by hashes, so that none can be taken out unseen.';
+export const about = 'Who changed what, and when. The most important entries are hash-chained, so that removing one can be detected.';
 
 export const words: Words = {
-  id: "The entry's id. Ids grow, but not without gaps.",
-  action: 'What was done, such as `create` or `rotate`.',
-  action_prefix: 'How the action begins.',
-  resource_type: 'What kind of thing it was done to, such as `route`.',
-  resource_id: 'The id of what it was done to.',
-  'query.action': 'Only entries of this action.',
-  'query.resource_type': 'Only entries of this kind of thing.',
-  'query.resource_id': 'Only entries of the thing with this id.',
-  actor_id: 'Entries of one person or key, by id.',
-  from: 'Entries of this moment and after.',
-  to: 'Entries before this moment.',
-  chain: 'Only entries of the critical chain, or only the general ones.',
-  details: 'What changed. Never a secret value.',
-  details_redacted: 'Whether something of the details is withheld from this credential.',
-  ip_address: 'The address the change came from; null for the service itself.',
-  created_at: 'When it was done.',
-  limit: 'Rows in one answer.',
+  id: 'ID of the entry. IDs increase, with possible gaps.',
+  action: 'Action, such as `create` or `rotate`.',
+  action_prefix: 'Only return entries whose action starts with this text.',
+  resource_type: 'Type of the affected resource, such as `route`.',
+  resource_id: 'ID of the affected resource.',
+  'query.action': 'Only return entries with this action.',
+  'query.resource_type': 'Only return entries for this type of resource.',
+  'query.resource_id': 'Only return entries for the resource with this ID.',
+  actor_id: 'Only return entries by the person or key with this ID.',
+  from: 'Only return entries at or after this time.',
+  to: 'Only return entries before this time.',
+  chain: 'Only return entries of the critical chain, or only general ones.',
+  details: 'What changed. Never contains a secret value.',
+  details_redacted: 'Whether some details are hidden from this credential.',
+  ip_address: 'IP address the change came from. `null` for the service itself.',
+  created_at: 'When the action happened.',
+  limit: 'Maximum number of rows per response.',
 };

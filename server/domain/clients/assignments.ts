@@ -115,7 +115,7 @@ async function refuseFull(tx: Tx, ctx: Ctx, pairs: Pair[]): Promise<void> {
   if (full)
     throw new Refusal(
       'validation_error',
-      `assignments: ${full.route_name} already admits ${MOST_PER_PAIR} clients in ${full.environment_name}`,
+      `assignments: ${full.route_name} already has ${MOST_PER_PAIR} clients in ${full.environment_name}`,
     );
 }
 

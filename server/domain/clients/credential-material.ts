@@ -62,7 +62,7 @@ const BY_KIND: Record<CredentialKind, (given: Given, place: Place) => Promise<Ma
     const mode = modeIn(given, ['generate', 'import']);
     if (given.secret_id !== undefined) {
       if (given.secret !== undefined || mode === 'generate')
-        throw invalid('data.secret_id', 'stands alone: give a secret of the workspace or material, not both');
+        throw invalid('data.secret_id', 'must be sent alone: use a stored secret or new material, not both');
       const secret = await secretByRef(place.tx, place.ctx, { id: given.secret_id });
       if (!secret) throw invalid('data.secret_id', 'no such secret');
       if (secret.secret_type !== 'string') throw invalid('data.secret_id', 'must be a string secret');
@@ -72,7 +72,7 @@ const BY_KIND: Record<CredentialKind, (given: Given, place: Place) => Promise<Ma
       const { secret, material } = generateHmacSecret();
       return { columns: { data: { key_id: place.id }, ...(await sealed(place, material)) }, reveal: { secret } };
     }
-    if (mode !== 'import') throw invalid('data.mode', 'must be generate or import, or give secret_id');
+    if (mode !== 'import') throw invalid('data.mode', 'must be generate or import, unless secret_id is sent');
     const material = importHmacSecret(given.secret ?? '');
     if (!material) throw invalid('data.secret', 'must be at least 32 bytes');
     return { columns: { data: { key_id: place.id }, ...(await sealed(place, material)) } };
@@ -81,12 +81,12 @@ const BY_KIND: Record<CredentialKind, (given: Given, place: Place) => Promise<Ma
   signature_ed25519: async (given, { id }): Promise<Material> => {
     const mode = modeIn(given, ['generate']);
     if (mode === 'generate') {
-      if (given.public_key !== undefined) throw invalid('data.public_key', 'is not given with mode generate');
+      if (given.public_key !== undefined) throw invalid('data.public_key', 'must not be sent with mode generate');
       const { public_key, private_key_pem } = generateEd25519();
       return { columns: { data: { public_key, key_id: id } }, reveal: { private_key_pem } };
     }
     const public_key = given.public_key === undefined ? undefined : parseEd25519(given.public_key);
-    if (public_key === undefined) throw invalid('data.public_key', 'must be an Ed25519 public key as SPKI PEM or 32 bytes base64url');
+    if (public_key === undefined) throw invalid('data.public_key', 'must be an Ed25519 public key, as SPKI PEM or 32 bytes in base64url');
     return { columns: { data: { public_key, key_id: id } } };
   },
 };
@@ -94,22 +94,21 @@ const BY_KIND: Record<CredentialKind, (given: Given, place: Place) => Promise<Ma
 function registered(ctx: Ctx, given: Given): Material {
   const thumbprint = given.thumbprint === undefined ? undefined : parseThumbprint(given.thumbprint);
   if (given.thumbprint !== undefined && thumbprint === undefined)
-    throw invalid('data.thumbprint', 'must be 64 hex digits, the SHA-256 of the certificate');
+    throw invalid('data.thumbprint', 'must be 64 hex digits: the SHA-256 of the certificate');
   if (given.certificate_pem === undefined) {
-    if (thumbprint === undefined) throw invalid('data.certificate_pem', 'give certificate_pem or thumbprint, or mode issue');
+    if (thumbprint === undefined) throw invalid('data.certificate_pem', 'requires certificate_pem or thumbprint, or mode issue');
     return { columns: { data: { thumbprint }, thumbprint } };
   }
   const columns = certificateColumns(given.certificate_pem, { serial: false });
-  if (thumbprint !== undefined && thumbprint !== columns.thumbprint) throw invalid('data.thumbprint', 'is not that of certificate_pem');
-  if (new Date(columns.data.not_after) <= ctx.now)
-    ctx.warnings.push('The certificate has expired; a TLS handshake with it may be refused.');
+  if (thumbprint !== undefined && thumbprint !== columns.thumbprint) throw invalid('data.thumbprint', "doesn't match certificate_pem");
+  if (new Date(columns.data.not_after) <= ctx.now) ctx.warnings.push('The certificate has expired. TLS handshakes with it may be refused.');
   return { columns };
 }
 
 /** Only the thumbprint and what people recognise the certificate by are kept. */
 function certificateColumns(pem: string, { serial }: { serial: boolean }) {
   const read = readClientCertificate(pem);
-  if (!read) throw invalid('data.certificate_pem', 'must be exactly one PEM certificate, without a key');
+  if (!read) throw invalid('data.certificate_pem', 'must be exactly one PEM certificate, without a private key');
   const data = {
     thumbprint: read.thumbprint,
     subject: read.subject.slice(0, 500),
@@ -131,6 +130,6 @@ async function sealed({ ctx, id }: Place, material: Buffer) {
 
 function modeIn(given: Given, modes: readonly NonNullable<Given['mode']>[]): Given['mode'] {
   if (given.mode !== undefined && !modes.includes(given.mode))
-    throw invalid('data.mode', modes.length === 0 ? 'does not apply to this kind' : `must be ${modes.join(' or ')} for this kind`);
+    throw invalid('data.mode', modes.length === 0 ? "doesn't apply to this kind" : `must be ${modes.join(' or ')} for this kind`);
   return given.mode;
 }

@@ -195,7 +195,7 @@ test('a kind that no call is recognised by is refused, not stored: certificates,
     const data = given[kind as keyof typeof given] ?? {};
     await assert.rejects(perform(operations.createCredential, w.live, { id: client.id, kind, data }), {
       type: 'validation_error',
-      message: kind in given ? /^kind: this release recognises clients by their addresses only/ : 'kind: kind not available',
+      message: kind in given ? /^kind: this release only identifies clients by IP address/ : 'kind: kind not available',
     });
   }
   assert.deepEqual(

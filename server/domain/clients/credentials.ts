@@ -102,7 +102,7 @@ export function deleteCredential(ctx: Ctx, input: { id: string; credentialId: st
     const client = await lockedClient(tx, ctx, input.id);
     const row = await credentialById(tx, ctx, client.id, input.credentialId);
     if (row.is_primary)
-      throw new Refusal('validation_error', "The client's own address cannot be deleted. Change it on the client, or disable it.");
+      throw new Refusal('validation_error', "The client's primary address can't be deleted. Change it on the client, or disable it.");
     await forgetCredentials(tx, ctx, [row.id]);
     await tx.client_credentials.delete({ where: { id: row.id, ...own(ctx) }, select: { id: true } });
     await bumpRoutesOf(tx, ctx, client.id);
@@ -129,7 +129,7 @@ const PUBLIC = {
 } as const satisfies Prisma.client_credentialsSelect;
 type PublicRow = Prisma.client_credentialsGetPayload<{ select: typeof PUBLIC }>;
 
-const TAKEN = 'An enabled credential of this space holds the same certificate.';
+const TAKEN = 'Another enabled credential in this space uses the same certificate.';
 
 const asCredential = (row: PublicRow) => ({ ...row, kind: row.kind as CredentialKind, data: row.data as Record<string, string> });
 
@@ -154,7 +154,7 @@ async function refuseTooMany(tx: Tx, ctx: Ctx, clientId: string, kind: Credentia
   const group = GROUPS.find((g) => g.kinds.includes(kind));
   if (!group) return;
   const used = await tx.client_credentials.count({ where: { ...own(ctx), client_id: clientId, kind: { in: group.kinds } } });
-  if (used >= group.most) throw new Refusal('validation_error', `kind: a client has at most ${group.most} ${group.what}`);
+  if (used >= group.most) throw new Refusal('validation_error', `kind: a client can have at most ${group.most} ${group.what}`);
 }
 
 async function refuseTwin(tx: Tx, ctx: Ctx, clientId: string, range: string): Promise<void> {

@@ -22,7 +22,7 @@ export const list = operation({
 
 export const get = operation({
   id: 'clients.get',
-  summary: 'Get a client and where it may call',
+  summary: 'Get a client',
   http: 'GET /clients/{id}',
   needs: ['client:read'],
   refuses: ['not_found'],
@@ -57,7 +57,7 @@ export const update = operation({
 
 export const remove = operation({
   id: 'clients.delete',
-  summary: 'Delete a client with its credentials and assignments',
+  summary: 'Delete a client',
   http: 'DELETE /clients/{id}',
   needs: ['client:delete'],
   refuses: ['not_found'],
@@ -80,7 +80,7 @@ export const listCredentials = operation({
 
 export const createCredential = operation({
   id: 'clients.create_credential',
-  summary: 'Add a credential to a client; what is generated is shown once',
+  summary: 'Create a credential',
   http: 'POST /clients/{id}/credentials',
   needs: ['client:update'],
   refuses: ['not_found', 'conflict', 'tenant_sealed'],
@@ -92,7 +92,7 @@ export const createCredential = operation({
 
 export const updateCredential = operation({
   id: 'clients.update_credential',
-  summary: 'Enable, disable, label or date a credential',
+  summary: 'Update a credential',
   http: 'PATCH /clients/{id}/credentials/{credentialId}',
   needs: ['client:update'],
   refuses: ['not_found', 'conflict'],
@@ -114,7 +114,7 @@ export const removeCredential = operation({
 
 export const assign = operation({
   id: 'clients.assign',
-  summary: 'Assign a client to routes and environments',
+  summary: 'Assign a client to routes',
   http: 'POST /clients/{id}/assignments',
   needs: ['client:update', 'route:update'],
   refuses: ['not_found'],
@@ -125,7 +125,7 @@ export const assign = operation({
 
 export const unassign = operation({
   id: 'clients.unassign',
-  summary: 'Take assignments of a client away; an empty body takes all',
+  summary: 'Remove assignments of a client',
   http: 'DELETE /clients/{id}/assignments',
   needs: ['client:update', 'route:update'],
   refuses: ['not_found'],

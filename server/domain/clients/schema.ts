@@ -71,7 +71,7 @@ const notes = () =>
   z
     .record(z.string(), z.unknown())
     .refine((v) => new TextEncoder().encode(JSON.stringify(v)).length <= NOTES_BYTES, 'must be at most 4096 bytes of JSON')
-    .refine(isStorable, 'must not contain NUL or broken Unicode');
+    .refine(isStorable, 'must not contain NUL or invalid Unicode');
 
 /** jsonb refuses NUL and lone surrogates, in keys as in values. */
 function isStorable(value: unknown): boolean {
@@ -147,7 +147,7 @@ export const CreatedCredential = Credential.extend({
     .optional(),
 }).meta({ id: 'CreatedClientCredential' });
 
-const UNCHECKED = 'this release recognises clients by their addresses only, so certificates and signing keys cannot be stored yet';
+const UNCHECKED = "this release only identifies clients by IP address; certificates and signing keys can't be stored yet";
 /** What a call is recognised by today. Nobody would be let in by a certificate or a signature, so none can be stored either. */
 const kind = () =>
   z

@@ -127,7 +127,8 @@ async function moveAddress(tx: Tx, ctx: Ctx, client: { id: string; ip_address: s
     where: { ...own(ctx), client_id: client.id, kind: 'ip', is_primary: false, ip_range: client.ip_address },
     select: { id: true },
   });
-  if (twin) throw new Refusal('conflict', `${client.ip_address} is already another credential of this client. Delete that one first.`);
+  if (twin)
+    throw new Refusal('conflict', `${client.ip_address} is already another credential of this client. Delete that credential first.`);
   await tx.client_credentials.updateMany({
     where: { ...own(ctx), client_id: client.id, is_primary: true },
     data: { ...rangeColumns(client.ip_address), updated_at: ctx.now },

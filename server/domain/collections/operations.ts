@@ -62,7 +62,7 @@ export const update = operation({
 
 export const remove = operation({
   id: 'collections.delete',
-  summary: 'Delete a collection; its members stay',
+  summary: 'Delete a collection',
   http: 'DELETE /collections/{id}',
   needs: ['collection:delete'],
   refuses: ['not_found', 'in_use'],
@@ -143,7 +143,7 @@ export const putDefaults = operation({
 
 export const syncStatus = operation({
   id: 'collections.sync_status',
-  summary: 'Show which member routes differ from the environment defaults',
+  summary: 'Compare the routes of a collection with its defaults',
   http: 'GET /collections/{id}/sync-status',
   needs: ['collection:read'],
   refuses: ['not_found'],
@@ -155,7 +155,7 @@ export const syncStatus = operation({
 
 export const access = operation({
   id: 'collections.access',
-  summary: 'Show who can reach what in a collection',
+  summary: 'Show who can access what in a collection',
   http: 'GET /admin/collections/{id}/access',
   needs: ['collection:read', 'route:read', 'client:read', 'api_key:list', 'member:list'],
   refuses: ['not_found'],
@@ -166,7 +166,7 @@ export const access = operation({
 
 export const overview = operation({
   id: 'collections.overview',
-  summary: 'Members, owners, drift and last day of a page of collections',
+  summary: 'Get a summary of collections',
   http: 'GET /admin/collections/overview',
   needs: ['collection:read', 'route:list', 'log:list'],
   refuses: [],
@@ -178,7 +178,7 @@ export const overview = operation({
 
 export const getOwners = operation({
   id: 'collections.owners.get',
-  summary: 'Show who answers for a collection, and who could',
+  summary: 'List the owners of a collection',
   http: 'GET /admin/collections/{id}/owners',
   needs: ['collection:read', 'member:list'],
   refuses: ['not_found'],
@@ -189,7 +189,7 @@ export const getOwners = operation({
 
 export const putOwners = operation({
   id: 'collections.owners.put',
-  summary: 'Choose who answers for a collection',
+  summary: 'Replace the owners of a collection',
   http: 'PUT /admin/collections/{id}/owners',
   needs: ['collection:update', 'member:list'],
   refuses: ['not_found'],
@@ -200,7 +200,7 @@ export const putOwners = operation({
 
 export const resetRoute = operation({
   id: 'collections.routes.reset',
-  summary: 'Bring a member route in line with the environment defaults',
+  summary: 'Reset a route to the defaults of its collection',
   http: 'POST /collections/{id}/routes/{routeId}/reset',
   needs: ['collection:update', 'route:update'],
   refuses: ['not_found'],
@@ -211,7 +211,7 @@ export const resetRoute = operation({
 
 export const moveMembers = operation({
   id: 'collections.members.move',
-  summary: 'Move routes, secrets or clients into a collection',
+  summary: 'Move resources into a collection',
   http: 'POST /admin/collections/{id}/members',
   needs: ['collection:update'],
   refuses: ['not_found', 'forbidden'],

@@ -28,7 +28,12 @@ export const CollectionDetail = Collection.extend({
 }).meta({ id: 'CollectionDetail' });
 
 const collectionSlug = () =>
-  z.string().regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, 'must be 1 to 63 lower-case letters, digits and inner hyphens');
+  z
+    .string()
+    .regex(
+      /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/,
+      'must be 1 to 63 lowercase letters, digits or hyphens, and must not start or end with a hyphen',
+    );
 
 /** Never empty: a name without usable letters becomes `collection`. */
 export const collectionSlugFrom = (name: string) => slugOfName(name, 63) || 'collection';
@@ -70,7 +75,7 @@ export const PutEnvironmentDefaults = z.object({
       }),
     )
     .max(100)
-    .refine((list) => new Set(list.map((e) => e.environment_name)).size === list.length, 'must have one entry per environment')
+    .refine((list) => new Set(list.map((e) => e.environment_name)).size === list.length, 'must have only one entry per environment')
     .default([]),
 });
 

@@ -92,7 +92,7 @@ test('variables resolve inside their collection, by slug from elsewhere, and not
     inject_headers_json: { A: '{{var:auth}}' },
   });
   await route(live, { name: 'out', inject_headers_json: { A: `{{var:${slug}.auth}}` } });
-  await assert.rejects(route(live, { name: 'x', inject_headers_json: { A: '{{var:auth}}' } }), /needs the route to be in a collection/);
+  await assert.rejects(route(live, { name: 'x', inject_headers_json: { A: '{{var:auth}}' } }), /requires the route to be in a collection/);
   await assert.rejects(route(live, { name: 'x', collection_id: id, inject_headers_json: { A: '{{var:nope}}' } }), /unknown variable/);
   await assert.rejects(route(live, { name: 'x', collection_id: id, target_base_url: 'https://{{var:auth}}.upstream.test' }), /is a secret/);
   await assert.rejects(

@@ -44,11 +44,11 @@ export function createCollection(ctx: Ctx, input: z.output<typeof CreateCollecti
   return mutate(ctx, async (tx) => {
     await withinPlan(tx, ctx, 'collections');
     if (await tx.collections.findFirst({ where: { ...own(ctx), name: input.name }, select: { id: true } }))
-      throw new Refusal('conflict', 'A collection with this name exists.');
+      throw new Refusal('conflict', 'A collection with this name already exists.');
     const slug = input.slug ?? (await freeSlug(tx, ctx, collectionSlugFrom(input.name)));
     const row = await tx.collections
       .create({ data: { ...input, ...own(ctx), id: newId(), slug, owner_ids: makers(ctx), created_at: ctx.now, updated_at: ctx.now } })
-      .catch(onUnique('A collection with this name or slug exists.'));
+      .catch(onUnique('A collection with this name or slug already exists.'));
     return audited(row, { action: 'create', resource_type: 'collection', resource_id: row.id, name: row.name, details: { slug } });
   });
 }
@@ -60,10 +60,10 @@ const makers = ({ actor }: Ctx): string[] => (actor.type === 'member' ? [actor.i
 export function updateCollection(ctx: Ctx, { id, ...input }: z.output<typeof UpdateCollection>) {
   return mutate(ctx, async (tx) => {
     const before = await collectionById(tx, ctx, id);
-    if (input.slug !== undefined && input.slug !== before.slug) throw invalid('slug', 'cannot be changed once it is set');
+    if (input.slug !== undefined && input.slug !== before.slug) throw invalid('slug', "can't be changed once it is set");
     const after = await tx.collections
       .update({ where: { id: before.id, ...own(ctx) }, data: { ...input, updated_at: ctx.now } })
-      .catch(onUnique('A collection with this name exists.'));
+      .catch(onUnique('A collection with this name already exists.'));
     const changes = changesOf(before, after, Object.keys(input));
     return audited(after, { action: 'update', resource_type: 'collection', resource_id: after.id, name: after.name, changes });
   });
@@ -75,7 +75,7 @@ export function deleteCollection(ctx: Ctx, input: { id: string }) {
     const row = await collectionById(tx, ctx, input.id);
     const users = await usersOfVariables(tx, ctx, row);
     if (users.length > 0)
-      throw new Refusal('in_use', `Variables of this collection are used by ${namesUsing(users)}. Replace them there first.`);
+      throw new Refusal('in_use', `Variables of this collection are used by ${namesUsing(users)}. Remove those references first.`);
     const members = {
       where: { ...own(ctx), collection_id: row.id },
       data: { collection_id: null, updated_at: ctx.now },
@@ -134,7 +134,7 @@ export async function lockedCollection(tx: Tx, ctx: Ctx, id: string) {
 export async function collectionForBody(tx: Tx, ctx: Ctx, id: string | null | undefined) {
   if (!id) return null;
   const row = await tx.collections.findFirst({ where: { ...own(ctx), id } });
-  if (!row) throw invalid('collection_id', 'names no collection of this space');
+  if (!row) throw invalid('collection_id', 'no such collection in this space');
   return row;
 }
 

@@ -34,7 +34,7 @@ export function duplicateEnvironment(ctx: Ctx, { id, include_clients, ...input }
           updated_at: ctx.now,
         },
       })
-      .catch(onUnique('An environment with this name exists.'));
+      .catch(onUnique('An environment with this name already exists.'));
     const served = await copyConfigurations(tx, ctx, source, row);
     await copyReferences(tx, ctx, source, row);
     const assignments = include_clients ? await copyAssignments(tx, ctx, source, row) : 0;

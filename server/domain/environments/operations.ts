@@ -90,7 +90,7 @@ export const duplicate = operation({
 
 export const usage = operation({
   id: 'environments.usage',
-  summary: 'How much uses each environment',
+  summary: 'Get the usage of each environment',
   http: 'GET /admin/environments/usage',
   needs: ['environment:read'],
   refuses: [],
@@ -102,7 +102,7 @@ export const usage = operation({
 
 export const impact = operation({
   id: 'environments.impact',
-  summary: 'What uses an environment',
+  summary: 'Show what uses an environment',
   http: 'GET /admin/environments/{id}/impact',
   needs: ['environment:read', 'route:list', 'secret:read', 'client:read'],
   refuses: ['not_found'],

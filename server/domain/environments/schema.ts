@@ -24,7 +24,7 @@ export const environmentName = () =>
     .string()
     .min(1)
     .max(63)
-    .regex(/^[a-z0-9_-]+$/, 'may hold lower-case letters, digits, _ and - only')
+    .regex(/^[a-z0-9_-]+$/, 'can only contain lowercase letters, digits, _ and -')
     .meta({ examples: ['production'] });
 
 const editable = {

@@ -35,7 +35,7 @@ export function createEnvironment(ctx: Ctx, input: z.output<typeof CreateEnviron
           updated_at: ctx.now,
         },
       })
-      .catch(onUnique('An environment with this name exists.'));
+      .catch(onUnique('An environment with this name already exists.'));
     return audited(row, { action: 'create', resource_type: 'environment', resource_id: row.id, name: row.name });
   });
 }
@@ -45,11 +45,12 @@ export function updateEnvironment(ctx: Ctx, { id, ...input }: z.output<typeof Up
   return mutate(ctx, async (tx) => {
     await inTurn(tx, ctx);
     const before = await environmentById(tx, ctx, id);
-    if (input.is_default === false && before.is_default) throw invalid('is_default', 'make another environment the default instead');
+    if (input.is_default === false && before.is_default)
+      throw invalid('is_default', "can't be turned off: make another environment the default instead");
     if (input.is_default && !before.is_default) await clearDefault(tx, ctx);
     const after = await tx.environments
       .update({ where: { id: before.id, ...own(ctx) }, data: { ...input, updated_at: ctx.now } })
-      .catch(onUnique('An environment with this name exists.'));
+      .catch(onUnique('An environment with this name already exists.'));
     if (after.name !== before.name) await renameEverywhere(tx, ctx, before.name, after.name);
     return audited(after, {
       action: 'update',
@@ -69,7 +70,7 @@ export function deleteEnvironment(ctx: Ctx, input: { id: string }) {
     // Waits for whoever is about to use it, so that the look below sees that use.
     await tx.$queryRaw`select 1 from environments where id = ${row.id}::uuid for update`;
     if (row.is_default)
-      throw new Refusal('validation_error', 'The default environment cannot be deleted. Make another one the default first.');
+      throw new Refusal('validation_error', "The default environment can't be deleted. Make another environment the default first.");
     await refuseWhileUsed(tx, ctx, row);
     const expected_by = await forgetEverywhere(tx, ctx, row.name);
     await tx.environments.delete({ where: { id: row.id, ...own(ctx) } });

@@ -6,7 +6,7 @@ import { historyOf } from './service.ts';
 /** Sending a call is no operation of its own: it carries out another one, with that one's rights and audit (server/trpc/explorer.ts). */
 export const history = operation({
   id: 'explorer.history',
-  summary: 'List the calls one made from the API explorer',
+  summary: 'List your API explorer calls',
   http: 'GET /admin/explorer/history',
   needs: 'any',
   refuses: [],

@@ -4,7 +4,7 @@ import * as imports from './service.ts';
 
 export const propose = operation({
   id: 'import.propose',
-  summary: 'Turn a curl command or an OpenAPI description into proposed routes and secrets',
+  summary: 'Propose routes and secrets from a curl command or OpenAPI description',
   http: 'POST /admin/import/propose',
   needs: ['route:create'],
   refuses: ['rate_limited'],
@@ -16,7 +16,7 @@ export const propose = operation({
 
 export const apply = operation({
   id: 'import.apply',
-  summary: 'Create proposed secrets and routes together',
+  summary: 'Create proposed routes and secrets',
   http: 'POST /admin/import/apply',
   needs: ['route:create', 'secret:create'],
   refuses: ['plan_limit', 'conflict', 'tenant_sealed'],

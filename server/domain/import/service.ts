@@ -57,13 +57,13 @@ const reading = processState('import-reading', () => new Set<string>());
 /** One text is read at a time, for seconds at most, and the others wait: whoever has one that takes so long may have ten. */
 async function readDescription(tenantId: string, text: string): Promise<(taken: Taken) => Proposed> {
   const left = (paused.get(tenantId) ?? 0) - performance.now();
-  if (left > 0) throw busy('The last text took too long to read. Wait a minute, or paste a smaller part of the description.', left);
+  if (left > 0) throw busy('The previous import took too long to read. Wait a minute, or paste a smaller part of the description.', left);
   if (reading.has(tenantId)) throw busy('Another description is still being read.', 3_000);
   reading.add(tenantId);
   try {
     return await openApiProposer(text);
   } catch (error) {
-    if (error instanceof YamlBusy) throw busy('Many descriptions are being read at this moment. Try again shortly.', 5_000);
+    if (error instanceof YamlBusy) throw busy('Too many descriptions are being read right now. Try again shortly.', 5_000);
     if (!(error instanceof YamlTooSlow)) throw error;
     if (paused.size > 1_000) paused.clear();
     paused.set(tenantId, performance.now() + PAUSE_MS);

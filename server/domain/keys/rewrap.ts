@@ -89,7 +89,7 @@ async function moveRows(
       if (next) ready.push({ id: row.id, cek: next.cek_wrapped, from: row.tmk_version, to: next.tmk_version });
     } catch (error) {
       damaged++;
-      log.error({ err: error, tenant_id: tenantId, table, id: row.id }, 'a content key could not be moved to the active master key');
+      log.error({ err: error, tenant_id: tenantId, table, id: row.id }, 'cannot move a content key to the active master key');
     }
   }
   const { rowCount } = await sql().query(
@@ -116,7 +116,7 @@ async function giveBack(lease: Lease, owner: string, moved: number): Promise<num
 
 /** Damaged rows stay where they are, readable or not as before; an operator has an hour between two reminders. */
 async function postpone(lease: Lease, owner: string, damaged: number): Promise<void> {
-  log.error({ tenant_id: lease.tenant_id, rows: damaged }, 're-wrapping is not complete: the retired key is still needed');
+  log.error({ tenant_id: lease.tenant_id, rows: damaged }, 're-wrapping is incomplete: the retired key is still needed');
   await sql().query("update rewrap_leases set owner = null, expires_at = now() + interval '1 hour' where id = $1 and owner = $2", [
     lease.id,
     owner,
@@ -149,7 +149,7 @@ export async function resumeRewraps(options: RewrapOptions & { stragglers?: bool
     try {
       moved += (await rewrap(id, options)) ?? 0;
     } catch (error) {
-      log.warn({ err: error, lease_id: id }, 're-wrapping stopped and is tried again in a minute');
+      log.warn({ err: error, lease_id: id }, 're-wrapping stopped; it is retried in a minute');
     }
   }
   return moved;

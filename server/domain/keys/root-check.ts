@@ -27,7 +27,7 @@ export async function checkRootKey(database: Queryable = sql()): Promise<void> {
       unwrapTenantKey(roots, row.tenant_id, row.version, row);
     } catch {
       throw new RootKeyRefused(
-        `the root key ${row.root_key_id} has the right id but does not open the tenant keys of this database: the database was altered or restored in part`,
+        `the root key ${row.root_key_id} has the right ID but can't decrypt the tenant keys of this database: the database was altered or partially restored`,
       );
     }
   }
@@ -35,8 +35,8 @@ export async function checkRootKey(database: Queryable = sql()): Promise<void> {
 
 function absent(row: Sample): RootKeyRefused {
   return new RootKeyRefused(
-    `there is no root key: ${env.MASTER_KEY_FILE} does not exist and MASTER_KEY_B64 is not set, and in this database ${countOf(row)} wrapped ` +
-      `by root key ${row.root_key_id}. Restore that key; nothing can be decrypted without it.`,
+    `there is no root key: ${env.MASTER_KEY_FILE} does not exist and MASTER_KEY_B64 is not set, but in this database ${countOf(row)} wrapped ` +
+      `by root key ${row.root_key_id}. Restore that key. Without it, nothing can be decrypted.`,
   );
 }
 
@@ -44,9 +44,9 @@ const countOf = (row: Sample) => `${row.keys} tenant ${row.keys === 1 ? 'key is'
 
 function doesNotFit(row: Sample): RootKeyRefused {
   const { current, previous } = rootKeys();
-  const have = previous ? `${current.id} and, as the previous one, ${previous.id}` : current.id;
+  const have = previous ? `${current.id} and the previous key ${previous.id}` : current.id;
   return new RootKeyRefused(
-    `the root key does not fit this database: ${countOf(row)} wrapped by root key ${row.root_key_id}, and this process has ${have}. ` +
-      'Restore that key as MASTER_KEY_B64 or in MASTER_KEY_FILE; to finish a rotation, set it as MASTER_KEY_PREVIOUS_B64 beside the new one.',
+    `the root key doesn't match this database: ${countOf(row)} wrapped by root key ${row.root_key_id}, but this process has ${have}. ` +
+      'Restore that key as MASTER_KEY_B64 or in MASTER_KEY_FILE. To finish a rotation, set it as MASTER_KEY_PREVIOUS_B64 next to the new one.',
   );
 }

@@ -54,7 +54,7 @@ async function moveTenantKeys(): Promise<number> {
       } catch (error) {
         log.error(
           { err: error, tenant_id: row.tenant_id, version: row.version, root_key_id: row.root_key_id },
-          'a tenant key could not be moved to the current root key',
+          'cannot move a tenant key to the current root key',
         );
       }
     }
@@ -82,7 +82,7 @@ async function moveDeploymentValues(): Promise<number> {
       );
       moved += rowCount ?? 0;
     } catch (error) {
-      log.error({ err: error, name: row.name }, 'a deployment secret could not be moved to the current root key');
+      log.error({ err: error, name: row.name }, 'cannot move a deployment secret to the current root key');
     }
   }
   return moved;

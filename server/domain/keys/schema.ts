@@ -12,7 +12,7 @@ export const TenantKey = z
     retired_at: time().nullable(),
     revoked_at: time().nullable(),
     rewrap_completed_at: time().nullable(),
-    values: z.number().meta({ description: 'Stored values this version still wraps.' }),
+    values: z.number().meta({ description: 'Stored values still wrapped by this version.' }),
   })
   .meta({ id: 'TenantKey' });
 

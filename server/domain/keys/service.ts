@@ -44,7 +44,7 @@ export async function rotateTenantKey(ctx: Ctx): Promise<Rotated> {
   const { from, to } = await inTransaction(ctx, (tx) => replaceKey(tx, ctx));
   keyring().evict(ctx.tenant_id);
   const leaseId = await issueLease(ctx.tenant_id, from, to).catch((error: unknown) => {
-    log.error({ err: error, tenant_id: ctx.tenant_id }, 'the re-wrapping lease could not be issued; the hourly sweep will');
+    log.error({ err: error, tenant_id: ctx.tenant_id }, 'cannot issue the re-wrapping lease; the hourly sweep will');
     return null;
   });
   return { rotated: true, new_version: to, rewrap_lease_id: leaseId };
@@ -53,23 +53,23 @@ export async function rotateTenantKey(ctx: Ctx): Promise<Rotated> {
 function whenUnopened(error: unknown): void {
   if (error instanceof TenantKeyUnavailable && error.reason !== 'revoked') return; // none, or a KMS's: told by name below
   if (!(error instanceof DecryptFailed) && !(error instanceof TenantKeyUnavailable)) throw error;
-  throw new Refusal('conflict', 'The key in use does not open with the root key of this process, so it is not replaced.', { cause: error });
+  throw new Refusal('conflict', "The active key can't be decrypted with this process's root key, so it wasn't rotated.", { cause: error });
 }
 
 async function replaceKey(tx: Tx, ctx: Ctx): Promise<{ from: number; to: number }> {
   const [lock] = await tx.$queryRaw<
     { taken: boolean }[]
   >`select pg_try_advisory_xact_lock(hashtextextended(${`tmk:${ctx.tenant_id}`}, 0)) as taken`;
-  if (!lock?.taken) throw new Refusal('rotation_in_progress', 'The key of this workspace is being rotated at this moment.');
+  if (!lock?.taken) throw new Refusal('rotation_in_progress', "This workspace's key is already being rotated.");
   const versions = await tx.tenant_master_keys.findMany({
     where: { tenant_id: ctx.tenant_id },
     orderBy: { version: 'desc' },
     select: { id: true, version: true, status: true, wrap_method: true },
   });
   const active = versions.find((v) => v.status === 'active');
-  if (!active) throw new Refusal('conflict', 'The workspace has no active key to rotate.');
+  if (!active) throw new Refusal('conflict', 'This workspace has no active key to rotate.');
   if (active.wrap_method !== 'global')
-    throw new Refusal('conflict', 'The key of this workspace is held by a KMS, and this installation cannot rotate it there.');
+    throw new Refusal('conflict', "This workspace's key is held by a KMS, and this installation can't rotate it there.");
   const to = (versions[0]?.version ?? 0) + 1;
   const id = newId();
   await appendCritical(tx, ctx, {
@@ -94,7 +94,7 @@ async function issueLease(tenantId: string, from: number, to: number): Promise<n
   );
   const id = Number(rows[0]?.id);
   await addJob(null, 'rewrap', { lease_id: id }, { job_key: `rewrap:${id}` }).catch((error: unknown) =>
-    log.warn({ err: error }, 'the re-wrapping job was not queued; the minute sweep starts it'),
+    log.warn({ err: error }, 'cannot queue the re-wrapping job; the minute sweep starts it'),
   );
   return id;
 }

@@ -8,7 +8,7 @@ import { latestMails } from './service.ts';
 
 export const mailbox = personOperation({
   id: 'auth.mailbox',
-  summary: 'The mails of an installation on this machine that sends none',
+  summary: 'List the emails of a local installation without SMTP',
   http: 'GET /auth/mailbox',
   session: 'none',
   refuses: ['not_found'],

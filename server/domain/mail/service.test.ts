@@ -21,7 +21,7 @@ test('a mail reaches the SMTP server in both forms, and its text is forgotten on
   await sendMail(db(), { to: 'ada@example.test', kind: 'signup', letter, now: new Date() });
   const raw = smtp.received.at(-1) ?? '';
   assert.match(raw, /To: ada@example\.test/);
-  assert.match(raw, /Confirm your e-mail address/);
+  assert.match(raw, /Confirm your email address/);
   assert.match(raw, /text\/plain/);
   assert.match(raw, /text\/html/);
   const row = await db().mails.findFirstOrThrow({ where: { recipient: 'ada@example.test' } });

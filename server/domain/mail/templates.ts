@@ -48,17 +48,15 @@ export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (c)
 /** A subject must not open another header, whoever chose the workspace's name. */
 const oneLine = (text: string) => text.replace(/[\r\n\u0000-\u001f\u007f]+/g, ' ').slice(0, 180);
 
-const IGNORE = 'If this was not you, ignore this mail: nothing happens until the link is used.';
+const IGNORE = "If this wasn't you, ignore this email. Nothing happens until the link is used.";
 
 /** To an address that signed up and has no account. */
 export const signUpLink = (workspace: string, url: string): Letter => ({
-  subject: 'Confirm your e-mail address',
+  subject: 'Confirm your email address',
   greeting: 'Welcome to Sallyport.',
-  paragraphs: [
-    `Confirm that this address is yours, and ${named(workspace)} is created with a working demo route, a sample secret and a test key.`,
-  ],
+  paragraphs: [`Confirm your email address to create ${named(workspace)} with a demo route, a sample secret and a Test key.`],
   button: { label: 'Confirm and open the workspace', url },
-  footer: `The link works once and for 24 hours. ${IGNORE}`,
+  footer: `The link works once and expires in 24 hours. ${IGNORE}`,
   credential: true,
 });
 
@@ -73,35 +71,35 @@ const named = (workspace: string): string =>
 export const knownAddressLink = (url: string): Letter => ({
   subject: 'Sign in to Sallyport',
   paragraphs: [
-    'Somebody, probably you, asked to sign up with this address. It already has an account, so no new one was made. You can sign in with the link below.',
+    'Someone, probably you, tried to sign up with this address. It already has an account, so no new one was created. Use the link below to sign in.',
   ],
   button: { label: 'Sign in', url },
-  footer: `The link works once and for 10 minutes. ${IGNORE}`,
+  footer: `The link works once and expires in 10 minutes. ${IGNORE}`,
   credential: true,
 });
 
 export const signInCode = (code: string, url: string): Letter => ({
   subject: 'Your Sallyport sign-in code',
-  paragraphs: ['Enter this code in the browser where you asked for it, or use the link below.'],
+  paragraphs: ['Enter this code in the browser where you requested it, or use the link below.'],
   code,
   button: { label: 'Sign in', url },
-  footer: `Code and link work once and for 10 minutes. ${IGNORE}`,
+  footer: `The code and the link work once and expire in 10 minutes. ${IGNORE}`,
   credential: true,
 });
 
 export const passwordReset = (url: string): Letter => ({
   subject: 'Choose a new password',
-  paragraphs: ['Somebody, probably you, asked for a new Sallyport password. Choosing it ends all your sessions.'],
+  paragraphs: ['Someone, probably you, requested a new Sallyport password. Setting it ends all your sessions.'],
   button: { label: 'Choose a new password', url },
-  footer: `The link works once and for 60 minutes. ${IGNORE}`,
+  footer: `The link works once and expires in 60 minutes. ${IGNORE}`,
   credential: true,
 });
 
 export const passwordChanged = (forgotUrl: string): Letter => ({
   subject: 'Your password was changed',
   paragraphs: [
-    'The password of your Sallyport account was changed and your other sessions were ended.',
-    'If this was not you, choose a new password at once: the link leads to a mail that only you can open.',
+    'Your Sallyport password was changed and your other sessions were ended.',
+    "If this wasn't you, choose a new password now. We'll email a reset link to this address.",
   ],
   button: { label: 'Choose a new password', url: forgotUrl },
 });
@@ -109,18 +107,18 @@ export const passwordChanged = (forgotUrl: string): Letter => ({
 export type KeyFacts = { name: string; key_id: string; workspace: string; space: 'live' | 'test' };
 
 export const keyMade = (key: KeyFacts & { access: boolean; by: string; ip: string | null; at: Date }, keysUrl: string): Letter => ({
-  subject: key.access ? `A new access key in ${key.workspace}` : `A key made a new API key in ${key.workspace}`,
+  subject: key.access ? `New access key in ${key.workspace}` : `A key created a new API key in ${key.workspace}`,
   paragraphs: [
     key.access
-      ? `The access key "${key.name}" was made in your workspace ${key.workspace}.`
-      : `The API key "${key.name}" was made in your workspace ${key.workspace} by another API key, not by a person.`,
+      ? `The access key "${key.name}" was created in your workspace ${key.workspace}.`
+      : `The API key "${key.name}" was created in your workspace ${key.workspace} by another API key, not by a person.`,
     `Key: ${key.key_id} (${key.space === 'live' ? 'Live' : 'Test'})`,
-    `Made by: ${key.by}`,
+    `Created by: ${key.by}`,
     `Time: ${minuteOf(key.at)}`,
-    `Address: ${key.ip ?? 'unknown'}`,
-    'If you expected this, there is nothing to do. If not, revoke the key, and the one that made it.',
+    `IP address: ${key.ip ?? 'unknown'}`,
+    'If you expected this, no action is required. If not, revoke this key and the key that created it.',
   ],
-  button: { label: 'See the API keys', url: keysUrl },
+  button: { label: 'View API keys', url: keysUrl },
 });
 
 export const keyEnding = (key: KeyFacts & { ends: Date; days: number }, keysUrl: string): Letter => ({
@@ -128,13 +126,13 @@ export const keyEnding = (key: KeyFacts & { ends: Date; days: number }, keysUrl:
   paragraphs: [
     key.days === 0
       ? `The API key "${key.name}" expired on ${minuteOf(key.ends)}. Calls with it are refused.`
-      : `The API key "${key.name}" expires on ${minuteOf(key.ends)}. From then on calls with it are refused.`,
+      : `The API key "${key.name}" expires on ${minuteOf(key.ends)}. After that, calls with it are refused.`,
     `Key: ${key.key_id}`,
     key.days === 0
-      ? 'If something still uses it, make a new key and put it there.'
-      : 'Move its end, or rotate it: the new key and the old one then work side by side until you have changed everything that uses it.',
+      ? 'If something still uses it, create a new key and replace it there.'
+      : 'Extend its expiry, or rotate it. After a rotation, the old and the new key both work until you have replaced the old one everywhere.',
   ],
-  button: { label: 'See the API keys', url: keysUrl },
+  button: { label: 'View API keys', url: keysUrl },
 });
 
 export const logsShrinking = (
@@ -143,17 +141,17 @@ export const logsShrinking = (
 ): Letter => ({
   subject: `Older logs of ${facts.workspace} will be deleted on ${facts.ends.toISOString().slice(0, 10)}`,
   paragraphs: [
-    `The plan of your workspace ${facts.workspace} keeps logs for a shorter time than before.`,
+    `The plan of your workspace ${facts.workspace} now keeps logs for a shorter time.`,
     ...(facts.logs ? [`API logs: ${facts.logs}.`] : []),
-    ...(facts.audit ? [`Audit log: ${facts.audit}. Entries of the critical chain are kept for ever.`] : []),
-    `What is older stays until ${minuteOf(facts.ends)}, so that you can export it or move to a larger plan. After that it is deleted for good.`,
+    ...(facts.audit ? [`Audit log: ${facts.audit}. Entries of the critical chain are kept forever.`] : []),
+    `Older entries are kept until ${minuteOf(facts.ends)}, so that you can export them or move to a larger plan. After that, they are permanently deleted.`,
   ],
-  button: { label: 'Open the logs', url: logsUrl },
+  button: { label: 'View logs', url: logsUrl },
 });
 
 type EndingValue = { name: string; environment: string; ends: Date; strict: boolean };
-const STRICT = 'calls that need it are then refused';
-const LENIENT = 'it is then still used, and every call with it carries a warning';
+const STRICT = 'calls that need it are refused after that';
+const LENIENT = 'it stays in use after that, with a warning on every call';
 
 /** Values of secrets that end, of one space; `days` is the nearest of the ends ahead, 0 when they have ended. */
 export function secretsEnding(
@@ -174,17 +172,17 @@ export function secretsEnding(
   const what = one ? `The secret ${values[0]?.name}` : `${secrets} secrets`;
   const when = days === 0 ? `${one ? 'has' : 'have'} expired` : `${one ? 'expires' : 'expire'} soon`;
   return {
-    subject: `${space === 'test' ? '[Test] ' : ''}${what} of ${workspace} ${when}`,
+    subject: `${space === 'test' ? '[Test] ' : ''}${what} in ${workspace} ${when}`,
     paragraphs: [
       ...values.map(({ name, environment, ends, strict }) =>
         ends <= now
-          ? `${name} in ${environment}: expired ${minuteOf(ends)}; ${strict ? 'calls that need it are refused' : 'it is still used, with a warning on every call'}.`
+          ? `${name} in ${environment}: expired ${minuteOf(ends)}; ${strict ? 'calls that need it are refused' : 'it stays in use, with a warning on every call'}.`
           : `${name} in ${environment}: expires ${minuteOf(ends)}; ${strict ? STRICT : LENIENT}.`,
       ),
       ...(more > 0 ? [`And ${more} more.`] : []),
-      'Set a new value, or move the end: both take effect on the next call.',
+      'Set a new value or change the expiry. Both take effect on the next call.',
     ],
-    button: { label: 'See the secrets', url: secretsUrl },
+    button: { label: 'View secrets', url: secretsUrl },
   };
 }
 
@@ -195,15 +193,15 @@ export const usageReached = (
 ): Letter => ({
   subject:
     facts.percent === 100
-      ? `${facts.workspace} has used all calls of the month`
-      : `${facts.workspace} has used ${facts.percent} % of the month's calls`,
+      ? `${facts.workspace} has used all its calls for this month`
+      : `${facts.workspace} has used ${facts.percent}% of its calls for this month`,
   paragraphs: [
-    `${facts.used.toLocaleString('en')} of ${facts.limit.toLocaleString('en')} calls of the ${facts.plan} plan are used.`,
+    `${facts.used.toLocaleString('en')} of ${facts.limit.toLocaleString('en')} calls included in the ${facts.plan} plan have been used.`,
     facts.percent === 100
-      ? `Live calls are refused with 429 until ${minuteOf(facts.resets)}, or until the workspace moves to a larger plan. Calls in Test go on.`
-      : `At 100 % Live calls are refused with 429 until ${minuteOf(facts.resets)}. Calls in Test are not counted.`,
+      ? `Live calls are refused with 402 until ${minuteOf(facts.resets)}, or until the workspace moves to a larger plan. Test calls still work.`
+      : `At 100%, Live calls are refused with 402 until ${minuteOf(facts.resets)}. Test calls don't count.`,
   ],
-  button: { label: 'See who uses them', url: usageUrl },
+  button: { label: 'View usage', url: usageUrl },
 });
 
 const minuteOf = (at: Date) => `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
@@ -214,14 +212,14 @@ type SignInFacts = { ip: string | null; country?: string | null; city?: string |
 export const newSignIn = (details: SignInFacts, isNew: { browser: boolean; country: boolean }, sessionsUrl: string): Letter => ({
   subject: 'New sign-in to your account',
   paragraphs: [
-    `Your account was used ${[
-      ...(isNew.browser ? ['from a browser we have not seen before'] : []),
-      ...(isNew.country && details.country ? [`from a country it was not used from before: ${countryName(details.country)}`] : []),
-    ].join(', ')}.`,
+    `Someone signed in to your account ${[
+      ...(isNew.browser ? ['from a new browser'] : []),
+      ...(isNew.country && details.country ? [`from a new country: ${countryName(details.country)}`] : []),
+    ].join(' and ')}.`,
     `Time: ${minuteOf(details.at)}`,
-    `Address: ${addressIn(details.ip, details.country ?? null, details.city) ?? 'unknown'}`,
+    `IP address: ${addressIn(details.ip, details.country ?? null, details.city) ?? 'unknown'}`,
     `Browser: ${(details.user_agent ?? 'unknown').slice(0, 160)}`,
-    'If this was you, there is nothing to do. If not, end that session and change your password.',
+    'If this was you, no action is required. If not, end that session and change your password.',
   ],
-  button: { label: 'See your sessions', url: sessionsUrl },
+  button: { label: 'View sessions', url: sessionsUrl },
 });

@@ -41,7 +41,7 @@ export async function movePlan(
 /** @throws Refusal not_found */
 export async function bySlug(tx: Tx, slug: string) {
   const tenant = await tx.tenants.findUnique({ where: { slug } });
-  if (!tenant) throw new Refusal('not_found', `There is no workspace with the slug ${slug}.`);
+  if (!tenant) throw new Refusal('not_found', `No workspace has the slug ${slug}.`);
   return tenant;
 }
 
@@ -76,6 +76,6 @@ export function oneOf<const T extends readonly string[]>(allowed: T, value: stri
 /** As the wire's schema of a field has it. @throws Refusal naming the flag and what is wrong */
 export function fitting<T>(schema: z.ZodType<T>, value: string, flag: string): T {
   const read = schema.safeParse(value);
-  if (!read.success) throw refuse(`${flag} ${read.error.issues[0]?.message.toLowerCase() ?? 'is not usable'}`);
+  if (!read.success) throw refuse(`${flag} ${read.error.issues[0]?.message.toLowerCase() ?? 'is invalid'}`);
   return read.data;
 }

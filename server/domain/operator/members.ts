@@ -23,7 +23,8 @@ export async function setMember(input: { slug: string; email: string; role: stri
   const role = oneOf([...MEMBER_ROLES, 'none'] as const, input.role, '--role');
   const email = canonicalEmail(fitting(emailAddress(), input.email, '--email'));
   const full_name = input.name === undefined ? undefined : fitting(label(120), input.name, '--name');
-  if (role === 'none' && (full_name ?? input.password) !== undefined) throw refuse('--role none takes no --name and no --password');
+  if (role === 'none' && (full_name ?? input.password) !== undefined)
+    throw refuse("--role none can't be combined with --name or --password");
   const passwordHash = input.password ? await acceptPassword(input.password, email, 'password') : null;
   return db().$transaction(async (tx) => {
     await holdAddress(tx, email);
@@ -31,9 +32,9 @@ export async function setMember(input: { slug: string; email: string; role: stri
     // Two commands at once must not each take away what they see as one of two Owners.
     await tx.$executeRaw`select 1 from tenants where id = ${tenant.id}::uuid for update`;
     const from = await roleOf(tx, tenant.id, email);
-    if (role === 'none' && !from) throw refuse(`--email ${email} is no member of ${input.slug}`);
+    if (role === 'none' && !from) throw refuse(`--email ${email} is not a member of ${input.slug}`);
     if (from === 'owner' && role !== 'owner' && (await otherOwners(tx, tenant.id, email)) === 0)
-      throw refuse(`--email ${email} is the only Owner of ${input.slug}: make somebody else one first`);
+      throw refuse(`--email ${email} is the only Owner of ${input.slug}. Make someone else an Owner first`);
     if (role === 'none') await endMembership(tx, tenant.id, email, from);
     else await ensureMember(tx, tenant.id, { email, role, full_name, passwordHash, now: new Date() });
     return { slug: tenant.slug, email, role, from };

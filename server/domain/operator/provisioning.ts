@@ -22,12 +22,12 @@ export async function provisionTenant(input: {
   owner_password?: string;
   starter?: boolean;
 }) {
-  if (!isUsableSlug(input.slug)) throw refuse(`--slug ${input.slug} is not usable as a host label, or is reserved`);
+  if (!isUsableSlug(input.slug)) throw refuse(`--slug ${input.slug} is not a valid hostname label, or is reserved`);
   const givenPlan = input.plan === undefined ? undefined : oneOf(PLANS, input.plan, '--plan');
   const givenStatus = input.status === undefined ? undefined : oneOf(STATUSES, input.status, '--status');
   const region = oneOf(REGIONS, input.region ?? 'us', '--region');
   const name = input.name === undefined ? input.slug : fitting(label(120), input.name, '--name');
-  if (input.owner_password !== undefined && input.owner_email === undefined) throw refuse('--owner-password needs --owner-email');
+  if (input.owner_password !== undefined && input.owner_email === undefined) throw refuse('--owner-password requires --owner-email');
   const email = input.owner_email === undefined ? undefined : canonicalEmail(fitting(emailAddress(), input.owner_email, '--owner-email'));
   const passwordHash = email && input.owner_password ? await acceptPassword(input.owner_password, email, 'password') : null;
   return db().$transaction(async (tx) => {
@@ -37,7 +37,7 @@ export async function provisionTenant(input: {
     await holdSlug(tx, input.slug);
     const existing = await tx.tenants.findUnique({ where: { slug: input.slug } });
     if (existing && input.region !== undefined && existing.region !== region)
-      throw refuse(`--region cannot be changed: ${input.slug} is in ${existing.region}`);
+      throw refuse(`--region can't be changed: ${input.slug} is in ${existing.region}`);
     const plan = givenPlan ?? oneOf(PLANS, existing?.subscription_plan ?? env.DEFAULT_PLAN, '--plan');
     const status = givenStatus ?? oneOf(STATUSES, existing?.subscription_status ?? 'active', '--status');
     const tenant = existing ?? (await createTenant(tx, { name, slug: input.slug, region, plan, status }, now));

@@ -40,7 +40,7 @@ test('set-member gives, changes and takes away a role, each time in the audit lo
 
   for (const role of ['member', 'none'])
     await assert.rejects(set('first@example.com', role), { type: 'validation_error', message: /only Owner of team/ });
-  await assert.rejects(set('stranger@example.com', 'none'), { message: /is no member of team/ });
+  await assert.rejects(set('stranger@example.com', 'none'), { message: /is not a member of team/ });
   await assert.rejects(set('vi@example.com', 'god'), { message: /--role must be one of/ });
 
   await set('vi@example.com', 'owner');
@@ -134,13 +134,13 @@ test('what cannot be stored as asked is refused by its flag, and nothing is made
   const asked: [RegExp, () => unknown][] = [
     [/^--owner-email must be an email address/, () => operator.provisionTenant({ slug: 'not-here', owner_email: 'nobody' })],
     [
-      /^--owner-password needs --owner-email/,
+      /^--owner-password requires --owner-email/,
       () => operator.provisionTenant({ slug: 'not-here', owner_password: 'correct horse battery' }),
     ],
-    [/^--region cannot be changed: here is in us/, () => operator.provisionTenant({ slug: 'here', region: 'eu' })],
+    [/^--region can't be changed: here is in us/, () => operator.provisionTenant({ slug: 'here', region: 'eu' })],
     [/^--name /, () => operator.provisionTenant({ slug: 'not-here', name: 'x'.repeat(121) })],
     [/^--name /, () => operator.createKey({ slug: 'here', space: 'test', name: 'x'.repeat(101) })],
-    [/^set-plan needs --plan or --status/, () => operator.setPlan({ slug: 'here' })],
+    [/^set-plan requires --plan or --status/, () => operator.setPlan({ slug: 'here' })],
     [/^--value must be at most 2147483647/, () => operator.setLimit({ slug: 'here', kind: 'routes', value: 2 ** 31 })],
   ];
   for (const [message, act] of asked) await assert.rejects(async () => act(), { type: 'validation_error', message });

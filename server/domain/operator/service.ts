@@ -21,7 +21,7 @@ export { provisionTenant } from './provisioning.ts';
 
 /** Moves a workspace to a plan or status. `deliberate` marks a downgrade the customer asked for: Enterprise connectors stop. */
 export function setPlan(input: { slug: string; plan?: string; status?: string; deliberate?: boolean }) {
-  if (input.plan === undefined && input.status === undefined) throw refuse('set-plan needs --plan or --status');
+  if (input.plan === undefined && input.status === undefined) throw refuse('set-plan requires --plan or --status');
   return db().$transaction(async (tx) => {
     const tenant = await bySlug(tx, input.slug);
     const plan = oneOf(PLANS, input.plan ?? tenant.subscription_plan, '--plan');
@@ -98,10 +98,10 @@ export function createKey(input: { slug: string; space: string; role?: string; n
 /** A dashboard session without a password, for support and tests. Production wants an explicit yes. */
 export function openSession(input: { email: string; mfa?: boolean; i_understand?: boolean }) {
   if (env.NODE_ENV === 'production' && !input.i_understand)
-    throw refuse('create-session signs in as somebody else; in production add --i-understand');
+    throw refuse('create-session signs in as another person; in production, add --i-understand');
   return db().$transaction(async (tx) => {
     const user = await tx.users.findUnique({ where: { email: canonicalEmail(input.email) } });
-    if (!user) throw new Refusal('not_found', `There is no person with the address ${input.email}.`);
+    if (!user) throw new Refusal('not_found', `No person has the address ${input.email}.`);
     const now = new Date();
     const session = await createSession(tx, {
       user_id: user.id,
@@ -146,7 +146,7 @@ export async function listTenants() {
 /** A new master key for one workspace; its data is re-wrapped in the background (interface rule 31 §6). */
 export async function rotateKeyOf(input: { slug: string }) {
   const tenant = await db().tenants.findUnique({ where: { slug: input.slug } });
-  if (!tenant) throw new Refusal('not_found', `There is no workspace with the slug ${input.slug}.`);
+  if (!tenant) throw new Refusal('not_found', `No workspace has the slug ${input.slug}.`);
   return { slug: tenant.slug, ...(await rotateTenantKey(operatorCtx(tenant.id, 'live'))) };
 }
 
@@ -167,7 +167,7 @@ function setPauseByOperator(slug: string, paused: boolean) {
   return db().$transaction(async (tx) => {
     const tenant = await bySlug(tx, slug);
     if (!paused && !(tenant.subscription_status === 'paused' && tenant.pause_reason === 'operator'))
-      throw new Refusal('conflict', 'The workspace is not suspended by the operator.');
+      throw new Refusal('conflict', "The operator hasn't suspended this workspace.");
     const status = paused ? 'paused' : 'active';
     await movePlan(tx, tenant, tenant.subscription_plan as PlanName, status, false);
     return { slug, status };

@@ -158,12 +158,12 @@ export function chosen(
   session: Pick<LiveSession, 'scope_tenant_id' | 'active_tenant_id'>,
 ): WorkspaceRow {
   const found = wanted === null ? defaultOf(workspaces, session) : named(workspaces, wanted);
-  if (!found && wanted === null && workspaces.length > 0) throw new Refusal('invalid', 'X-Tenant-ID: choose a workspace.');
-  if (!found) throw new Refusal('not_a_member', 'You are not a member of this workspace, or it does not exist.');
+  if (!found && wanted === null && workspaces.length > 0) throw new Refusal('invalid', 'X-Tenant-ID: is required. Select a workspace.');
+  if (!found) throw new Refusal('not_a_member', "This workspace doesn't exist, or you're not a member of it.");
   if (session.scope_tenant_id && session.scope_tenant_id !== found.id)
     throw new Refusal(
       'session_scope_mismatch',
-      'This session is scoped to a different tenant. Sign in again without choosing a workspace to reach this one.',
+      'This session is limited to another workspace. Sign in again without choosing a workspace to access this one.',
     );
   return found;
 }

@@ -59,9 +59,9 @@ export async function changePassword(ctx: SignedInCtx, input: { current: string;
   const forgive = await throttled([{ what: 'password-change', subject: ctx.user.id, limit: 10, window_sec: 900 }], ctx.now, 'rate_limited');
   const account = await accountByEmail(ctx.db, ctx.user.email);
   if (account && account.password_hash === null)
-    throw new Refusal('invalid', 'current: this account has no password yet; choose one with the link of "Forgot password".');
+    throw new Refusal('invalid', 'current: this account has no password yet. Set one with the link in "Forgot password".');
   const { valid } = await checkPassword(account?.password_hash ?? null, input.current);
-  if (!account || !valid) throw new Refusal('invalid_credentials', 'The current password is not right.');
+  if (!account || !valid) throw new Refusal('invalid_credentials', 'The current password is incorrect.');
   await forgive();
   const hash = await acceptPassword(input.new, account.email, 'new');
   const renewed = await ctx.db.$transaction(async (tx) => {
@@ -85,7 +85,10 @@ export async function confirmPassword(ctx: Pick<PersonCtx, 'db' | 'now'>, userId
   const account = await ctx.db.users.findUnique({ where: { id: userId }, select: { password_hash: true } });
   const { valid } = await checkPassword(account?.password_hash ?? null, password);
   if (!valid)
-    throw new Refusal('invalid_credentials', 'The password is not right. If you sign in without one, sign out and in again instead.');
+    throw new Refusal(
+      'invalid_credentials',
+      'The password is incorrect. If you sign in without a password, sign out and in again instead.',
+    );
   await forgive();
 }
 

@@ -24,8 +24,8 @@ export const checkPassword = (stored: string | null, password: string) => verify
 export const rehashPassword = (password: string) => hash(password, pepper());
 
 const PROBLEMS = {
-  too_short: `use at least ${passwordLength.min} characters; a short sentence is easiest to remember`,
+  too_short: `use at least ${passwordLength.min} characters; a short sentence is easy to remember`,
   too_long: `use at most ${passwordLength.max} characters`,
-  contains_email: 'leave your e-mail name out of it',
-  common: 'attackers try this one first; choose something less predictable',
+  contains_email: 'leave the name in your email address out of it',
+  common: 'this one is too easy to guess; choose something less predictable',
 } as const;

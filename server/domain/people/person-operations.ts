@@ -27,7 +27,7 @@ const accepted = (message: string) => ({ status: 'accepted' as const, message })
 
 export const login = personOperation({
   id: 'auth.login',
-  summary: 'Sign in with e-mail and password',
+  summary: 'Sign in with email and password',
   http: 'POST /auth/login',
   session: 'none',
   refuses: ['invalid_credentials', 'not_a_member'],
@@ -38,7 +38,7 @@ export const login = personOperation({
 
 export const logout = personOperation({
   id: 'auth.logout',
-  summary: 'End this session',
+  summary: 'Sign out',
   http: 'POST /auth/logout',
   session: 'required',
   refuses: [],
@@ -52,7 +52,7 @@ export const logout = personOperation({
 
 export const magicStart = personOperation({
   id: 'auth.magic.start',
-  summary: 'Mail a sign-in code and link',
+  summary: 'Email a sign-in code and link',
   http: 'POST /auth/magic/start',
   session: 'none',
   refuses: [],
@@ -67,7 +67,7 @@ export const magicStart = personOperation({
 
 export const getMe = personOperation({
   id: 'auth.me',
-  summary: 'Who is signed in',
+  summary: 'Get the signed-in person',
   http: 'GET /auth/me',
   session: 'required',
   refuses: [],
@@ -78,7 +78,7 @@ export const getMe = personOperation({
 
 export const patchMe = personOperation({
   id: 'auth.me.update',
-  summary: 'Change the profile',
+  summary: 'Update your profile',
   http: 'PATCH /auth/me',
   session: 'required',
   refuses: ['role_denied', 'mfa_required'],
@@ -89,7 +89,7 @@ export const patchMe = personOperation({
 
 export const sessions = personOperation({
   id: 'auth.sessions.list',
-  summary: 'List own sessions',
+  summary: 'List your sessions',
   http: 'GET /auth/sessions',
   session: 'required',
   refuses: [],
@@ -122,7 +122,7 @@ export const deleteSession = personOperation({
 
 export const workspaces = personOperation({
   id: 'auth.workspaces.list',
-  summary: 'List own workspaces',
+  summary: 'List your workspaces',
   http: 'GET /auth/workspaces',
   session: 'required',
   refuses: [],
@@ -133,7 +133,7 @@ export const workspaces = personOperation({
 
 export const select = personOperation({
   id: 'auth.workspaces.select',
-  summary: 'Choose the workspace calls act on',
+  summary: 'Select a workspace',
   http: 'POST /auth/workspaces/select',
   session: 'required',
   refuses: ['not_a_member', 'session_scope_mismatch'],
@@ -144,7 +144,7 @@ export const select = personOperation({
 
 export const forgot = personOperation({
   id: 'auth.password.forgot',
-  summary: 'Mail a password reset link',
+  summary: 'Email a password reset link',
   http: 'POST /auth/password/forgot',
   session: 'none',
   refuses: [],
@@ -159,7 +159,7 @@ export const forgot = personOperation({
 
 export const reset = personOperation({
   id: 'auth.password.reset',
-  summary: 'Set a password with a mailed link',
+  summary: 'Set a password with an emailed link',
   http: 'POST /auth/password/reset',
   session: 'none',
   refuses: ['mfa_code_invalid'],
@@ -173,7 +173,7 @@ export const reset = personOperation({
 
 export const change = personOperation({
   id: 'auth.password.change',
-  summary: 'Change the password',
+  summary: 'Change your password',
   http: 'POST /auth/password/change',
   session: 'required',
   refuses: ['invalid_credentials'],

@@ -53,16 +53,16 @@ export async function updateMe(ctx: SignedInCtx, input: UpdateMeInput) {
     if (!first || !isManager(first))
       throw new Refusal(
         'role_denied',
-        'Only an Owner or Admin of the workspace you joined first may change its company details. Nothing was saved.',
+        'Only an Owner or Admin of the first workspace you joined can change its company details. Nothing was saved.',
       );
-    throw new Refusal('mfa_required', 'Company details need a second factor on your account. Nothing was saved.', {
+    throw new Refusal('mfa_required', 'Changing company details requires two-factor authentication on your account. Nothing was saved.', {
       extra: { enroll_url: `${env.PUBLIC_ADMIN_URL}/me/security` },
     });
   }
   const { full_name, timezone, date_format, locale, preferences, avatar_upload_id: upload } = input;
   const profile = definedOf({ full_name, timezone, date_format, locale, preferences });
   const fields = Object.keys(profile);
-  if (fields.length === 0 && upload === undefined) throw new Refusal('invalid', 'No valid fields.');
+  if (fields.length === 0 && upload === undefined) throw new Refusal('invalid', 'Send at least one field to update.');
   const user = await ctx.db.$transaction(async (tx) => {
     await sameAsExpected(tx, ctx, input.expected_updated_at);
     const merged = preferences && { preferences: { ...(await lockedPreferences(tx, ctx.user.id)), ...definedOf(preferences) } };

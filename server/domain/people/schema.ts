@@ -28,7 +28,7 @@ export const MagicVerify = z
     ...scope,
   })
   .refine((v) => v.token !== undefined || (v.email !== undefined && v.code !== undefined), {
-    message: 'send email and code, or token',
+    message: 'requires email and code, or token',
     path: ['body'],
   });
 export const ForgotPassword = z.object({ email: email() });
@@ -40,7 +40,7 @@ export const COMPANY_FIELDS = ['country', 'address', 'city', 'postal_code', 'tax
 
 /** Some of the known names, none of them twice. */
 const eachOnce = <const T extends readonly string[]>(names: T) =>
-  z.array(z.enum(names)).refine((list) => new Set(list).size === list.length, 'names one of them twice');
+  z.array(z.enum(names)).refine((list) => new Set(list).size === list.length, 'must not contain duplicates');
 
 const preferences = {
   theme: z.enum(['system', 'light', 'dark', 'contrast']).nullable(),
@@ -54,7 +54,7 @@ const preferences = {
   home_space: z.enum(['live', 'test']).nullable(),
   home_page: z.enum(LANDING_PAGES),
   /** Pages on top of the rail, in their order (interface rule 70 §3.2). */
-  pins: eachOnce(PINNABLE_PAGES).max(PINS_AT_MOST, `at most ${PINS_AT_MOST} pages can be pinned`),
+  pins: eachOnce(PINNABLE_PAGES).max(PINS_AT_MOST, `must have at most ${PINS_AT_MOST} pages`),
   /** Groups of the rail that are folded, and the order of those that were moved; the others follow in ours. */
   rail_folded: eachOnce(RAIL_GROUPS),
   rail_order: eachOnce(RAIL_GROUPS),
@@ -64,7 +64,7 @@ const preferences = {
   /** The entry of the changelog that was the newest when the person last looked (interface rule 64 §9). */
   changelog_seen: z
     .string()
-    .refine((id) => CHANGELOG.some((entry) => entry.id === id), 'names no entry of the changelog')
+    .refine((id) => CHANGELOG.some((entry) => entry.id === id), 'unknown changelog entry')
     .nullable(),
 };
 /** How a person wants the dashboard, in every workspace and browser (interface rule 70 §13). Null theme and density: as the browser has it. */

@@ -37,7 +37,7 @@ export async function signInByPassword(ctx: PersonCtx, input: { email: string; p
   const { valid, rehash } = await checkPassword(account?.password_hash ?? null, input.password);
   if (!account || !valid || account.disabled_at) {
     if (account) inBackground('failed sign-in', () => recordFailure(ctx, account, 'password'));
-    throw wrong('The e-mail address or the password is not right.');
+    throw wrong('The email address or password is incorrect.');
   }
   await forgive(); // only failures count
   const fresh = rehash ? await rehashPassword(input.password) : null;
@@ -94,7 +94,7 @@ export async function signInByCode(ctx: PersonCtx, input: { email: string; code:
       const account = await accountByEmail(ctx.db, input.email);
       if (account) await recordFailure(ctx, account, 'code');
     });
-    throw new Refusal('mfa_code_invalid', 'The code is wrong or has expired. Ask for a new one.');
+    throw new Refusal('mfa_code_invalid', 'The code is incorrect or has expired. Request a new one.');
   }
   await forgive();
   await counted?.give_back();
@@ -112,7 +112,7 @@ export async function signInByLink(ctx: PersonCtx, input: { token: string } & Sc
 }
 
 /** One answer for a link that was used, that expired and that never was. */
-export const deadLink = () => new Refusal('mfa_code_invalid', 'This link was already used or has expired. Ask for a new one.');
+export const deadLink = () => new Refusal('mfa_code_invalid', 'This link was already used or has expired. Request a new one.');
 
 /** Proving the mailbox verifies the address. */
 const verified = (userId: string, now: Date) => (tx: Tx) =>
@@ -135,10 +135,10 @@ export async function begin(
   { keep = false, scope_tenant }: Scope,
 ): Promise<SignedIn> {
   const user = await personById(tx, userId);
-  if (!user) throw wrong('The e-mail address or the password is not right.');
+  if (!user) throw wrong('The email address or password is incorrect.');
   const all = await workspacesOf(tx, userId);
   const scoped = scope_tenant === undefined ? null : all.find((w) => w.slug === scope_tenant.toLowerCase());
-  if (scoped === undefined) throw new Refusal('not_a_member', 'You are not a member of this workspace, or it does not exist.');
+  if (scoped === undefined) throw new Refusal('not_a_member', "This workspace doesn't exist, or you're not a member of it.");
   const workspaces = withinScope(all, { scope_tenant_id: scoped?.id ?? null });
   const device = deviceOf(ctx);
   const known = await places();

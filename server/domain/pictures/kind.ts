@@ -4,13 +4,13 @@ export function kindOf(bytes: Uint8Array): { name: string; taken: boolean } {
   if (head.startsWith('\x89PNG\r\n\x1a\n')) return { name: 'a PNG', taken: true };
   if (head.startsWith('\xff\xd8\xff')) return { name: 'a JPEG', taken: true };
   if (/^RIFF.{4}WEBP/s.test(head)) return { name: 'a WebP', taken: true };
-  return { name: OTHERS.find(([mark]) => mark.test(head))?.[1] ?? 'something else', taken: false };
+  return { name: OTHERS.find(([mark]) => mark.test(head))?.[1] ?? 'another format', taken: false };
 }
 
 const OTHERS: readonly (readonly [RegExp, string])[] = [
-  [/^$/, 'nothing at all'],
+  [/^$/, 'an empty file'],
   [/^GIF8/, 'a GIF'],
-  [/^.{4}ftyp(?:heic|heix|mif1|msf1)/s, 'a HEIC picture, as phones take them: export it as JPEG'],
+  [/^.{4}ftyp(?:heic|heix|mif1|msf1)/s, 'a HEIC picture, as taken by phones; export it as JPEG'],
   [/^.{4}ftypavi[fs]/s, 'an AVIF picture'],
   [/^(?:\xef\xbb\xbf)?\s*(?:<\?xml|<!--|<!DOCTYPE svg|<svg)/i, 'an SVG'],
   [/^\s*<(?:!doctype html|html)/i, 'a web page'],

@@ -11,7 +11,7 @@ const SLOW = 10;
 
 export const upload = personOperation({
   id: 'auth.avatars.upload',
-  summary: 'Upload a picture to use as photo or logo',
+  summary: 'Upload a photo or logo',
   http: 'POST /auth/avatars',
   session: 'required',
   refuses: ['payload_too_large', 'unsupported_media_type', 'dependency_unavailable'],
@@ -27,7 +27,7 @@ export const upload = personOperation({
 
 export const get = personOperation({
   id: 'auth.avatars.get',
-  summary: 'A photo or logo',
+  summary: 'Get a photo or logo',
   http: 'GET /auth/avatars/{id}',
   session: 'required',
   refuses: ['not_found'],

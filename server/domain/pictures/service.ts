@@ -23,7 +23,7 @@ export async function keepPicture(
   tookLong: () => Promise<unknown>,
 ): Promise<{ upload_id: string; expires_at: Date }> {
   const { name, taken } = kindOf(bytes);
-  if (!taken) throw new Refusal('unsupported_media_type', `A PNG, JPEG or WebP picture is needed; this is ${name}.`);
+  if (!taken) throw new Refusal('unsupported_media_type', `Upload a PNG, JPEG or WebP picture. This is ${name}.`);
   const answer = await squareOf(bytes, ctx.user.id);
   if ('fault' in answer) {
     if (answer.fault === 'slow') await tookLong();
@@ -39,12 +39,12 @@ export async function keepPicture(
 }
 
 const FAULTS: Record<Fault, string> = {
-  format: 'A PNG, JPEG or WebP picture is needed; this one only begins like it.',
-  animated: 'The picture moves. Send a still one.',
-  too_large: 'The picture has too many pixels: 25 million at most, no side longer than 12,000.',
-  too_small: 'The picture is too small: each side needs 16 pixels or more, and 256 look sharp.',
-  damaged: 'The picture is damaged or cut off. Open it in an image editor, save it anew and send that.',
-  slow: 'The picture takes too long to read. Open it in an image editor, save it anew and send that.',
+  format: 'Upload a PNG, JPEG or WebP picture. This file only starts like one.',
+  animated: "Animated pictures aren't supported. Upload a still one.",
+  too_large: 'The picture is too large. The limit is 25 million pixels, and 12,000 pixels per side.',
+  too_small: 'The picture is too small. Each side must be at least 16 pixels, ideally 256.',
+  damaged: 'The picture is damaged or incomplete. Open it in an image editor, save it again and upload that.',
+  slow: 'The picture takes too long to process. Open it in an image editor, save it again and upload that.',
 };
 const faulty = (fault: Fault) => new Refusal(fault === 'format' ? 'unsupported_media_type' : 'invalid', FAULTS[fault]);
 
@@ -89,7 +89,7 @@ export async function useLogo(tx: Tx, ctx: Ctx, upload: string | null): Promise<
 }
 
 const noSuchUpload = (field: string) =>
-  invalid(field, 'there is no such upload of yours, or it was used or has expired. Send the picture again.');
+  invalid(field, "this upload doesn't exist, was already used or has expired. Upload the picture again.");
 
 /**
  * A picture for somebody who may see it: their own uploads, the photo of a person they share a workspace with, the logo of a workspace they are in.

@@ -21,12 +21,12 @@ test('a refusal for the plan names the plan, the limit and the count, in words',
   await assert.rejects(made(w.live, 'api_keys.create', { name: 'two' }), {
     type: 'plan_limit',
     status: 402,
-    message: /^The pro plan allows 1 API key in this space and 1 exists\./,
+    message: /^The pro plan allows 1 API key in this space, and 1 already exists\./,
   });
   await limit(w.tenant.id, 'clients', 0);
   await assert.rejects(made(w.live, 'clients.create', { name: 'c', ip_address: '203.0.113.7' }), {
     status: 403,
-    message: /allows 0 clients in this space and 0 exist\./,
+    message: /allows 0 clients in this space, and 0 already exist\./,
   });
 });
 

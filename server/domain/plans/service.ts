@@ -18,7 +18,7 @@ export async function withinPlan(tx: Tx, ctx: Ctx, kind: Counted, more = 1): Pro
   if (used + more <= limit) return;
   throw new Refusal(
     'plan_limit',
-    `The ${ctx.plan} plan allows ${limit} ${nounOf(kind, limit)} in this space and ${used} ${used === 1 ? 'exists' : 'exist'}. Remove one or move to a larger plan.`,
+    `The ${ctx.plan} plan allows ${limit} ${nounOf(kind, limit)} in this space, and ${used} already ${used === 1 ? 'exists' : 'exist'}. Delete one or move to a larger plan.`,
     {
       status: kind === 'clients' || kind === 'environments' ? 403 : 402,
     },
@@ -47,6 +47,5 @@ export const hasFeature = (ctx: Pick<Ctx, 'plan' | 'sandbox'>, feature: Feature)
 
 /** @throws Refusal plan_feature 402 */
 export function requireFeature(ctx: Ctx, feature: Feature): void {
-  if (!hasFeature(ctx, feature))
-    throw new Refusal('plan_feature', `The ${ctx.plan} plan does not include ${feature.replaceAll('_', ' ')}.`);
+  if (!hasFeature(ctx, feature)) throw new Refusal('plan_feature', `The ${ctx.plan} plan doesn't include ${feature.replaceAll('_', ' ')}.`);
 }

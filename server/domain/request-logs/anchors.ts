@@ -24,7 +24,7 @@ export async function anchorAll(now: Date): Promise<number> {
     try {
       written += await anchorTenant(id, now);
     } catch (error) {
-      log.error({ err: error, tenant_id: id }, 'request logs could not be anchored; the next run tries again');
+      log.error({ err: error, tenant_id: id }, 'cannot anchor request logs; the next run tries again');
     }
   }
   return written;

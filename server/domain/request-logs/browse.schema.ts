@@ -31,7 +31,7 @@ const filters = {
   /** where the address is today, ISO 3166-1 alpha-2; only where a database of countries is, and for who may see addresses */
   country: z
     .string()
-    .regex(/^[a-z]{2}$/i, 'must be a country code of two letters')
+    .regex(/^[a-z]{2}$/i, 'must be a two-letter country code')
     .transform((code) => code.toUpperCase())
     .optional(),
   q: z.string().trim().min(1).max(500).optional(),
@@ -45,7 +45,7 @@ export const BrowseLogs = z.object({
   order: z.enum(['asc', 'desc']).default('desc'),
   before: z
     .string()
-    .regex(/^\d{1,15}-(?:\d{1,18}|[1-8]\d{18})$/, 'is not a place in this list: start again without it')
+    .regex(/^\d{1,15}-(?:\d{1,18}|[1-8]\d{18})$/, 'is not a valid cursor for this list. Start again without it')
     .optional(),
 });
 

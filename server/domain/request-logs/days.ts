@@ -64,7 +64,7 @@ export function daysOf(ctx: Ctx, query: { from?: string | undefined; to?: string
   const to = query.to ?? isoDay(ctx.now);
   const from = query.from ?? `${to.slice(0, 7)}-01`;
   const range = Date.parse(to) - Date.parse(from);
-  if (range < 0 || range >= KEPT_DAYS * DAY) throw invalid('from', `must not lie after to, nor ${KEPT_DAYS} days before it`);
+  if (range < 0 || range >= KEPT_DAYS * DAY) throw invalid('from', `must not be after to, or more than ${KEPT_DAYS - 1} days before it`);
   return { from, to };
 }
 

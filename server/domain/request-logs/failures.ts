@@ -29,7 +29,7 @@ export function logFailures(ctx: Ctx, query: z.output<typeof LogFailuresQuery>):
   const to = query.to ? new Date(query.to) : ctx.now;
   const from = query.from ? new Date(query.from) : spanStart(to.getTime(), DAY);
   const range = to.getTime() - from.getTime();
-  if (range <= 0 || range > 31 * DAY) throw invalid('from', 'must lie before to, by 31 days at most');
+  if (range <= 0 || range > 31 * DAY) throw invalid('from', 'must be before to, by at most 31 days');
   return read(ctx, async (tx) => {
     const groups = await grouped(tx, ctx, from, to);
     const before = new Set((await grouped(tx, ctx, new Date(from.getTime() - range), from)).map(kindOf));

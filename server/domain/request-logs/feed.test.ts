@@ -107,7 +107,7 @@ test('a cursor is good for its workspace, space and filters only', async () => {
   const [w, other] = await Promise.all([workspace(), workspace()]);
   await insert([row(w.tenant.id), row(w.tenant.id)]);
   const cursor = String((await follow(w.live, { limit: 1 })).meta.next_cursor);
-  const refused = { type: 'validation_error', message: /restart without it/ };
+  const refused = { type: 'validation_error', message: /start again without it/i };
   await assert.rejects(follow(other.live, { cursor }), refused);
   await assert.rejects(follow(w.test, { cursor }), refused);
   await assert.rejects(follow(w.live, { cursor, method: 'GET' }), refused);

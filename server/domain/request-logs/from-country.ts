@@ -9,8 +9,7 @@ import type { CallPlace, LogFilters } from './filters.ts';
 export const SOUGHT = 100_000;
 
 /** Without a database there is nothing to filter by, and a list of nothing would say that nobody called from there. */
-export const noCountries = () =>
-  invalid('country', 'is known only where the operator sets GEOIP_DB_PATH, and to who may see addresses: leave it out');
+export const noCountries = () => invalid('country', 'is only available if the operator has set GEOIP_DB_PATH and you can see IP addresses');
 
 type Asked = LogFilters & { country?: string | undefined };
 type Stretch = { before?: CallPlace | undefined; most: number };

@@ -39,7 +39,7 @@ export const follow = operation({
 
 export const get = operation({
   id: 'logs.get',
-  summary: 'Get a request log row',
+  summary: 'Get a request log entry',
   http: 'GET /logs/{request_id}',
   needs: ['log:list'],
   refuses: ['not_found'],
@@ -50,7 +50,7 @@ export const get = operation({
 
 export const proof = operation({
   id: 'logs.proof',
-  summary: 'Prove a request log row',
+  summary: 'Get the proof of a request log entry',
   http: 'GET /logs/{request_id}/proof',
   needs: ['log:list'],
   refuses: ['not_found', 'rate_limit_exceeded'],
@@ -84,7 +84,7 @@ export const browse = operation({
 
 export const inspect = operation({
   id: 'logs.inspect',
-  summary: 'Inspect a call',
+  summary: 'Get a call',
   http: 'GET /admin/logs/{request_id}',
   needs: ['log:list'],
   refuses: ['not_found'],
@@ -95,7 +95,7 @@ export const inspect = operation({
 
 export const stats = operation({
   id: 'logs.stats',
-  summary: 'Figures of the request log',
+  summary: 'Get request log statistics',
   http: 'GET /admin/logs/stats',
   needs: ['log:list'],
   refuses: [],
@@ -106,7 +106,7 @@ export const stats = operation({
 
 export const facets = operation({
   id: 'logs.facets',
-  summary: 'What the request log can be filtered by, with counts',
+  summary: 'List request log filters with counts',
   http: 'GET /admin/logs/facets',
   needs: ['log:list'],
   refuses: [],
@@ -117,7 +117,7 @@ export const facets = operation({
 
 export const failures = operation({
   id: 'logs.failures',
-  summary: 'Failed calls grouped by route, status and reason',
+  summary: 'List failed calls by route, status and reason',
   http: 'GET /admin/logs/failures',
   needs: ['log:list'],
   refuses: [],
@@ -128,7 +128,7 @@ export const failures = operation({
 
 export const traffic = operation({
   id: 'logs.traffic',
-  summary: 'How much keys, clients, secrets, environments or routes are used',
+  summary: 'Get traffic by key, client, secret, environment or route',
   http: 'GET /admin/logs/traffic',
   needs: ['log:list'],
   refuses: [],
@@ -139,7 +139,7 @@ export const traffic = operation({
 
 export const days = operation({
   id: 'logs.days',
-  summary: 'Calls by day, and by route, client, key and environment',
+  summary: 'Get calls per day',
   http: 'GET /admin/logs/days',
   needs: ['log:list'],
   refuses: [],
@@ -150,7 +150,7 @@ export const days = operation({
 
 export const daysExported = exporting({
   id: 'logs.days_export',
-  summary: 'Calls by day and route, client, key or environment, as a table',
+  summary: 'Export calls per day',
   http: 'GET /admin/logs/days/export',
   needs: ['log:list'],
   refuses: [],

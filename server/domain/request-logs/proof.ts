@@ -27,12 +27,13 @@ type Anchor = {
 };
 
 const DETAILS: Record<Reason, string> = {
-  not_yet_anchored: 'The row is not under an anchor yet; anchors are written every 15 minutes.',
-  range_incomplete: 'Rows of the anchored range are gone. Retention removes old rows: this is expected and no sign of tampering.',
-  range_grew: 'The anchored range holds more rows than were anchored: rows were put in afterwards.',
-  root_mismatch: 'The rows of the range do not give the anchored root: at least one of them was altered.',
-  row_not_in_range: 'The range gives the anchored root, but this row is not part of it.',
-  anchor_range_too_large: `The anchored range has more than ${MOST_LEAVES} rows and is not recomputed on request.`,
+  not_yet_anchored: 'This entry is not anchored yet. Anchors are written every 15 minutes.',
+  range_incomplete:
+    'Some entries of the anchored range are gone. Retention removes old entries, so this is expected and not a sign of tampering.',
+  range_grew: 'The range now has more entries than were anchored: entries were added later.',
+  root_mismatch: "The entries of the range don't produce the anchored root: at least one was altered.",
+  row_not_in_range: 'The range produces the anchored root, but this entry is not part of it.',
+  anchor_range_too_large: `The anchored range has more than ${MOST_LEAVES} entries and is not recomputed on request.`,
 };
 
 /** A row with the path from its leaf to the anchored root, or the reason why there is none (interface rule 13 §5.3). */
@@ -42,8 +43,8 @@ export async function proveLog(ctx: Ctx, { request_id }: { request_id: string })
   if (!row?.settled) throw notFound();
   const identity = await mayReadIdentity(ctx);
   const note = identity
-    ? 'Hash the twelve fields as stored (length-prefixed) into the leaf, follow the steps to merkle_root, and find that root in the critical chain entry.'
-    : 'The identity tier is withheld: leaf_hash lets you follow the steps to merkle_root, but not recompute the leaf.';
+    ? 'Hash the twelve fields as stored (length-prefixed) to get the leaf, apply the steps to get merkle_root, and find that root in the critical chain entry.'
+    : 'The identity fields are hidden from this credential. You can follow the steps from leaf_hash to merkle_root, but not recompute the leaf.';
   const anchor = await anchorOf(ctx.tenant_id, row.id);
   return {
     ...publicLog(ctx, row, identity),
@@ -57,7 +58,7 @@ async function countProof(ctx: Ctx): Promise<void> {
   const minute = Math.floor(ctx.now.getTime() / 60_000);
   const used = await windowCounter()(`proof:${ctx.tenant_id}:${ctx.actor.id ?? ctx.actor.type}`, minute, 60);
   if (used > PER_MINUTE)
-    throw new Refusal('rate_limit_exceeded', `A credential may ask for ${PER_MINUTE} proofs a minute.`, {
+    throw new Refusal('rate_limit_exceeded', `Rate limit exceeded: ${PER_MINUTE} proofs per minute for each credential.`, {
       retryAfter: 60 - Math.floor((ctx.now.getTime() / 1000) % 60),
     });
 }

@@ -18,7 +18,7 @@ export async function pruneRequestLogs(windows: readonly Windows[], now: Date): 
       if (log_days !== null) removed += await pruneSpace(tenant_id, false, windowEnd(now, log_days));
       removed += await pruneSpace(tenant_id, true, windowEnd(now, SANDBOX_LOG_DAYS));
     } catch (error) {
-      log.error({ err: error, tenant_id }, 'old request logs could not be removed; the next run tries again');
+      log.error({ err: error, tenant_id }, 'cannot remove old request logs; the next run tries again');
     }
   }
   await sql().query("delete from call_days where day < ($1::timestamptz at time zone 'UTC')::date - $2::int", [now, KEPT_DAYS]);
@@ -133,14 +133,14 @@ async function attach(day: Date): Promise<boolean> {
   const name = nameOf(day);
   if ((await partitions()).some((p) => p.name === name)) return false;
   const next = new Date(day.getTime() + DAY);
-  return quickly(`${name} could not be attached`, [
+  return quickly(`cannot attach ${name}`, [
     `create table if not exists ${name} (like request_logs including all)`,
     `alter table request_logs attach partition ${name} for values from ('${day.toISOString()}') to ('${next.toISOString()}')`,
   ]);
 }
 
 const drop = (name: string, end: Date) =>
-  quickly(`${name} could not be dropped`, [
+  quickly(`cannot drop ${name}`, [
     // What retention left in it goes uncounted: workspaces are pruned before, but one may have failed.
     `insert into route_log_totals as t (tenant_id, sandbox, route_id, environment, status_code, method, n) ${takenFrom(name)} order by 1, 2, 3, 4, 5, 6
       on conflict (tenant_id, sandbox, route_id, environment, status_code, method) do update set n = t.n + excluded.n`,

@@ -26,12 +26,12 @@ export type PublicLog = ReturnType<typeof forReader<LogFields>> & { cursor: stri
 export async function followLogs(ctx: Ctx, { cursor, limit, since, ...asked }: z.output<typeof FollowLogs>): Promise<Feed<PublicLog>> {
   const identity = await mayReadIdentity(ctx);
   if (asked.client_id !== undefined && !identity)
-    throw new Refusal('forbidden', 'Filtering by client_id needs the capability log:read_identity.');
-  if (cursor !== undefined && since !== undefined) throw invalid('since', 'goes without a cursor only');
+    throw new Refusal('forbidden', 'Filtering by client_id requires the capability log:read_identity.');
+  if (cursor !== undefined && since !== undefined) throw invalid('since', 'must not be combined with cursor');
   const { status_code: status, ...rest } = asked;
   const scope = scopeOf(ctx, asked);
   const after = cursor === undefined ? 0n : decodeCursor(keys(), scope, cursor);
-  if (after === undefined) throw invalid('cursor', 'is not valid for this feed and these filters; restart without it');
+  if (after === undefined) throw invalid('cursor', 'is not a valid cursor for this feed and these filters. Start again without it');
   return read(ctx, async (tx) => {
     const found = await rowsAfter(tx, ctx, { ...rest, status, from: since }, { after, limit, watermark: watermarkOf(ctx.now) });
     const unsettled = found.findIndex((row) => !row.settled);

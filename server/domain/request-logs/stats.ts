@@ -28,7 +28,7 @@ export async function logStats(ctx: Ctx, query: z.output<typeof LogStatsQuery>) 
   const to = query.to ? new Date(query.to) : ctx.now;
   const from = query.from ? new Date(query.from) : spanStart(to.getTime(), DAY);
   const range = to.getTime() - from.getTime();
-  if (range <= 0 || range > LONGEST) throw invalid('from', 'must lie before to, by 366 days at most');
+  if (range <= 0 || range > LONGEST) throw invalid('from', 'must be before to, by at most 366 days');
   const step = STEPS.find((s) => range / 1000 / s <= 200) ?? 24 * 3600;
   const caller = callerOf(query);
   const asked = Prisma.sql`tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox}
@@ -75,7 +75,7 @@ type Source = { of: 'routes' | 'callers'; where: Prisma.Sql; reading: Reading };
 
 /** @throws Refusal validation_error: a call is counted by its key and by its client, not by both together */
 function callerOf({ client_id, api_key_id }: z.output<typeof LogStatsQuery>): string | undefined {
-  if (client_id && api_key_id) throw invalid('client_id', 'cannot be combined with api_key_id');
+  if (client_id && api_key_id) throw invalid('client_id', 'must not be combined with api_key_id');
   return client_id ?? api_key_id;
 }
 

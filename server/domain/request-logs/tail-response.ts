@@ -25,7 +25,7 @@ const open = processState('open-tails', () => new Map<string, number>());
  * @throws Refusal role_denied without log:list, rate_limited beyond 20 views of a workspace or 8 of one person
  */
 export async function tailResponse(ctx: Ctx, request: Request): Promise<Response> {
-  if (!(await mayList(ctx))) throw new Refusal('role_denied', 'Your role does not include log:list.');
+  if (!(await mayList(ctx))) throw new Refusal('role_denied', 'Your role lacks the capability log:list.');
   const leave = enter(ctx);
   const gone = new AbortController();
   const signal = AbortSignal.any([gone.signal, request.signal, AbortSignal.timeout(LIFETIME_MS)]);
@@ -49,7 +49,7 @@ function enter({ tenant_id, actor }: Ctx): () => void {
     [`${tenant_id}:${actor.id}`, MOST_PER_PERSON],
   ] as const;
   if (places.some(([place, most]) => (open.get(place) ?? 0) >= most))
-    throw new Refusal('rate_limited', 'Too many live views of this workspace are open.', { retryAfter: 30 });
+    throw new Refusal('rate_limited', 'This workspace has too many live views open. Close one and try again.', { retryAfter: 30 });
   for (const [place] of places) open.set(place, (open.get(place) ?? 0) + 1);
   return () => {
     for (const [place] of places) {

@@ -17,7 +17,7 @@ const USER_ROWS = MEMBER_ROLE_ROWS.map((role) => ({ ...role, applies_to: ['user'
 /** The role catalogue is data of the release; what each role can do is shown in the dashboard, not here (interface rule 24 §3). */
 export const list = operation({
   id: 'roles.list',
-  summary: 'List the roles that keys and people can hold',
+  summary: 'List roles',
   http: 'GET /roles',
   needs: ['role:list'],
   refuses: [],

@@ -1,13 +1,13 @@
 import type { Words } from '#server/kernel/words.ts';
 
-export const about = 'What keys and people may do, by name.';
+export const about = 'Roles that keys and people can have.';
 
 export const words: Words = {
-  id: "The role's id, for `role_ids` of a key.",
-  name: "The role's name.",
-  description: 'What it allows.',
-  applies_to: 'Who can have it.',
-  is_default: 'Whether a new key gets it when no role is named.',
-  seeded: 'Whether it comes with the service.',
-  subject_kind: 'Only the roles that keys, or people, can have.',
+  id: 'ID of the role, for the `role_ids` of a key.',
+  name: 'Name of the role.',
+  description: 'What the role allows.',
+  applies_to: 'Who can have the role.',
+  is_default: 'Whether new keys get this role if no role is given.',
+  seeded: 'Whether the role is built in.',
+  subject_kind: 'Only return roles for keys, or only roles for people.',
 };

@@ -18,7 +18,7 @@ export function duplicateRoute(ctx: Ctx, input: z.output<typeof DuplicateRoute>)
     const source = await routeByRef(tx, ctx, input.id);
     await withinPlan(tx, ctx, 'routes');
     if (input.name !== undefined && (await tx.routes.findFirst({ where: { ...own(ctx), name: input.name }, select: { id: true } })))
-      throw new Refusal('conflict', 'A route with this name exists.');
+      throw new Refusal('conflict', 'A route with this name already exists.');
     const name = input.name ?? (await freeCopyName(tx, ctx, source.name));
     const collection =
       source.collection_id === null
@@ -38,7 +38,7 @@ export function duplicateRoute(ctx: Ctx, input: z.output<typeof DuplicateRoute>)
           updated_at: ctx.now,
         },
       })
-      .catch(onUnique('A route with this name exists.'));
+      .catch(onUnique('A route with this name already exists.'));
     await saveDraft(
       tx,
       ctx,

@@ -82,5 +82,5 @@ export async function warnNobodyAdmitted(
     where: { ...own(ctx), route_id: route.id, environment_id: environmentId },
     select: { client_id: true },
   });
-  if (!some) ctx.warnings.push('requires_clients is on and no client is assigned, so every call is refused until one is.');
+  if (!some) ctx.warnings.push('requires_clients is on but no client is assigned, so every call is refused until one is.');
 }

@@ -91,7 +91,7 @@ export const listEnvironments = operation({
 
 export const putEnvironment = operation({
   id: 'routes.environments.put',
-  summary: 'Create or change the configuration of a route in one environment',
+  summary: 'Create or update the configuration of a route in an environment',
   http: 'PUT /routes/{id}/environments/{env}',
   needs: ['route:update'],
   refuses: ['not_found'],
@@ -105,7 +105,7 @@ export const putEnvironment = operation({
 
 export const removeEnvironment = operation({
   id: 'routes.environments.delete',
-  summary: 'Stop serving a route in one environment',
+  summary: 'Remove a route from an environment',
   http: 'DELETE /routes/{id}/environments/{env}',
   needs: ['route:update'],
   refuses: ['not_found'],
@@ -116,7 +116,7 @@ export const removeEnvironment = operation({
 
 export const listClients = operation({
   id: 'routes.clients.list',
-  summary: 'List the clients assigned to a route in one environment',
+  summary: 'List the clients assigned to a route in an environment',
   http: 'GET /routes/{id}/environments/{env}/clients',
   needs: ['route:read'],
   refuses: ['not_found'],
@@ -128,7 +128,7 @@ export const listClients = operation({
 
 export const setClients = operation({
   id: 'routes.clients.set',
-  summary: 'Replace the clients assigned to a route in one environment',
+  summary: 'Replace the clients assigned to a route in an environment',
   http: 'PUT /routes/{id}/environments/{env}/clients',
   needs: ['route:update'],
   refuses: ['not_found'],
@@ -152,7 +152,7 @@ export const duplicate = operation({
 
 export const overview = operation({
   id: 'routes.overview',
-  summary: 'Environments and last day of a page of routes',
+  summary: 'Get a summary of routes',
   http: 'GET /admin/routes/overview',
   needs: ['route:list', 'log:list'],
   refuses: [],
@@ -164,7 +164,7 @@ export const overview = operation({
 
 export const icons = operation({
   id: 'routes.icons',
-  summary: 'Icons of a page of routes',
+  summary: 'Get the icons of routes',
   http: 'GET /admin/routes/icons',
   needs: ['route:read'],
   refuses: [],
@@ -176,7 +176,7 @@ export const icons = operation({
 
 export const impact = operation({
   id: 'routes.impact',
-  summary: 'What deleting a route would touch',
+  summary: 'Show what deleting a route affects',
   http: 'GET /admin/routes/{id}/impact',
   needs: ['route:read', 'log:list'],
   refuses: ['not_found'],
@@ -244,7 +244,7 @@ export const removeExample = operation({
 
 export const probe = operation({
   id: 'routes.probe',
-  summary: 'Look at an upstream before a route leads there',
+  summary: 'Check an upstream before routing to it',
   http: 'POST /admin/routes/probe',
   needs: ['route:create'],
   refuses: ['rate_limited'],
@@ -256,7 +256,7 @@ export const probe = operation({
 
 export const secretById = operation({
   id: 'routes.secret_by_id',
-  summary: 'Let all routes name a secret by its id instead of its name',
+  summary: "Replace references to a secret's name with its ID",
   http: 'POST /admin/secrets/{id}/references-by-id',
   needs: ['secret:read', 'route:update'],
   refuses: ['not_found'],

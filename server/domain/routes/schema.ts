@@ -16,9 +16,9 @@ const UUID_LIKE = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}
 const routeSlug = () =>
   z
     .string()
-    .regex(SLUG, 'must be 1 to 63 lower-case letters, digits and inner hyphens')
+    .regex(SLUG, 'must be 1 to 63 lowercase letters, digits or hyphens, and must not start or end with a hyphen')
     .refine((s) => !RESERVED_ROUTE_SLUGS.has(s), 'is a reserved word')
-    .refine((s) => !UUID_LIKE.test(s), 'must not look like an id')
+    .refine((s) => !UUID_LIKE.test(s), 'must not look like an ID')
     .meta({ not: { enum: [...RESERVED_ROUTE_SLUGS] }, examples: ['stripe'] });
 
 /** A slug from a name; null when nothing usable is left (interface rule 10 §4.2). */
@@ -190,8 +190,8 @@ export const TestRoute = z.object({
   path: z
     .string()
     .max(4096)
-    .regex(/^(?:[/?]|$)/, 'must begin with /')
-    .refine((text) => !text.includes('#') && wellFormed(text), 'must not have a fragment')
+    .regex(/^(?:[/?]|$)/, 'must start with /')
+    .refine((text) => !text.includes('#') && wellFormed(text), 'must not contain a fragment')
     .default('/'),
   query: z
     .array(z.object({ key: z.string().min(1).max(256).refine(wellFormed), value: z.string().max(4096).refine(wellFormed) }))
@@ -209,7 +209,7 @@ export const TestRoute = z.object({
           z
             .string()
             .max(8 * 1024)
-            .regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'must hold only characters that a header can carry'),
+            .regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'must only contain characters that are allowed in a header'),
         ),
       }),
     )

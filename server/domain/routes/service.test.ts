@@ -236,7 +236,7 @@ test('headers that frame the request or forge the gateway cannot be injected', a
   ])
     await assert.rejects(create(live, { inject_headers_json: { [name]: 'v' } }), { type: 'validation_error' }, name);
   await assert.rejects(create(live, { inject_headers_json: { 'X-A': 'a\r\nX-B: b' } }), { type: 'validation_error' });
-  await assert.rejects(create(live, { inject_headers_json: { 'X-A': '1', 'x-a': '2' } }), /twice/);
+  await assert.rejects(create(live, { inject_headers_json: { 'X-A': '1', 'x-a': '2' } }), /only once/);
   await assert.rejects(create(live, { inject_headers_json: { 'X-A': 'v'.repeat(8193) } }), { type: 'validation_error' });
   await assert.rejects(create(live, { inject_headers_json: Object.fromEntries(Array.from({ length: 51 }, (_, i) => [`X-${i}`, ''])) }), {
     type: 'validation_error',

@@ -67,7 +67,7 @@ export async function createRoute(ctx: Ctx, input: z.output<typeof CreateRoute>)
 /** Inside a `mutate` of the caller, who has checked the target URL and the plan; `entry` is the audit entry to hand back there. */
 export async function insertRoute(tx: Tx, ctx: Ctx, input: z.output<typeof CreateRoute>) {
   const environment = await heldEnvironment(tx, ctx, input.base_environment ?? (await defaultEnvironment(tx, ctx)).name);
-  if (!environment) throw invalid('base_environment', 'names no environment of this space');
+  if (!environment) throw invalid('base_environment', 'no such environment in this space');
   const collection = await collectionForBody(tx, ctx, input.collection_id);
   await refuseTaken(tx, ctx, input);
   const slug =
@@ -90,7 +90,7 @@ export async function insertRoute(tx: Tx, ctx: Ctx, input: z.output<typeof Creat
         updated_at: ctx.now,
       },
     })
-    .catch(onUnique('A route with this name or slug exists.'));
+    .catch(onUnique('A route with this name or slug already exists.'));
   await saveDraft(tx, ctx, route, null, draft, new Map([[environment.name, environment.id]]));
   if (collection) await joinCollection(tx, ctx, route.id, collection);
   const row = await routeByRef(tx, ctx, route.id);
@@ -107,7 +107,7 @@ export async function updateRoute(ctx: Ctx, { id, ...input }: z.output<typeof Up
   return mutate(ctx, async (tx) => {
     const route = await lockRoute(tx, ctx, id);
     if (input.slug !== undefined && input.slug !== route.slug && route.slug !== null)
-      throw invalid('slug', 'cannot be changed once it is set');
+      throw invalid('slug', "can't be changed once it is set");
     await refuseTaken(tx, ctx, input, route.id);
     const collection = input.collection_id === undefined ? undefined : await collectionForBody(tx, ctx, input.collection_id);
     const before = draftOf(route.configs);
@@ -134,7 +134,7 @@ export async function updateRoute(ctx: Ctx, { id, ...input }: z.output<typeof Up
         },
         select: { id: true },
       })
-      .catch(onUnique('A route with this name or slug exists.'));
+      .catch(onUnique('A route with this name or slug already exists.'));
     await saveDraft(
       tx,
       ctx,
@@ -200,7 +200,7 @@ async function refuseTaken(tx: Tx, ctx: Ctx, wanted: { name?: string | undefined
     wanted.name !== undefined &&
     (await tx.routes.findFirst({ where: { ...own(ctx), name: wanted.name, ...other }, select: { id: true } }))
   )
-    throw new Refusal('conflict', 'A route with this name exists.');
+    throw new Refusal('conflict', 'A route with this name already exists.');
   if (wanted.slug && (await tx.routes.findFirst({ where: { ...own(ctx), slug: wanted.slug, ...other }, select: { id: true } })))
-    throw new Refusal('conflict', 'Another route has this slug.');
+    throw new Refusal('conflict', 'Another route already uses this slug.');
 }

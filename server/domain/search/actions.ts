@@ -25,7 +25,7 @@ export const DEEDS: readonly { verb: RegExp; type: 'api_key' | 'secret'; title: 
   {
     verb: /^(?:rotate|change|set)(?:\s+(?:value|secrets?))*(?:\s+|$)/i,
     type: 'secret',
-    title: (name) => `Set a new value of ${name}`,
+    title: (name) => `Set a new value for ${name}`,
     needs: 'secret:update',
   },
 ];

@@ -6,7 +6,7 @@ import { search } from './service.ts';
 /** Anyone signed in may search; what they may not list they do not find. */
 export const query = operation({
   id: 'search.query',
-  summary: 'Find resources, calls and actions in both spaces',
+  summary: 'Search resources, calls and actions',
   http: 'GET /admin/search',
   needs: 'any',
   refuses: [],
@@ -18,7 +18,7 @@ export const query = operation({
 /** Anyone signed in may ask; what they may not list has the answer of what does not exist. */
 export const inspectId = operation({
   id: 'search.inspect',
-  summary: 'Tell what an id is, and where it is shown',
+  summary: 'Look up an ID',
   http: 'GET /admin/inspect',
   needs: 'any',
   refuses: ['not_found'],

@@ -37,8 +37,8 @@ L="open
   });
   assert.deepEqual(faults, [
     { line: 13, name: 'J', reason: "has text after the closing '" },
-    { line: 14, name: null, reason: 'is not NAME=value' },
-    { line: 15, name: null, reason: 'is not NAME=value' },
+    { line: 14, name: null, reason: 'must be NAME=value' },
+    { line: 15, name: null, reason: 'must be NAME=value' },
     { line: 16, name: 'L', reason: 'has no closing "' },
   ]);
 });
@@ -60,7 +60,7 @@ test('no fault ever quotes the text of the file', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
       for (const { reason } of parseDotenv(text).faults)
-        assert.match(reason, /^(is not NAME=value|has (no closing|text after the closing) ["'])$/);
+        assert.match(reason, /^(must be NAME=value|has (no closing|text after the closing) ["'])$/);
     }),
     { numRuns: 500 },
   );

@@ -15,7 +15,7 @@ export function parseDotenv(text: string): { entries: DotenvEntry[]; faults: Dot
     const head = /^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_.-]*)\s*=[ \t]*/.exec(line);
     const name = head?.[1];
     if (!head || name === undefined) {
-      faults.push({ line: i + 1, name: null, reason: 'is not NAME=value' });
+      faults.push({ line: i + 1, name: null, reason: 'must be NAME=value' });
       continue;
     }
     const start = i;

@@ -35,13 +35,13 @@ test('Owners and Admins are told 30, 7 and 1 days ahead and at the end, once eac
     assert.deepEqual(
       mails.map(({ subject, created_at }) => [subject.replace(w.tenant.name, 'W'), Math.floor((created_at.getTime() - start) / DAY)]),
       [
-        ['The secret PAY_KEY of W expires soon', 10],
-        ['The secret PAY_KEY of W expires soon', 33],
-        ['The secret PAY_KEY of W expires soon', 39],
-        ['The secret PAY_KEY of W has expired', 40],
+        ['The secret PAY_KEY in W expires soon', 10],
+        ['The secret PAY_KEY in W expires soon', 33],
+        ['The secret PAY_KEY in W expires soon', 39],
+        ['The secret PAY_KEY in W has expired', 40],
       ],
     );
-    assert.match(mails[0]?.text ?? '', /PAY_KEY in production: expires .* UTC; calls that need it are then refused\./);
+    assert.match(mails[0]?.text ?? '', /PAY_KEY in production: expires .* UTC; calls that need it are refused from then on\./);
     assert.match(mails[3]?.text ?? '', /calls that need it are refused/);
     assert.match(mails[0]?.text ?? '', new RegExp(`/${w.tenant.slug}/live/secrets`));
     for (const { text, html } of mails) assert.ok(!`${text}${html}`.includes(value));
@@ -66,8 +66,8 @@ test('an environment of its own end is told of by that, a moved end is told of a
   assert.equal(await run(1.3), 0);
   const mails = await mailsTo(owner);
   assert.equal(mails.length, 2);
-  assert.match(mails[0]?.subject ?? '', /^\[Test\] The secret A of /);
-  assert.match(mails[0]?.text ?? '', /A in staging: expires .*; it is then still used, and every call with it carries a warning\./);
+  assert.match(mails[0]?.subject ?? '', /^\[Test\] The secret A in /);
+  assert.match(mails[0]?.text ?? '', /A in staging: expires .*; it stays in use after that, with a warning on every call\./);
 });
 
 test('an end that is moved every hour is mailed about once a day for each threshold, with the day it has then', async () => {
@@ -89,7 +89,7 @@ test('an end that is moved every hour is mailed about once a day for each thresh
   const mails = await mailsTo(owner);
   assert.deepEqual(
     mails.map(({ subject, created_at }) => [subject.replace(w.tenant.name, 'W'), Math.round((created_at.getTime() - start) / 3_600_000)]),
-    [0, 24, 48].map((hour) => ['The secret MOVING of W expires soon', hour]),
+    [0, 24, 48].map((hour) => ['The secret MOVING in W expires soon', hour]),
   );
   for (const [i, { text }] of mails.entries()) {
     assert.ok(text.includes(`MOVING in production: expires ${minuteOf(day(20 + i))} UTC`), text);
@@ -120,7 +120,7 @@ test('an environment that ends a few hours after another is in the mail of that 
     [10, 33, 39, 40],
   );
   for (const { text } of mails) assert.match(text, /PAIR in production: [\s\S]*PAIR in staging: expires /);
-  assert.match(mails[3]?.subject ?? '', /The secret PAIR of .* has expired/);
+  assert.match(mails[3]?.subject ?? '', /The secret PAIR in .* has expired/);
   await neverEnds(w.tenant.id);
 });
 
@@ -135,7 +135,7 @@ test('a short life is not announced the moment it begins, what ended long ago is
     await made(w.live, 'secrets.create', { name: fresh(`MANY_${i}`), value: 'x', expires_at: day(60).toISOString() });
   assert.equal(await run(53.1), 23);
   const last = (await mailsTo(owner)).at(-1);
-  assert.match(last?.subject ?? '', /^23 secrets of .* expire soon$/);
+  assert.match(last?.subject ?? '', /^23 secrets in .* expire soon$/);
   assert.match(last?.text ?? '', /And 3 more\./);
 });
 

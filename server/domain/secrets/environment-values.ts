@@ -70,7 +70,7 @@ export function updateSecretEnvironment(ctx: Ctx, input: z.output<typeof UpdateS
  */
 export async function restoreValue(ctx: Ctx, input: z.output<typeof RestoreValue>) {
   if (ctx.actor.type !== 'member' || (ctx.actor.role !== 'owner' && ctx.actor.role !== 'admin'))
-    throw new Refusal('role_denied', 'Only an Owner or Admin may restore a previous value.');
+    throw new Refusal('role_denied', 'Only an Owner or Admin can restore a previous value.');
   await keyring().activeTmk(ctx.tenant_id).catch(whenSealed);
   return mutate(ctx, async (tx) => {
     const secret = await lockedSecret(tx, ctx, input.id, { for: 'change' });
@@ -96,7 +96,7 @@ export async function restoreValue(ctx: Ctx, input: z.output<typeof RestoreValue
   });
 }
 
-const NOTHING_KEPT = 'No previous value is kept for this environment: it is wiped 24 hours after a change.';
+const NOTHING_KEPT = 'There is no previous value for this environment. Previous values are deleted 24 hours after a change.';
 
 async function valueIn(tx: Tx, ctx: Ctx, secretId: string, environment: string) {
   const row = await tx.secret_environments.findFirst({ where: { ...own(ctx), secret_id: secretId, environment_name: environment } });

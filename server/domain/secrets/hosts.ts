@@ -6,10 +6,10 @@ export function canonicalHostPin(text: string): { ok: true; value: string } | { 
   const wildcard = text.startsWith('*.');
   const host = canonicalHost(wildcard ? text.slice(2) : text);
   if (host === undefined)
-    return { ok: false, problem: 'must be a bare host name such as api.example.com or *.example.com, without scheme, port or path' };
+    return { ok: false, problem: 'must be a hostname such as api.example.com or *.example.com, without scheme, port or path' };
   if (!wildcard) return { ok: true, value: host };
   if (getPublicSuffix(host, { allowPrivateDomains: true }) === host)
-    return { ok: false, problem: `*.${host} would cover hosts of everyone under a public suffix` };
+    return { ok: false, problem: `*.${host} would match everyone's hosts under a public suffix` };
   return { ok: true, value: `*.${host}` };
 }
 

@@ -24,7 +24,7 @@ type Fault = { line: number; name: string | null; reason: string };
  */
 export async function importEnv(ctx: Ctx, input: z.output<typeof ImportEnv>) {
   const { wanted, skipped, refused } = judge(input);
-  if (wanted.length > IMPORT_MAX) throw new Refusal('validation_error', `content: at most ${IMPORT_MAX} secrets in one import`);
+  if (wanted.length > IMPORT_MAX) throw new Refusal('validation_error', `content: must not have more than ${IMPORT_MAX} secrets`);
   if (input.dry_run)
     return read(ctx, async (tx) => {
       const { environment, fresh, taken } = await sort(tx, ctx, input, wanted);
@@ -66,7 +66,7 @@ function judge({ content, only }: z.output<typeof ImportEnv>): { wanted: DotenvE
   const value = secretValue();
   for (const entry of entries) {
     const name = normalisedName(entry.name);
-    const problem = SECRET_NAME.test(name) ? value.safeParse(entry.value).error?.issues[0]?.message : 'is not a usable name';
+    const problem = SECRET_NAME.test(name) ? value.safeParse(entry.value).error?.issues[0]?.message : 'invalid name';
     if (problem !== undefined) refused.push({ line: entry.line, name: entry.name.slice(0, 128), reason: problem });
     else if (only && !only.includes(name)) skipped.push({ name, reason: 'not selected' });
     else {
@@ -91,7 +91,7 @@ async function sort(tx: Tx, ctx: Ctx, input: z.output<typeof ImportEnv>, wanted:
   return {
     environment,
     fresh: wanted.filter((entry) => !isTaken(entry)),
-    taken: wanted.filter(isTaken).map(({ name }) => ({ name, reason: 'a secret with this name exists' })),
+    taken: wanted.filter(isTaken).map(({ name }) => ({ name, reason: 'a secret with this name already exists' })),
   };
 }
 
@@ -123,7 +123,7 @@ async function insertAll(
         created_by: ctx.actor.id,
       })),
     })
-    .catch(onUnique('A secret with one of these names was created at the same moment. Try again.'));
+    .catch(onUnique('A secret with one of these names was created at the same time. Try again.'));
   await tx.secret_environments.createMany({
     data: rows.map((r) => ({
       ...own(ctx),

@@ -11,7 +11,7 @@ import { secretVersions } from './versions.ts';
 
 export const list = operation({
   id: 'secrets.list',
-  summary: 'List secrets; values are never returned',
+  summary: 'List secrets',
   http: 'GET /secrets',
   needs: ['secret:read'],
   refuses: [],
@@ -23,7 +23,7 @@ export const list = operation({
 
 export const get = operation({
   id: 'secrets.get',
-  summary: 'Get a secret and the state of its values',
+  summary: 'Get a secret',
   http: 'GET /secrets/{id}',
   needs: ['secret:read'],
   refuses: ['not_found'],
@@ -34,7 +34,7 @@ export const get = operation({
 
 export const create = operation({
   id: 'secrets.create',
-  summary: 'Create a string secret',
+  summary: 'Create a secret',
   http: 'POST /secrets',
   needs: ['secret:create'],
   refuses: ['plan_limit', 'conflict', 'tenant_sealed'],
@@ -46,7 +46,7 @@ export const create = operation({
 
 export const update = operation({
   id: 'secrets.update',
-  summary: 'Change name, expiry, tags, collection or host pins of a secret',
+  summary: 'Update a secret',
   http: 'PATCH /secrets/{id}',
   needs: ['secret:update'],
   refuses: ['not_found', 'conflict'],
@@ -58,7 +58,7 @@ export const update = operation({
 
 export const putValue = operation({
   id: 'secrets.put_value',
-  summary: 'Set the value of a secret in one environment',
+  summary: 'Set the value of a secret in an environment',
   http: 'PUT /secrets/{id}/value',
   needs: ['secret:update'],
   refuses: ['not_found', 'conflict', 'invalid_type', 'tenant_sealed'],
@@ -69,7 +69,7 @@ export const putValue = operation({
 
 export const remove = operation({
   id: 'secrets.delete',
-  summary: 'Delete a secret and wipe its values',
+  summary: 'Delete a secret',
   http: 'DELETE /secrets/{id}',
   needs: ['secret:delete'],
   refuses: ['not_found', 'in_use'],
@@ -80,7 +80,7 @@ export const remove = operation({
 
 export const updateEnvironment = operation({
   id: 'secrets.update_environment',
-  summary: 'Set the expiry of a secret in one environment',
+  summary: 'Set the expiry of a secret in an environment',
   http: 'PATCH /admin/secrets/{id}/environments/{env}',
   needs: ['secret:update'],
   refuses: ['not_found'],
@@ -91,7 +91,7 @@ export const updateEnvironment = operation({
 
 export const removeValue = operation({
   id: 'secrets.remove_value',
-  summary: 'Remove and wipe the value of a secret in one environment',
+  summary: 'Delete the value of a secret in an environment',
   http: 'DELETE /admin/secrets/{id}/environments/{env}',
   needs: ['secret:update'],
   refuses: ['not_found', 'conflict'],
@@ -102,7 +102,7 @@ export const removeValue = operation({
 
 export const restore = operation({
   id: 'secrets.restore',
-  summary: 'Put the previous value of one environment back',
+  summary: 'Restore the previous value of a secret',
   http: 'POST /admin/secrets/{id}/restore',
   needs: ['secret:update'],
   refuses: ['not_found', 'conflict', 'invalid_type', 'role_denied', 'tenant_sealed'],
@@ -113,7 +113,7 @@ export const restore = operation({
 
 export const usage = operation({
   id: 'secrets.usage',
-  summary: 'What refers to a secret and how often it was used',
+  summary: 'Show what uses a secret',
   http: 'GET /admin/secrets/{id}/usage',
   needs: ['secret:read'],
   refuses: ['not_found'],
@@ -124,7 +124,7 @@ export const usage = operation({
 
 export const versions = operation({
   id: 'secrets.versions',
-  summary: 'When each value of a secret was written, and by whom',
+  summary: "List the versions of a secret's values",
   http: 'GET /admin/secrets/{id}/versions',
   needs: ['secret:read'],
   refuses: ['not_found'],
@@ -135,7 +135,7 @@ export const versions = operation({
 
 export const importEnvFile = operation({
   id: 'secrets.import_env',
-  summary: 'Create string secrets from the text of a .env file',
+  summary: 'Create secrets from a .env file',
   http: 'POST /admin/secrets/import-env',
   needs: ['secret:create'],
   refuses: ['plan_limit', 'conflict', 'tenant_sealed'],

@@ -23,5 +23,5 @@ export async function lockedEnvironment(tx: Tx, ctx: Ctx, input: { id: string; e
   const wanted = input.environment ?? base ?? (await defaultEnvironment(tx, ctx)).name;
   if (await heldEnvironment(tx, ctx, wanted)) return wanted;
   if (input.environment !== undefined) throw notFound();
-  throw new Refusal('conflict', 'The environment was renamed at the same moment. Try again.');
+  throw new Refusal('conflict', 'The environment was renamed at the same time. Try again.');
 }

@@ -72,7 +72,7 @@ export const secretName = () =>
     .string()
     .max(1_000)
     .transform(normalisedName)
-    .pipe(z.string().regex(SECRET_NAME, 'must be 1 to 128 letters, digits, _ . or -, starting with a letter, digit or _'))
+    .pipe(z.string().regex(SECRET_NAME, 'must be 1 to 128 letters, digits, _ . or -, and must not start with . or -'))
     .meta({ minLength: 1, maxLength: 128, pattern: SECRET_NAME.source, examples: ['STRIPE_API_KEY'] });
 
 /** Stored byte for byte: nothing is trimmed, and what UTF-8 or a header could not carry unchanged is refused. */
@@ -88,7 +88,7 @@ export const secretValue = () =>
   );
 
 const LATER: ReadonlySet<unknown> = new Set(['oauth2', 'oauth2_token', 'certificate']);
-const ONLY_STRINGS = 'this release stores string secrets only; OAuth2 connections and certificates are not available yet';
+const ONLY_STRINGS = 'this release only stores string secrets; OAuth2 connections and certificates are not available yet';
 /** Every accepted type is stored as a string. */
 const secretType = () =>
   z
@@ -103,7 +103,7 @@ const tags = () =>
         .string()
         .trim()
         .max(50)
-        .regex(/^[A-Za-z0-9][A-Za-z0-9 _.:/-]*$/, 'may hold letters, digits, spaces and _ . : / -'),
+        .regex(/^[A-Za-z0-9][A-Za-z0-9 _.:/-]*$/, 'can only contain letters, digits, spaces and _ . : / -'),
     )
     .max(20)
     .transform((list) => list.filter((tag, i) => list.findIndex((other) => other.toLowerCase() === tag.toLowerCase()) === i));
@@ -131,7 +131,7 @@ const settings = {
 };
 
 /** Losing a credential silently is worse than refusing it: material of the other types is named in the refusal. */
-const foreign = () => z.never({ error: 'belongs to another secret type; a string secret takes its material in value' }).optional();
+const foreign = () => z.never({ error: 'belongs to another secret type; for string secrets, send value' }).optional();
 const foreignMaterial = {
   client_secret: foreign(),
   access_token: foreign(),
@@ -144,7 +144,7 @@ const foreignMaterial = {
 };
 
 /** A value meant for one environment must not land in another because its field was misnamed; answers call it by the first two. */
-const misnamed = () => z.never({ error: 'is called environment in this call' }).optional();
+const misnamed = () => z.never({ error: 'is not a field of this call; use environment' }).optional();
 const misnamedEnvironment = { environment_name: misnamed(), base_environment: misnamed(), environment_id: misnamed(), env: misnamed() };
 
 export const CreateSecret = z.object({
@@ -164,7 +164,7 @@ export const UpdateSecret = atLeastOne(
     name: secretName().optional(),
     ...z.object(settings).partial().shape,
     /** Dropped in silence, a new value would be believed stored. */
-    value: z.never({ error: 'is set with PUT /secrets/{id}/value' }).optional(),
+    value: z.never({ error: "can't be changed here; use PUT /secrets/{id}/value" }).optional(),
     ...foreignMaterial,
   }),
 );

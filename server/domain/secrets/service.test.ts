@@ -135,13 +135,16 @@ test('a value for one environment never lands in another because its field was m
     for (const schema of [CreateSecret, PutValue, RestoreValue, ImportEnv])
       assert.match(
         schema.safeParse({ id: newId(), name: 'x', value: 'v', content: 'A=v', [field]: 'staging' }).error?.issues[0]?.message ?? '',
-        /is called environment/,
+        /use environment/,
       );
 });
 
 test('other types, and material that belongs to them, are refused with a sentence that says so', () => {
   for (const secret_type of ['oauth2', 'oauth2_token', 'certificate'])
-    assert.match(CreateSecret.safeParse({ name: 'x', value: 'v', secret_type }).error?.issues[0]?.message ?? '', /string secrets only/);
+    assert.match(
+      CreateSecret.safeParse({ name: 'x', value: 'v', secret_type }).error?.issues[0]?.message ?? '',
+      /only stores string secrets/,
+    );
   for (const field of ['client_secret', 'password', 'private_key', 'certificate_content'])
     assert.match(
       CreateSecret.safeParse({ name: 'x', value: 'v', [field]: 'material' }).error?.issues[0]?.message ?? '',
@@ -220,7 +223,7 @@ test('a rename keeps references by id and warns of those by name', async () => {
   const ctx = w.ctx('live');
   await update(ctx, { id, name: 'new' });
   assert.equal(ctx.warnings.length, 1);
-  assert.match(ctx.warnings[0] as string, /\{\{secret:old\}\} no longer resolves but is used by route environment payments/);
+  assert.match(ctx.warnings[0] as string, /\{\{secret:old\}\} no longer resolves but is still used by route environment payments/);
   assert.deepEqual((await secretUsage(ctx, { id })).references.map((r) => [r.name, r.environment, r.by]).sort(), [
     ['payments', 'production', 'id'],
     ['payments', 'production', 'name'],
@@ -375,11 +378,11 @@ test('an import creates what is new, skips what exists, refuses what is broken, 
     skipped: [
       { name: 'A', reason: 'repeated on line 3' },
       { name: 'C', reason: 'not selected' },
-      { name: 'STRIPE_KEY', reason: 'a secret with this name exists' },
+      { name: 'STRIPE_KEY', reason: 'a secret with this name already exists' },
     ],
     refused: [
       { line: 4, name: 'EMPTY', reason: 'must not be empty' },
-      { line: 5, name: null, reason: 'is not NAME=value' },
+      { line: 5, name: null, reason: 'must be NAME=value' },
     ],
   };
   const only = ['STRIPE_KEY', 'A', 'B'];

@@ -138,7 +138,7 @@ export async function putValue(ctx: Ctx, input: z.output<typeof PutValue>) {
     if (version === undefined)
       throw new Refusal(
         'conflict',
-        `The value of ${secret.name} in ${environment} is not at the version that If-Match names. Read the secret and try again.`,
+        `The value of ${secret.name} in ${environment} doesn't have the version in If-Match. Read the secret again and retry.`,
       );
     await tx.secrets.update({
       where: { id: secret.id, ...own(ctx) },
@@ -183,10 +183,10 @@ export const secretByRef = (tx: Tx, ctx: Ctx, ref: { id: string } | { name: stri
 /** @throws Refusal invalid_type: values of other types have their own verbs */
 export function requireString(secret: { secret_type: string }): void {
   if (secret.secret_type !== 'string')
-    throw new Refusal('invalid_type', `The secret is of type ${secret.secret_type}; this call serves string secrets only.`);
+    throw new Refusal('invalid_type', `This secret is of type ${secret.secret_type}. This call only supports string secrets.`);
 }
 
-const TAKEN = 'A secret with this name exists; names differ by more than upper and lower case.';
+const TAKEN = 'A secret with this name already exists. Names must differ by more than case.';
 
 const namesOf = (name: string) => ({ name, shortcode_name: name });
 
@@ -213,7 +213,7 @@ async function warnOfNameReferences(tx: Tx, ctx: Ctx, before: { id: string; name
   if (references.length === 0) return;
   const named = [...new Set(references.map((r) => `${r.kind.replaceAll('_', ' ')} ${r.name ?? r.id}`))];
   ctx.warnings.push(
-    `{{secret:${before.name}}} no longer resolves but is used by ${named.slice(0, 5).join(', ')}${named.length > 5 ? ' and more' : ''}. Change it to {{secret_id:${before.id}}}.`,
+    `{{secret:${before.name}}} no longer resolves but is still used by ${named.slice(0, 5).join(', ')}${named.length > 5 ? ' and more' : ''}. Change it to {{secret_id:${before.id}}}.`,
   );
 }
 

@@ -97,7 +97,7 @@ const placeOf = (ctx: Ctx, rowId: string) =>
 /** The workspace's own key cannot be had: nothing is lost, and trying again may work (interface rule 31 §5). */
 export function whenSealed(error: unknown): never {
   if (error instanceof TenantKeyUnavailable)
-    throw new Refusal('tenant_sealed', 'The key of this workspace is not available at the moment. Nothing was stored.', {
+    throw new Refusal('tenant_sealed', "This workspace's encryption key is unavailable. Nothing was stored. Try again later.", {
       retryAfter: 30,
       cause: error,
     });

@@ -26,11 +26,11 @@ export async function collectClaim(ctx: Ctx, input: { claim_handle: string }) {
   );
   const known = classifyCredential(input.claim_handle).kind === 'claim_handle';
   const claim = known ? await ctx.db.signup_claims.findUnique({ where: { digest: new Uint8Array(digest(input.claim_handle)) } }) : null;
-  if (!claim || claim.expires_at <= ctx.now) throw new Refusal('not_found', 'The claim handle is unknown or has expired.');
+  if (!claim || claim.expires_at <= ctx.now) throw new Refusal('not_found', 'This claim handle is unknown or has expired.');
   if (!claim.ready_at || !claim.tenant_id)
     return {
       status: 'pending' as const,
-      message: 'The mailed link was not used yet.',
+      message: "The emailed link hasn't been used yet.",
       poll_after_seconds: POLL_SECONDS,
       expires_at: claim.expires_at,
     };
@@ -40,7 +40,7 @@ export async function collectClaim(ctx: Ctx, input: { claim_handle: string }) {
     if (count === 0)
       throw new Refusal(
         'claim_already_collected',
-        'This claim was collected before. Its key cannot be shown again; make a new one in the dashboard.',
+        "This claim was already collected. Its key can't be shown again. Create a new one in the dashboard.",
       );
     return ready(tx, ctx, tenantId, { id: claim.user_id ?? '', email: claim.email });
   }, LONG);
@@ -73,7 +73,7 @@ async function ready(tx: Tx, ctx: Ctx, tenantId: string, owner: { id: string; em
     sandbox: {
       management_api: apiUrl('test'),
       proxy_host: host,
-      note: 'Everything here is test data: it does not count against the plan, and test keys do not work in Live.',
+      note: "Everything here is test data. It doesn't count against the plan, and Test keys don't work in Live.",
     },
     documentation: documentationUrl(),
   };

@@ -106,7 +106,7 @@ test('unknown, malformed and expired handles are one answer', async () => {
       ),
     ),
   );
-  assert.deepEqual(new Set(messages), new Set(['not_found: The claim handle is unknown or has expired.']));
+  assert.deepEqual(new Set(messages), new Set(['not_found: This claim handle is unknown or has expired.']));
   await assert.rejects(useMagicLink({ ...visitor(), now: tomorrow }, { token: await linkOf('late@example.test') }), {
     type: 'mfa_code_invalid',
   });

@@ -5,7 +5,7 @@ import { startSignUp } from './service.ts';
 
 export const signup = operation({
   id: 'signup.start',
-  summary: 'Sign up: mail a link and get a claim handle',
+  summary: 'Sign up',
   http: 'POST /signup',
   needs: 'anonymous',
   refuses: ['rate_limit_exceeded', 'dependency_unavailable'],
@@ -17,7 +17,7 @@ export const signup = operation({
 
 export const claim = operation({
   id: 'signup.claim',
-  summary: 'Collect the workspace and its starter key, once',
+  summary: 'Collect a new workspace and its starter key',
   http: 'POST /signup/claim',
   needs: 'anonymous',
   refuses: ['not_found', 'claim_already_collected', 'rate_limit_exceeded'],

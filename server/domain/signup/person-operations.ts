@@ -24,7 +24,7 @@ export const signup = personOperation({
 
 export const magicVerify = personOperation({
   id: 'auth.magic.verify',
-  summary: 'Sign in with a mailed code or link',
+  summary: 'Sign in with an emailed code or link',
   http: 'POST /auth/magic/verify',
   session: 'none',
   refuses: ['mfa_code_invalid', 'invalid_credentials', 'not_a_member'],
@@ -40,7 +40,7 @@ export const magicVerify = personOperation({
 
 export const magicUse = personOperation({
   id: 'auth.magic.use',
-  summary: 'Use a mailed link',
+  summary: 'Use an emailed link',
   http: 'POST /auth/magic',
   session: 'none',
   refuses: ['mfa_code_invalid', 'invalid_credentials'],
@@ -51,7 +51,7 @@ export const magicUse = personOperation({
 
 export const onboarding = personOperation({
   id: 'auth.complete-onboarding',
-  summary: 'Make or name the first own workspace',
+  summary: 'Create or name your first workspace',
   http: 'POST /auth/complete-onboarding',
   session: 'required',
   refuses: ['session_scope_mismatch', 'subscription_inactive'],
@@ -62,7 +62,7 @@ export const onboarding = personOperation({
 
 export const takeStarterKey = personOperation({
   id: 'auth.starter-key',
-  summary: 'Take the test key of a new workspace, once',
+  summary: 'Collect the Test key of a new workspace',
   http: 'POST /auth/starter-key',
   session: 'required',
   refuses: ['not_a_member', 'session_scope_mismatch', 'role_denied', 'subscription_inactive', 'conflict'],

@@ -5,7 +5,7 @@ import { isDisposable } from '#server/kernel/disposable-domains.ts';
 import { label, secret, shownOnce, time } from '#server/kernel/fields.ts';
 
 const signupEmail = () =>
-  email().refine((text) => !isDisposable(text), 'must be an address that stays yours; this provider gives out throw-away mailboxes');
+  email().refine((text) => !isDisposable(text), 'must be a permanent address; this provider offers disposable mailboxes');
 const country = () =>
   z
     .string()

@@ -70,7 +70,7 @@ export async function startSignUp(
     poll_after_seconds: POLL_SECONDS,
     expires_at,
     message:
-      'A link was mailed to the address. Once a person has used it, collect the workspace and its starter key with the claim handle.',
+      'We emailed a link to this address. After a person has used it, collect the workspace and its starter key with the claim handle.',
     documentation: documentationUrl(),
   };
 }
@@ -82,7 +82,9 @@ export async function admit(ctx: Anybody, type: 'rate_limit_exceeded' | 'rate_li
   const cap = await take({ what: 'signup-all', subject: 'all', limit: env.SIGNUPS_PER_HOUR, window_sec: 3600 }, ctx.now);
   if (cap.allowed) return;
   await giveBack();
-  throw new Refusal('dependency_unavailable', 'Sign-up is busy. Nothing was done; try again later.', { retryAfter: cap.retry_after });
+  throw new Refusal('dependency_unavailable', "Sign-up is busy. Your request wasn't processed. Try again later.", {
+    retryAfter: cap.retry_after,
+  });
 }
 
 /**
@@ -205,7 +207,7 @@ async function keptPassword(ctx: PersonCtx, claim: ClaimRow, typed: string | und
   if (!(await checkPassword(claim.password_hash, typed)).valid)
     throw new Refusal(
       'invalid_credentials',
-      'That is not the password chosen at sign-up. Leave the field empty to go on without a password.',
+      "This isn't the password you chose at sign-up. Leave the field empty to continue without a password.",
     );
   return claim.password_hash;
 }

@@ -79,7 +79,7 @@ async function seedSecret(tx: Tx, place: { tenant_id: string; sandbox: boolean }
       name: STARTER_SECRET,
       shortcode_name: STARTER_SECRET,
       base_environment: environment,
-      description: 'A sample value. The echo route puts it into the header X-Demo-Key, and no answer of ours ever shows it.',
+      description: 'A sample value. The demo route sends it in the header X-Demo-Key, and it is never shown in a response.',
       tags: ['sample'],
       created_at: now,
       updated_at: now,

@@ -45,7 +45,7 @@ export async function signUpOnTheWeb(
   }
   const pending = await startSignUp(ctx, input, { password_hash, type: 'rate_limited', local });
   ctx.cookies.signup = { handle: pending.claim_handle, expires_at: pending.expires_at };
-  return { status: 'check_mail', message: 'We sent you a mail. Open the link in it to go on.' };
+  return { status: 'check_mail', message: 'We sent you an email. Open its link to continue.' };
 }
 
 /** Null when somebody is here already. The lock lets one of several first people be the first. */
@@ -72,12 +72,12 @@ const firstAccount = (ctx: PersonCtx, input: Omit<WebInput, 'password'>, passwor
 export async function starterKey(ctx: SignedInCtx, input: { tenant_id?: string | undefined }) {
   const workspace = chosen(await workspacesOf(ctx.db, ctx.user.id), input.tenant_id ?? null, ctx.session);
   if (workspace.role !== 'owner' && workspace.role !== 'admin')
-    throw new Refusal('role_denied', 'Only an Owner or Admin may take the starter key.');
+    throw new Refusal('role_denied', 'Only an Owner or Admin can collect the starter key.');
   assertServable(workspace);
   return ctx.db.$transaction(async (tx) => {
     await holdLock(tx, `starter-key:${workspace.id}`);
     if (await tx.api_keys.findFirst({ where: { tenant_id: workspace.id, sandbox: true }, select: { id: true } }))
-      throw new Refusal('conflict', 'This workspace had its first test key already. Make another one under API keys.');
+      throw new Refusal('conflict', "This workspace's first Test key was already collected. Create another one under API keys.");
     const audit = auditCtx(ctx, { id: ctx.user.id, email: ctx.user.email, session_id: ctx.session.id }, workspace.id, true);
     const key = await mintStarterKey(tx, workspace.id, audit.actor, ctx.now);
     await writeAudit(tx, audit, {
@@ -95,7 +95,7 @@ export async function starterKey(ctx: SignedInCtx, input: { tenant_id?: string |
 /** While a subscription is ended nothing is built (interface rule 20 §5). */
 function assertServable({ status }: { status: string }): void {
   if (!isServableStatus(status))
-    throw new Refusal('subscription_inactive', `The subscription of this workspace is ${status.replace('_', ' ')}.`);
+    throw new Refusal('subscription_inactive', `This workspace's subscription is ${status.replace('_', ' ')}.`);
 }
 
 /**
@@ -112,11 +112,11 @@ export async function completeOnboarding(ctx: SignedInCtx, input: z.output<typeo
     if (ctx.session.scope_tenant_id && ctx.session.scope_tenant_id !== owned?.id)
       throw new Refusal(
         'session_scope_mismatch',
-        'This session is scoped to a different tenant. Sign in again without choosing a workspace.',
+        'This session is limited to another workspace. Sign in again without choosing a workspace.',
       );
     if (owned && wanted.tenant_slug && wanted.tenant_slug !== owned.slug)
-      throw invalid('tenant_slug', 'an existing workspace changes its address in the settings');
-    if (owned && wanted.region && wanted.region !== owned.region) throw invalid('region', 'cannot be changed');
+      throw invalid('tenant_slug', "can't be changed here; use the settings of the workspace");
+    if (owned && wanted.region && wanted.region !== owned.region) throw invalid('region', "can't be changed");
     if (full_name !== ctx.user.full_name) {
       await tx.users.update({ where: { id: ctx.user.id }, data: { full_name, updated_at: ctx.now } });
       await auditPerson(tx, ctx, owner, await tenantIdsOf(tx, ctx.user.id), {

@@ -128,6 +128,6 @@ function contextOf(name: string): Reference | undefined {
 }
 
 function badArgument(text: string, from: number, close: number): string {
-  if (close === -1) return `has a placeholder that is not closed: ${text.slice(from, from + 40)}`;
+  if (close === -1) return `has an unclosed placeholder: ${text.slice(from, from + 40)}`;
   return `has a malformed placeholder: ${text.slice(from, Math.min(close + 2, from + 40))}`;
 }

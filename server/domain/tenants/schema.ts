@@ -19,7 +19,10 @@ export const tenantSlug = () =>
     .string()
     .trim()
     .transform((s) => s.toLowerCase())
-    .refine(isUsableSlug, 'must be 1 to 55 lower-case letters, digits and inner hyphens, and not a reserved word');
+    .refine(
+      isUsableSlug,
+      'must be 1 to 55 lowercase letters, digits or hyphens, must not start or end with a hyphen, and must not be a reserved word',
+    );
 
 export const REGIONS = ['us', 'eu', 'au'] as const;
 export type Region = (typeof REGIONS)[number];

@@ -9,7 +9,7 @@ import * as views from './service.ts';
 
 export const list = operation({
   id: 'views.list',
-  summary: 'List own and shared views of a list page',
+  summary: 'List the views of a page',
   http: 'GET /admin/views',
   needs: 'any',
   refuses: ['role_denied'],
@@ -21,7 +21,7 @@ export const list = operation({
 
 export const create = operation({
   id: 'views.create',
-  summary: 'Keep a view of a list page',
+  summary: 'Save a view',
   http: 'POST /admin/views',
   needs: 'any',
   refuses: ['role_denied', 'conflict'],
@@ -33,7 +33,7 @@ export const create = operation({
 
 export const update = operation({
   id: 'views.update',
-  summary: 'Rename, re-save, share or prefer a view',
+  summary: 'Update a view',
   http: 'PATCH /admin/views/{id}',
   needs: 'any',
   refuses: ['not_found', 'role_denied', 'conflict'],
@@ -44,7 +44,7 @@ export const update = operation({
 
 export const remove = operation({
   id: 'views.delete',
-  summary: 'Remove a view',
+  summary: 'Delete a view',
   http: 'DELETE /admin/views/{id}',
   needs: 'any',
   refuses: ['not_found', 'role_denied'],

@@ -28,7 +28,7 @@ const editable = {
   query: z
     .string()
     .max(2_000)
-    .regex(/^[A-Za-z0-9\-._~!$'()*+,;:@%=&/?[\]]*$/, 'must be the query of an address'),
+    .regex(/^[A-Za-z0-9\-._~!$'()*+,;:@%=&/?[\]]*$/, 'must be a URL query string'),
   columns: z
     .array(
       z

@@ -46,7 +46,7 @@ export function createView(ctx: Ctx, { is_default, ...input }: z.output<typeof C
   return mutate(ctx, async (tx) => {
     await inTurn(tx, ctx, person.id);
     const mine = await tx.saved_views.count({ where: { ...own(ctx), page: input.page, owner_id: person.id } });
-    if (mine >= VIEWS_PER_PERSON) throw invalid('name', `you keep ${VIEWS_PER_PERSON} views of this page already; remove one first`);
+    if (mine >= VIEWS_PER_PERSON) throw invalid('name', `you already have ${VIEWS_PER_PERSON} views of this page; delete one first`);
     if (is_default) await noDefault(tx, ctx, input.page, person.id);
     const row = await tx.saved_views
       .create({
@@ -111,7 +111,7 @@ export function deleteView(ctx: Ctx, { id }: { id: string }) {
   });
 }
 
-const TAKEN = 'You have a view of this page with this name.';
+const TAKEN = 'You already have a view of this page with this name.';
 
 const shown = ({ default_for, owner_id, owner_label, page, ...row }: Row, personId: string) => ({
   ...row,
@@ -144,7 +144,7 @@ function mayEdit(ctx: Ctx, row: Row): void {
     return;
   }
   if (!ctx.actor.capabilities.has('settings:update'))
-    throw new Refusal('role_denied', `This view is shared by ${row.owner_label}. Only they, an Owner or an Admin may change it.`);
+    throw new Refusal('role_denied', `This view is shared by ${row.owner_label}. Only that person, an Owner or an Admin can change it.`);
 }
 
 const noDefault = (tx: Tx, ctx: Ctx, page: string, personId: string) =>
@@ -155,11 +155,14 @@ const noDefault = (tx: Tx, ctx: Ctx, page: string, personId: string) =>
 const inTurn = (tx: Tx, ctx: Ctx, personId: string) => holdLock(tx, `${ctx.tenant_id}:views:${personId}`);
 
 function personIn(ctx: Ctx) {
-  if (ctx.actor.type !== 'member') throw new Refusal('role_denied', 'Views belong to people who are signed in.');
+  if (ctx.actor.type !== 'member') throw new Refusal('role_denied', 'Only signed-in people have views.');
   return ctx.actor;
 }
 
 function require(ctx: Ctx, capability: Capability): void {
   if (!ctx.actor.capabilities.has(capability))
-    throw new Refusal('role_denied', `Sharing or seeing views of this page needs ${capability}. Ask an Owner or Admin of the workspace.`);
+    throw new Refusal(
+      'role_denied',
+      `Sharing or seeing views of this page requires the capability ${capability}. Ask an Owner or Admin of the workspace.`,
+    );
 }

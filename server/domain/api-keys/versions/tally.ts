@@ -48,7 +48,7 @@ export async function writeVersions(): Promise<void> {
   if (rows.length === 0) return;
   await sql()
     .query({ name: 'write-versions', text: WRITE, values: [JSON.stringify(rows)] })
-    .catch((error: unknown) => log.warn({ err: error, lost: rows.length }, 'the versions that keys asked for were not counted'));
+    .catch((error: unknown) => log.warn({ err: error, lost: rows.length }, 'cannot record the API versions that keys use'));
 }
 
 // In one order always, so that two processes never wait for each other in a circle.

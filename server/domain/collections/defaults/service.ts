@@ -61,7 +61,7 @@ export function resetRoute(ctx: Ctx, input: { id: string; routeId: string }) {
  */
 export async function moveMembers(ctx: Ctx, input: { id: string; type: 'route' | 'secret' | 'client'; ids: string[] }) {
   if (!ctx.actor.capabilities.has(`${input.type}:update`))
-    throw new Refusal('forbidden', `Moving a ${input.type} needs the right to change it (${input.type}:update).`);
+    throw new Refusal('forbidden', `Moving a ${input.type} requires the capability ${input.type}:update.`);
   return mutate(ctx, async (tx) => {
     const collection = await collectionById(tx, ctx, input.id);
     const ids = [...new Set(input.ids)];
@@ -80,7 +80,7 @@ export async function moveMembers(ctx: Ctx, input: { id: string; type: 'route' |
 
 async function assign(tx: Tx, ctx: Ctx, collection_id: string, type: 'secret' | 'client', ids: string[]): Promise<AuditEntry[]> {
   const rows = await heldMembers(tx, ctx, type, ids);
-  if (rows.length !== ids.length) throw new Refusal('validation_error', `ids: names a ${type} that is not in this space`);
+  if (rows.length !== ids.length) throw new Refusal('validation_error', `ids: contains a ${type} that doesn't exist in this space`);
   const moved = rows.filter((row) => row.collection_id !== collection_id);
   const change = { where: { ...own(ctx), id: { in: moved.map((row) => row.id) } }, data: { collection_id, updated_at: ctx.now } };
   if (type === 'secret') await tx.secrets.updateMany(change);
@@ -121,9 +121,9 @@ async function refuseUnknownEnvironments(tx: Tx, ctx: Ctx, expected: string[], e
     select name from environments where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and name = any(${names}) order by id for share`;
   const isUnknown = (name: string) => !known.some((k) => k.name === name);
   const at = expected.findIndex(isUnknown);
-  if (at >= 0) throw invalid(`expected_environments.${at}`, `${expected[at]} is not an environment of this space`);
+  if (at >= 0) throw invalid(`expected_environments.${at}`, `${expected[at]} is not an environment in this space`);
   const i = named.findIndex(isUnknown);
-  if (i >= 0) throw invalid(`environments.${i}.environment_name`, `${named[i]} is not an environment of this space`);
+  if (i >= 0) throw invalid(`environments.${i}.environment_name`, `${named[i]} is not an environment in this space`);
 }
 
 async function refuseUnknownClients(tx: Tx, ctx: Ctx, environments: { default_client_ids: string[] }[]) {
@@ -131,6 +131,6 @@ async function refuseUnknownClients(tx: Tx, ctx: Ctx, environments: { default_cl
   const known = new Set((await tx.clients.findMany({ where: { ...own(ctx), id: { in: ids } }, select: { id: true } })).map(({ id }) => id));
   for (const [i, { default_client_ids }] of environments.entries()) {
     const at = default_client_ids.findIndex((id) => !known.has(id));
-    if (at >= 0) throw invalid(`environments.${i}.default_client_ids.${at}`, 'is not a client of this space');
+    if (at >= 0) throw invalid(`environments.${i}.default_client_ids.${at}`, 'is not a client in this space');
   }
 }

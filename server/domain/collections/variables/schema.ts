@@ -18,7 +18,7 @@ export const CollectionVariable = z
 
 const editable = z
   .object({
-    key: z.string().regex(/^[A-Za-z0-9_]{1,64}$/, 'must be 1 to 64 letters, digits and underscores'),
+    key: z.string().regex(/^[A-Za-z0-9_]{1,64}$/, 'must be 1 to 64 letters, digits or underscores'),
     type: z.enum(['value', 'secret']),
     value: z
       .string()

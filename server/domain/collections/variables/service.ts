@@ -42,7 +42,7 @@ export function createVariable(ctx: Ctx, { id, ...input }: z.output<typeof Creat
           updated_at: ctx.now,
         },
       })
-      .catch(onUnique('The collection has a variable with this key.'));
+      .catch(onUnique('This collection already has a variable with this key.'));
     await referTo(tx, ctx, row);
     await bumpMembers(tx, ctx, collection.id);
     return audited(row, entry(collection, row, 'variable.create'));
@@ -72,7 +72,7 @@ export function updateVariable(ctx: Ctx, { id, variableId, ...input }: z.output<
           updated_at: ctx.now,
         },
       })
-      .catch(onUnique('The collection has a variable with this key.'));
+      .catch(onUnique('This collection already has a variable with this key.'));
     await referTo(tx, ctx, after);
     await bumpMembers(tx, ctx, collection.id);
     const fields = ['key', 'type', 'secret_id', 'description'].filter((f) => before[f as 'key'] !== after[f as 'key']);
@@ -90,7 +90,7 @@ export function deleteVariable(ctx: Ctx, input: { id: string; variableId: string
     const collection = await collectionById(tx, ctx, input.id);
     const row = await variableById(tx, ctx, collection.id, input.variableId);
     const users = await usersOfVariables(tx, ctx, collection, row.key);
-    if (users.length > 0) throw new Refusal('in_use', `The variable is used by ${namesUsing(users)}. Replace it there first.`);
+    if (users.length > 0) throw new Refusal('in_use', `The variable is used by ${namesUsing(users)}. Remove those references first.`);
     await tx.secret_references.deleteMany({ where: { ...own(ctx), kind: 'collection_variable', referrer_id: row.id } });
     await tx.collection_variables.delete({ where: { id: row.id, ...own(ctx) } });
     await bumpMembers(tx, ctx, collection.id);
@@ -104,16 +104,16 @@ type Content = { type: 'value' | 'secret'; value: string | null; secret_id: stri
 async function contentOf(tx: Tx, ctx: Ctx, content: Content): Promise<Content> {
   const { type, value, secret_id } = content;
   if (type === 'value') {
-    if (value === null) throw invalid('value', 'is required for a variable of type value');
-    if (secret_id !== null) throw invalid('secret_id', 'belongs to a variable of type secret');
+    if (value === null) throw invalid('value', 'is required for variables of type value');
+    if (secret_id !== null) throw invalid('secret_id', 'is only for variables of type secret');
     if (containsCredential(value)) throw invalid('value', 'looks like a credential; store it as a secret and use type secret');
     return content;
   }
-  if (value !== null) throw invalid('value', 'belongs to a variable of type value');
-  if (secret_id === null) throw invalid('secret_id', 'is required for a variable of type secret');
+  if (value !== null) throw invalid('value', 'is only for variables of type value');
+  if (secret_id === null) throw invalid('secret_id', 'is required for variables of type secret');
   const secret = await tx.secrets.findFirst({ where: { ...own(ctx), id: secret_id }, select: { secret_type: true } });
-  if (!secret) throw invalid('secret_id', 'names no secret of this space');
-  if (secret.secret_type === 'certificate') throw invalid('secret_id', 'names a certificate, which cannot be put into a request');
+  if (!secret) throw invalid('secret_id', 'no such secret in this space');
+  if (secret.secret_type === 'certificate') throw invalid('secret_id', "is a certificate, which can't be injected");
   return content;
 }
 
@@ -128,9 +128,9 @@ async function refuseBreaking(
   const hidden = before.type !== after.type && after.type === 'secret';
   if (!renamed && !hidden) return;
   const users = await usersOfVariables(tx, ctx, collection, before.key);
-  if (renamed && users.length > 0) throw new Refusal('in_use', `The key is used by ${namesUsing(users)}. Replace it there first.`);
+  if (renamed && users.length > 0) throw new Refusal('in_use', `The key is used by ${namesUsing(users)}. Remove those references first.`);
   const targets = users.filter((u) => u.in_target);
-  if (hidden && targets.length > 0) throw invalid('type', `must stay value while a target URL uses it: ${namesUsing(targets)}`);
+  if (hidden && targets.length > 0) throw invalid('type', `must stay value because target URLs use it: ${namesUsing(targets)}`);
 }
 
 /** A secret behind a variable is in use. */

@@ -25,12 +25,12 @@ export function setRouteClients(ctx: Ctx, { id, env, client_ids }: z.output<type
     const environment = await heldEnvironment(tx, ctx, env);
     if (!environment) throw notFound();
     if (!route.configs.some((c) => c.environment_id === environment.id))
-      throw new Refusal('validation_error', `The route is not configured for ${env}, so no client can be assigned there.`);
+      throw new Refusal('validation_error', `The route is not configured for ${env}, so clients can't be assigned there.`);
     const wanted = [...new Set(client_ids)];
     const known = await tx.clients.findMany({ where: { ...own(ctx), id: { in: wanted } }, select: { id: true } });
     const ids = new Set(known.map((k) => k.id));
     const unknown = wanted.findIndex((client) => !ids.has(client));
-    if (unknown >= 0) throw invalid(`client_ids.${unknown}`, 'names no client of this space');
+    if (unknown >= 0) throw invalid(`client_ids.${unknown}`, "contains a client that doesn't exist in this space");
 
     const before = (await assigned(tx, ctx, route.id, environment.id)).map((a) => a.client_id);
     const added = wanted.filter((c) => !before.includes(c));

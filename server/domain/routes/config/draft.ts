@@ -105,7 +105,7 @@ export function checkDraft(draft: Draft): void {
     const settings = settingsOf(draft, environment);
     const where = environment === draft.base ? '' : ` (environment ${environment})`;
     if (settings.http_method_restrictions_enabled && !settings.allowed_methods?.length)
-      throw invalid('allowed_methods', `must name at least one method while methods are restricted${where}`);
+      throw invalid('allowed_methods', `must have at least one method while methods are restricted${where}`);
     checkLimit(settings, where);
     for (const entry of settings.method_configs ?? [])
       checkLimit(
@@ -177,7 +177,7 @@ function checkLimit(
     throw invalid('rate_limit_window_sec', `is required while rate limiting is on${where}`);
   if (s.rate_limit_burst === null || s.rate_limit_requests === null) return;
   if (s.rate_limit_burst < s.rate_limit_requests || s.rate_limit_burst > 10 * s.rate_limit_requests)
-    throw invalid('rate_limit_burst', `must be from 1 to 10 times rate_limit_requests${where}`);
+    throw invalid('rate_limit_burst', `must be 1 to 10 times rate_limit_requests${where}`);
 }
 
 /** One spelling for what compares: addresses, and "nothing" for an empty list. */

@@ -43,9 +43,9 @@ export async function saveReferences(
     if (f.reference.kind !== 'secret' && f.reference.kind !== 'secret_id') return [];
     const secret = f.reference.kind === 'secret' ? secrets.byName.get(f.reference.name) : secrets.byId.get(f.reference.id);
     if (touched(f.environment, f.field)) {
-      if (!secret) throw invalid(f.path, `names an unknown secret: ${printReference(f.reference)}`);
+      if (!secret) throw invalid(f.path, `refers to an unknown secret: ${printReference(f.reference)}`);
       if (secret.secret_type === 'certificate')
-        throw invalid(f.path, `names a certificate, which cannot be put into a request: ${printReference(f.reference)}`);
+        throw invalid(f.path, `refers to a certificate, which can't be injected: ${printReference(f.reference)}`);
     }
     if (!secret) return [];
     const by = f.reference.kind === 'secret' ? 'name' : 'id';
@@ -83,7 +83,7 @@ function referencesIn(environment: string, local: Local): Found[] {
     throw invalid('inject_headers_json', `the configuration of ${environment} has more than ${MAX_PLACEHOLDERS} placeholders`);
   const secrets = new Set(found.flatMap(({ reference: r }) => (r.kind === 'secret' || r.kind === 'secret_id' ? [printReference(r)] : [])));
   if (secrets.size > MAX_SECRETS)
-    throw invalid('inject_headers_json', `the configuration of ${environment} names more than ${MAX_SECRETS} secrets`);
+    throw invalid('inject_headers_json', `the configuration of ${environment} refers to more than ${MAX_SECRETS} secrets`);
   return found;
 }
 
@@ -154,8 +154,8 @@ async function checkVariables(tx: Tx, ctx: Ctx, route: { collection_id: string |
     );
     const name = printReference(reference);
     if (!match && reference.collection === null && route.collection_id === null)
-      throw invalid(path, `${name} needs the route to be in a collection`);
-    if (!match) throw invalid(path, `names an unknown variable: ${name}`);
-    if (field === 'target_base_url' && match.type !== 'value') throw invalid(path, `${name} is a secret, which cannot stand in a URL`);
+      throw invalid(path, `${name} requires the route to be in a collection`);
+    if (!match) throw invalid(path, `refers to an unknown variable: ${name}`);
+    if (field === 'target_base_url' && match.type !== 'value') throw invalid(path, `${name} is a secret, which can't be used in a URL`);
   }
 }

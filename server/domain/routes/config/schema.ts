@@ -5,7 +5,7 @@ import { baseUrl } from '#server/kernel/fields.ts';
 /** The settings of one route in one environment (interface rules 10 §2.3, §6, §7): what may be written, and how it reads back. */
 export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 
-const NOT_ENFORCED = 'this release cannot enforce it yet, so it cannot be switched on';
+const NOT_ENFORCED = "can't be turned on: this release doesn't enforce it yet";
 const MAX_NAMES = 50;
 const MAX_TEMPLATE_BYTES = 8 * 1024;
 const MAX_BODY_BYTES = 64 * 1024;
@@ -17,8 +17,8 @@ const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;
 
 /** What is wrong with the name of an injected header; undefined when nothing is. */
 export function headerNameProblem(name: string): string | undefined {
-  if (!TOKEN.test(name)) return 'is not a header name';
-  return REFUSED_HEADER.test(name) ? 'is set by the gateway itself and cannot be injected' : undefined;
+  if (!TOKEN.test(name)) return 'is not a valid header name';
+  return REFUSED_HEADER.test(name) ? "is set by the gateway and can't be injected" : undefined;
 }
 
 const bytes = (text: string) => new TextEncoder().encode(text).byteLength;
@@ -31,13 +31,13 @@ const injectedHeaders = () =>
     .record(
       z.string(),
       template()
-        .regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'must hold only characters that a header can carry')
+        .regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'must only contain characters that are allowed in a header')
         .nullable(),
     )
     .superRefine((map, ctx) => {
       const seen = new Set<string>();
       for (const name of Object.keys(map)) {
-        const problem = headerNameProblem(name) ?? (seen.has(name.toLowerCase()) ? 'is given twice' : undefined);
+        const problem = headerNameProblem(name) ?? (seen.has(name.toLowerCase()) ? 'must be given only once' : undefined);
         if (problem) ctx.addIssue({ code: 'custom', path: [name], message: problem });
         seen.add(name.toLowerCase());
       }
@@ -115,7 +115,7 @@ const methodConfigs = () =>
         .transform(asEntries)
         .pipe(z.array(MethodEntry)),
     ])
-    .refine((entries) => new Set(entries.map((e) => e.method)).size === entries.length, 'must have one entry per method');
+    .refine((entries) => new Set(entries.map((e) => e.method)).size === entries.length, 'must have only one entry per method');
 
 const asEntries = (keyed: Record<string, object>) =>
   Object.entries(keyed).map(([name, entry]) => ({ ...entry, method: name }) as z.input<typeof MethodEntry>);
@@ -163,10 +163,10 @@ const concrete = {
 const reserved = {
   injection_rules: z
     .array(z.unknown())
-    .max(0, 'is a legacy field that is never applied; write placeholders such as {{secret:NAME}} into inject_body_json'),
+    .max(0, 'is a legacy field that is never applied; use placeholders such as {{secret:NAME}} in inject_body_json'),
   egress_server_id: z.null('is reserved and must be null'),
   data_plane_node_id: z.null('is reserved and must be null'),
-  upstream_auth: z.null('this release cannot sign upstream requests yet; it must be null'),
+  upstream_auth: z.null("must be null: this release can't sign upstream requests yet"),
 };
 
 /** Base configuration: POST and PATCH of a route. */

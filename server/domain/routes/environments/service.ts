@@ -58,7 +58,7 @@ export function deleteRouteEnvironment(ctx: Ctx, { id, env }: z.output<typeof Ro
     if (config.is_base)
       throw new Refusal(
         'validation_error',
-        'The base environment cannot be removed. Make another environment the base first, or delete the route.',
+        "The base environment can't be removed. Make another environment the base first, or delete the route.",
       );
     await tx.route_client_assignments.deleteMany({ where: { ...own(ctx), route_id: route.id, environment_id: config.environment_id } });
     await tx.route_environment_configs.delete({ where: { id: config.id, ...own(ctx) } });

@@ -16,7 +16,7 @@ const Assertion = z.discriminatedUnion('kind', [
 const request = {
   name: label(100),
   method: z.enum(METHODS),
-  path: z.string().max(4096).regex(/^\//, 'must begin with /'),
+  path: z.string().max(4096).regex(/^\//, 'must start with /'),
   headers: z.array(z.object({ name: z.string().trim().min(1).max(256), value: z.string().max(8192) })).max(50),
   body: z.string().max(64 * 1024, 'must be at most 64 KiB'),
   assertions: z.array(Assertion).max(MOST_ASSERTIONS),

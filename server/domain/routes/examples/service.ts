@@ -28,10 +28,10 @@ export function saveExample(ctx: Ctx, { id, ...input }: z.output<typeof SaveExam
   return mutate(ctx, async (tx) => {
     const route = await lockRoute(tx, ctx, id);
     if ((await tx.route_examples.count({ where: { ...own(ctx), route_id: route.id } })) >= MOST)
-      throw new Refusal('conflict', `A route keeps at most ${MOST} examples. Delete one first.`);
+      throw new Refusal('conflict', `A route can have at most ${MOST} examples. Delete one first.`);
     const row = await tx.route_examples
       .create({ data: { ...input, ...own(ctx), id: newId(), route_id: route.id, created_at: ctx.now, updated_at: ctx.now } })
-      .catch(onUnique('The route has an example with this name.'));
+      .catch(onUnique('This route already has an example with this name.'));
     return audited(shown(row), entry(route, row.name, 'example.create'));
   });
 }
@@ -44,7 +44,7 @@ export function replaceExample(ctx: Ctx, { id, exampleId, ...input }: z.output<t
     const { id: own_id } = await exampleById(tx, ctx, route.id, exampleId);
     const row = await tx.route_examples
       .update({ where: { id: own_id, ...own(ctx) }, data: { ...input, updated_at: ctx.now } })
-      .catch(onUnique('The route has an example with this name.'));
+      .catch(onUnique('This route already has an example with this name.'));
     return audited(shown(row), entry(route, row.name, 'example.update'));
   });
 }
@@ -78,15 +78,15 @@ function refuseCredentials({ path, headers, body }: Request): void {
   if (at >= 0)
     throw invalid(
       `headers.${at}.value`,
-      `${headers[at]?.name} carries a credential, which an example cannot keep: bind a secret to the route instead`,
+      `${headers[at]?.name} contains a credential, which examples can't store; inject a secret with the route instead`,
     );
   for (const [name, value] of new URLSearchParams(/\?(.*)$/s.exec(path)?.[1]))
     if (value !== '' && carriesCredential(trimEnd(name, ']').replaceAll(/[_[.]/g, '-')))
-      throw invalid('path', `${name} carries a credential, which an example cannot keep: bind a secret to the route instead`);
+      throw invalid('path', `${name} contains a credential, which examples can't store; inject a secret with the route instead`);
   const parts = { path: `${path}\n${decoded(path)}`, headers: headers.map(({ value }) => value).join('\n'), body };
   for (const [field, text] of Object.entries(parts))
     if (containsCredential(text))
-      throw invalid(field, 'looks like a credential, which an example cannot keep: bind a secret to the route instead');
+      throw invalid(field, "looks like a credential, which examples can't store; inject a secret with the route instead");
 }
 
 /** What a server would read of it. */

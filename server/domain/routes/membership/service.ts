@@ -110,6 +110,6 @@ const hostOf = (url: string | null) => /^[a-z]+:\/\/([^/]*)/i.exec(url ?? '')?.[
 
 function asUnknown(error: unknown): never {
   if (error instanceof Refusal && error.type === 'not_found')
-    throw new Refusal('validation_error', 'ids: names a route that is not in this space');
+    throw new Refusal('validation_error', "ids: contains a route that doesn't exist in this space");
   throw error;
 }

@@ -59,7 +59,7 @@ async function byHand(ctx: Ctx): Promise<void> {
   if (made > PER_MINUTE)
     throw new Refusal(
       'rate_limited',
-      `You may try routes ${PER_MINUTE} times a minute. Calls of a program go through the route with a key.`,
+      `Rate limit exceeded: ${PER_MINUTE} route tests per minute. Programs should call the route with a key.`,
       {
         retryAfter: 60 - (Math.floor(ctx.now.getTime() / 1000) % 60),
       },
