@@ -21,13 +21,14 @@ export type Schema = {
   'x-shown-once'?: boolean;
 };
 type Parameter = { $ref?: string; name: string; in: 'path' | 'query' | 'header'; required?: boolean; schema: Schema; description?: string };
+type Response = { $ref?: string; description: string; content?: { 'application/json'?: { schema: Schema } } };
 type Described = {
   operationId: string;
   summary: string;
   tags: string[];
   parameters?: Parameter[];
   requestBody?: { content: { 'application/json': { schema: Schema } } };
-  responses: Record<string, { description: string; content?: { 'application/json'?: { schema: Schema } } }>;
+  responses: Record<string, Response>;
   security: unknown[];
   'x-scopes'?: string[];
   'x-capabilities'?: Capability[];
@@ -36,7 +37,7 @@ type Described = {
 export type ApiDocument = {
   info: { version: string };
   paths: Record<string, Record<string, Described>>;
-  components: { schemas: Record<string, Schema>; parameters: Record<string, Parameter> };
+  components: { schemas: Record<string, Schema>; parameters: Record<string, Parameter>; responses: Record<string, Response> };
 };
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -83,6 +84,9 @@ function describe(document: ApiDocument, path: string, method: Method, op: Descr
         schema: { ...(description === undefined ? {} : { description }), ...resolved(document, schema) },
       }));
   const body = op.requestBody ? resolved(document, op.requestBody.content['application/json'].schema) : undefined;
+  const responses = Object.entries(op.responses).map(
+    ([status, one]) => [status, one.$ref ? (document.components.responses[one.$ref.split('/').at(-1) ?? ''] ?? one) : one] as const,
+  );
   return {
     id: op.operationId,
     tag: op.tags[0] ?? 'Other',
@@ -102,10 +106,8 @@ function describe(document: ApiDocument, path: string, method: Method, op: Descr
       : op.security.length === 0
         ? 'This is for callers without an account, so you can’t try it while signed in. Use the code below.'
         : undefined,
-    responses: Object.entries(op.responses).map(([status, { description }]) => [status, description]),
-    shownOnce: [
-      ...new Set(Object.values(op.responses).flatMap(({ content }) => shownOnceIn(document, content?.['application/json']?.schema))),
-    ],
+    responses: responses.map(([status, { description }]) => [status, description]),
+    shownOnce: [...new Set(responses.flatMap(([, { content }]) => shownOnceIn(document, content?.['application/json']?.schema)))],
   };
 }
 

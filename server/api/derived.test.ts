@@ -138,9 +138,10 @@ describe('a repeated idempotency key replays byte for byte and does nothing agai
 });
 
 describe('answers agree with the OpenAPI document, and every refusal is a declared one', () => {
+  type Response = { $ref?: string; content: { 'application/json': { schema: object } } };
   const document = openApiDocument([]) as {
-    paths: Record<string, Record<string, { responses: Record<string, { content: { 'application/json': { schema: object } } }> }>>;
-    components: object;
+    paths: Record<string, Record<string, { responses: Record<string, Response> }>>;
+    components: { responses: Record<string, Response> };
   };
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   addFormats(ajv);
@@ -152,7 +153,8 @@ describe('answers agree with the OpenAPI document, and every refusal is a declar
       const described = document.paths[path]?.[method.toLowerCase()];
       assert.ok(described, 'not in the document');
       const check = (answer: Answer): void => {
-        const response = described.responses[answer.status];
+        const given = described.responses[answer.status];
+        const response = given?.$ref ? document.components.responses[given.$ref.split('/').at(-1) as string] : given;
         assert.ok(response, `status ${answer.status} is not documented: ${answer.text}`);
         const validate = ajv.compile({ ...response.content['application/json'].schema, components: document.components });
         assert.ok(validate(answer.body), `${answer.status}: ${ajv.errorsText(validate.errors)}\n${answer.text}`);

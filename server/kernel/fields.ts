@@ -99,7 +99,10 @@ export const atMostOne = <T extends z.ZodObject>(schema: T, fields: readonly str
       message: `send at most one of ${fields.join(', ')}`,
       path: ['body'],
     })
-    .meta({ ...schema.meta(), not: { anyOf: pairsOf(fields).map((pair) => ({ required: pair })) } });
+    .meta({
+      ...schema.meta(),
+      not: { anyOf: pairsOf(fields).map((pair) => ({ properties: Object.fromEntries(pair.map((name) => [name, {}])), required: pair })) },
+    });
 
 const pairsOf = (names: readonly string[]) => names.flatMap((a, i) => names.slice(i + 1).map((b) => [a, b]));
 

@@ -25,6 +25,27 @@ export const parameters = {
   },
 };
 
+const header = (description: string, schema: object) => ({ description, schema });
+const COUNT = { type: 'integer', minimum: 0 };
+/** Response headers. */
+export const headers: Readonly<Record<string, object>> = {
+  'X-Request-Id': header('ID of the request. A replayed response carries the ID of the original request.', {
+    type: 'string',
+    format: 'uuid',
+  }),
+  'Service-Version': header('API version the request was handled with.', { type: 'string' }),
+  'X-RateLimit-Limit': header('Requests allowed per window. Only for API keys with a rate limit.', COUNT),
+  'X-RateLimit-Remaining': header('Requests left in the current window. Only for API keys with a rate limit.', COUNT),
+  'X-RateLimit-Reset': header('When the window ends, in seconds since 1970-01-01 UTC. Only for API keys with a rate limit.', COUNT),
+  'X-Idempotent-Replay': header('`true` when this is the stored response to an earlier request with the same idempotency key.', {
+    type: 'string',
+    const: 'true',
+  }),
+  'Retry-After': header('Seconds to wait before you retry.', { type: 'integer', minimum: 1 }),
+};
+export const headersOf = (names: readonly string[]) =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+
 const REQUEST_ID = {
   type: 'string',
   format: 'uuid',
@@ -36,23 +57,25 @@ const WARNINGS = {
   description: "Problems that didn't stop the request, such as unknown fields that were ignored.",
 };
 
-export const envelopeSchemas = {
-  Error: {
-    type: 'object',
-    required: ['error'],
-    properties: {
-      error: {
-        type: 'object',
-        description: 'Details of the error.',
-        required: ['type', 'message', 'request_id'],
-        properties: {
-          type: { type: 'string', examples: ['validation_error'], description: 'Machine-readable error type. Branch on this.' },
-          message: { type: 'string', description: 'Human-readable description of the error and how to fix it.' },
-          request_id: REQUEST_ID,
-        },
+/** The error envelope of one status, with the error types it can carry there. */
+export const errorSchema = (types: { enum: readonly string[] }) => ({
+  type: 'object',
+  required: ['error'],
+  properties: {
+    error: {
+      type: 'object',
+      description: 'Details of the error.',
+      required: ['type', 'message', 'request_id'],
+      properties: {
+        type: { type: 'string', ...types, description: 'Machine-readable error type. Branch on this.' },
+        message: { type: 'string', description: 'Human-readable description of the error and how to fix it.' },
+        request_id: REQUEST_ID,
       },
     },
   },
+});
+
+export const envelopeSchemas = {
   PageMeta: {
     type: 'object',
     required: ['total', 'page', 'per_page', 'total_pages', 'request_id'],

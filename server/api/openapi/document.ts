@@ -1,8 +1,8 @@
 import { v1Operations } from '../operations.ts';
 import { NEWEST } from '../versions.ts';
-import { envelopeSchemas, parameters, securitySchemes } from './components.ts';
+import { envelopeSchemas, headers, parameters, securitySchemes } from './components.ts';
 import type { Json } from './json.ts';
-import { describe, tagOf } from './path-item.ts';
+import { describe, type Shared, tagOf } from './path-item.ts';
 import { familyOf } from './words.ts';
 
 /** public/openapi.json to the byte. The server is relative: the host the document came from, Live or Test. */
@@ -12,7 +12,7 @@ export const openApiText = (): string =>
 /** The OpenAPI 3.1 description of the Management API, made from the operation rows alone. */
 export function openApiDocument(servers: { url: string; description: string }[]): Json {
   const paths: Record<string, Json> = {};
-  const shared: Record<string, Json> = {};
+  const shared: Shared = { schemas: {}, responses: {} };
   for (const op of v1Operations) {
     const [method, path] = op.http.split(' ') as [string, string];
     paths[path] = { ...paths[path], [method.toLowerCase()]: describe(op, method, path, shared) };
@@ -24,6 +24,7 @@ export function openApiDocument(servers: { url: string; description: string }[])
       version: NEWEST,
       description:
         'Manage the routes, secrets, clients, environments and other resources of your workspace. Every response carries `X-Request-Id`. Branch on `error.type`.',
+      contact: { name: 'Sallyport' },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers,
@@ -32,7 +33,9 @@ export function openApiDocument(servers: { url: string; description: string }[])
     components: {
       securitySchemes,
       parameters,
-      schemas: { ...byName(shared), ...envelopeSchemas },
+      headers,
+      responses: byName(shared.responses),
+      schemas: { ...byName(shared.schemas), ...envelopeSchemas },
     },
   };
 }

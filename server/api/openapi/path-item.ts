@@ -1,11 +1,14 @@
 import { PERSON_FORBIDDEN, scopeOf } from '#server/kernel/capabilities.ts';
 import { type AnyOperation, successesOf } from '#server/kernel/operation.ts';
+import { EXAMPLE_ID } from '#server/kernel/reference.ts';
 import type { Words } from '#server/kernel/words.ts';
 import { headerParameters } from '../input.ts';
+import { headersOf } from './components.ts';
+import { exampleOf } from './example.ts';
 import type { Json } from './json.ts';
 import { schemaOf } from './json-schema.ts';
-import { refusals } from './refusals.ts';
-import { familyOf, meaningOf } from './words.ts';
+import { RATE_LIMIT, refusals } from './refusals.ts';
+import { describedBy, familyOf, meaningOf } from './words.ts';
 
 /** The family of an operation as people write it. */
 export const tagOf = (op: AnyOperation): string => {
@@ -17,9 +20,12 @@ const WRITTEN: Readonly<Record<string, string>> = { api_keys: 'API keys', openap
 /** What a schema says of several of its members together. */
 const RULES = ['minProperties', 'not', 'anyOf', 'oneOf', 'allOf'] as const;
 
-/** One method of a path. Schemas with an id are put into `shared`. */
-export function describe(op: AnyOperation, method: string, path: string, shared: Record<string, Json>): Json {
-  const { words } = familyOf(op);
+/** What operations share: schemas with an id, and error responses. */
+export type Shared = { schemas: Record<string, Json>; responses: Record<string, Json> };
+
+/** One method of a path. What it shares with others is put into `shared`. */
+export function describe(op: AnyOperation, method: string, path: string, { schemas: shared, responses }: Shared): Json {
+  const { words, examples } = familyOf(op);
   const input = schemaOf(op.input, 'input', words, shared);
   const properties = (input.properties ?? {}) as Record<string, Json>;
   const required = new Set((input.required ?? []) as string[]);
@@ -34,11 +40,20 @@ export function describe(op: AnyOperation, method: string, path: string, shared:
       : [{ $ref: '#/components/parameters/IdempotencyKey' }]),
     { $ref: '#/components/parameters/ServiceVersion' },
   ];
-  const body = method !== 'GET' && rest.length > 0;
+  const body: Json | undefined =
+    method !== 'GET' && rest.length > 0
+      ? {
+          type: 'object',
+          properties: Object.fromEntries(rest.map((r) => [r, properties[r]])),
+          ...(rest.some((r) => required.has(r)) ? { required: rest.filter((r) => required.has(r)) } : {}),
+          ...Object.fromEntries(RULES.flatMap((rule) => (input[rule] === undefined ? [] : [[rule, input[rule]]]))),
+        }
+      : undefined;
   const scopes = op.needs === 'any' || op.needs === 'anonymous' ? [] : [...new Set(op.needs.flatMap((c) => scopeOf(c) ?? []))];
   return {
     operationId: op.id,
     summary: op.summary,
+    description: describedBy(op).description,
     tags: [tagOf(op)],
     parameters: op.needs === 'anonymous' ? parameters.filter((p) => p.$ref !== '#/components/parameters/IdempotencyKey') : parameters,
     ...(body
@@ -46,20 +61,11 @@ export function describe(op: AnyOperation, method: string, path: string, shared:
           requestBody: {
             // A change needs at least one member, so it needs a body.
             required: input.minProperties !== undefined || rest.some((r) => required.has(r)),
-            content: {
-              'application/json': {
-                schema: {
-                  type: 'object',
-                  properties: Object.fromEntries(rest.map((r) => [r, properties[r]])),
-                  ...(rest.some((r) => required.has(r)) ? { required: rest.filter((r) => required.has(r)) } : {}),
-                  ...Object.fromEntries(RULES.flatMap((rule) => (input[rule] === undefined ? [] : [[rule, input[rule]]]))),
-                },
-              },
-            },
+            content: { 'application/json': { schema: body, example: exampleOf(body, examples, shared, 'request') } },
           },
         }
       : {}),
-    responses: { ...successes(op, shared), ...refusals(op) },
+    responses: { ...successes(op, shared), ...refusals(op, responses) },
     security: op.needs === 'anonymous' ? [] : [{ bearer: [] }, { apiKey: [] }],
     ...(scopes.length > 0 ? { 'x-scopes': scopes } : {}),
     ...(op.needs === 'any' || op.needs === 'anonymous' ? {} : { 'x-capabilities': op.needs }),
@@ -71,16 +77,36 @@ export function describe(op: AnyOperation, method: string, path: string, shared:
 function parameter(name: string, place: 'path' | 'header' | 'query', required: boolean, given: Json | undefined, words: Words): Json {
   const { description: _, ...schema } = given ?? { type: 'string' };
   const description = meaningOf(words, name, place);
-  return { name, in: place, required, ...(description === undefined ? {} : { description }), schema };
+  const example = place === 'path' ? { example: name === 'env' ? 'production' : EXAMPLE_ID } : {};
+  return { name, in: place, required, ...(description === undefined ? {} : { description }), schema, ...example };
 }
 
 const successes = (op: AnyOperation, shared: Record<string, Json>): Record<string, Json> =>
   Object.fromEntries(
     successesOf(op).map((status) => [
       status,
-      { description: 'Success', content: { 'application/json': { schema: envelopeSchema(op, shared) } } },
+      {
+        description: describedBy(op).success,
+        headers: headersOf([
+          'X-Request-Id',
+          'Service-Version',
+          ...(op.needs === 'anonymous' ? [] : RATE_LIMIT),
+          ...(op.needs === 'anonymous' || op.http.startsWith('GET ') ? [] : ['X-Idempotent-Replay']),
+        ]),
+        content: { 'application/json': { schema: envelopeSchema(op, shared), ...envelopeExample(op, shared) } },
+      },
     ]),
   );
+
+function envelopeExample(op: AnyOperation, shared: Record<string, Json>): Json {
+  if (op.stream) return {};
+  const { words, examples } = familyOf(op);
+  const data = exampleOf(schemaOf(op.output, 'output', words, shared), examples, shared, 'response');
+  const page = op.list === 'feed' ? FEED_EXAMPLE : op.list ? PAGE_EXAMPLE : {};
+  return { example: { data, meta: { ...page, request_id: EXAMPLE_ID } } };
+}
+const PAGE_EXAMPLE = { total: 1, page: 1, per_page: 20, total_pages: 1 };
+const FEED_EXAMPLE = { next_cursor: 'eyJ2IjoxfQ', limit: 100, delivery: 'at_least_once', dedupe_on: 'id', watermark_seconds: 5 };
 
 function envelopeSchema(op: AnyOperation, shared: Record<string, Json>): Json {
   if (op.stream) return { description: 'The document, without the response envelope.' };

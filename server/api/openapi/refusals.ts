@@ -1,52 +1,81 @@
+import { STATUS_CODES } from 'node:http';
 import { ERROR_STATUS, type ErrorType } from '#server/kernel/errors.ts';
 import type { AnyOperation } from '#server/kernel/operation.ts';
+import { EXAMPLE_ID } from '#server/kernel/reference.ts';
+import { errorSchema, headersOf } from './components.ts';
 import type { Json } from './json.ts';
 
-/** Every error type an operation can answer, grouped by status. */
-export function errorTypesOf(op: AnyOperation): ErrorType[] {
-  const pipeline: ErrorType[] = [
-    'validation_error',
-    'invalid_api_version',
-    'rate_limit_exceeded',
-    'internal_error',
-    'dependency_unavailable',
-  ];
-  const authenticated: ErrorType[] = [
-    'authentication_required',
-    'invalid_api_key',
-    'wrong_key_type',
-    'forbidden',
-    'subscription_inactive',
-    'use_oauth',
-    'invalid_request',
-  ];
-  const mutating: ErrorType[] = ['payload_too_large', 'unsupported_media_type'];
-  // Sign-up has no credential to keep a key under, so it takes none.
-  const idempotent: ErrorType[] = ['invalid_idempotency_key', 'request_in_progress', 'idempotency_key_reuse', 'tenant_sealed'];
-  const writes = !op.http.startsWith('GET ');
-  return [
-    ...new Set([
-      ...op.refuses,
-      ...pipeline,
-      ...(op.needs === 'anonymous' ? [] : authenticated),
-      ...(writes ? mutating : []),
-      ...(writes && op.needs !== 'anonymous' ? idempotent : []),
-    ]),
-  ];
+const PIPELINE: readonly ErrorType[] = [
+  'validation_error',
+  'invalid_api_version',
+  'rate_limit_exceeded',
+  'internal_error',
+  'dependency_unavailable',
+];
+const AUTHENTICATED: readonly ErrorType[] = [
+  'authentication_required',
+  'invalid_api_key',
+  'wrong_key_type',
+  'forbidden',
+  'subscription_inactive',
+  'use_oauth',
+  'invalid_request',
+];
+const CHANGING: readonly ErrorType[] = ['payload_too_large', 'unsupported_media_type'];
+/** Sign-up has no credential to keep an idempotency key under, so it takes none. */
+const IDEMPOTENT: readonly ErrorType[] = ['invalid_idempotency_key', 'request_in_progress', 'idempotency_key_reuse', 'tenant_sealed'];
+
+/** Every error type an operation can answer. */
+export const errorTypesOf = (op: AnyOperation): ErrorType[] => [...new Set([...op.refuses, ...pipelineTypes(op)])];
+
+/** Those that come from the pipeline, whatever the operation. */
+function pipelineTypes({ needs, http }: AnyOperation): readonly ErrorType[] {
+  const changes = !http.startsWith('GET ');
+  const known = needs !== 'anonymous';
+  return [...PIPELINE, ...(known ? AUTHENTICATED : []), ...(changes ? CHANGING : []), ...(changes && known ? IDEMPOTENT : [])];
 }
 
-export function refusals(op: AnyOperation): Record<string, Json> {
-  const byStatus = new Map<number, ErrorType[]>();
-  for (const type of errorTypesOf(op)) {
-    const status = type === 'plan_limit' && /^(clients|environments)\./.test(op.id) ? 403 : ERROR_STATUS[type];
-    byStatus.set(status, [...(byStatus.get(status) ?? []), type]);
-  }
+const statusOf = (op: AnyOperation, type: ErrorType): number =>
+  type === 'plan_limit' && /^(clients|environments)\./.test(op.id) ? 403 : ERROR_STATUS[type];
+
+/** The error responses of an operation, as references; each distinct one goes into `responses` once. */
+export function refusals(op: AnyOperation, responses: Record<string, Json>): Record<string, Json> {
+  const byStatus = Map.groupBy(errorTypesOf(op), (type) => statusOf(op, type));
   return Object.fromEntries(
     [...byStatus]
       .sort(([a], [b]) => a - b)
-      .map(([status, types]) => [
-        status,
-        { description: types.sort().join(', '), content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } },
-      ]),
+      .map(([status, types]) => {
+        const name = nameOf(op, status, types);
+        responses[name] = errorResponse(status, types.sort());
+        return [status, { $ref: `#/components/responses/${name}` }];
+      }),
   );
 }
+
+/** `NotFound`, `ConflictOnChange`: the status, who gets the pipeline's types of it, and the types that the operation adds. */
+function nameOf(op: AnyOperation, status: number, types: readonly ErrorType[]): string {
+  const common = pipelineTypes(op).filter((type) => ERROR_STATUS[type] === status);
+  const own = types.filter((type) => !common.includes(type)).sort();
+  const who = common.length === 0 ? '' : op.needs === 'anonymous' ? 'OnSignup' : op.http.startsWith('GET ') ? '' : 'OnChange';
+  return [STATUS_CODES[status]?.replaceAll(/\W/g, ''), who, ...own.map(pascal)].join('');
+}
+
+const pascal = (type: string) => type.replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
+
+const errorResponse = (status: number, types: readonly ErrorType[]): Json => ({
+  description: `${STATUS_CODES[status]}: ${types.map((type) => `\`${type}\``).join(', ')}.`,
+  headers: headersOf([
+    'X-Request-Id',
+    'Service-Version',
+    ...(status === 429 || status === 503 ? ['Retry-After'] : []),
+    ...(status === 429 ? RATE_LIMIT : []),
+  ]),
+  content: {
+    'application/json': {
+      schema: errorSchema({ enum: types }),
+      example: { error: { type: types[0], message: 'Says what is wrong and how to fix it.', request_id: EXAMPLE_ID } },
+    },
+  },
+});
+
+export const RATE_LIMIT = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'];

@@ -1,0 +1,86 @@
+import type { Described, Examples } from '#server/kernel/reference.ts';
+
+/** Example values by field, or by `component.field`; `request.field` also puts an optional field into example requests. */
+export const examples: Examples = {
+  name: 'stripe',
+  slug: 'stripe',
+  target_base_url: 'https://api.example.com',
+  base_environment: 'production',
+  'request.inject_headers_json': { Authorization: 'Bearer {{secret:STRIPE_API_KEY}}' },
+  'request.timeout_ms': 30000,
+  inject_headers_json: { Authorization: 'Bearer {{secret:STRIPE_API_KEY}}' },
+  inject_body_json: {},
+  inject_query_json: {},
+  require_signature: false,
+  allowed_methods: ['GET', 'POST'],
+  timeout_ms: 30000,
+  retry_attempts: 0,
+  requires_clients: false,
+  signature_tolerance_sec: 300,
+  rate_limit_requests: null,
+  rate_limit_window_sec: null,
+  rate_limit_burst: null,
+  rate_limit_enabled: false,
+  method_configs: null,
+  payload_structure: {},
+  injection_rules: [],
+  overridden_fields: ['timeout_ms'],
+  environment_name: 'production',
+  configured_environments: ['production'],
+  ip_allowlist: [],
+  client_ids: ['01975a3e-7c2b-7d4e-9f10-3b5a6c7d8e9f'],
+  ip_address: '203.0.113.7',
+  type: 'server',
+  'RouteClient.name': 'billing-server',
+  mtls_certificate_id: null,
+  upstream_ca_certificate_id: null,
+  favicon_url: null,
+  favicon_updated_at: null,
+  favicon_data: null,
+  method: 'GET',
+  path: '/v1/charges',
+  status_code: 200,
+  src_ip: '203.0.113.7',
+  environment: 'production',
+  latency_ms: 42,
+  upstream_host: 'api.example.com',
+  error: null,
+  rate_limited: false,
+  signature_valid: null,
+  source_ip_country: 'DE',
+  source_ip_city: null,
+};
+
+export const operations: Described = {
+  'routes.list': { description: 'Lists the routes of this space.', success: 'A page of routes.' },
+  'routes.get': { description: 'Returns a route with its configuration in every environment.', success: 'The route.' },
+  'routes.create': {
+    description: 'Creates a route to an upstream. Secrets go into it as placeholders such as `{{secret:NAME}}`, never as values.',
+    success: 'The created route.',
+  },
+  'routes.update': {
+    description:
+      'Changes a route and its base configuration. Members you leave out keep their values. The change applies to the next call.',
+    success: 'The updated route.',
+  },
+  'routes.delete': { description: 'Deletes a route. The next call to it is refused.', success: 'The route was deleted.' },
+  'routes.environments.list': {
+    description: 'Lists the environments a route serves, with the configuration in effect.',
+    success: 'The environments of the route.',
+  },
+  'routes.environments.put': {
+    description:
+      'Creates or changes the configuration of a route in one environment. A field set to `null` uses the base configuration again.',
+    success: 'The configuration in this environment.',
+  },
+  'routes.environments.delete': {
+    description: 'Removes the configuration of a route in one environment, so that the route no longer serves it.',
+    success: 'The configuration was deleted.',
+  },
+  'routes.clients.list': { description: 'Lists the clients that may call a route in one environment.', success: 'The assigned clients.' },
+  'routes.clients.set': {
+    description: 'Replaces the clients that may call a route in one environment. An empty list removes them all.',
+    success: 'The assigned clients.',
+  },
+  'routes.logs': { description: 'Lists the calls of one route, newest first.', success: 'A page of calls.' },
+};
