@@ -1,4 +1,3 @@
-import { STATUS_CODES } from 'node:http';
 import { ERROR_STATUS, type ErrorType } from '#server/kernel/errors.ts';
 import type { AnyOperation } from '#server/kernel/operation.ts';
 import { EXAMPLE_ID } from '#server/kernel/reference.ts';
@@ -24,6 +23,27 @@ const AUTHENTICATED: readonly ErrorType[] = [
 const CHANGING: readonly ErrorType[] = ['payload_too_large', 'unsupported_media_type'];
 /** Sign-up has no credential to keep an idempotency key under, so it takes none. */
 const IDEMPOTENT: readonly ErrorType[] = ['invalid_idempotency_key', 'request_in_progress', 'idempotency_key_reuse', 'tenant_sealed'];
+
+/** Reason phrases of RFC 9110, and 429 of RFC 6585. */
+const PHRASES: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  402: 'Payment Required',
+  403: 'Forbidden',
+  404: 'Not Found',
+  409: 'Conflict',
+  413: 'Content Too Large',
+  415: 'Unsupported Media Type',
+  422: 'Unprocessable Content',
+  429: 'Too Many Requests',
+  500: 'Internal Server Error',
+  503: 'Service Unavailable',
+};
+const phraseOf = (status: number): string => {
+  const phrase = PHRASES[status];
+  if (phrase === undefined) throw new Error(`${status} has no reason phrase here`);
+  return phrase;
+};
 
 /** Every error type an operation can answer. */
 export const errorTypesOf = (op: AnyOperation): ErrorType[] => [...new Set([...op.refuses, ...pipelineTypes(op)])];
@@ -57,13 +77,13 @@ function nameOf(op: AnyOperation, status: number, types: readonly ErrorType[]): 
   const common = pipelineTypes(op).filter((type) => ERROR_STATUS[type] === status);
   const own = types.filter((type) => !common.includes(type)).sort();
   const who = common.length === 0 ? '' : op.needs === 'anonymous' ? 'OnSignup' : op.http.startsWith('GET ') ? '' : 'OnChange';
-  return [STATUS_CODES[status]?.replaceAll(/\W/g, ''), who, ...own.map(pascal)].join('');
+  return [phraseOf(status).replaceAll(/\W/g, ''), who, ...own.map(pascal)].join('');
 }
 
 const pascal = (type: string) => type.replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
 
 const errorResponse = (status: number, types: readonly ErrorType[]): Json => ({
-  description: `${STATUS_CODES[status]}: ${types.map((type) => `\`${type}\``).join(', ')}.`,
+  description: `${phraseOf(status)}: ${types.map((type) => `\`${type}\``).join(', ')}.`,
   headers: headersOf([
     'X-Request-Id',
     'Service-Version',
