@@ -78,7 +78,7 @@ const A = ({ children, href = '' }: ComponentProps<'a'>) =>
     </a>
   );
 const InlineCode = ({ children }: ComponentProps<'code'>) => (
-  <code className="rounded-xs bg-subtle px-1 py-0.5 font-mono text-[0.9em] text-ink [overflow-wrap:anywhere]">{children}</code>
+  <code className="rounded-xs bg-subtle px-1 py-0.5 font-mono text-xs text-ink [overflow-wrap:anywhere]">{children}</code>
 );
 const Note = ({ children }: ComponentProps<'blockquote'>) => (
   <blockquote className="border-accent-line border-l-2 pl-4">{children}</blockquote>
