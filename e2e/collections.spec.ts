@@ -52,7 +52,7 @@ test('a collection takes secrets and clients in and gives them back', async ({ p
   const notes = page.getByRole('textbox', { name: 'Notes' });
   await notes.fill('{"office":');
   await page.getByRole('button', { name: /^Save/ }).click();
-  await expect(page.getByText(/must be a JSON object/i)).toBeVisible();
+  await expect(page.getByText(/Enter a JSON object/)).toBeVisible();
   await notes.fill('{"office": "Bern"}');
   await page.getByRole('button', { name: /^Save/ }).click();
   await expect(page.getByRole('definition').filter({ hasText: 'Bern' })).toBeVisible();

@@ -196,3 +196,10 @@ test('both exports tell where each call came from, behind the columns there were
   const places = (await lines('ndjson')).map((line) => (JSON.parse(line) as { source_ip_country: string | null }).source_ip_country);
   assert.deepEqual(places.sort(), ['DE', 'GB', null]);
 });
+
+test('countries follow the status filter of the chart', async () => {
+  const w = await workspace();
+  await insertRows(sql(), [call(w.live), call(w.live, { status_code: 404, src_ip: '198.51.100.7' })]);
+  for (const query of [{ status: 404 }, { status_class: '4xx' }])
+    assert.deepEqual((await stats(w.live, query))?.calls, [{ country: 'GB', count: 1 }]);
+});

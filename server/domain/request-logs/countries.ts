@@ -41,7 +41,7 @@ export async function countriesOf(
   const rows = await tx.$queryRaw<{ src_ip: string | null; n: number }[]>`
     select src_ip, count(*)::int as n from (
       select src_ip from (
-        select src_ip, route_id, environment, matched_client_id, api_key_id, proxy_mode, ts, id from request_logs
+        select src_ip, route_id, environment, matched_client_id, api_key_id, status_code, proxy_mode, ts, id from request_logs
         where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and ts >= ${from} and ts < ${to} and ${ofRoute} order by ts desc, id desc limit ${most}) r
       where ${REAL} and ${matching(sought)} order by ts desc, id desc limit ${COUNTED}) c group by src_ip`;
   const calls = byCountry(rows, known);
