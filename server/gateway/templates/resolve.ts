@@ -134,8 +134,8 @@ function secretValue(
     return call.echo ? redactedMark(secret.name) : text;
   };
   try {
-    const bytes = plane.secrets.open(call.snapshot.tenant.id, call.snapshot.space, value);
-    return bytes instanceof Promise ? bytes.then(took, (error: unknown) => notOpened(call, secret, error)) : took(bytes);
+    const found = plane.secrets.open(call.snapshot.tenant.id, call.snapshot.space, value, took);
+    return found instanceof Promise ? found.catch((error: unknown) => notOpened(call, secret, error)) : found;
   } catch (error) {
     return notOpened(call, secret, error);
   }

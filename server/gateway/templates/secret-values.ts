@@ -4,10 +4,11 @@ import type { SecretValue } from '../snapshot/model.ts';
 
 export type SecretValues = {
   /**
-   * The bytes of a value, at once when its tenant key is in memory. They are wiped within 5 s: use them in the same turn and keep none.
+   * What `use` makes of the bytes of a value, at once when its tenant key is in memory. The bytes are shared and wiped later, so `use` runs before
+   * anything else can and must keep none of them.
    * Throws or rejects with TenantKeyUnavailable, DecryptFailed, or what fetching the tenant key threw.
    */
-  open(tenantId: string, space: Space, value: SecretValue): Buffer | Promise<Buffer>;
+  open<T>(tenantId: string, space: Space, value: SecretValue, use: (bytes: Buffer) => T): T | Promise<T>;
   /** Drops everything of a workspace at once (its key was rotated, revoked or sealed). */
   forget(tenantId: string): void;
   wipe(): void;
@@ -29,24 +30,25 @@ export function secretValues(keyring: Keyring): SecretValues {
     entry.bytes.fill(0);
   };
   const keep = (id: string, tenantId: string, bytes: Buffer): Buffer => {
+    // Calls that waited for the same tenant key each opened the value.
     const before = held.get(id);
-    if (before) before.bytes.fill(0);
+    if (before) drop(id, before);
     // The sweeper may come half a second late; the promise is 5 s.
     held.set(id, { bytes, tenantId, until: performance.now() + LIFETIME_MS - 500 });
     return bytes;
   };
 
   return {
-    open(tenantId, space, value) {
+    open(tenantId, space, value, use) {
       const entry = held.get(value.id);
       if (entry) {
-        if (entry.until > performance.now()) return entry.bytes;
+        if (entry.until > performance.now()) return use(entry.bytes);
         drop(value.id, entry);
       }
       const place = { tenant_id: tenantId, space, purpose: 'secret_value', row_id: value.id } as const;
       const bytes = keyring.openValueSync(place, value.sealed);
-      if (bytes) return keep(value.id, tenantId, bytes);
-      return keyring.openValue(place, value.sealed).then((opened) => keep(value.id, tenantId, opened));
+      if (bytes) return use(keep(value.id, tenantId, bytes));
+      return keyring.openValue(place, value.sealed).then((opened) => use(keep(value.id, tenantId, opened)));
     },
     forget(tenantId) {
       for (const [id, entry] of held) if (entry.tenantId === tenantId) drop(id, entry);
