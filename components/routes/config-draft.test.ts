@@ -87,6 +87,6 @@ test('an override that lets every method pass survives the JSON side', () => {
 test('what the API would refuse is named by field before it is sent', () => {
   const problems = problemsOf({ timeout_ms: 1, inject_headers_json: { Host: 'x' } }, { id: 'r', env: 'staging' });
   assert.ok(problems.timeout_ms);
-  assert.match(problems['inject_headers_json.Host'] ?? '', /cannot be injected/);
+  assert.match(problems['inject_headers_json.Host'] ?? '', /can't be injected/);
   assert.deepEqual(problemsOf({ timeout_ms: 500 }, { id: 'r', env: 'staging' }), {});
 });

@@ -39,19 +39,19 @@ const described = (op: AnyOperation): Described => {
 
 /** Refusals that a schema of one body cannot foresee: each depends on what exists, on the clock, or on several members at once as its words say. */
 const DEPENDS = [
-  /is not an? (?:environment|client|member) of this |: no such |names no |not found|names an unknown/, // a reference to what is not there
+  /is not an? (?:environment|client|member) (?:of|in) this |doesn't exist in this |: no such |names no |not found|names an unknown/, // a reference to what is not there
   /is not valid for this feed|cursor/i,
   /must be between 1 hour and 5 years/,
-  /cannot be changed once|must name at least one method|is required while rate limiting is on|rate_limit_burst: must be|must have one entry per/,
-  /needs rate_limit_requests|only access keys|must not be null|is given twice|is a reserved word|must not look like an id/,
-  /is required for a variable|belongs to a variable|looks like a credential/,
+  /can't be changed once|must have at least one method|is required while rate limiting is on|rate_limit_burst: must be|only one entry per/,
+  /requires rate_limit_requests|only access keys|must not be null|is given twice|is a reserved word|must not look like an id/i,
+  /is required for variables of type|is only for variables of type|looks like a credential/,
   /would cover hosts of everyone/,
   /make another environment the default|last environment/i,
   /before to|after to/,
 ];
 
 const seed = 12;
-const RUNS = 25;
+const RUNS = 10;
 
 async function send(
   op: AnyOperation,

@@ -46,7 +46,7 @@ test('what is shown once is marked so, and its stored answer opens only with the
     'api_keys.create': ['api_key'],
     'api_keys.rotate': ['api_key'],
     'clients.create_credential': ['reveal.private_key_pem', 'reveal.secret'],
-    'import.propose': ['secrets[].value'],
+    'import.propose': ['routes[].sample_call.body', 'routes[].sample_call.body_options[]', 'secrets[].value'],
     'signup.claim': ['starter.api_key.api_key'],
     'signup.start': ['claim_handle'],
   });

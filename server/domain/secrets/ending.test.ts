@@ -41,7 +41,7 @@ test('Owners and Admins are told 30, 7 and 1 days ahead and at the end, once eac
         ['The secret PAY_KEY in W has expired', 40],
       ],
     );
-    assert.match(mails[0]?.text ?? '', /PAY_KEY in production: expires .* UTC; calls that need it are refused from then on\./);
+    assert.match(mails[0]?.text ?? '', /PAY_KEY in production: expires .* UTC; calls that need it are refused after that\./);
     assert.match(mails[3]?.text ?? '', /calls that need it are refused/);
     assert.match(mails[0]?.text ?? '', new RegExp(`/${w.tenant.slug}/live/secrets`));
     for (const { text, html } of mails) assert.ok(!`${text}${html}`.includes(value));
