@@ -26,7 +26,7 @@ test('an environment is duplicated, compared and refused to go while a route ser
   await page.getByRole('button', { name: 'Duplicate', exact: true }).click();
   await page.waitForURL(/compare\?a=production&b=eu-west/);
   await page.goto(`/${slug}/test/routes/echo?env=eu-west&tab=config&view=differences`);
-  await expect(page.getByText('No differences. All settings are inherited from production.')).toBeVisible();
+  await expect(page.getByText('No differences. All settings are inherited from production (Test).')).toBeVisible();
 
   await page.goto(`/${slug}/test/environments`);
   const copy = page.getByRole('row', { name: /Eu West/ });

@@ -71,7 +71,7 @@ const all = [
     meta: { sort: 'last_used_at', hideBelow: 'sm' },
     cell: ({ row }) => (
       <span className="flex flex-wrap items-baseline gap-x-2">
-        <Time value={row.original.last_used_at} empty="never" />
+        <Time value={row.original.last_used_at} empty="Never" />
         {row.original.last_used_ip && <span className="font-mono text-ink-3 text-xs max-lg:hidden">{row.original.last_used_ip}</span>}
       </span>
     ),
@@ -79,7 +79,7 @@ const all = [
   column.accessor('expires_at', {
     header: 'Expires',
     meta: { hideBelow: 'xl' },
-    cell: ({ row }) => <Time value={endOf(row.original)} format="date" empty="never" />,
+    cell: ({ row }) => <Time value={endOf(row.original)} format="date" empty="Never" />,
   }),
   column.accessor('created_by', {
     header: 'Created by',

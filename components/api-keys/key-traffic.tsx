@@ -40,7 +40,7 @@ export function KeyTraffic({ id }: { id: string }) {
       )}
       {top_routes.length > 0 && (
         <p className="text-ink-3 text-xs">
-          Most to{' '}
+          Top routes:{' '}
           {top_routes.slice(0, 3).map((route, index) => (
             <span key={route.route_id ?? 'none'}>
               {index > 0 && ', '}

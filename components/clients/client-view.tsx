@@ -93,7 +93,13 @@ export function ClientView({ id }: { id: string }) {
         <p className="-mt-1 flex flex-wrap items-center gap-x-3 text-ink-3 text-xs">
           <CopyText value={client.id} label="ID" />
           <span>
-            Last seen <Time value={client.last_matched_at} empty="never" />
+            {client.last_matched_at ? (
+              <>
+                Last seen <Time value={client.last_matched_at} />
+              </>
+            ) : (
+              'Never seen'
+            )}
           </span>
         </p>
       </PageHeader>

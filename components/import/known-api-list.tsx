@@ -39,7 +39,7 @@ export function KnownApiList({ onChoose }: { onChoose: (proposal: Proposal) => v
             <Mark {...api.mark} />
             <div className="min-w-0 flex-1">
               <p className="font-medium">{api.name}</p>
-              <p className="truncate text-ink-3 text-xs">
+              <p className="text-ink-3 text-xs [overflow-wrap:anywhere]">
                 {api.about} · {new URL(api.target_base_url).host}
               </p>
               <a href={api.docs} target="_blank" rel="noreferrer" className={textLink}>

@@ -98,7 +98,7 @@ export function ProposalForm({ proposal, onBack, onMade }: ProposalFormProps) {
                       <Input mono icon={<KeyRound />} value={edited.name} onChange={(event) => change({ name: event.target.value })} />
                     </Field>
                     <Field
-                      label={`Value in ${place.environment ?? 'the default environment'}`}
+                      label={`Value in ${place.environment ? label(place.environment) : 'the default environment'}`}
                       hint={edited.value ? undefined : 'Leave empty to add the value later. Calls fail until then.'}
                     >
                       <SecretInput value={edited.value} onChange={(event) => change({ value: event.target.value })} />

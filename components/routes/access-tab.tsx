@@ -7,6 +7,7 @@ import { LinkButton } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
 import { Checkbox } from '#components/ui/choices.tsx';
 import { MultiCombobox } from '#components/ui/combobox.tsx';
+import { useEnvironmentLabel } from '#components/ui/environment-label.ts';
 import { Field } from '#components/ui/field.tsx';
 import { Textarea } from '#components/ui/input.tsx';
 import { SectionCard } from '#components/ui/layout.tsx';
@@ -66,6 +67,7 @@ function AssignedClients({ editor }: { editor: ConfigEditor }) {
   const client = useTRPCClient();
   const cache = useQueryClient();
   const path = usePath();
+  const env = useEnvironmentLabel()(editor.env);
   const place = { id: editor.routeId, env: editor.env };
   const assigned = useQuery(trpc.routes.clients.queryOptions(place));
   const stored = assigned.data?.data ?? [];
@@ -92,7 +94,7 @@ function AssignedClients({ editor }: { editor: ConfigEditor }) {
   const required = editor.config.requires_clients;
   return (
     <SectionCard
-      title={`Assigned clients in ${editor.env}`}
+      title={`Assigned clients in ${env}`}
       description="Changes here are saved immediately."
       actions={
         <LinkButton size="sm" variant="ghost" href={path('/clients')}>
@@ -104,7 +106,7 @@ function AssignedClients({ editor }: { editor: ConfigEditor }) {
         <QueryError query={assigned} what="Assigned clients" />
       ) : assigned.data ? (
         <div className="flex flex-col gap-2">
-          <Field label={`Assigned clients in ${editor.env}`} hideLabel>
+          <Field label={`Assigned clients in ${env}`} hideLabel>
             <MultiCombobox
               options={[...known.values()]}
               values={ids}
@@ -123,7 +125,7 @@ function AssignedClients({ editor }: { editor: ConfigEditor }) {
             </Callout>
           )}
           {required && ids.length === 0 && (
-            <Callout tone="warn" title={`No caller can use this route in ${editor.env}.`}>
+            <Callout tone="warn" title={`No caller can use this route in ${env}.`}>
               It requires an assigned client and has none. Assign one above.
             </Callout>
           )}

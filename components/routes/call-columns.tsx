@@ -4,6 +4,7 @@ import type { inferRouterOutputs } from '@trpc/server';
 import { isTrial } from '#components/logs/call-kind.ts';
 import { reasonOf } from '#components/logs/refusal-reasons.ts';
 import { Badge, HttpStatus, Method } from '#components/ui/badge.tsx';
+import { useEnvironmentLabel } from '#components/ui/environment-label.ts';
 import { millis } from '#components/ui/numbers.ts';
 import { type Columns, columnsFor } from '#components/ui/table-columns.ts';
 import { Time } from '#components/ui/time.tsx';
@@ -42,8 +43,8 @@ export const routeCallColumns: Columns<Call> = [
   }),
   column.accessor('environment', {
     header: 'Environment',
-    meta: { hideBelow: 'lg', width: '8rem' },
-    cell: ({ getValue }) => getValue() ?? '—',
+    meta: { hideBelow: 'lg', width: '9rem' },
+    cell: ({ getValue }) => <EnvironmentName name={getValue()} />,
   }),
   column.accessor('latency_ms', {
     header: 'Duration',
@@ -56,6 +57,11 @@ export const routeCallColumns: Columns<Call> = [
     cell: ({ getValue }) => <Time value={getValue()} className="text-ink-3" />,
   }),
 ];
+
+function EnvironmentName({ name }: { name: string | null }) {
+  const label = useEnvironmentLabel();
+  return name ? label(name) : '—';
+}
 
 const [first, ...others] = routeCallColumns;
 

@@ -5,6 +5,7 @@ import type { ReactNode } from 'react';
 import { usePath, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { DataTable } from '#components/ui/data-table.tsx';
+import { useEnvironmentLabel } from '#components/ui/environment-label.ts';
 import { routeCallColumns } from './call-columns.tsx';
 
 type Asked = { route_id: string; per_page: number; page: number; environment?: string };
@@ -26,9 +27,10 @@ type CallsTableProps = {
 /** Calls of one route; each opens in the log's inspector. */
 export function CallsTable({ calls, environment, skeletonRows = 8, children }: CallsTableProps) {
   const path = usePath();
+  const label = useEnvironmentLabel();
   if (calls.error && !calls.data) return <QueryError query={calls} what="Requests" />;
   if (calls.data?.logs.length === 0) {
-    return <p className="text-ink-3">No requests in the last 24 hours{environment ? ` in ${environment}` : ''}.</p>;
+    return <p className="text-ink-3">No requests in the last 24 hours{environment ? ` in ${label(environment)}` : ''}.</p>;
   }
   return (
     <div className="flex flex-col gap-3">

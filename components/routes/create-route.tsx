@@ -169,7 +169,7 @@ function RouteForm({ collectionId, onMade, onDirty }: RouteFormProps) {
           <>
             The route’s URL is{' '}
             <span className="font-mono [overflow-wrap:anywhere]">
-              {proxy_url}/{values.slug || derived || 'route-id'}
+              {proxy_url}/{values.slug || derived || 'payments'}
             </span>
             . Slugs can’t be changed.
           </>

@@ -11,6 +11,7 @@ import { refusalOf } from '#components/trpc/refusal.ts';
 import { Button } from '#components/ui/button.tsx';
 import { ConfirmDanger } from '#components/ui/confirm-danger.tsx';
 import { DangerRow } from '#components/ui/danger-row.tsx';
+import { useEnvironmentLabel } from '#components/ui/environment-label.ts';
 import { SectionCard } from '#components/ui/layout.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import { DeleteRoute } from './delete-route.tsx';
@@ -24,13 +25,14 @@ export function DangerZone({ route, env, readOnly }: { route: RouteDetailData; e
   const path = usePath();
   const { space } = useScope();
   const [asking, setAsking] = useState<'route' | 'environment'>();
+  const name = useEnvironmentLabel()(env);
   const isBase = env === route.base_environment;
   const served = route.configured_environments.includes(env);
   const config = route.environments.find((one) => one.environment_name === env);
   const pause = useMutation(
     trpc.routes.putEnvironment.mutationOptions({
       onSuccess: (_, { enabled }) => {
-        notifyDone(`${route.name} ${enabled ? 'resumed' : 'paused'} in ${env}`);
+        notifyDone(`${route.name} ${enabled ? 'resumed' : 'paused'} in ${name}`);
         return cache.invalidateQueries(trpc.routes.pathFilter());
       },
       onError: (error) => notifyRefused(error),
@@ -40,7 +42,7 @@ export function DangerZone({ route, env, readOnly }: { route: RouteDetailData; e
     trpc.routes.deleteEnvironment.mutationOptions({
       onSuccess: async () => {
         setAsking(undefined);
-        notifyDone(`${env} removed from ${route.name}`);
+        notifyDone(`${name} removed from ${route.name}`);
         await Promise.all(
           [trpc.routes, trpc.clients, trpc.collections, trpc.environments].map((family) => cache.invalidateQueries(family.pathFilter())),
         );
@@ -52,11 +54,11 @@ export function DangerZone({ route, env, readOnly }: { route: RouteDetailData; e
       <div className="flex flex-col divide-y divide-line">
         {config && (
           <DangerRow
-            title={config.enabled ? `Pause ${env}` : `Resume ${env}`}
+            title={config.enabled ? `Pause ${name}` : `Resume ${name}`}
             text={
               config.enabled
-                ? `Refuses calls in ${env} until you resume it. Other environments keep working.`
-                : `Calls in ${env} are refused until you resume it.`
+                ? `Refuses calls in ${name} until you resume it. Other environments keep working.`
+                : `Calls in ${name} are refused until you resume it.`
             }
           >
             <Button
@@ -71,8 +73,8 @@ export function DangerZone({ route, env, readOnly }: { route: RouteDetailData; e
         )}
         {served && (
           <DangerRow
-            title={`Remove ${env}`}
-            text={`Deletes this route’s settings and client assignments in ${env}. Secret values are kept.`}
+            title={`Remove ${name}`}
+            text={`Deletes this route’s settings and client assignments in ${name}. Secret values are kept.`}
           >
             <Button
               variant="danger-quiet"
@@ -93,11 +95,11 @@ export function DangerZone({ route, env, readOnly }: { route: RouteDetailData; e
         open={asking === 'environment'}
         onOpenChange={(open) => !open && setAsking(undefined)}
         space={space}
-        title={`Remove ${env} from “${route.name}”?`}
+        title={`Remove ${name} from “${route.name}”?`}
         resourceName={env}
         confirmLabel="Remove environment"
         consequences={[
-          `Calls to this route in ${env} get 404.`,
+          `Calls to this route in ${name} get 404.`,
           'Settings and client assignments of this environment are permanently deleted.',
         ]}
         onConfirm={() => stop.mutate({ id: route.id, env })}

@@ -5,6 +5,7 @@ import { Badge } from '#components/ui/badge.tsx';
 import { Button } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
 import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
+import { useEnvironmentLabel } from '#components/ui/environment-label.ts';
 import { SectionCard } from '#components/ui/layout.tsx';
 import type { ConfigField } from './config-draft.ts';
 import { DifferencesTable } from './differences-table.tsx';
@@ -23,21 +24,23 @@ export type DifferencesTabProps = {
 /** What an environment says for itself, beside what the base says. One field at a time goes back to the base. */
 export function DifferencesTab({ route, editor, colors, onEnvironment }: DifferencesTabProps) {
   const base = route.environments.find((one) => one.environment_name === editor.baseName);
+  const label = useEnvironmentLabel();
   if (!base) return null;
   if (editor.isBase) return <Overview route={route} colors={colors} onEnvironment={onEnvironment} />;
+  const [env, baseName] = [label(editor.env), label(editor.baseName)];
   const fields = editor.config.overridden_fields.filter((field): field is ConfigField => field in base && field !== 'enabled');
   return (
     <SectionCard
-      title={`${editor.env} compared with ${editor.baseName}`}
-      description={`All other settings are inherited from ${editor.baseName}.`}
+      title={`${env} compared with ${baseName}`}
+      description={`All other settings are inherited from ${baseName}.`}
     >
       {fields.length === 0 ? (
-        <p className="text-ink-3">No differences. All settings are inherited from {editor.baseName}.</p>
+        <p className="text-ink-3">No differences. All settings are inherited from {baseName}.</p>
       ) : (
         <DifferencesTable
-          caption={`Settings in ${editor.env} that differ from the base`}
-          from={editor.baseName}
-          to={editor.env}
+          caption={`Settings in ${env} that differ from the base`}
+          from={baseName}
+          to={env}
           actions
           rows={fields.map((field) => {
             const reverted = editor.draft[field] === null;
@@ -72,7 +75,7 @@ function Revert({ editor, field, className }: { editor: ConfigEditor; field: Con
       size="sm"
       variant="ghost"
       icon={<CornerUpLeft />}
-      aria-label={`Revert to ${editor.baseName}: ${labelOf(field)}`}
+      aria-label={`Revert to ${useEnvironmentLabel()(editor.baseName)}: ${labelOf(field)}`}
       disabledReason={editor.readOnly ?? (editor.draft[field] === null ? 'Save to revert' : undefined)}
       onClick={() => editor.revert(field)}
       {...(className ? { className } : {})}
@@ -84,17 +87,19 @@ function Revert({ editor, field, className }: { editor: ConfigEditor; field: Con
 
 /** On the base: how many settings each environment keeps for itself, and the way there. */
 function Overview({ route, colors, onEnvironment }: Omit<DifferencesTabProps, 'editor'>) {
+  const label = useEnvironmentLabel();
+  const baseName = route.base_environment ? label(route.base_environment) : 'the base';
   const others = route.environments.filter((one) => one.environment_name !== route.base_environment);
   if (others.length === 0)
     return (
       <Callout title="Only one environment is configured">
-        To add another, select it above. It inherits everything from {route.base_environment} until you override it.
+        To add another, select it above. It inherits everything from {baseName} until you override it.
       </Callout>
     );
   return (
     <SectionCard
       title="Overrides by environment"
-      description={`All other settings are inherited from ${route.base_environment ?? 'the base'}.`}
+      description={`All other settings are inherited from ${baseName}.`}
     >
       <ul className="flex flex-col">
         {others.map(({ environment_name: name, overridden_fields }) => {

@@ -44,7 +44,7 @@ export function routeColumns({ colors, readOnly, namesOnly, figures, icons, onEn
     }),
     column.accessor('slug', {
       header: 'Slug',
-      meta: { hideBelow: 'xl', cap: '8rem' },
+      meta: { hideBelow: 'xl', cap: '11rem' },
       cell: ({ getValue }) => {
         const slug = getValue();
         return slug ? <CopyText value={slug} label="slug" className="relative z-10" /> : <span className="text-ink-3">none</span>;

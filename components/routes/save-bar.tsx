@@ -4,6 +4,7 @@ import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
 import { nextStepOf } from '#components/trpc/refusal.ts';
 import { Button } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
+import { useEnvironmentLabel } from '#components/ui/environment-label.ts';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
 import { lazyTab } from '#components/ui/lazily.tsx';
 import { useReadable } from './secret-picker.tsx';
@@ -14,6 +15,7 @@ const ConflictPanel = lazyTab(() => import('#components/ui/conflict-panel.tsx').
 
 /** What is not saved yet, what the API would be sent, and the two ways out. It stays in view while anything is unsaved. */
 export function SaveBar({ editor }: { editor: ConfigEditor }) {
+  const label = useEnvironmentLabel();
   const count = Object.keys(editor.draft).length;
   const { read } = useReadable(JSON.stringify(editor.conflict?.differences ?? null));
   useHotkeys([{ keys: 'mod+enter', label: 'Save', group: 'This page', everywhere: true, run: () => count > 0 && editor.save() }]);
@@ -48,7 +50,7 @@ export function SaveBar({ editor }: { editor: ConfigEditor }) {
                 {count} unsaved {count === 1 ? 'change' : 'changes'}
               </span>{' '}
               <span className="text-ink-2">
-                in {editor.env}
+                in {label(editor.env)}
                 {editor.isBase ? ' and environments that inherit it' : ''}
               </span>
             </p>

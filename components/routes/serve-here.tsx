@@ -5,6 +5,7 @@ import { Link2, Plus } from 'lucide-react';
 import { useTRPC } from '#components/trpc/provider.tsx';
 import { MutationError } from '#components/trpc/query-error.tsx';
 import { Button } from '#components/ui/button.tsx';
+import { useEnvironmentLabel } from '#components/ui/environment-label.ts';
 import { EmptyState } from '#components/ui/states.tsx';
 import type { RouteDetailData } from './route-data.ts';
 
@@ -12,6 +13,7 @@ import type { RouteDetailData } from './route-data.ts';
 export function ServeHere({ route, env, readOnly }: { route: RouteDetailData; env: string; readOnly: string | undefined }) {
   const trpc = useTRPC();
   const cache = useQueryClient();
+  const label = useEnvironmentLabel();
   const put = useMutation(
     trpc.routes.putEnvironment.mutationOptions({
       onSuccess: () =>
@@ -22,7 +24,7 @@ export function ServeHere({ route, env, readOnly }: { route: RouteDetailData; en
     <>
       <EmptyState
         icon={<Link2 />}
-        title={`Not configured in ${env}`}
+        title={`Not configured in ${label(env)}`}
         action={
           <Button
             variant="primary"
@@ -31,11 +33,11 @@ export function ServeHere({ route, env, readOnly }: { route: RouteDetailData; en
             disabledReason={readOnly}
             onClick={() => put.mutate({ id: route.id, env })}
           >
-            Add {env}
+            Add {label(env)}
           </Button>
         }
       >
-        Calls in {env} get 404. Add it to inherit everything from {route.base_environment} and use the secret values of {env}.
+        Calls in {label(env)} get 404. Add it to inherit all settings from {label(route.base_environment ?? 'the base')} and use the secret values of {label(env)}.
       </EmptyState>
       <MutationError error={put.error} />
     </>

@@ -51,7 +51,7 @@ export function StoreLiteral({ what, place, text, suggestedName, environment, on
       }
     >
       <div className="flex flex-col gap-2">
-        <p>Everyone who can read the route can read it. As a secret, it’s encrypted and only added to calls.</p>
+        <p>Anyone who can view this route can read it. Store it as a secret to encrypt it.</p>
         {isWhole && (
           <Field label="Secret name" className="max-w-80">
             <Input mono value={name} onChange={(event) => setTyped(event.target.value)} />

@@ -1,4 +1,5 @@
 import { Status } from '#components/ui/badge.tsx';
+import { capital } from '#components/ui/capital.ts';
 import { columnsFor } from '#components/ui/table-columns.ts';
 import { type Item, KINDS, noteOf, type Space, type Stage, spaceWord, stateOf } from './words.ts';
 
@@ -16,7 +17,7 @@ export const planColumns = (to: Space, stage: Stage) => [
       </span>
     ),
   }),
-  column.accessor('type', { header: 'Type', meta: { hideBelow: 'sm', width: '7rem' }, cell: ({ getValue }) => KINDS[getValue()].one }),
+  column.accessor('type', { header: 'Type', meta: { hideBelow: 'sm', width: '7rem' }, cell: ({ getValue }) => capital(KINDS[getValue()].one) }),
   column.accessor('action', {
     header: `In ${spaceWord(to)}`,
     meta: { width: '9rem' },

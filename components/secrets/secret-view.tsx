@@ -18,7 +18,7 @@ import { Time } from '#components/ui/time.tsx';
 import { SecretKind } from './secret-columns.tsx';
 import { SecretState } from './secret-state.tsx';
 import { SecretValues } from './values-tab.tsx';
-import { shortcodeById } from './words.ts';
+import { shortcodeByName } from './words.ts';
 
 const SecretHistory = lazyTab(() => import('./history-tab.tsx').then((module) => module.SecretHistory));
 const SecretUsageTab = lazyTab(() => import('./usage-tab.tsx').then((module) => module.SecretUsageTab));
@@ -65,21 +65,28 @@ export function SecretView({ id }: { id: string }) {
             ))}
           </>
         }
-        actions={<CopyButton value={shortcodeById(secret.id)} label="of this secret" text="Copy placeholder" size="md" />}
+        actions={<CopyButton value={shortcodeByName(secret.name)} label="of this secret" text="Copy placeholder" size="md" />}
       >
         <p className="-mt-1 flex flex-wrap items-center gap-x-3 text-ink-3 text-xs">
-          <CopyText value={secret.id} label="id" />
+          <CopyText value={secret.id} label="ID" />
           <span>
             {traffic && (
               <>
-                Last used <Time value={traffic.last_at} empty="never" />
+                {traffic.last_at ? (
+                  <>
+                    Last used <Time value={traffic.last_at} />
+                  </>
+                ) : (
+                  'Never used'
+                )}
                 {traffic.calls_30d > 0 && `, ${counted(traffic.calls_30d, 'call')} in 30 days`}.{' '}
               </>
             )}
             Used by {secret.reference_count === 0 ? 'no routes' : counted(secret.reference_count, 'reference')}.
           </span>
-          <span>Use in routes as</span>
-          <CopyText value={shortcodeById(secret.id)} label="placeholder" />
+          <span className="inline-flex max-w-full flex-wrap items-center gap-x-1.5">
+            Use in routes as <CopyText value={shortcodeByName(secret.name)} label="placeholder" />
+          </span>
         </p>
       </PageHeader>
       <TabLinks

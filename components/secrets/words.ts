@@ -8,7 +8,5 @@ export const listOf = (text: string): string[] => [
   ),
 ];
 
-/** How a route names a secret so that a rename does not break it. */
-export const shortcodeById = (id: string) => `{{secret_id:${id}}}`;
 /** The placeholder that names a secret by its name. */
 export const shortcodeByName = (name: string) => `{{secret:${name}}}`;

@@ -17,7 +17,7 @@ export function Meter({ value, max, label, detail, bare, className }: MeterProps
   const share = max > 0 ? value / max : 1;
   const tone = share >= 1 ? 'bg-bad' : share >= 0.8 ? 'bg-warn' : 'bg-accent';
   const words = share >= 1 ? 'limit reached' : share >= 0.8 ? 'close to the limit' : '';
-  const percent = `${Math.round(share * 100).toString()} %`;
+  const percent = `${Math.round(share * 100).toString()}%`;
   return (
     <div className={cn('flex flex-col gap-1.5', className)}>
       {!bare && (

@@ -27,7 +27,7 @@ export const exactMillis = (ms: number): string =>
 /** A share in per cent that never rounds the little there is to nothing. */
 export function shareOf(part: number, of: number): string {
   const percent = of > 0 ? (part / of) * 100 : 0;
-  if (percent === 0) return '0\u00a0%';
-  if (percent < 0.1) return '<\u00a00.1\u00a0%';
-  return `${percent < 10 ? percent.toFixed(1) : whole.format(Math.round(percent))}\u00a0%`;
+  if (percent === 0) return '0%';
+  if (percent < 0.1) return '<\u00a00.1%';
+  return `${percent < 10 ? percent.toFixed(1) : whole.format(Math.round(percent))}%`;
 }

@@ -6,7 +6,7 @@ import { Sparkline } from './sparkline.tsx';
 
 export type StatProps = {
   label: string;
-  /** Formatted with its unit: "12,847", "0.3 %", "42 ms". */
+  /** Formatted with its unit: "12,847", "0.3%", "42 ms". */
   value: ReactNode;
   /** Change against the period before. `good` says which way is better. */
   change?: { text: string; direction: 'up' | 'down'; good: boolean } | undefined;

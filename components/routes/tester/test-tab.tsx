@@ -10,6 +10,7 @@ import { MutationError, QueryError } from '#components/trpc/query-error.tsx';
 import { refusalView } from '#components/trpc/refusal.ts';
 import { Button } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
+import { useEnvironmentLabel } from '#components/ui/environment-label.ts';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
 import { SectionCard } from '#components/ui/layout.tsx';
 import { refusedFields } from '#components/ui/refusal.ts';
@@ -52,6 +53,7 @@ export function TestTab(props: Props) {
 
 function Tester({ route, env, unsaved, call }: Omit<Props, 'readOnly'> & { call?: Detail }) {
   const { space } = useScope();
+  const label = useEnvironmentLabel();
   const [replay] = useState(() => call && replayOf(call));
   const [trial, setTrial] = useState<Trial>(replay?.trial ?? firstTrial);
   const [loaded, setLoaded] = useState<Example>();
@@ -69,7 +71,7 @@ function Tester({ route, env, unsaved, call }: Omit<Props, 'readOnly'> & { call?
     <div className="flex flex-col gap-4">
       <ExamplesCard routeId={route.id} environment={env} onOpen={open} />
       <SectionCard
-        title={loaded ? `“${loaded.name}” in ${env}` : `Test in ${env}`}
+        title={loaded ? `“${loaded.name}” in ${label(env)}` : `Test in ${label(env)}`}
         description={
           space === 'live'
             ? 'Sends a real request with the live credentials of this environment. Counts toward the route’s rate limit, but not in metrics or usage. Logged under your name.'
