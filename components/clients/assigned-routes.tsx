@@ -4,6 +4,7 @@ import { useQueries } from '@tanstack/react-query';
 import { usePath, useTRPC } from '#components/trpc/provider.tsx';
 import { Badge } from '#components/ui/badge.tsx';
 import { Callout } from '#components/ui/callout.tsx';
+import { useEnvironmentLabel } from '#components/ui/environment-label.ts';
 import { SectionCard, textLink } from '#components/ui/layout.tsx';
 import { Link } from '#components/ui/link.tsx';
 import { grouped } from '#components/ui/numbers.ts';
@@ -16,6 +17,7 @@ const SHOWN = 12;
 export function AssignedRoutes({ client }: { client: Detail }) {
   const path = usePath();
   const trpc = useTRPC();
+  const label = useEnvironmentLabel();
   const byRoute = [...new Map(client.route_assignments.map((one) => [one.route_id, one.route_name]))];
   const shown = byRoute.slice(0, SHOWN);
   const routes = useQueries({ queries: shown.map(([id]) => trpc.routes.get.queryOptions({ id })) });
@@ -40,7 +42,7 @@ export function AssignedRoutes({ client }: { client: Detail }) {
             <span className="text-ink-3">
               {client.route_assignments
                 .filter((one) => one.route_id === id)
-                .map((one) => one.environment_name)
+                .map((one) => label(one.environment_name))
                 .join(', ')}
             </span>
             {open.has(id) && <Badge tone="warn">Open</Badge>}

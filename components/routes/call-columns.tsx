@@ -4,7 +4,7 @@ import type { inferRouterOutputs } from '@trpc/server';
 import { isTrial } from '#components/logs/call-kind.ts';
 import { reasonOf } from '#components/logs/refusal-reasons.ts';
 import { Badge, HttpStatus, Method } from '#components/ui/badge.tsx';
-import { useEnvironmentLabel } from '#components/ui/environment-label.ts';
+import { EnvironmentName } from '#components/ui/environment-name.tsx';
 import { millis } from '#components/ui/numbers.ts';
 import { type Columns, columnsFor } from '#components/ui/table-columns.ts';
 import { Time } from '#components/ui/time.tsx';
@@ -57,11 +57,6 @@ export const routeCallColumns: Columns<Call> = [
     cell: ({ getValue }) => <Time value={getValue()} className="text-ink-3" />,
   }),
 ];
-
-function EnvironmentName({ name }: { name: string | null }) {
-  const label = useEnvironmentLabel();
-  return name ? label(name) : '—';
-}
 
 const [first, ...others] = routeCallColumns;
 

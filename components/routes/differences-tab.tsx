@@ -30,10 +30,7 @@ export function DifferencesTab({ route, editor, colors, onEnvironment }: Differe
   const [env, baseName] = [label(editor.env), label(editor.baseName)];
   const fields = editor.config.overridden_fields.filter((field): field is ConfigField => field in base && field !== 'enabled');
   return (
-    <SectionCard
-      title={`${env} compared with ${baseName}`}
-      description={`All other settings are inherited from ${baseName}.`}
-    >
+    <SectionCard title={`${env} compared with ${baseName}`} description={`All other settings are inherited from ${baseName}.`}>
       {fields.length === 0 ? (
         <p className="text-ink-3">No differences. All settings are inherited from {baseName}.</p>
       ) : (
@@ -97,10 +94,7 @@ function Overview({ route, colors, onEnvironment }: Omit<DifferencesTabProps, 'e
       </Callout>
     );
   return (
-    <SectionCard
-      title="Overrides by environment"
-      description={`All other settings are inherited from ${baseName}.`}
-    >
+    <SectionCard title="Overrides by environment" description={`All other settings are inherited from ${baseName}.`}>
       <ul className="flex flex-col">
         {others.map(({ environment_name: name, overridden_fields }) => {
           const fields = overridden_fields.filter((field) => field !== 'enabled');

@@ -113,7 +113,7 @@ function LoadedRoute({ route }: { route: RouteDetailData }) {
           }))}
           value={env}
           onValueChange={choose}
-          className="w-56"
+          className="w-64 max-w-full"
         />
       </RouteHeader>
       {route.collection_id && <DriftBanner routeId={route.id} collectionId={route.collection_id} />}

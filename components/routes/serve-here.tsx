@@ -37,7 +37,8 @@ export function ServeHere({ route, env, readOnly }: { route: RouteDetailData; en
           </Button>
         }
       >
-        Calls in {label(env)} get 404. Add it to inherit all settings from {label(route.base_environment ?? 'the base')} and use the secret values of {label(env)}.
+        Calls in {label(env)} get 404. Add it to inherit all settings from {label(route.base_environment ?? 'the base')} and use the secret
+        values of {label(env)}.
       </EmptyState>
       <MutationError error={put.error} />
     </>

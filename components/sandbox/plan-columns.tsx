@@ -17,7 +17,11 @@ export const planColumns = (to: Space, stage: Stage) => [
       </span>
     ),
   }),
-  column.accessor('type', { header: 'Type', meta: { hideBelow: 'sm', width: '7rem' }, cell: ({ getValue }) => capital(KINDS[getValue()].one) }),
+  column.accessor('type', {
+    header: 'Type',
+    meta: { hideBelow: 'sm', width: '7rem' },
+    cell: ({ getValue }) => capital(KINDS[getValue()].one),
+  }),
   column.accessor('action', {
     header: `In ${spaceWord(to)}`,
     meta: { width: '9rem' },

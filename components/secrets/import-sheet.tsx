@@ -151,6 +151,7 @@ function FileButton({ onText }: { onText: (text: string) => void }) {
 type ProposalProps = { proposal: z.output<typeof ImportedEnv>; left: ReadonlySet<string>; onLeft: (left: ReadonlySet<string>) => void };
 
 function Proposal({ proposal, left, onLeft }: ProposalProps) {
+  const label = useEnvironmentLabel();
   const toggle = (name: string) => {
     const next = new Set(left);
     if (!next.delete(name)) next.add(name);
@@ -162,7 +163,7 @@ function Proposal({ proposal, left, onLeft }: ProposalProps) {
         <legend className="float-left w-full border-line border-b px-3 py-2 font-medium">
           {proposal.created.length === 0
             ? 'No new secrets in this file'
-            : `${counted(proposal.created.length, 'new secret')} in ${proposal.environment}`}
+            : `${counted(proposal.created.length, 'new secret')} in ${label(proposal.environment)}`}
         </legend>
         <div className="clear-both flex max-h-64 flex-col gap-1.5 overflow-y-auto px-3 py-2 empty:hidden">
           {proposal.created.map(({ name }) => (

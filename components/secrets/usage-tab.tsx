@@ -7,6 +7,7 @@ import { QueryError } from '#components/trpc/query-error.tsx';
 import { Badge } from '#components/ui/badge.tsx';
 import { Callout } from '#components/ui/callout.tsx';
 import { DataTable } from '#components/ui/data-table.tsx';
+import { EnvironmentName } from '#components/ui/environment-name.tsx';
 import { textLink } from '#components/ui/layout.tsx';
 import { Link } from '#components/ui/link.tsx';
 import { grouped } from '#components/ui/numbers.ts';
@@ -41,7 +42,7 @@ const columns = [
     },
   }),
   column.accessor('kind', { header: 'Type', meta: { hideBelow: 'sm' }, cell: ({ getValue }) => getValue().replaceAll('_', ' ') }),
-  column.accessor('environment', { header: 'Environment', cell: ({ getValue }) => getValue() ?? <span className="text-ink-3">All</span> }),
+  column.accessor('environment', { header: 'Environment', cell: ({ getValue }) => <EnvironmentName name={getValue()} none="All" /> }),
   column.accessor('field', {
     header: 'Field',
     meta: { hideBelow: 'md' },
