@@ -14,7 +14,7 @@ export default function NotFound() {
         </LinkButton>
       }
     >
-      Check the address. The page may have been deleted, or it belongs to a workspace you're not a member of.
+      Check the address. The page may have been deleted, or it belongs to a workspace you’re not a member of.
     </ErrorPage>
   );
 }

@@ -196,7 +196,7 @@ test('what a role may not open is locked with the roles that may, hidden from a 
     else await expect(keys).toHaveAccessibleDescription('Locked: requires the Owner or Admin role');
     for (const path of ['settings/keys', role === 'viewer' ? 'test/import' : 'test/secrets']) {
       await page.goto(`/${slug}/${path}`);
-      await expect(page.getByText("Your role can't open this page")).toBeVisible();
+      await expect(page.getByText('Your role can’t open this page')).toBeVisible();
       await expect(page.getByRole('main').getByText(/Owner(,| or) Admin/)).toBeVisible();
       await accessible(page);
     }

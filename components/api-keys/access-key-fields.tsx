@@ -29,7 +29,7 @@ export function AccessKeyFields<T extends Values>({ form: given, narrowed }: { f
       error={fieldError(form, 'scopes')}
       hint={
         narrowed
-          ? "Limits the key to part of what its roles allow. Scopes can't be removed entirely: for full access, create another key."
+          ? 'Limits the key to part of what its roles allow. Scopes can’t be removed entirely: for full access, create another key.'
           : 'Limits the key to part of what its roles allow. Leave empty to allow everything its roles do.'
       }
     >
@@ -40,7 +40,7 @@ export function AccessKeyFields<T extends Values>({ form: given, narrowed }: { f
         loading={operations.isPending}
         placeholder={scopes.length > 0 ? 'Add a scope…' : 'Everything its roles allow'}
       />
-      {idle.length > 0 && <p className="text-warn-ink text-xs">The selected roles don't include {idle.join(', ')}.</p>}
+      {idle.length > 0 && <p className="text-warn-ink text-xs">The selected roles don’t include {idle.join(', ')}.</p>}
     </Field>
   );
 }

@@ -9,8 +9,8 @@ const EXPIRY_DAYS = 90;
 
 const ROLE = { call: 'Key - Invoke', build: 'Key - Editor', watch: 'Key - Read-only' } as const;
 const WHY = {
-  call: "It can only call routes. If it leaks, your configuration can't be changed.",
-  build: "It manages routes, secrets, clients and environments, but can't read secret values.",
+  call: 'It can only call routes. If it leaks, your configuration can’t be changed.',
+  build: 'It manages routes, secrets, clients and environments, but can’t read secret values.',
   watch: 'It can only read configuration and metadata.',
 } as const;
 
@@ -23,7 +23,7 @@ export function adviceOf(purpose: Purpose, where: Where, ends: boolean, space: '
     reasons: [
       WHY[purpose],
       where === 'fixed'
-        ? "Add its IP address under Allowed IP addresses, so it can't be used from anywhere else."
+        ? 'Add its IP address under Allowed IP addresses, so it can’t be used from anywhere else.'
         : 'Its IP address changes, so set a rate limit instead of allowed IP addresses.',
       ...(ends ? [`It expires in ${EXPIRY_DAYS} days. You can change the date below.`] : []),
     ],

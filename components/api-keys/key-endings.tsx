@@ -49,7 +49,7 @@ export function RotateDialog({ apiKey, onClose, onRotated }: { apiKey: Key; onCl
       open
       onOpenChange={(open) => !open && onClose()}
       title={`Rotate ${apiKey.name}`}
-      description="Creates a new key with the same roles, rate limit and allowed IP addresses. It's shown once."
+      description="Creates a new key with the same roles, rate limit and allowed IP addresses. It’s shown once."
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
@@ -101,7 +101,7 @@ export function RevokeDialog({ apiKey, open, onClose }: { apiKey: Key; open: boo
       }}
       title={`Revoke ${apiKey.name}?`}
       consequences={[
-        "Calls with this key are refused immediately. This can't be undone.",
+        'Calls with this key are refused immediately. This can’t be undone.',
         ...(month && month.calls_30d > 0
           ? [
               `${counted(month.calls_30d, 'call')} through routes in the last 30 days, ${grouped(month.calls_24h ?? 0)} in the last 24 hours${

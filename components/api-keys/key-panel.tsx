@@ -90,7 +90,7 @@ function KeyDetails({ apiKey, onRotated }: { apiKey: Key; onRotated: Props['onRo
             ...(apiKey.revoked_at ? { hint: <Time value={apiKey.revoked_at} /> } : {}),
           },
           { label: 'Type', value: TYPES[apiKey.key_type] },
-          { label: 'Key ID', value: apiKey.key_id, copy: apiKey.key_id, hint: "The secret part isn't stored and can't be shown again." },
+          { label: 'Key ID', value: apiKey.key_id, copy: apiKey.key_id, hint: 'The secret part isn’t stored and can’t be shown again.' },
           { label: 'Roles', value: <Roles ids={apiKey.role_ids} /> },
           ...(apiKey.scopes ? [{ label: 'Scopes', value: apiKey.scopes.join(', ') || 'None' }] : []),
           { label: 'Rate limit', value: limitInWords(apiKey.rate_limit_requests, apiKey.rate_limit_window_sec) ?? 'Unlimited' },

@@ -22,7 +22,7 @@ export function RolePicker({ value, onChange, error }: Props) {
       label="Roles"
       required
       error={error}
-      hint="Pick the narrowest role that works. You can't grant permissions you don't have."
+      hint="Pick the narrowest role that works. You can’t grant permissions you don’t have."
     >
       <div className="flex flex-col gap-2.5 rounded-lg border border-line-strong p-3">
         {KEY_ROLES.map((role) => (
@@ -49,7 +49,7 @@ export function RolePicker({ value, onChange, error }: Props) {
 export function RolePreview({ roles, open }: { roles: readonly string[]; open?: boolean }) {
   const { slug } = useScope();
   const [shown, setShown] = useState(open ?? false);
-  if (roles.length === 0) return <p className="text-warn-ink text-xs">Select a role. Without one, the key can't do anything.</p>;
+  if (roles.length === 0) return <p className="text-warn-ink text-xs">Select a role. Without one, the key can’t do anything.</p>;
   const held = keyCapabilities(roles);
   return (
     <details

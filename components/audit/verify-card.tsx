@@ -88,8 +88,8 @@ function Verified({ checked, of }: { checked: number; of: number }) {
 }
 
 const FAILURES = {
-  hash_mismatch: "Its content doesn't match its hash, so it was altered.",
-  prev_mismatch: "It doesn't link to the entry before it.",
+  hash_mismatch: 'Its content doesn’t match its hash, so it was altered.',
+  prev_mismatch: 'It doesn’t link to the entry before it.',
   gap: 'At least one entry before it is missing.',
 } as const;
 
@@ -106,7 +106,7 @@ function Told({ verdict }: { verdict: Verdict }) {
     <Callout tone="bad" title={`The chain is broken${verdict.failure ? ` at entry ${verdict.failure.sequence_number}` : ''}`}>
       {verdict.failure
         ? `${count} entries were checked before it. ${FAILURES[verdict.failure.kind]}`
-        : "A signed checkpoint doesn't match."}{' '}
+        : 'A signed checkpoint doesn’t match.'}{' '}
       Download the chain and contact the operator of this installation.
     </Callout>
   );

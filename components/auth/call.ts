@@ -24,7 +24,7 @@ export async function callAuth<T>(path: `/auth/${string}`, body?: unknown, csrf?
       refusal: { type: data.code ?? 'internal_error', message, request_id: response.status >= 500 ? data.request_id : undefined },
     };
   } catch {
-    return { ok: false, refusal: { type: 'offline', message: "Can't reach Sallyport. Check your connection and try again." } };
+    return { ok: false, refusal: { type: 'offline', message: 'Can’t reach Sallyport. Check your connection and try again.' } };
   }
 }
 

@@ -19,7 +19,7 @@ export function MailboxHint() {
   }, []);
   if (!local) return null;
   return (
-    <Callout title="This installation doesn't send email">
+    <Callout title="This installation doesn’t send email">
       Read its emails in the{' '}
       <Link href="/mailbox" className="text-accent-ink underline">
         local mailbox

@@ -54,7 +54,7 @@ export function ResetForm({ token }: { token: string }) {
     return (
       <div className="flex flex-col gap-5" role="status">
         <Callout tone="good" title="Password changed">
-          You've been signed out everywhere. Sign in with your new password.
+          You’ve been signed out everywhere. Sign in with your new password.
         </Callout>
         <LinkButton href="/signin" variant="primary" size="lg">
           Sign in

@@ -64,7 +64,7 @@ export function SignInForm({ next, email }: { next: string | null; email: string
             checked={Boolean(field.value)}
             onCheckedChange={field.onChange}
             label="Keep me signed in"
-            description="For up to 30 days on this device. You're signed out after 14 days of inactivity."
+            description="For up to 30 days on this device. You’re signed out after 14 days of inactivity."
           />
         )}
       />

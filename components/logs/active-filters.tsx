@@ -2,6 +2,7 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { useTRPC } from '#components/trpc/provider.tsx';
+import { useEnvironmentLabel } from '#components/ui/environment-label.ts';
 import type { ActiveFilter } from '#components/ui/filter-bar.tsx';
 import { countryName } from '#server/domain/request-logs/country.shared.ts';
 import type { LogSearch } from './list-search.ts';
@@ -21,6 +22,7 @@ export function useKnownPlaces() {
 /** The chips of what is filtered, each with its own removal. */
 export function useActiveFilters(search: LogSearch, set: (change: Partial<LogSearch>) => void): ActiveFilter[] {
   const { routes, collections, clients, keys } = useKnownPlaces();
+  const environmentName = useEnvironmentLabel();
   const chip = (key: keyof LogSearch, text: string): ActiveFilter => ({ id: key, text, label: text, onRemove: () => set({ [key]: null }) });
   const nameIn = (list: readonly { id: string; name: string }[], id: string) => list.find((one) => one.id === id)?.name ?? id.slice(0, 8);
   return [
@@ -32,7 +34,7 @@ export function useActiveFilters(search: LogSearch, set: (change: Partial<LogSea
     ...(search.collection_id ? [chip('collection_id', `Collection ${nameIn(collections, search.collection_id)}`)] : []),
     ...(search.client_id ? [chip('client_id', `Client ${nameIn(clients, search.client_id)}`)] : []),
     ...(search.api_key_id ? [chip('api_key_id', `Key ${nameIn(keys, search.api_key_id)}`)] : []),
-    ...(search.environment ? [chip('environment', `In ${search.environment}`)] : []),
+    ...(search.environment ? [chip('environment', `In ${environmentName(search.environment)}`)] : []),
     ...(search.origin ? [chip('origin', search.origin === 'service' ? 'Answered by gateway' : 'Answered by upstream')] : []),
     ...(search.error ? [chip('error', sentence(reasonOf(search.error)))] : []),
     ...(search.limited ? [chip('limited', 'Rate limited')] : []),

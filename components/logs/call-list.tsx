@@ -4,6 +4,7 @@ import { Ban } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Badge, HttpStatus, Method } from '#components/ui/badge.tsx';
 import { cn } from '#components/ui/cn.ts';
+import { useEnvironmentLabel } from '#components/ui/environment-label.ts';
 import { millis } from '#components/ui/numbers.ts';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { Time } from '#components/ui/time.tsx';
@@ -73,6 +74,7 @@ export function CallList({ rows, openId, onOpen, onEndReached, onRead, notice, m
 }
 
 function Row({ log }: { log: Log }) {
+  const environmentName = useEnvironmentLabel();
   const reason = log.error && reasonOf(log.error);
   return (
     <span className={grid}>
@@ -82,7 +84,7 @@ function Row({ log }: { log: Log }) {
       <span className="flex min-w-0 items-center gap-2">
         <Method method={log.method ?? '—'} className="min-w-10 shrink-0" />
         <span className="truncate font-mono text-xs">{log.path ?? '/'}</span>
-        {log.environment && <span className="shrink-0 text-ink-3 text-xs @max-2xl:hidden">{log.environment}</span>}
+        {log.environment && <span className="shrink-0 text-ink-3 text-xs @max-5xl:hidden">{environmentName(log.environment)}</span>}
         {isTrial(log) && <Badge tone="accent">Test tab</Badge>}
         {log.client_origin === 'sdk_intercept' && <Badge>SDK</Badge>}
       </span>

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { replayOf } from '#components/routes/tester/replay.ts';
+import { environmentLabel } from '#components/ui/environment-label.ts';
 import { compareCalls, differencesIn } from './compare.ts';
 import { type Facets, facetGroups } from './facet-groups.ts';
 import { type LogSearch, noFilters } from './list-search.ts';
@@ -150,4 +151,22 @@ test('a facet counts what its filter leaves: failed takes refused in; what all c
   assert.equal(exact?.values.find((one) => one.chosen)?.count, undefined, 'nobody counted the 403s: no figure is better than a wrong one');
   const chosen = facetGroups(facets, { ...search, status: '5xx' }).find(({ title }) => title === 'Status');
   assert.deepEqual(chosen?.values, [{ value: '5xx', label: '5xx', count: 0, chosen: true, change: { status: null } }]);
+});
+
+test('an environment facet shows the name it is given and filters by the stored one', () => {
+  const counted = {
+    ...facets,
+    environment: [
+      { value: 'production', count: 2 },
+      { value: 'staging', count: 1 },
+    ],
+  };
+  const shown = facetGroups(counted, search, (name) => environmentLabel(name, true)).find(({ title }) => title === 'Environment');
+  assert.deepEqual(
+    shown?.values.map(({ label, change }) => [label, change]),
+    [
+      ['production (Test)', { environment: 'production' }],
+      ['staging', { environment: 'staging' }],
+    ],
+  );
 });

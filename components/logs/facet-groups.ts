@@ -20,7 +20,7 @@ type Counted = { value: string; count: number | undefined };
 type Key = 'outcome' | 'status' | 'route_id' | 'error' | 'environment' | 'country' | 'client_id' | 'api_key_id' | 'method' | 'mode';
 
 /** What the calls can be narrowed by, with how many each choice leaves; a chosen value that is left with none stays, so that it can be given up. */
-export function facetGroups(facets: Facets, search: LogSearch): FacetGroup[] {
+export function facetGroups(facets: Facets, search: LogSearch, environmentName: (name: string) => string = same): FacetGroup[] {
   const group = (title: string, key: Key, values: readonly Counted[], label: (value: string) => string) => {
     const chosen = search[key];
     const count = key === 'status' && /^\d+$/.test(chosen ?? '') ? undefined : 0;
@@ -37,13 +37,12 @@ export function facetGroups(facets: Facets, search: LogSearch): FacetGroup[] {
     };
   };
   const named = (values: Facets['route_id']) => (value: string) => values.find((one) => one.value === value)?.name ?? value.slice(0, 8);
-  const same = (value: string) => value;
   return [
     group('Outcome', 'outcome', failed(facets.outcome), (value) => OUTCOME_WORDS[value as keyof typeof OUTCOME_WORDS] ?? value),
     group('Status', 'status', facets.status_class.toSorted(byValue), same),
     group('Route', 'route_id', facets.route_id, named(facets.route_id)),
     group('Refusal reason', 'error', facets.error, reasonOf),
-    group('Environment', 'environment', facets.environment, same),
+    group('Environment', 'environment', facets.environment, environmentName),
     group('Country', 'country', facets.country, countryName),
     group('Client', 'client_id', facets.client_id, named(facets.client_id)),
     group('API key', 'api_key_id', facets.api_key_id, named(facets.api_key_id)),
@@ -52,6 +51,7 @@ export function facetGroups(facets: Facets, search: LogSearch): FacetGroup[] {
   ].filter(({ values }) => values.length > 1 || values.some((one) => one.chosen));
 }
 
+const same = (value: string) => value;
 const byValue = (a: { value: string }, b: { value: string }) => a.value.localeCompare(b.value);
 
 /** The server gives each call its narrowest word; the filter `failed` takes the refused ones in, and so must its count. */

@@ -3,6 +3,7 @@
 import { Check } from 'lucide-react';
 import { useState } from 'react';
 import { cn } from '#components/ui/cn.ts';
+import { useEnvironmentLabel } from '#components/ui/environment-label.ts';
 import { grouped } from '#components/ui/numbers.ts';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { type FacetGroup, type Facets, facetGroups } from './facet-groups.ts';
@@ -15,8 +16,9 @@ const FEW = 5;
 
 /** What the calls of the span can be narrowed by, beside them. */
 export function FacetRail({ facets, search, onChange, className }: Props) {
+  const environmentName = useEnvironmentLabel();
   if (!facets) return <Skeleton lines={12} label="Loading filters" className={className} />;
-  const groups = facetGroups(facets, search);
+  const groups = facetGroups(facets, search, environmentName);
   return (
     <section aria-label="Filters" className={cn('flex flex-col gap-4', className)}>
       {groups.map((group) => (

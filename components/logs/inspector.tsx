@@ -8,6 +8,7 @@ import { Badge, HttpStatus, Method } from '#components/ui/badge.tsx';
 import { LinkButton } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
 import { CopyButton, CopyText } from '#components/ui/copy.tsx';
+import { useEnvironmentLabel } from '#components/ui/environment-label.ts';
 import { KeyValueList } from '#components/ui/key-value.tsx';
 import { textLink } from '#components/ui/layout.tsx';
 import { Link } from '#components/ui/link.tsx';
@@ -62,6 +63,7 @@ export function Inspector({ requestId, marks }: { requestId: string; marks?: Mar
 }
 
 function Inspected({ detail, marks }: { detail: Detail; marks: Marks | undefined }) {
+  const environmentName = useEnvironmentLabel();
   const { log, route, client, api_key, related } = detail;
   const path = usePath();
   const { slug } = useScope();
@@ -155,7 +157,7 @@ function Inspected({ detail, marks }: { detail: Detail; marks: Marks | undefined
                 (log.route_name ?? null)
               ),
             },
-            { label: 'Environment', value: log.environment },
+            { label: 'Environment', value: log.environment && environmentName(log.environment) },
             { label: 'Upstream', value: log.upstream_host },
             {
               label: 'Secrets used',

@@ -4,6 +4,7 @@ import { type ReactNode, useRef, useState } from 'react';
 import { queryText, SAFE_LENGTH } from '#components/shell/query-text.ts';
 import { Callout } from '#components/ui/callout.tsx';
 import type { MenuEntry } from '#components/ui/dropdown-menu.tsx';
+import { useEnvironmentLabel } from '#components/ui/environment-label.ts';
 import { type ActiveFilter, FilterBar } from '#components/ui/filter-bar.tsx';
 import { grouped } from '#components/ui/numbers.ts';
 import { onDemand } from '#components/ui/on-demand.ts';
@@ -29,6 +30,7 @@ const LISTED = 6;
 /** One line for both ways of filtering: choose from the menu, or type `status:5xx route:payments timeout`. */
 export function LogFilterBar({ search, onChange, filters, facets, onClear, children }: Props) {
   const known = useKnownPlaces();
+  const environmentName = useEnvironmentLabel();
   const [wrong, setWrong] = useState<{ found: readonly string[]; words: readonly string[] }>();
   const [dropped, setDropped] = useState(false);
   const words = grammar.use(false);
@@ -48,7 +50,7 @@ export function LogFilterBar({ search, onChange, filters, facets, onClear, child
     onChange({ ...change, q: kept });
   };
   const choices: MenuEntry[] = [
-    ...(facets ? facetGroups(facets, search) : []).flatMap(({ title, values }): MenuEntry[] => [
+    ...(facets ? facetGroups(facets, search, environmentName) : []).flatMap(({ title, values }): MenuEntry[] => [
       { heading: title },
       ...values.slice(0, LISTED).map(({ label, count, chosen, change }) => ({
         label: (

@@ -34,7 +34,7 @@ const STEPS: Readonly<Record<string, Omit<Told, 'why'>>> = {
     fix: { label: 'Route security', where: 'route:security' },
   },
   signature_invalid: { next: 'Check the signing key and the signed content.' },
-  signature_expired: { next: "Check the caller's clock." },
+  signature_expired: { next: 'Check the caller’s clock.' },
   signature_replayed: { next: 'Create a new signature for every request.' },
   plan_limit: { next: 'The limit resets next month. Test calls are free.', fix: { label: 'Plan and usage', where: 'usage' } },
   wrong_key_type: {

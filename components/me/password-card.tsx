@@ -25,7 +25,7 @@ export function PasswordCard({ hasPassword, email }: { hasPassword: boolean; ema
       description={
         hasPassword
           ? 'Changing it signs you out of all other sessions.'
-          : "You don't have a password yet. You sign in with a code or link sent by email."
+          : 'You don’t have a password yet. You sign in with a code or link sent by email.'
       }
     >
       {hasPassword ? <ChangeForm email={email} /> : <AskForLink email={email} />}

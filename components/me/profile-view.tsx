@@ -132,7 +132,7 @@ function DetailsCard({ user }: { user: Person['user'] }) {
         className="max-w-md"
       >
         {panel}
-        <Field label="Email" hint="You sign in with this address. It can't be changed yet.">
+        <Field label="Email" hint="You sign in with this address. It can’t be changed yet.">
           <Input readOnly value={user.email} className="bg-subtle text-ink-2" />
         </Field>
         <Field label="Name" required error={fieldError(form, 'full_name')}>

@@ -24,7 +24,7 @@ export function SecurityView() {
       <SectionCard
         title="Sessions"
         className="pb-3.5"
-        description="Devices where you're signed in. If you don't recognize one, sign it out and change your password."
+        description="Devices where you’re signed in. If you don’t recognize one, sign it out and change your password."
         actions={
           <LinkButton size="sm" href="/me/sessions" icon={<MonitorSmartphone />}>
             View sessions

@@ -114,7 +114,7 @@ export function SessionsView() {
     <Page className="max-w-5xl">
       <PageHeader
         title="Sessions"
-        description="Devices where you're signed in. If you don't recognize one, sign it out and change your password."
+        description="Devices where you’re signed in. If you don’t recognize one, sign it out and change your password."
         actions={
           <Button variant="danger-quiet" disabledReason={others === 0 ? 'No other sessions' : undefined} onClick={() => setAsking(true)}>
             Sign out others

@@ -13,12 +13,12 @@ export async function fitting(file: Blob): Promise<Blob> {
     .slice(0, 1)
     .arrayBuffer()
     .catch(() => undefined);
-  if (!readable) throw refused('invalid', "This file can't be read. Choose it again.", 400);
+  if (!readable) throw refused('invalid', 'This file can’t be read. Choose it again.', 400);
   if (file.size <= PICTURE_BYTES) return file;
   const bitmap = await createImageBitmap(file).catch(() => undefined);
   const small = bitmap && (await drawn(bitmap));
   if (small && small.size <= PICTURE_BYTES) return small;
-  throw refused('payload_too_large', "This file is larger than 2 MiB and can't be resized. Choose a smaller image.", 413);
+  throw refused('payload_too_large', 'This file is larger than 2 MiB and can’t be resized. Choose a smaller image.', 413);
 }
 
 const refused = (code: string, message: string, status: number) =>

@@ -11,7 +11,7 @@ export function ForbiddenNote({ capability, what }: { capability: Capability; wh
   const { role, slug } = useScope();
   return (
     <Callout
-      title={`Your role can't open ${what}`}
+      title={`Your role can’t open ${what}`}
       actions={
         <LinkButton size="sm" href={`/${slug}/settings/roles`}>
           View roles

@@ -11,6 +11,7 @@ import { useForbidden } from '#components/trpc/role.ts';
 import { Status } from '#components/ui/badge.tsx';
 import { Button } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
+import { capital } from '#components/ui/capital.ts';
 import { ConfirmDanger } from '#components/ui/confirm-danger.tsx';
 import { DataTable } from '#components/ui/data-table.tsx';
 import { Page, PageHeader, SectionCard } from '#components/ui/layout.tsx';
@@ -33,7 +34,7 @@ const columns = [
   }),
   column.accessor('status', {
     header: 'Status',
-    cell: ({ getValue }) => <Status state={STATES[getValue()] ?? 'off'}>{getValue()}</Status>,
+    cell: ({ getValue }) => <Status state={STATES[getValue()] ?? 'off'}>{capital(getValue())}</Status>,
   }),
   column.accessor('wrap_method', {
     header: 'Wrapped by',
@@ -100,8 +101,8 @@ export function KeysView() {
             caption="Versions of the workspace key"
             skeletonRows={2}
           />
-          <Callout title="Rotations are recorded in the critical chain">
-            Verify it there to prove that no version was added or retired unnoticed.
+          <Callout title="Rotations are recorded in the audit log’s critical chain">
+            Verify the chain on the Audit page to prove that no version was added or retired unnoticed.
           </Callout>
         </>
       )}

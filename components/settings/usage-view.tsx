@@ -8,6 +8,7 @@ import { useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { Badge } from '#components/ui/badge.tsx';
 import { Callout } from '#components/ui/callout.tsx';
+import { capital } from '#components/ui/capital.ts';
 import { KeyValueList } from '#components/ui/key-value.tsx';
 import { Page, PageHeader, SectionCard, Split, textLink } from '#components/ui/layout.tsx';
 import { Link } from '#components/ui/link.tsx';
@@ -65,8 +66,8 @@ export function UsageView() {
         description="Usage in Live. Test has its own limits, and calls in Test are free."
         badges={
           <>
-            <Badge tone="accent">{plan.data.plan}</Badge>
-            <span className="text-ink-3">{plan.data.status}</span>
+            <Badge tone="accent">{capital(plan.data.plan)}</Badge>
+            <span className="text-ink-3">{capital(plan.data.status)}</span>
           </>
         }
       />
@@ -120,7 +121,7 @@ export function UsageView() {
           </p>
         </SectionCard>
         <DailyCalls year={billing_period.year} month={billing_period.month} />
-        <SectionCard title="Resources" description="At a limit, you can't create more. Existing resources keep working.">
+        <SectionCard title="Resources" description="At a limit, you can’t create more. Existing resources keep working.">
           <div className="grid gap-x-8 gap-y-4 sm:grid-cols-2">
             {counted.map(({ key, name, limit, used, overridden }) => (
               <LimitRow

@@ -10,6 +10,7 @@ import { QueryError } from '#components/trpc/query-error.tsx';
 import { useForbidden } from '#components/trpc/role.ts';
 import { Badge } from '#components/ui/badge.tsx';
 import { Button, LinkButton } from '#components/ui/button.tsx';
+import { capital } from '#components/ui/capital.ts';
 import { Field } from '#components/ui/field.tsx';
 import { Form, fieldError, useZodForm } from '#components/ui/form.tsx';
 import { Input } from '#components/ui/input.tsx';
@@ -49,19 +50,19 @@ export function WorkspaceSettings({ addresses }: { addresses: { live: Addresses;
                   label: 'Slug',
                   value: account.slug,
                   copy: account.slug,
-                  hint: "Part of every URL below. It can't be changed yet.",
+                  hint: 'Part of every URL below. It can’t be changed yet.',
                 },
                 { label: 'ID', value: account.id, copy: account.id },
                 {
                   label: 'Region',
                   value: REGIONS[account.region] ?? account.region,
-                  hint: "Where this workspace stores its data. It can't be changed.",
+                  hint: 'Where this workspace stores its data. It can’t be changed.',
                 },
                 {
                   label: 'Plan',
                   value: (
                     <span className="flex flex-wrap items-center gap-2">
-                      <Badge tone="accent">{account.subscription_plan}</Badge> {account.subscription_status}
+                      <Badge tone="accent">{capital(account.subscription_plan)}</Badge> {capital(account.subscription_status)}
                       <LinkButton size="sm" variant="ghost" href={`/${slug}/settings/usage`}>
                         Plan and usage
                       </LinkButton>
@@ -181,7 +182,7 @@ function NameCard({ account }: { account: { name: string; updated_at: string } }
         className="max-w-md"
       >
         {panel}
-        <Field label="Name" hideLabel required error={fieldError(form, 'name')} hint="Visible to members. URLs don't change.">
+        <Field label="Name" hideLabel required error={fieldError(form, 'name')} hint="Visible to members. URLs don’t change.">
           <Input {...form.register('name')} />
         </Field>
         <ApiEquivalent method="PATCH" path="/account" body={{ name: form.watch('name') }} />

@@ -13,8 +13,8 @@ export function ForecastMeter({ used, limit, forecast, percentage, now }: Props)
   const day = limitDay({ used, limit, now });
   const words = {
     full: 'Limit reached. Calls are refused until the end of the month.',
-    over: `At this rate, you'll reach the limit on ${day ? dayOf(day) : 'the last day of the month'}.`,
-    close: "You've used more than 80% of your plan.",
+    over: `At this rate, you’ll reach the limit on ${day ? dayOf(day) : 'the last day of the month'}.`,
+    close: 'You’ve used more than 80% of your plan.',
     fine: '',
   }[state];
   return (

@@ -9,7 +9,7 @@ export default function ForgotPage() {
   return (
     <AuthLayout
       title="Reset your password"
-      description="We'll email you a link to choose a new one."
+      description="We’ll email you a link to choose a new one."
       footer={
         <Link href="/signin" className="text-accent-ink underline underline-offset-2">
           Back to sign in
