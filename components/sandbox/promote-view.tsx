@@ -42,7 +42,7 @@ export function PromoteView() {
         title={space === 'test' ? 'Promote to Live' : 'Copy to Test'}
         description={
           space === 'test'
-            ? 'Copies configuration from Test to Live. Secret values aren’t copied. Routes that need them stay off until you add them in Live.'
+            ? 'Copies configuration from Test to Live without secret values. Routes that need one stay off until you add it.'
             : 'Copies configuration from Live to Test. Secret values, keys and logs aren’t copied, and routes start off.'
         }
       />
