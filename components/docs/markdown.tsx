@@ -1,6 +1,6 @@
-import type { ComponentProps, ReactNode } from 'react';
+import type { ComponentProps, ReactElement, ReactNode } from 'react';
 import { isValidElement } from 'react';
-import Markdown from 'react-markdown';
+import Markdown, { type Components } from 'react-markdown';
 import rehypeSlug from 'rehype-slug';
 import remarkGfm from 'remark-gfm';
 import { CodeBlock } from '#components/ui/code-block.tsx';
@@ -19,30 +19,21 @@ const languages: Record<string, Language> = {
   http: 'http',
 };
 
-/** Markdown of our own as a page. HTML in the text is shown as text; images aren't supported. */
-export const MarkdownText = ({ text }: { text: string }) => (
-  <Markdown
-    remarkPlugins={[remarkGfm]}
-    rehypePlugins={[rehypeSlug]}
-    components={{
-      h1: H1,
-      h2: H2,
-      h3: H3,
-      p: P,
-      ul: Ul,
-      ol: Ol,
-      a: A,
-      code: InlineCode,
-      pre: Pre,
-      table: Table,
-      th: Th,
-      td: Td,
-      blockquote: Note,
-    }}
-  >
-    {text}
-  </Markdown>
-);
+const made = new Map<string, ReactElement>();
+
+/**
+ * Markdown of our own as a page. HTML in the text is shown as text; images aren't supported. Anyone may ask for a page, and reading a long one takes a
+ * quarter of a second: each text is read once per process.
+ */
+export function MarkdownText({ text }: { text: string }) {
+  const element = made.get(text) ?? read(text);
+  made.set(text, element);
+  return element;
+}
+
+/** Called as the function it is: an element of it would be read again by each rendering. */
+const read = (text: string): ReactElement =>
+  Markdown({ remarkPlugins: [remarkGfm], rehypePlugins: [rehypeSlug], components: COMPONENTS, children: text });
 
 const heading = 'scroll-mt-6 font-semibold [overflow-wrap:anywhere]';
 const H1 = ({ children, id }: ComponentProps<'h1'>) => (
@@ -104,3 +95,19 @@ const Th = ({ children }: ComponentProps<'th'>) => (
 const Td = ({ children }: ComponentProps<'td'>) => (
   <td className="min-w-24 border-line border-t px-3 py-2 align-top text-ink-2 leading-5">{children}</td>
 );
+
+const COMPONENTS: Components = {
+  h1: H1,
+  h2: H2,
+  h3: H3,
+  p: P,
+  ul: Ul,
+  ol: Ol,
+  a: A,
+  code: InlineCode,
+  pre: Pre,
+  table: Table,
+  th: Th,
+  td: Td,
+  blockquote: Note,
+};

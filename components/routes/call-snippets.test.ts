@@ -49,3 +49,20 @@ test('a form, a file and a GET with a body are shown in curl alone', () => {
   assert.equal(byPath.length, 1);
   assert.deepEqual([read(byPath[0].code).method, read(byPath[0].code).body], ['GET', 'q=1']);
 });
+
+test('the method of a pasted command never becomes code', () => {
+  const hostile = `GET.new(uri);system("id")#`;
+  assert.equal(proposeFromCurl(`curl -X '${hostile}' https://api.example.com/x`).ok, false);
+  for (const { id, code } of callSnippets({ method: hostile, url: 'https://gw.test/p', headers: {} }))
+    assert.ok(!code.toLowerCase().includes('net::http::get.new(uri);system'), id);
+  const [curl] = through(`curl -X PROPFIND https://api.example.com/x`).byPath;
+  assert.equal(read(curl.code).method, 'PROPFIND');
+});
+
+test('tokens in a pasted body are replaced by a mark', () => {
+  const { byPath } = through(`curl https://api.example.com/x --json '{"access_token": "hunter2", "max_tokens": 5}'`);
+  assert.match(byPath[0].code, /"max_tokens": 5/);
+  assert.doesNotMatch(JSON.stringify(byPath), /hunter2/);
+  const form = through(`curl https://api.example.com/x -d 'a=1&refresh_token=hunter2'`);
+  assert.doesNotMatch(JSON.stringify(form), /hunter2/);
+});

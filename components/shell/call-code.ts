@@ -146,11 +146,13 @@ echo curl_getinfo($call, CURLINFO_RESPONSE_CODE), ' ', $answer, PHP_EOL;`;
 
 function ruby(call: Sent): string {
   const value = (n: string, v: string) => expression([n, v], single, (name) => `ENV.fetch(${single(name)})`, ' + ');
-  const verb = `${call.method[0]}${call.method.slice(1).toLowerCase()}`;
+  const made = /^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)$/.test(call.method)
+    ? `${call.method[0]}${call.method.slice(1).toLowerCase()}.new(uri)`
+    : `GenericRequest.new(${single(call.method)}, ${hasBody(call)}, true, uri)`;
   return `require 'net/http'
 
 uri = URI(${single(call.url)})
-request = Net::HTTP::${verb}.new(uri)
+request = Net::HTTP${made.startsWith('Generic') ? '' : '::'}${made}
 ${lines(call, (n, v) => `request[${single(n)}] = ${value(n, v)}`).join('\n')}${call.body === undefined ? '' : `\nrequest.body = <<~'JSON'\n  ${indented(json(call.body), '  ')}\nJSON`}${call.text === undefined ? '' : `\nrequest.body = ${single(call.text)}`}
 response = Net::HTTP.start(uri.host, uri.port, use_ssl: uri.scheme == 'https') { |http| http.request(request) }
 puts "#{response.code} #{response.body}"`;

@@ -40,6 +40,8 @@ type Name = {
 };
 const known = new Map<string, Name>();
 const MOST_KNOWN = 2_000;
+/** Longer ones would fill megabytes, and keep the heads that they were cut out of. */
+const LONGEST_KNOWN = 64;
 
 /** What holds for a name in every call, remembered for a bounded number of names, whoever sends them. */
 function judged(name: string): Name {
@@ -48,7 +50,7 @@ function judged(name: string): Name {
   const meant = hyphenated(name);
   const own = OWN.has(meant) || meant.startsWith('x-svc-') || meant.startsWith('x-forwarded-') || meant.startsWith('proxy-');
   const verdict = { meant, own };
-  if (known.size < MOST_KNOWN) known.set(name, verdict);
+  if (known.size < MOST_KNOWN && name.length <= LONGEST_KNOWN) known.set(name, verdict);
   return verdict;
 }
 

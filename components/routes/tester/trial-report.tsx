@@ -203,6 +203,7 @@ const HIDDEN = {
   partial: 'Hidden: a partial response can’t be scanned for secrets.',
   compressed: 'Hidden: a response compressed like this can’t be scanned for secrets. Send Accept-Encoding: identity to see it.',
   binary: 'Hidden: only text can be scanned for secrets, and this response is binary.',
+  complex: 'Hidden: this response is encoded too deeply to scan for secrets.',
 };
 
 type BodyProps = Pick<NonNullable<Report['response']>, 'body' | 'body_encoding' | 'withheld_reason' | 'truncated'> & { label: string };

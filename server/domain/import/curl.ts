@@ -96,8 +96,12 @@ export function parseCurl(text: string): CurlParsed {
   const url = [...(said.get('--url') ?? []), ...urls][0];
   if (!url) return { ok: false, problem: 'has no URL' };
   if (urls.length + (said.get('--url')?.length ?? 0) > 1) warnings.push('Only the first URL was imported.');
-  return { ok: true, call: callOf(url, said, data, warnings) };
+  const call = callOf(url, said, data, warnings);
+  // The method stands in the code that is shown of the call.
+  return METHOD.test(call.method) ? { ok: true, call } : { ok: false, problem: 'has a method that isn’t a word' };
 }
+
+const METHOD = /^[A-Z][A-Z_-]{0,31}$/;
 
 /** The words of the first command; undefined when a variable is malformed. */
 function wordsOf(text: string, warnings: string[]): string[] | undefined {

@@ -5,6 +5,8 @@ import { decoded, legible, type Reading, squeezed, unescaped, verbatim } from '.
 export type Secrets = ReadonlyMap<string, string>;
 /** Replaces what it knows in bytes; answers the same object when there is nothing to replace. */
 export type Redact = (bytes: Buffer) => Buffer;
+/** The same without keeping the process from anything else; null when the text is written in so many ways at once that looking through them takes too long. */
+export type PatientRedact = (bytes: Buffer) => Promise<Buffer | null>;
 
 /** This many characters of a value in a row are masked, also without the rest of it. */
 export const FRAGMENT = 16;
@@ -12,6 +14,10 @@ export const FRAGMENT = 16;
 const DEPTH = 3;
 /** Of longer values not every fragment is remembered, but so many that the whole value is covered by them. */
 const ALL_FRAGMENTS = 4_096;
+/** So many bytes of readings are looked through for one text: a few hundred milliseconds. Ordinary texts of the longest length need less than half. */
+const MOST_READ = 4 * 1024 * 1024;
+/** After this time a patient search lets others go first. */
+const SLICE_MS = 5;
 
 /**
  * Replaces every value by the name of its secret (interface rule 30 §7.4), however it is written: the text is decoded in every way that writers encode
@@ -19,19 +25,63 @@ const ALL_FRAGMENTS = 4_096;
  * secrets there are. Values shorter than `shortest` characters would take half the text with them and are left out.
  */
 export function redactor(secrets: Secrets, shortest = 6): Redact {
-  const fragments = fragmentsOf(secrets, shortest);
-  if (fragments.length === 0) return (bytes) => bytes;
-  const least = Math.min(...fragments.map(({ length }) => length));
+  const search = searcher(secrets, shortest);
   return (bytes) => {
+    const steps = search(bytes, Number.POSITIVE_INFINITY);
+    for (;;) {
+      const { done, value } = steps.next();
+      if (done) return value ?? bytes;
+    }
+  };
+}
+
+/** For texts that strangers write, on the thread that serves every call: in slices, one text at a time, and no longer than is bearable. */
+export function patientRedactor(secrets: Secrets, shortest = 6): PatientRedact {
+  const search = searcher(secrets, shortest);
+  return (bytes) => {
+    const found = line.then(() => inSlices(search(bytes, MOST_READ)));
+    line = found.catch(() => undefined);
+    return found;
+  };
+}
+let line: Promise<unknown> = Promise.resolve();
+
+async function inSlices<T>(steps: Generator<void, T>): Promise<T> {
+  let since = performance.now();
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+    if (performance.now() - since < SLICE_MS) continue;
+    await new Promise((resolve) => setImmediate(resolve));
+    since = performance.now();
+  }
+}
+
+/** Searches step by step; null when more than `most` bytes would have to be read. */
+function searcher(secrets: Secrets, shortest: number): (bytes: Buffer, most: number) => Generator<void, Buffer | null> {
+  const fragments = fragmentsOf(secrets, shortest);
+  const least = Math.min(...fragments.map(({ length }) => length));
+  return function* (bytes, most) {
     const places: Place[] = [];
-    const search = (reading: Reading, depth: number) => {
+    let read = 0;
+    function* look(reading: Reading, depth: number): Generator<void, boolean> {
       const plain = squeezed(reading);
-      for (const known of fragments) find(plain, known, places);
-      if (depth === 0) return;
+      read += plain.bytes.length;
+      if (read > most) return false;
+      for (const known of fragments) {
+        find(plain, known, places);
+        yield;
+      }
+      if (depth === 0) return true;
       const text = legible(reading);
-      for (const child of decoded(text, text === reading ? plain : squeezed(text), least)) search(child, depth - 1);
-    };
-    if (bytes.length >= least) search(verbatim(bytes), DEPTH);
+      for (const child of decoded(text, text === reading ? plain : squeezed(text), least)) {
+        yield;
+        if (!(yield* look(child, depth - 1))) return false;
+      }
+      return true;
+    }
+    if (fragments.length === 0 || bytes.length < least) return bytes;
+    if (!(yield* look(verbatim(bytes), DEPTH))) return null;
     return places.length === 0 ? bytes : without(bytes, places);
   };
 }

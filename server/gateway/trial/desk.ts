@@ -67,7 +67,7 @@ export function createDesk({ plane, token, baseHost }: DeskOptions): Desk {
     try {
       const host = `${data.space === 'test' ? 'sandbox-' : ''}${entry.row.slug}.${baseHost}`;
       const received = await send(socket, data, [TRIAL_HEADER, nonce, 'Host', host]);
-      answer(res, 200, reportOf(trial, made, received));
+      answer(res, 200, await reportOf(trial, made, received));
     } finally {
       waiting.delete(nonce);
       trial.secrets = new Map();

@@ -4,7 +4,7 @@ import type { TrialOrder } from '#server/domain/routes/trial/schema.ts';
 /** What is shown of a body; more is read so that the log tells the upstream's answer and not that we hung up. */
 export const SHOWN = 256 * 1024;
 /** So much is looked at: a value that begins within what is shown is masked although it ends behind it. */
-const SEARCHED = SHOWN + 8 * 1024;
+export const SEARCHED = SHOWN + 8 * 1024;
 const READ = 8 * 1024 * 1024;
 /** An event stream may never end: what came until then is the answer. */
 const LONGEST_BODY_MS = 15_000;

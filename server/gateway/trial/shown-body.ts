@@ -1,7 +1,7 @@
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync, zstdDecompressSync } from 'node:zlib';
 import type { Withheld } from '#server/domain/routes/trial/schema.ts';
-import type { Redact } from '../templates/redaction.ts';
-import { SHOWN } from './send.ts';
+import type { PatientRedact } from '../templates/redaction.ts';
+import { SEARCHED, SHOWN } from './send.ts';
 
 export type ShownBody = {
   body: string;
@@ -10,13 +10,13 @@ export type ShownBody = {
   truncated: boolean;
 };
 /** A body as it came. `cut`: there was more of it, or it broke off. `redact` is null when the call used no secret. */
-export type Came = { bytes: Buffer; fields: (name: string) => string | undefined; status: number; cut: boolean; redact: Redact | null };
+export type Came = { bytes: Buffer; fields: (name: string) => string | undefined; status: number; cut: boolean; redact: PatientRedact | null };
 
 /**
  * What a person is shown of an answer. When secrets were sent it must be text, decoded and with every value masked; what cannot be searched for
  * certain is withheld: slices, what does not decompress, and bytes that are no text, among which are the encodings that do not name themselves.
  */
-export function shownAnswer({ bytes, fields, status, cut, redact }: Came): ShownBody {
+export async function shownAnswer({ bytes, fields, status, cut, redact }: Came): Promise<ShownBody> {
   const isPart = status === 206 || fields('content-range') !== undefined || /^multipart\/byteranges\b/i.test(fields('content-type') ?? '');
   if (redact && isPart && bytes.length > 0) return withheld('partial');
   const plain = opened(bytes, fields('content-encoding') ?? '', cut, redact !== null);
@@ -24,17 +24,22 @@ export function shownAnswer({ bytes, fields, status, cut, redact }: Came): Shown
   const text = textOf(plain, /\bcharset="?([\w.:-]{1,40})/i.exec(fields('content-type') ?? '')?.[1], cut);
   if (!redact) return text ? cutText(text.bytes, cut) : cutBinary(plain, cut);
   if (!text) return withheld('binary');
-  const clean = redact(text.bytes);
+  // What was compressed may be much longer than what is shown of it.
+  const searched = text.bytes.subarray(0, SEARCHED);
+  const broken = cut || text.bytes.length > SEARCHED;
+  const clean = await redact(searched);
+  if (!clean) return withheld('complex');
   // In a charset that is not its own a value passes as characters that nobody looks for.
-  if (clean === text.bytes && text.bytes !== plain && redact(plain) !== plain) return withheld('binary');
-  return cutText(cut ? clean.subarray(0, Math.max(0, clean.length - UNSURE)) : clean, cut);
+  if (clean === searched && text.bytes !== plain && (await redact(plain)) !== plain) return withheld('binary');
+  return cutText(broken ? clean.subarray(0, Math.max(0, clean.length - UNSURE)) : clean, broken);
 }
 
 /** The body that left, in which values are marked already; `redact` where they are not. */
-export function shownRequest(bytes: Buffer, redact: Redact | null): ShownBody {
+export async function shownRequest(bytes: Buffer, redact: PatientRedact | null): Promise<ShownBody> {
   const text = textOf(bytes, undefined, false);
-  if (text) return cutText(redact ? redact(text.bytes) : text.bytes, false);
-  return redact ? withheld('binary') : cutBinary(bytes, false);
+  if (!text) return redact ? withheld('binary') : cutBinary(bytes, false);
+  const clean = redact ? await redact(text.bytes) : text.bytes;
+  return clean ? cutText(clean, false) : withheld('complex');
 }
 
 const withheld = (reason: Withheld): ShownBody => ({ body: '', body_encoding: 'withheld', withheld_reason: reason, truncated: false });

@@ -21,8 +21,8 @@ export const TrialOrder = z.object({
 export type TrialOrder = z.output<typeof TrialOrder>;
 
 const pairs = z.array(z.object({ name: z.string(), value: z.string() }));
-/** A body that cannot be searched for the values of secrets is withheld: a part of one, an encoding that cannot be opened, or bytes that are no text. */
-export const WITHHELD = ['partial', 'compressed', 'binary'] as const;
+/** A body that cannot be searched for the values of secrets is withheld: a part of one, an encoding that cannot be opened, bytes that are no text, or escapes within escapes that take too long. */
+export const WITHHELD = ['partial', 'compressed', 'binary', 'complex'] as const;
 export type Withheld = (typeof WITHHELD)[number];
 const body = {
   body: z.string(),
