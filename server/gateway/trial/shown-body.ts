@@ -10,7 +10,13 @@ export type ShownBody = {
   truncated: boolean;
 };
 /** A body as it came. `cut`: there was more of it, or it broke off. `redact` is null when the call used no secret. */
-export type Came = { bytes: Buffer; fields: (name: string) => string | undefined; status: number; cut: boolean; redact: PatientRedact | null };
+export type Came = {
+  bytes: Buffer;
+  fields: (name: string) => string | undefined;
+  status: number;
+  cut: boolean;
+  redact: PatientRedact | null;
+};
 
 /**
  * What a person is shown of an answer. When secrets were sent it must be text, decoded and with every value masked; what cannot be searched for
@@ -27,10 +33,10 @@ export async function shownAnswer({ bytes, fields, status, cut, redact }: Came):
   // What was compressed may be much longer than what is shown of it.
   const searched = text.bytes.subarray(0, SEARCHED);
   const broken = cut || text.bytes.length > SEARCHED;
-  const clean = await redact(searched);
+  const clean = await masked(redact, searched);
   if (!clean) return withheld('complex');
   // In a charset that is not its own a value passes as characters that nobody looks for.
-  if (clean === searched && text.bytes !== plain && (await redact(plain)) !== plain) return withheld('binary');
+  if (clean === searched && text.bytes !== plain && (await masked(redact, plain)) !== plain) return withheld('binary');
   return cutText(broken ? clean.subarray(0, Math.max(0, clean.length - UNSURE)) : clean, broken);
 }
 
@@ -38,10 +44,11 @@ export async function shownAnswer({ bytes, fields, status, cut, redact }: Came):
 export async function shownRequest(bytes: Buffer, redact: PatientRedact | null): Promise<ShownBody> {
   const text = textOf(bytes, undefined, false);
   if (!text) return redact ? withheld('binary') : cutBinary(bytes, false);
-  const clean = redact ? await redact(text.bytes) : text.bytes;
+  const clean = redact ? await masked(redact, text.bytes) : text.bytes;
   return clean ? cutText(clean, false) : withheld('complex');
 }
 
+const masked = (redact: PatientRedact, bytes: Buffer): Promise<Buffer | null> => redact(bytes);
 const withheld = (reason: Withheld): ShownBody => ({ body: '', body_encoding: 'withheld', withheld_reason: reason, truncated: false });
 /** The beginning of a value at the end of what was cut off, too short to be known, with twelve bytes for each of its characters. */
 const UNSURE = 192;
