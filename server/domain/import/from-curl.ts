@@ -94,12 +94,12 @@ export function proposeFromCurl(text: string, taken: Taken = nothingTaken): Prop
   return { ok: true, proposal: { routes: [route], secrets, warnings } };
 }
 
-const CREDENTIAL_FIELD = /"?(?:client_secret|password|passwd|api_?key|secret|(?:access_|refresh_|id_)?token|private_key)"?\s*[:=]/i;
+const CREDENTIAL_FIELD = /"?(?:client_secret|password|api_?key|secret)"?\s*[:=]/i;
 
 /** The text with credentials replaced by a mark, because it stays on the page after the import. */
 const withoutCredentials = (text: string): string =>
   redactCredentials(text).replace(
-    /("(?:client_secret|password|passwd|api_?key|secret|(?:access_|refresh_|id_)?token|private_key)"\s*:\s*)"(?:[^"\\]|\\.)*"|((?:^|&)(?:client_secret|password|passwd|api_?key|secret|(?:access_|refresh_|id_)?token|private_key)=)[^&]*/gi,
+    /("(?:client_secret|password|api_?key|secret)"\s*:\s*)"(?:[^"\\]|\\.)*"|((?:^|&)(?:client_secret|password|api_?key|secret)=)[^&]*/gi,
     (_, json: string | undefined, form: string | undefined) => (json === undefined ? `${form}${redactedMark}` : `${json}"${redactedMark}"`),
   );
 
