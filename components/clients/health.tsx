@@ -18,7 +18,7 @@ export function ClientHealth({ traffic }: { traffic: Pick<Traffic, 'calls_24h' |
     <Status state={state}>
       {label}
       {calls !== null && errors !== null && errors > 0 && (
-        <span className="figures text-ink-3 text-xs"> {Math.max(1, Math.round((errors / calls) * 100))} % errors</span>
+        <span className="figures text-ink-3 text-xs"> {Math.max(1, Math.round((errors / calls) * 100))}% errors</span>
       )}
     </Status>
   );

@@ -3,6 +3,7 @@
 import type { z } from 'zod';
 import { reasonOf } from '#components/logs/refusal-reasons.ts';
 import { Badge, HttpStatus } from '#components/ui/badge.tsx';
+import { capital } from '#components/ui/capital.ts';
 import { SectionCard } from '#components/ui/layout.tsx';
 import { Link } from '#components/ui/link.tsx';
 import { grouped } from '#components/ui/numbers.ts';
@@ -34,12 +35,12 @@ export function ErrorGroups({ groups, hrefOf }: { groups: Groups; hrefOf: (filte
               <span className="min-w-0">
                 <span className="flex min-w-0 items-center gap-2">
                   <span className="line-clamp-2 sm:line-clamp-1">
-                    {group.error ? reasonOf(group.error) : 'the upstream returned an error'}
+                    {group.error ? capital(reasonOf(group.error)) : 'The upstream returned an error'}
                   </span>
                   {group.is_new && <Badge tone="warn">new</Badge>}
                 </span>
                 <span className="block truncate text-ink-3 text-xs">
-                  {group.route_name ?? (group.route_id ? 'deleted route' : 'no matching route')}, last seen <Time value={group.last_at} />
+                  {group.route_name ?? (group.route_id ? 'Deleted route' : 'No matching route')}, last seen <Time value={group.last_at} />
                   {group.count > 1 && (
                     <span className="max-sm:hidden">
                       , first seen <Time value={group.first_at} />

@@ -2,6 +2,7 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { useTRPC } from '#components/trpc/provider.tsx';
+import { capital } from '#components/ui/capital.ts';
 import { useEnvironmentLabel } from '#components/ui/environment-label.ts';
 import type { ActiveFilter } from '#components/ui/filter-bar.tsx';
 import { countryName } from '#server/domain/request-logs/country.shared.ts';
@@ -36,12 +37,10 @@ export function useActiveFilters(search: LogSearch, set: (change: Partial<LogSea
     ...(search.api_key_id ? [chip('api_key_id', `Key ${nameIn(keys, search.api_key_id)}`)] : []),
     ...(search.environment ? [chip('environment', `In ${environmentName(search.environment)}`)] : []),
     ...(search.origin ? [chip('origin', search.origin === 'service' ? 'Answered by gateway' : 'Answered by upstream')] : []),
-    ...(search.error ? [chip('error', sentence(reasonOf(search.error)))] : []),
+    ...(search.error ? [chip('error', capital(reasonOf(search.error)))] : []),
     ...(search.limited ? [chip('limited', 'Rate limited')] : []),
     ...(search.slower === null ? [] : [chip('slower', `Slower than ${search.slower} ms`)]),
     ...(search.country ? [chip('country', `From ${countryName(search.country)}`)] : []),
     ...(search.ip ? [chip('ip', `From ${search.ip}`)] : []),
   ];
 }
-
-const sentence = (text: string) => `${text[0]?.toUpperCase() ?? ''}${text.slice(1)}`;

@@ -34,7 +34,7 @@ export function CallHistogram({ stats, muted, onSelect, onStatus, beyond }: Prop
             <b className="font-semibold text-ink text-sm">{grouped(totals.total)}</b> {totals.total === 1 ? 'call' : 'calls'}
           </span>
           <span>
-            <b className="font-semibold text-ink text-sm">{failing.toFixed(failing > 0 && failing < 10 ? 1 : 0)} %</b> failed
+            <b className="font-semibold text-ink text-sm">{failing.toFixed(failing > 0 && failing < 10 ? 1 : 0)}%</b> failed
           </span>
           {(['p50', 'p95', 'p99'] as const).map((name) => (
             <span key={name}>

@@ -3,6 +3,7 @@
 import { Ban } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Badge, HttpStatus, Method } from '#components/ui/badge.tsx';
+import { capital } from '#components/ui/capital.ts';
 import { cn } from '#components/ui/cn.ts';
 import { useEnvironmentLabel } from '#components/ui/environment-label.ts';
 import { millis } from '#components/ui/numbers.ts';
@@ -29,7 +30,7 @@ export type CallListProps = {
 const ROW = 36;
 /** By the room the list has, which beside the facets is less than the window's. */
 const grid =
-  'grid w-full min-w-0 items-center gap-x-3 grid-cols-[3rem_minmax(0,1fr)_4rem] @lg:grid-cols-[6.5rem_3rem_minmax(0,1fr)_4.5rem] @3xl:grid-cols-[6.5rem_3rem_minmax(0,8rem)_minmax(0,1fr)_minmax(0,12rem)_4.5rem] @5xl:grid-cols-[6.5rem_3rem_minmax(0,10rem)_minmax(0,1fr)_minmax(0,14rem)_minmax(0,10rem)_4.5rem]';
+  'grid w-full min-w-0 items-center gap-x-3 grid-cols-[3rem_minmax(0,1fr)_4rem] @lg:grid-cols-[6.5rem_3rem_minmax(0,1fr)_4.5rem] @3xl:grid-cols-[6.5rem_3rem_minmax(0,8rem)_minmax(0,1fr)_minmax(0,14.5rem)_4.5rem] @5xl:grid-cols-[6.5rem_3rem_minmax(0,10rem)_minmax(0,1fr)_minmax(0,14.5rem)_minmax(0,10rem)_4.5rem]';
 
 /** Calls, newest first, ten thousand of them if need be. j and k move, Enter opens. */
 export function CallList({ rows, openId, onOpen, onEndReached, onRead, notice, marks, footer, className }: CallListProps) {
@@ -75,7 +76,7 @@ export function CallList({ rows, openId, onOpen, onEndReached, onRead, notice, m
 
 function Row({ log }: { log: Log }) {
   const environmentName = useEnvironmentLabel();
-  const reason = log.error && reasonOf(log.error);
+  const reason = log.error && capital(reasonOf(log.error));
   return (
     <span className={grid}>
       <Time value={log.ts} format="time" className="text-ink-2 text-xs @max-lg:hidden" />

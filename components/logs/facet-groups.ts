@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { capital } from '#components/ui/capital.ts';
 import type { LogFacets } from '#server/domain/request-logs/browse.schema.ts';
 import { countryName } from '#server/domain/request-logs/country.shared.ts';
 import type { LogSearch } from './list-search.ts';
@@ -41,7 +42,7 @@ export function facetGroups(facets: Facets, search: LogSearch, environmentName: 
     group('Outcome', 'outcome', failed(facets.outcome), (value) => OUTCOME_WORDS[value as keyof typeof OUTCOME_WORDS] ?? value),
     group('Status', 'status', facets.status_class.toSorted(byValue), same),
     group('Route', 'route_id', facets.route_id, named(facets.route_id)),
-    group('Refusal reason', 'error', facets.error, reasonOf),
+    group('Refusal reason', 'error', facets.error, (code) => capital(reasonOf(code))),
     group('Environment', 'environment', facets.environment, environmentName),
     group('Country', 'country', facets.country, countryName),
     group('Client', 'client_id', facets.client_id, named(facets.client_id)),

@@ -42,8 +42,8 @@ export function PhaseBar({ phases, stoppedAt }: PhaseBarProps) {
       </div>
       <ol className="flex flex-col text-xs">
         {phases.map((phase) => (
-          <li key={phase.name} className="grid grid-cols-[8rem_1fr_4.5rem] items-center gap-3 py-0.5">
-            <span className={cn('truncate', phase.name === stoppedAt ? 'font-medium text-note-ink' : 'text-ink-2')}>
+          <li key={phase.name} className="grid grid-cols-[8rem_1fr_4.5rem] sm:grid-cols-[13rem_1fr_4.5rem] items-center gap-3 py-0.5">
+            <span className={cn('sm:truncate', phase.name === stoppedAt ? 'font-medium text-note-ink' : 'text-ink-2')}>
               {phase.name}
               {phase.name === stoppedAt && ' · stopped here'}
             </span>
