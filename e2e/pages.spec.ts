@@ -152,7 +152,7 @@ test('an address that no page has, and an id that no thing has, are told inside 
     await expect(page.getByText(/ not found$/), family).toBeVisible();
     await expect(frame, family).toBeVisible();
     if (family === 'routes') await accessible(page);
-    await page.getByRole('link', { name: `All ${family}` }).click();
+    await page.getByRole('link', { name: `View ${family}` }).click();
     await page.waitForURL(`**/${slug}/test/${family}`);
   }
 

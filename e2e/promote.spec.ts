@@ -58,7 +58,7 @@ test('the starter is promoted, its value filled, the route switched on and calle
   await expect(code).toContainText(/tk_live_[0-9A-Za-z]{12}_[0-9A-Za-z]{51}/);
   const line = (await code.innerText()).replaceAll('\u00a0', ' ').replace(/^\$ /, '');
   const answer = JSON.parse(execFileSync('bash', ['-c', `${line} -s`], { encoding: 'utf8' })) as { headers: Record<string, string> };
-  expect(answer.headers['x-demo-key']).toMatch(/^\*+4711$/);
+  expect(answer.headers['x-demo-key']).toBe('[redacted:secret:SAMPLE_API_KEY]');
 
   // Promoted again there is nothing to do, and both histories tell of it.
   await page.goto(`/${slug}/test/promote`);

@@ -69,7 +69,7 @@ function NearestPage() {
   const place = useScopeIfAny();
   const near = place && activeItem(pathname, place);
   return near && hrefOf(near, place) !== pathname ? (
-    <LinkButton href={hrefOf(near, place)}>All {near.label.toLowerCase()}</LinkButton>
+    <LinkButton href={hrefOf(near, place)}>View {near.label.toLowerCase()}</LinkButton>
   ) : null;
 }
 
