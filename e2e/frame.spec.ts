@@ -219,6 +219,8 @@ test('in forced colours the page one is on, the choice one made and what is on a
   await on.click();
   await expect(page.getByRole('switch', { name: 'Off', exact: true })).toBeVisible();
   await expect.poll(() => background(page.getByRole('switch', { name: 'Off', exact: true }))).not.toBe(before);
+  await page.getByRole('switch', { name: 'Off', exact: true }).click();
+  await expect(on).toBeVisible();
   await page.close();
 });
 

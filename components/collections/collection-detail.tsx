@@ -62,7 +62,7 @@ export function CollectionDetail({ id }: { id: string }) {
           what="Collection"
           actions={
             <LinkButton size="sm" href={path('/collections')}>
-              All collections
+              View collections
             </LinkButton>
           }
         />
