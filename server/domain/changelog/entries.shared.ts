@@ -19,6 +19,24 @@ export type ChangelogEntry = {
 /** What changed for the people who use the service, newest first (interface rule 64 §9). Every version of the API has its entry. */
 export const CHANGELOG: readonly ChangelogEntry[] = [
   {
+    id: 'documentation',
+    date: '2026-11-22',
+    areas: ['api', 'dashboard'],
+    title: 'Documentation in the product',
+    text: 'Quickstart, concepts, every resource with its API reference, and every error type are at /docs, under Help and in the command palette. Each page has a Markdown version, and /llms.txt lists them all.',
+    act: null,
+    link: { label: 'Read the docs', path: '/docs' },
+  },
+  {
+    id: 'key-expiry',
+    date: '2026-11-22',
+    areas: ['api'],
+    title: 'Every API key can expire',
+    text: 'Standard and test keys take expires_at, expires_in_days or never_expires, like access keys. A key that expires passes its expiry on to the keys it creates.',
+    act: null,
+    link: { label: 'API keys', path: '/docs/api-keys' },
+  },
+  {
     id: 'shell',
     date: '2026-11-22',
     areas: ['dashboard'],
