@@ -11,8 +11,8 @@ test('two visits within a minute ask for the same figures, and the periods touch
 });
 
 test('fewer errors are better, fewer calls are worse', () => {
-  assert.deepEqual(changeOf(5, 10, true), { text: '50\u00a0%', direction: 'down', good: true });
-  assert.deepEqual(changeOf(5, 10, false), { text: '50\u00a0%', direction: 'down', good: false });
+  assert.deepEqual(changeOf(5, 10, true), { text: '50%', direction: 'down', good: true });
+  assert.deepEqual(changeOf(5, 10, false), { text: '50%', direction: 'down', good: false });
 });
 
 test('nothing is claimed where nothing can be compared', () => {
