@@ -166,7 +166,7 @@ test('Home, the log and the usage page tell the same numbers, and the table of d
   const all = page.getByRole('table', { name: 'Calls this month by route' }).getByRole('row', { name: /^Total/ });
   // One call found no route: it is a call, and the plan took none of it.
   const counted = (calls - 1).toString();
-  await expect(all).toContainText(new RegExp(`Total\\s*${counted}\\s*100\\s%\\s*${calls.toString()}\\s*${failed.toString()}`));
+  await expect(all).toContainText(new RegExp(`Total\\s*${counted}\\s*100%\\s*${calls.toString()}\\s*${failed.toString()}`));
   // The plan's own counter, which is not made from the log.
   await expect(page.getByRole('meter', { name: 'Live calls this month' })).toHaveAttribute('aria-valuenow', counted);
   await page.getByRole('group', { name: /calls by day/ }).focus();

@@ -53,7 +53,7 @@ const all = [
   column.display({
     id: 'limit',
     header: 'Rate limit',
-    meta: { hideBelow: 'xl' },
+    meta: { hideBelow: '2xl' },
     cell: ({ row }) => (
       <span className="whitespace-nowrap">
         {limitInWords(row.original.rate_limit_requests, row.original.rate_limit_window_sec) ?? <span className="text-ink-3">—</span>}
@@ -83,7 +83,7 @@ const all = [
   }),
   column.accessor('created_by', {
     header: 'Created by',
-    meta: { hideBelow: 'xl', truncate: true, width: '10rem' },
+    meta: { hideBelow: '2xl', truncate: true, width: '10rem' },
     cell: ({ getValue }) => getValue()?.label ?? <span className="text-ink-3">—</span>,
   }),
   column.display({

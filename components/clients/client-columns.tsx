@@ -30,7 +30,7 @@ export const clientColumns = ({ toggle, readOnly, collectionName }: Options) => 
       </>
     ),
   }),
-  column.accessor('type', { header: 'Type', meta: { sort: 'type', hideBelow: 'lg' }, cell: ({ getValue }) => TYPES[getValue()] }),
+  column.accessor('type', { header: 'Type', meta: { sort: 'type', hideBelow: '2xl' }, cell: ({ getValue }) => TYPES[getValue()] }),
   column.accessor('ip_address', {
     header: 'IP address',
     meta: { sort: 'ip_address', cap: '12rem', hideBelow: 'sm' },
@@ -42,12 +42,12 @@ export const clientColumns = ({ toggle, readOnly, collectionName }: Options) => 
   }),
   column.accessor('credential_kinds', {
     header: 'Credentials',
-    meta: { hideBelow: 'xl' },
+    meta: { hideBelow: '2xl' },
     cell: ({ getValue }) => <span className="whitespace-nowrap">{credentialsInWords(getValue())}</span>,
   }),
   column.accessor('collection_id', {
     header: 'Collection',
-    meta: { hideBelow: 'xl', truncate: true, width: '10rem' },
+    meta: { hideBelow: 'xl', truncate: true, width: '8rem' },
     cell: ({ getValue }) => {
       const id = getValue();
       return id ? (collectionName(id) ?? '…') : <span className="text-ink-3">—</span>;
