@@ -1,6 +1,6 @@
 import { Refusal } from './errors.ts';
 
-/** For `.catch` behind an insert or update: a broken unique index is the caller's conflict, anything else stays what it is. */
+/** For `.catch` after an insert or update: turns a unique violation into a conflict refusal and rethrows anything else. */
 export const onUnique =
   (message: string) =>
   (error: unknown): never => {
@@ -11,11 +11,11 @@ export const onUnique =
 /** PostgreSQL 23505, as Prisma reports it. */
 const isUniqueViolation = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === 'P2002';
 
-/** Of PostgreSQL: a foreign key from either of its sides, a unique index, a serialization failure, a deadlock. */
-const OVERTAKEN = new Set(['23001', '23503', '23505', '40001', '40P01']);
+/** SQLSTATEs: restrict and foreign key violations, unique violation, serialization failure, deadlock. */
+const RETRYABLE = new Set(['23001', '23503', '23505', '40001', '40P01']);
 
-/** Whether a transaction failed for what another one did meanwhile, and not for what it was asked. A row that is gone is Prisma's P2025. */
-export function isOvertaken(error: unknown): boolean {
+/** Whether a transaction may have failed because of a concurrent one, so that a retry can succeed. Prisma reports a vanished row as P2025. */
+export function isRetryableConflict(error: unknown): boolean {
   const { code, meta } = (error ?? {}) as { code?: unknown; meta?: { driverAdapterError?: { cause?: { originalCode?: unknown } } } };
-  return code === 'P2025' || OVERTAKEN.has(String(meta?.driverAdapterError?.cause?.originalCode));
+  return code === 'P2025' || RETRYABLE.has(String(meta?.driverAdapterError?.cause?.originalCode));
 }

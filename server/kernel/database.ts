@@ -1,9 +1,9 @@
-import { isOvertaken } from './conflicts.ts';
+import { isRetryableConflict } from './conflicts.ts';
 import type { Ctx } from './context.ts';
-import { inFairTurn } from './turns.ts';
+import { inFairQueue } from './fair-queue.ts';
 import type { Db, Tx } from './tx.ts';
 
-// A context holds a client and a transaction, so their types stand before both.
+// Both types live in tx.ts because a context holds a client and a transaction.
 export type { Db, Tx };
 
 /**
@@ -14,15 +14,15 @@ export function read<T>(ctx: Ctx, work: (tx: Tx) => Promise<T>): Promise<T> {
   return inTransaction(ctx, work, { timeout: 20_000, changes: false });
 }
 
-/** So often work is begun again that another transaction overtook. */
-const TRIES = 4;
-/** A change of a hundred thousand rows needs half of it; the claim of an idempotent call and the front door wait twice as long. */
+/** Maximum attempts after a conflict with another transaction. */
+const MAX_ATTEMPTS = 4;
+/** A change of 100,000 rows takes half of it. Idempotency claims and the front door wait twice as long. */
 export const CHANGE_MS = 60_000;
 
 /**
- * The transaction of the idempotent call this is part of, or a new one, inside the row-level-security context. Work that another transaction overtook
- * (what it refers to is gone, what it makes is there, each waits for the other) is done again from the start and then sees what the other one did: it
- * is refused in its own words, or succeeds. So `work` does nothing that a rollback would not undo.
+ * Joins the transaction of the current idempotent call or opens one, inside the row-level-security context. After a conflict with another transaction
+ * (a deadlock, a serialization failure, a broken foreign key or unique index) the work runs again from the start, sees the other's changes, and either
+ * succeeds or is refused for its own reason. `work` must have no effect that a rollback doesn't undo.
  */
 export async function inTransaction<T>(
   ctx: Ctx,
@@ -30,45 +30,42 @@ export async function inTransaction<T>(
   { timeout, changes } = { timeout: CHANGE_MS, changes: true },
 ): Promise<T> {
   if (ctx.tx) return work(ctx.tx);
-  const told = ctx.warnings.length;
-  for (let tried = 1; ; tried++) {
+  const warnings = ctx.warnings.length;
+  for (let attempt = 1; ; attempt++) {
     try {
-      return await inFairTurn(ctx.tenant_id, () =>
+      return await inFairQueue(ctx.tenant_id, () =>
         ctx.db.$transaction(
           async (tx) => {
             await enter(tx, ctx);
-            if (changes && ctx.sandbox) await besideOthers(tx, ctx);
+            if (changes && ctx.sandbox) await withSharedTestLock(tx, ctx);
             return work(tx);
           },
           { maxWait: 5_000, timeout },
         ),
       );
     } catch (error) {
-      if (tried === TRIES || !isOvertaken(error)) throw error;
-      ctx.warnings.length = told;
+      if (attempt === MAX_ATTEMPTS || !isRetryableConflict(error)) throw error;
+      ctx.warnings.length = warnings;
       if (ctx.expects?.state === 'met') ctx.expects.state = 'open';
     }
   }
 }
 
 /**
- * Sets the row-level-security context for the rest of the transaction. One workspace's rows come from indexes: helpers of a parallel scan take longer
- * to start than that lasts, and pages out of order cost little more than pages in order, in memory or on a solid-state disk. Every statement is planned
- * for its own workspace: a plan kept from a workspace of ten rows reads all of one with a hundred thousand.
+ * Sets the row-level-security context and the planner's settings for the rest of the transaction. One workspace's rows come from indexes: starting
+ * parallel workers takes longer than reading them, and random pages cost little more than sequential ones in memory or on an SSD. Every statement is
+ * planned for its own workspace: a generic plan made for ten rows scans all of a hundred thousand.
  */
 export async function enter(tx: Tx, ctx: Pick<Ctx, 'tenant_id' | 'sandbox'>): Promise<void> {
   await tx.$queryRaw`select set_config('app.tenant_id', ${ctx.tenant_id}, true), set_config('app.sandbox', ${String(ctx.sandbox)}, true), set_config('role', 'sallyport_app', true),
     set_config('max_parallel_workers_per_gather', '0', true), set_config('random_page_cost', '1.1', true), set_config('plan_cache_mode', 'force_custom_plan', true)`;
 }
 
-/**
- * Changes of Test run beside each other, but none beside its reset: that would delete what they are about to refer to. Taken before any row is locked, so
- * that nobody waits in a circle.
- */
-const besideOthers = (tx: Tx, ctx: Ctx) =>
-  tx.$queryRaw`select pg_advisory_xact_lock_shared(hashtextextended(${changesOfTest(ctx)}, 0))::text`;
-/** Waits for every change of Test that is under way, and holds up the next ones until the end of the transaction. */
-export const aloneInTest = (tx: Tx, ctx: Ctx) =>
-  tx.$queryRaw`select pg_advisory_xact_lock(hashtextextended(${changesOfTest(ctx)}, 0))::text`;
+/** Changes of Test run concurrently with each other, but never with its reset. Taken before any row lock, so that it can't be part of a deadlock. */
+const withSharedTestLock = (tx: Tx, ctx: Ctx) =>
+  tx.$queryRaw`select pg_advisory_xact_lock_shared(hashtextextended(${testLockName(ctx)}, 0))::text`;
+/** Waits for changes of Test that are in progress and blocks further ones until the end of the transaction. */
+export const withExclusiveTestLock = (tx: Tx, ctx: Ctx) =>
+  tx.$queryRaw`select pg_advisory_xact_lock(hashtextextended(${testLockName(ctx)}, 0))::text`;
 
-const changesOfTest = ({ tenant_id }: Ctx) => `${tenant_id}:test`;
+const testLockName = ({ tenant_id }: Ctx) => `${tenant_id}:test`;

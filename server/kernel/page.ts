@@ -60,8 +60,8 @@ export function wholeList<T>(rows: T[]): Page<T> {
   return { rows, total: rows.length, page: 1, per_page: Math.max(rows.length, 1), total_pages: rows.length === 0 ? 0 : 1 };
 }
 
-/** The part of the order that a page is, from the end that is nearer: `backwards` means in the other order, to be turned round. */
-export function stretchOf(asked: PageRequest & { order: 'asc' | 'desc' }, total: number) {
+/** Offset and limit of a page, counted from the nearer end of the order. `backwards` rows are read in the reverse order and must be reversed. */
+export function pageWindow(asked: PageRequest & { order: 'asc' | 'desc' }, total: number) {
   const { skip, per_page } = clampPage(asked);
   const take = Math.max(0, Math.min(per_page, total - skip));
   const behind = total - skip - take;

@@ -2,8 +2,8 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { PrismaClient } from '#server/generated/prisma/client.ts';
 import type { Db } from '#server/kernel/database.ts';
+import { CONNECTIONS } from '#server/kernel/fair-queue.ts';
 import { processState } from '#server/kernel/process-state.ts';
-import { CONNECTIONS } from '#server/kernel/turns.ts';
 import { env } from './env.ts';
 
 const held = processState('database', (): { prisma?: Db | undefined; pool?: pg.Pool | undefined } => ({}));

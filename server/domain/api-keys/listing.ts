@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
-import { countListed, inOrder, listIds } from '#server/kernel/listing.ts';
-import { pageOf, stretchOf } from '#server/kernel/page.ts';
+import { pageOf, pageWindow } from '#server/kernel/page.ts';
+import { countListed, inOrder, listIds } from '#server/platform/lists/list.ts';
 import type { ListApiKeys } from './schema.ts';
 import { withUsage } from './store.ts';
 
@@ -29,7 +29,7 @@ export function listApiKeys(ctx: Ctx, query: z.output<typeof ListApiKeys>) {
  * within the page, so both give as many as the page needs at most.
  */
 async function byLastUse(tx: Tx, ctx: Ctx, query: z.output<typeof ListApiKeys>, total: number): Promise<{ ids: string[]; total: number }> {
-  const { skip, take, order, backwards } = stretchOf(query, total);
+  const { skip, take, order, backwards } = pageWindow(query, total);
   const passes = `k.tenant_id = $1::uuid and k.sandbox = $2 and ($3::boolean is null or k.active = $3) and ($4::text is null or k.key_type = $4)`;
   const rows = await tx.$queryRawUnsafe<{ id: string }[]>(
     `select id from (

@@ -1,8 +1,8 @@
 import { Prisma } from '#server/generated/prisma/client.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
-import { recall, remember } from '#server/kernel/known-totals.ts';
-import { GLANCES } from '#server/kernel/listing.ts';
+import { recall, remember } from '#server/platform/lists/known-totals.ts';
+import { GLANCES } from '#server/platform/lists/list.ts';
 import { type AuditFilters, branches } from './filters.ts';
 
 // How many entries there are, without reading them where that can be helped.

@@ -2,8 +2,8 @@ import { Prisma } from '#server/generated/prisma/client.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { madeAt } from '#server/kernel/ids.ts';
-import { recall, recallEntries, remember, rememberEntries } from '#server/kernel/known-totals.ts';
-import { containing, FEW } from '#server/kernel/listing.ts';
+import { recall, recallEntries, remember, rememberEntries } from '#server/platform/lists/known-totals.ts';
+import { containing, FEW } from '#server/platform/lists/list.ts';
 import { mayReadDetails } from './may-read-details.ts';
 
 // What entries are narrowed by, as the rows of each store that pass.

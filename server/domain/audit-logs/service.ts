@@ -7,7 +7,7 @@ import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid, notFound } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import type { Feed } from '#server/kernel/operation.ts';
-import { type Page, pageOf, stretchOf } from '#server/kernel/page.ts';
+import { type Page, pageOf, pageWindow } from '#server/kernel/page.ts';
 import { rootKeys } from '#server/platform/keys.ts';
 import { places } from '#server/platform/places.ts';
 import { countInTime, countMatching } from './counts.ts';
@@ -29,7 +29,7 @@ export function listAuditLogs(ctx: Ctx, { page, per_page, chain, ...filters }: z
   return read(ctx, async (tx) => {
     const asked = { ...filters, store: chain };
     const total = await totalOf(tx, ctx, asked);
-    const { take, skip, backwards } = stretchOf({ page, per_page, order: 'desc' }, total);
+    const { take, skip, backwards } = pageWindow({ page, per_page, order: 'desc' }, total);
     const keys = await keysOf(tx, ctx, asked, { order: backwards ? 'oldest' : 'newest', limit: take, offset: skip });
     const entry = await entryMaker(tx, ctx);
     return pageOf((await rowsOf(tx, ctx, backwards ? keys.reverse() : keys)).map(entry), total, { page, per_page });

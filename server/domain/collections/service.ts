@@ -7,10 +7,10 @@ import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid, notFound, Refusal } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import { newId } from '#server/kernel/ids.ts';
-import { inOrder, listIds } from '#server/kernel/listing.ts';
 import { type AuditEntry, audited, mutate } from '#server/kernel/mutate.ts';
 import { holdLock } from '#server/kernel/named-lock.ts';
 import { pageOf } from '#server/kernel/page.ts';
+import { inOrder, listIds } from '#server/platform/lists/list.ts';
 import { type CreateCollection, collectionSlugFrom, type ListCollections, type UpdateCollection } from './schema.ts';
 import { namesUsing, usersOfVariables } from './variables/usage.ts';
 

@@ -1,7 +1,7 @@
 import { Prisma } from '#server/generated/prisma/client.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
-import { GLANCES } from '#server/kernel/listing.ts';
+import { GLANCES } from '#server/platform/lists/list.ts';
 import { type LogFilters, matching } from './filters.ts';
 
 // How many calls there are, without reading them where that can be helped.

@@ -6,7 +6,7 @@ import { read } from '#server/kernel/database.ts';
 import { invalid, notFound, Refusal } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import type { Feed } from '#server/kernel/operation.ts';
-import { type Page, pageOf, stretchOf } from '#server/kernel/page.ts';
+import { type Page, pageOf, pageWindow } from '#server/kernel/page.ts';
 import { rootKeys } from '#server/platform/keys.ts';
 import { placesFor, withPlace } from './countries.ts';
 import { countOfRoute } from './counts.ts';
@@ -88,7 +88,7 @@ export async function listRouteLogs(
     if (!route) throw notFound();
     const filters = { route_id: route.id, ...asked, status: status_code, from: since, to: until };
     const total = await countOfRoute(tx, ctx, filters);
-    const rows = await routeRows(tx, ctx, filters, stretchOf({ page, per_page, order: 'desc' }, total));
+    const rows = await routeRows(tx, ctx, filters, pageWindow({ page, per_page, order: 'desc' }, total));
     const data = rows.map((row) => ({
       ...withPlace(row, known),
       src_ip: identity ? row.src_ip : null,

@@ -5,7 +5,7 @@ import { STARTER_ROUTE, STARTER_SECRET, seedStarter } from '#server/domain/signu
 import { acrossSpaces } from '#server/kernel/across-spaces.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
-import { aloneInTest } from '#server/kernel/database.ts';
+import { withExclusiveTestLock } from '#server/kernel/database.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { type AuditEntry, audited } from '#server/kernel/mutate.ts';
@@ -27,7 +27,7 @@ export async function resetTest(ctx: Ctx, input: z.output<typeof ResetTest>): Pr
     const tenant = await tx.tenants.findUniqueOrThrow({ where: { id: ctx.tenant_id }, select: { name: true } });
     if (input.confirm_name.trim() !== tenant.name) throw invalid('confirm_name', 'must be the name of this workspace');
     await holdSandbox(tx, ctx);
-    await aloneInTest(tx, ctx);
+    await withExclusiveTestLock(tx, ctx);
     const told = await within(true, async (tx, test) => {
       const deleted = await deleteAll(tx, test);
       await firstEnvironment(tx, test.tenant_id, true, test.now);

@@ -5,7 +5,7 @@ import type { Tx } from '#server/kernel/database.ts';
 import { notFound } from '#server/kernel/errors.ts';
 import { pass } from '#server/kernel/expectation.ts';
 import { isUuid } from '#server/kernel/fields.ts';
-import { type Condition, inCollection, inOrder, listIds } from '#server/kernel/listing.ts';
+import { type Condition, inCollection, inOrder, listIds } from '#server/platform/lists/list.ts';
 import { referenceCounts } from './references.ts';
 import { type ListSecrets, normalisedName } from './schema.ts';
 

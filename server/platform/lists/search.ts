@@ -1,7 +1,7 @@
-import type { Ctx } from './context.ts';
-import type { Tx } from './database.ts';
-import { ask, askWith, type Bind, conditions, type Filter, type ListedTable, type Listing } from './list-sql.ts';
-import { clampPage, stretchOf } from './page.ts';
+import type { Ctx } from '#server/kernel/context.ts';
+import type { Tx } from '#server/kernel/database.ts';
+import { clampPage, pageWindow } from '#server/kernel/page.ts';
+import { ask, askWith, type Bind, conditions, type Filter, type ListedTable, type Listing } from './sql.ts';
 
 // Lists by part of a name or by a tag. Looking things up in the index of trigrams is for what finds few; what finds many is walked.
 
@@ -78,7 +78,7 @@ export async function countFound(tx: Tx, search: Search): Promise<number> {
 
 /** The ids of a page of all that is found, of which there are `total`. */
 export async function foundIds(tx: Tx, listing: Listing, search: Search, total: number): Promise<string[]> {
-  const { take, skip, order, backwards } = stretchOf(listing, total);
+  const { take, skip, order, backwards } = pageWindow(listing, total);
   if (take === 0) return [];
   const rows = await askWith<{ id: string }>(
     tx,
@@ -102,7 +102,7 @@ export async function walkedIds(
   { total, of }: { total: number; of: number },
   most: number,
 ): Promise<string[] | undefined> {
-  const { take, skip, order, backwards } = stretchOf(listing, total);
+  const { take, skip, order, backwards } = pageWindow(listing, total);
   if (take === 0) return [];
   if ((skip + take) * of > total * most) return undefined;
   const inIts = `order by ${listing.sort} ${order}, id ${order}`;

@@ -1,4 +1,4 @@
-import { processState } from './process-state.ts';
+import { processState } from '#server/kernel/process-state.ts';
 
 // What took long to count or to find, remembered for as long as nothing it depends on has changed: each with the version that its list had before it was
 // counted. Only who has asked for that version in the present transaction may use one. The memory is this process's own and small.

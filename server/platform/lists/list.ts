@@ -1,16 +1,16 @@
-import type { Ctx } from './context.ts';
-import type { Tx } from './database.ts';
+import type { Ctx } from '#server/kernel/context.ts';
+import type { Tx } from '#server/kernel/database.ts';
+import { clampPage, pageWindow } from '#server/kernel/page.ts';
 import { recall, recallPage, remember, rememberPage } from './known-totals.ts';
-import { ask, type Bind, beside, conditions, type Filter, type Listing } from './list-sql.ts';
-import { clampPage, stretchOf } from './page.ts';
-import { countFound, FEW, foundAmong, foundIds, foundPage, likeFound, type Search, searchOf, walkedIds } from './searching.ts';
+import { countFound, FEW, foundAmong, foundIds, foundPage, likeFound, type Search, searchOf, walkedIds } from './search.ts';
+import { ask, type Bind, beside, conditions, type Filter, type Listing } from './sql.ts';
 
 // Pages by number over tables of any size (interface rule 01 §6.1: any page up to an offset of 100,000, and the true total). The ids of a page come
 // from an index, from whichever end of it is nearer, and a total from a live count, from an index, from all rows less those that do not match, or from
 // when it was last counted, if nothing it depends on has changed since.
 
-export { type Condition, type Filter, inCollection } from './list-sql.ts';
-export { containing, FEW } from './searching.ts';
+export { containing, FEW } from './search.ts';
+export { type Condition, type Filter, inCollection } from './sql.ts';
 
 /** Rows counted on one side of a filter before the other is tried. */
 const GLANCE = 8_192;
@@ -129,7 +129,7 @@ async function countDirectly(tx: Tx, ctx: Ctx, { table }: Pick<Listing, 'table'>
 }
 
 async function idsOf(tx: Tx, ctx: Ctx, listing: Listing, filters: readonly Filter[], total: number): Promise<string[]> {
-  const { take, skip, order, backwards } = stretchOf(listing, total);
+  const { take, skip, order, backwards } = pageWindow(listing, total);
   if (take === 0) return [];
   const rows = await ask<{ id: string }>(
     tx,

@@ -1,6 +1,6 @@
-import type { Ctx } from './context.ts';
-import type { Tx } from './database.ts';
-import type { PageRequest } from './page.ts';
+import type { Ctx } from '#server/kernel/context.ts';
+import type { Tx } from '#server/kernel/database.ts';
+import type { PageRequest } from '#server/kernel/page.ts';
 
 // What a list is asked for, as SQL. A statement's text depends on the code alone, so it is parsed once a connection.
 
