@@ -31,8 +31,8 @@ export async function fillWorkspace(databaseUrl: string, slug: string, count: nu
         select distinct tenant_id, sandbox, date_bin('15 minutes', minute, 'epoch') from request_rollups where tenant_id = $1`,
       [place.tenant],
     );
-    const { foldMinutes } = await import('../../server/domain/request-logs/folding.ts');
-    await foldMinutes();
+    const { downsampleRollups } = await import('../../server/domain/request-logs/downsampling.ts');
+    await downsampleRollups();
     // What autovacuum does within a minute of such a change.
     await client.query('vacuum analyze');
     const oldest = async (table: string) =>

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { parseCrontab } from 'graphile-worker';
-import { disableEndedKeys } from '#server/domain/api-keys/expiry.ts';
+import { disableExpiredKeys } from '#server/domain/api-keys/expiry.ts';
 import { appendCritical } from '#server/domain/audit-logs/critical.ts';
 import { pruneAuditLogs } from '#server/domain/audit-logs/retention.ts';
-import { pruneRequestLogs, tendPartitions } from '#server/domain/request-logs/retention.ts';
+import { maintainPartitions, pruneRequestLogs } from '#server/domain/request-logs/retention.ts';
 import { insert, row } from '#server/domain/request-logs/rows.fixture.ts';
 import { held, pruneIdempotency, retentionWindows } from '#server/domain/retention/service.ts';
 import { inTransaction } from '#server/kernel/database.ts';
@@ -128,9 +128,9 @@ test('a smaller plan keeps the old window for seven more days, a larger one coun
 test('daily partitions exist before their day, take its rows, and go as a whole when nobody keeps the day', async () => {
   const now = new Date(Date.now() + 40 * DAY); // no row of these days is in the default partition
   const windows = [{ tenant_id: newId(), log_days: 30, audit_days: 30 }];
-  const { made } = await tendPartitions(windows, now);
+  const { made } = await maintainPartitions(windows, now);
   assert.equal(made.length, 4);
-  assert.deepEqual((await tendPartitions(windows, now)).made, []);
+  assert.deepEqual((await maintainPartitions(windows, now)).made, []);
   const w = await workspace();
   const target = row(w.tenant.id, { ts: new Date(now.getTime() + DAY) });
   await insert([target]);
@@ -141,10 +141,10 @@ test('daily partitions exist before their day, take its rows, and go as a whole 
   await assert.rejects(sql().query('update request_logs set status_code = 1 where request_id = $1', [target.request_id]), /never changed/);
   const seen = await inTransaction({ ...w.test }, (tx) => tx.request_logs.findMany());
   assert.deepEqual(seen, [], 'row-level security holds in a new partition');
-  const late = await tendPartitions(windows, new Date(now.getTime() + 33 * DAY));
+  const late = await maintainPartitions(windows, new Date(now.getTime() + 33 * DAY));
   assert.deepEqual(late.dropped.sort(), made.slice(0, 3), 'the days that ended thirty days before');
   assert.deepEqual(
-    (await tendPartitions([{ ...windows[0]!, log_days: null }], new Date(now.getTime() + 400 * DAY))).dropped,
+    (await maintainPartitions([{ ...windows[0]!, log_days: null }], new Date(now.getTime() + 400 * DAY))).dropped,
     [],
     'somebody keeps logs for ever',
   );
@@ -154,7 +154,7 @@ test('the first day of an installation stays in the default partition and does n
   const now = new Date(Date.now() + 200 * DAY);
   const w = await workspace();
   await insert([row(w.tenant.id, { ts: now })]);
-  assert.equal((await tendPartitions([], now)).made.length, 3);
+  assert.equal((await maintainPartitions([], now)).made.length, 3);
 });
 
 test('an ended key becomes inactive with one audit entry, and counts no more against the plan', async () => {
@@ -165,8 +165,8 @@ test('an ended key becomes inactive with one audit entry, and counts no more aga
     await w.key('test', 'Key - Invoke', { revoke_at: past }),
     await w.key(),
   ];
-  assert.equal(await disableEndedKeys(db(), new Date()), 2);
-  assert.equal(await disableEndedKeys(db(), new Date()), 0);
+  assert.equal(await disableExpiredKeys(db(), new Date()), 2);
+  assert.equal(await disableExpiredKeys(db(), new Date()), 0);
   const keys = await db().api_keys.findMany({ where: { tenant_id: w.tenant.id } });
   assert.deepEqual(
     keys.filter((k) => k.active).map((k) => k.id),

@@ -1,48 +1,48 @@
-import { tellOfUsage } from '#server/domain/account/service.ts';
-import { disableEndedKeys } from '#server/domain/api-keys/expiry.ts';
-import { tellOfEndingKeys } from '#server/domain/api-keys/notices.ts';
+import { notifyUsage } from '#server/domain/account/service.ts';
+import { disableExpiredKeys } from '#server/domain/api-keys/expiry.ts';
+import { notifyExpiringKeys } from '#server/domain/api-keys/notices.ts';
 import { pruneVersions } from '#server/domain/api-keys/versions/service.ts';
 import { pruneAuditLogs } from '#server/domain/audit-logs/retention.ts';
 import { signCheckpoints } from '#server/domain/audit-logs/signing.ts';
 import { verifyAllChains } from '#server/domain/audit-logs/verify.ts';
 import { resumeRewraps, rewrap, rotateRootKey } from '#server/domain/keys/service.ts';
-import { pruneMails, sweepMails } from '#server/domain/mail/service.ts';
-import { tidyPeople } from '#server/domain/people/service.ts';
+import { pruneMails, retryUnsentMails } from '#server/domain/mail/service.ts';
+import { pruneIdentityData } from '#server/domain/people/service.ts';
 import { anchorAll } from '#server/domain/request-logs/anchors.ts';
-import { foldMinutes } from '#server/domain/request-logs/folding.ts';
-import { forgetResetTest, forgetResetTests } from '#server/domain/request-logs/forgetting/service.ts';
-import { pruneRequestLogs, tendPartitions } from '#server/domain/request-logs/retention.ts';
+import { downsampleRollups } from '#server/domain/request-logs/downsampling.ts';
+import { maintainPartitions, pruneRequestLogs } from '#server/domain/request-logs/retention.ts';
+import { deleteAllResetCalls, deleteResetCalls } from '#server/domain/request-logs/test-reset/service.ts';
 import { pruneIdempotency, retentionWindows } from '#server/domain/retention/service.ts';
 import { fetchDueIcons } from '#server/domain/routes/service.ts';
-import { tellOfEndingSecrets, wipeSuperseded } from '#server/domain/secrets/service.ts';
-import { sweepSignUps } from '#server/domain/signup/service.ts';
+import { notifyExpiringSecrets, wipeSuperseded } from '#server/domain/secrets/service.ts';
+import { sendPendingSignUpMails } from '#server/domain/signup/service.ts';
 import { db } from '#server/platform/db.ts';
 
 export type Run = { now: Date; payload: Record<string, unknown>; signal: AbortSignal };
-/** A job is one verb of the domain; whatever it returns is logged. Every one may be cut off anywhere and run again. */
+/** A job calls one verb of the domain and its result is logged. It may be interrupted anywhere and run again. */
 export type Job = (run: Run) => Promise<unknown>;
 
-/** Jobs with a time: [minute hour day month weekday] in UTC. Each runs once in the deployment, however many workers there are. */
+/** Cron jobs: [minute hour day month weekday] in UTC. Each runs once per deployment, however many workers there are. */
 export const schedules = {
-  sweep_mails: ['* * * * *', ({ now }) => sweepMails(db(), now)],
-  sweep_sign_ups: ['* * * * *', ({ now }) => sweepSignUps(db(), now)],
+  retry_unsent_mails: ['* * * * *', ({ now }) => retryUnsentMails(db(), now)],
+  send_signup_mails: ['* * * * *', ({ now }) => sendPendingSignUpMails(db(), now)],
   fetch_route_icons: ['* * * * *', ({ now, signal }) => fetchDueIcons(now, signal)],
-  disable_ended_keys: ['* * * * *', ({ now }) => disableEndedKeys(db(), now)],
-  tell_of_ending_keys: ['15 * * * *', ({ now }) => tellOfEndingKeys(db(), now)],
-  tell_of_ending_secrets: ['50 * * * *', ({ now }) => tellOfEndingSecrets(db(), now)],
-  tell_of_usage: ['*/10 * * * *', ({ now }) => tellOfUsage(db(), now)],
+  disable_expired_keys: ['* * * * *', ({ now }) => disableExpiredKeys(db(), now)],
+  notify_expiring_keys: ['15 * * * *', ({ now }) => notifyExpiringKeys(db(), now)],
+  notify_expiring_secrets: ['50 * * * *', ({ now }) => notifyExpiringSecrets(db(), now)],
+  notify_usage: ['*/10 * * * *', ({ now }) => notifyUsage(db(), now)],
   resume_rewraps: ['* * * * *', ({ signal }) => resumeRewraps({ signal })],
-  fold_log_minutes: ['* * * * *', () => foldMinutes()],
+  downsample_rollups: ['* * * * *', () => downsampleRollups()],
   anchor_request_logs: ['*/15 * * * *', ({ now }) => anchorAll(now)],
   rotate_root_key: ['*/10 * * * *', () => rotateRootKey()],
-  tidy_people: ['20 * * * *', ({ now }) => tidyPeople(db(), now)],
+  prune_identity_data: ['20 * * * *', ({ now }) => pruneIdentityData(db(), now)],
   wipe_superseded_values: ['5 * * * *', ({ now }) => wipeSuperseded(db(), now)],
   prune_idempotency: ['10 * * * *', ({ now }) => pruneIdempotency(now)],
   rewrap_stragglers: ['25 * * * *', ({ signal }) => resumeRewraps({ signal, stragglers: true })],
-  tend_log_partitions: ['35 * * * *', async ({ now }) => tendPartitions(await retentionWindows(now), now)],
+  maintain_log_partitions: ['35 * * * *', async ({ now }) => maintainPartitions(await retentionWindows(now), now)],
   prune_request_logs: [
     '40 * * * *',
-    async ({ now }) => (await forgetResetTests(now)) + (await pruneRequestLogs(await retentionWindows(now), now)),
+    async ({ now }) => (await deleteAllResetCalls(now)) + (await pruneRequestLogs(await retentionWindows(now), now)),
   ],
   sign_checkpoints: ['0 0 * * *', ({ now }) => signCheckpoints(now)],
   prune_audit_logs: ['30 1 * * *', async ({ now }) => pruneAuditLogs(await retentionWindows(now), now)],
@@ -51,16 +51,30 @@ export const schedules = {
   prune_mails: ['45 2 * * *', ({ now }) => pruneMails(db(), now)],
 } as const satisfies Record<string, readonly [string, Job]>;
 
-/** Jobs somebody asks for. */
+/** Jobs queued by `addJob`. */
 export const onDemand = {
-  forget_test_calls: ({ payload }) => forgetResetTest(String(payload.tenant_id)),
+  delete_reset_calls: ({ payload }) => deleteResetCalls(String(payload.tenant_id)),
   rewrap: ({ payload, signal }) => rewrap(Number(payload.lease_id), { signal }),
 } as const satisfies Record<string, Job>;
 
-/** What a fresh installation should not wait an hour for. */
-export const atStart: readonly (keyof typeof schedules)[] = ['tend_log_partitions', 'rotate_root_key'];
+/** Cron jobs that also run when a worker starts: a fresh installation should not wait an hour for them. */
+export const atStart: readonly (keyof typeof schedules)[] = ['maintain_log_partitions', 'rotate_root_key'];
 
-/** The schedules as graphile-worker reads them: one queue per job, so that a slow run is not overtaken by the next one. */
+/** Former names of jobs. graphile-worker keeps a job it has no task for waiting forever, so a starting worker removes these from the queue. */
+export const retiredJobs = [
+  'disable_ended_keys',
+  'fold_log_minutes',
+  'forget_test_calls',
+  'sweep_mails',
+  'sweep_sign_ups',
+  'tell_of_ending_keys',
+  'tell_of_ending_secrets',
+  'tell_of_usage',
+  'tend_log_partitions',
+  'tidy_people',
+] as const;
+
+/** The schedules in graphile-worker's format: one queue per job, so that two runs of one job never overlap. */
 export const crontab = (): string =>
   Object.entries(schedules)
     .map(([name, [time]]) => `${time} ${name} ?queue=${name}&jobKey=${name}&jobKeyMode=preserve_run_at&max=3`)

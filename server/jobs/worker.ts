@@ -2,22 +2,19 @@ import { Logger, type Runner, run, type TaskList } from 'graphile-worker';
 import pg from 'pg';
 import { connection } from '#server/platform/db.ts';
 import { log } from '#server/platform/log.ts';
-import { atStart, crontab, type Job, onDemand, schedules } from './schedules.ts';
+import { atStart, crontab, type Job, onDemand, retiredJobs, schedules } from './schedules.ts';
 
 export type Worker = {
-  /** When the queue is served for the first time. */
+  /** Resolves once the queue runs for the first time. */
   started: Promise<void>;
-  /** Lets running jobs end, for at most `withinMs`. */
+  /** Waits for running jobs, for at most `withinMs`. */
   stop: (withinMs: number) => Promise<void>;
 };
 
 const FIRST_DELAY_MS = 250;
 const LONGEST_DELAY_MS = 10_000;
 
-/**
- * Serves the queue for ever: brings its schema up to date, and begins again with a growing delay when the database went away. Jobs that ran at that
- * moment are run again by the queue.
- */
+/** Runs the queue until stopped: migrates its schema, and restarts with backoff when the database goes away. The queue then reruns interrupted jobs. */
 export function startWorker(): Worker {
   let runner: Runner | undefined;
   let pool: pg.Pool | undefined;
@@ -39,6 +36,7 @@ export function startWorker(): Worker {
           pollInterval: 2_000,
           logger,
         });
+        await removeRetiredJobs(pool);
         for (const name of atStart)
           await runner.addJob(name, {}, { jobKey: name, jobKeyMode: 'preserve_run_at', queueName: name, maxAttempts: 3 });
         started.resolve();
@@ -75,9 +73,14 @@ export function startWorker(): Worker {
   };
 }
 
+const removeRetiredJobs = (pool: pg.Pool) =>
+  pool.query('select graphile_worker.complete_jobs(array(select id from graphile_worker.jobs where task_identifier = any($1)))', [
+    retiredJobs,
+  ]);
+
 function openPool(): pg.Pool {
   const pool = new pg.Pool({ ...connection(), max: 6, application_name: 'sallyport-worker' });
-  // A lost connection is told by the promise of what ran on it; without handlers it would end the process.
+  // A lost connection rejects the query that ran on it; without these handlers its event would end the process.
   pool.on('error', () => {});
   pool.on('connect', (client) => void client.on('error', () => {}));
   return pool;
@@ -106,14 +109,14 @@ const perform =
     log[isNews(result) ? 'info' : 'debug']({ job: name, result, ms }, 'job done');
   };
 
-/** A minute's sweep that found nothing is not worth a line. */
+/** A run that found nothing to do is logged at debug level only. */
 const isNews = (result: unknown): boolean =>
   typeof result === 'number'
     ? result > 0
     : typeof result === 'object' && result !== null && Object.values(result).some((v) => (Array.isArray(v) ? v.length > 0 : Boolean(v)));
 
 const LEVELS = { error: 'error', warning: 'warn', info: 'debug', debug: 'trace' } as const;
-/** The queue's own voice; that a job starts and ends is said by us. */
+/** graphile-worker's own messages, one level lower: `perform` already logs each job. */
 const logger = new Logger(() => (level, message, meta) => {
   log[LEVELS[level as keyof typeof LEVELS] ?? 'info']({ queue: meta?.error ?? undefined }, message);
 });

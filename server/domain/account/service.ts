@@ -10,7 +10,7 @@ import { notFound } from '#server/kernel/errors.ts';
 import { audited, mutate, unchanged } from '#server/kernel/mutate.ts';
 import type { Account, UpdateAccount, UpdateWorkspaceSettings } from './schema.ts';
 
-export { tellOfUsage } from './usage-mails.ts';
+export { notifyUsage } from './usage-notices.ts';
 
 type AccountRow = z.input<typeof Account>;
 

@@ -1,7 +1,7 @@
 import type { Db } from '#server/kernel/database.ts';
 import { writeAudit } from '#server/kernel/mutate.ts';
 import { systemContext } from '#server/kernel/system-context.ts';
-import { tellOfEnd } from './notices.ts';
+import { notifyKeyExpiry } from './notices.ts';
 
 const BATCH = 500;
 
@@ -9,7 +9,7 @@ const BATCH = 500;
  * Marks keys whose end has come as inactive, with one audit entry each. They are refused from the moment itself; this is what makes lists, counts
  * and plan limits say so (interface rule 20 §1). Called by the worker each minute. @returns keys disabled
  */
-export async function disableEndedKeys(db: Db, now: Date): Promise<number> {
+export async function disableExpiredKeys(db: Db, now: Date): Promise<number> {
   const ended = await db.api_keys.findMany({
     where: { active: true, OR: [{ expires_at: { lte: now } }, { revoke_at: { lte: now } }] },
     select: { id: true, tenant_id: true, sandbox: true, name: true, key_id: true, revoke_at: true, expires_at: true },
@@ -31,7 +31,7 @@ export async function disableEndedKeys(db: Db, now: Date): Promise<number> {
         name: key.name,
         details: { reason: replaced ? 'replaced' : 'expired', key_id: key.key_id },
       });
-      if (!replaced && expires_at) await tellOfEnd(tx, { ...key, expires_at }, 0, now);
+      if (!replaced && expires_at) await notifyKeyExpiry(tx, { ...key, expires_at }, 0, now);
       return count;
     });
   }

@@ -7,8 +7,8 @@ import { db } from '#server/platform/db.ts';
 import { call } from '#server/testing/calls.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { type Workspace, workspace } from '#server/testing/workspace.ts';
-import { disableEndedKeys } from './expiry.ts';
-import { tellOfEndingKeys } from './notices.ts';
+import { disableExpiredKeys } from './expiry.ts';
+import { notifyExpiringKeys } from './notices.ts';
 import * as keys from './service.ts';
 
 await testDatabase();
@@ -92,8 +92,8 @@ test('the owner of an access key hears 14 and 3 days before its end and at its e
     expires_at: new Date(now + 20 * DAY).toISOString(),
   });
   const at = async (days: number) => {
-    await tellOfEndingKeys(db(), new Date(now + days * DAY));
-    await disableEndedKeys(db(), new Date(now + days * DAY));
+    await notifyExpiringKeys(db(), new Date(now + days * DAY));
+    await disableExpiredKeys(db(), new Date(now + days * DAY));
     return (await mailsTo(owner)).filter((m) => m.kind === 'api_key_ending').length;
   };
   assert.equal(await at(5), 0);

@@ -17,7 +17,7 @@ type Made = { id: string; key_id: string; key_type: string; name: string };
  * Mails the Owners about a new access key, and about any key made by another key (interface rule 20 §1.9). Written with the key; call the answer
  * after the commit.
  */
-export async function tellOfNewKey(tx: Tx, ctx: Ctx, key: Made): Promise<() => void> {
+export async function notifyKeyCreated(tx: Tx, ctx: Ctx, key: Made): Promise<() => void> {
   const access = key.key_type === 'access_key';
   if (!access && ctx.actor.type !== 'api_key') return () => {};
   const rule = { what: 'key-made-mail', subject: ctx.tenant_id, limit: MADE_AN_HOUR, window_sec: 3600 };
@@ -37,7 +37,7 @@ export async function tellOfNewKey(tx: Tx, ctx: Ctx, key: Made): Promise<() => v
 type Ending = { id: string; tenant_id: string; sandbox: boolean; name: string; key_id: string; expires_at: Date };
 
 /** Mails the Owners that a key ends in so many days; 0 when it has ended. In the caller's transaction. */
-export async function tellOfEnd(tx: Tx, key: Ending, days: number, now: Date): Promise<void> {
+export async function notifyKeyExpiry(tx: Tx, key: Ending, days: number, now: Date): Promise<void> {
   const workspace = await tx.tenants.findUniqueOrThrow({ where: { id: key.tenant_id }, select: { name: true, slug: true } });
   const space = spaceOf(key.sandbox);
   const letter = keyEnding({ ...key, workspace: workspace.name, space, ends: key.expires_at, days }, keysUrl(workspace.slug, space));
@@ -45,7 +45,7 @@ export async function tellOfEnd(tx: Tx, key: Ending, days: number, now: Date): P
 }
 
 /** Tells of keys that end within 14 and within 3 days, each once; called by the worker each hour. @returns keys told of */
-export async function tellOfEndingKeys(db: Db, now: Date): Promise<number> {
+export async function notifyExpiringKeys(db: Db, now: Date): Promise<number> {
   const rows = await db.api_keys.findMany({
     where: { active: true, revoke_at: null, expires_at: { gt: now, lte: new Date(now.getTime() + AHEAD[0] * DAY) } },
     select: { id: true, tenant_id: true, sandbox: true, name: true, key_id: true, expires_at: true, expiry_told: true },
@@ -57,7 +57,7 @@ export async function tellOfEndingKeys(db: Db, now: Date): Promise<number> {
     await db.$transaction(async (tx) => {
       const { count } = await tx.api_keys.updateMany({ where: { id: key.id, expires_at, expiry_told }, data: { expiry_told: days } });
       if (count === 0) return; // told by another worker, or the end was moved
-      await tellOfEnd(tx, { ...key, expires_at }, days, now);
+      await notifyKeyExpiry(tx, { ...key, expires_at }, days, now);
       told++;
     });
   }

@@ -6,7 +6,7 @@ import { audited, mutate } from '#server/kernel/mutate.ts';
 import { callersBounds, withinBounds } from './bounds.ts';
 import { coveredGrants } from './grants.ts';
 import { insertKey, recentSignIn } from './minting.ts';
-import { tellOfNewKey } from './notices.ts';
+import { notifyKeyCreated } from './notices.ts';
 import { doer } from './revocation.ts';
 import type { RotateApiKey } from './schema.ts';
 import { expiry } from './settings.ts';
@@ -18,7 +18,7 @@ import { hasEnded, lockedKey } from './store.ts';
  */
 export async function rotateApiKey(ctx: Ctx, input: z.output<typeof RotateApiKey>) {
   recentSignIn(ctx);
-  let told = () => {};
+  let notify = () => {};
   const made = await mutate(ctx, async (tx) => {
     const current = await lockedKey(tx, ctx, input.id);
     if (hasEnded(current, ctx.now)) throw new Refusal('conflict', 'This key is already revoked or expired.');
@@ -52,7 +52,7 @@ export async function rotateApiKey(ctx: Ctx, input: z.output<typeof RotateApiKey
           updated_at: ctx.now,
         },
       });
-    told = await tellOfNewKey(tx, ctx, created);
+    notify = await notifyKeyCreated(tx, ctx, created);
     return audited(
       { ...created, replaces_key_id: current.key_id },
       {
@@ -64,7 +64,7 @@ export async function rotateApiKey(ctx: Ctx, input: z.output<typeof RotateApiKey
       },
     );
   });
-  told();
+  notify();
   return made;
 }
 

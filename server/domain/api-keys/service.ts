@@ -9,7 +9,7 @@ import { audited, mutate } from '#server/kernel/mutate.ts';
 import { callersBounds, withinBounds } from './bounds.ts';
 import { coveredGrants, coveredRoles, coveredScopes, inheritedRoles } from './grants.ts';
 import { insertKey, recentSignIn } from './minting.ts';
-import { tellOfNewKey } from './notices.ts';
+import { notifyKeyCreated } from './notices.ts';
 import type { CreateApiKey, UpdateApiKey } from './schema.ts';
 import { addressList, expiry, limits } from './settings.ts';
 import { hasEnded, keyByRef, lockedKey, oneWithUsage } from './store.ts';
@@ -34,7 +34,7 @@ export async function createApiKey(ctx: Ctx, input: z.output<typeof CreateApiKey
   const role_ids = input.role_ids ? await coveredRoles(ctx, input.role_ids) : await inheritedRoles(ctx);
   const scopes = input.scopes ? await coveredScopes(ctx, input.scopes) : null;
   await coveredGrants(ctx, role_ids, scopes);
-  let told = () => {};
+  let notify = () => {};
   const made = await mutate(ctx, async (tx) => {
     await withinPlan(tx, ctx, 'api_keys');
     // What is not said is the calling key's own, where there is one.
@@ -47,7 +47,7 @@ export async function createApiKey(ctx: Ctx, input: z.output<typeof CreateApiKey
     };
     withinBounds(bounds, settings);
     const created = await insertKey(tx, ctx, { name: input.name, access, role_ids, scopes, ...settings });
-    told = await tellOfNewKey(tx, ctx, created);
+    notify = await notifyKeyCreated(tx, ctx, created);
     return audited(created, {
       action: 'create',
       resource_type: 'api_key',
@@ -56,7 +56,7 @@ export async function createApiKey(ctx: Ctx, input: z.output<typeof CreateApiKey
       details: { key_id: created.key_id, key_type: created.key_type, role_ids },
     });
   });
-  told();
+  notify();
   return made;
 }
 

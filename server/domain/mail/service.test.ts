@@ -5,7 +5,7 @@ import { DecryptFailed } from '#server/crypto/svt1.ts';
 import { db } from '#server/platform/db.ts';
 import { closeMail } from '#server/platform/mail.ts';
 import { testDatabase } from '#server/testing/database.ts';
-import { openMail, postMail, sendMail, sweepMails } from './service.ts';
+import { openMail, postMail, retryUnsentMails, sendMail } from './service.ts';
 import { knownAddressLink, type Letter, passwordReset, render, signInCode, signUpLink } from './templates.ts';
 
 const smtp = await smtpServer();
@@ -36,8 +36,8 @@ test('a mail the server refused is tried again by the sweep, and only then count
   assert.equal(refused.sent_at, null);
   assert.ok(refused.error);
   smtp.refuse = false;
-  assert.equal(await sweepMails(db(), new Date()), 0, 'a fresh row still belongs to its writer');
-  assert.equal(await sweepMails(db(), new Date(Date.now() + 120_000)), 1);
+  assert.equal(await retryUnsentMails(db(), new Date()), 0, 'a fresh row still belongs to its writer');
+  assert.equal(await retryUnsentMails(db(), new Date(Date.now() + 120_000)), 1);
   assert.ok((await db().mails.findUniqueOrThrow({ where: { id: refused.id } })).sent_at);
 });
 
@@ -70,7 +70,7 @@ test('every letter with a code, or a link that carries a token, is stored sealed
 
 test('a mail older than a day is given up', async () => {
   await postMail(db(), { to: 'old@example.test', kind: 'signup', letter, now: new Date(Date.now() - 25 * 3_600_000) });
-  assert.equal(await sweepMails(db(), new Date()), 0);
+  assert.equal(await retryUnsentMails(db(), new Date()), 0);
 });
 
 test('a workspace name can neither open a mail header nor write markup', () => {

@@ -10,7 +10,7 @@ export { mailName, openMail } from './sealing.ts';
 const retryFor = 24 * 3_600_000;
 
 /**
- * Writes a mail in the caller's transaction. `dispatch` it after the commit; if this process dies in between, `sweepMails` finds the row.
+ * Writes a mail in the caller's transaction. `dispatch` it after the commit; if this process dies in between, `retryUnsentMails` finds the row.
  * @returns the row's id
  */
 export async function postMail(tx: Tx | Db, mail: { to: string; kind: string; letter: Letter; now: Date }): Promise<string> {
@@ -62,7 +62,7 @@ async function send(db: Db, id: string): Promise<void> {
  * Tries again what is still unsent, for a day; called by the worker each minute. Rows younger than a minute belong to the process that wrote
  * them: its own try ends within 40 s, so nobody gets a mail twice.
  */
-export async function sweepMails(db: Db, now: Date): Promise<number> {
+export async function retryUnsentMails(db: Db, now: Date): Promise<number> {
   const rows = await db.mails.findMany({
     where: { sent_at: null, created_at: { gt: new Date(now.getTime() - retryFor), lt: new Date(now.getTime() - 60_000) } },
     select: { id: true },

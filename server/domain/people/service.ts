@@ -16,6 +16,7 @@ export {
 } from './memberships.ts';
 export { confirmPassword } from './password-verbs.ts';
 export { acceptPassword, checkPassword } from './passwords.ts';
+export { pruneIdentityData } from './pruning.ts';
 export { createSession, isStillMember, revokeSessions, sessionOf } from './sessions.ts';
 export {
   answerOf,
@@ -30,5 +31,4 @@ export {
   signOut,
 } from './sign-in.ts';
 export { network, take, throttled } from './throttle.ts';
-export { tidyPeople } from './tidy.ts';
 export { accountByEmail, canonicalEmail, createUser, holdAddress, nobodyYet } from './users.ts';

@@ -3,7 +3,7 @@ import { SANDBOX_LOG_DAYS, type Windows, windowEnd } from '#server/domain/retent
 import { sql } from '#server/platform/db.ts';
 import { log } from '#server/platform/log.ts';
 import { KEPT_DAYS } from './days.ts';
-import { WITHOUT_FOLDING } from './folding.ts';
+import { WITHOUT_DOWNSAMPLING } from './downsampling.ts';
 import { ROLLUPS } from './rollups.ts';
 import { ADD_TOTALS, FORGET_TOTALS, takenFrom } from './totals.ts';
 
@@ -36,7 +36,7 @@ export async function pruneSpace(tenantId: string, sandbox: boolean, before: Dat
   try {
     for (let until: Date | null = before; until !== null; ) {
       await client.query('begin');
-      await client.query(WITHOUT_FOLDING);
+      await client.query(WITHOUT_DOWNSAMPLING);
       const batch = await batchEnd(client, tenantId, sandbox, before);
       until = batch ?? before;
       const own = sandbox ? 'sandbox = true' : '(sandbox = false or sandbox is null)';
@@ -104,7 +104,7 @@ const DAY = 24 * 3_600_000;
  * the log for a moment only; when even that moment is not to be had in three seconds, the next hour tries again.
  * @returns names of what was made and dropped
  */
-export async function tendPartitions(windows: readonly Windows[], now: Date): Promise<{ made: string[]; dropped: string[] }> {
+export async function maintainPartitions(windows: readonly Windows[], now: Date): Promise<{ made: string[]; dropped: string[] }> {
   const made: string[] = [];
   const dropped: string[] = [];
   for (let ahead = 0; ahead <= DAYS_AHEAD; ahead++) {
@@ -146,7 +146,7 @@ const drop = (name: string, end: Date) =>
       on conflict (tenant_id, sandbox, route_id, environment, status_code, method) do update set n = t.n + excluded.n`,
     'delete from route_log_totals where n = 0',
     `drop table ${name}`,
-    WITHOUT_FOLDING,
+    WITHOUT_DOWNSAMPLING,
     // The end of a day is the end of six hours.
     ...ROLLUPS.flatMap(({ minutes, quarters, blocks }) => [
       `delete from ${minutes} where minute < '${end.toISOString()}'`,

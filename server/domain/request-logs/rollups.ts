@@ -1,5 +1,5 @@
 // Calls added up by the minute, of each route and of each caller; the writer does it in the transaction of the rows. Minutes that are over are added up
-// again, by the quarter of an hour and by six hours: see folding.ts.
+// again, by the quarter of an hour and by six hours: see downsampling.ts.
 
 /** `by` names the key and its types. */
 export type Rollup = { minutes: string; quarters: string; blocks: string; by: Readonly<Record<string, string>>; counts: readonly string[] };

@@ -8,7 +8,7 @@ import { testDatabase } from '#server/testing/database.ts';
 import { made } from '#server/testing/samples.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { call } from './call.fixture.ts';
-import { pruneRequestLogs, tendPartitions } from './retention.ts';
+import { maintainPartitions, pruneRequestLogs } from './retention.ts';
 import { ListRouteLogs } from './schema.ts';
 import { listRouteLogs } from './service.ts';
 
@@ -120,10 +120,10 @@ test('rows that go with their whole day are no longer counted', async () => {
   const windows = [{ tenant_id: w.tenant.id, log_days: 30, audit_days: 30 }];
   // Its day has a partition of its own.
   const at = new Date(Date.now() + 2 * DAY);
-  await tendPartitions(windows, new Date());
+  await maintainPartitions(windows, new Date());
   await insertRows(sql(), [...mixed(w.live, route.id, 40, at.getTime()), ...mixed(w.live, route.id, 10)]);
   assert.equal(await assertTrue(w.live, route.id), 50);
-  const { dropped } = await tendPartitions(windows, new Date(at.getTime() + 33 * DAY));
+  const { dropped } = await maintainPartitions(windows, new Date(at.getTime() + 33 * DAY));
   assert.ok(dropped.length > 0);
   assert.equal(await assertTrue(w.live, route.id), 10);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { call as logged } from '#server/domain/request-logs/call.fixture.ts';
-import { forgetResetTest, forgetResetTests } from '#server/domain/request-logs/forgetting/service.ts';
+import { deleteAllResetCalls, deleteResetCalls } from '#server/domain/request-logs/test-reset/service.ts';
 import { seedStarter } from '#server/domain/signup/service.ts';
 import { ask, makeRoute, startGateway, startUpstream, until } from '#server/gateway/gateway.fixture.ts';
 import { insertRows } from '#server/gateway/log/insert.ts';
@@ -68,7 +68,7 @@ test('everything of Test goes but its history, Live keeps every row, and the sta
   const [live, foreign] = [await filled(w, false), await filled(other, true)];
   const history = await db().audit_logs.count({ where: { tenant_id: w.tenant.id, sandbox: true } });
   const answer = await reset(w);
-  await forgetResetTest(w.tenant.id);
+  await deleteResetCalls(w.tenant.id);
   assert.deepEqual(answer.deleted, { routes: 1, secrets: 1, clients: 1, collections: 1, environments: 2, api_keys: 1 });
   assert.deepEqual(await filled(w, false), live);
   assert.deepEqual(await filled(other, true), foreign);
@@ -96,8 +96,8 @@ test('a process that ends before the calls are forgotten leaves them to the hour
   const { route } = await furnish(w, 'test');
   await db().tenants.update({ where: { id: w.tenant.id }, data: { test_reset_at: new Date() } });
   await insertRows(sql(), [logged(w.test, { route_id: route.id, ts: new Date(Date.now() + 120_000).toISOString() })]);
-  assert.equal(await forgetResetTests(new Date()), 1);
-  assert.equal(await forgetResetTests(new Date()), 0);
+  assert.equal(await deleteAllResetCalls(new Date()), 1);
+  assert.equal(await deleteAllResetCalls(new Date()), 0);
   const { rows } = await sql().query('select 1 from request_logs where tenant_id = $1', [w.tenant.id]);
   assert.equal(rows.length, 1);
 });
@@ -140,7 +140,7 @@ test('however often Test is reset, and however long its calls take to go, everyb
     const forgetting = [];
     for (let i = 0; i < 8; i++) {
       await reset(w);
-      forgetting.push(forgetResetTest(w.tenant.id));
+      forgetting.push(deleteResetCalls(w.tenant.id));
     }
     const began = performance.now();
     assert.equal((await call('GET', '/routes', { key })).status, 200);

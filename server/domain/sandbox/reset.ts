@@ -48,7 +48,7 @@ export async function resetTest(ctx: Ctx, input: z.output<typeof ResetTest>): Pr
     return { deleted: told.deleted, starter: told.starter };
   });
   // The hourly pruning finds the time of the reset too, should the queue not take it.
-  await addJob(null, 'forget_test_calls', { tenant_id: ctx.tenant_id }, { job_key: `forget_test_calls:${ctx.tenant_id}` }).catch(
+  await addJob(null, 'delete_reset_calls', { tenant_id: ctx.tenant_id }, { job_key: `delete_reset_calls:${ctx.tenant_id}` }).catch(
     (error: unknown) => log.warn({ err: error, tenant_id: ctx.tenant_id }, 'the calls of a reset Test are removed within the hour'),
   );
   return result;

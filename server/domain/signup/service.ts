@@ -113,7 +113,7 @@ async function mailClaim(db: Db, claimId: string, now: Date): Promise<void> {
 }
 
 /** Claims whose mail was lost with the process that promised it; called by the worker each minute. */
-export async function sweepSignUps(db: Db, now: Date): Promise<void> {
+export async function sendPendingSignUpMails(db: Db, now: Date): Promise<void> {
   const waiting = await db.signup_claims.findMany({
     where: {
       token_digest: null,

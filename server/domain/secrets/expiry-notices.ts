@@ -31,15 +31,15 @@ type Ending = {
  * ahead, and an end that has moved meanwhile a day later, if it is near then. Goes on until all are told of: whoever moves the ends of thousands must not
  * push aside everybody else's. @returns values told of
  */
-export async function tellOfEndingSecrets(db: Db, now: Date, most = BATCH): Promise<number> {
+export async function notifyExpiringSecrets(db: Db, now: Date, most = BATCH): Promise<number> {
   for (let told = 0; ; ) {
-    const { values, secrets } = await tellOfSome(db, now, most);
+    const { values, secrets } = await notifyBatch(db, now, most);
     told += values;
     if (secrets < most) return told;
   }
 }
 
-const tellOfSome = (db: Db, now: Date, most: number): Promise<{ values: number; secrets: number }> =>
+const notifyBatch = (db: Db, now: Date, most: number): Promise<{ values: number; secrets: number }> =>
   db.$transaction(
     async (tx) => {
       const ending = await endingValues(tx, now, most);

@@ -2,8 +2,8 @@ import { SANDBOX_LOG_DAYS } from '#server/domain/retention/service.ts';
 import { sql } from '#server/platform/db.ts';
 import { pruneSpace } from '../retention.ts';
 
-/** Calls of a Test that was reset, and what was counted of them; callable again. `until` is the time of the reset. @returns calls removed */
-async function forgetTestCalls(tenantId: string, until: Date): Promise<number> {
+/** Deletes the calls made in Test before its reset at `until`, and their counters. Safe to repeat. @returns calls deleted */
+async function deleteCallsUntil(tenantId: string, until: Date): Promise<number> {
   // Whole minutes, because rollups are: nobody has a key of the new Test before the next one begins.
   const minute = new Date((Math.floor(until.getTime() / 60_000) + 1) * 60_000);
   const removed = await pruneSpace(tenantId, true, minute);
@@ -12,14 +12,11 @@ async function forgetTestCalls(tenantId: string, until: Date): Promise<number> {
   return removed;
 }
 
-/** Workspaces whose calls this process removes at the moment; true when they were reset again meanwhile. */
+/** Workspaces this process is deleting calls of; true once they were reset again in the meantime. */
 const underWay = new Map<string, boolean>();
 
-/**
- * The worker's job after a reset: nobody's answer waits for it, and no connection of those that answer is held by it. One at a time of a workspace, however
- * often it is reset. @returns calls removed
- */
-export async function forgetResetTest(tenantId: string): Promise<number> {
+/** The job a reset queues, so that no response waits for it. One run at a time per workspace, however often it is reset. @returns calls deleted */
+export async function deleteResetCalls(tenantId: string): Promise<number> {
   if (underWay.has(tenantId)) {
     underWay.set(tenantId, true);
     return 0;
@@ -30,7 +27,7 @@ export async function forgetResetTest(tenantId: string): Promise<number> {
       underWay.set(tenantId, false);
       const { rows } = await sql().query<{ test_reset_at: Date | null }>('select test_reset_at from tenants where id = $1', [tenantId]);
       const until = rows[0]?.test_reset_at;
-      if (until) removed += await forgetTestCalls(tenantId, until);
+      if (until) removed += await deleteCallsUntil(tenantId, until);
     } while (underWay.get(tenantId));
   } finally {
     underWay.delete(tenantId);
@@ -38,14 +35,14 @@ export async function forgetResetTest(tenantId: string): Promise<number> {
   return removed;
 }
 
-/** What an ended process left of it; each hour, before the pruning. @returns calls removed */
-export async function forgetResetTests(now: Date): Promise<number> {
+/** Finishes what a stopped process left behind; runs each hour, before pruning. @returns calls deleted */
+export async function deleteAllResetCalls(now: Date): Promise<number> {
   const { rows } = await sql().query<{ id: string; test_reset_at: Date }>(
     'select id, test_reset_at from tenants where test_reset_at > $1',
     [new Date(now.getTime() - (SANDBOX_LOG_DAYS + 1) * 86_400_000)],
   );
   let removed = 0;
-  for (const { id, test_reset_at } of rows) removed += await forgetTestCalls(id, test_reset_at);
+  for (const { id, test_reset_at } of rows) removed += await deleteCallsUntil(id, test_reset_at);
   return removed;
 }
 

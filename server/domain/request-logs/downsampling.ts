@@ -13,7 +13,7 @@ const SETTLED_MINUTES = 20;
 const MARKS = 5_000;
 
 /** Adds up the quarters that ended so many minutes ago, and the marked ones again, each in a transaction of its own. @returns quarters of the deployment, and marks */
-export async function foldMinutes(settledMinutes = SETTLED_MINUTES): Promise<{ folded: number; again: number }> {
+export async function downsampleRollups(settledMinutes = SETTLED_MINUTES): Promise<{ folded: number; again: number }> {
   const client = await sql().connect();
   let broken = true;
   try {
@@ -36,7 +36,7 @@ async function inTurn<T>(client: PoolClient, work: (until: Date) => Promise<T>):
   return result;
 }
 /** For retention: nothing is added up from minutes that are being removed. */
-export const WITHOUT_FOLDING = 'select from folded_quarters for share';
+export const WITHOUT_DOWNSAMPLING = 'select from folded_quarters for share';
 
 /**
  * The next quarter, and the six hours it ends, unless somebody may still write to it without a mark: a transaction that wrote calls before they were late,

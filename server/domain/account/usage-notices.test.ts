@@ -4,7 +4,7 @@ import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { joined, mailsTo } from '#server/testing/mailbox.ts';
 import { workspace } from '#server/testing/workspace.ts';
-import { tellOfUsage } from './usage-mails.ts';
+import { notifyUsage } from './usage-notices.ts';
 
 await testDatabase();
 const now = new Date('2026-11-21T12:00:00Z');
@@ -18,8 +18,8 @@ test('the Owners are told at 80, 90 and 100 % of the calls of the month, each on
   const [owner, admin] = [await joined(w.tenant.id, 'owner'), await joined(w.tenant.id, 'admin')];
   for (const n of [7_999, 8_000, 8_500, 9_000, 9_999, 10_000, 12_000]) {
     await used(w.tenant.id, n);
-    await tellOfUsage(db(), now);
-    await tellOfUsage(db(), now);
+    await notifyUsage(db(), now);
+    await notifyUsage(db(), now);
   }
   const mails = await mailsTo(owner);
   assert.deepEqual(
@@ -32,7 +32,7 @@ test('the Owners are told at 80, 90 and 100 % of the calls of the month, each on
 
   const next = new Date('2026-12-02T00:00:00Z');
   await used(w.tenant.id, 11_000, next);
-  assert.equal(await tellOfUsage(db(), next), 1);
+  assert.equal(await notifyUsage(db(), next), 1);
   assert.equal((await mailsTo(owner)).length, 4, 'the next month begins anew, and a jump past all is one mail');
 });
 
@@ -50,11 +50,11 @@ test('an operator’s limit counts in place of the plan’s, a raised one is tol
   await used(small.tenant.id, 100);
   await used(none.tenant.id, 50_000);
   await used(pro.tenant.id, 50_000);
-  assert.equal(await tellOfUsage(db(), now), 1);
+  assert.equal(await notifyUsage(db(), now), 1);
   await limit(small.tenant.id, 120);
-  assert.equal(await tellOfUsage(db(), now), 1, '100 of 120 is 83 %');
+  assert.equal(await notifyUsage(db(), now), 1, '100 of 120 is 83 %');
   await limit(small.tenant.id, 1_000);
-  assert.equal(await tellOfUsage(db(), now), 0);
+  assert.equal(await notifyUsage(db(), now), 0);
   assert.deepEqual(
     (await mailsTo(owner)).map(({ subject }) => subject.includes('all its calls')),
     [true, false],

@@ -4,7 +4,7 @@ import { db } from '#server/platform/db.ts';
 import { call } from '#server/testing/calls.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { workspace } from '#server/testing/workspace.ts';
-import { disableEndedKeys } from './expiry.ts';
+import { disableExpiredKeys } from './expiry.ts';
 
 await testDatabase();
 
@@ -28,7 +28,7 @@ for (const space of ['live', 'test'] as const)
     assert.equal((await call('GET', '/account', { key: api_key, space })).status, 200);
     await db().api_keys.update({ where: { id }, data: { expires_at: new Date(Date.now() - 1) } });
     assert.equal((await call('GET', '/account', { key: api_key, space })).status, 401);
-    await disableEndedKeys(db(), new Date());
+    await disableExpiredKeys(db(), new Date());
     assert.equal((await db().api_keys.findUniqueOrThrow({ where: { id } })).active, false, 'it no longer counts against the plan');
   });
 

@@ -23,7 +23,7 @@ type Counter = {
  * Mails the Owners when 80, 90 and 100 % of the month's calls are used, each once a month and limit; a jump past two of them is one mail. Called by the
  * worker every ten minutes. @returns workspaces told
  */
-export async function tellOfUsage(db: Db, now: Date): Promise<number> {
+export async function notifyUsage(db: Db, now: Date): Promise<number> {
   let told = 0;
   for (const counter of await counters(db, now)) {
     const limit = counter.overridden ? counter.override : planLimit(counter.plan, 'api_calls');

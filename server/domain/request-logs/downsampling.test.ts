@@ -10,8 +10,8 @@ import { testDatabase } from '#server/testing/database.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { bucketOf, emptyBuckets, percentile } from './buckets.ts';
 import { call } from './call.fixture.ts';
+import { downsampleRollups } from './downsampling.ts';
 import { LogStatsQuery } from './figures.schema.ts';
-import { foldMinutes } from './folding.ts';
 import { carve, readingOf } from './reading.ts';
 import { pruneSpace } from './retention.ts';
 import { logStats } from './stats.ts';
@@ -166,18 +166,18 @@ for (const seed of [3, 41])
         () => write(4 * MINUTE),
         () => write(2 * HOUR),
         () => write(40 * HOUR),
-        () => foldMinutes(),
+        () => downsampleRollups(),
         prune,
-        () => Promise.all([write(40 * HOUR), foldMinutes(), write(4 * MINUTE)]),
+        () => Promise.all([write(40 * HOUR), downsampleRollups(), write(4 * MINUTE)]),
         async () => {
-          await Promise.all([write(40 * HOUR), prune(), foldMinutes()]);
+          await Promise.all([write(40 * HOUR), prune(), downsampleRollups()]);
           // A call of long ago that is written while its minute goes is taken by the next run.
           await prune();
         },
       ])();
       for (const space of [w.live, w.test]) await assertSpans({ ...space, now: new Date() }, die, 2);
     }
-    await foldMinutes();
+    await downsampleRollups();
     for (const table of ['request_quarters', 'caller_quarters', 'request_blocks', 'caller_blocks'])
       assert.ok((await sql().query(`select from ${table}`)).rowCount, `${table} were added up`);
     assert.equal((await sql().query('select from late_quarters')).rowCount, 0, 'no mark is left');
@@ -187,7 +187,7 @@ for (const seed of [3, 41])
 test('what is over is read six hours at once, and what is written late from its minutes until the job comes', async () => {
   const w = await workspace();
   await unfold(32);
-  await foldMinutes();
+  await downsampleRollups();
   const [from, to] = [new Date(Date.now() - 26 * HOUR), new Date()];
   const reading = (ctx = w.live) => read(ctx, (tx) => readingOf(tx, ctx, from, to));
   const length = (spans: readonly { from: number; end: number }[], of: number) =>
@@ -205,7 +205,7 @@ test('what is over is read six hours at once, and what is written late from its 
   assert.ok(!marked.blocks.some((span) => span.from <= quarter && quarter < span.end));
   assert.deepEqual(await reading(w.test), before, 'of its own space only');
   assert.deepEqual(await reading((await workspace()).live), before, 'and workspace');
-  await foldMinutes();
+  await downsampleRollups();
   assert.deepEqual(await reading(), before);
   for (const table of ['request_quarters', 'request_blocks'])
     assert.deepEqual(
@@ -240,14 +240,14 @@ test('a quarter waits for a writer that may still add to it without a mark', asy
   await writer.query('insert into request_logs (request_id, tenant_id, sandbox, ts) values ($1, $2, false, now())', [newId(), w.tenant.id]);
   const writing = Date.now();
   // A writer cannot be made to hang for a quarter of an hour: instead, quarters count as settled that far before their end.
-  await foldMinutes(-60);
+  await downsampleRollups(-60);
   const until = async () => (await sql().query<{ until: Date }>('select until from folded_quarters')).rows[0]?.until.getTime() ?? 0;
   const held = await until();
   assert.ok(held > writing - HOUR, 'the quarters before it are added up');
   assert.ok(held <= writing, 'its own is not');
   await writer.query('commit');
   writer.release();
-  await foldMinutes(-60);
+  await downsampleRollups(-60);
   assert.ok((await until()) > writing + 30 * MINUTE);
   await unfold(2);
 });

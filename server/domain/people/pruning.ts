@@ -3,9 +3,8 @@ import type { Db } from '#server/kernel/database.ts';
 
 const day = 24 * 3_600_000;
 
-/** Forgets what can no longer act: ended sessions after 30 days, codes and unused sign-ups a week past their end, pictures that
- * nobody used, old throttle windows. */
-export async function tidyPeople(db: Db, now: Date): Promise<void> {
+/** Deletes sessions 30 days after their end, mail codes and unused sign-ups 7 days after theirs, unused pictures, and expired throttle windows. */
+export async function pruneIdentityData(db: Db, now: Date): Promise<void> {
   const ago = (days: number) => new Date(now.getTime() - days * day);
   await db.sessions.deleteMany({ where: { OR: [{ expires_at: { lt: ago(30) } }, { revoked_at: { lt: ago(30) } }] } });
   await db.mail_codes.deleteMany({ where: { expires_at: { lt: ago(7) } } });
