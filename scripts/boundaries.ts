@@ -129,6 +129,8 @@ export function whyForbidden(file: string, { target, own, type }: Import): strin
   if (isSchema(file) && !isSchema(target) && !isShared(target) && to !== 'kernel')
     return 'a schema is isomorphic: zod, kernel, shared files and other schemas only';
   if (isShared(file) && !isShared(target) && to !== 'kernel') return 'a shared file is isomorphic: kernel and other shared files only';
+  if (target === FAMILIES && (from === 'domain' || from === 'gateway' || from === 'platform'))
+    return 'the list of families stands above the domain: an operation has it as its third argument, a job passes it on';
   if (from === to) return from === 'domain' ? whyFamilyForbidden(file, target) : undefined;
   // The dashboard's view of a family stands beside it and is built from its operations.
   const rights = /^server\/domain\/.*\/router\.ts$/.test(file) ? [...(allowed.domain ?? []), 'trpc', 'api'] : allowed[from];
@@ -142,7 +144,7 @@ export function whyForbidden(file: string, { target, own, type }: Import): strin
   if (from === 'components' && to === 'domain' && !isSchema(target) && !isShared(target))
     return 'components may import only schema.ts and *.shared.ts of the domain';
   if (from === 'components' && to === 'trpc' && !type) return 'components may import only types from trpc';
-  if (from === 'gateway' && to === 'domain' && /\/(service|store|operations|router)\.ts$/.test(target))
+  if (from === 'gateway' && to === 'domain' && /\/(service|store|operations|router|family)\.ts$/.test(target))
     return 'the data plane uses schemas and pure rules of the domain, not its verbs';
   return undefined;
 }
@@ -157,12 +159,17 @@ function whyPackageForbidden(file: string, from: string, name: string, type: boo
   return undefined;
 }
 
+/** The one list of descriptors. */
+const FAMILIES = 'server/domain/families.ts';
+
 /** Rules without a database, shared by families, the gateway and tests. */
 const PURE = /\/domain\/(templates\/grammar|tenants\/addresses|routes\/effective|request-logs\/buckets|mail\/templates)/;
 
 /** Another family is used through its verbs or its wire, never through its queries. */
 function whyFamilyForbidden(file: string, target: string): string | undefined {
   const family = (name: string) => name.split('/')[2];
+  if (/\/family\.ts$/.test(target))
+    return file === FAMILIES ? undefined : 'a descriptor is imported by server/domain/families.ts alone: read what you need from that list';
   if (family(file) === family(target) || /\/service\.ts$/.test(target) || isSchema(target) || isShared(target) || PURE.test(target))
     return undefined;
   return 'another family is used through its service.ts, schema.ts or a shared file';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { noteUses } from '#server/domain/api-keys/uses.ts';
+import { families } from '#server/domain/families.ts';
 import { denyingPolicy } from '#server/domain/policies/service.ts';
 import { isServableStatus } from '#server/domain/tenants/schema.ts';
 import { type Capability, rolesWith, seesNamesOnly } from '#server/kernel/capabilities.ts';
@@ -86,8 +87,8 @@ const named = (rows: unknown, names: readonly string[]): unknown =>
 /** Runs the verb under the caller's expectation, if there is one; a stale one is refused with what the row is now. */
 async function guarded<I extends z.ZodType, O extends z.ZodType>(op: Operation<I, O>, ctx: Ctx, input: z.output<I>, raw: unknown) {
   const expects = expectationOf(op, ctx, input, raw);
-  if (!expects) return op.run(ctx, input);
-  const result = await op.run({ ...ctx, expects }, input).catch(async (error: unknown) => {
+  if (!expects) return op.run(ctx, input, families);
+  const result = await op.run({ ...ctx, expects }, input, families).catch(async (error: unknown) => {
     if (expects.state !== 'stale' || !(error instanceof Refusal)) throw error;
     throw new Refusal(error.type, error.message, {
       // Only a row with `edits` has an expectation.

@@ -3,6 +3,7 @@ import type { Capability } from './capabilities.ts';
 import type { Ctx } from './context.ts';
 import type { Tx } from './database.ts';
 import type { ErrorType } from './errors.ts';
+import type { Family } from './family.ts';
 import type { Page } from './page.ts';
 import { type RawBody, textOf } from './streamed.ts';
 
@@ -55,7 +56,8 @@ export type Operation<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.Z
   edits?: { row: (tx: Tx, ctx: Ctx, input: z.output<I>) => Promise<{ updated_at: Date }>; shown_by: AnyOperation };
   /** The answer is this raw body instead of JSON (exports); `run` gives the same as text to callers that cannot stream. */
   stream?: (ctx: Ctx, input: z.output<I>) => Promise<RawBody>;
-  run: (ctx: Ctx, input: z.output<I>) => Promise<Result<O>>;
+  /** `families` is every descriptor of the product, for the few operations that work over all of them (search, reset of Test). */
+  run: (ctx: Ctx, input: z.output<I>, families: readonly Family[]) => Promise<Result<O>>;
 };
 
 /** What `run` hands back: rows as the database gave them; the output schema turns dates into text and drops what is undeclared. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { CODES } from '#server/gateway/refusal.ts';
 import { ERROR_STATUS } from '#server/kernel/errors.ts';
-import { tagOf } from '../openapi/path-item.ts';
+import { tagOf } from '../openapi/descriptions.ts';
 import { v1Operations } from '../operations.ts';
 import { docsPage, docsPages, docsPath } from './pages.ts';
 import { docsIndex, docsMarkdown } from './texts.ts';

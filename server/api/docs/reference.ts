@@ -1,7 +1,7 @@
 import type { AnyOperation } from '#server/kernel/operation.ts';
+import { tagOf } from '../openapi/descriptions.ts';
 import { openApiDocument } from '../openapi/document.ts';
 import type { Json } from '../openapi/json.ts';
-import { tagOf } from '../openapi/path-item.ts';
 import { v1Operations } from '../operations.ts';
 import { exampleOf, sampleCall } from './samples.ts';
 import { fieldTable, type Schemas } from './schema-table.ts';

@@ -41,7 +41,7 @@ test('every field that goes in or comes out is explained', () => {
       look(requestBody?.content['application/json'].schema ?? {}, operationId);
     }
   for (const [name, schema] of Object.entries(components.schemas)) look(schema, name);
-  assert.deepEqual(silent, [], 'say what they mean in the words.ts of their family');
+  assert.deepEqual(silent, [], 'say what they mean in the descriptions.ts of their family');
 });
 
 test('a number of a query is described as the number it is, with its bounds', () => {

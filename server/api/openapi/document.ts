@@ -1,9 +1,9 @@
 import { v1Operations } from '../operations.ts';
 import { NEWEST } from '../versions.ts';
 import { envelopeSchemas, headers, parameters, securitySchemes } from './components.ts';
+import { descriptionsOf, tagOf } from './descriptions.ts';
 import type { Json } from './json.ts';
-import { describe, type Shared, tagOf } from './path-item.ts';
-import { familyOf } from './words.ts';
+import { describe, type Shared } from './path-item.ts';
 
 /** public/openapi.json to the byte. The server is relative: the host the document came from, Live or Test. */
 export const openApiText = (): string =>
@@ -28,7 +28,10 @@ export function openApiDocument(servers: { url: string; description: string }[])
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers,
-    tags: [...new Map(v1Operations.map((op) => [tagOf(op), familyOf(op).about]))].map(([name, description]) => ({ name, description })),
+    tags: [...new Map(v1Operations.map((op) => [tagOf(op), descriptionsOf(op).about]))].map(([name, description]) => ({
+      name,
+      description,
+    })),
     paths: byName(paths),
     components: {
       securitySchemes,

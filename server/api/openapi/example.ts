@@ -1,4 +1,4 @@
-import { EXAMPLE_ID, EXAMPLE_TIME, type Examples, sharedExamples } from '#server/kernel/reference.ts';
+import { EXAMPLE_ID, EXAMPLE_TIME, type Examples, sharedExamples } from '#server/kernel/descriptions.ts';
 import type { Json } from './json.ts';
 
 /** `parent.field` wins over `field`, and a family's own example over the shared one. */

@@ -4,9 +4,9 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
 import { canonicalAddress } from '#server/kernel/address.ts';
 import { v1Operations } from '../operations.ts';
+import { descriptionsOf } from './descriptions.ts';
 import { openApiText } from './document.ts';
 import { errorTypesOf } from './refusals.ts';
-import { familyOf } from './words.ts';
 
 type Media = { schema: object; example?: unknown };
 type Response = { $ref?: string; description: string; headers: Record<string, object>; content: { 'application/json': Media } };
@@ -39,7 +39,7 @@ test('every operation says what it does and what it answers, and no description 
   }
   const ids = described.map(({ operationId }) => operationId);
   assert.equal(new Set(ids).size, ids.length);
-  const written = new Set(v1Operations.flatMap((op) => Object.keys(familyOf(op).operations)));
+  const written = new Set(v1Operations.flatMap((op) => Object.keys(descriptionsOf(op).operations)));
   assert.deepEqual(
     [...written].filter((id) => !ids.includes(id)),
     [],

@@ -1,15 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import type { Fields } from '#server/kernel/descriptions.ts';
 import { REQUIRED_FROM_MACHINES } from '#server/kernel/fields.ts';
-import type { Words } from '#server/kernel/words.ts';
+import { explain } from './descriptions.ts';
 import type { Json } from './json.ts';
-import { explain } from './words.ts';
 
 /**
  * JSON Schema 2020-12 of one side of a zod schema, its fields explained. Schemas with an id become shared components; outputs stay open for
  * additive fields.
  */
-export function schemaOf(schema: z.ZodType, io: 'input' | 'output', words: Words, shared: Record<string, Json>): Json {
+export function schemaOf(schema: z.ZodType, io: 'input' | 'output', fields: Fields, shared: Record<string, Json>): Json {
   const {
     $schema: _,
     $defs,
@@ -37,11 +37,11 @@ export function schemaOf(schema: z.ZodType, io: 'input' | 'output', words: Words
   }) as Json;
   for (const [name, component] of Object.entries(pointAtComponents($defs ?? {}) as Record<string, Json>)) {
     if (name.startsWith(ANYTHING)) continue;
-    explain(component, words, name);
+    explain(component, fields, name);
     shared[name] = component;
   }
   const own = pointAtComponents(json) as Json;
-  explain(own, words);
+  explain(own, fields);
   return own;
 }
 

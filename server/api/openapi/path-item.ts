@@ -1,21 +1,13 @@
 import { PERSON_FORBIDDEN, scopeOf } from '#server/kernel/capabilities.ts';
+import { EXAMPLE_ID, type Fields } from '#server/kernel/descriptions.ts';
 import { type AnyOperation, successesOf } from '#server/kernel/operation.ts';
-import { EXAMPLE_ID } from '#server/kernel/reference.ts';
-import type { Words } from '#server/kernel/words.ts';
 import { headerParameters } from '../input.ts';
 import { headersOf } from './components.ts';
+import { describedBy, descriptionsOf, meaningOf, tagOf } from './descriptions.ts';
 import { exampleOf } from './example.ts';
 import type { Json } from './json.ts';
 import { schemaOf } from './json-schema.ts';
 import { RATE_LIMIT, refusals } from './refusals.ts';
-import { describedBy, familyOf, meaningOf } from './words.ts';
-
-/** The family of an operation as people write it. */
-export const tagOf = (op: AnyOperation): string => {
-  const family = op.id.split('.')[0] ?? op.id;
-  return WRITTEN[family] ?? `${family.charAt(0).toUpperCase()}${family.slice(1).replaceAll('_', ' ')}`;
-};
-const WRITTEN: Readonly<Record<string, string>> = { api_keys: 'API keys', openapi: 'OpenAPI', signup: 'Sign-up' };
 
 /** What a schema says of several of its members together. */
 const RULES = ['minProperties', 'not', 'anyOf', 'oneOf', 'allOf'] as const;
@@ -25,18 +17,18 @@ export type Shared = { schemas: Record<string, Json>; responses: Record<string, 
 
 /** One method of a path. What it shares with others is put into `shared`. */
 export function describe(op: AnyOperation, method: string, path: string, { schemas: shared, responses }: Shared): Json {
-  const { words, examples } = familyOf(op);
-  const input = schemaOf(op.input, 'input', words, shared);
+  const { fields, examples } = descriptionsOf(op);
+  const input = schemaOf(op.input, 'input', fields, shared);
   const properties = (input.properties ?? {}) as Record<string, Json>;
   const required = new Set((input.required ?? []) as string[]);
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map((m) => m[1] as string);
   const headers = headerParameters(op);
   const rest = Object.keys(properties).filter((p) => !inPath.includes(p) && !headers.some(([f]) => f === p));
   const parameters: Json[] = [
-    ...inPath.map((name) => parameter(name, 'path', true, properties[name], words)),
-    ...headers.map(([field, name]) => parameter(name, 'header', required.has(field), properties[field], words)),
+    ...inPath.map((name) => parameter(name, 'path', true, properties[name], fields)),
+    ...headers.map(([field, name]) => parameter(name, 'header', required.has(field), properties[field], fields)),
     ...(method === 'GET'
-      ? rest.map((name) => parameter(name, 'query', required.has(name), properties[name], words))
+      ? rest.map((name) => parameter(name, 'query', required.has(name), properties[name], fields))
       : [{ $ref: '#/components/parameters/IdempotencyKey' }]),
     { $ref: '#/components/parameters/ServiceVersion' },
   ];
@@ -74,9 +66,9 @@ export function describe(op: AnyOperation, method: string, path: string, { schem
 }
 
 /** A parameter; what is said of it stands with it and not in its schema, where tools look for it. */
-function parameter(name: string, place: 'path' | 'header' | 'query', required: boolean, given: Json | undefined, words: Words): Json {
+function parameter(name: string, place: 'path' | 'header' | 'query', required: boolean, given: Json | undefined, fields: Fields): Json {
   const { description: _, ...schema } = given ?? { type: 'string' };
-  const description = meaningOf(words, name, place);
+  const description = meaningOf(fields, name, place);
   const example = place === 'path' ? { example: name === 'env' ? 'production' : EXAMPLE_ID } : {};
   return { name, in: place, required, ...(description === undefined ? {} : { description }), schema, ...example };
 }
@@ -100,8 +92,8 @@ const successes = (op: AnyOperation, shared: Record<string, Json>): Record<strin
 
 function envelopeExample(op: AnyOperation, shared: Record<string, Json>): Json {
   if (op.stream) return {};
-  const { words, examples } = familyOf(op);
-  const data = exampleOf(schemaOf(op.output, 'output', words, shared), examples, shared, 'response');
+  const { fields, examples } = descriptionsOf(op);
+  const data = exampleOf(schemaOf(op.output, 'output', fields, shared), examples, shared, 'response');
   const page = op.list === 'feed' ? FEED_EXAMPLE : op.list ? PAGE_EXAMPLE : {};
   return { example: { data, meta: { ...page, request_id: EXAMPLE_ID } } };
 }
@@ -114,6 +106,6 @@ function envelopeSchema(op: AnyOperation, shared: Record<string, Json>): Json {
   return {
     type: 'object',
     required: ['data', 'meta'],
-    properties: { data: schemaOf(op.output, 'output', familyOf(op).words, shared), meta: { $ref: `#/components/schemas/${meta}` } },
+    properties: { data: schemaOf(op.output, 'output', descriptionsOf(op).fields, shared), meta: { $ref: `#/components/schemas/${meta}` } },
   };
 }

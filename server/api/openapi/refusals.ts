@@ -1,6 +1,6 @@
+import { EXAMPLE_ID } from '#server/kernel/descriptions.ts';
 import { ERROR_STATUS, type ErrorType } from '#server/kernel/errors.ts';
 import type { AnyOperation } from '#server/kernel/operation.ts';
-import { EXAMPLE_ID } from '#server/kernel/reference.ts';
 import { errorSchema, headersOf } from './components.ts';
 import type { Json } from './json.ts';
 

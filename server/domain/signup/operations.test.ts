@@ -43,9 +43,9 @@ const visitor = (): PersonCtx => ({
 });
 
 const start = async (body: Record<string, unknown>, ctx = anybody()) =>
-  signup.output.parse(await signup.run(ctx, signup.input.parse(body)));
+  signup.output.parse(await signup.run(ctx, signup.input.parse(body), []));
 const collect = async (handle: string, ctx = anybody()) =>
-  claim.output.parse(await claim.run(ctx, claim.input.parse({ claim_handle: handle })));
+  claim.output.parse(await claim.run(ctx, claim.input.parse({ claim_handle: handle }), []));
 const linkOf = async (email: string) => {
   const mail = (await mailsTo(email)).at(-1);
   return /token=([\w-]{43})/.exec(mail?.text ?? '')?.[1] ?? '';

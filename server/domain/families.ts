@@ -1,0 +1,47 @@
+import { account } from './account/family.ts';
+import { apiKeys } from './api-keys/family.ts';
+import { auditLogs } from './audit-logs/family.ts';
+import { clients } from './clients/family.ts';
+import { collections } from './collections/family.ts';
+import { environments } from './environments/family.ts';
+import { explorer } from './explorer/family.ts';
+import { imports } from './import/family.ts';
+import { keys } from './keys/family.ts';
+import { mail } from './mail/family.ts';
+import { openapi } from './openapi/family.ts';
+import { people } from './people/family.ts';
+import { pictures } from './pictures/family.ts';
+import { requestLogs } from './request-logs/family.ts';
+import { roles } from './roles/family.ts';
+import { routes } from './routes/family.ts';
+import { sandbox } from './sandbox/family.ts';
+import { search } from './search/family.ts';
+import { secrets } from './secrets/family.ts';
+import { signup } from './signup/family.ts';
+import { views } from './views/family.ts';
+
+/** Every family of the product. The order is that of OpenAPI tags. */
+export const families = [
+  account,
+  apiKeys,
+  auditLogs,
+  clients,
+  collections,
+  openapi,
+  environments,
+  explorer,
+  imports,
+  keys,
+  requestLogs,
+  roles,
+  routes,
+  sandbox,
+  search,
+  secrets,
+  signup,
+  views,
+  people,
+  pictures,
+  mail,
+] as const;
+export type Families = typeof families;

@@ -1,0 +1,9 @@
+import { family } from '#server/kernel/family.ts';
+import * as operations from './operations.ts';
+
+export const search = family({
+  name: 'search',
+  namespace: 'search',
+  router: 'search',
+  operations,
+});

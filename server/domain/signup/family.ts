@@ -1,0 +1,13 @@
+import { family } from '#server/kernel/family.ts';
+import { descriptions } from './descriptions.ts';
+import * as operations from './operations.ts';
+import * as personOperations from './person-operations.ts';
+
+export const signup = family({
+  name: 'signup',
+  namespace: 'signup',
+  tag: 'Sign-up',
+  descriptions,
+  operations,
+  personOperations,
+});

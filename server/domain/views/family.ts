@@ -1,0 +1,9 @@
+import { family } from '#server/kernel/family.ts';
+import * as operations from './operations.ts';
+
+export const views = family({
+  name: 'views',
+  namespace: 'views',
+  router: 'views',
+  operations,
+});
