@@ -20,7 +20,8 @@ import { Button, IconButton } from '#components/ui/button.tsx';
 import { Menu, type MenuEntry } from '#components/ui/dropdown-menu.tsx';
 import { Initial } from '#components/ui/initial.tsx';
 import type { Space } from '#components/ui/test-band.tsx';
-import { type NavItem, personal } from './navigation.ts';
+import { personal } from './navigation.ts';
+import type { FamilyPage } from './page-family.ts';
 
 export type Workspace = {
   slug: string;
@@ -106,7 +107,7 @@ export function ThemeMenu() {
 
 type HelpMenuProps = {
   /** The page that is open. */
-  page: NavItem | undefined;
+  page: FamilyPage | undefined;
   /** Entries of the changelog that the person has not seen. */
   unread: number;
   onNews: () => void;

@@ -2,10 +2,11 @@
 
 import { forbiddenTo, requiredFor } from '#components/roles/forbidden-to.ts';
 import { useScope } from '#components/trpc/provider.tsx';
-import { isHidden, type NavGroup, type NavItem, navigation } from './navigation.ts';
+import { isHidden, type NavGroup, navigation } from './navigation.ts';
+import type { FamilyPage } from './page-family.ts';
 
 /** Who may open the page, when the person's role may not. */
-export type SeenItem = NavItem & { locked: string | undefined };
+export type SeenItem = FamilyPage & { locked: string | undefined };
 
 /** The pages as this person's role sees them: what it may not open is locked with the roles that may, or not shown at all. */
 export function useNavigation(): readonly (Omit<NavGroup, 'items'> & { items: readonly SeenItem[] })[] {

@@ -1,0 +1,20 @@
+import { KeyRound } from 'lucide-react';
+import type { PageFamily } from '#components/shell/page-family.ts';
+
+export const apiKeys: PageFamily = {
+  name: 'api-keys',
+  pages: [
+    {
+      id: 'api-keys',
+      label: 'API keys',
+      icon: KeyRound,
+      scope: 'space',
+      path: '/api-keys',
+      group: 'developers',
+      order: 10,
+      keywords: ['token', 'credential'],
+      needs: 'api_key:list',
+      docs: 'api-keys',
+    },
+  ],
+};

@@ -1,0 +1,22 @@
+import { Signpost } from 'lucide-react';
+import type { PageFamily } from '#components/shell/page-family.ts';
+
+export const audit: PageFamily = {
+  name: 'audit',
+  pages: [
+    {
+      id: 'audit',
+      label: 'Audit',
+      icon: Signpost,
+      scope: 'space',
+      path: '/audit',
+      group: 'observe',
+      order: 20,
+      keys: 'g a',
+      keywords: ['history', 'changes'],
+      needs: 'audit_log:list',
+      docs: 'audit-logs',
+      landing: 60,
+    },
+  ],
+};

@@ -1,0 +1,22 @@
+import { Network } from 'lucide-react';
+import type { PageFamily } from '#components/shell/page-family.ts';
+
+export const clients: PageFamily = {
+  name: 'clients',
+  pages: [
+    {
+      id: 'clients',
+      label: 'Clients',
+      icon: Network,
+      scope: 'space',
+      path: '/clients',
+      group: 'gateway',
+      order: 30,
+      keys: 'g c',
+      keywords: ['ip', 'callers', 'allow list'],
+      needs: 'client:read',
+      docs: 'clients',
+      landing: 40,
+    },
+  ],
+};

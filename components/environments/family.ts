@@ -1,0 +1,21 @@
+import { Boxes } from 'lucide-react';
+import type { PageFamily } from '#components/shell/page-family.ts';
+
+export const environments: PageFamily = {
+  name: 'environments',
+  pages: [
+    {
+      id: 'environments',
+      label: 'Environments',
+      icon: Boxes,
+      scope: 'space',
+      path: '/environments',
+      group: 'gateway',
+      order: 40,
+      keywords: ['staging', 'production'],
+      needs: 'environment:list',
+      below: 'environment:read',
+      docs: 'environments',
+    },
+  ],
+};

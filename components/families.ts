@@ -1,0 +1,37 @@
+import { apiKeys } from './api-keys/family.ts';
+import { audit } from './audit/family.ts';
+import { clients } from './clients/family.ts';
+import { collections } from './collections/family.ts';
+import { environments } from './environments/family.ts';
+import { explorer } from './explorer/family.ts';
+import { home } from './home/family.ts';
+import { imports } from './import/family.ts';
+import { logs } from './logs/family.ts';
+import { me } from './me/family.ts';
+import { quickstart } from './quickstart/family.ts';
+import { roles } from './roles/family.ts';
+import { routes } from './routes/family.ts';
+import { sandbox } from './sandbox/family.ts';
+import { secrets } from './secrets/family.ts';
+import { settings } from './settings/family.ts';
+import type { PageFamily } from './shell/page-family.ts';
+
+/** Every family that has pages in the dashboard. The rail, the palette, shortcuts, links to the documentation and page tests derive from this list. */
+export const families: readonly PageFamily[] = [
+  apiKeys,
+  audit,
+  clients,
+  collections,
+  environments,
+  explorer,
+  home,
+  imports,
+  logs,
+  me,
+  quickstart,
+  roles,
+  routes,
+  sandbox,
+  secrets,
+  settings,
+];

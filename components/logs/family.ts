@@ -1,0 +1,22 @@
+import { ScrollText } from 'lucide-react';
+import type { PageFamily } from '#components/shell/page-family.ts';
+
+export const logs: PageFamily = {
+  name: 'logs',
+  pages: [
+    {
+      id: 'logs',
+      label: 'Logs',
+      icon: ScrollText,
+      scope: 'space',
+      path: '/logs',
+      group: 'observe',
+      order: 10,
+      keys: 'g l',
+      keywords: ['requests', 'calls', 'errors'],
+      needs: 'log:list',
+      docs: 'logs',
+      landing: 50,
+    },
+  ],
+};

@@ -1,0 +1,56 @@
+import { Gauge, History, Settings2, ShieldCheck } from 'lucide-react';
+import type { PageFamily } from '#components/shell/page-family.ts';
+
+export const settings: PageFamily = {
+  name: 'settings',
+  pages: [
+    {
+      id: 'workspace',
+      label: 'Workspace',
+      icon: Settings2,
+      scope: 'workspace',
+      path: '/settings/workspace',
+      group: 'settings',
+      order: 10,
+      keywords: ['name', 'slug'],
+      needs: 'account:read',
+      docs: 'account',
+    },
+    {
+      id: 'usage',
+      label: 'Usage',
+      icon: Gauge,
+      scope: 'workspace',
+      path: '/settings/usage',
+      group: 'settings',
+      order: 30,
+      keywords: ['plan', 'limits', 'billing'],
+      needs: 'account:read',
+      docs: 'account',
+    },
+    {
+      id: 'versions',
+      label: 'API versions',
+      icon: History,
+      scope: 'workspace',
+      path: '/settings/versions',
+      group: 'settings',
+      order: 40,
+      keywords: ['lifecycle', 'service-version', 'deprecation', 'sdk'],
+      needs: 'api_key:list',
+      docs: 'openapi',
+    },
+    {
+      id: 'keys',
+      label: 'Key management',
+      icon: ShieldCheck,
+      scope: 'workspace',
+      path: '/settings/keys',
+      group: 'settings',
+      order: 50,
+      keywords: ['rotate', 'kms', 'encryption'],
+      needs: 'kms:read',
+      docs: 'self-hosting',
+    },
+  ],
+};
