@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import pg from 'pg';
-import { sql } from '#server/platform/db.ts';
+import { sql } from '#server/platform/sql.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { roleProblem } from './database-role.ts';
 import { migrate, migrationState } from './schema.ts';

@@ -8,7 +8,8 @@ import { Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { writeAudit } from '#server/kernel/mutate.ts';
 import { processState } from '#server/kernel/process-state.ts';
-import { db, sql } from '#server/platform/db.ts';
+import { db } from '#server/platform/db.ts';
+import { sql } from '#server/platform/sql.ts';
 import type { Edge } from './edge.ts';
 
 export type Authenticated = {

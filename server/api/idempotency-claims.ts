@@ -1,7 +1,7 @@
 import { type Ctx, own, spaceOf } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { newId } from '#server/kernel/ids.ts';
-import { sql } from '#server/platform/db.ts';
+import { sql } from '#server/platform/sql.ts';
 
 /** One attempt at an idempotent call. Each attempt has a lease of its own, and only the holder of the current one may complete it. */
 export type Claim = { id: string; lease_until: Date; tmk_version: number };

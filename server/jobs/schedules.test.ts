@@ -10,7 +10,8 @@ import { held, pruneIdempotency, retentionWindows } from '#server/domain/retenti
 import { inTransaction } from '#server/kernel/database.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
-import { db, sql } from '#server/platform/db.ts';
+import { db } from '#server/platform/db.ts';
+import { sql } from '#server/platform/sql.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { crontab, schedules } from './schedules.ts';

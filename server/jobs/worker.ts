@@ -1,7 +1,7 @@
 import { Logger, type Runner, run, type TaskList } from 'graphile-worker';
 import pg from 'pg';
-import { connection } from '#server/platform/db.ts';
 import { log } from '#server/platform/log.ts';
+import { connection } from '#server/platform/sql.ts';
 import { atStart, crontab, type Job, onDemand, retiredJobs, schedules } from './schedules.ts';
 
 export type Worker = {

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { Keyring, type TenantKeyRow } from '#server/crypto/keyring.ts';
 import { loadRootKeys, type RootKeys } from '#server/crypto/root-key.ts';
 import { processState } from '#server/kernel/process-state.ts';
-import { sql } from './db.ts';
 import { env } from './env.ts';
+import { sql } from './sql.ts';
 
 const held = processState('keys', (): { roots?: RootKeys | undefined; ring?: Keyring | undefined } => ({}));
 

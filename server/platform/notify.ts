@@ -1,6 +1,6 @@
 import pg from 'pg';
-import { connection } from './db.ts';
 import { log } from './log.ts';
+import { connection } from './sql.ts';
 
 export type Listener = { close(): Promise<void> };
 

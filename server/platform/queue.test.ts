@@ -4,8 +4,8 @@ import { runMigrations } from 'graphile-worker';
 import { inTransaction } from '#server/kernel/database.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { workspace } from '#server/testing/workspace.ts';
-import { sql } from './db.ts';
 import { addJob } from './queue.ts';
+import { sql } from './sql.ts';
 
 await testDatabase();
 const jobs = async () =>

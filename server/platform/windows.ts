@@ -1,8 +1,8 @@
 import { processState } from '#server/kernel/process-state.ts';
-import { sql } from './db.ts';
 import { env } from './env.ts';
 import { log } from './log.ts';
 import { openRedis } from './redis.ts';
+import { sql } from './sql.ts';
 
 /**
  * Counts one more event in a window, or `by` at once, and answers the count so far, which `most` keeps from growing beyond itself. @throws when the store does not answer; the

@@ -3,7 +3,7 @@ import { perform } from '#server/api/perform.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { newId } from '#server/kernel/ids.ts';
 import type { AnyOperation } from '#server/kernel/operation.ts';
-import { sql } from '#server/platform/db.ts';
+import { sql } from '#server/platform/sql.ts';
 
 /** A valid input of an operation in a fresh workspace; what it needs to exist is made first, by operations as a caller would. */
 export type Sample = (ctx: Ctx) => Promise<Record<string, unknown>>;

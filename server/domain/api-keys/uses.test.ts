@@ -3,7 +3,7 @@ import test from 'node:test';
 import { call as logged } from '#server/domain/request-logs/call.fixture.ts';
 import { insertRows } from '#server/gateway/log/insert.ts';
 import { KEY_ROLES, keyCapabilities } from '#server/kernel/capabilities.ts';
-import { sql } from '#server/platform/db.ts';
+import { sql } from '#server/platform/sql.ts';
 import { call } from '#server/testing/calls.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { workspace } from '#server/testing/workspace.ts';

@@ -3,7 +3,7 @@ import { type Capability, capabilitiesOfKey, KEY_ROLES, keyCapabilities } from '
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read } from '#server/kernel/database.ts';
 import { processState } from '#server/kernel/process-state.ts';
-import { sql } from '#server/platform/db.ts';
+import { sql } from '#server/platform/sql.ts';
 import type { ApiKeyUses } from './schema.ts';
 import { keyByRef } from './store.ts';
 

@@ -1,8 +1,9 @@
 import { type Windows, windowEnd } from '#server/domain/retention/service.ts';
 import { writeAudit } from '#server/kernel/mutate.ts';
 import { systemContext } from '#server/kernel/system-context.ts';
-import { db, sql } from '#server/platform/db.ts';
+import { db } from '#server/platform/db.ts';
 import { log } from '#server/platform/log.ts';
+import { sql } from '#server/platform/sql.ts';
 
 const BATCH = 5_000;
 

@@ -1,9 +1,10 @@
 import { type ChainHead, newSigningSeed, type SigningKey, signHead, signingKeyOf } from '#server/crypto/chain-head.ts';
 import { openDeploymentValue, sealDeploymentValue } from '#server/crypto/deployment-value.ts';
 import { newId } from '#server/kernel/ids.ts';
-import { db, sql } from '#server/platform/db.ts';
+import { db } from '#server/platform/db.ts';
 import { env } from '#server/platform/env.ts';
 import { rootKeys } from '#server/platform/keys.ts';
+import { sql } from '#server/platform/sql.ts';
 
 const NAME = 'audit_signing_key';
 type Kept = { root_key_id: string | null; keys: PublicKey[] };

@@ -1,7 +1,7 @@
 import { type ChainRow, type ChainVerdict, verifyChain } from '#server/crypto/chain.ts';
 import { headHolds } from '#server/crypto/chain-head.ts';
-import { sql } from '#server/platform/db.ts';
 import { log } from '#server/platform/log.ts';
+import { sql } from '#server/platform/sql.ts';
 import { publicKeyOf } from './signing.ts';
 
 const BATCH = 1000;

@@ -1,7 +1,7 @@
 import { randomBase62 } from '#server/crypto/random.ts';
-import { sql } from '#server/platform/db.ts';
 import { keyring } from '#server/platform/keys.ts';
 import { log } from '#server/platform/log.ts';
+import { sql } from '#server/platform/sql.ts';
 import { SEALED_TABLES, type SealedTable } from './sealed-tables.ts';
 
 export type RewrapOptions = {

@@ -1,8 +1,8 @@
 import { RootKeyRefused } from '#server/crypto/root-key.ts';
 import { unwrapTenantKey } from '#server/crypto/tenant-key.ts';
-import { sql } from '#server/platform/db.ts';
 import { env } from '#server/platform/env.ts';
 import { hasRootKey, rootKeys } from '#server/platform/keys.ts';
+import { sql } from '#server/platform/sql.ts';
 
 type Sample = { root_key_id: string; keys: number; tenant_id: string; version: number; wrapped_key: Buffer };
 

@@ -1,9 +1,9 @@
 import { openDeploymentValue, sealDeploymentValue } from '#server/crypto/deployment-value.ts';
 import { rewrapTenantKey } from '#server/crypto/tenant-key.ts';
 import { mailName } from '#server/domain/mail/service.ts';
-import { sql } from '#server/platform/db.ts';
 import { rootKeys } from '#server/platform/keys.ts';
 import { log } from '#server/platform/log.ts';
+import { sql } from '#server/platform/sql.ts';
 
 export type RootRotation = {
   /** Keys, deployment secrets and sealed mails moved by this run. */

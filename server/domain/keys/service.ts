@@ -6,10 +6,10 @@ import type { Ctx } from '#server/kernel/context.ts';
 import { inTransaction, read, type Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
-import { sql } from '#server/platform/db.ts';
 import { keyring, rootKeys } from '#server/platform/keys.ts';
 import { log } from '#server/platform/log.ts';
 import { addJob } from '#server/platform/queue.ts';
+import { sql } from '#server/platform/sql.ts';
 import { SEALED_TABLES } from './sealed-tables.ts';
 
 export { resumeRewraps, rewrap } from './rewrap.ts';

@@ -3,7 +3,7 @@ import { classifyCredential, digest, mintToken } from '#server/crypto/tokens.ts'
 import type { Db, Tx } from '#server/kernel/database.ts';
 import { newId } from '#server/kernel/ids.ts';
 import type { LiveSession, Person } from '#server/kernel/person-operation.ts';
-import { sql } from '#server/platform/db.ts';
+import { sql } from '#server/platform/sql.ts';
 
 const hour = 3_600_000;
 /** Idle and absolute lifetimes in milliseconds (interface rule 22 §3.1). */

@@ -1,7 +1,7 @@
 import type { Capability } from '#server/kernel/capabilities.ts';
 import { type Ctx, spaceOf } from '#server/kernel/context.ts';
 import { processState } from '#server/kernel/process-state.ts';
-import { sql } from '#server/platform/db.ts';
+import { sql } from '#server/platform/sql.ts';
 
 type Policy = {
   name: string;

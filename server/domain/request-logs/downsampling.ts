@@ -1,5 +1,5 @@
 import type { PoolClient } from 'pg';
-import { sql } from '#server/platform/db.ts';
+import { sql } from '#server/platform/sql.ts';
 import { LATENCY_BUCKETS } from './buckets.ts';
 import { BLOCK, HISTOGRAMS, LATE_MINUTES, MAXIMA, QUARTER, ROLLUPS, type Rollup } from './rollups.ts';
 

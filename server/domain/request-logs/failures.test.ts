@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { insertRows } from '#server/gateway/log/insert.ts';
 import type { Ctx } from '#server/kernel/context.ts';
-import { sql } from '#server/platform/db.ts';
+import { sql } from '#server/platform/sql.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { made } from '#server/testing/samples.ts';
 import { workspace } from '#server/testing/workspace.ts';

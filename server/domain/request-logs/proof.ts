@@ -2,7 +2,8 @@ import { type LeafRow, leafFields, leafHash, merkleAlgo, merkleProof, merkleRoot
 import type { Ctx } from '#server/kernel/context.ts';
 import { read } from '#server/kernel/database.ts';
 import { notFound, Refusal } from '#server/kernel/errors.ts';
-import { db, sql } from '#server/platform/db.ts';
+import { db } from '#server/platform/db.ts';
+import { sql } from '#server/platform/sql.ts';
 import { windowCounter } from '#server/platform/windows.ts';
 import { leavesBetween } from './anchors.ts';
 import { mayReadIdentity } from './identity.ts';

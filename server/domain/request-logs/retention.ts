@@ -1,7 +1,7 @@
 import type { PoolClient } from 'pg';
 import { SANDBOX_LOG_DAYS, type Windows, windowEnd } from '#server/domain/retention/service.ts';
-import { sql } from '#server/platform/db.ts';
 import { log } from '#server/platform/log.ts';
+import { sql } from '#server/platform/sql.ts';
 import { KEPT_DAYS } from './days.ts';
 import { WITHOUT_DOWNSAMPLING } from './downsampling.ts';
 import { ROLLUPS } from './rollups.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { sql } from '#server/platform/db.ts';
+import { sql } from '#server/platform/sql.ts';
 
 export type Row = {
   request_id: string;

@@ -3,7 +3,7 @@ import test from 'node:test';
 import { insertRows } from '#server/gateway/log/insert.ts';
 import type { LogRow } from '#server/gateway/log/row.ts';
 import { newId } from '#server/kernel/ids.ts';
-import { sql } from '#server/platform/db.ts';
+import { sql } from '#server/platform/sql.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { made } from '#server/testing/samples.ts';
 import { workspace } from '#server/testing/workspace.ts';

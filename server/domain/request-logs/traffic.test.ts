@@ -4,7 +4,7 @@ import { insertRows } from '#server/gateway/log/insert.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { textOf } from '#server/kernel/streamed.ts';
-import { sql } from '#server/platform/db.ts';
+import { sql } from '#server/platform/sql.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { made } from '#server/testing/samples.ts';
 import { workspace } from '#server/testing/workspace.ts';

@@ -1,8 +1,9 @@
 import { postTeamMails } from '#server/domain/mail/service.ts';
 import { logsShrinking } from '#server/domain/mail/templates.ts';
 import { type LimitKey, PLANS, type PlanName, planLimit } from '#server/domain/plans/schema.ts';
-import { db, sql } from '#server/platform/db.ts';
+import { db } from '#server/platform/db.ts';
 import { env } from '#server/platform/env.ts';
+import { sql } from '#server/platform/sql.ts';
 
 /** How many days a workspace's logs are kept; null is for ever. */
 export type Windows = { tenant_id: string; log_days: number | null; audit_days: number | null };

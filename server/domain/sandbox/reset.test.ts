@@ -7,7 +7,8 @@ import { ask, makeRoute, startGateway, startUpstream, until } from '#server/gate
 import { insertRows } from '#server/gateway/log/insert.ts';
 import type { Actor } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
-import { db, sql } from '#server/platform/db.ts';
+import { db } from '#server/platform/db.ts';
+import { sql } from '#server/platform/sql.ts';
 import { call } from '#server/testing/calls.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { quickPasswords } from '#server/testing/quick-passwords.ts';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { db, sql } from '#server/platform/db.ts';
+import { db } from '#server/platform/db.ts';
+import { sql } from '#server/platform/sql.ts';
 import { ownDatabase } from '#server/testing/database.ts';
 import { joined, mailsTo } from '#server/testing/mailbox.ts';
 import { fresh, made } from '#server/testing/samples.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import pg from 'pg';
-import { connection } from '#server/platform/db.ts';
+import { connection } from '#server/platform/sql.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { COLUMNS, logLine } from './columns.ts';
 import { array, type CopyColumns, copyIn, MESSAGE_HEAD, readCopyLine, text, word } from './copy.ts';

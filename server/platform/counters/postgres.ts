@@ -1,4 +1,4 @@
-import { sql } from '../db.ts';
+import { sql } from '../sql.ts';
 import { bucketVerdict, type Rule, type Verdict, windowVerdict } from './decision.ts';
 
 export type PostgresCounters = { take(rules: readonly Rule[]): Promise<readonly Verdict[]>; close(): void };

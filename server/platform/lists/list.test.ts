@@ -7,7 +7,7 @@ import { listRoutes } from '#server/domain/routes/service.ts';
 import { ListSecrets } from '#server/domain/secrets/schema.ts';
 import { createSecret, listSecrets } from '#server/domain/secrets/service.ts';
 import type { Ctx } from '#server/kernel/context.ts';
-import { sql } from '#server/platform/db.ts';
+import { sql } from '#server/platform/sql.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { type Workspace, workspace } from '#server/testing/workspace.ts';
 

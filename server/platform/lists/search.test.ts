@@ -8,7 +8,7 @@ import { CreateRoute, ListRoutes, PutRouteEnvironment, UpdateRoute } from '#serv
 import { createRoute, listRoutes, updateRoute } from '#server/domain/routes/service.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { inTransaction } from '#server/kernel/database.ts';
-import { sql } from '#server/platform/db.ts';
+import { sql } from '#server/platform/sql.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { type Workspace, workspace } from '#server/testing/workspace.ts';
 

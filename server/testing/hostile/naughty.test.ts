@@ -8,7 +8,7 @@ import { KEY_ROLES } from '#server/kernel/capabilities.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { asRefusal } from '#server/kernel/errors.ts';
 import { type AnyOperation, successesOf } from '#server/kernel/operation.ts';
-import { sql } from '#server/platform/db.ts';
+import { sql } from '#server/platform/sql.ts';
 import { type Answer, call } from '../calls.ts';
 import { testDatabase } from '../database.ts';
 import { quickPasswords } from '../quick-passwords.ts';

@@ -1,7 +1,7 @@
 import type { Ctx } from '#server/kernel/context.ts';
 import { processState } from '#server/kernel/process-state.ts';
-import { sql } from '#server/platform/db.ts';
 import { log } from '#server/platform/log.ts';
+import { sql } from '#server/platform/sql.ts';
 
 /** How many days are kept (interface rule 64 §7). */
 export const SEEN_DAYS = 30;

@@ -1,5 +1,5 @@
 import { SANDBOX_LOG_DAYS } from '#server/domain/retention/service.ts';
-import { sql } from '#server/platform/db.ts';
+import { sql } from '#server/platform/sql.ts';
 import { pruneSpace } from '../retention.ts';
 
 /** Deletes the calls made in Test before its reset at `until`, and their counters. Safe to repeat. @returns calls deleted */

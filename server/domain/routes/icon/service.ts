@@ -2,10 +2,10 @@ import type { z } from 'zod';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { isEchoUrl } from '#server/kernel/echo-origin.ts';
-import { sql } from '#server/platform/db.ts';
 import { egress } from '#server/platform/egress.ts';
 import { createRequestOut, type RequestOut } from '#server/platform/http-out/request-out.ts';
 import { createUpstreamPools } from '#server/platform/http-out/upstream-pool.ts';
+import { sql } from '#server/platform/sql.ts';
 import type { OverviewRoutes } from '../schema.ts';
 import { type Asked, askForIcon } from './fetch.ts';
 
