@@ -50,7 +50,6 @@ const permitted: [string, ReturnType<typeof own>][] = [
   ['server/domain/clients/schema.ts', own('server/domain/tenants/status.shared.ts')],
   ['server/domain/clients/service.ts', own('server/domain/tenants/status.shared.ts')],
   ['server/domain/tenants/status.shared.ts', own('server/kernel/capabilities.ts')],
-  ['server/domain/clients/router.ts', own('server/trpc/from-operation.ts')],
   ['server/gateway/main.ts', own('server/domain/routes/schema.ts')],
   ['server/gateway/main.ts', pkg('node:net')],
   ['app/v1/route.ts', own('server/api/handle.ts')],

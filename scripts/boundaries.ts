@@ -132,8 +132,7 @@ export function whyForbidden(file: string, { target, own, type }: Import): strin
   if (target === FAMILIES && (from === 'domain' || from === 'gateway' || from === 'platform'))
     return 'the list of families stands above the domain: an operation has it as its third argument, a job passes it on';
   if (from === to) return from === 'domain' ? whyFamilyForbidden(file, target) : undefined;
-  // The dashboard's view of a family stands beside it and is built from its operations.
-  const rights = /^server\/domain\/.*\/router\.ts$/.test(file) ? [...(allowed.domain ?? []), 'trpc', 'api'] : allowed[from];
+  const rights = allowed[from];
   if (!rights) return undefined;
   if (to === 'generated')
     return rights.includes('generated') || (type && rights.includes('generated:type'))
@@ -144,7 +143,7 @@ export function whyForbidden(file: string, { target, own, type }: Import): strin
   if (from === 'components' && to === 'domain' && !isSchema(target) && !isShared(target))
     return 'components may import only schema.ts and *.shared.ts of the domain';
   if (from === 'components' && to === 'trpc' && !type) return 'components may import only types from trpc';
-  if (from === 'gateway' && to === 'domain' && /\/(service|store|operations|router|family)\.ts$/.test(target))
+  if (from === 'gateway' && to === 'domain' && /\/(service|store|operations|family)\.ts$/.test(target))
     return 'the data plane uses schemas and pure rules of the domain, not its verbs';
   return undefined;
 }

@@ -1,8 +1,7 @@
 import { noteVersion } from '#server/domain/api-keys/versions/service.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { asRefusal, Refusal } from '#server/kernel/errors.ts';
-import type { AnyOperation } from '#server/kernel/operation.ts';
-import { isShownOnce } from '#server/kernel/secret-fields.ts';
+import { type AnyOperation, isChange, takesIdempotencyKey } from '#server/kernel/operation.ts';
 import { textOf } from '#server/kernel/streamed.ts';
 import { db } from '#server/platform/db.ts';
 import { log } from '#server/platform/log.ts';
@@ -74,10 +73,9 @@ async function answer(call: Call, who: typeof authenticate): Promise<Wire> {
   if (metered.refusal) throw metered.refusal;
   if (legacy_key && legacy_key_auth === 'disabled')
     throw new Refusal('use_oauth', 'This workspace only accepts OAuth access tokens. Exchange the key at /oauth/token.');
-  const mutating = !op.http.startsWith('GET ');
-  const key = mutating ? idempotencyKeyOf(req.headers) : null;
+  const key = takesIdempotencyKey(op) ? idempotencyKeyOf(req.headers) : null;
   await allow(op, ctx);
-  if (mutating) call.changed = `${ctx.tenant_id}:${edge.space}`;
+  if (isChange(op)) call.changed = `${ctx.tenant_id}:${edge.space}`;
   const run = (c: Ctx) => performed(op, c, mergedInput(op, req, params, body));
   if (key === null) return run(ctx);
   return once(
@@ -88,7 +86,7 @@ async function answer(call: Call, who: typeof authenticate): Promise<Wire> {
       path: url.pathname,
       query: url.search.slice(1),
       body,
-      shown_once: isShownOnce(op.output),
+      shown_once: op.kind === 'mint',
       version: call.version,
     },
     run,

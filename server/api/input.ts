@@ -25,8 +25,7 @@ export async function bodyOf(req: Request, limit = BODY_LIMIT): Promise<Uint8Arr
 
 /** Path parameters, query and body as one object for the operation's schema; path wins over query, query over body. */
 export function mergedInput(op: AnyOperation, req: Request, params: Record<string, string>, body: Uint8Array): Record<string, unknown> {
-  const reads = op.http.startsWith('GET ');
-  const fields = reads ? queryFields(new URL(req.url)) : bodyFields(req, body);
+  const fields = op.http.startsWith('GET ') ? queryFields(new URL(req.url)) : bodyFields(req, body);
   return { ...fields, ...headerFields(op, req), ...params };
 }
 

@@ -8,7 +8,7 @@ import type { Ctx } from '#server/kernel/context.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
 import type { Expectation } from '#server/kernel/expectation.ts';
 import { REQUIRED_FROM_MACHINES } from '#server/kernel/fields.ts';
-import type { AnyOperation, Feed, Operation } from '#server/kernel/operation.ts';
+import { type AnyOperation, type Feed, isChange, type Operation } from '#server/kernel/operation.ts';
 import type { Page } from '#server/kernel/page.ts';
 import type { RawBody } from '#server/kernel/streamed.ts';
 
@@ -39,7 +39,7 @@ export async function performRaw<I extends z.ZodType>(
 /** The actor holds every capability the operation needs, and no tenant policy denies it (interface rule 24 §7). */
 export async function allow(op: AnyOperation, ctx: Ctx): Promise<void> {
   if (op.needs === 'anonymous') return;
-  if (!isServable(ctx) && !op.http.startsWith('GET ') && !op.reads && !STAYS_OPEN.has(op.id))
+  if (!isServable(ctx) && isChange(op) && !STAYS_OPEN.has(op.id))
     throw new Refusal(
       'subscription_inactive',
       `This workspace's subscription is ${ctx.subscription_status?.replace('_', ' ')}. You can read data and revoke keys, but not make changes.`,

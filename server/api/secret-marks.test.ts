@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { z } from 'zod';
-import { isShownOnce } from '#server/kernel/secret-fields.ts';
 import { operations } from './operations.ts';
 
 // Which fields of which operations carry secrets is a promise: marks drive redaction, the document, and how a stored answer is sealed. Change the two lists
@@ -50,5 +49,7 @@ test('what is shown once is marked so, and its stored answer opens only with the
     'signup.claim': ['starter.api_key.api_key'],
     'signup.start': ['claim_handle'],
   });
-  for (const op of operations) assert.equal(isShownOnce(op.output), marked(op.output, 'output', 'x-shown-once').length > 0, op.id);
+  // A read may repeat what its own caller just sent: a proposal contains the credentials of the pasted command.
+  for (const op of operations.filter(({ kind }) => kind !== 'read'))
+    assert.equal(op.kind === 'mint', marked(op.output, 'output', 'x-shown-once').length > 0, op.id);
 });

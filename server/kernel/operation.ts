@@ -9,6 +9,22 @@ import { type RawBody, textOf } from './streamed.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
+/**
+ * What a call does, which decides how every plane treats it:
+ * - `read` changes nothing. No audit entry, no announcement to the gateways; allowed while a subscription is inactive.
+ * - `change` changes rows. It is audited and takes an idempotency key.
+ * - `mint` is a change that answers with a credential shown only once: its stored answer is sealed under the idempotency key's text too.
+ * - `reveal` answers with a stored secret in plaintext: never batched, recorded, cached, compressed or stored for replay (interface rule 32 §5.5).
+ */
+export type Kind = 'read' | 'change' | 'mint' | 'reveal';
+
+/** Whether a call of this kind may change what the gateways serve. */
+export const isChange = ({ kind }: { kind: Kind }): boolean => kind === 'change' || kind === 'mint';
+
+/** Whether a client may repeat a call safely with an idempotency key (interface rule 01 §7.1); sign-up has no credential to keep the key under. */
+export const takesIdempotencyKey = ({ kind, needs, http }: AnyOperation): boolean =>
+  kind !== 'read' && needs !== 'anonymous' && !http.startsWith('GET ');
+
 export type Success = 200 | 201 | 202;
 /** One status, or `among` which the answer decides: a pending claim is 202, a collected one 200. `result` is what `run` handed back. */
 export type Succeeds<Output> = Success | { among: readonly Success[]; of: (output: Output, result?: Record<string, unknown>) => Success };
@@ -25,18 +41,28 @@ export const statusOf = <Output>({ success = 200 }: Succeeding<Output>, output: 
 /** A keyset feed page (interface rule 01 §6.2). */
 export type Feed<T> = { rows: T[]; meta: Record<string, unknown> };
 
+/** Capabilities the caller must hold, all of them; 'anonymous' for sign-up, 'any' for any valid credential or session. */
+export type Needs = readonly Capability[] | 'anonymous' | 'any';
+
 /**
  * One thing the service can do: a REST route, a tRPC procedure, an OpenAPI operation, a row of the scope matrix and of every derived test.
  * Data, but for `run`. `input` is path parameters, query and body merged (path wins).
+ * `kind`, `needs` and the method are literal types, from which the tRPC routers derive (server/trpc/router-of.ts).
  */
-export type Operation<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.ZodType> = {
+export type Operation<
+  I extends z.ZodType = z.ZodType,
+  O extends z.ZodType = z.ZodType,
+  K extends Kind = Kind,
+  N extends Needs = Needs,
+  M extends Method = Method,
+> = {
   /** `<family>.<verb>`, also the span name. */
   id: string;
   summary: string;
   /** Path relative to /v1, or absolute for the dashboard plane (`/admin/...`, `/auth/...`). */
-  http: `${Method} /${string}`;
-  /** Capabilities the caller must hold, all of them; 'anonymous' for sign-up, 'any' for any valid credential or session. */
-  needs: readonly Capability[] | 'anonymous' | 'any';
+  http: `${M} /${string}`;
+  kind: K;
+  needs: N;
   /** Error types beyond those of the pipeline (validation_error included there); a refusal not listed fails the tests. */
   refuses: readonly ErrorType[];
   input: I;
@@ -47,8 +73,6 @@ export type Operation<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.Z
   list?: 'paged' | 'whole' | 'feed';
   /** The members of a row that a list shows to callers who see names only (`seesNamesOnly`); the rest is left out. */
   names?: readonly string[];
-  /** A POST that changes nothing (a proposal, a verification): no audit entry is written. */
-  reads?: true;
   /**
    * An edit of one row that the dashboard guards with `expected_updated_at`: how to lock that row, and the operation that shows what it is now.
    * Only people's calls carry the field; /v1 has no such check (interface rule 70 §3.5).
@@ -64,12 +88,20 @@ export type Operation<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.Z
 type Result<O extends z.ZodType> = z.input<O> extends (infer Row)[] ? Page<Row> | Feed<Row> : z.input<O>;
 
 /** Declares an operation; inference keeps `run` honest against `input` and `output`. */
-export const operation = <I extends z.ZodType, O extends z.ZodType>(row: Operation<I, O>): Operation<I, O> => row;
+export const operation = <I extends z.ZodType, O extends z.ZodType, const K extends Kind, const N extends Needs, const M extends Method>(
+  row: Operation<I, O, K, N, M>,
+): Operation<I, O, K, N, M> => row;
+
+/** An operation whose answer is a download; it has no tRPC procedure. */
+export type Export<I extends z.ZodType> = Operation<I, z.ZodString, 'read'> & Required<Pick<Operation<I>, 'stream'>>;
 
 /** Declares an export: what `stream` writes, and the same as one text for callers that cannot stream. */
-export const exporting = <I extends z.ZodType>(
-  row: Omit<Operation<I, z.ZodString>, 'output' | 'run'> & Required<Pick<Operation<I>, 'stream'>>,
-): Operation<I, z.ZodString> => operation({ ...row, output: z.string(), run: async (ctx, input) => textOf(await row.stream(ctx, input)) });
+export const exporting = <I extends z.ZodType>(row: Omit<Export<I>, 'output' | 'run' | 'kind'>): Export<I> => ({
+  ...row,
+  kind: 'read',
+  output: z.string(),
+  run: async (ctx, input) => textOf(await row.stream(ctx, input)),
+});
 
 // biome-ignore lint/suspicious/noExplicitAny: the table holds operations of every shape; each row was checked where it was declared.
 export type AnyOperation = Operation<any, any>;

@@ -5,7 +5,7 @@ import { assertNotForeign } from '#server/auth/same-origin.ts';
 import { announced } from '#server/kernel/context.ts';
 import { asRefusal, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
-import { type Feed, successesOf } from '#server/kernel/operation.ts';
+import { type Feed, isChange, successesOf } from '#server/kernel/operation.ts';
 import type { Page } from '#server/kernel/page.ts';
 import type { RawBody } from '#server/kernel/streamed.ts';
 import { log } from '#server/platform/log.ts';
@@ -28,10 +28,10 @@ export async function handleDashboard(req: Request): Promise<Response> {
     // A download is recorded under the person's name: no link on a foreign page may start one.
     if (op.stream) assertNotForeign(req.headers);
     const ctx = await context.member({ space: false });
-    const body = op.http.startsWith('GET ') ? new Uint8Array() : await bodyOf(req);
+    const body = await bodyOf(req);
     if (op.stream) return raw(await performRaw(op, op.stream, ctx, mergedInput(op, req, params, body)), requestId);
     const { output, result } = await perform(op, ctx, mergedInput(op, req, params, body));
-    const changed = op.http.startsWith('GET ') ? [] : announced(ctx);
+    const changed = isChange(op) ? announced(ctx) : [];
     const headers: Record<string, string> = changed.length > 0 ? { 'x-sallyport-changed': changed.join(',') } : {};
     return answer(
       successesOf(op)[0] ?? 200,

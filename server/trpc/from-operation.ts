@@ -4,7 +4,7 @@ import { shallow } from '#server/api/input.ts';
 import { perform } from '#server/api/perform.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { asRefusal, type ErrorType, Refusal } from '#server/kernel/errors.ts';
-import type { Feed, Operation } from '#server/kernel/operation.ts';
+import { type Feed, isChange, type Operation } from '#server/kernel/operation.ts';
 import type { Page } from '#server/kernel/page.ts';
 import { log } from '#server/platform/log.ts';
 
@@ -49,14 +49,14 @@ type ListAnswer<Row> = {
 /** Lists keep the envelope of /v1 (data and meta); everything else is the resource itself. */
 export type Answer<O extends z.ZodType> = z.output<O> extends (infer Row)[] ? ListAnswer<Row> : z.output<O> & { warnings?: string[] };
 
-/** A reading operation as a tRPC query. */
+/** A read over GET as a tRPC query. */
 export const query = <I extends z.ZodType, O extends z.ZodType>(op: Operation<I, O>) =>
   t.procedure
     .meta({ operation: op.id })
     .input(unparsed<I>())
     .query(({ ctx, input }) => carriedOut(op, ctx, input, { space: false }));
 
-/** A changing operation as a tRPC mutation; it must say which space it writes to. */
+/** Any other operation as a tRPC mutation; it must say which space it addresses. */
 export const mutation = <I extends z.ZodType, O extends z.ZodType>(op: Operation<I, O>) =>
   t.procedure
     .meta({ operation: op.id })
@@ -81,7 +81,7 @@ async function carriedOut<I extends z.ZodType, O extends z.ZodType>(
   try {
     const ctx = await context.member(needs);
     const { output, result } = await perform(op, ctx, raw);
-    if (needs.space) context.changed(ctx);
+    if (isChange(op)) context.changed(ctx);
     return envelope(op, output, result, ctx.warnings) as Answer<O>;
   } catch (error) {
     throw asTrpc(asRefusal(error), context.request_id);

@@ -1,6 +1,6 @@
 import { PERSON_FORBIDDEN, scopeOf } from '#server/kernel/capabilities.ts';
 import { EXAMPLE_ID, type Fields } from '#server/kernel/descriptions.ts';
-import { type AnyOperation, successesOf } from '#server/kernel/operation.ts';
+import { type AnyOperation, successesOf, takesIdempotencyKey } from '#server/kernel/operation.ts';
 import { headerParameters } from '../input.ts';
 import { headersOf } from './components.ts';
 import { describedBy, descriptionsOf, meaningOf, tagOf } from './descriptions.ts';
@@ -27,9 +27,8 @@ export function describe(op: AnyOperation, method: string, path: string, { schem
   const parameters: Json[] = [
     ...inPath.map((name) => parameter(name, 'path', true, properties[name], fields)),
     ...headers.map(([field, name]) => parameter(name, 'header', required.has(field), properties[field], fields)),
-    ...(method === 'GET'
-      ? rest.map((name) => parameter(name, 'query', required.has(name), properties[name], fields))
-      : [{ $ref: '#/components/parameters/IdempotencyKey' }]),
+    ...(method === 'GET' ? rest.map((name) => parameter(name, 'query', required.has(name), properties[name], fields)) : []),
+    ...(takesIdempotencyKey(op) ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
     { $ref: '#/components/parameters/ServiceVersion' },
   ];
   const body: Json | undefined =
@@ -47,7 +46,7 @@ export function describe(op: AnyOperation, method: string, path: string, { schem
     summary: op.summary,
     description: describedBy(op).description,
     tags: [tagOf(op)],
-    parameters: op.needs === 'anonymous' ? parameters.filter((p) => p.$ref !== '#/components/parameters/IdempotencyKey') : parameters,
+    parameters,
     ...(body
       ? {
           requestBody: {
@@ -83,7 +82,7 @@ const successes = (op: AnyOperation, shared: Record<string, Json>): Record<strin
           'X-Request-Id',
           'Service-Version',
           ...(op.needs === 'anonymous' ? [] : RATE_LIMIT),
-          ...(op.needs === 'anonymous' || op.http.startsWith('GET ') ? [] : ['X-Idempotent-Replay']),
+          ...(takesIdempotencyKey(op) ? ['X-Idempotent-Replay'] : []),
         ]),
         content: { 'application/json': { schema: envelopeSchema(op, shared), ...envelopeExample(op, shared) } },
       },

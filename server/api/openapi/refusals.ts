@@ -1,6 +1,6 @@
 import { EXAMPLE_ID } from '#server/kernel/descriptions.ts';
 import { ERROR_STATUS, type ErrorType } from '#server/kernel/errors.ts';
-import type { AnyOperation } from '#server/kernel/operation.ts';
+import { type AnyOperation, takesIdempotencyKey } from '#server/kernel/operation.ts';
 import { errorSchema, headersOf } from './components.ts';
 import type { Json } from './json.ts';
 
@@ -20,7 +20,7 @@ const AUTHENTICATED: readonly ErrorType[] = [
   'use_oauth',
   'invalid_request',
 ];
-const CHANGING: readonly ErrorType[] = ['payload_too_large', 'unsupported_media_type'];
+const BODY: readonly ErrorType[] = ['payload_too_large', 'unsupported_media_type'];
 /** Sign-up has no credential to keep an idempotency key under, so it takes none. */
 const IDEMPOTENT: readonly ErrorType[] = ['invalid_idempotency_key', 'request_in_progress', 'idempotency_key_reuse', 'tenant_sealed'];
 
@@ -49,10 +49,13 @@ const phraseOf = (status: number): string => {
 export const errorTypesOf = (op: AnyOperation): ErrorType[] => [...new Set([...op.refuses, ...pipelineTypes(op)])];
 
 /** Those that come from the pipeline, whatever the operation. */
-function pipelineTypes({ needs, http }: AnyOperation): readonly ErrorType[] {
-  const changes = !http.startsWith('GET ');
-  const known = needs !== 'anonymous';
-  return [...PIPELINE, ...(known ? AUTHENTICATED : []), ...(changes ? CHANGING : []), ...(changes && known ? IDEMPOTENT : [])];
+function pipelineTypes(op: AnyOperation): readonly ErrorType[] {
+  return [
+    ...PIPELINE,
+    ...(op.needs === 'anonymous' ? [] : AUTHENTICATED),
+    ...(op.http.startsWith('GET ') ? [] : BODY),
+    ...(takesIdempotencyKey(op) ? IDEMPOTENT : []),
+  ];
 }
 
 const statusOf = (op: AnyOperation, type: ErrorType): number =>

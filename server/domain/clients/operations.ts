@@ -12,6 +12,7 @@ export const list = operation({
   id: 'clients.list',
   summary: 'List clients',
   http: 'GET /clients',
+  kind: 'read',
   needs: ['client:read'],
   refuses: [],
   input: schema.ListClients,
@@ -24,6 +25,7 @@ export const get = operation({
   id: 'clients.get',
   summary: 'Get a client',
   http: 'GET /clients/{id}',
+  kind: 'read',
   needs: ['client:read'],
   refuses: ['not_found'],
   input: schema.ClientRef,
@@ -35,6 +37,7 @@ export const create = operation({
   id: 'clients.create',
   summary: 'Create a client',
   http: 'POST /clients',
+  kind: 'change',
   needs: ['client:create'],
   refuses: ['plan_limit'],
   input: schema.CreateClient,
@@ -47,6 +50,7 @@ export const update = operation({
   id: 'clients.update',
   summary: 'Update a client',
   http: 'PATCH /clients/{id}',
+  kind: 'change',
   needs: ['client:update'],
   refuses: ['not_found', 'conflict'],
   input: schema.UpdateClient,
@@ -55,10 +59,11 @@ export const update = operation({
   run: (ctx, input) => clients.updateClient(ctx, input),
 });
 
-export const remove = operation({
+const remove = operation({
   id: 'clients.delete',
   summary: 'Delete a client',
   http: 'DELETE /clients/{id}',
+  kind: 'change',
   needs: ['client:delete'],
   refuses: ['not_found'],
   input: schema.ClientRef,
@@ -66,10 +71,11 @@ export const remove = operation({
   run: (ctx, input) => clients.deleteClient(ctx, input),
 });
 
-export const listCredentials = operation({
+const listCredentials = operation({
   id: 'clients.list_credentials',
   summary: 'List the credentials of a client',
   http: 'GET /clients/{id}/credentials',
+  kind: 'read',
   needs: ['client:read'],
   refuses: ['not_found'],
   input: schema.ClientRef,
@@ -82,6 +88,7 @@ export const createCredential = operation({
   id: 'clients.create_credential',
   summary: 'Create a credential',
   http: 'POST /clients/{id}/credentials',
+  kind: 'mint',
   needs: ['client:update'],
   refuses: ['not_found', 'conflict', 'tenant_sealed'],
   input: schema.CreateCredential,
@@ -94,6 +101,7 @@ export const updateCredential = operation({
   id: 'clients.update_credential',
   summary: 'Update a credential',
   http: 'PATCH /clients/{id}/credentials/{credentialId}',
+  kind: 'change',
   needs: ['client:update'],
   refuses: ['not_found', 'conflict'],
   input: schema.UpdateCredential,
@@ -101,10 +109,11 @@ export const updateCredential = operation({
   run: (ctx, input) => credentials.updateCredential(ctx, input),
 });
 
-export const removeCredential = operation({
+const removeCredential = operation({
   id: 'clients.delete_credential',
   summary: 'Delete a credential',
   http: 'DELETE /clients/{id}/credentials/{credentialId}',
+  kind: 'change',
   needs: ['client:update'],
   refuses: ['not_found'],
   input: schema.CredentialRef,
@@ -116,6 +125,7 @@ export const assign = operation({
   id: 'clients.assign',
   summary: 'Assign a client to routes',
   http: 'POST /clients/{id}/assignments',
+  kind: 'change',
   needs: ['client:update', 'route:update'],
   refuses: ['not_found'],
   input: schema.AssignClient,
@@ -127,9 +137,12 @@ export const unassign = operation({
   id: 'clients.unassign',
   summary: 'Remove assignments of a client',
   http: 'DELETE /clients/{id}/assignments',
+  kind: 'change',
   needs: ['client:update', 'route:update'],
   refuses: ['not_found'],
   input: schema.UnassignClient,
   output: schema.Unassigned,
   run: (ctx, input) => unassignClient(ctx, input),
 });
+
+export { listCredentials as credentials, remove as delete, removeCredential as deleteCredential };

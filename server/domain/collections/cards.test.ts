@@ -38,7 +38,7 @@ test('who makes a collection answers for it; others are chosen among the members
   const [w, other] = await Promise.all([workspace(), workspace()]);
   const [ada, bea, eve] = [await member(w, 'Ada'), await member(w, 'Bea'), await member(other, 'Eve')];
   const { id } = await call(ops.create, { ...w.live, actor: { ...memberActor('editor'), id: ada } as Ctx['actor'] }, { name: 'owned' });
-  const names = async () => (await call(ops.getOwners, w.live, { id })).owners.map((one: { name: string }) => one.name);
+  const names = async () => (await call(ops.owners, w.live, { id })).owners.map((one: { name: string }) => one.name);
   assert.deepEqual(await names(), ['Ada']);
   const put = await call(ops.putOwners, w.live, { id, user_ids: [bea, ada, bea] });
   assert.deepEqual(
@@ -54,7 +54,7 @@ test('who makes a collection answers for it; others are chosen among the members
   await db().memberships.updateMany({ where: { user_id: ada, tenant_id: w.tenant.id }, data: { removed_at: new Date() } });
   assert.deepEqual(await names(), ['Bea']);
   for (const ctx of [w.test, other.live]) {
-    await assert.rejects(call(ops.getOwners, ctx, { id }), { type: 'not_found' });
+    await assert.rejects(call(ops.owners, ctx, { id }), { type: 'not_found' });
     await assert.rejects(call(ops.putOwners, ctx, { id, user_ids: [] }), { type: 'not_found' });
   }
 });

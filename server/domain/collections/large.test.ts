@@ -15,7 +15,7 @@ test('a collection of thousands can be deleted, and each member tells it in its 
   const { id } = (await execute(ops.create, live, { name: 'everyone' })).output as { id: string };
   await db().$executeRaw`insert into clients (id, tenant_id, sandbox, name, ip_address, collection_id, updated_at)
     select gen_random_uuid(), ${tenant.id}::uuid, false, 'worker ' || n, '192.0.2.1', ${id}::uuid, now() from generate_series(1, ${MEMBERS}::int) n`;
-  await execute(ops.remove, live, { id });
+  await execute(ops.delete, live, { id });
   assert.equal(await db().clients.count({ where: { tenant_id: tenant.id, collection_id: null } }), MEMBERS);
   const told = { tenant_id: tenant.id, action: 'update', resource_type: 'client' };
   const trail = await db().audit_logs.findMany({

@@ -16,6 +16,7 @@ export const list = operation({
   id: 'collections.list',
   summary: 'List collections',
   http: 'GET /collections',
+  kind: 'read',
   needs: ['collection:list'],
   refuses: [],
   input: wire.ListCollections,
@@ -29,6 +30,7 @@ export const create = operation({
   id: 'collections.create',
   summary: 'Create a collection',
   http: 'POST /collections',
+  kind: 'change',
   needs: ['collection:create'],
   refuses: ['plan_limit', 'conflict'],
   input: wire.CreateCollection,
@@ -41,6 +43,7 @@ export const get = operation({
   id: 'collections.get',
   summary: 'Get a collection',
   http: 'GET /collections/{id}',
+  kind: 'read',
   needs: ['collection:read'],
   refuses: ['not_found'],
   input: wire.CollectionRef,
@@ -52,6 +55,7 @@ export const update = operation({
   id: 'collections.update',
   summary: 'Update a collection',
   http: 'PATCH /collections/{id}',
+  kind: 'change',
   needs: ['collection:update'],
   refuses: ['not_found', 'conflict'],
   input: wire.UpdateCollection,
@@ -60,10 +64,11 @@ export const update = operation({
   run: (ctx, input) => collections.updateCollection(ctx, input),
 });
 
-export const remove = operation({
+const remove = operation({
   id: 'collections.delete',
   summary: 'Delete a collection',
   http: 'DELETE /collections/{id}',
+  kind: 'change',
   needs: ['collection:delete'],
   refuses: ['not_found', 'in_use'],
   input: wire.CollectionRef,
@@ -71,10 +76,11 @@ export const remove = operation({
   run: (ctx, input) => collections.deleteCollection(ctx, input),
 });
 
-export const listVariables = operation({
+const listVariables = operation({
   id: 'collections.variables.list',
   summary: 'List the variables of a collection',
   http: 'GET /collections/{id}/variables',
+  kind: 'read',
   needs: ['collection:read'],
   refuses: ['not_found'],
   input: VariablesOf,
@@ -87,6 +93,7 @@ export const createVariable = operation({
   id: 'collections.variables.create',
   summary: 'Create a variable',
   http: 'POST /collections/{id}/variables',
+  kind: 'change',
   needs: ['collection:update'],
   refuses: ['not_found', 'conflict'],
   input: CreateVariable,
@@ -99,6 +106,7 @@ export const updateVariable = operation({
   id: 'collections.variables.update',
   summary: 'Update a variable',
   http: 'PATCH /collections/{id}/variables/{variableId}',
+  kind: 'change',
   needs: ['collection:update'],
   refuses: ['not_found', 'conflict', 'in_use'],
   input: UpdateVariable,
@@ -107,10 +115,11 @@ export const updateVariable = operation({
   run: (ctx, input) => variables.updateVariable(ctx, input),
 });
 
-export const removeVariable = operation({
+const removeVariable = operation({
   id: 'collections.variables.delete',
   summary: 'Delete a variable',
   http: 'DELETE /collections/{id}/variables/{variableId}',
+  kind: 'change',
   needs: ['collection:update'],
   refuses: ['not_found', 'in_use'],
   input: VariableRef,
@@ -118,10 +127,11 @@ export const removeVariable = operation({
   run: (ctx, input) => variables.deleteVariable(ctx, input),
 });
 
-export const getDefaults = operation({
+const getDefaults = operation({
   id: 'collections.environment_defaults.get',
   summary: 'Get the environment defaults of a collection',
   http: 'GET /collections/{id}/environment-defaults',
+  kind: 'read',
   needs: ['collection:read'],
   refuses: ['not_found'],
   input: wire.CollectionRef,
@@ -133,6 +143,7 @@ export const putDefaults = operation({
   id: 'collections.environment_defaults.put',
   summary: 'Replace the environment defaults of a collection',
   http: 'PUT /collections/{id}/environment-defaults',
+  kind: 'change',
   needs: ['collection:update'],
   refuses: ['not_found'],
   input: wire.PutEnvironmentDefaults,
@@ -145,6 +156,7 @@ export const syncStatus = operation({
   id: 'collections.sync_status',
   summary: 'Compare the routes of a collection with its defaults',
   http: 'GET /collections/{id}/sync-status',
+  kind: 'read',
   needs: ['collection:read'],
   refuses: ['not_found'],
   input: wire.SyncStatusQuery,
@@ -157,6 +169,7 @@ export const access = operation({
   id: 'collections.access',
   summary: 'Show who can access what in a collection',
   http: 'GET /admin/collections/{id}/access',
+  kind: 'read',
   needs: ['collection:read', 'route:read', 'client:read', 'api_key:list', 'member:list'],
   refuses: ['not_found'],
   input: wire.CollectionRef,
@@ -168,6 +181,7 @@ export const overview = operation({
   id: 'collections.overview',
   summary: 'Get a summary of collections',
   http: 'GET /admin/collections/overview',
+  kind: 'read',
   needs: ['collection:read', 'route:list', 'log:list'],
   refuses: [],
   input: wire.OverviewCollections,
@@ -176,10 +190,11 @@ export const overview = operation({
   run: async (ctx, input) => wholeList(await overviewCollections(ctx, input)),
 });
 
-export const getOwners = operation({
+const getOwners = operation({
   id: 'collections.owners.get',
   summary: 'List the owners of a collection',
   http: 'GET /admin/collections/{id}/owners',
+  kind: 'read',
   needs: ['collection:read', 'member:list'],
   refuses: ['not_found'],
   input: wire.CollectionRef,
@@ -191,6 +206,7 @@ export const putOwners = operation({
   id: 'collections.owners.put',
   summary: 'Replace the owners of a collection',
   http: 'PUT /admin/collections/{id}/owners',
+  kind: 'change',
   needs: ['collection:update', 'member:list'],
   refuses: ['not_found'],
   input: wire.PutOwners,
@@ -202,6 +218,7 @@ export const resetRoute = operation({
   id: 'collections.routes.reset',
   summary: 'Reset a route to the defaults of its collection',
   http: 'POST /collections/{id}/routes/{routeId}/reset',
+  kind: 'change',
   needs: ['collection:update', 'route:update'],
   refuses: ['not_found'],
   input: wire.ResetRoute,
@@ -213,9 +230,12 @@ export const moveMembers = operation({
   id: 'collections.members.move',
   summary: 'Move resources into a collection',
   http: 'POST /admin/collections/{id}/members',
+  kind: 'change',
   needs: ['collection:update'],
   refuses: ['not_found', 'forbidden'],
   input: wire.MoveMembers,
   output: wire.Moved,
   run: (ctx, input) => defaults.moveMembers(ctx, input),
 });
+
+export { getDefaults as defaults, getOwners as owners, listVariables as variables, remove as delete, removeVariable as deleteVariable };

@@ -46,7 +46,7 @@ test('deleting a collection keeps its members and frees them', async () => {
   const r = await route(live, { collection_id: id });
   const detail = await call(ops.get, live, { id });
   assert.deepEqual([detail.route_count, detail.secret_count, detail.client_count], [1, 1, 1]);
-  await call(ops.remove, live, { id });
+  await call(ops.delete, live, { id });
   assert.equal((await call(routes.get, live, { id: r.id })).collection_id, null);
   assert.equal((await db().secrets.findUniqueOrThrow({ where: { id: s.id } })).collection_id, null);
   assert.equal((await db().clients.findUniqueOrThrow({ where: { id: k.id } })).collection_id, null);
@@ -62,7 +62,7 @@ test('every member of a deleted collection tells in its own trail that it left, 
   ]);
   const r = await route(live, { collection_id: id });
   const later = { ...live, now: new Date(Date.now() + 1_000) };
-  await call(ops.remove, later, { id });
+  await call(ops.delete, later, { id });
   const entries = await db().audit_logs.findMany({ where: { tenant_id: live.tenant_id, action: 'update' }, orderBy: { seq: 'asc' } });
   const left = [{ field: 'collection_id', from: id, to: null }];
   assert.deepEqual(
@@ -109,19 +109,19 @@ test('a variable in use is neither deleted nor renamed nor hidden, and neither i
   const host = await call(ops.createVariable, live, { id, key: 'host', value: 'api' });
   const other = await call(ops.createVariable, live, { id, key: 'host_2', value: 'x' });
   const used = await route(live, { target_base_url: 'https://{{var:stripe.host}}.upstream.test' });
-  await assert.rejects(call(ops.removeVariable, live, { id, variableId: host.id }), { type: 'in_use' });
+  await assert.rejects(call(ops.deleteVariable, live, { id, variableId: host.id }), { type: 'in_use' });
   await assert.rejects(call(ops.updateVariable, live, { id, variableId: host.id, key: 'server' }), { type: 'in_use' });
-  await assert.rejects(call(ops.remove, live, { id }), { type: 'in_use' });
+  await assert.rejects(call(ops.delete, live, { id }), { type: 'in_use' });
   await assert.rejects(call(ops.updateVariable, live, { id, variableId: host.id, type: 'secret', secret_id: key.id }), {
     type: 'validation_error',
   });
   assert.equal((await call(ops.updateVariable, live, { id, variableId: host.id, value: 'eu' })).value, 'eu');
-  await call(ops.removeVariable, live, { id, variableId: other.id });
-  await call(routes.remove, live, { id: used.id });
+  await call(ops.deleteVariable, live, { id, variableId: other.id });
+  await call(routes.delete, live, { id: used.id });
   const spaced = await route(live, { inject_body_json: { deep: ['{{ var :\tstripe.host }}'] } });
-  await assert.rejects(call(ops.remove, live, { id }), { type: 'in_use' });
-  await call(routes.remove, live, { id: spaced.id });
-  await call(ops.remove, live, { id });
+  await assert.rejects(call(ops.delete, live, { id }), { type: 'in_use' });
+  await call(routes.delete, live, { id: spaced.id });
+  await call(ops.delete, live, { id });
 });
 
 test('a variable holds one kind of content and never a credential', async () => {
@@ -161,7 +161,7 @@ test('a route that joins gets the expected environments, targets and clients it 
     environments: [{ environment_name: 'staging', base_url: 'https://eu.upstream.test', default_client_ids: [c.id] }],
   });
   const joined = await route(live, { collection_id: id });
-  const rows = await call(routes.listEnvironments, live, { id: joined.id });
+  const rows = await call(routes.environments, live, { id: joined.id });
   assert.deepEqual(
     rows.map((r: Record<string, unknown>) => [r.environment_name, r.target_base_url]),
     [
@@ -170,7 +170,7 @@ test('a route that joins gets the expected environments, targets and clients it 
       ['staging', 'https://eu.upstream.test'],
     ],
   );
-  assert.equal((await call(routes.listClients, live, { id: joined.id, env: 'staging' })).length, 1);
+  assert.equal((await call(routes.clients, live, { id: joined.id, env: 'staging' })).length, 1);
   const later = await route(live, { name: 'later' });
   await call(routes.update, live, { id: later.id, collection_id: id });
   assert.equal((await call(routes.get, live, { id: later.id })).configured_environments.length, 3);
@@ -211,7 +211,7 @@ test('drift is named, and a reset mends it without taking anything away', async 
     [detail.target_base_url, detail.configured_environments],
     ['https://eu.upstream.test', ['production', 'dev', 'staging']],
   );
-  assert.equal((await call(routes.listClients, live, { id: r.id, env: 'production' })).length, 2);
+  assert.equal((await call(routes.clients, live, { id: r.id, env: 'production' })).length, 2);
   const outside = await route(live, { name: 'outside' });
   await assert.rejects(call(ops.resetRoute, live, { id, routeId: outside.id }), { type: 'not_found' });
 });
@@ -227,7 +227,7 @@ test('environment defaults name only what exists and only targets that may be ca
   await assert.rejects(put([{ environment_name: 'production', base_url: 'https://10.0.0.1' }]), { type: 'validation_error' });
   await assert.rejects(put([{ environment_name: 'production', default_client_ids: [foreign.id] }]), { type: 'validation_error' });
   await assert.rejects(put([{ environment_name: 'production' }, { environment_name: 'production' }]), { type: 'validation_error' });
-  const { updated_at: _, ...kept } = (await call(ops.getDefaults, w.live, { id })) as { updated_at: string };
+  const { updated_at: _, ...kept } = (await call(ops.defaults, w.live, { id })) as { updated_at: string };
   assert.deepEqual(kept, { expected_environments: [], environments: [] });
 });
 
@@ -306,12 +306,12 @@ test('a collection of the other space or of another workspace does not exist', a
   const { id } = await call(ops.create, w.live, { name: 'c' });
   const { id: variableId } = await call(ops.createVariable, w.live, { id, key: 'k', value: 'v' });
   for (const ctx of [w.test, other.live]) {
-    for (const op of [ops.get, ops.remove, ops.listVariables, ops.getDefaults, ops.syncStatus])
+    for (const op of [ops.get, ops.delete, ops.variables, ops.defaults, ops.syncStatus])
       await assert.rejects(call(op, ctx, { id }), { type: 'not_found' });
     await assert.rejects(call(ops.update, ctx, { id, name: 'x' }), { type: 'not_found' });
     const { id: own } = await call(ops.create, ctx, { name: 'mine' });
     await assert.rejects(call(ops.updateVariable, ctx, { id: own, variableId, value: 'x' }), { type: 'not_found' });
-    await assert.rejects(call(ops.removeVariable, ctx, { id: own, variableId }), { type: 'not_found' });
+    await assert.rejects(call(ops.deleteVariable, ctx, { id: own, variableId }), { type: 'not_found' });
   }
 });
 

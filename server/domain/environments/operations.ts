@@ -21,6 +21,7 @@ export const list = operation({
   id: 'environments.list',
   summary: 'List environments',
   http: 'GET /environments',
+  kind: 'read',
   needs: ['environment:list'],
   refuses: [],
   input: z.object({}),
@@ -34,6 +35,7 @@ export const get = operation({
   id: 'environments.get',
   summary: 'Get an environment',
   http: 'GET /environments/{id}',
+  kind: 'read',
   needs: ['environment:read'],
   refuses: ['not_found'],
   input: EnvironmentRef,
@@ -45,6 +47,7 @@ export const create = operation({
   id: 'environments.create',
   summary: 'Create an environment',
   http: 'POST /environments',
+  kind: 'change',
   needs: ['environment:create'],
   refuses: ['plan_limit', 'conflict'],
   input: CreateEnvironment,
@@ -57,6 +60,7 @@ export const update = operation({
   id: 'environments.update',
   summary: 'Update an environment',
   http: 'PATCH /environments/{id}',
+  kind: 'change',
   needs: ['environment:update'],
   refuses: ['not_found', 'conflict'],
   input: UpdateEnvironment,
@@ -65,10 +69,11 @@ export const update = operation({
   run: (ctx, input) => environments.updateEnvironment(ctx, input),
 });
 
-export const remove = operation({
+const remove = operation({
   id: 'environments.delete',
   summary: 'Delete an environment',
   http: 'DELETE /environments/{id}',
+  kind: 'change',
   needs: ['environment:delete'],
   refuses: ['not_found', 'in_use'],
   input: EnvironmentRef,
@@ -80,6 +85,7 @@ export const duplicate = operation({
   id: 'environments.duplicate',
   summary: 'Duplicate an environment',
   http: 'POST /admin/environments/{id}/duplicate',
+  kind: 'change',
   needs: ['environment:create', 'route:update'],
   refuses: ['not_found', 'plan_limit', 'conflict'],
   input: DuplicateEnvironment,
@@ -92,6 +98,7 @@ export const usage = operation({
   id: 'environments.usage',
   summary: 'Get the usage of each environment',
   http: 'GET /admin/environments/usage',
+  kind: 'read',
   needs: ['environment:read'],
   refuses: [],
   input: z.object({}),
@@ -104,9 +111,12 @@ export const impact = operation({
   id: 'environments.impact',
   summary: 'Show what uses an environment',
   http: 'GET /admin/environments/{id}/impact',
+  kind: 'read',
   needs: ['environment:read', 'route:list', 'secret:read', 'client:read'],
   refuses: ['not_found'],
   input: EnvironmentRef,
   output: EnvironmentImpact,
   run: (ctx, input) => impactOfEnvironment(ctx, input),
 });
+
+export { remove as delete };

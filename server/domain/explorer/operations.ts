@@ -8,6 +8,7 @@ export const history = operation({
   id: 'explorer.history',
   summary: 'List your API explorer calls',
   http: 'GET /admin/explorer/history',
+  kind: 'read',
   needs: 'any',
   refuses: [],
   input: z.object({}),

@@ -22,7 +22,7 @@ test('a pasted command becomes a working route and its sealed secret in one step
     [0, 0],
     'a proposal writes nothing',
   );
-  const made = await call(ops.apply, live, { routes, secrets: secrets.map(({ note: _, ...s }: { note: string }) => s) });
+  const made = await call(ops.create, live, { routes, secrets: secrets.map(({ note: _, ...s }: { note: string }) => s) });
   assert.deepEqual(
     [made.routes[0].name, made.routes[0].target_base_url, made.secrets[0].name],
     ['Upstream', 'https://api.upstream.test', 'UPSTREAM_TOKEN'],
@@ -53,7 +53,7 @@ test('a proposal avoids names that exist', async () => {
   ]) {
     const proposal = await call(ops.propose, live, { kind: 'curl', text: COMMAND });
     assert.deepEqual([proposal.routes[0].name, proposal.secrets[0].name], [route, secret]);
-    await call(ops.apply, live, proposal);
+    await call(ops.create, live, proposal);
   }
 });
 
@@ -62,14 +62,14 @@ test('an import that fails anywhere leaves nothing behind', async () => {
   const secrets = [{ name: 'A', value: 'x' }];
   const route = (name: string, extra: object = {}) => ({ name, target_base_url: 'https://api.upstream.test', ...extra });
   await assert.rejects(
-    call(ops.apply, w.live, { secrets, routes: [route('a'), route('b', { inject_headers_json: { X: '{{secret:NOPE}}' } })] }),
+    call(ops.create, w.live, { secrets, routes: [route('a'), route('b', { inject_headers_json: { X: '{{secret:NOPE}}' } })] }),
     { type: 'validation_error' },
   );
-  await assert.rejects(call(ops.apply, w.live, { secrets, routes: [route('a'), route('a')] }), { type: 'conflict' });
-  await assert.rejects(call(ops.apply, w.live, { secrets, routes: [route('a', { target_base_url: 'https://10.0.0.1' })] }), {
+  await assert.rejects(call(ops.create, w.live, { secrets, routes: [route('a'), route('a')] }), { type: 'conflict' });
+  await assert.rejects(call(ops.create, w.live, { secrets, routes: [route('a', { target_base_url: 'https://10.0.0.1' })] }), {
     type: 'validation_error',
   });
-  await assert.rejects(call(ops.apply, w.live, { secrets, routes: Array.from({ length: 11 }, (_, i) => route(`r${i}`)) }), {
+  await assert.rejects(call(ops.create, w.live, { secrets, routes: Array.from({ length: 11 }, (_, i) => route(`r${i}`)) }), {
     type: 'plan_limit',
   });
   assert.deepEqual(

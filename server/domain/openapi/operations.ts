@@ -6,6 +6,7 @@ export const document = operation({
   id: 'openapi.get',
   summary: 'Get the OpenAPI document',
   http: 'GET /openapi.json',
+  kind: 'read',
   needs: 'any',
   refuses: [],
   input: z.object({}),

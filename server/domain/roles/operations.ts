@@ -19,6 +19,7 @@ export const list = operation({
   id: 'roles.list',
   summary: 'List roles',
   http: 'GET /roles',
+  kind: 'read',
   needs: ['role:list'],
   refuses: [],
   input: z.object({ ...pageQuery, subject_kind: z.enum(['api_key', 'user']).optional() }),

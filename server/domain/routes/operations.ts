@@ -22,6 +22,7 @@ export const list = operation({
   id: 'routes.list',
   summary: 'List routes',
   http: 'GET /routes',
+  kind: 'read',
   needs: ['route:list'],
   refuses: [],
   input: wire.ListRoutes,
@@ -35,6 +36,7 @@ export const create = operation({
   id: 'routes.create',
   summary: 'Create a route',
   http: 'POST /routes',
+  kind: 'change',
   needs: ['route:create'],
   refuses: ['plan_limit', 'conflict'],
   input: wire.CreateRoute,
@@ -47,6 +49,7 @@ export const get = operation({
   id: 'routes.get',
   summary: 'Get a route',
   http: 'GET /routes/{id}',
+  kind: 'read',
   needs: ['route:read'],
   refuses: ['not_found'],
   input: wire.RouteRef,
@@ -58,6 +61,7 @@ export const update = operation({
   id: 'routes.update',
   summary: 'Update a route',
   http: 'PATCH /routes/{id}',
+  kind: 'change',
   needs: ['route:update'],
   refuses: ['not_found', 'conflict'],
   input: wire.UpdateRoute,
@@ -66,10 +70,11 @@ export const update = operation({
   run: (ctx, input) => routes.updateRoute(ctx, input),
 });
 
-export const remove = operation({
+const remove = operation({
   id: 'routes.delete',
   summary: 'Delete a route',
   http: 'DELETE /routes/{id}',
+  kind: 'change',
   needs: ['route:delete'],
   refuses: ['not_found'],
   input: wire.RouteRef,
@@ -77,10 +82,11 @@ export const remove = operation({
   run: (ctx, input) => routes.deleteRoute(ctx, input),
 });
 
-export const listEnvironments = operation({
+const listEnvironments = operation({
   id: 'routes.environments.list',
   summary: 'List the environments of a route',
   http: 'GET /routes/{id}/environments',
+  kind: 'read',
   needs: ['route:read'],
   refuses: ['not_found'],
   input: wire.RouteRef,
@@ -93,6 +99,7 @@ export const putEnvironment = operation({
   id: 'routes.environments.put',
   summary: 'Create or update the configuration of a route in an environment',
   http: 'PUT /routes/{id}/environments/{env}',
+  kind: 'change',
   needs: ['route:update'],
   refuses: ['not_found'],
   input: wire.PutRouteEnvironment,
@@ -103,10 +110,11 @@ export const putEnvironment = operation({
   run: (ctx, input) => environments.putRouteEnvironment(ctx, input),
 });
 
-export const removeEnvironment = operation({
+const removeEnvironment = operation({
   id: 'routes.environments.delete',
   summary: 'Remove a route from an environment',
   http: 'DELETE /routes/{id}/environments/{env}',
+  kind: 'change',
   needs: ['route:update'],
   refuses: ['not_found'],
   input: wire.RouteEnvironmentRef,
@@ -114,10 +122,11 @@ export const removeEnvironment = operation({
   run: (ctx, input) => environments.deleteRouteEnvironment(ctx, input),
 });
 
-export const listClients = operation({
+const listClients = operation({
   id: 'routes.clients.list',
   summary: 'List the clients assigned to a route in an environment',
   http: 'GET /routes/{id}/environments/{env}/clients',
+  kind: 'read',
   needs: ['route:read'],
   refuses: ['not_found'],
   input: wire.RouteEnvironmentRef,
@@ -130,6 +139,7 @@ export const setClients = operation({
   id: 'routes.clients.set',
   summary: 'Replace the clients assigned to a route in an environment',
   http: 'PUT /routes/{id}/environments/{env}/clients',
+  kind: 'change',
   needs: ['route:update'],
   refuses: ['not_found'],
   input: wire.SetRouteClients,
@@ -142,6 +152,7 @@ export const duplicate = operation({
   id: 'routes.duplicate',
   summary: 'Duplicate a route',
   http: 'POST /admin/routes/{id}/duplicate',
+  kind: 'change',
   needs: ['route:create'],
   refuses: ['not_found', 'plan_limit', 'conflict'],
   input: wire.DuplicateRoute,
@@ -154,6 +165,7 @@ export const overview = operation({
   id: 'routes.overview',
   summary: 'Get a summary of routes',
   http: 'GET /admin/routes/overview',
+  kind: 'read',
   needs: ['route:list', 'log:list'],
   refuses: [],
   input: wire.OverviewRoutes,
@@ -166,6 +178,7 @@ export const icons = operation({
   id: 'routes.icons',
   summary: 'Get the icons of routes',
   http: 'GET /admin/routes/icons',
+  kind: 'read',
   needs: ['route:read'],
   refuses: [],
   input: wire.OverviewRoutes,
@@ -178,6 +191,7 @@ export const impact = operation({
   id: 'routes.impact',
   summary: 'Show what deleting a route affects',
   http: 'GET /admin/routes/{id}/impact',
+  kind: 'read',
   needs: ['route:read', 'log:list'],
   refuses: ['not_found'],
   input: wire.RouteRef,
@@ -189,6 +203,7 @@ export const test = operation({
   id: 'routes.test',
   summary: 'Send a request through a route',
   http: 'POST /admin/routes/{id}/test',
+  kind: 'change',
   needs: ['route:test'],
   refuses: ['not_found', 'rate_limited', 'dependency_unavailable'],
   input: wire.TestRoute,
@@ -196,10 +211,11 @@ export const test = operation({
   run: (ctx, input) => testRoute(ctx, input),
 });
 
-export const listExamples = operation({
+const listExamples = operation({
   id: 'routes.examples.list',
   summary: 'List the saved examples of a route',
   http: 'GET /admin/routes/{id}/examples',
+  kind: 'read',
   needs: ['route:test'],
   refuses: ['not_found'],
   input: ExamplesOf,
@@ -212,6 +228,7 @@ export const saveExample = operation({
   id: 'routes.examples.create',
   summary: 'Save a request as an example of a route',
   http: 'POST /admin/routes/{id}/examples',
+  kind: 'change',
   needs: ['route:test'],
   refuses: ['not_found', 'conflict'],
   input: SaveExample,
@@ -224,6 +241,7 @@ export const replaceExample = operation({
   id: 'routes.examples.replace',
   summary: 'Replace a saved example',
   http: 'PUT /admin/routes/{id}/examples/{exampleId}',
+  kind: 'change',
   needs: ['route:test'],
   refuses: ['not_found', 'conflict'],
   input: ReplaceExample,
@@ -231,10 +249,11 @@ export const replaceExample = operation({
   run: (ctx, input) => examples.replaceExample(ctx, input),
 });
 
-export const removeExample = operation({
+const removeExample = operation({
   id: 'routes.examples.delete',
   summary: 'Delete a saved example',
   http: 'DELETE /admin/routes/{id}/examples/{exampleId}',
+  kind: 'change',
   needs: ['route:test'],
   refuses: ['not_found'],
   input: ExampleRef,
@@ -246,9 +265,9 @@ export const probe = operation({
   id: 'routes.probe',
   summary: 'Check an upstream before routing to it',
   http: 'POST /admin/routes/probe',
+  kind: 'read',
   needs: ['route:create'],
   refuses: ['rate_limited'],
-  reads: true,
   input: ProbeTarget,
   output: ProbedTarget,
   run: (ctx, input) => probeTarget(ctx, input),
@@ -258,9 +277,19 @@ export const secretById = operation({
   id: 'routes.secret_by_id',
   summary: "Replace references to a secret's name with its ID",
   http: 'POST /admin/secrets/{id}/references-by-id',
+  kind: 'change',
   needs: ['secret:read', 'route:update'],
   refuses: ['not_found'],
   input: wire.RouteRef,
   output: wire.RewrittenRoutes,
   run: (ctx, input) => nameSecretById(ctx, input),
 });
+
+export {
+  listClients as clients,
+  listEnvironments as environments,
+  listExamples as examples,
+  remove as delete,
+  removeEnvironment as deleteEnvironment,
+  removeExample as deleteExample,
+};

@@ -91,7 +91,7 @@ test('settings of single methods can be read back from an override, inherited or
   await stages.createEnvironment(live, { name: 'staging' });
   const { id } = await create(live, 'methods', { method_configs: { POST: { timeout_ms: 900 } } });
   await call(ops.putEnvironment, live, { id, env: 'staging', timeout_ms: 700 });
-  const rows = () => call(ops.listEnvironments, live, { id });
+  const rows = () => call(ops.environments, live, { id });
   assert.deepEqual((await rows())[1].method_configs, [{ method: 'POST', timeout_ms: 900 }]);
   await call(ops.putEnvironment, live, { id, env: 'staging', method_configs: { GET: { timeout_ms: 200 } } });
   const [base, staging] = await rows();

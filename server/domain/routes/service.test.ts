@@ -75,7 +75,7 @@ test('a slug is written once, never reserved, never like an id', async () => {
   assert.equal((await call(ops.update, live, { id, slug: 'late', name: 'Renamed' })).slug, 'late');
   await assert.rejects(call(ops.update, live, { id, slug: 'other' }), { type: 'validation_error' });
   await assert.rejects(call(ops.update, live, { id, slug: null }), { type: 'validation_error' });
-  await call(ops.remove, live, { id: 'late' });
+  await call(ops.delete, live, { id: 'late' });
   await create(live, { slug: 'late' });
 });
 
@@ -159,7 +159,7 @@ test('an override keeps what it names, reverts on null, and shows effective valu
     [true, { 'X-A': '1' }, ['target_base_url']],
   );
   await call(ops.update, live, { id, timeout_ms: 700 });
-  assert.equal((await call(ops.listEnvironments, live, { id }))[1].timeout_ms, 700, 'overrides that inherit see the base at once');
+  assert.equal((await call(ops.environments, live, { id }))[1].timeout_ms, 700, 'overrides that inherit see the base at once');
   await assert.rejects(call(ops.putEnvironment, live, { id, env: 'production', target_base_url: null }), { type: 'validation_error' });
   await assert.rejects(call(ops.putEnvironment, live, { id, env: 'nowhere' }), { type: 'not_found' });
   assert.equal((await call(ops.get, live, { id })).environment_override_count, 1);
@@ -183,7 +183,7 @@ test('requires_clients reaches every environment, and an empty list of clients i
   live.warnings.length = 0;
   await call(ops.update, live, { id, requires_clients: true });
   assert.match(live.warnings.join(), /no client is assigned/);
-  const rows = await call(ops.listEnvironments, live, { id });
+  const rows = await call(ops.environments, live, { id });
   assert.deepEqual(
     rows.map((r: { requires_clients: boolean }) => r.requires_clients),
     [true, true],
@@ -283,7 +283,7 @@ test('templates are judged at save, and what they use is in use', async () => {
   await call(ops.update, w.live, { id, timeout_ms: 1000 });
   await call(ops.update, w.live, { id, inject_headers_json: {}, method_configs: null });
   assert.equal(await db().secret_references.count({ where: { secret_id: key.id } }), 1);
-  await call(ops.remove, w.live, { id });
+  await call(ops.delete, w.live, { id });
   assert.equal(await db().secret_references.count({ where: { secret_id: key.id } }), 0);
 });
 
@@ -294,7 +294,7 @@ test('moving the base changes what no environment does', async () => {
   await call(ops.putEnvironment, live, { id, env: 'staging', target_base_url: 'https://eu.upstream.test', rate_limit_enabled: false });
   await call(ops.putEnvironment, live, { id, env: 'dev', retry_attempts: 2 });
   const settings = async () => {
-    const rows = await call(ops.listEnvironments, live, { id });
+    const rows = await call(ops.environments, live, { id });
     return Object.fromEntries(
       rows.map(({ environment_name, overridden_fields: _, ...rest }: Record<string, unknown>) => [environment_name, rest]),
     );
@@ -304,9 +304,9 @@ test('moving the base changes what no environment does', async () => {
   assert.deepEqual(await settings(), before);
   assert.equal((await call(ops.get, live, { id })).base_environment, 'staging');
   await assert.rejects(call(ops.update, live, { id, base_environment: 'nowhere' }), { type: 'validation_error' });
-  await call(ops.removeEnvironment, live, { id, env: 'production' });
-  await assert.rejects(call(ops.removeEnvironment, live, { id, env: 'staging' }), { type: 'validation_error' });
-  await assert.rejects(call(ops.removeEnvironment, live, { id, env: 'production' }), { type: 'not_found' });
+  await call(ops.deleteEnvironment, live, { id, env: 'production' });
+  await assert.rejects(call(ops.deleteEnvironment, live, { id, env: 'staging' }), { type: 'validation_error' });
+  await assert.rejects(call(ops.deleteEnvironment, live, { id, env: 'production' }), { type: 'not_found' });
 });
 
 test('clients are assigned as a set to one environment', async () => {
@@ -355,7 +355,7 @@ test('a route of the other space or of another workspace does not exist', async 
   const { id: collection_id } = await collections.createCollection(other.live, { name: 'c' });
   for (const ctx of [w.test, other.live])
     for (const ref of [id, 'payments']) {
-      for (const op of [ops.get, ops.remove, ops.listEnvironments, ops.duplicate])
+      for (const op of [ops.get, ops.delete, ops.environments, ops.duplicate])
         await assert.rejects(call(op, ctx, { id: ref }), { type: 'not_found' });
       await assert.rejects(call(ops.update, ctx, { id: ref, name: 'x' }), { type: 'not_found' });
       await assert.rejects(call(ops.putEnvironment, ctx, { id: ref, env: 'production' }), { type: 'not_found' });
@@ -382,7 +382,7 @@ test('the trail names what changed and never what is injected', async () => {
   for (const enabled of [false, true, false, null]) await call(ops.putEnvironment, live, { id, env: 'staging', enabled });
   await call(ops.putEnvironment, live, { id, env: 'staging', enabled: false, timeout_ms: 900 });
   await assert.rejects(call(ops.update, live, { id, timeout_ms: 1 }), { type: 'validation_error' });
-  await call(ops.remove, live, { id });
+  await call(ops.delete, live, { id });
   const entries = await auditOf(live);
   assert.deepEqual(
     entries.map((e) => [e.resource_type, e.action]),
@@ -446,10 +446,10 @@ test('a copy is switched off and carries configurations, assignments and referen
   assert.deepEqual([route.name, route.slug, route.enabled], ['Payments (copy)', 'payments-copy', false]);
   const again = await call(ops.duplicate, live, { id: 'payments', include_clients: false });
   assert.equal(again.route.name, 'Payments (copy 2)');
-  const rows = await call(ops.listEnvironments, live, { id: route.id });
+  const rows = await call(ops.environments, live, { id: route.id });
   assert.deepEqual(rows[1].overridden_fields, ['timeout_ms']);
-  assert.equal((await call(ops.listClients, live, { id: route.id, env: 'staging' })).length, 1);
-  assert.equal((await call(ops.listClients, live, { id: again.route.id, env: 'staging' })).length, 0);
+  assert.equal((await call(ops.clients, live, { id: route.id, env: 'staging' })).length, 1);
+  assert.equal((await call(ops.clients, live, { id: again.route.id, env: 'staging' })).length, 0);
   assert.equal(await db().secret_references.count({ where: { secret_id: key.id } }), 3);
   assert.equal((await auditOf(live)).at(-1)?.details.duplicated_from, id);
 });

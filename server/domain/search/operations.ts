@@ -8,6 +8,7 @@ export const query = operation({
   id: 'search.query',
   summary: 'Search resources, calls and actions',
   http: 'GET /admin/search',
+  kind: 'read',
   needs: 'any',
   refuses: [],
   input: SearchQuery,
@@ -16,13 +17,16 @@ export const query = operation({
 });
 
 /** Anyone signed in may ask; what they may not list has the answer of what does not exist. */
-export const inspectId = operation({
+const inspectId = operation({
   id: 'search.inspect',
   summary: 'Look up an ID',
   http: 'GET /admin/inspect',
+  kind: 'read',
   needs: 'any',
   refuses: ['not_found'],
   input: InspectQuery,
   output: Inspected,
   run: (ctx, input) => inspect(ctx, input),
 });
+
+export { inspectId as inspect };

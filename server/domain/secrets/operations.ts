@@ -13,6 +13,7 @@ export const list = operation({
   id: 'secrets.list',
   summary: 'List secrets',
   http: 'GET /secrets',
+  kind: 'read',
   needs: ['secret:read'],
   refuses: [],
   input: schema.ListSecrets,
@@ -25,6 +26,7 @@ export const get = operation({
   id: 'secrets.get',
   summary: 'Get a secret',
   http: 'GET /secrets/{id}',
+  kind: 'read',
   needs: ['secret:read'],
   refuses: ['not_found'],
   input: schema.SecretRef,
@@ -36,6 +38,7 @@ export const create = operation({
   id: 'secrets.create',
   summary: 'Create a secret',
   http: 'POST /secrets',
+  kind: 'change',
   needs: ['secret:create'],
   refuses: ['plan_limit', 'conflict', 'tenant_sealed'],
   input: schema.CreateSecret,
@@ -48,6 +51,7 @@ export const update = operation({
   id: 'secrets.update',
   summary: 'Update a secret',
   http: 'PATCH /secrets/{id}',
+  kind: 'change',
   needs: ['secret:update'],
   refuses: ['not_found', 'conflict'],
   input: schema.UpdateSecret,
@@ -60,6 +64,7 @@ export const putValue = operation({
   id: 'secrets.put_value',
   summary: 'Set the value of a secret in an environment',
   http: 'PUT /secrets/{id}/value',
+  kind: 'change',
   needs: ['secret:update'],
   refuses: ['not_found', 'conflict', 'invalid_type', 'tenant_sealed'],
   input: schema.PutValue,
@@ -67,10 +72,11 @@ export const putValue = operation({
   run: (ctx, input) => secrets.putValue(ctx, input),
 });
 
-export const remove = operation({
+const remove = operation({
   id: 'secrets.delete',
   summary: 'Delete a secret',
   http: 'DELETE /secrets/{id}',
+  kind: 'change',
   needs: ['secret:delete'],
   refuses: ['not_found', 'in_use'],
   input: schema.SecretRef,
@@ -82,6 +88,7 @@ export const updateEnvironment = operation({
   id: 'secrets.update_environment',
   summary: 'Set the expiry of a secret in an environment',
   http: 'PATCH /admin/secrets/{id}/environments/{env}',
+  kind: 'change',
   needs: ['secret:update'],
   refuses: ['not_found'],
   input: schema.UpdateSecretEnvironment,
@@ -93,6 +100,7 @@ export const removeValue = operation({
   id: 'secrets.remove_value',
   summary: 'Delete the value of a secret in an environment',
   http: 'DELETE /admin/secrets/{id}/environments/{env}',
+  kind: 'change',
   needs: ['secret:update'],
   refuses: ['not_found', 'conflict'],
   input: schema.SecretEnvironmentRef,
@@ -104,6 +112,7 @@ export const restore = operation({
   id: 'secrets.restore',
   summary: 'Restore the previous value of a secret',
   http: 'POST /admin/secrets/{id}/restore',
+  kind: 'change',
   needs: ['secret:update'],
   refuses: ['not_found', 'conflict', 'invalid_type', 'role_denied', 'tenant_sealed'],
   input: schema.RestoreValue,
@@ -115,6 +124,7 @@ export const usage = operation({
   id: 'secrets.usage',
   summary: 'Show what uses a secret',
   http: 'GET /admin/secrets/{id}/usage',
+  kind: 'read',
   needs: ['secret:read'],
   refuses: ['not_found'],
   input: schema.SecretRef,
@@ -126,6 +136,7 @@ export const versions = operation({
   id: 'secrets.versions',
   summary: "List the versions of a secret's values",
   http: 'GET /admin/secrets/{id}/versions',
+  kind: 'read',
   needs: ['secret:read'],
   refuses: ['not_found'],
   input: schema.SecretRef,
@@ -133,13 +144,16 @@ export const versions = operation({
   run: (ctx, input) => secretVersions(ctx, input),
 });
 
-export const importEnvFile = operation({
+const importEnvFile = operation({
   id: 'secrets.import_env',
   summary: 'Create secrets from a .env file',
   http: 'POST /admin/secrets/import-env',
+  kind: 'change',
   needs: ['secret:create'],
   refuses: ['plan_limit', 'conflict', 'tenant_sealed'],
   input: schema.ImportEnv,
   output: schema.ImportedEnv,
   run: (ctx, input) => importEnv(ctx, input),
 });
+
+export { importEnvFile as importEnv, remove as delete };

@@ -11,6 +11,7 @@ export const list = operation({
   id: 'views.list',
   summary: 'List the views of a page',
   http: 'GET /admin/views',
+  kind: 'read',
   needs: 'any',
   refuses: ['role_denied'],
   input: ListViews,
@@ -23,6 +24,7 @@ export const create = operation({
   id: 'views.create',
   summary: 'Save a view',
   http: 'POST /admin/views',
+  kind: 'change',
   needs: 'any',
   refuses: ['role_denied', 'conflict'],
   input: CreateView,
@@ -35,6 +37,7 @@ export const update = operation({
   id: 'views.update',
   summary: 'Update a view',
   http: 'PATCH /admin/views/{id}',
+  kind: 'change',
   needs: 'any',
   refuses: ['not_found', 'role_denied', 'conflict'],
   input: UpdateView,
@@ -42,13 +45,16 @@ export const update = operation({
   run: (ctx, input) => views.updateView(ctx, input),
 });
 
-export const remove = operation({
+const remove = operation({
   id: 'views.delete',
   summary: 'Delete a view',
   http: 'DELETE /admin/views/{id}',
+  kind: 'change',
   needs: 'any',
   refuses: ['not_found', 'role_denied'],
   input: ViewRef,
   output: Deleted,
   run: (ctx, input) => views.deleteView(ctx, input),
 });
+
+export { remove as delete };

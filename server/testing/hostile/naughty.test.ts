@@ -58,7 +58,7 @@ type Attempt = (input: Input, place: Place, text: string, what: string) => Promi
  * all of those, and of an operation that only reads once a place; of every other refusal it is asked at once.
  */
 async function tryAll(op: AnyOperation, places: readonly Place[], w: Workspace, ctx: () => Ctx, attempt: Attempt): Promise<number> {
-  const reads = op.http.startsWith('GET ') && !op.id.endsWith('.export'); // an export is in the audit log
+  const reads = op.kind === 'read' && !op.stream; // an export is in the audit log
   const spends = op.http.startsWith('POST ') || op.http.startsWith('DELETE ');
   let input = await samples[op.id]?.(ctx());
   assert.ok(input, `${op.id} has no sample`);

@@ -33,14 +33,14 @@ test('an example is kept as it was written, replaced as a whole and deleted; eac
   const { id } = await route(live);
   const made = await call(ops.saveExample, live, { id, ...request });
   assert.deepEqual(
-    (await call(ops.listExamples, live, { id })).map(({ created_at, updated_at, ...kept }: typeof made) => kept),
+    (await call(ops.examples, live, { id })).map(({ created_at, updated_at, ...kept }: typeof made) => kept),
     [{ id: made.id, ...request }],
   );
   await assert.rejects(call(ops.saveExample, live, { id, ...request }), { type: 'conflict' });
   const other = { ...request, name: 'no assertions', assertions: [], body: '' };
   assert.equal((await call(ops.replaceExample, live, { id, exampleId: made.id, ...other })).name, 'no assertions');
-  assert.deepEqual(await call(ops.removeExample, live, { id, exampleId: made.id }), { deleted: true });
-  assert.deepEqual(await call(ops.listExamples, live, { id }), []);
+  assert.deepEqual(await call(ops.deleteExample, live, { id, exampleId: made.id }), { deleted: true });
+  assert.deepEqual(await call(ops.examples, live, { id }), []);
   const entries = await db().audit_logs.findMany({ where: { resource_id: id, action: 'update' }, orderBy: { created_at: 'asc' } });
   assert.deepEqual(
     entries.map(({ details }) => (details as { change?: string }).change),
@@ -89,8 +89,8 @@ test('an example of another route, space or workspace does not exist, and goes w
     [stranger.live, foreign.id],
   ] as const) {
     await assert.rejects(call(ops.replaceExample, ctx, { id, exampleId, ...request }), { type: 'not_found' });
-    await assert.rejects(call(ops.removeExample, ctx, { id, exampleId }), { type: 'not_found' });
+    await assert.rejects(call(ops.deleteExample, ctx, { id, exampleId }), { type: 'not_found' });
   }
-  await call(ops.remove, w.live, { id: mine.id });
+  await call(ops.delete, w.live, { id: mine.id });
   assert.equal(await db().route_examples.count({ where: { id: exampleId } }), 0);
 });
