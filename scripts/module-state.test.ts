@@ -44,12 +44,12 @@ test('checks only server code that a page can reach, however long the way', () =
     [route, [own('server/api/handle.ts')]],
     ['server/api/handle.ts', [own(state)]],
     [state, []],
-    ['server/gateway/main.ts', [own('server/gateway/slabs.ts')]],
-    ['server/gateway/slabs.ts', []],
+    ['server/gateway/main.ts', [own('server/gateway/core/buffer-pool.ts')]],
+    ['server/gateway/core/buffer-pool.ts', []],
   ]);
   assert.deepEqual([...reachableFrom([route], loads)], [route, 'server/api/handle.ts', state]);
   assert.deepEqual(
-    unsharedState(loads, (file) => (file === state || file === 'server/gateway/slabs.ts' ? 'let n = 0;' : '')).map(
+    unsharedState(loads, (file) => (file === state || file === 'server/gateway/core/buffer-pool.ts' ? 'let n = 0;' : '')).map(
       (one) => one.split(':')[0],
     ),
     [state],

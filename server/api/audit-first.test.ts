@@ -4,7 +4,7 @@ import { startGateway } from '#server/gateway/gateway.fixture.ts';
 import { KEY_ROLES } from '#server/kernel/capabilities.ts';
 import { asRefusal } from '#server/kernel/errors.ts';
 import { type AnyOperation, isChange } from '#server/kernel/operation.ts';
-import { deskSocket } from '#server/platform/gateway-desk.ts';
+import { controlSocketPath } from '#server/platform/gateway-control.ts';
 import { sql } from '#server/platform/sql.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { samples } from '#server/testing/samples.ts';
@@ -40,7 +40,7 @@ describe('what cannot be written down is not done: without its audit entry no op
   const byGateway = (op: AnyOperation) => op.id === 'routes.test';
   for (const op of [...changing.filter((o) => !byGateway(o)), ...changing.filter(byGateway)])
     test(op.id, async () => {
-      if (byGateway(op)) await (await startGateway()).desk.listen(deskSocket());
+      if (byGateway(op)) await (await startGateway()).controlSocket.listen(controlSocketPath());
       const w = await workspace();
       const person =
         op.http.includes(' /admin/') || !(typeof op.needs === 'string' || op.needs.every((need) => infrastructure.capabilities.has(need)));

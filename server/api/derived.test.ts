@@ -8,7 +8,7 @@ import type { Ctx } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { type AnyOperation, isChange, successesOf, takesIdempotencyKey } from '#server/kernel/operation.ts';
 import { db } from '#server/platform/db.ts';
-import { deskSocket } from '#server/platform/gateway-desk.ts';
+import { controlSocketPath } from '#server/platform/gateway-control.ts';
 import { type Answer, call } from '#server/testing/calls.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { samples } from '#server/testing/samples.ts';
@@ -203,7 +203,7 @@ describe('every change leaves one audit entry with actor and request id, and a r
   const byGateway = (op: AnyOperation) => op.id === 'routes.test';
   for (const op of [...withSample.filter((o) => !byGateway(o)), ...withSample.filter(byGateway)])
     test(op.id, async () => {
-      if (byGateway(op)) await (await startGateway()).desk.listen(deskSocket());
+      if (byGateway(op)) await (await startGateway()).controlSocket.listen(controlSocketPath());
       const w = await workspace();
       const ctx = ableCtx(op, w);
       const input = await sample(op, ctx);

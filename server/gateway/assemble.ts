@@ -14,28 +14,28 @@ import { createUpstreamPools } from '#server/platform/http-out/upstream-pool.ts'
 import { rootKeys } from '#server/platform/keys.ts';
 import { log } from '#server/platform/log.ts';
 import { connection } from '#server/platform/sql.ts';
-import { startEcho } from './echo.ts';
+import { bodyMemory } from './core/body-memory.ts';
+import { startEcho } from './core/echo.ts';
+import { afterResponses, flushTurn } from './core/event-loop-turn.ts';
+import { createSpill } from './core/log/spill.ts';
+import { usageStamps } from './core/log/usage-stamps.ts';
+import { createLogWriter } from './core/log/writer.ts';
+import { monthlyCounters } from './core/monthly.ts';
+import type { Runtime } from './core/runtime.ts';
+import { secretValues } from './core/secret-values.ts';
 import { createFrontDoor } from './front-door/front-door.ts';
+import { createWebForward } from './front-door/web-forward.ts';
 import { createGateway, type Gateway } from './gateway.ts';
-import { heldBodies } from './held-bodies.ts';
-import { createSpill } from './log/spill.ts';
-import { usageStamps } from './log/usage-stamps.ts';
-import { createLogWriter } from './log/writer.ts';
-import { monthlyCounters } from './monthly.ts';
-import type { Plane } from './plane.ts';
+import { type ControlSocket, createControlSocket } from './route/test-requests/control-socket.ts';
 import { createDisk } from './snapshot/disk.ts';
 import type { TenantRow } from './snapshot/rows.ts';
 import { Snapshots } from './snapshot/store.ts';
-import { secretValues } from './templates/secret-values.ts';
-import { createDesk, type Desk } from './trial/desk.ts';
-import { afterAnswers, endTurn } from './turn.ts';
-import { createWebForward } from './web-forward.ts';
 
 export type Assembly = {
   gateway: Gateway;
   /** Takes orders of the web process once it listens. */
-  desk: Desk;
-  plane: Plane;
+  controlSocket: ControlSocket;
+  runtime: Runtime;
   /** Writes what is queued: logs, counters, stamps. */
   flush(): Promise<void>;
   /** Orderly end: running calls get `drainMs`, then everything queued is written. */
@@ -72,20 +72,20 @@ export async function assemble(): Promise<Assembly> {
   // Named after the root key: two installations of one machine must not take each other's rows for their own.
   const spill = createSpill(path.join(env.LOG_SPILL_DIR, `sallyport-log-spill-${roots.current.id}-${env.PLANE_PORTS.proxy ?? env.PORT}`));
   const logs = createLogWriter({ pool, spill, stamps: usageStamps(pool), nodeId: hostname() });
-  const plane: Plane = {
+  const runtime: Runtime = {
     snapshots,
     counters,
     monthly,
     failures,
     inFlight: new Map(),
     maxInFlight: env.MAX_INFLIGHT_PER_TENANT,
-    bodies: heldBodies(),
+    bodies: bodyMemory(),
     secrets,
     resolver,
     pools,
     echo: echo.pool,
     privateHeaders: new Set(env.CLIENT_CERT_HEADER === undefined ? [] : [hyphenated(env.CLIENT_CERT_HEADER)]),
-    record: (call) => afterAnswers(() => logs.record(call)),
+    record: (call) => afterResponses(() => logs.record(call)),
   };
 
   const loadUsage = () => monthly.load().catch((error: unknown) => log.debug({ err: error }, 'cannot read the usage counters'));
@@ -94,7 +94,7 @@ export async function assemble(): Promise<Assembly> {
   usageTimer.unref();
 
   const web = createWebForward({ socketPath: env.WEB_SOCKET });
-  const desk = createDesk({ plane, token: frontDoorToken(roots.current), baseHost: env.PROXY_BASE_HOST });
+  const controlSocket = createControlSocket({ runtime, token: frontDoorToken(roots.current), baseHost: env.PROXY_BASE_HOST });
   const trustedProxies = parseNetworks(env.TRUSTED_PROXIES);
   const frontDoor = createFrontDoor({
     web,
@@ -107,7 +107,7 @@ export async function assemble(): Promise<Assembly> {
     },
   });
   const gateway = createGateway({
-    plane,
+    runtime,
     frontDoor,
     hosts: {
       apiUrl: env.PUBLIC_API_URL,
@@ -126,20 +126,20 @@ export async function assemble(): Promise<Assembly> {
 
   return {
     gateway,
-    desk,
-    plane,
+    controlSocket,
+    runtime,
     flush: async () => {
-      endTurn();
+      flushTurn();
       await Promise.all([logs.flush(), monthly.flush()]);
     },
     async close(drainMs) {
       clearInterval(usageTimer);
       web.endStreams();
-      await Promise.all([gateway.close(drainMs), desk.close()]);
+      await Promise.all([gateway.close(drainMs), controlSocket.close()]);
       web.close();
       await Promise.race([pools.close(), new Promise((resolve) => setTimeout(resolve, 1_000).unref())]);
       await echo.close();
-      endTurn();
+      flushTurn();
       await Promise.allSettled([logs.close(), monthly.close()]);
       await snapshots.close();
       counters.close();

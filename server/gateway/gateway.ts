@@ -3,19 +3,19 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { uuidV7 } from '#server/crypto/random.ts';
 import type { Network } from '#server/platform/http-out/networks.ts';
-import type { Answer } from './answer.ts';
-import { newCall } from './call.ts';
-import { requestOrigin } from './client-address.ts';
-import { forwardDevSocket } from './dev-socket.ts';
+import { newCall } from './core/call.ts';
+import { requestOrigin } from './core/client-address.ts';
+import type { GatewayResponse } from './core/gateway-response.ts';
+import { type HostConfig, type PlaneMatch, type PortPlane, planeOf } from './core/hosts.ts';
+import { createListener, discardBody, type HeadRefusal, inspectHead } from './core/listener.ts';
+import { refuse, serve } from './core/pipeline.ts';
+import { refused } from './core/refusal.ts';
+import type { Runtime } from './core/runtime.ts';
+import { forwardDevSocket } from './front-door/dev-socket.ts';
 import type { FrontDoor } from './front-door/front-door.ts';
-import { type HostConfig, type PlaneMatch, type PortPlane, planeOf } from './hosts.ts';
-import { createListener, discardBody, type HeadRefusal, inspectHead } from './listener.ts';
-import { refuse, serve } from './pipeline.ts';
-import type { Plane } from './plane.ts';
-import { refused } from './refusal.ts';
 
 export type GatewayOptions = {
-  plane: Plane;
+  runtime: Runtime;
   frontDoor: FrontDoor;
   hosts: HostConfig;
   trustedProxies: readonly Network[];
@@ -74,7 +74,14 @@ export function createGateway(options: GatewayOptions): Gateway {
   };
 }
 
-function receive(options: GatewayOptions, portPlane: PortPlane, req: IncomingMessage, res: Answer, arrivedAt: number, closing: boolean) {
+function receive(
+  options: GatewayOptions,
+  portPlane: PortPlane,
+  req: IncomingMessage,
+  res: GatewayResponse,
+  arrivedAt: number,
+  closing: boolean,
+) {
   // What follows a malformed request on its connection may be a part of it, and node has parsed it ahead already: it is nobody's request.
   if (spoiled.has(req.socket)) return;
   const requestId = uuidV7();
@@ -106,7 +113,7 @@ const NOTHING_HERE =
 const spoiled = new WeakSet<Duplex>();
 
 /** Hangs up after the answer, but not before the body was read off: a reset could take the answer from the caller. */
-function spoil(req: IncomingMessage, res: Answer): void {
+function spoil(req: IncomingMessage, res: GatewayResponse): void {
   const { socket } = req;
   spoiled.add(socket);
   if (req.headers['transfer-encoding'] === undefined && Number(req.headers['content-length'] ?? 0) === 0) {
@@ -125,17 +132,17 @@ function tenantCall(
   options: GatewayOptions,
   match: TenantMatch,
   req: IncomingMessage,
-  res: Answer,
+  res: GatewayResponse,
   arrivedAt: number,
   requestId: string,
   sourceAddress: string,
   host: string,
 ) {
-  const { plane } = options;
-  const entry = plane.snapshots.bySlug(match.slug);
+  const { runtime } = options;
+  const entry = runtime.snapshots.bySlug(match.slug);
   if (!entry) {
     // Without a confirmed picture nobody can say that a workspace does not exist.
-    const known = plane.snapshots.fresh;
+    const known = runtime.snapshots.fresh;
     const type = known ? 'tenant_not_found' : 'dependency_unavailable';
     const message = known ? 'No workspace found at this address.' : 'The service is starting. Try again shortly.';
     return bare(req, res, known ? 404 : 503, { error: { type, message, request_id: requestId } }, requestId);
@@ -148,7 +155,7 @@ function tenantCall(
   const test = match.space === 'test';
   const snapshot = test ? entry.test : entry.live;
   const otherSpace = test ? entry.live : entry.test;
-  serve(newCall({ req, res, arrivedAt, requestId, snapshot, otherSpace, target: match.target, sourceAddress, host }), plane);
+  serve(newCall({ req, res, arrivedAt, requestId, snapshot, otherSpace, target: match.target, sourceAddress, host }), runtime);
 }
 
 /** Planes that share tenant hosts, matched before routes (interface rule 12 §2). */
@@ -187,7 +194,7 @@ function refuseHead(
   options: GatewayOptions,
   portPlane: PortPlane,
   req: IncomingMessage,
-  res: Answer,
+  res: GatewayResponse,
   requestId: string,
   sourceAddress: string,
   host: string,
@@ -195,11 +202,11 @@ function refuseHead(
 ) {
   const target = req.url?.startsWith('/') ? req.url : '/';
   const match = planeOf({ portPlane, host, target }, options.hosts);
-  const entry = match.plane === 'tenant' && !isOtherPlane(match.target) ? options.plane.snapshots.bySlug(match.slug) : undefined;
+  const entry = match.plane === 'tenant' && !isOtherPlane(match.target) ? options.runtime.snapshots.bySlug(match.slug) : undefined;
   if (entry && match.plane === 'tenant') {
     const [snapshot, otherSpace] = match.space === 'test' ? [entry.test, entry.live] : [entry.live, entry.test];
     const call = newCall({ req, res, requestId, snapshot, otherSpace, target, sourceAddress, host });
-    return refuse(call, options.plane, refused(fault.type, fault.message));
+    return refuse(call, options.runtime, refused(fault.type, fault.message));
   }
   if (
     match.plane === 'api' ||
@@ -211,12 +218,12 @@ function refuseHead(
   bare(req, res, fault.status, { error: { type: fault.type, message: fault.message, request_id: requestId } }, requestId);
 }
 
-function health(options: GatewayOptions, req: IncomingMessage, res: Answer, target: string, requestId: string): void {
+function health(options: GatewayOptions, req: IncomingMessage, res: GatewayResponse, target: string, requestId: string): void {
   const ok = target === '/healthz' || options.ready();
   bare(req, res, ok ? 200 : 503, { status: ok ? 'ok' : 'starting' }, requestId);
 }
 
-function bare(req: IncomingMessage, res: Answer, status: number, body: object, requestId: string): void {
+function bare(req: IncomingMessage, res: GatewayResponse, status: number, body: object, requestId: string): void {
   const text = JSON.stringify(body);
   res.writeHead(status, {
     'Content-Type': 'application/json; charset=utf-8',

@@ -2,10 +2,10 @@ import { RootKeyRefused } from '#server/crypto/root-key.ts';
 import { checkRootKey } from '#server/domain/keys/root-check.ts';
 import { asRefusal } from '#server/kernel/errors.ts';
 import { EnvError, env } from '#server/platform/env.ts';
-import { deskSocket } from '#server/platform/gateway-desk.ts';
+import { controlSocketPath } from '#server/platform/gateway-control.ts';
 import { log } from '#server/platform/log.ts';
 import { assemble } from './assemble.ts';
-import type { PortPlane } from './hosts.ts';
+import type { PortPlane } from './core/hosts.ts';
 
 // The gateway process: owns every public port, serves the data planes itself and hands the rest to the web process.
 
@@ -16,12 +16,14 @@ try {
     // Without the database the sealed snapshot serves; it opens with the right key only.
     if (asRefusal(error).type !== 'dependency_unavailable') throw error;
   });
-  const { gateway, desk, close } = await assemble();
+  const { gateway, controlSocket, close } = await assemble();
   const ports = Object.entries(env.PLANE_PORTS) as [Exclude<PortPlane, null>, number][];
   const wanted: [PortPlane, number][] = ports.length > 0 ? ports : [[null, env.PORT]];
   for (const [plane, port] of wanted) await gateway.listen(plane, port, env.BIND_ADDRESS);
   // Trying routes is for people; a gateway that cannot offer it serves calls all the same.
-  await desk.listen(deskSocket()).catch((error: unknown) => log.error({ err: error }, 'route tests from the dashboard are unavailable'));
+  await controlSocket
+    .listen(controlSocketPath())
+    .catch((error: unknown) => log.error({ err: error }, 'route tests from the dashboard are unavailable'));
   log.info({ ports: Object.fromEntries(wanted.map(([plane, port]) => [plane ?? 'all', port])) }, 'gateway started');
 
   let stopping = false;

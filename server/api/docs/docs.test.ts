@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { CODES } from '#server/gateway/refusal.ts';
+import { CODES } from '#server/gateway/core/refusal.ts';
 import { ERROR_STATUS } from '#server/kernel/errors.ts';
 import { tagOf } from '../openapi/descriptions.ts';
 import { v1Operations } from '../operations.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { call as logged } from '#server/domain/request-logs/call.fixture.ts';
-import { insertRows } from '#server/gateway/log/insert.ts';
+import { insertRows } from '#server/gateway/core/log/insert.ts';
 import { KEY_ROLES, keyCapabilities } from '#server/kernel/capabilities.ts';
 import { sql } from '#server/platform/sql.ts';
 import { call } from '#server/testing/calls.ts';

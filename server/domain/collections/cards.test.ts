@@ -6,7 +6,7 @@ import { addMembership, createUser } from '#server/domain/people/service.ts';
 import { call as logged } from '#server/domain/request-logs/call.fixture.ts';
 import * as routes from '#server/domain/routes/operations.ts';
 import * as secrets from '#server/domain/secrets/operations.ts';
-import { insertRows } from '#server/gateway/log/insert.ts';
+import { insertRows } from '#server/gateway/core/log/insert.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { newId } from '#server/kernel/ids.ts';
 import type { AnyOperation } from '#server/kernel/operation.ts';

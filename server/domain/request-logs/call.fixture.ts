@@ -1,4 +1,4 @@
-import type { LogRow } from '#server/gateway/log/row.ts';
+import type { LogRow } from '#server/gateway/core/log/row.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { newId } from '#server/kernel/ids.ts';
 

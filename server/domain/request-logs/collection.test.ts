@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { insertRows } from '#server/gateway/log/insert.ts';
+import { insertRows } from '#server/gateway/core/log/insert.ts';
 import { inTransaction } from '#server/kernel/database.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { textOf } from '#server/kernel/streamed.ts';

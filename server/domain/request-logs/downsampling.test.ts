@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { insertRows } from '#server/gateway/log/insert.ts';
-import type { LogRow } from '#server/gateway/log/row.ts';
+import { insertRows } from '#server/gateway/core/log/insert.ts';
+import type { LogRow } from '#server/gateway/core/log/row.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { read } from '#server/kernel/database.ts';
 import { newId } from '#server/kernel/ids.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { insertRows } from '#server/gateway/log/insert.ts';
+import { insertRows } from '#server/gateway/core/log/insert.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { sql } from '#server/platform/sql.ts';
 import { testDatabase } from '#server/testing/database.ts';

@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test, { after } from 'node:test';
 import { parseNetworks } from '#server/platform/http-out/networks.ts';
-import { type HostConfig, type PortPlane, planeOf } from '../hosts.ts';
-import { createListener, inspectHead } from '../listener.ts';
-import { exchange, listen } from '../raw-client.fixture.ts';
-import { createWebForward, type WebForwardOptions } from '../web-forward.ts';
+import { type HostConfig, type PortPlane, planeOf } from '../core/hosts.ts';
+import { createListener, inspectHead } from '../core/listener.ts';
+import { exchange, listen } from '../core/raw-client.fixture.ts';
 import { createFrontDoor, type FrontDoorOptions } from './front-door.ts';
+import { createWebForward, type WebForwardOptions } from './web-forward.ts';
 
 const config: HostConfig = {
   apiUrl: 'http://localhost:4000',

@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Network } from '#server/platform/http-out/networks.ts';
-import { networkOf, type RequestOrigin, requestOrigin } from '../client-address.ts';
-import type { Head, HeadRefusal } from '../request-head.ts';
-import type { WebFailure, WebForward, WebHead } from '../web-forward.ts';
+import { networkOf, type RequestOrigin, requestOrigin } from '../core/client-address.ts';
+import type { Head, HeadRefusal } from '../core/request-head.ts';
 import { changedBy, headersForWeb, headersFromWeb, standardHeaders } from './headers.ts';
 import { type Refused, refusalBody, writeRefusal } from './refusal.ts';
 import { type ForwardablePlane, type FrontPass, type FrontRefusal, frontDoor, type Surface } from './surface.ts';
+import type { WebFailure, WebForward, WebHead } from './web-forward.ts';
 
 export type FrontDoorOptions = {
   web: WebForward;

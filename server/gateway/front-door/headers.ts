@@ -1,4 +1,4 @@
-import type { RequestOrigin } from '../client-address.ts';
+import type { RequestOrigin } from '../core/client-address.ts';
 import type { ForwardablePlane, Surface } from './surface.ts';
 
 /** Connection-level headers (RFC 9110 §7.6.1) and Expect, which is answered here. Content-Length stays: bodies pass unchanged. */

@@ -1,5 +1,5 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
-import { discardBody } from '../listener.ts';
+import { discardBody } from '../core/listener.ts';
 import type { Surface } from './surface.ts';
 
 export type Refused = {

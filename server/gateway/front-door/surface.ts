@@ -1,5 +1,5 @@
-import type { PlaneMatch } from '../hosts.ts';
-import { METHODS } from '../listener.ts';
+import type { PlaneMatch } from '../core/hosts.ts';
+import { METHODS } from '../core/listener.ts';
 
 // What the web process may be asked, plane by plane (interface rule 01 §1). Everything else is answered here, because the
 // framework behind would answer in its own words: redirects for slashes, HTML for unknown paths, text for what it cannot decode.

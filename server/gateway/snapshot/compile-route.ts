@@ -12,8 +12,8 @@ import { compileRanges } from '#server/kernel/address.ts';
 import { hyphenated } from '#server/platform/header-name.ts';
 import type { EgressSettings } from '#server/platform/http-out/settings.ts';
 import { parseTarget } from '#server/platform/http-out/target-url.ts';
-import { ECHO_ORIGIN, echoTarget } from '../echo-origin.ts';
-import { METHODS } from '../listener.ts';
+import { METHODS } from '../core/listener.ts';
+import { ECHO_ORIGIN, echoTarget } from './echo-target.ts';
 import type { CallConfig, CompiledTarget, CompiledTemplate, Environment, Injection, RateLimit, Route } from './model.ts';
 import type { RouteRow, SpaceRows } from './rows.ts';
 

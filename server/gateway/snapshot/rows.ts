@@ -3,7 +3,7 @@ import type { TenantKeyRow } from '#server/crypto/keyring.ts';
 import type { PlanName } from '#server/domain/plans/schema.ts';
 import type { ConfigRow } from '#server/domain/routes/effective.ts';
 import type { Space } from '#server/kernel/context.ts';
-import { withClient } from '../with-client.ts';
+import { withPooledClient } from '#server/platform/pooled-client.ts';
 
 // What the data plane knows of one workspace and space, as plain JSON: it is compiled for serving and written to disk as it is.
 // Bytes are base64 text, instants are epoch milliseconds, inject_body_json stays JSON text so that no number loses a digit.
@@ -112,7 +112,7 @@ const FAMILIES = Object.keys(QUERIES) as Family[];
  * touched several tables is seen whole or not at all. Workspaces that are deleted are absent from the answer.
  */
 export function loadRows(pool: Pool, tenantIds: readonly string[], spaces: readonly Space[]): Promise<SpaceRows[]> {
-  return withClient(pool, async (client) => {
+  return withPooledClient(pool, async (client) => {
     await client.query('begin isolation level repeatable read read only');
     const loaded = await readAll(client, tenantIds, spaces);
     await client.query('commit');

@@ -3,7 +3,7 @@ import { type Ctx, spaceOf } from '#server/kernel/context.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
-import { askGateway } from '#server/platform/gateway-desk.ts';
+import { askGateway } from '#server/platform/gateway-control.ts';
 import { windowCounter } from '#server/platform/windows.ts';
 import type { TestRoute } from '../schema.ts';
 import { routeByRef } from '../store.ts';

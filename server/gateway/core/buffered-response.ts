@@ -1,0 +1,52 @@
+import { giveBuffer, takeBuffer } from './buffer-pool.ts';
+import type { Call } from './call.ts';
+
+// What the upstream's bytes, which are lent for as long as they are told of, become on their way to the caller.
+
+/** Up to here copying a body is cheaper than a second buffer in the write, and short bodies must not take a pooled buffer each. */
+const ONE_WRITE = 16 * 1024;
+
+/** An answer that is put together before it is sent: a short one as text, one character a byte, a longer one in memory that is used again. */
+export class BufferedResponse {
+  readonly #pooled: Buffer | undefined;
+  #text = '';
+  #bytes = 0;
+
+  /** `length` is what the upstream announced, in bytes; no more than that is ever added. */
+  constructor(length: number) {
+    if (length > ONE_WRITE) this.#pooled = takeBuffer(length);
+  }
+
+  get isShort(): boolean {
+    return this.#pooled === undefined;
+  }
+
+  add(bytes: Buffer): void {
+    if (this.#pooled) this.#pooled.set(bytes, this.#bytes);
+    else this.#text += bytes.toString('latin1');
+    this.#bytes += bytes.length;
+  }
+
+  /** Ends the caller's response, whose head was written. As text of the same bytes a short body goes out in one write with the head. */
+  send(call: Call): void {
+    const pooled = this.#pooled;
+    if (!pooled) call.res.end(this.#text, 'latin1');
+    else call.res.end(pooled.subarray(0, this.#bytes), () => recycle(pooled, call));
+  }
+}
+
+/** Sends a copy of lent bytes on; false: the caller takes no more at present. */
+export function writeCopy(call: Call, bytes: Buffer): boolean {
+  if (bytes.length <= ONE_WRITE) return call.res.write(Buffer.from(bytes));
+  const pooled = takeBuffer(bytes.length);
+  const copy = pooled.subarray(0, bytes.length);
+  copy.set(bytes);
+  return call.res.write(copy, (error) => {
+    if (!error) recycle(pooled, call);
+  });
+}
+
+/** The socket has taken everything: nobody reads these bytes any more. */
+function recycle(pooled: Buffer, { req }: Call): void {
+  if (!req.socket.destroyed) giveBuffer(pooled);
+}

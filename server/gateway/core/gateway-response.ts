@@ -1,0 +1,28 @@
+import { type IncomingMessage, ServerResponse } from 'node:http';
+
+/** node's own step from `writeHead` to the bytes of the head. */
+const { _storeHeader: storeHeader } = ServerResponse.prototype as unknown as {
+  _storeHeader(this: ServerResponse, statusLine: string, headers: unknown): void;
+};
+
+/** What a head is made of: whole header lines that need no judging, each with its line end, and names and values in turn of what `writeHead` acts on. */
+export type ResponseHead = { lines: string; fields: string[] };
+
+/**
+ * A response whose head may begin with lines that were judged before. `writeHead` judges names and values of all fields it is given, one by one, which
+ * for the twenty of a proxied answer costs more than the rest of it; an upstream's were judged when they were read, and ours are our own words.
+ */
+export class GatewayResponse<R extends IncomingMessage = IncomingMessage> extends ServerResponse<R> {
+  #lines = '';
+
+  /** As `writeHead`. None of the lines is Connection, Content-Length, Date, Expect, Keep-Alive, Trailer or Transfer-Encoding: those are fields. */
+  begin(status: number, reason: string | undefined, { lines, fields }: ResponseHead): this {
+    this.#lines = lines;
+    return reason === undefined ? this.writeHead(status, fields) : this.writeHead(status, reason, fields);
+  }
+
+  /** Called by `writeHead`. */
+  protected _storeHeader(statusLine: string, headers: unknown): void {
+    storeHeader.call(this, statusLine + this.#lines, headers);
+  }
+}

@@ -1,0 +1,179 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { uuidV7 } from '#server/crypto/random.ts';
+import type { Network } from '#server/platform/http-out/networks.ts';
+import { afterReads, flushTurn } from './event-loop-turn.ts';
+import { GatewayResponse } from './gateway-response.ts';
+import { boundIdleConnections } from './idle-connections.ts';
+import { endStalledCallers } from './stalled-callers.ts';
+
+export { type Head, type HeadRefusal, inspectHead } from './request-head.ts';
+
+export type ListenerOptions = {
+  /**
+   * Called for every request with a parseable head whose caller is still there, also when it expects 100-continue: whoever reads the body calls acceptBody
+   * first. `arrivedAt`, on performance.now()'s clock: when it was read, which may be a little before, and parts of its body may have come since.
+   */
+  onRequest(req: IncomingMessage, res: GatewayResponse, arrivedAt: number): void;
+  /** WebSocket handshakes; without it, and for any other Upgrade value, the request is an ordinary one. */
+  onUpgrade?: ((req: IncomingMessage, socket: Duplex, head: Buffer) => void) | undefined;
+  headersTimeoutMs?: number | undefined;
+  /** First byte of a request to its last (body total, interface rule 12 §17). */
+  requestTimeoutMs?: number | undefined;
+  keepAliveTimeoutMs?: number | undefined;
+  /** How long a caller may take nothing of an answer that waits for it. */
+  stalledMs?: number | undefined;
+  maxConnections?: number | undefined;
+  /** Connections of one network beyond which idle ones are closed; a tenth of all places without it. */
+  maxPerNetwork?: number | undefined;
+  /** How long a new connection counts as one that is about to bring a call. */
+  graceMs?: number | undefined;
+  trustedProxies?: readonly Network[] | undefined;
+  newRequestId?: (() => string) | undefined;
+};
+
+/**
+ * An HTTP/1.1 server that answers what it cannot parse in the service's own words and never waits long for anybody. It does not
+ * listen yet. Limits stand above those of inspectHead, so that the usual excess gets a full answer and only the absurd is cut here.
+ */
+export function createListener(options: ListenerOptions): Server {
+  const { onRequest, onUpgrade, newRequestId = uuidV7 } = options;
+  const headersTimeout = options.headersTimeoutMs ?? 10_000;
+  const server = createServer({
+    ServerResponse: GatewayResponse,
+    insecureHTTPParser: false,
+    // Judged by inspectHead instead: node's own answer to a missing Host has no request id.
+    requireHostHeader: false,
+    maxHeaderSize: 64 * 1024,
+    headersTimeout,
+    requestTimeout: Math.max(headersTimeout, options.requestTimeoutMs ?? 300_000),
+    // The default of 30 s would make every timeout up to 30 s late.
+    connectionsCheckingInterval: Math.min(1_000, headersTimeout),
+    // Longer than the idle time of usual load balancers, so that they are the ones to hang up.
+    keepAliveTimeout: options.keepAliveTimeoutMs ?? 65_000,
+    noDelay: true,
+    shouldUpgradeCallback: (req) => onUpgrade !== undefined && req.method === 'GET' && req.headers.upgrade?.toLowerCase() === 'websocket',
+  });
+  // node drops what is beyond this number without a word; above 200 fields the request is refused anyway.
+  server.maxHeadersCount = 1_000;
+  server.maxConnections = options.maxConnections ?? 20_000;
+
+  const open = new WeakMap<Duplex, GatewayResponse>();
+  const upgraded = new WeakSet<Duplex>();
+  const take = (req: IncomingMessage, res: GatewayResponse) => {
+    const { socket } = req;
+    open.set(socket, res);
+    const arrivedAt = performance.now();
+    afterReads(() => {
+      if (!socket.destroyed) onRequest(req, res, arrivedAt);
+    });
+  };
+  endStalledCallers(server, options.stalledMs ?? 30_000, (socket) => open.get(socket));
+  boundIdleConnections(server, {
+    most: options.maxPerNetwork ?? server.maxConnections / 10,
+    graceMs: options.graceMs ?? 1_000,
+    trustedProxies: options.trustedProxies ?? [],
+    isBusy(socket) {
+      const answer = open.get(socket);
+      return upgraded.has(socket) || (answer !== undefined && !(answer.writableFinished && answer.req.complete));
+    },
+  });
+  server.on('request', take);
+  server.on('checkContinue', take);
+  server.on('checkExpectation', (req: IncomingMessage, res: GatewayResponse) => {
+    const body = refusalBody('invalid_request', 'The only supported Expect header is 100-continue.', newRequestId());
+    res.writeHead(417, { ...body.headers, connection: 'close' }).end(body.text);
+    req.resume();
+  });
+  if (onUpgrade)
+    server.on('upgrade', (req, socket, head) => {
+      upgraded.add(socket);
+      onUpgrade(req, socket, head);
+    });
+  server.on('connect', (_: IncomingMessage, socket: Duplex) => {
+    refuseSocket(socket, 405, 'method_not_allowed', 'CONNECT is not supported.', newRequestId(), [`Allow: ${METHODS.join(', ')}`]);
+  });
+
+  const refused = new WeakSet<Duplex>();
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    if (refused.has(socket)) return;
+    refused.add(socket);
+    // What came before the fault on this connection is answered before it.
+    flushTurn();
+    const current = open.get(socket);
+    // Bytes of an answer are on their way: a second status line would be read as part of it.
+    if (!socket.writable || error.code === 'ECONNRESET' || (current?.headersSent && !current.writableFinished)) {
+      socket.destroy();
+      return;
+    }
+    const [status, type, message] = CLIENT_ERRORS[error.code ?? ''] ?? MALFORMED;
+    refuseSocket(socket, status, type, message, newRequestId());
+  });
+  return server;
+}
+
+/** Every method any plane knows (interface rule 12 §8). */
+export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
+
+/** Says 100 Continue when the caller waits for it. Call before the first read of a body, after everything that may refuse it. */
+export function acceptBody(req: IncomingMessage, res: ServerResponse): void {
+  if (req.headers.expect?.toLowerCase() === '100-continue' && req.httpVersionMinor > 0) res.writeContinue();
+}
+
+/**
+ * Reads and throws away what is left of a body after the answer was written, so that the caller gets to read the answer instead of a
+ * reset; gives up, and hangs up, after `maxBytes` or `ms`. The buffers of a fast connection alone hold several megabytes: who hangs up before they are
+ * read resets it, and most clients then report the reset instead of the answer.
+ */
+export function discardBody(req: IncomingMessage, maxBytes = 32 * 1024 * 1024, ms = 2_000): void {
+  if (req.complete || req.destroyed) return;
+  let left = maxBytes;
+  const hangUp = () => req.socket.destroy();
+  const timer = setTimeout(hangUp, ms);
+  req.removeAllListeners('data');
+  req.on('data', (chunk: Buffer) => {
+    left -= chunk.length;
+    if (left < 0) hangUp();
+  });
+  req.once('close', () => clearTimeout(timer));
+  req.once('end', () => clearTimeout(timer));
+  req.on('error', () => undefined);
+  req.resume();
+}
+
+const MALFORMED = [400, 'invalid_request', 'The request is not valid HTTP/1.1.'] as const;
+const CLIENT_ERRORS: Readonly<Record<string, readonly [number, string, string]>> = {
+  HPE_HEADER_OVERFLOW: [431, 'headers_too_large', 'The request headers are too large.'],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, 'payload_too_large', 'The chunk extensions are too large.'],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'invalid_request', 'The request was not received in time.'],
+};
+
+function refusalBody(type: string, message: string, requestId: string) {
+  const text = JSON.stringify({ error: { type, message, request_id: requestId } });
+  const headers = {
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': String(Buffer.byteLength(text)),
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    'x-request-id': requestId,
+  };
+  return { text, headers };
+}
+
+/** Answers on the bare socket, reads on for a moment so that the answer is not lost in a reset, then hangs up. */
+function refuseSocket(
+  socket: Duplex,
+  status: number,
+  type: string,
+  message: string,
+  requestId: string,
+  more: readonly string[] = [],
+): void {
+  const { text, headers } = refusalBody(type, message, requestId);
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  socket.on('error', () => undefined);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${[...lines, ...more].join('\r\n')}\r\nconnection: close\r\n\r\n${text}`);
+  socket.resume();
+  setTimeout(() => socket.destroy(), 500).unref();
+}

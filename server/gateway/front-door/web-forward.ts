@@ -1,0 +1,216 @@
+import { Agent, type ClientRequest, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { acceptBody, discardBody } from '../core/listener.ts';
+import { shares } from '../core/quota.ts';
+
+/** Why the web process gave no answer. `unavailable` is certain: nothing was executed. */
+export type WebFailure = 'unavailable' | 'broken' | 'too_large' | 'slow_body' | 'crowded';
+
+export type WebRequest = {
+  target: string;
+  /** Flat list of names and values; decides the framing, so it must keep the caller's Content-Length or Transfer-Encoding. */
+  headers: string[];
+  /** `unread`: web is asked without the caller's body, which is read off after the answer. */
+  bodyLimit: number | 'unread';
+  /** Whom the place at the web process is counted for. */
+  source: string;
+  /** Sees the answer's head before the caller does, and returns what to relay; a `body` replaces web's. */
+  onHead(head: WebHead): Promise<WebHead & { body?: string | undefined }>;
+  /** Called at most once, and only while nothing was sent to the caller. */
+  onFailure(failure: WebFailure): void;
+};
+
+export type WebHead = { status: number; headers: readonly string[] };
+
+export type WebForward = {
+  /** Streams a request to the web process and its answer back, both ways with back-pressure. */
+  forward(req: IncomingMessage, res: ServerResponse, how: WebRequest): void;
+  /** Ends the event streams that are open: they have no end of their own, and whoever reads them comes back. */
+  endStreams(): void;
+  close(): void;
+};
+
+export type WebForwardOptions = {
+  /** The web process's unix socket. */
+  socketPath: string;
+  maxSockets?: number | undefined;
+  /** Of them one source's: who leaves answers unread or bodies unsent keeps nobody else out. */
+  maxPerAddress?: number | undefined;
+  /** Bytes of bodies that one source's running requests may have sent; web keeps them in memory until they are whole. */
+  maxBodiesPerAddress?: number | undefined;
+  /** From the last byte sent to the answer's head. */
+  headTimeoutMs?: number | undefined;
+  /** Silence inside a request body (interface rule 12 §17). */
+  bodyIdleMs?: number | undefined;
+};
+
+/** Hands requests to the web process over its socket, and its answers back, within bounds that no one caller can use up. */
+export function createWebForward({
+  socketPath,
+  maxSockets = 2_048,
+  maxPerAddress = 512,
+  maxBodiesPerAddress = 32 * MIB,
+  headTimeoutMs = 120_000,
+  bodyIdleMs = 30_000,
+}: WebForwardOptions): WebForward {
+  const streams = new Set<() => void>();
+  const places = shares(maxPerAddress);
+  const bodies = shares(maxBodiesPerAddress, MOST_OF_BODIES);
+  const agent = new Agent({ keepAlive: true, maxSockets, maxFreeSockets: 64, scheduling: 'lifo' });
+
+  function forward(req: IncomingMessage, res: ServerResponse, how: WebRequest): void {
+    const length = req.headers['content-length'];
+    const unread = how.bodyLimit === 'unread';
+    const limit = how.bodyLimit === 'unread' ? 0 : how.bodyLimit;
+    const hasBody = !unread && (req.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0'));
+    if (!unread && Number(length ?? 0) > limit) {
+      how.onFailure('too_large');
+      return;
+    }
+    const { source } = how;
+    if (!places.take(source, 1)) {
+      how.onFailure('crowded');
+      return;
+    }
+    let sent = 0;
+    // A place until the caller has its answer, or is gone.
+    res.once('close', () => {
+      places.give(source, 1);
+      bodies.give(source, sent);
+    });
+    const mayHold = (bytes: number): boolean => {
+      if (res.closed || !bodies.take(source, bytes)) return false;
+      sent += bytes;
+      return true;
+    };
+    let failed = false;
+    const fail = (failure: WebFailure) => {
+      if (failed) return;
+      failed = true;
+      if (res.headersSent) res.destroy();
+      else if (!res.destroyed) how.onFailure(failure);
+    };
+    if (hasBody) acceptBody(req, res);
+    send(true);
+
+    function send(mayRetry: boolean): void {
+      let answered = false;
+      const web: ClientRequest = request({ agent, socketPath, method: req.method, path: how.target, headers: how.headers });
+      const give = () => web.destroy();
+      res.once('close', give);
+      const late = setTimeout(() => web.destroy(new Error('no response in time')), headTimeoutMs);
+      web.on('close', () => {
+        clearTimeout(late);
+        res.removeListener('close', give);
+      });
+      web.on('error', (error: NodeJS.ErrnoException) => {
+        clearTimeout(late);
+        if (answered || failed || res.destroyed) return;
+        // A kept-alive socket that web closed meanwhile. Whether it had made a change nobody can tell, so only what changes nothing is asked again.
+        if (mayRetry && web.reusedSocket && !hasBody && isSafe(req) && error.code === 'ECONNRESET') return send(false);
+        fail(NOT_CONNECTED.has(error.code ?? '') || isSafe(req) ? 'unavailable' : 'broken');
+      });
+      web.on('response', (answer) => {
+        answered = true;
+        clearTimeout(late);
+        relay(answer, res, how, streams).then(
+          () => (unread ? discardBody(req) : undefined),
+          () => {
+            answer.destroy();
+            fail('broken');
+          },
+        );
+      });
+      if (hasBody) sendBody(req, web, { limit, mayHold, idleMs: bodyIdleMs }, fail);
+      else web.end();
+    }
+  }
+
+  return {
+    forward,
+    endStreams() {
+      for (const end of streams) end();
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+const MIB = 1024 * 1024;
+/** Of all sources together. */
+const MOST_OF_BODIES = 256 * MIB;
+
+const NOT_CONNECTED = new Set(['ENOENT', 'ECONNREFUSED', 'EACCES', 'EAGAIN', 'ENOTSOCK']);
+
+function isSafe(req: IncomingMessage): boolean {
+  return req.method === 'GET' || req.method === 'HEAD' || req.method === 'OPTIONS';
+}
+
+/** Counts what is really sent, whatever Content-Length said, and hangs up on web before it could take a part for the whole. */
+function sendBody(
+  req: IncomingMessage,
+  web: ClientRequest,
+  { limit, mayHold, idleMs }: { limit: number; mayHold: (bytes: number) => boolean; idleMs: number },
+  fail: (failure: WebFailure) => void,
+): void {
+  let bytes = 0;
+  const idle = setTimeout(() => {
+    fail('slow_body');
+    web.destroy();
+  }, idleMs);
+  const stop = () => clearTimeout(idle);
+  req.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    idle.refresh();
+    if (bytes > limit || !mayHold(chunk.length)) {
+      stop();
+      fail(bytes > limit ? 'too_large' : 'crowded');
+      web.destroy();
+    } else if (!web.destroyed && !web.write(chunk)) req.pause();
+  });
+  web.on('drain', () => {
+    idle.refresh();
+    req.resume();
+  });
+  req.on('end', () => {
+    stop();
+    web.end();
+  });
+  req.on('close', () => {
+    stop();
+    if (!req.complete) web.destroy();
+  });
+  req.on('error', () => web.destroy());
+  // Web may answer before it has read everything; the rest of the body must not stay stuck in a paused request.
+  web.on('close', () => {
+    stop();
+    req.resume();
+  });
+}
+
+/** The caller sees the end of the answer only if web ended it: a broken stream is destroyed, not closed politely. */
+async function relay(answer: IncomingMessage, res: ServerResponse, how: WebRequest, streams: Set<() => void>): Promise<void> {
+  answer.on('error', () => res.destroy());
+  const head = await how.onHead({ status: answer.statusCode ?? 502, headers: answer.rawHeaders });
+  if (res.destroyed || res.headersSent) {
+    answer.destroy();
+    return;
+  }
+  res.writeHead(head.status, head.headers as string[]);
+  if (head.body !== undefined) {
+    answer.resume();
+    res.end(res.req.method === 'HEAD' ? undefined : head.body);
+    return;
+  }
+  // Event streams must arrive although nothing follows the head for a while.
+  if (answer.headers['content-length'] === undefined) res.flushHeaders();
+  answer.on('aborted', () => res.destroy());
+  answer.pipe(res);
+  if (!answer.headers['content-type']?.startsWith('text/event-stream')) return;
+  const end = () => {
+    answer.unpipe(res);
+    answer.removeAllListeners('aborted');
+    res.end();
+    answer.destroy();
+  };
+  streams.add(end);
+  res.once('close', () => streams.delete(end));
+}

@@ -1,0 +1,25 @@
+import type { Call } from '../../core/call.ts';
+import { type Refused, refused } from '../../core/refusal.ts';
+
+/** Our name in Via (RFC 9110 §7.6.3). */
+export const PSEUDONYM = 'svc-gateway';
+
+/**
+ * Step 9: a call that came through a gateway already is going round in a circle. A route that demands a signature is refused as well:
+ * nothing verifies signatures here yet, and sending the call without would be worse than not sending it.
+ */
+export function detectLoop(call: Call): Refused | undefined {
+  if (call.via !== null && passedThrough(call.via))
+    return refused('loop_detected', 'Loop detected: this call has already passed through the gateway.');
+  if (call.config?.requiresSignature)
+    return refused('route_misconfigured', "This route requires signed calls, which this gateway can't verify. Turn off require_signature.");
+  return undefined;
+}
+
+/** Whether an element of Via names us as a whole: other gateways may have our name in theirs. Compared part by part, since callers choose up to 32 KiB of it. */
+function passedThrough(via: string): boolean {
+  const elements = via.toLowerCase();
+  return (
+    elements.includes(PSEUDONYM) && elements.split(',').some((element) => /^\S+\s+svc-gateway(?::\d+)?(?:[\s(]|$)/.test(element.trim()))
+  );
+}

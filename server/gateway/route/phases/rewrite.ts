@@ -1,0 +1,230 @@
+import type { Reference } from '#server/domain/templates/grammar.ts';
+import type { Call } from '../../core/call.ts';
+import { acceptBody } from '../../core/listener.ts';
+import { rewritesBody } from '../../core/methods.ts';
+import { type Refused, refused } from '../../core/refusal.ts';
+import { readBody } from '../../core/request-body.ts';
+import type { Runtime } from '../../core/runtime.ts';
+import { fixedTarget } from '../../snapshot/compile-route.ts';
+import type { CallConfig, CompiledTemplate } from '../../snapshot/model.ts';
+import { injectBody, renderBody } from '../templates/body-inject.ts';
+import { SCAN_LIMIT, type Scan, scanBody, scannable, writeBody } from '../templates/body-scan.ts';
+import { redactedMark } from '../templates/redaction.ts';
+import { formEncode, renderHeader, renderText, replacePairs, type Values } from '../templates/render.ts';
+import { newResolution, type Resolution, resolve } from '../templates/resolve.ts';
+
+type Result = Refused | undefined | Promise<Refused | undefined>;
+
+const BUFFERED_LIMIT = 10 * 1024 * 1024;
+export const STREAMED_LIMIT = 100 * 1024 * 1024;
+const REPLAYABLE = 1024 * 1024;
+/** Shorter bodies are always read first: that costs less than a stream, and leaves the call repeatable. */
+const SMALL = 64 * 1024;
+
+/** Step 11: body when anything must read it, target, placeholders, injection. Nothing has been sent when this refuses. */
+export function rewrite(call: Call, runtime: Runtime): Result {
+  const config = call.config;
+  if (!config) return refused('internal_error', 'The route has no configuration.');
+  if (config.unusable)
+    return refused('route_misconfigured', `This route's ${config.unusable} can't be used by this gateway, so the call wasn't sent.`);
+  if (config.malformed !== null) return refused('template_invalid', `A template in this route ${config.malformed}.`);
+  return after(takeBody(call, runtime, config), () => compose(call, runtime, config));
+}
+
+const after = (first: Result, next: () => Result): Result =>
+  first instanceof Promise ? first.then((refusal) => refusal ?? next()) : (first ?? next());
+
+/** Decides between reading the body and letting it stream. */
+function takeBody(call: Call, runtime: Runtime, config: CallConfig): Result {
+  const length = call.contentLength;
+  const rewritable = rewritesBody(call.method);
+  const injects = config.body !== null && rewritable;
+  if (length === 0) return undefined;
+  const encoded = call.contentEncoding !== '' && call.contentEncoding !== 'identity';
+  if (injects && encoded)
+    return refused('unsupported_media_type', 'This route injects values into the body, so the request body must not be compressed.');
+  const scans = rewritable && config.bodyPlaceholders !== 'off' && !encoded && scannable(call.contentType) !== undefined;
+  const small = length > 0 && length <= (config.retryAttempts > 0 ? REPLAYABLE : SMALL);
+  if (!injects && !scans && !small) return stream(call);
+  if (injects && length > BUFFERED_LIMIT) return tooLarge('10 MiB');
+  acceptBody(call.req, call.res);
+  const limit = injects ? BUFFERED_LIMIT : scans ? SCAN_LIMIT : SMALL;
+  return readBody(call.req, Math.max(limit, small ? length : 0), (bytes) => runtime.bodies.hold(call, bytes)).then((read) => {
+    if (read.state === 'crowded')
+      return refused('concurrency_limit_exceeded', 'Too many request bodies are held in memory. Try again shortly.');
+    if (read.body === null) return refused('invalid_request', "The request body wasn't fully received.");
+    call.body = read.body;
+    call.requestBytes = read.body.length;
+    if (read.state === 'whole') return undefined;
+    if (injects) return tooLarge('10 MiB');
+    // Too long to look into: it may pass when nothing in the part that was read asks for it.
+    if (read.body.includes('{{secret')) return tooLarge('5 MiB if it contains placeholders');
+    call.req.unshift(read.body);
+    call.body = null;
+    return stream(call);
+  });
+}
+
+function stream(call: Call): Refused | undefined {
+  if (call.contentLength > STREAMED_LIMIT) return tooLarge('100 MiB');
+  call.streamsBody = true;
+  return undefined;
+}
+
+const tooLarge = (limit: string) => refused('payload_too_large', `The request body must not exceed ${limit}.`);
+
+function compose(call: Call, runtime: Runtime, config: CallConfig): Result {
+  const resolution = newResolution(call.trial !== null);
+  const rewritable = rewritesBody(call.method);
+  const scan = call.body !== null && rewritable && config.bodyPlaceholders !== 'off' ? scanCaller(call) : undefined;
+  if (scan && 'code' in scan) return scan;
+  const needed = rewritable && config.body ? [...config.references.head, ...config.references.body] : config.references.head;
+  // The common route.
+  if (config.target.kind === 'fixed' && !scan) {
+    setTarget(call, config.target);
+    return after(egressAllowed(call) ?? resolve(call, runtime, needed, 'configuration', resolution), () =>
+      apply(call, config, resolution, undefined),
+    );
+  }
+  return after(chooseTarget(call, runtime, config, resolution), () =>
+    after(egressAllowed(call), () =>
+      after(resolve(call, runtime, needed, 'configuration', resolution), () =>
+        after(scan ? resolve(call, runtime, scan.references, 'caller', resolution) : undefined, () =>
+          apply(call, config, resolution, scan),
+        ),
+      ),
+    ),
+  );
+}
+
+function scanCaller(call: Call): Scan | Refused | undefined {
+  const kind = scannable(call.contentType);
+  if (!kind || !call.body || (call.contentEncoding !== '' && call.contentEncoding !== 'identity')) return undefined;
+  return scanBody(call.body, kind, call.contentType);
+}
+
+function setTarget(call: Call, { target, basePath, echo }: Extract<CallConfig['target'], { kind: 'fixed' }>): void {
+  call.upstream = target;
+  call.echo = echo;
+  call.upstreamPath = call.forwardPath === '' ? target.path || '/' : basePath + call.forwardPath;
+}
+
+function chooseTarget(call: Call, runtime: Runtime, config: CallConfig, resolution: Resolution): Result {
+  const { target } = config;
+  if (target.kind === 'refused') return refused(target.code, target.message);
+  if (target.kind === 'fixed') {
+    setTarget(call, target);
+    return undefined;
+  }
+  const references = target.template.parts.filter((part): part is Reference => part.kind !== 'literal');
+  // A secret in a URL would show in logs, DNS and TLS names.
+  const unfit = references.find((reference) => reference.kind !== 'var' || variableOf(call, reference)?.type !== 'value');
+  if (unfit) return refused('template_invalid', 'The target URL of this route uses a variable that is missing or holds a secret.');
+  return after(resolve(call, runtime, references, 'configuration', resolution), () => {
+    if (!staysInHost(target.template, resolution.configuration))
+      return refused(
+        'template_invalid',
+        'A variable in the target host of this route contains characters other than letters, digits, dots, hyphens and underscores.',
+      );
+    const judged = fixedTarget(renderText(target.template, resolution.configuration), runtime.resolver.settings);
+    if (judged.kind === 'fixed') {
+      setTarget(call, judged);
+      return undefined;
+    }
+    const code = judged.kind === 'refused' ? judged.code : 'template_invalid';
+    return refused(code, 'The target URL of this route is invalid once its variables are filled in.');
+  });
+}
+
+/**
+ * Whether what stands in the authority is text of host labels (interface rule 12 §7). A value with a slash or a colon would end the host early, and
+ * send the route's secrets to whoever may write variables but not routes.
+ */
+function staysInHost({ parts }: CompiledTemplate, values: Values): boolean {
+  let before = '';
+  for (const part of parts) {
+    const text = part.kind === 'literal' ? part.text : (values.get(part) ?? '');
+    if (part.kind !== 'literal' && !/^[^/]*\/\/[^/]*\//.test(before) && !/^[A-Za-z0-9_.-]+$/.test(text)) return false;
+    before += text;
+  }
+  return true;
+}
+
+const variableOf = (call: Call, reference: Extract<Reference, { kind: 'var' }>) =>
+  call.snapshot.variable(reference.collection, reference.key, call.route?.collectionId ?? null);
+
+/** The workspace's own list of hosts, when it keeps one. */
+function egressAllowed(call: Call): Refused | undefined {
+  const list = call.snapshot.tenant.settings.egress_allowlist;
+  const host = call.upstream?.host ?? '';
+  if (list === null || call.echo) return undefined;
+  const allowed = list.some((entry) =>
+    entry.startsWith('*.') ? host.indexOf('.') > 0 && host.slice(host.indexOf('.')) === entry.slice(1) : entry.toLowerCase() === host,
+  );
+  return allowed ? undefined : refused('egress_denied', `The host ${host} is not on this workspace's list of allowed hosts.`);
+}
+
+function apply(call: Call, config: CallConfig, resolution: Resolution, scan: Scan | undefined): Refused | undefined {
+  const written = write(call, config, resolution, scan);
+  if ('code' in written) return written;
+  const { secrets, shown } = resolution;
+  if (shown && call.trial) {
+    call.trial.secrets = secrets;
+    // Written once more with marks for values: what the person sees is masked by where it comes from, and tells nothing of what they guess.
+    const masked = write(call, config, shown, scan);
+    if (!('code' in masked)) call.trial.shown = { ...masked, path: plainMarks(masked.path, secrets) };
+  }
+  call.injectedHeaders = written.headers;
+  call.upstreamPath = written.path;
+  call.body = written.body;
+  if (written.injected.length > 0) call.injected = written.injected;
+  if (secrets.size > 0) call.secretsUsed = [...secrets.keys()];
+  return undefined;
+}
+
+/** A mark in a query is read more easily than its percent-encoding. */
+const plainMarks = (path: string, secrets: ReadonlyMap<string, string>): string =>
+  [...secrets.keys()].reduce((text, name) => text.replaceAll(formEncode(redactedMark(name)), redactedMark(name)), path);
+
+type Written = { headers: string[] | null; path: string; body: Buffer | null; injected: string[] };
+
+/** The parts of the upstream's request that templates have a hand in. */
+function write(
+  call: Call,
+  config: CallConfig,
+  { configuration: values, caller }: Pick<Resolution, 'configuration' | 'caller'>,
+  scan: Scan | undefined,
+): Written | Refused {
+  const injected: string[] = [];
+  let headers: string[] | null = null;
+  if (config.headers.length > 0) {
+    headers = [];
+    for (const rule of config.headers) {
+      if (rule.template === null) continue;
+      const value = renderHeader({ ...rule, template: rule.template }, values);
+      if (typeof value !== 'string') return value;
+      headers.push(rule.name, value);
+      injected.push(`header:${rule.lower}`);
+    }
+  }
+  let query = call.query;
+  if (config.query.length > 0) {
+    const pairs = config.query.flatMap((rule) => (rule.template ? [[rule.name, renderText(rule.template, values)] as const] : []));
+    query = replacePairs(query ?? '', config.queryNames, pairs);
+    for (const [name] of pairs) injected.push(`query:${name}`);
+  }
+  const path = query !== null && (query !== '' || call.query !== null) ? `${call.upstreamPath}?${query}` : call.upstreamPath;
+  let body = call.body;
+  if (scan) {
+    body = writeBody(scan, caller);
+    injected.push('body:placeholders');
+  }
+  if (config.body && rewritesBody(call.method)) {
+    const merged = injectBody(body, call.contentType, renderBody(config.body, config.bodyTemplates, values));
+    if ('code' in merged) return merged;
+    body = merged.body;
+    if (merged.contentType !== null) headers = [...(headers ?? []), 'Content-Type', merged.contentType];
+    injected.push('body');
+  }
+  return { headers, path, body, injected };
+}

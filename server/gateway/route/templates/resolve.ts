@@ -1,0 +1,195 @@
+import { TenantKeyUnavailable } from '#server/crypto/keyring.ts';
+import { DecryptFailed } from '#server/crypto/svt1.ts';
+import { MAX_PLACEHOLDERS, MAX_SECRETS, printReference, type Reference } from '#server/domain/templates/grammar.ts';
+import { log } from '#server/platform/log.ts';
+import type { Call } from '../../core/call.ts';
+import { type Refused, refused } from '../../core/refusal.ts';
+import type { Runtime } from '../../core/runtime.ts';
+import type { Secret } from '../../snapshot/model.ts';
+import { redactedMark } from './redaction.ts';
+
+/** Who wrote the template: the configuration may use any secret, a caller's body only what the route's guard opens (interface rule 10 §7.4). */
+export type Author = 'configuration' | 'caller';
+
+/** Values found for one call. Dropped with it. */
+export type Resolution = {
+  readonly configuration: Map<Reference, string>;
+  readonly caller: Map<Reference, string>;
+  placeholders: number;
+  /** Secret name -> value, for redaction. */
+  readonly secrets: Map<string, string>;
+  /** What is shown of a trial in place of the values; null for every other call. */
+  readonly shown: { configuration: Map<Reference, string>; caller: Map<Reference, string> } | null;
+};
+export const newResolution = (trial: boolean): Resolution => ({
+  configuration: new Map(),
+  caller: new Map(),
+  placeholders: 0,
+  secrets: new Map(),
+  shown: trial ? { configuration: new Map(), caller: new Map() } : null,
+});
+
+/** Resolves all references into the resolution, waiting only for a tenant key that is not in memory. The first that fails refuses the call. */
+export function resolve(
+  call: Call,
+  runtime: Runtime,
+  references: readonly Reference[],
+  author: Author,
+  into: Resolution,
+  from = 0,
+): Refused | undefined | Promise<Refused | undefined> {
+  if (from === 0) into.placeholders += references.length;
+  if (into.placeholders > MAX_PLACEHOLDERS)
+    return refused('template_invalid', `The call must not use more than ${MAX_PLACEHOLDERS} placeholders.`);
+  const values = into[author];
+  for (let i = from; i < references.length; i++) {
+    const reference = references[i] as Reference;
+    if (values.has(reference)) continue;
+    const found = resolveOne(call, runtime, reference, author, into);
+    if (found instanceof Promise) {
+      return found.then((value) => {
+        if (typeof value !== 'string') return value;
+        keep(call, reference, value, author, into);
+        return resolve(call, runtime, references, author, into, i + 1);
+      });
+    }
+    if (typeof found !== 'string') return found;
+    keep(call, reference, found, author, into);
+  }
+  return undefined;
+}
+
+function keep(call: Call, reference: Reference, value: string, author: Author, into: Resolution): void {
+  into[author].set(reference, value);
+  into.shown?.[author].set(reference, markOf(call, reference) ?? value);
+}
+
+/** What stands for the value of a secret, or undefined when the reference is to something else. */
+function markOf({ snapshot, route }: Call, reference: Reference): string | undefined {
+  const variable =
+    reference.kind === 'var' ? snapshot.variable(reference.collection, reference.key, route?.collectionId ?? null) : undefined;
+  const secret =
+    reference.kind === 'secret'
+      ? snapshot.secretByName(reference.name)
+      : reference.kind === 'secret_id'
+        ? snapshot.secretById(reference.id)
+        : variable && variable.type !== 'value'
+          ? snapshot.secretById(variable.secretId)
+          : undefined;
+  return secret && redactedMark(secret.name);
+}
+
+type Found = string | Refused;
+
+function resolveOne(call: Call, runtime: Runtime, reference: Reference, author: Author, into: Resolution): Found | Promise<Found> {
+  switch (reference.kind) {
+    case 'context':
+      return contextValue(call, reference.name, reference.parameter);
+    case 'var': {
+      const variable = call.snapshot.variable(reference.collection, reference.key, call.route?.collectionId ?? null);
+      if (!variable || (author === 'caller' && !opened(call, variable.collectionId)))
+        return refused('template_invalid', `The variable ${printReference(reference)} doesn't exist for this route.`);
+      return variable.type === 'value'
+        ? variable.value
+        : secretValue(call, runtime, call.snapshot.secretById(variable.secretId), variable.secretId, author, into);
+    }
+    case 'secret':
+      return secretValue(call, runtime, call.snapshot.secretByName(reference.name), reference.name, author, into);
+    case 'secret_id':
+      return secretValue(call, runtime, call.snapshot.secretById(reference.id), reference.id, author, into);
+  }
+}
+
+/** The order of the checks is that of interface rule 30 §6: the first fault answers. */
+function secretValue(
+  call: Call,
+  runtime: Runtime,
+  secret: Secret | undefined,
+  asked: string,
+  author: Author,
+  into: Resolution,
+): Found | Promise<Found> {
+  if (!secret || (author === 'caller' && !opened(call, secret.collectionId)))
+    return refused('secret_not_found', `The secret ${asked} doesn't exist.`);
+  if (secret.type === 'oauth2') return refused('oauth2_not_connected', `The secret ${secret.name} is not connected to its provider.`);
+  if (secret.type !== 'string')
+    return refused('secret_type_not_injectable', `The secret ${secret.name} is of a type that can't be injected.`);
+  if (secret.allowedHosts && !hostAllowed(call, runtime, secret.allowedHosts))
+    return refused('secret_host_not_allowed', `The secret ${secret.name} must not be sent to ${call.upstream?.host ?? 'this host'}.`);
+  const environment = call.environmentName;
+  const value = secret.values.get(environment);
+  if (!value) return refused('secret_environment_missing', `The secret ${secret.name} has no value for the environment ${environment}.`);
+  const expiresAt = value.expiresAt ?? secret.expiresAt;
+  if (expiresAt !== null && expiresAt <= call.receivedAt) {
+    if (secret.strict) return refused('secret_expired', `The secret ${secret.name} has expired in the environment ${environment}.`);
+    const warning = `expired:${secret.name}`;
+    if (!call.warnings?.includes(warning)) call.warnings = [...(call.warnings ?? []), warning];
+  }
+  if (!into.secrets.has(secret.name) && into.secrets.size >= MAX_SECRETS)
+    return refused('template_invalid', `The call must not use more than ${MAX_SECRETS} different secrets.`);
+  const took = (bytes: Buffer): string => {
+    const text = bytes.toString('utf8');
+    into.secrets.set(secret.name, text);
+    // Our own echo upstream answers what it was sent: with it, a credential that may only call routes, or write them, would read secrets back.
+    return call.echo ? redactedMark(secret.name) : text;
+  };
+  try {
+    const found = runtime.secrets.open(call.snapshot.tenant.id, call.snapshot.space, value, took);
+    return found instanceof Promise ? found.catch((error: unknown) => notOpened(call, secret, error)) : found;
+  } catch (error) {
+    return notOpened(call, secret, error);
+  }
+}
+
+function notOpened(call: Call, secret: Secret, error: unknown): Refused {
+  if (error instanceof TenantKeyUnavailable)
+    return refused('tenant_sealed', "This workspace's encryption key is unavailable. Try again later.", { cause: error });
+  log.error({ err: error, request_id: call.requestId, secret_id: secret.id, alert: true }, 'failed to decrypt a secret');
+  const message = `The secret ${secret.name} could not be decrypted.`;
+  return refused(error instanceof DecryptFailed ? 'secret_decrypt_failed' : 'tenant_sealed', message, { cause: error });
+}
+
+/** What a caller's placeholder may reach: everything, or the route's own collection and what is in none. */
+function opened(call: Call, collectionId: string | null): boolean {
+  return call.config?.bodyPlaceholders === 'all' || collectionId === null || collectionId === (call.route?.collectionId ?? null);
+}
+
+/** Pinned secrets leave only over https to port 443 of a named host (interface rule 30 §13); the operator's test hosts are exempt from the port. */
+function hostAllowed(call: Call, runtime: Runtime, pins: readonly string[]): boolean {
+  const target = call.upstream;
+  if (!target || call.echo) return false;
+  const usual = target.scheme === 'https' && target.port === 443;
+  if (!usual && !runtime.resolver.settings.testHosts.has(`${target.host}:${target.port}`)) return false;
+  return pins.some((pin) => {
+    if (!pin.startsWith('*.')) return pin === target.host;
+    const dot = target.host.indexOf('.');
+    return dot > 0 && target.host.slice(dot) === pin.slice(1);
+  });
+}
+
+function contextValue(call: Call, name: string, parameter: string): string {
+  switch (name) {
+    case 'environment':
+      return call.environmentName;
+    case 'route.name':
+      return call.route?.name ?? '';
+    case 'route.slug':
+      return call.route?.slug ?? '';
+    case 'route.id':
+      return call.route?.id ?? '';
+    case 'tenant_id':
+      return call.snapshot.tenant.id;
+    case 'request_id':
+      return call.requestId;
+    case 'timestamp':
+      return String(Math.floor(call.receivedAt / 1000));
+    case 'client.id':
+      return call.client?.client.id ?? '';
+    case 'client.name':
+      return call.client?.client.name ?? '';
+    case 'vars':
+      return new URLSearchParams(call.query ?? '').get(parameter) ?? '';
+    default:
+      return '';
+  }
+}

@@ -1,0 +1,144 @@
+import { chmodSync, rmSync } from 'node:fs';
+import type { IncomingMessage, Server } from 'node:http';
+import { connect } from 'node:net';
+import path from 'node:path';
+import { randomBase62 } from '#server/crypto/random.ts';
+import { digest, hasDigest } from '#server/crypto/tokens.ts';
+import { TrialOrder } from '#server/domain/routes/trial/schema.ts';
+import { log } from '#server/platform/log.ts';
+import { ownedFolder } from '#server/platform/private-folder.ts';
+import { newCall } from '../../core/call.ts';
+import type { GatewayResponse } from '../../core/gateway-response.ts';
+import { createListener, inspectHead } from '../../core/listener.ts';
+import { serve } from '../../core/pipeline.ts';
+import { readBody } from '../../core/request-body.ts';
+import type { Runtime } from '../../core/runtime.ts';
+import { type Made, reportOf } from './report.ts';
+import { send } from './send.ts';
+import { TestRequest } from './test-request.ts';
+
+/** Names a trial inside this process; it never leaves it: whatever starts with x-svc- is kept from upstreams. */
+const TEST_HEADER = 'x-svc-trial';
+const MAX_ORDER = 512 * 1024;
+
+export type ControlSocketOptions = {
+  runtime: Runtime;
+  /** Shared with the web process. */
+  token: string;
+  /** Under which workspaces have their hosts. */
+  baseHost: string;
+};
+export type ControlSocket = { listen(socket: string): Promise<void>; close(): Promise<void> };
+
+/**
+ * Where the web process has routes tried (interface rule 10 §15.2): a private socket, and a token besides. An order becomes a real request to this same
+ * socket, so that a trial is parsed, judged, rewritten, sent, answered and logged by the code that serves every other call.
+ */
+export function createControlSocket({ runtime, token, baseHost }: ControlSocketOptions): ControlSocket {
+  const waiting = new Map<string, { order: TrialOrder; trial: TestRequest; made: Made }>();
+  let socket = '';
+  const server: Server = createListener({
+    onRequest: (req, res) => {
+      const nonce = req.headers[TEST_HEADER];
+      const found = typeof nonce === 'string' ? waiting.get(nonce) : undefined;
+      if (found) return serveTest(runtime, req, res, found);
+      take(req, res).catch((error: unknown) => {
+        log.error({ err: error }, 'route test failed');
+        answer(res, 500, {});
+      });
+    },
+  });
+
+  async function take(req: IncomingMessage, res: GatewayResponse): Promise<void> {
+    const shown = req.headers['x-sallyport-front'];
+    if (typeof shown !== 'string' || !hasDigest(shown, digest(token))) return answer(res, 403, {});
+    const read = await readBody(req, MAX_ORDER, () => true);
+    const order = read.state === 'whole' ? TrialOrder.safeParse(parsed(read.body)) : undefined;
+    if (!order?.success) return answer(res, 400, {});
+    const { data } = order;
+    // What the person saved a moment ago counts, whichever node it was saved on.
+    await runtime.snapshots.refresh(data.tenant_id, data.space);
+    const entry = runtime.snapshots.byId(data.tenant_id);
+    if (!entry) return answer(res, 404, {});
+    const nonce = randomBase62(32);
+    const trial = new TestRequest(data.user_id, data.dry_run);
+    const made: Made = { call: null };
+    waiting.set(nonce, { order: data, trial, made });
+    try {
+      const host = `${data.space === 'test' ? 'sandbox-' : ''}${entry.row.slug}.${baseHost}`;
+      const received = await send(socket, data, [TEST_HEADER, nonce, 'Host', host]);
+      answer(res, 200, await reportOf(trial, made, received));
+    } finally {
+      waiting.delete(nonce);
+      trial.secrets = new Map();
+    }
+  }
+
+  return {
+    async listen(at) {
+      socket = at;
+      ownedFolder(path.dirname(at));
+      if (await isTaken(at)) throw new Error(`another gateway is already listening on ${at}`);
+      rmSync(at, { force: true });
+      const umask = process.umask(0o077); // only this account may have routes tried
+      await new Promise<void>((resolve, reject) => server.once('error', reject).listen(at, resolve)).finally(() => process.umask(umask));
+      chmodSync(at, 0o600);
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function serveTest(
+  runtime: Runtime,
+  req: IncomingMessage,
+  res: GatewayResponse,
+  { order, trial, made }: { order: TrialOrder; trial: TestRequest; made: Made },
+) {
+  const entry = runtime.snapshots.byId(order.tenant_id);
+  const head = inspectHead(req);
+  if (!entry || !head.ok) {
+    made.fault = head.ok ? 'This workspace no longer exists.' : head.message;
+    return answer(res, 400, {});
+  }
+  const [snapshot, otherSpace] = order.space === 'test' ? [entry.test, entry.live] : [entry.live, entry.test];
+  // The name of the trial is ours: neither the upstream nor the log has anything to do with it.
+  req.rawHeaders = req.rawHeaders.filter((_, i, all) => all[i - (i % 2)]?.toLowerCase() !== TEST_HEADER);
+  const { target, host } = head;
+  const call = newCall({
+    req,
+    res,
+    requestId: order.request_id,
+    snapshot,
+    otherSpace,
+    target,
+    sourceAddress: order.source_address,
+    host,
+    trial,
+  });
+  made.call = call;
+  serve(call, runtime);
+}
+
+function answer(res: GatewayResponse, status: number, body: object): void {
+  if (res.headersSent || res.destroyed) return;
+  const text = JSON.stringify(body);
+  res.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) }).end(text);
+}
+
+function parsed(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    return undefined;
+  }
+}
+
+const isTaken = (at: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    const probe = connect(at, () => resolve(true)).on('error', () => resolve(false));
+    probe.on('connect', () => probe.destroy());
+  });

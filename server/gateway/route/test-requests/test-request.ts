@@ -1,0 +1,35 @@
+import type { Refused } from '../../core/refusal.ts';
+
+/** What the route would have asked of a caller, and whether this person's address meets it. Skipped for a trial, so that anybody can be shown it. */
+export type Checks = {
+  requires_clients: { required: boolean; met: boolean; client: string | null };
+  ip_allowlist: { required: boolean; met: boolean };
+};
+
+/** The request that goes to the upstream, as it leaves but for the marks in place of values. */
+export type Sent = { url: string; headers: readonly string[]; body: Buffer | null; masked: boolean };
+
+/**
+ * A call that a person makes from the dashboard to try a route (interface rule 10 §15.2): the phases treat it as any other, but for who may call,
+ * and note here what is shown to that person afterwards. It is not counted against the month, and a dry one stops before the upstream.
+ */
+export class TestRequest {
+  /** Null when a machine credential made it. */
+  readonly userId: string | null;
+  readonly dry: boolean;
+  readonly checks: Checks = {
+    requires_clients: { required: false, met: true, client: null },
+    ip_allowlist: { required: false, met: true },
+  };
+  /** Name -> value of every secret that was opened: for masking, and dropped with the trial. */
+  secrets: ReadonlyMap<string, string> = new Map();
+  /** What templates wrote, with a mark for every value of a secret. */
+  shown: { headers: string[] | null; path: string; body: Buffer | null } | null = null;
+  sent: Sent | null = null;
+  refusal: Refused | null = null;
+
+  constructor(userId: string | null, dry: boolean) {
+    this.userId = userId;
+    this.dry = dry;
+  }
+}

@@ -1,0 +1,322 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, connect as netConnect, type Server, type Socket } from 'node:net';
+import path from 'node:path';
+import test, { after } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { newId } from '#server/kernel/ids.ts';
+import { db } from '#server/platform/db.ts';
+import { env } from '#server/platform/env.ts';
+import { egressSettings } from '#server/platform/http-out/settings.ts';
+import { rootKeys } from '#server/platform/keys.ts';
+import { connection } from '#server/platform/sql.ts';
+import { testDatabase } from '#server/testing/database.ts';
+import { workspace } from '#server/testing/workspace.ts';
+import { assemble } from '../assemble.ts';
+import { ask, makeRoute, makeSecret, served, startGateway, startUpstream, until } from '../gateway.fixture.ts';
+import { createDisk } from './disk.ts';
+import { Snapshots } from './store.ts';
+
+const { directory } = await testDatabase();
+const running = await startGateway();
+const { port } = running;
+const upstream = await startUpstream();
+
+test('every change is served by announcement alone, long before the poll', async () => {
+  const w = await workspace();
+  const route = await makeRoute(w, 'r', upstream.url, { inject_headers_json: { 'X-A': '1' } });
+  const { text: key, row } = await w.key();
+  const call = () => ask(port, w.tenant.slug, '/r', { key });
+  const steps: [string, () => Promise<unknown>, () => Promise<boolean>][] = [
+    ['a new workspace with its route', async () => {}, async () => (await call()).status === 200],
+    [
+      'settings',
+      () => db().route_environment_configs.updateMany({ where: { route_id: route.id }, data: { inject_headers_json: { 'X-A': '2' } } }),
+      async () => (await call()) && upstream.seen.at(-1)?.headers['x-a'] === '2',
+    ],
+    [
+      'a switched-off route',
+      () => db().routes.update({ where: { id: route.id }, data: { enabled: false } }),
+      async () => (await call()).status === 404,
+    ],
+    [
+      'a switched-on route',
+      () => db().routes.update({ where: { id: route.id }, data: { enabled: true } }),
+      async () => (await call()).status === 200,
+    ],
+    [
+      'a revoked key',
+      () => db().api_keys.update({ where: { id: row.id }, data: { active: false } }),
+      async () => (await call()).status === 401,
+    ],
+    [
+      'another plan',
+      () => db().tenants.update({ where: { id: w.tenant.id }, data: { subscription_plan: 'free' } }),
+      async () => running.runtime.snapshots.byId(w.tenant.id)?.live.tenant.rps === 10,
+    ],
+    [
+      'a deleted workspace',
+      () => db().tenants.update({ where: { id: w.tenant.id }, data: { deleted_at: new Date() } }),
+      async () => (await ask(port, w.tenant.slug, '/r')).status === 404,
+    ],
+  ];
+  for (const [what, change, seen] of steps) {
+    await change();
+    // The poll comes every 30 s: what is seen sooner came by announcement. How soon is measured on a quiet machine, not here.
+    await until(seen, 10_000).catch(() => assert.fail(`${what} was not announced`));
+  }
+});
+
+test('a refresh that was asked for after a change includes it, however many are asked for at once', async () => {
+  const w = await workspace();
+  await served(running, w);
+  for (let i = 0; i < 10; i++) {
+    await makeRoute(w, `burst-${i}`, upstream.url);
+    await Promise.all(Array.from({ length: 5 }, () => running.runtime.snapshots.refresh(w.tenant.id, 'live')));
+    assert.ok(running.runtime.snapshots.byId(w.tenant.id)?.live.route(`burst-${i}`), `burst-${i}`);
+  }
+});
+
+test('a call sees one version of the configuration whole, while it changes under load', async () => {
+  const w = await workspace();
+  const { text: key } = await w.key();
+  const route = await makeRoute(w, 'r', `${upstream.url}/v0`, { inject_headers_json: { 'X-Version': '0' } });
+  await served(running, w);
+  let version = 0;
+  let done = false;
+  const changer = (async () => {
+    while (!done) {
+      version++;
+      await db().route_environment_configs.updateMany({
+        where: { route_id: route.id },
+        data: { target_base_url: `${upstream.url}/v${version}`, inject_headers_json: { 'X-Version': String(version) } },
+      });
+    }
+  })();
+  const from = upstream.seen.length;
+  const began = Date.now();
+  const versions = () => new Set(upstream.seen.slice(from).map((s) => s.url)).size;
+  // A busy machine needs longer until it has served several versions; a test that looks at one version proves nothing.
+  try {
+    while (Date.now() < began + 700 || (versions() < 4 && Date.now() < began + 20_000))
+      await Promise.all(Array.from({ length: 4 }, () => ask(port, w.tenant.slug, '/r', { key })));
+  } finally {
+    done = true;
+    await changer;
+  }
+  assert.ok(versions() > 3, 'the change was seen on the way');
+  const seen = upstream.seen.slice(from);
+  for (const s of seen) assert.equal(s.url, `/v${s.headers['x-version']}`);
+});
+
+test('an exception that an operator made for a time ends at its time, without anything being announced', async () => {
+  const w = await workspace({ plan: 'free' });
+  const expires_at = new Date(Date.now() + 400);
+  for (const [kind, value] of [
+    ['tenant_rps', 77],
+    ['api_calls', null],
+  ] as const)
+    await db().tenant_limit_overrides.create({ data: { tenant_id: w.tenant.id, kind, value, expires_at } });
+  await served(running, w);
+  const tenant = () => running.runtime.snapshots.byId(w.tenant.id)?.live.tenant;
+  assert.deepEqual([tenant()?.rps, tenant()?.monthlyCalls], [77, null]);
+  await sleep(Math.max(0, expires_at.getTime() - Date.now()) + 20);
+  assert.deepEqual([tenant()?.rps, tenant()?.monthlyCalls], [10, 10_000]);
+});
+
+test('a missed announcement is found by the poll', async () => {
+  const w = await workspace();
+  await served(running, w);
+  const client = new pg.Client(connection());
+  await client.connect();
+  // As a change whose announcement was lost: the trigger does not fire.
+  await client.query('set session_replication_role = replica');
+  await client.query('update routes set enabled = enabled where false');
+  const route = await makeRoute(w, 'quiet', upstream.url);
+  await served(running, w);
+  await sleep(500); // what the new route itself announced has been worked off
+  await client.query('update routes set enabled = false where id = $1', [route.id]);
+  await client.end();
+  await sleep(50);
+  assert.equal(running.runtime.snapshots.byId(w.tenant.id)?.live.route('quiet')?.enabled, true);
+  await running.runtime.snapshots.poll();
+  assert.equal(running.runtime.snapshots.byId(w.tenant.id)?.live.route('quiet')?.enabled, false);
+});
+
+test('the copy on disk is sealed, bound to its name, and worthless when it was tampered with', async () => {
+  const w = await workspace();
+  await makeSecret(w, 'CANARY', { production: 'canary-plaintext' }, { description: 'canary-description' });
+  await makeRoute(w, 'canary-route', upstream.url);
+  await served(running, w);
+  const folder = path.join(directory, 'snapshot');
+  const file = path.join(folder, `${w.tenant.id}.live.bin`);
+  await until(() => existsSync(file));
+  await until(() =>
+    createDisk(folder, rootKeys())
+      .read()
+      .spaces.some((s) => s.tenant.id === w.tenant.id && s.routes.length === 1),
+  );
+  for (const name of readdirSync(folder)) {
+    const bytes = readFileSync(path.join(folder, name)).toString('latin1');
+    for (const canary of ['canary', w.tenant.slug, 'routes']) assert.ok(!bytes.includes(canary), `${canary} in ${name}`);
+  }
+  const other = path.join(folder, `${newId()}.live.bin`);
+  writeFileSync(other, readFileSync(file));
+  assert.equal(
+    createDisk(folder, rootKeys())
+      .read()
+      .spaces.filter((s) => s.tenant.id === w.tenant.id && s.space === 'live').length,
+    1,
+  );
+});
+
+/** A door between the gateway and its database that can be shut. */
+async function databaseDoor() {
+  const options = new pg.Client(connection());
+  const sockets = new Set<Socket>();
+  let shut = false;
+  const door: Server = createServer((inside) => {
+    if (shut) return inside.destroy();
+    const target = options.host.startsWith('/')
+      ? { path: `${options.host}/.s.PGSQL.${options.port}` }
+      : { host: options.host, port: options.port };
+    const outside = netConnect(target);
+    for (const socket of [inside, outside]) {
+      sockets.add(socket);
+      socket.on('error', () => {});
+      socket.on('close', () => sockets.delete(socket));
+    }
+    inside.pipe(outside).pipe(inside);
+    inside.on('close', () => outside.destroy());
+    outside.on('close', () => inside.destroy());
+  });
+  await new Promise<void>((resolve) => door.listen(0, '127.0.0.1', resolve));
+  after(() => {
+    for (const socket of sockets) socket.destroy();
+    door.close();
+  });
+  const { port: doorPort } = door.address() as { port: number };
+  return {
+    url: `postgresql://${options.user}@127.0.0.1:${doorPort}/${options.database}`,
+    shut() {
+      shut = true;
+      for (const socket of sockets) socket.destroy();
+    },
+    open() {
+      shut = false;
+    },
+  };
+}
+
+test('without its database the gateway goes on serving, keeps the logs, counts, and heals by itself', { timeout: 60_000 }, async () => {
+  const w = await workspace();
+  const { text: key } = await w.key();
+  const secret = await makeSecret(w, 'HELD', { production: 'held-value' });
+  await makeRoute(w, 'r', upstream.url, { inject_headers_json: { 'X-Held': `{{secret_id:${secret.id}}}` } });
+
+  const door = await databaseDoor();
+  const { Pool } = pg;
+  const pool = new Pool({ connectionString: door.url, connectionTimeoutMillis: 1000, max: 3 });
+  pool.on('error', () => {});
+  const disk = createDisk(path.join(directory, 'door-snapshot'), rootKeys());
+  const egress = egressSettings({ privateAllowlist: [{ cidr: '127.0.0.0/8' }] });
+  const open: Snapshots[] = [];
+  const snapshotsOf = (files: ReturnType<typeof createDisk>, maxAgeMs: number) => {
+    const made = new Snapshots({ pool, egress, disk: files, maxAgeMs });
+    open.push(made);
+    return made;
+  };
+  after(async () => {
+    for (const one of open) await one.close();
+    await pool.end();
+  });
+  const snapshots = snapshotsOf(disk, 60_000);
+  await snapshots.start();
+  assert.ok(snapshots.byId(w.tenant.id)?.live.route('r'));
+  await disk.settled();
+  door.shut();
+  await snapshots.poll();
+  assert.ok(snapshots.fresh);
+  assert.ok(snapshots.byId(w.tenant.id)?.live.route('r'), 'it still serves');
+  await assert.rejects(snapshots.refresh(w.tenant.id, 'live'));
+
+  // A gateway that starts meanwhile has the same picture, from disk.
+  const reborn = snapshotsOf(createDisk(path.join(directory, 'door-snapshot'), rootKeys()), 60_000);
+  await reborn.start(50);
+  assert.ok(reborn.fresh);
+  assert.equal(reborn.byId(w.tenant.id)?.live.route('r')?.slug, 'r');
+  assert.equal(reborn.byId(w.tenant.id)?.live.secretByName('HELD')?.values.size, 1);
+  assert.ok(reborn.byId(w.tenant.id)?.row.keys.length);
+  const strict = snapshotsOf(createDisk(path.join(directory, 'door-snapshot'), rootKeys()), 1);
+  await strict.start(50);
+  assert.equal(strict.fresh, false);
+
+  await makeRoute(w, 'made-meanwhile', upstream.url);
+  door.open();
+  for (const one of [snapshots, reborn]) await until(() => one.byId(w.tenant.id)?.live.route('made-meanwhile') !== undefined, 15_000);
+  assert.equal((await ask(port, w.tenant.slug, '/r', { key })).status, 200);
+});
+
+test('a whole gateway whose database connections are cut answers every call, and loses no log row', { timeout: 60_000 }, async () => {
+  const w = await workspace();
+  const { text: key } = await w.key();
+  await makeRoute(w, 'r', upstream.url);
+  await served(running, w);
+  const killer = new pg.Client(connection());
+  await killer.connect();
+  const route = await db().routes.findFirstOrThrow({ where: { tenant_id: w.tenant.id, slug: 'r' } });
+  let calls = 0;
+  for (let round = 0; round < 5; round++) {
+    await killer.query(
+      "select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'sallyport-%' and datname = current_database()",
+    );
+    for (let i = 0; i < 5; i++) {
+      const answer = await ask(port, w.tenant.slug, '/r', { key });
+      assert.equal(answer.status, 200, answer.body);
+      calls++;
+    }
+  }
+  await killer.end();
+  await until(async () => {
+    await running.flush();
+    return (await db().request_logs.count({ where: { route_id: route.id } })) === calls;
+  }, 20_000);
+  await makeRoute(w, 'afterwards', upstream.url);
+  await until(async () => (await ask(port, w.tenant.slug, '/afterwards', { key })).status === 200, 15_000);
+});
+
+test('a snapshot nobody could confirm for too long serves nothing, and says what is missing', async () => {
+  process.env.SNAPSHOT_MAX_AGE_SECONDS = '3600';
+  assert.equal(env.SNAPSHOT_MAX_AGE_SECONDS, 3600);
+  const w = await workspace();
+  const { text: key } = await w.key();
+  await makeRoute(w, 'r', upstream.url);
+  const old = await assemble();
+  const { port: oldPort } = await old.gateway.listen('proxy', 0, '127.0.0.1');
+  Object.defineProperty(old.runtime.snapshots, 'fresh', { value: false });
+  const answer = await ask(oldPort, w.tenant.slug, '/r', { key });
+  assert.deepEqual([answer.status, answer.headers['x-svc-error'], answer.headers['retry-after']], [503, 'dependency_unavailable', '5']);
+  assert.equal((await ask(oldPort, w.tenant.slug, '/readyz')).status, 503);
+  assert.equal((await ask(oldPort, w.tenant.slug, '/healthz')).status, 200);
+  await old.close(100);
+});
+
+test('a call that was served from an old picture says in its log row how old it was', async () => {
+  const w = await workspace();
+  const { text: key } = await w.key();
+  await makeRoute(w, 'r', upstream.url);
+  const old = await assemble();
+  after(() => old.close(100));
+  const { port: oldPort } = await old.gateway.listen('proxy', 0, '127.0.0.1');
+  const warnings = async (ageMs: number) => {
+    Object.defineProperty(old.runtime.snapshots, 'ageMs', { value: () => ageMs, configurable: true });
+    const { headers, status } = await ask(oldPort, w.tenant.slug, '/r', { key });
+    assert.equal(status, 200);
+    await old.flush();
+    const row = await db().request_logs.findFirstOrThrow({ where: { request_id: headers['x-svc-request-id'] ?? '' } });
+    return row.warnings;
+  };
+  assert.deepEqual(await warnings(60_000), [], 'two polls that were missed are no news');
+  assert.deepEqual(await warnings(754_321), ['unconfirmed:754']);
+});
