@@ -2,7 +2,7 @@ import pg from 'pg';
 import { processState } from '#server/kernel/process-state.ts';
 import { env } from './env.ts';
 
-const held = processState('sql', (): { pool?: pg.Pool | undefined } => ({}));
+const held = processState('sql', (): { pool?: pg.Pool | undefined; ownRows?: pg.Pool | undefined } => ({}));
 
 /** Raw connections for hot paths and bulk work: named statements, no ORM. The gateway uses this file without loading Prisma. */
 export function sql(): pg.Pool {
@@ -10,10 +10,23 @@ export function sql(): pg.Pool {
   return held.pool;
 }
 
+/** Connections that act as the row-level-security role for as long as they live: what `ownRows` reads with. */
+export function ownSql(): pg.Pool {
+  held.ownRows ??= openPool({
+    ...connection(),
+    max: 6,
+    query_timeout: 10_000,
+    // A connection on which this fails is closed and never lent.
+    onConnect: async (client) => void (await client.query('set role sallyport_app')),
+  });
+  return held.ownRows;
+}
+
 export async function closeSql(): Promise<void> {
-  const { pool } = held;
+  const { pool, ownRows } = held;
   held.pool = undefined;
-  await pool?.end();
+  held.ownRows = undefined;
+  await Promise.all([pool?.end(), ownRows?.end()]);
 }
 
 export const connection = (): pg.PoolConfig => ({
