@@ -4,7 +4,7 @@ import { families } from '#server/domain/families.ts';
 import { denyingPolicy } from '#server/domain/policies/service.ts';
 import { isServableStatus } from '#server/domain/tenants/schema.ts';
 import { type Capability, rolesWith, seesNamesOnly } from '#server/kernel/capabilities.ts';
-import type { Ctx } from '#server/kernel/context.ts';
+import type { Ctx, HotCtx } from '#server/kernel/context.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
 import type { Expectation } from '#server/kernel/expectation.ts';
 import { REQUIRED_FROM_MACHINES } from '#server/kernel/fields.ts';
@@ -37,7 +37,7 @@ export async function performRaw<I extends z.ZodType>(
 }
 
 /** The actor holds every capability the operation needs, and no tenant policy denies it (interface rule 24 §7). */
-export async function allow(op: AnyOperation, ctx: Ctx): Promise<void> {
+export async function allow(op: AnyOperation, ctx: HotCtx): Promise<void> {
   if (op.needs === 'anonymous') return;
   if (!isServable(ctx) && isChange(op) && !STAYS_OPEN.has(op.id))
     throw new Refusal(
@@ -54,11 +54,11 @@ export async function allow(op: AnyOperation, ctx: Ctx): Promise<void> {
 }
 
 /** Keys have met this rule at authentication; members keep reading and leaving (interface rule 20 §5). */
-const isServable = (ctx: Ctx) => ctx.subscription_status === undefined || isServableStatus(ctx.subscription_status);
+const isServable = (ctx: HotCtx) => ctx.subscription_status === undefined || isServableStatus(ctx.subscription_status);
 const STAYS_OPEN: ReadonlySet<string> = new Set(['api_keys.revoke']);
 
 /** Names what is missing and, to a person, the roles that have it: the next step is to ask for one of them. */
-function missing({ actor }: Ctx, op: AnyOperation, capability: Capability): Refusal {
+function missing({ actor }: HotCtx, op: AnyOperation, capability: Capability): Refusal {
   if (actor.type !== 'member') return new Refusal('forbidden', `This credential lacks the capability ${capability}.`);
   const roles = rolesWith(capability).map((role) => role[0]?.toUpperCase() + role.slice(1));
   const who = roles.length === 0 ? 'Only machine credentials have it.' : `Roles with access: ${new Intl.ListFormat('en').format(roles)}.`;
@@ -73,12 +73,16 @@ export async function execute<I extends z.ZodType, O extends z.ZodType>(
 ): Promise<{ output: z.output<O>; result: unknown }> {
   const input = parsed(op.input, ctx, raw);
   const result: unknown = await guarded(op, ctx, input, raw);
-  const value = op.list ? (result as Page<unknown> | Feed<unknown>).rows : result;
-  const output = op.output.parse(value);
-  return { output: op.names && namesOnly(op, ctx) ? (named(output, op.names) as z.output<O>) : output, result };
+  return { output: shownTo(ctx, op, result) as z.output<O>, result };
 }
 
-const namesOnly = ({ needs }: AnyOperation, ctx: Ctx): boolean =>
+/** What leaves: declared fields only, and of a list only names for callers who may not read more. */
+export function shownTo(ctx: HotCtx, op: AnyOperation, result: unknown): unknown {
+  const output: unknown = op.output.parse(op.list ? (result as Page<unknown> | Feed<unknown>).rows : result);
+  return op.names && namesOnly(op, ctx) ? named(output, op.names) : output;
+}
+
+const namesOnly = ({ needs }: AnyOperation, ctx: HotCtx): boolean =>
   Array.isArray(needs) && needs.some((list) => seesNamesOnly(ctx.actor.capabilities, list));
 
 const named = (rows: unknown, names: readonly string[]): unknown =>
@@ -110,7 +114,8 @@ function expectationOf<I extends z.ZodType>(op: Operation<I>, ctx: Ctx, input: z
   return { updated_at: new Date(time.data), row: (tx) => edits.row(tx, ctx, input), state: 'open' };
 }
 
-function parsed<I extends z.ZodType>(schema: I, ctx: Ctx, raw: unknown): z.output<I> {
+/** The input as its schema understands it. @throws Refusal validation_error */
+export function parsed<I extends z.ZodType>(schema: I, ctx: HotCtx, raw: unknown): z.output<I> {
   const input = schema.safeParse(raw);
   if (!input.success) throw new Refusal('validation_error', firstProblem(asSent(schema, input.error)));
   const missing = ctx.actor.type === 'member' ? undefined : missingFromMachine(schema, input.data);

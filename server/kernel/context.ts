@@ -58,6 +58,9 @@ export type Ctx = {
   changed?: Space[];
 };
 
+/** What a hot operation may know of its call: the gateway serves it without Prisma and without a transaction. */
+export type HotCtx = Omit<Ctx, 'db' | 'tx' | 'expects' | 'changed'>;
+
 /** The spaces a changing call announces, as `tenant_id:live` or `tenant_id:test`. */
 export const announced = ({ tenant_id, sandbox, changed }: Pick<Ctx, 'tenant_id' | 'sandbox' | 'changed'>): string[] =>
   (changed ?? [spaceOf(sandbox)]).map((space) => `${tenant_id}:${space}`);

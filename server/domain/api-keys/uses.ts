@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { type Capability, capabilitiesOfKey, KEY_ROLES, keyCapabilities } from '#server/kernel/capabilities.ts';
-import { type Ctx, own } from '#server/kernel/context.ts';
+import { type Ctx, type HotCtx, own } from '#server/kernel/context.ts';
 import { read } from '#server/kernel/database.ts';
 import { processState } from '#server/kernel/process-state.ts';
 import { sql } from '#server/platform/sql.ts';
@@ -12,7 +12,7 @@ const MOST_REMEMBERED = 50_000;
 const stamped = processState('stamped-uses', () => new Map<string, number>());
 
 /** Notes that a key used these capabilities, each at most once an hour and outside the request's own work; a lost stamp loses nothing. */
-export function noteUses(ctx: Ctx, capabilities: readonly Capability[]): void {
+export function noteUses(ctx: HotCtx, capabilities: readonly Capability[]): void {
   if (ctx.actor.type !== 'api_key' || ctx.actor.id === null) return;
   const id = ctx.actor.id;
   const now = ctx.now.getTime();

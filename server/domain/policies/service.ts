@@ -1,5 +1,5 @@
 import type { Capability } from '#server/kernel/capabilities.ts';
-import { type Ctx, spaceOf } from '#server/kernel/context.ts';
+import { type HotCtx, spaceOf } from '#server/kernel/context.ts';
 import { processState } from '#server/kernel/process-state.ts';
 import { sql } from '#server/platform/sql.ts';
 
@@ -18,7 +18,7 @@ type Policy = {
  * No operation makes a policy yet. Before one does, two checks are missing and belong to it: a rule limited to resources (none is looked at here) in the
  * verb that knows the resource, and a rule on `proxy:invoke` on the data plane, in gateway/phases/admit.ts, from rules compiled into the snapshot.
  */
-export async function denyingPolicy(ctx: Ctx, capability: Capability): Promise<Policy | null> {
+export async function denyingPolicy(ctx: HotCtx, capability: Capability): Promise<Policy | null> {
   const [resource] = capability.split(':');
   const rules = await policiesOf(ctx.tenant_id);
   return (
@@ -32,7 +32,7 @@ export async function denyingPolicy(ctx: Ctx, capability: Capability): Promise<P
   );
 }
 
-function concerns({ subjects }: Policy, { actor }: Ctx): boolean {
+function concerns({ subjects }: Policy, { actor }: HotCtx): boolean {
   if (subjects.all) return true;
   if (actor.type === 'member') return Boolean(subjects.roles?.includes(actor.role) || subjects.user_ids?.includes(actor.id));
   if (actor.type === 'api_key') return Boolean(subjects.api_key_ids?.includes(actor.id));

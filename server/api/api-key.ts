@@ -1,0 +1,114 @@
+import { hasDigest } from '#server/crypto/tokens.ts';
+import type { PlanName } from '#server/domain/plans/schema.ts';
+import { isServableStatus, settingsOf } from '#server/domain/tenants/schema.ts';
+import { compileRanges } from '#server/kernel/address.ts';
+import { capabilitiesOfKey } from '#server/kernel/capabilities.ts';
+import { type HotCtx, spaceOf } from '#server/kernel/context.ts';
+import { Refusal } from '#server/kernel/errors.ts';
+import { processState } from '#server/kernel/process-state.ts';
+import { sql } from '#server/platform/sql.ts';
+import type { Edge } from './edge.ts';
+
+/** An API key with what its workspace's standing says about it. */
+export type KeyRow = {
+  id: string;
+  key_id: string;
+  tenant_id: string;
+  sandbox: boolean;
+  name: string;
+  digest: Uint8Array;
+  active: boolean;
+  role_ids: string[];
+  scoped: boolean;
+  scopes: string[];
+  expires_at: Date | null;
+  revoke_at: Date | null;
+  ip_allowlist: string[];
+  rate_limit_requests: number | null;
+  rate_limit_window_sec: number | null;
+  subscription_plan: PlanName;
+  subscription_status: string;
+  settings: unknown;
+  deleted_at: Date | null;
+};
+
+export type KeyLimit = { id: string; requests: number; window_sec: number };
+
+export async function keyRow(keyId: string): Promise<KeyRow | undefined> {
+  const { rows } = await sql().query<KeyRow>({
+    name: 'key-by-id',
+    text: `select k.id, k.key_id, k.tenant_id, k.sandbox, k.name, k.digest, k.active, k.role_ids, k.scoped, k.scopes, k.expires_at, k.revoke_at, k.ip_allowlist,
+      k.rate_limit_requests, k.rate_limit_window_sec, t.subscription_plan, t.subscription_status, t.settings, t.deleted_at
+      from api_keys k join tenants t on t.id = k.tenant_id where k.key_id = $1`,
+    values: [keyId],
+  });
+  return rows[0];
+}
+
+/** Whether this text is the key's and the key has not ended. */
+export const isValidKey = (row: KeyRow | undefined, text: string, now: Date): row is KeyRow =>
+  row !== undefined && hasDigest(text, row.digest) && row.active && !past(row.expires_at, now) && !past(row.revoke_at, now);
+
+const past = (at: Date | null, now: Date) => at !== null && at <= now;
+
+/** Steps 7 to 9 of the order of checks (interface rule 01 §2) for a valid key: its space, the caller's address, the workspace's standing. */
+export function refusalOfKey(row: KeyRow, edge: Edge): { refusal: Refusal; of: 'space' | 'address' | 'workspace' } | null {
+  if (spaceOf(row.sandbox) !== edge.space) {
+    const message =
+      edge.space === 'live'
+        ? 'This is a Test key. The Live API only accepts Live keys.'
+        : 'This is a Live key. The Test API only accepts Test keys.';
+    return { of: 'space', refusal: new Refusal('wrong_key_type', message) };
+  }
+  if (row.ip_allowlist.length > 0 && !(edge.ip && compileRanges(row.ip_allowlist)(edge.ip)))
+    return { of: 'address', refusal: new Refusal('forbidden', "This key can't be used from this IP address.") };
+  if (!isServableStatus(row.subscription_status) || row.deleted_at) {
+    const message = `This workspace's subscription is ${row.subscription_status.replace('_', ' ')}.`;
+    return { of: 'workspace', refusal: new Refusal('subscription_inactive', message) };
+  }
+  return null;
+}
+
+/** The context of a call with this key, but for the Prisma client. */
+export const contextOfKey = (row: KeyRow, edge: Edge, now: Date): HotCtx => ({
+  tenant_id: row.tenant_id,
+  sandbox: row.sandbox,
+  plan: row.subscription_plan,
+  actor: {
+    type: 'api_key',
+    id: row.id,
+    key_id: row.key_id,
+    label: row.name,
+    role_ids: row.role_ids,
+    capabilities: capabilitiesOfKey(row),
+  },
+  request_id: edge.request_id,
+  ip: edge.ip,
+  user_agent: edge.user_agent,
+  now,
+  warnings: [],
+});
+
+/** The key's own rate limit; null when it has none. */
+export const limitOfKey = (row: KeyRow): KeyLimit | null =>
+  row.rate_limit_requests === null ? null : { id: row.id, requests: row.rate_limit_requests, window_sec: row.rate_limit_window_sec ?? 60 };
+
+export const legacyKeyAuthOf = (row: KeyRow): 'enabled' | 'disabled' => settingsOf(row.settings).legacy_key_auth;
+
+/** Stamps the key's last use, at most once a minute and outside the request's own work. A lost stamp loses nothing. */
+export function stampUse(ctx: HotCtx): void {
+  const now = ctx.now.getTime();
+  const id = ctx.actor.id as string;
+  if (now - (stamped.get(id) ?? 0) < 60_000) return;
+  if (stamped.size > 50_000) stamped.clear();
+  stamped.set(id, now);
+  void sql()
+    .query({
+      name: 'stamp-use',
+      text: `insert into credential_usage (id, tenant_id, sandbox, last_used_at, last_used_ip) values ($1, $2, $3, $4, $5)
+        on conflict (id) do update set last_used_at = excluded.last_used_at, last_used_ip = excluded.last_used_ip`,
+      values: [id, ctx.tenant_id, ctx.sandbox, ctx.now, ctx.ip],
+    })
+    .catch(() => stamped.delete(id));
+}
+const stamped = processState('stamped-credentials', () => new Map<string, number>());
