@@ -4,8 +4,6 @@ export type ListCase = {
   list: string;
   asks: string;
   plane: 'v1' | 'dashboard';
-  /** by part of a name or by a tag, in a list that remembers what it found */
-  isSearch: boolean;
   path: (place: Place) => string;
 };
 /** Where one workspace's answers lie. */
@@ -167,7 +165,6 @@ export const listCases: readonly ListCase[] = Object.entries(lists).flatMap(([li
     list,
     asks: what,
     plane: plane ?? 'v1',
-    isSearch: list !== 'request logs' && /^(?:q of|tag|enabled and q)/.test(what),
     path: (place) => {
       const query = new URLSearchParams(typeof asked === 'function' ? asked(place) : asked).toString();
       return (typeof path === 'function' ? path(place) : path) + (query && `?${query}`);

@@ -1,6 +1,5 @@
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
 import { get } from './http.ts';
 import { type ListCase, listCases, type Place } from './list-cases.ts';
 import { median, percentile } from './machine.ts';
@@ -14,8 +13,6 @@ const rounds = 3;
 const perRound = 40;
 /** A session may make 400 calls in ten seconds, and two lists make 280: the next of the dashboard is asked so long after the one before, in ms. */
 const pace = 5_500;
-/** Asks of a search that nobody has counted since its list changed. */
-const afresh = 20;
 /** BENCH_LISTS="routes|by latency" measures the lists whose name matches. */
 const only = new RegExp(process.env.BENCH_LISTS ?? '');
 
@@ -38,7 +35,6 @@ export async function measureLists(directory: string): Promise<Row[]> {
       const paced = sleep(asked.plane === 'dashboard' ? pace : 0);
       rows.push(await compare(installation, agent, small, large, asked));
       await paced;
-      if (asked.isSearch) rows.push(await searchAfresh(installation, agent, large, asked));
     }
     agent.destroy();
     const row = { measured: millis(loaded), against: '', value: '', target: '', pass: null };
@@ -94,23 +90,4 @@ async function compare(installation: Installation, agent: http.Agent, small: Sid
     target: '<= 2.0 x',
     pass: ratio <= 2,
   };
-}
-
-/** Totals of searches are remembered until their list changes: here it changes before every ask, so that they are counted. Told beside, without a target. */
-async function searchAfresh(installation: Installation, agent: http.Agent, large: Side, asked: ListCase): Promise<Row> {
-  const client = new pg.Client({ connectionString: installation.url });
-  await client.connect();
-  try {
-    const taken: number[] = [];
-    for (let i = 0; i < afresh; i++) {
-      await client.query("update row_counts set version = nextval('list_versions')");
-      taken.push(await ask(installation, agent, large, asked));
-    }
-    const what = `${asked.list}: ${asked.asks}, after a change, p95`;
-    const measured = millis(percentile(taken, 0.95));
-    say(`${what}: ${measured}`);
-    return { what, measured, against: '', value: '', target: '', pass: null };
-  } finally {
-    await client.end();
-  }
 }

@@ -1,39 +1,19 @@
 import { Prisma } from '#server/generated/prisma/client.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
-import { recall, remember } from '#server/platform/lists/known-totals.ts';
-import { GLANCES } from '#server/platform/lists/list.ts';
+import { PROBE_LIMITS } from '#server/platform/lists/list.ts';
 import { type AuditFilters, branches } from './filters.ts';
 
 // How many entries there are, without reading them where that can be helped.
 
-/** How many entries pass the filters: counted, or as they were counted when neither store had another entry or one less. */
+/** How many entries pass the filters. */
 export async function countMatching(tx: Tx, ctx: Ctx, filters: AuditFilters): Promise<number> {
-  const key = JSON.stringify([
-    'audit',
-    ctx.tenant_id,
-    ctx.sandbox,
-    Object.entries(filters)
-      .filter(([, value]) => value !== undefined)
-      .sort(),
-  ]);
-  // Asked before anything is counted. The chain only ever grows, so its length is its version.
-  const [state] = await tx.$queryRaw<
-    { version: bigint; chain: bigint }[]
-  >`select coalesce(max(version) filter (where kind = ${KINDS.general}), 0) as version,
-    coalesce(max(n) filter (where kind = ${KINDS.critical}), 0) as chain from row_counts where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox}`;
-  // What a transaction of a change sees of its own may be undone, and the chain be as long again with another entry.
-  const version = state && !ctx.tx ? (state.version << 64n) + state.chain : undefined;
-  const known = recall(key);
-  if (known && known.version === version) return known.total;
   const parts = (await branches(tx, ctx, filters)).map((rows) => Prisma.sql`select count(*) as n from (${rows}) r`);
   const [row] = await tx.$queryRaw<{ n: number }[]>`select sum(n)::float8 as n from (${Prisma.join(parts, ' union all ')}) c`;
-  const total = row?.n ?? 0;
-  if (version !== undefined) remember(key, version, total);
-  return total;
+  return row?.n ?? 0;
 }
 
-/** How many entries of a stretch of time: counted, or all less those outside, whichever turns out to be few. */
+/** How many entries of a time range: counts the smaller side, the entries inside or all less those outside. */
 export async function countInTime(tx: Tx, ctx: Ctx, { from, to, store }: Pick<AuditFilters, 'from' | 'to' | 'store'>): Promise<number> {
   const sum = (parts: readonly Prisma.Sql[], most: Prisma.Sql) =>
     Prisma.sql`(${Prisma.join([Prisma.sql`0`, ...parts.map((rows) => Prisma.sql`(select count(*) from (${rows} ${most}) r)`)], ' + ')})::float8`;
@@ -45,7 +25,7 @@ export async function countInTime(tx: Tx, ctx: Ctx, { from, to, store }: Pick<Au
   const kinds = store ? [KINDS[store]] : Object.values(KINDS);
   const all = Prisma.sql`(select coalesce(sum(n), 0) from row_counts where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox}
     and kind = any(${kinds}))::float8`;
-  for (const most of GLANCES) {
+  for (const most of PROBE_LIMITS) {
     const up = Prisma.sql`limit ${most}`;
     const [row] = await tx.$queryRaw<
       { inside: number; outside: number; all: number }[]

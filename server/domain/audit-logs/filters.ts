@@ -2,8 +2,7 @@ import { Prisma } from '#server/generated/prisma/client.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { madeAt } from '#server/kernel/ids.ts';
-import { recall, recallEntries, remember, rememberEntries } from '#server/platform/lists/known-totals.ts';
-import { containing, FEW } from '#server/platform/lists/list.ts';
+import { containing, LOOKUP_LIMIT } from '#server/platform/lists/search.ts';
 import { mayReadDetails } from './may-read-details.ts';
 
 // What entries are narrowed by, as the rows of each store that pass.
@@ -40,34 +39,18 @@ export async function branches(tx: Tx, ctx: Ctx, { q, ...filters }: AuditFilters
 async function searched(tx: Tx, ctx: Ctx, q: string): Promise<[Prisma.Sql, Prisma.Sql]> {
   const pattern = containing(q);
   const told = (words: Prisma.Sql) => Prisma.sql`lower(concat_ws(E'\n', ${words})) like lower(${pattern})`;
-  const general = await found(tx, ctx, q);
+  const general = await found(tx, pattern);
   if (await mayReadDetails(tx, ctx)) return [general, told(Prisma.sql`details ->> 'name', resource_id, actor_id`)];
   return [Prisma.sql`${general} and ${told(Prisma.sql`resource_id, actor_label`)}`, told(Prisma.sql`resource_id, actor_id`)];
 }
 
-/**
- * By what a look-up found while that is little, else entry by entry until the page is full. Both answer alike: that a look-up found too much is kept
- * in mind for a while only to spare the next page another one. What it found is, until the store has another entry or one less.
- */
-async function found(tx: Tx, ctx: Ctx, q: string): Promise<Prisma.Sql> {
-  const pattern = containing(q);
-  const each = Prisma.sql`audit_search_text(details, resource_id, actor_label) like lower(${pattern})`;
-  const key = JSON.stringify(['timeline', ctx.tenant_id, ctx.sandbox, q]);
-  if (recall(key)) return each;
-  // Asked before anything is looked up; what a transaction of a change sees of its own may be undone.
-  const [state] = ctx.tx
-    ? []
-    : await tx.$queryRaw<{ version: bigint }[]>`select version from row_counts where tenant_id = ${ctx.tenant_id}::uuid
-        and sandbox = ${ctx.sandbox} and kind = 'audit_logs'`;
-  const known = recallEntries(key);
-  if (known && known.version === state?.version) return Prisma.sql`seq = any(${[...known.seqs]})`;
-  const [few] = await tx.$queryRaw<{ seqs: bigint[] }[]>`select array(select matching_audit_entries(${pattern}, ${FEW + 1})) as seqs`;
-  if (few && few.seqs.length <= FEW) {
-    if (state) rememberEntries(key, state.version, few.seqs);
-    return Prisma.sql`seq = any(${few.seqs})`;
-  }
-  remember(key, 0n, FEW);
-  return each;
+/** The entries a look-up finds, while they are few; else a condition on each entry, which fills a page soon because many match. */
+async function found(tx: Tx, pattern: string): Promise<Prisma.Sql> {
+  const [row] = await tx.$queryRaw<
+    { seqs: bigint[] }[]
+  >`select array(select matching_audit_entries(${pattern}, ${LOOKUP_LIMIT + 1})) as seqs`;
+  if (row && row.seqs.length <= LOOKUP_LIMIT) return Prisma.sql`seq = any(${row.seqs})`;
+  return Prisma.sql`audit_search_text(details, resource_id, actor_label) like lower(${pattern})`;
 }
 
 function matching(f: Omit<AuditFilters, 'q' | 'store'>, at: Prisma.Sql): Prisma.Sql {

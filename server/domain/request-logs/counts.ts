@@ -1,7 +1,7 @@
 import { Prisma } from '#server/generated/prisma/client.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
-import { GLANCES } from '#server/platform/lists/list.ts';
+import { PROBE_LIMITS } from '#server/platform/lists/list.ts';
 import { type LogFilters, matching } from './filters.ts';
 
 // How many calls there are, without reading them where that can be helped.
@@ -69,7 +69,7 @@ async function countInTime(tx: Tx, ctx: Ctx, { route_id, from, to }: RouteLogFil
     );
   const all = Prisma.sql`coalesce((select sum(n) from route_log_totals where route_id = ${route_id}::uuid and tenant_id = ${ctx.tenant_id}::uuid
     and sandbox = ${ctx.sandbox}), 0)::float8`;
-  for (const most of GLANCES) {
+  for (const most of PROBE_LIMITS) {
     const up = Prisma.sql`limit ${most}`;
     const [row] = await tx.$queryRaw<
       { inside: number; outside: number; all: number }[]

@@ -10,7 +10,8 @@ import { invalid, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
 import { pageOf } from '#server/kernel/page.ts';
-import { type Filter, inCollection, inOrder, listIds } from '#server/platform/lists/list.ts';
+import { inOrder, listIds } from '#server/platform/lists/list.ts';
+import { countBy, type Filter, inCollection } from '#server/platform/lists/sql.ts';
 import * as answers from './answers.ts';
 import { routeEntry } from './audit.ts';
 import { applyPatch, checkDraft, configPatch, draftOf, fanOut, newDraft, rebase } from './config/draft.ts';
@@ -189,8 +190,9 @@ const configuredFor = (environment: string): Filter => ({
   where: (bind) =>
     `exists (select from route_environment_configs c where c.tenant_id = routes.tenant_id and c.sandbox = routes.sandbox and c.route_id = routes.id
       and c.environment_name = ${bind(environment, 'text')})`,
-  same: `environment=${environment}`,
-  count: (bind, own) => `select count(*) from route_environment_configs where ${own} and environment_name = ${bind(environment, 'text')}`,
+  count: countBy(
+    (bind, own) => `select count(*) from route_environment_configs where ${own} and environment_name = ${bind(environment, 'text')}`,
+  ),
 });
 
 /** Said before the insert, so that the message can name which of the two is taken. */

@@ -5,7 +5,8 @@ import type { Tx } from '#server/kernel/database.ts';
 import { notFound } from '#server/kernel/errors.ts';
 import { pass } from '#server/kernel/expectation.ts';
 import { isUuid } from '#server/kernel/fields.ts';
-import { type Condition, inCollection, inOrder, listIds } from '#server/platform/lists/list.ts';
+import { inOrder, listIds } from '#server/platform/lists/list.ts';
+import { type Condition, countBy, inCollection } from '#server/platform/lists/sql.ts';
 import { referenceCounts } from './references.ts';
 import { type ListSecrets, normalisedName } from './schema.ts';
 
@@ -111,7 +112,7 @@ const endsBy = (until: Date): Condition => {
   };
   return {
     ids,
-    count: (bind, own) => `select count(*) from (${ids(bind, own)}) s`,
+    count: countBy((bind, own) => `select count(*) from (${ids(bind, own)}) s`),
     where: (bind, own) => {
       const end = bind(until, 'timestamptz');
       return `(${ownDate(end, own)} or id in (${override(end, own)}))`;

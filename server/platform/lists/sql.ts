@@ -2,65 +2,68 @@ import type { Ctx } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import type { PageRequest } from '#server/kernel/page.ts';
 
-// What a list is asked for, as SQL. A statement's text depends on the code alone, so it is parsed once a connection.
+// The filters of a list as SQL. The text of a statement depends on the code alone, so each connection parses it once.
 
 export type ListedTable = 'routes' | 'secrets' | 'clients' | 'collections' | 'api_keys';
 
-export type Bind = (value: unknown, type: 'text' | 'uuid' | 'timestamptz' | 'bigint') => string;
-/** `is` compares a column that is never null and `mostly` has one value. */
+export type Bind = (value: unknown, type: 'text' | 'uuid' | 'uuid[]' | 'timestamptz' | 'bigint') => string;
+/** `own` is the condition that a row belongs to the caller's space. */
+export type Write = (bind: Bind, own: string) => string;
+
+/** Compares a column that is never null; most rows hold the value `mostly`. */
 export type Equality = { column: string; is: string | boolean; mostly: string | boolean };
 
-/** Any other condition, and what may be known of it besides. */
+/** Any other condition. */
 export type Condition = {
   where: Write;
-  /** counts its rows alone, when that is cheaper elsewhere */
-  count?: Write;
-  /** selects the ids of its rows: while they are few, they are looked up */
+  /** Counts the rows that pass this condition alone, if there is a cheaper way than reading them. */
+  count?: (tx: Tx, ctx: Ctx) => Promise<number>;
+  /** Selects the IDs of the rows that pass; used while the result is small. */
   ids?: Write;
-  /** its name, if its total stays the same until the list has another version: it asks for what the triggers list_changed and routes_configured watch */
-  same?: string;
 };
-type Write = (bind: Bind, own: string) => string;
 
 export type Filter = Equality | Condition;
 
 export type Listing = PageRequest & {
   table: ListedTable;
-  /** The live count of all rows, where it has not the table's name. */
+  /** The kind of the row counter, if it isn't the table's name. */
   counted?: string;
   sort: string;
   order: 'asc' | 'desc';
   filters?: readonly (Filter | undefined | false)[];
-  /** Part of what a row is searched by; `%` and `_` mean themselves. */
+  /** Part of the text a row is searched by; `%` and `_` stand for themselves. */
   q?: string | undefined;
   tag?: string | undefined;
 };
 
 const OWN = 'tenant_id = $1::uuid and sandbox = $2::boolean';
-/** A statement about rows of the space. */
-export const ask = <R>(tx: Tx, ctx: Ctx, write: (bind: Bind, own: string) => string): Promise<R[]> =>
-  askWith<R>(tx, [ctx.tenant_id, ctx.sandbox], (bind) => write(bind, OWN));
+/** Runs a statement about rows of the caller's space. */
+export const queryOwn = <R>(tx: Tx, ctx: Ctx, write: Write): Promise<R[]> =>
+  query<R>(tx, [ctx.tenant_id, ctx.sandbox], (bind) => write(bind, OWN));
 
-export async function askWith<R>(tx: Tx, values: unknown[], write: (bind: Bind) => string): Promise<R[]> {
+/** Runs a statement that selects one count. */
+export const countBy =
+  (write: Write) =>
+  async (tx: Tx, ctx: Ctx): Promise<number> =>
+    (await queryOwn<{ n: number }>(tx, ctx, (bind, own) => `select (${write(bind, own)})::float8 as n`))[0]?.n ?? 0;
+
+export async function query<R>(tx: Tx, values: unknown[], write: (bind: Bind) => string): Promise<R[]> {
   const text = write((value, type) => `$${values.push(value)}::${type}`);
   return tx.$queryRawUnsafe<R[]>(text, ...values);
 }
 
-/** Truths are written out, so that an index of the rows off or on alone can be seen to fit. */
+/** Booleans are written out so that the planner can match a partial index. */
 export const conditions = (filters: readonly Filter[], bind: Bind, own: string, few = false): string[] =>
   filters.map((f) => {
     if ('where' in f) return few && f.ids ? `id = any(array(${f.ids(bind, own)}))` : f.where(bind, own);
     return typeof f.is === 'boolean' ? (f.is ? f.column : `not ${f.column}`) : `${f.column} = ${bind(f.is, 'text')}`;
   });
 
-/** The rows that an equality leaves out, as stretches of an index. */
-export const beside = (f: { column: string; is: string | boolean }, bind: Bind): string[] =>
+/** Conditions that together select the rows an equality excludes, each a range of an index. */
+export const complement = (f: Equality, bind: Bind): string[] =>
   typeof f.is === 'boolean'
     ? [f.is ? `not ${f.column}` : f.column]
     : [`${f.column} < ${bind(f.is, 'text')}`, `${f.column} > ${bind(f.is, 'text')}`];
 
 /** The members of a collection. */
-export const inCollection = (id: string): Filter => ({
-  where: (bind) => `collection_id = ${bind(id, 'uuid')}`,
-  same: `collection_id=${id}`,
-});
+export const inCollection = (id: string): Filter => ({ where: (bind) => `collection_id = ${bind(id, 'uuid')}` });
