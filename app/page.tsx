@@ -1,6 +1,6 @@
 import { cookies, headers } from 'next/headers';
 import { redirect } from 'next/navigation';
-import { landingPath } from '#components/shell/landing.ts';
+import { startPath } from '#components/shell/page-choices.ts';
 import { readSpace, SPACE_COOKIE } from '#components/shell/space-cookie.ts';
 import { entrance, frameOf } from '#server/trpc/frame.ts';
 
@@ -12,5 +12,5 @@ export default async function Front() {
   if (!slug) redirect('/onboarding');
   const { home_space, home_page } = frame.preferences;
   const space = home_space ?? readSpace((await cookies()).get(SPACE_COOKIE)?.value);
-  redirect(`/${slug}/${space}${landingPath(home_page)}`);
+  redirect(`/${slug}/${space}${startPath(home_page)}`);
 }

@@ -2,6 +2,7 @@ import { cookies, headers } from 'next/headers';
 import { notFound, redirect } from 'next/navigation';
 import type { ReactNode } from 'react';
 import { Frame } from '#components/shell/frame.tsx';
+import { withKnownPages } from '#components/shell/page-choices.ts';
 import { RAIL_COOKIE, readRailCollapsed } from '#components/shell/rail-cookie.ts';
 import { SHRINKING_COOKIE, shrinkingMark } from '#components/shell/shrinking-words.ts';
 import { readSpace, SPACE_COOKIE } from '#components/shell/space-cookie.ts';
@@ -45,7 +46,7 @@ export async function DashboardFrame({
   };
   return (
     <DashboardData key={`${current.slug}/${space}`} scope={scope}>
-      <PreferencesProvider initial={{ ...frame.preferences, date_format: frame.date_format }}>
+      <PreferencesProvider initial={{ ...withKnownPages(frame.preferences), date_format: frame.date_format }}>
         <Frame
           workspaces={frame.workspaces}
           current={current}

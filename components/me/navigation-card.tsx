@@ -3,15 +3,14 @@
 import { PinOff } from 'lucide-react';
 import { inOrder } from '#components/shell/arrangement.ts';
 import { navigation } from '#components/shell/navigation.ts';
+import { pinnablePages } from '#components/shell/page-choices.ts';
 import { usePreferences } from '#components/theme/preferences-provider.tsx';
 import { IconButton } from '#components/ui/button.tsx';
 import { Field } from '#components/ui/field.tsx';
 import { SectionCard } from '#components/ui/layout.tsx';
 import { ReorderList } from '#components/ui/reorder-list.tsx';
 import { Select } from '#components/ui/select.tsx';
-import { PINNABLE_PAGES, PINS_AT_MOST, RAIL_GROUPS } from '#server/domain/people/places.shared.ts';
-
-const pages = navigation.flatMap((group) => group.items);
+import { PINS_AT_MOST, RAIL_GROUPS } from '#server/domain/people/places.shared.ts';
 
 /** What stands on top of the rail, and the order of its groups. */
 export function NavigationCard() {
@@ -21,7 +20,7 @@ export function NavigationCard() {
     RAIL_GROUPS.map((id) => ({ id, label: navigation.find((group) => group.id === id)?.label ?? id })),
     rail_order,
   );
-  const unpinned = PINNABLE_PAGES.filter((id) => !pins.includes(id)).map((id) => ({ value: id, label: nameOf(id) }));
+  const unpinned = pinnablePages.filter(({ id }) => !pins.includes(id)).map(({ id, label }) => ({ value: id, label }));
   const isFull = pins.length >= PINS_AT_MOST;
   return (
     <SectionCard title="Navigation" description="Pin the pages you use most, and arrange the sidebar groups.">
@@ -65,4 +64,4 @@ export function NavigationCard() {
   );
 }
 
-const nameOf = (id: string): string => pages.find((page) => page.id === id)?.label ?? id;
+const nameOf = (id: string): string => pinnablePages.find((page) => page.id === id)?.label ?? id;

@@ -1,7 +1,7 @@
 'use client';
 
 import { useSyncExternalStore } from 'react';
-import { navigation } from '#components/shell/navigation.ts';
+import { startPages } from '#components/shell/page-choices.ts';
 import { themes } from '#components/shell/top-bar-menus.tsx';
 import { useKeptAppearance, usePreferences } from '#components/theme/preferences-provider.tsx';
 import { Switch } from '#components/ui/choices.tsx';
@@ -10,12 +10,10 @@ import { Page, PageHeader, SectionCard } from '#components/ui/layout.tsx';
 import { Select } from '#components/ui/select.tsx';
 import { Segmented } from '#components/ui/tabs.tsx';
 import { dayText, momentText } from '#components/ui/time-style.ts';
-import { LANDING_PAGES } from '#server/domain/people/places.shared.ts';
 import { NavigationCard } from './navigation-card.tsx';
 
 /** Last used, for choices that may be left open. */
 const LAST = 'last';
-const pages = navigation.flatMap((group) => group.items);
 const FORMATS = ['iso', 'dmy', 'mdy'] as const;
 
 /** How the dashboard looks and behaves for one person. Everything applies at once and in every browser they sign in with. */
@@ -103,7 +101,7 @@ export function PreferencesView({ workspaces }: { workspaces: readonly { id: str
           </Field>
           <Field label="Page">
             <Select
-              options={LANDING_PAGES.map((value) => ({ value, label: pages.find(({ id }) => id === value)?.label ?? value }))}
+              options={startPages.map(({ id, label }) => ({ value: id, label }))}
               value={home_page}
               onValueChange={(next) => save({ home_page: next })}
             />

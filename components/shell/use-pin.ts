@@ -2,13 +2,14 @@
 
 import { usePreferences } from '#components/theme/preferences-provider.tsx';
 import { notifyFailed } from '#components/ui/toaster.tsx';
-import { PINNABLE_PAGES, PINS_AT_MOST } from '#server/domain/people/places.shared.ts';
+import { PINS_AT_MOST } from '#server/domain/people/places.shared.ts';
+import { pinnablePages } from './page-choices.ts';
 
 /** Whether a page stands on top of the rail, and the way to change it; undefined for one that cannot. */
 export function usePin(page: string): { isOn: boolean; toggle: () => void } | undefined {
   const { preferences, save } = usePreferences();
   const { pins } = preferences;
-  const id = PINNABLE_PAGES.find((known) => known === page);
+  const id = pinnablePages.find((known) => known.id === page)?.id;
   if (!id) return undefined;
   const isOn = pins.includes(id);
   const toggle = () => {

@@ -113,7 +113,7 @@ test('up to six pages are pinned, each once; what another release pinned is left
     assert.equal((await b.save(wrong)).status, 400, JSON.stringify(wrong));
   const { pins, rail_order, rail_folded } = (await b.frame()).preferences;
   assert.deepEqual([pins, rail_order, rail_folded], [six, ['observe', 'gateway'], ['settings']]);
-  await db().users.update({ where: { id: b.id }, data: { preferences: { pins: ['logs', 'gone', 7, 'routes'], home_order: null } } });
+  await db().users.update({ where: { id: b.id }, data: { preferences: { pins: ['logs', 'No page', 7, 'routes'], home_order: null } } });
   const later = (await b.frame()).preferences;
   assert.deepEqual([later.pins, later.home_order], [['logs', 'routes'], []]);
 });

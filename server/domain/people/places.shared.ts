@@ -1,26 +1,4 @@
-/** Pages a person may begin on: of a space, by their ids in the navigation. */
-export const LANDING_PAGES = ['home', 'routes', 'secrets', 'clients', 'logs', 'audit'] as const;
-
-/** Pages that can stand on top of the rail, by the same ids; Home always does. */
-export const PINNABLE_PAGES = [
-  'routes',
-  'collections',
-  'clients',
-  'environments',
-  'import',
-  'promote',
-  'secrets',
-  'logs',
-  'audit',
-  'api-keys',
-  'explorer',
-  'quickstart',
-  'workspace',
-  'roles',
-  'usage',
-  'versions',
-  'keys',
-] as const;
+/** The most pages a person may pin to the top of the rail. */
 export const PINS_AT_MOST = 6;
 
 /** Groups of the rail that fold and move. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { CHANGELOG } from '#server/domain/changelog/entries.shared.ts';
 import { uploadId } from '#server/domain/pictures/schema.ts';
 import { label, pathId, secret, shownOnce, time } from '#server/kernel/fields.ts';
-import { HOME_CARDS, LANDING_PAGES, PINNABLE_PAGES, PINS_AT_MOST, RAIL_GROUPS } from './places.shared.ts';
+import { HOME_CARDS, PINS_AT_MOST, RAIL_GROUPS } from './places.shared.ts';
 
 /** An address as a person types it; canonical (trimmed, NFC, lower case) afterwards. */
 export const email = () =>
@@ -38,9 +38,11 @@ export const ChangePassword = z.object({ current: password(), new: password() })
 const nullable = <T extends z.ZodType>(schema: T) => schema.nullable().optional();
 export const COMPANY_FIELDS = ['country', 'address', 'city', 'postal_code', 'tax_id_type', 'tax_id_value'] as const;
 
-/** Some of the known names, none of them twice. */
-const eachOnce = <const T extends readonly string[]>(names: T) =>
-  z.array(z.enum(names)).refine((list) => new Set(list).size === list.length, 'must not contain duplicates');
+/** The id of a page. Only the dashboard knows which pages exist; it leaves out ids of others. */
+const pageId = () => z.string().regex(/^[a-z][a-z0-9-]{0,39}$/, 'must be the id of a page');
+
+const withoutDuplicates = <T extends z.ZodType>(item: T) =>
+  z.array(item).refine((list) => new Set(list).size === list.length, 'must not contain duplicates');
 
 const preferences = {
   theme: z.enum(['system', 'light', 'dark', 'contrast']).nullable(),
@@ -52,15 +54,18 @@ const preferences = {
   /** Where the dashboard opens; null: the workspace and the space last used. */
   home_workspace_id: z.uuid().nullable(),
   home_space: z.enum(['live', 'test']).nullable(),
-  home_page: z.enum(LANDING_PAGES),
+  home_page: pageId(),
   /** Pages on top of the rail, in their order (interface rule 70 §3.2). */
-  pins: eachOnce(PINNABLE_PAGES).max(PINS_AT_MOST, `must have at most ${PINS_AT_MOST} pages`),
+  pins: withoutDuplicates(pageId().refine((id) => id !== 'home', 'Home is always on top of the rail')).max(
+    PINS_AT_MOST,
+    `must have at most ${PINS_AT_MOST} pages`,
+  ),
   /** Groups of the rail that are folded, and the order of those that were moved; the others follow in ours. */
-  rail_folded: eachOnce(RAIL_GROUPS),
-  rail_order: eachOnce(RAIL_GROUPS),
+  rail_folded: withoutDuplicates(z.enum(RAIL_GROUPS)),
+  rail_order: withoutDuplicates(z.enum(RAIL_GROUPS)),
   /** Cards of Home (interface rule 70 §4.1). */
-  home_hidden: eachOnce(HOME_CARDS),
-  home_order: eachOnce(HOME_CARDS),
+  home_hidden: withoutDuplicates(z.enum(HOME_CARDS)),
+  home_order: withoutDuplicates(z.enum(HOME_CARDS)),
   /** The entry of the changelog that was the newest when the person last looked (interface rule 64 §9). */
   changelog_seen: z
     .string()
