@@ -17,4 +17,6 @@ export const apiKeys: PageFamily = {
       docs: 'api-keys',
     },
   ],
+  resources: [{ type: 'api_key', noun: 'API key', plural: 'API keys', icon: KeyRound, path: () => '/api-keys' }],
+  picker: { fields: [], list: (trpc, { per_page }) => trpc.apiKeys.list.queryOptions({ per_page }), searches: false },
 };

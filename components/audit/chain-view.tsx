@@ -5,6 +5,7 @@ import { Download, ShieldCheck } from 'lucide-react';
 import { useState } from 'react';
 import type { z } from 'zod';
 import { ForbiddenNote } from '#components/roles/forbidden-note.tsx';
+import { nounOf } from '#components/shell/resources.ts';
 import { useDownload } from '#components/trpc/download.ts';
 import { useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
@@ -18,7 +19,7 @@ import { columnsFor } from '#components/ui/table-columns.ts';
 import { Time } from '#components/ui/time.tsx';
 import type { CriticalRow } from '#server/domain/audit-logs/schema.ts';
 import { VerifyCard } from './verify-card.tsx';
-import { thingOf, verbOf } from './words.ts';
+import { verbOf } from './words.ts';
 
 type Row = z.output<typeof CriticalRow>;
 const column = columnsFor<Row>();
@@ -30,7 +31,7 @@ const columns = [
   }),
   column.accessor('action', {
     header: 'Event',
-    cell: ({ row }) => `${verbOf(row.original.action)} ${thingOf(row.original.resource_type)}`,
+    cell: ({ row }) => `${verbOf(row.original.action)} ${nounOf(row.original.resource_type)}`,
   }),
   column.accessor('at', { header: 'Time', cell: ({ getValue }) => <Time value={getValue()} /> }),
   column.accessor('row_hash', {

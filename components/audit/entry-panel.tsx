@@ -1,6 +1,7 @@
 'use client';
 
 import { useQuery } from '@tanstack/react-query';
+import { nounOf } from '#components/shell/resources.ts';
 import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { Badge } from '#components/ui/badge.tsx';
@@ -18,7 +19,7 @@ import { Time } from '#components/ui/time.tsx';
 import { countryName } from '#server/domain/request-logs/country.shared.ts';
 import { Changes } from './changes.tsx';
 import { Actor, Sentence } from './sentence.tsx';
-import { changesIn, lineOf, pageOf, thingOf } from './words.ts';
+import { changesIn, lineOf, pageOf } from './words.ts';
 
 /** One entry beside its list: the diff, everything the same request did, and the record as the API gives it. */
 export function EntryPanel({ id, onClose }: { id: string | null; onClose: () => void }) {
@@ -76,7 +77,7 @@ function EntryDetail({ id }: { id: string }) {
               : {}),
           },
           {
-            label: capital(thingOf(entry.resource_type)),
+            label: capital(nounOf(entry.resource_type)),
             value: page ? (
               <Link className={textLink} href={path(page)}>
                 Open
@@ -148,7 +149,7 @@ function EntryDetail({ id }: { id: string }) {
       {page && (
         <div>
           <LinkButton size="sm" href={path(page)}>
-            Open the {thingOf(entry.resource_type)}
+            Open the {nounOf(entry.resource_type)}
           </LinkButton>
         </div>
       )}

@@ -19,4 +19,5 @@ export const audit: PageFamily = {
       landing: 60,
     },
   ],
+  resources: [{ type: 'audit_entry', noun: 'audit entry' }],
 };

@@ -1,11 +1,12 @@
 import type { inferRouterOutputs } from '@trpc/server';
+import { nounOf } from '#components/shell/resources.ts';
 import type { MenuEntry } from '#components/ui/dropdown-menu.tsx';
 import type { ActiveFilter } from '#components/ui/filter-bar.tsx';
 import { grouped } from '#components/ui/numbers.ts';
 import { momentText, useTimeStyle } from '#components/ui/time-style.ts';
 import type { AppRouter } from '#server/trpc/root.ts';
 import { type AuditSearch, isTime } from './list-search.ts';
-import { thingOf, verbOf } from './words.ts';
+import { verbOf } from './words.ts';
 
 type Facets = inferRouterOutputs<AppRouter>['auditLogs']['facets'];
 
@@ -32,7 +33,7 @@ export function useTimelineFilters(
       ...(isTime(search.from) ? [chip('from', `From ${moment(search.from)}`)] : []),
       ...(isTime(search.to) ? [chip('to', `Until ${moment(search.to)}`)] : []),
       ...(search.action ? [chip('action', verbOf(search.action))] : []),
-      ...(search.resource_type ? [chip('resource_type', thingOf(search.resource_type))] : []),
+      ...(search.resource_type ? [chip('resource_type', nounOf(search.resource_type))] : []),
       ...(search.resource_id ? [chip('resource_id', `Resource ${search.resource_id.slice(0, 8)}`)] : []),
       ...(search.actor ? [chip('actor', `By ${actor?.label ?? search.actor.slice(0, 8)}`)] : []),
       ...(search.ip ? [chip('ip', `From ${search.ip}`)] : []),
@@ -50,7 +51,7 @@ export function useTimelineFilters(
       'separator',
       { heading: 'Resource' },
       ...(facets?.resource_types ?? []).slice(0, OFFERED).map(({ value, count }) => ({
-        label: thingOf(value),
+        label: nounOf(value),
         detail: grouped(count),
         checked: search.resource_type === value,
         onSelect: () => set({ resource_type: value }),

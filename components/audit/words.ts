@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { nounOf, resourceOf } from '#components/shell/resources.ts';
 import type { AuditEntryView } from '#server/domain/audit-logs/schema.ts';
 
 export type Entry = z.output<typeof AuditEntryView>;
@@ -23,19 +24,6 @@ const VERBS: Record<string, string> = {
   'request_log.anchor': 'anchored',
 };
 
-const THINGS: Record<string, string> = {
-  api_key: 'API key',
-  environment_config: 'environment configuration',
-  tenant: 'workspace',
-  tenant_master_key: 'workspace key',
-  session: 'session',
-  sandbox: 'configuration',
-  request_log: 'request log',
-  audit_log: 'audit log',
-};
-
-/** `environment_config` as people say it. */
-export const thingOf = (type: string): string => THINGS[type] ?? type.replaceAll('_', ' ');
 /** `created` from `create`: an entry reads as a sentence. */
 export const verbOf = (action: string): string => VERBS[action] ?? action.replaceAll(/[._]/g, ' ');
 
@@ -49,7 +37,7 @@ export const nameOf = (entry: Pick<Entry, 'details'>): string | undefined => {
 export function actorOf(entry: Pick<Entry, 'actor'>): string {
   const { label, type } = entry.actor;
   if (label) return label;
-  return type === 'system' ? 'Sallyport' : type ? `Unknown ${thingOf(type)}` : 'Unknown';
+  return type === 'system' ? 'Sallyport' : type ? `Unknown ${nounOf(type)}` : 'Unknown';
 }
 
 const REFLEXIVE = new Set(['login', 'logout', 'login_failed']);
@@ -63,7 +51,7 @@ export function sentenceOf(entry: Entry): { actor: string; verb: string; thing: 
   // A secret rotates when somebody gives it a new value; people do not call that rotating.
   const verb = entry.resource_type === 'secret' && entry.action === 'rotate' ? 'set a new value for' : verbOf(entry.action);
   const tried = entry.resource_type === 'route' && entry.action === 'execute';
-  return { actor: actorOf(entry), verb: tried ? 'tested' : verb, thing: thingOf(entry.resource_type), name: nameOf(entry) };
+  return { actor: actorOf(entry), verb: tried ? 'tested' : verb, thing: nounOf(entry.resource_type), name: nameOf(entry) };
 }
 
 /** The same as one line, for titles and screen readers. */
@@ -83,12 +71,8 @@ export function changesIn(entry: Pick<Entry, 'details'>): Change[] {
   );
 }
 
-const PAGES: Record<string, string> = { route: '/routes', secret: '/secrets', client: '/clients', collection: '/collections' };
-const LISTS: Record<string, string> = { environment: '/environments', api_key: '/api-keys' };
-
 /** Where the thing an entry is about can be looked at; undefined when it is gone or has no page. */
 export function pageOf(entry: Pick<Entry, 'action' | 'resource_type' | 'resource_id'>): string | undefined {
   if (entry.action === 'delete' || !entry.resource_id) return undefined;
-  const page = PAGES[entry.resource_type];
-  return page ? `${page}/${entry.resource_id}` : LISTS[entry.resource_type];
+  return resourceOf(entry.resource_type)?.path?.(entry.resource_id);
 }

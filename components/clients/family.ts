@@ -19,4 +19,9 @@ export const clients: PageFamily = {
       landing: 40,
     },
   ],
+  resources: [
+    { type: 'client', noun: 'client', plural: 'clients', icon: Network, path: (id) => `/clients/${id}`, promoted: 30 },
+    { type: 'client_credential', noun: 'client credential' },
+  ],
+  picker: { fields: ['client_id'], list: (trpc, query) => trpc.clients.list.queryOptions(query), searches: true },
 };

@@ -18,4 +18,9 @@ export const collections: PageFamily = {
       docs: 'collections',
     },
   ],
+  resources: [
+    { type: 'collection', noun: 'collection', plural: 'collections', icon: Layers, path: (id) => `/collections/${id}`, promoted: 40 },
+    { type: 'collection_variable', noun: 'collection variable' },
+  ],
+  picker: { fields: ['collection_id'], list: (trpc, query) => trpc.collections.list.queryOptions(query), searches: true },
 };

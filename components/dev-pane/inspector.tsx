@@ -3,9 +3,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { ArrowRight, TriangleAlert } from 'lucide-react';
 import { useState } from 'react';
+import { nounOf } from '#components/shell/resources.ts';
 import { useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { refusalOf } from '#components/trpc/refusal.ts';
 import { Badge } from '#components/ui/badge.tsx';
+import { capital } from '#components/ui/capital.ts';
 import { CopyText } from '#components/ui/copy.tsx';
 import { Field } from '#components/ui/field.tsx';
 import { Input } from '#components/ui/input.tsx';
@@ -13,24 +15,7 @@ import { textLink } from '#components/ui/layout.tsx';
 import { Link } from '#components/ui/link.tsx';
 import { useSettledText } from '#components/ui/settled.ts';
 import { TestChip } from '#components/ui/test-band.tsx';
-import type { InspectedKind } from '#server/domain/search/schema.ts';
 import { idText } from './id-text.ts';
-
-const kinds: Record<InspectedKind, string> = {
-  route: 'Route',
-  secret: 'Secret',
-  client: 'Client',
-  collection: 'Collection',
-  environment: 'Environment',
-  api_key: 'API key',
-  request: 'Call',
-  audit_entry: 'Audit entry',
-  client_credential: 'Client credential',
-  secret_version: 'Secret version',
-  collection_variable: 'Collection variable',
-  route_example: 'Saved route example',
-  workspace: 'Workspace',
-};
 
 /** Paste any id: it says what it is and leads there (70 §11). `start` is one that was pressed elsewhere. */
 export function Inspector({ start }: { start: string }) {
@@ -69,7 +54,7 @@ export function Inspector({ start }: { start: string }) {
         {found && (
           <>
             <p className="flex flex-wrap items-center gap-2">
-              <span className="text-ink-2">{kinds[found.kind]}</span>
+              <span className="text-ink-2">{capital(nounOf(found.kind))}</span>
               {found.space !== null && found.space !== space && (found.space === 'test' ? <TestChip /> : <Badge tone="good">Live</Badge>)}
             </p>
             <Link href={found.url} className={`${textLink} inline-flex w-fit max-w-full items-center gap-1.5 font-medium`}>

@@ -18,4 +18,11 @@ export const environments: PageFamily = {
       docs: 'environments',
     },
   ],
+  resources: [{ type: 'environment', noun: 'environment', plural: 'environments', icon: Boxes, path: () => '/environments', promoted: 50 }],
+  picker: {
+    fields: ['base_environment_id'],
+    nameFields: ['id', 'env', 'environment', 'base_environment'],
+    list: (trpc) => trpc.environments.list.queryOptions({}),
+    searches: false,
+  },
 };

@@ -7,7 +7,7 @@ import { SecretInput } from '#components/ui/secret-input.tsx';
 import { Select } from '#components/ui/select.tsx';
 import { type ApiField, type ApiOperation, kindOf, withoutNull } from './document.ts';
 import type { Draft } from './draft.ts';
-import { familyOf, IdPicker } from './id-picker.tsx';
+import { IdPicker, pickerOf } from './id-picker.tsx';
 
 const places = [
   ['path', 'Path', 'inPath'],
@@ -67,18 +67,12 @@ type OneFieldProps = { field: ApiField; path: string; value: string; onValue: (t
 
 function OneField({ field: { name, required, schema }, path, value, onValue }: OneFieldProps) {
   const kind = kindOf(schema);
-  const family = kind === 'text' ? familyOf(name, path) : undefined;
+  const picker = kind === 'text' ? pickerOf(name, path) : undefined;
   const { schema: plain } = withoutNull(schema);
   return (
     <Field label={<code className="font-mono text-xs">{name}</code>} required={required} hint={hintOf(kind, plain)}>
-      {family ? (
-        <IdPicker
-          family={family}
-          byName={family === 'environments' && !name.endsWith('_id')}
-          value={value}
-          onValue={onValue}
-          label={name}
-        />
+      {picker ? (
+        <IdPicker picker={picker} value={value} onValue={onValue} label={name} />
       ) : kind === 'choice' || kind === 'flag' ? (
         <Select
           options={[

@@ -19,4 +19,5 @@ export const logs: PageFamily = {
       landing: 50,
     },
   ],
+  resources: [{ type: 'request', noun: 'call', plural: 'calls', icon: ScrollText }],
 };

@@ -1,7 +1,8 @@
 'use client';
 
 import { useQuery } from '@tanstack/react-query';
-import { thingOf, verbOf } from '#components/audit/words.ts';
+import { verbOf } from '#components/audit/words.ts';
+import { nounOf } from '#components/shell/resources.ts';
 import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { Badge, HttpStatus, Method } from '#components/ui/badge.tsx';
@@ -201,7 +202,7 @@ function Inspected({ detail, marks }: { detail: Detail; marks: Marks | undefined
             {related.map((entry) => (
               <li key={entry.id} className="flex flex-wrap gap-x-2">
                 <Link className={textLink} href={path(`/audit?peek=${entry.id}`)}>
-                  {entry.actor_label ?? 'Someone'} {verbOf(entry.action)} {thingOf(entry.resource_type)}
+                  {entry.actor_label ?? 'Someone'} {verbOf(entry.action)} {nounOf(entry.resource_type)}
                 </Link>
                 <Time value={entry.created_at} className="text-ink-3" />
               </li>

@@ -20,4 +20,10 @@ export const routes: PageFamily = {
       landing: 20,
     },
   ],
+  resources: [
+    { type: 'route', noun: 'route', plural: 'routes', icon: Waypoints, path: (id) => `/routes/${id}`, promoted: 10 },
+    { type: 'route_example', noun: 'saved route example' },
+    { type: 'environment_config', noun: 'environment configuration' },
+  ],
+  picker: { fields: ['route_id', 'routeId'], list: (trpc, query) => trpc.routes.list.queryOptions(query), searches: true },
 };

@@ -17,4 +17,5 @@ export const sandbox: PageFamily = {
       docs: 'concepts',
     },
   ],
+  resources: [{ type: 'sandbox', noun: 'configuration' }],
 };

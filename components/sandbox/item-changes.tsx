@@ -3,11 +3,12 @@
 import { useState } from 'react';
 import { DifferencesTable } from '#components/routes/differences-table.tsx';
 import { inWords } from '#components/routes/setting-words.ts';
+import { nounOf } from '#components/shell/resources.ts';
 import { Badge } from '#components/ui/badge.tsx';
 import { Button } from '#components/ui/button.tsx';
 import { SectionCard } from '#components/ui/layout.tsx';
 import { grouped } from '#components/ui/numbers.ts';
-import { fieldOf, KINDS, type Plan, spaceWord } from './words.ts';
+import { fieldOf, type Plan, spaceWord } from './words.ts';
 
 const FIRST = 10;
 
@@ -23,7 +24,7 @@ export function ItemChanges({ plan }: { plan: Plan }) {
           key={item.source_id}
           title={
             <span className="flex flex-wrap items-center gap-2">
-              <span className="[overflow-wrap:anywhere]">{item.name}</span> <Badge>{KINDS[item.type].one}</Badge>
+              <span className="[overflow-wrap:anywhere]">{item.name}</span> <Badge>{nounOf(item.type)}</Badge>
               {item.type === 'route' && item.enabled && <Badge tone="accent">On in {spaceWord(plan.to)}</Badge>}
             </span>
           }

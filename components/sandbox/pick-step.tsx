@@ -3,6 +3,7 @@
 import { ArrowRight, FlaskConical } from 'lucide-react';
 import { parseAsBoolean, parseAsInteger, parseAsString, parseAsStringLiteral, useQueryStates } from 'nuqs';
 import { useMemo, useState } from 'react';
+import { pluralOf } from '#components/shell/resources.ts';
 import { usePath, useScope } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { BulkBar } from '#components/ui/bulk-bar.tsx';
@@ -17,12 +18,11 @@ import { planColumns } from './plan-columns.tsx';
 import { PER_PAGE, pagedOf } from './use-paged.ts';
 import { type Picks, usePlan } from './use-plan.ts';
 import { ValuesToFill } from './values-to-fill.tsx';
-import { type Item, isHeldBack, KINDS, spaceWord } from './words.ts';
+import { type Item, isHeldBack, spaceWord, TYPES } from './words.ts';
 
 /** One that waits is not the same, though nothing would be done about it now. */
 const isSame = (item: Item) => item.action === 'skip' && !isHeldBack(item);
-const TYPES = Object.keys(KINDS) as Item['type'][];
-const heading = (type: Item['type']) => capital(KINDS[type].many);
+const heading = (type: Item['type']) => capital(pluralOf(type));
 /** What the address of the page holds beside what was picked. */
 const promoteSearch = {
   q: parseAsString.withDefault(''),
@@ -89,11 +89,7 @@ export function PickStep({ onPicked }: { onPicked: (picks: Exclude<Picks, 'all'>
         selection={{ selected, onChange: setSelected }}
         empty={
           q || type ? (
-            <NoResults
-              noun="items"
-              filters={[...(q ? [`name contains “${q}”`] : []), ...(type ? [KINDS[type].many] : [])]}
-              onClear={clear}
-            />
+            <NoResults noun="items" filters={[...(q ? [`name contains “${q}”`] : []), ...(type ? [pluralOf(type)] : [])]} onClear={clear} />
           ) : (
             <EmptyState
               icon={<FlaskConical />}

@@ -1,7 +1,8 @@
+import { nounOf } from '#components/shell/resources.ts';
 import { Status } from '#components/ui/badge.tsx';
 import { capital } from '#components/ui/capital.ts';
 import { columnsFor } from '#components/ui/table-columns.ts';
-import { type Item, KINDS, noteOf, type Space, type Stage, spaceWord, stateOf } from './words.ts';
+import { type Item, noteOf, type Space, type Stage, spaceWord, stateOf } from './words.ts';
 
 const column = columnsFor<Item>();
 
@@ -12,7 +13,7 @@ export const planColumns = (to: Space, stage: Stage) => [
     cell: ({ row: { original } }) => (
       <span className="flex flex-col">
         <span className="whitespace-normal [overflow-wrap:anywhere]">{original.name}</span>
-        <span className="text-ink-3 text-xs sm:hidden">{KINDS[original.type].one}</span>
+        <span className="text-ink-3 text-xs sm:hidden">{nounOf(original.type)}</span>
         <span className="whitespace-normal text-ink-3 text-xs lg:hidden">{noteOf(original, { to }, stage)}</span>
       </span>
     ),
@@ -20,7 +21,7 @@ export const planColumns = (to: Space, stage: Stage) => [
   column.accessor('type', {
     header: 'Type',
     meta: { hideBelow: 'sm', width: '7rem' },
-    cell: ({ getValue }) => capital(KINDS[getValue()].one),
+    cell: ({ getValue }) => capital(nounOf(getValue())),
   }),
   column.accessor('action', {
     header: `In ${spaceWord(to)}`,

@@ -8,7 +8,7 @@ import { PickStep } from './pick-step.tsx';
 import { Promoted } from './promoted.tsx';
 import { ReviewStep } from './review-step.tsx';
 import type { Picks } from './use-plan.ts';
-import { type Item, KINDS, type Plan } from './words.ts';
+import { type Item, type Plan, TYPES } from './words.ts';
 
 /** Thousands do not fit into an address: it then says only that there are many, and a reload asks for them again. */
 const MANY = 'many';
@@ -18,7 +18,7 @@ const MOST_NAMED = 25;
 function picksOf(texts: readonly string[]): Exclude<Picks, 'all'> {
   return texts.flatMap((text) => {
     const [type, id] = text.split(':');
-    return type && id && type in KINDS ? [{ type: type as Item['type'], id }] : [];
+    return type && id && TYPES.includes(type as Item['type']) ? [{ type: type as Item['type'], id }] : [];
   });
 }
 

@@ -8,7 +8,7 @@ import { SectionCard, textLink } from '#components/ui/layout.tsx';
 import { Link } from '#components/ui/link.tsx';
 import { grouped } from '#components/ui/numbers.ts';
 import { ValuesToFill } from './values-to-fill.tsx';
-import { countedKind, type Item, KINDS, type Plan, pageOf, spaceWord } from './words.ts';
+import { countedKind, type Item, type Plan, spaceWord, TYPES } from './words.ts';
 
 const ROUTES_SHOWN = 50;
 
@@ -18,7 +18,7 @@ export function Promoted({ plan, onAgain }: { plan: Plan; onAgain: () => void })
   const to = spaceWord(plan.to);
   const moved = plan.items.filter((item) => item.action === 'create' || item.action === 'update');
   const routes = moved.filter((item) => item.type === 'route');
-  const others = (Object.keys(KINDS) as Item['type'][]).flatMap((type) => {
+  const others = TYPES.flatMap((type) => {
     const n = moved.filter((item) => item.type === type).length;
     return n > 0 ? [countedKind(n, type)] : [];
   });
@@ -46,7 +46,7 @@ export function Promoted({ plan, onAgain }: { plan: Plan; onAgain: () => void })
             <ul className="flex flex-col divide-y divide-line">
               {routes.slice(0, ROUTES_SHOWN).map((item) => (
                 <li key={item.source_id} className="flex flex-wrap items-center justify-between gap-x-4 gap-y-1 py-2">
-                  <Link className={textLink} href={`/${slug}/${plan.to}${pageOf.route(item.target_id ?? '')}`}>
+                  <Link className={textLink} href={`/${slug}/${plan.to}/routes/${item.target_id ?? ''}`}>
                     {item.name}
                   </Link>
                   <RouteState item={item} plan={plan} slug={slug} />

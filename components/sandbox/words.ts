@@ -1,5 +1,6 @@
 import type { inferRouterOutputs } from '@trpc/server';
 import { labelOf as settingLabel } from '#components/routes/setting-words.ts';
+import { nounOf, pluralOf, promotedTypes } from '#components/shell/resources.ts';
 import { capital } from '#components/ui/capital.ts';
 import { counted, grouped } from '#components/ui/numbers.ts';
 import type { AppRouter } from '#server/trpc/root.ts';
@@ -11,16 +12,11 @@ export type Space = Plan['to'];
 /** The name of a space. */
 export const spaceWord = (space: Space): string => (space === 'live' ? 'Live' : 'Test');
 
-export const KINDS: Record<Item['type'], { one: string; many: string }> = {
-  route: { one: 'route', many: 'routes' },
-  secret: { one: 'secret', many: 'secrets' },
-  client: { one: 'client', many: 'clients' },
-  collection: { one: 'collection', many: 'collections' },
-  environment: { one: 'environment', many: 'environments' },
-};
+/** The types that can be promoted and copied. */
+export const TYPES = promotedTypes as readonly Item['type'][];
 
 /** "3 routes", "1 secret". */
-export const countedKind = (n: number, type: Item['type']): string => counted(n, KINDS[type].one, KINDS[type].many);
+export const countedKind = (n: number, type: Item['type']): string => counted(n, nounOf(type), pluralOf(type));
 
 /** Where in the flow a line stands: picking, looking at the plan, or done. */
 export type Stage = 'pick' | 'plan' | 'done';
@@ -90,11 +86,3 @@ export function fieldOf({ field, environment, also_in = [] }: Item['changes'][nu
 }
 const NAMED = 4;
 const list = new Intl.ListFormat('en');
-
-export const pageOf: Record<Item['type'], (id: string) => string> = {
-  route: (id) => `/routes/${id}`,
-  secret: (id) => `/secrets/${id}`,
-  client: (id) => `/clients/${id}`,
-  collection: (id) => `/collections/${id}`,
-  environment: () => '/environments',
-};

@@ -19,4 +19,9 @@ export const secrets: PageFamily = {
       landing: 30,
     },
   ],
+  resources: [
+    { type: 'secret', noun: 'secret', plural: 'secrets', icon: LockKeyhole, path: (id) => `/secrets/${id}`, promoted: 20 },
+    { type: 'secret_version', noun: 'secret version' },
+  ],
+  picker: { fields: ['secret_id'], list: (trpc, query) => trpc.secrets.list.queryOptions(query), searches: true },
 };

@@ -53,4 +53,9 @@ export const settings: PageFamily = {
       docs: 'self-hosting',
     },
   ],
+  resources: [
+    { type: 'workspace', noun: 'workspace' },
+    { type: 'tenant', noun: 'workspace' },
+    { type: 'tenant_master_key', noun: 'workspace key' },
+  ],
 };

@@ -1,12 +1,18 @@
+import type { TRPCOptionsProxy } from '@trpc/tanstack-react-query';
 import type { LucideIcon } from 'lucide-react';
 import type { RAIL_GROUPS } from '#server/domain/people/places.shared.ts';
 import type { Capability } from '#server/domain/roles/catalogue.shared.ts';
+import type { AppRouter } from '#server/trpc/root.ts';
 
 /** What a family adds to the dashboard. Every page loads all descriptors: an icon and plain data, no views and no validators. */
 export type PageFamily = {
   /** The family's folder under `components`. */
   name: string;
   pages: readonly FamilyPage[];
+  /** What the family gives an ID to. */
+  resources?: readonly FamilyResource[];
+  /** Lets people choose an ID of this family by name in the API explorer. */
+  picker?: IdPicker;
 };
 
 /** Where a page's path hangs: under `/{slug}/{live|test}`, under `/{slug}`, or at the top. */
@@ -35,4 +41,29 @@ export type FamilyPage = {
   docs?: string;
   /** Offered as a start page, at this position. */
   landing?: number;
+};
+
+export type FamilyResource = {
+  /** Its name in search results and audit entries: `api_key`. */
+  type: string;
+  /** Its name within a sentence: `API key`. */
+  noun: string;
+  /** Several of them, and an icon, for what search finds or promotion moves. */
+  plural?: string;
+  icon?: LucideIcon;
+  /** The page that shows one, below the space. */
+  path?: (id: string) => string;
+  /** Can be promoted and copied: its position among the types that can. */
+  promoted?: number;
+};
+
+export type IdPicker = {
+  /** Fields that take an ID of this family; `id` below its own path always does. */
+  fields: readonly string[];
+  /** Fields that take a name instead; `id` among them is that below its own path. */
+  nameFields?: readonly string[];
+  /** A query for a page of rows with `id` and `name`. */
+  list: (trpc: TRPCOptionsProxy<AppRouter>, query: { per_page: number; q?: string }) => { queryKey: readonly unknown[] };
+  /** Whether that query searches by `q`. */
+  searches: boolean;
 };

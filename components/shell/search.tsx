@@ -1,18 +1,7 @@
 'use client';
 
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import {
-  Boxes,
-  Braces,
-  CornerDownRight,
-  KeyRound,
-  Layers,
-  LockKeyhole,
-  type LucideIcon,
-  Network,
-  ScrollText,
-  Waypoints,
-} from 'lucide-react';
+import { Braces, CornerDownRight } from 'lucide-react';
 import { useRouter } from 'next/navigation';
 import { useState } from 'react';
 import { RouteIcon } from '#components/routes/route-icon.tsx';
@@ -20,9 +9,9 @@ import { useRouteIcons } from '#components/routes/use-icons.ts';
 import { useListedOperations } from '#components/trpc/listed-operations.ts';
 import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { Badge } from '#components/ui/badge.tsx';
+import { capital } from '#components/ui/capital.ts';
 import { useSettledText } from '#components/ui/settled.ts';
 import { TestChip } from '#components/ui/test-band.tsx';
-import type { SearchType } from '#server/domain/search/schema.ts';
 import type { Place } from './navigation.ts';
 import { operationsLike } from './operations-like.ts';
 import { Palette } from './palette.tsx';
@@ -30,19 +19,10 @@ import { useBuiltInGroups } from './palette-groups.tsx';
 import type { PaletteGroup, PaletteItem } from './palette-order.ts';
 import { queryText } from './query-text.ts';
 import { addRecent, type Recent, recentsOf } from './recents.ts';
+import { pluralOf, resourceOf } from './resources.ts';
 import type { Workspace } from './top-bar-menus.tsx';
 
 const PAUSE_MS = 150;
-
-const kinds: Record<SearchType, { heading: string; icon: LucideIcon }> = {
-  route: { heading: 'Routes', icon: Waypoints },
-  secret: { heading: 'Secrets', icon: LockKeyhole },
-  client: { heading: 'Clients', icon: Network },
-  collection: { heading: 'Collections', icon: Layers },
-  environment: { heading: 'Environments', icon: Boxes },
-  api_key: { heading: 'API keys', icon: KeyRound },
-  request: { heading: 'Calls', icon: ScrollText },
-};
 
 export type SearchPaletteProps = {
   open: boolean;
@@ -93,7 +73,7 @@ export function SearchPalette({ open, onOpenChange, place: where, workspaces, on
     router.push(recent.url);
   };
   const asItem = (recent: Recent, more: Partial<PaletteItem> = {}): PaletteItem => {
-    const Icon = kinds[recent.type as SearchType]?.icon ?? CornerDownRight;
+    const Icon = resourceOf(recent.type)?.icon ?? CornerDownRight;
     return {
       id: recent.url,
       label: recent.title,
@@ -107,7 +87,7 @@ export function SearchPalette({ open, onOpenChange, place: where, workspaces, on
     q === '' || acts || asks
       ? []
       : (found.data?.groups ?? []).map(({ type, items }, place) => ({
-          heading: kinds[type].heading,
+          heading: capital(pluralOf(type)),
           items: items.map((item, index) => {
             const recent = { id: item.id, type, title: item.title, url: item.url, space: item.space };
             const own = asItem(recent);
