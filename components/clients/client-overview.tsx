@@ -138,7 +138,7 @@ export function ClientOverview({ client }: { client: Detail }) {
           </ul>
         </SectionCard>
       )}
-      {stats.data?.countries && <CallCountries title="Locations" countries={stats.data.countries} hrefOf={logs} />}
+      {stats.data?.countries && <CallCountries title="Locations" countries={stats.data.countries} />}
       {stats.data && stats.data.error_codes.length > 0 && (
         <SectionCard title="Errors">
           <ul className="flex flex-col">

@@ -5,7 +5,6 @@ import { useTRPC } from '#components/trpc/provider.tsx';
 import { capital } from '#components/ui/capital.ts';
 import { useEnvironmentLabel } from '#components/ui/environment-label.ts';
 import type { ActiveFilter } from '#components/ui/filter-bar.tsx';
-import { countryName } from '#server/domain/request-logs/country.shared.ts';
 import type { LogSearch } from './list-search.ts';
 import { reasonOf } from './refusal-reasons.ts';
 import { MODE_WORDS, OUTCOME_WORDS } from './words.ts';
@@ -40,7 +39,6 @@ export function useActiveFilters(search: LogSearch, set: (change: Partial<LogSea
     ...(search.error ? [chip('error', capital(reasonOf(search.error)))] : []),
     ...(search.limited ? [chip('limited', 'Rate limited')] : []),
     ...(search.slower === null ? [] : [chip('slower', `Slower than ${search.slower} ms`)]),
-    ...(search.country ? [chip('country', `From ${countryName(search.country)}`)] : []),
     ...(search.ip ? [chip('ip', `From ${search.ip}`)] : []),
   ];
 }

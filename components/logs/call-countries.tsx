@@ -3,24 +3,18 @@
 import { useState } from 'react';
 import type { z } from 'zod';
 import { Button } from '#components/ui/button.tsx';
-import { cn } from '#components/ui/cn.ts';
-import { SectionCard, textLink } from '#components/ui/layout.tsx';
-import { Link } from '#components/ui/link.tsx';
+import { SectionCard } from '#components/ui/layout.tsx';
 import { grouped, shareOf } from '#components/ui/numbers.ts';
 import { countryName } from '#server/domain/request-logs/country.shared.ts';
 import type { LogStats } from '#server/domain/request-logs/figures.schema.ts';
 
 const FEW = 8;
 
-type Props = {
-  countries: Countries;
-  title: string /** the calls of one country, among those that are counted */;
-  hrefOf: (filters: { country: string }) => string;
-};
+type Props = { countries: Countries; title: string };
 type Countries = NonNullable<z.output<typeof LogStats>['countries']>;
 
-/** Where calls came from, the most first, and of which calls that is said. Without a single known country there is nothing to show. */
-export function CallCountries({ countries: { calls, of_newest, is_capped }, title, hrefOf }: Props) {
+/** Calls per country, most first, and how many calls were counted. Renders nothing if no country is known. */
+export function CallCountries({ countries: { calls, of_newest, is_capped }, title }: Props) {
   const [all, setAll] = useState(false);
   const known = calls.filter(({ country }) => country !== null);
   if (known.length === 0) return null;
@@ -45,10 +39,10 @@ export function CallCountries({ countries: { calls, of_newest, is_capped }, titl
                   <span aria-hidden className="relative w-6 shrink-0 font-mono text-ink-3 text-xs">
                     {country}
                   </span>
-                  {/* Node and the browser may call a country differently. */}
-                  <Link href={hrefOf({ country })} suppressHydrationWarning className={cn(textLink, 'relative min-w-0 flex-1 truncate')}>
+                  {/* Node and the browser may name a country differently. */}
+                  <span suppressHydrationWarning className="relative min-w-0 flex-1 truncate">
                     {countryName(country)}
-                  </Link>
+                  </span>
                 </>
               ) : (
                 <span className="relative min-w-0 flex-1 truncate text-ink-3">Unknown or private</span>

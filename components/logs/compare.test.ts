@@ -121,7 +121,6 @@ const facets: Facets = {
   status_class: [],
   method: [{ value: 'GET', count: 10 }],
   environment: [],
-  country: [],
   error: [],
   origin: [],
   outcome: [

@@ -1,7 +1,6 @@
 import type { z } from 'zod';
 import { capital } from '#components/ui/capital.ts';
 import type { LogFacets } from '#server/domain/request-logs/browse.schema.ts';
-import { countryName } from '#server/domain/request-logs/country.shared.ts';
 import type { LogSearch } from './list-search.ts';
 import { reasonOf } from './refusal-reasons.ts';
 import { MODE_WORDS, OUTCOME_WORDS } from './words.ts';
@@ -18,7 +17,7 @@ export type FacetValue = {
 export type FacetGroup = { title: string; values: readonly FacetValue[] };
 
 type Counted = { value: string; count: number | undefined };
-type Key = 'outcome' | 'status' | 'route_id' | 'error' | 'environment' | 'country' | 'client_id' | 'api_key_id' | 'method' | 'mode';
+type Key = 'outcome' | 'status' | 'route_id' | 'error' | 'environment' | 'client_id' | 'api_key_id' | 'method' | 'mode';
 
 /** What the calls can be narrowed by, with how many each choice leaves; a chosen value that is left with none stays, so that it can be given up. */
 export function facetGroups(facets: Facets, search: LogSearch, environmentName: (name: string) => string = same): FacetGroup[] {
@@ -44,7 +43,6 @@ export function facetGroups(facets: Facets, search: LogSearch, environmentName: 
     group('Route', 'route_id', facets.route_id, named(facets.route_id)),
     group('Refusal reason', 'error', facets.error, (code) => capital(reasonOf(code))),
     group('Environment', 'environment', facets.environment, environmentName),
-    group('Country', 'country', facets.country, countryName),
     group('Client', 'client_id', facets.client_id, named(facets.client_id)),
     group('API key', 'api_key_id', facets.api_key_id, named(facets.api_key_id)),
     group('Method', 'method', facets.method, same),

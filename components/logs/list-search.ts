@@ -1,14 +1,8 @@
-import { createParser, parseAsArrayOf, parseAsBoolean, parseAsInteger, parseAsString, parseAsStringLiteral } from 'nuqs/server';
+import { parseAsArrayOf, parseAsBoolean, parseAsInteger, parseAsString, parseAsStringLiteral } from 'nuqs/server';
 import { OUTCOMES, spanStart } from '#server/domain/request-logs/span.shared.ts';
 
 export const RANGES = { '15m': 15, '1h': 60, '24h': 1_440, '7d': 10_080, '30d': 43_200 } as const;
 export type RangeName = keyof typeof RANGES;
-
-/** Two letters; what is none names no country, and asking for its name would throw. */
-const parseAsCountry = createParser({
-  parse: (text) => (/^[a-z]{2}$/i.test(text) ? text.toUpperCase() : null),
-  serialize: (code: string) => code,
-});
 
 /** What the address of the log page holds; the page reads it on the server, the view in the browser. */
 export const logSearch = {
@@ -28,7 +22,6 @@ export const logSearch = {
   limited: parseAsBoolean,
   slower: parseAsInteger,
   ip: parseAsString,
-  country: parseAsCountry,
   outcome: parseAsStringLiteral(OUTCOMES),
   mode: parseAsStringLiteral(['route', 'test']),
   sort: parseAsStringLiteral(['ts', 'latency_ms']).withDefault('ts'),
@@ -54,7 +47,6 @@ export type LogSearch = {
   limited: boolean | null;
   slower: number | null;
   ip: string | null;
-  country: string | null;
   outcome: (typeof OUTCOMES)[number] | null;
   /** `test`: calls of the Test tab of a route; they are in the log and in no figure. */
   mode: 'route' | 'test' | null;
@@ -77,7 +69,6 @@ export const noFilters = {
   limited: null,
   slower: null,
   ip: null,
-  country: null,
   outcome: null,
   mode: null,
 } as const;
@@ -110,7 +101,6 @@ export function logFilters(search: LogSearch) {
     limited,
     slower,
     ip,
-    country,
     outcome,
     mode,
   } = search;
@@ -128,7 +118,6 @@ export function logFilters(search: LogSearch) {
     ...(limited ? { rate_limited: true } : {}),
     ...(slower === null ? {} : { min_latency_ms: slower }),
     ...(ip ? { src_ip: ip } : {}),
-    ...(country ? { country } : {}),
     ...(outcome ? { outcome } : {}),
     ...(mode ? { proxy_mode: mode } : {}),
   };

@@ -16,7 +16,6 @@ import { LoadMore } from '#components/ui/pagination.tsx';
 import { closePanel, usePanel, writePanel } from '#components/ui/panel.ts';
 import { NoResults } from '#components/ui/states.tsx';
 import { useStored } from '#components/ui/stored.ts';
-import { Time } from '#components/ui/time.tsx';
 import { ViewsMenu } from '#components/views/views-menu.tsx';
 import { useActiveFilters } from './active-filters.tsx';
 import { CallHistogram } from './call-histogram.tsx';
@@ -115,7 +114,6 @@ export function LogView() {
   const filtered = active.length > 0 || search.q !== '';
   const empty = rows?.length === 0;
   const total = pages.data?.pages[0];
-  const lookedBackTo = pages.data?.pages.at(-1)?.looked_back_to;
   const trials = facets.data?.proxy_mode.find(({ value }) => value === 'test')?.count ?? 0;
   return (
     <Page>
@@ -169,14 +167,11 @@ export function LogView() {
           {rail === 'shown' && <FacetRail facets={facets.data} search={search} onChange={change} className="max-xl:hidden" />}
           <div className="flex min-w-0 flex-col gap-2">
             {empty ? (
-              <>
-                <NoResults
-                  noun="calls"
-                  filters={[...(search.q ? [`text ${search.q}`] : []), ...active.map((one) => one.text)]}
-                  onClear={clear}
-                />
-                {pages.hasNextPage && <LoadMore pages={pages} />}
-              </>
+              <NoResults
+                noun="calls"
+                filters={[...(search.q ? [`text ${search.q}`] : []), ...active.map((one) => one.text)]}
+                onClear={clear}
+              />
             ) : (
               <CallList
                 rows={rows}
@@ -189,16 +184,9 @@ export function LogView() {
                 footer={<LoadMore pages={pages} endNote={<EndNote />} />}
               />
             )}
-            {total && (lookedBackTo || !empty) && (
+            {total && !empty && (
               <p aria-live="polite" className="figures text-ink-3 text-xs">
-                {lookedBackTo ? (
-                  <>
-                    {counted(rows?.length ?? 0, 'call')} so far. Countries are looked up as you scroll; searched back to{' '}
-                    <Time value={lookedBackTo} format="datetime" />
-                  </>
-                ) : (
-                  `${total.total_is_capped ? 'More than ' : ''}${counted(total.total, 'call')} in this period`
-                )}
+                {`${total.total_is_capped ? 'More than ' : ''}${counted(total.total, 'call')} in this period`}
                 {trials > 0 && search.mode === null ? `, including ${grouped(trials)} from the Test tab` : ''}
                 {live ? `, plus ${grouped(tail.shown.length)} from the live tail` : ''}
               </p>

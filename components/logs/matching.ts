@@ -18,7 +18,6 @@ export function matchesLive(log: Log, filters: LogFilters, inCollection?: Readon
     rate_limited,
     min_latency_ms,
     src_ip,
-    country,
     outcome,
     proxy_mode,
   } = filters;
@@ -37,7 +36,6 @@ export function matchesLive(log: Log, filters: LogFilters, inCollection?: Readon
   if (min_latency_ms !== undefined && (log.latency_ms ?? 0) < min_latency_ms) return false;
   // A range is judged by the database; live, only a single address can be compared without a table of ranges.
   if (src_ip !== undefined && (src_ip.includes('/') || log.src_ip !== src_ip)) return false;
-  if (country !== undefined && log.source_ip_country !== country) return false;
   if (outcome !== undefined && !(outcome === 'failed' ? outcomeOf(log) !== 'ok' : outcomeOf(log) === outcome)) return false;
   if (proxy_mode !== undefined && log.proxy_mode !== proxy_mode) return false;
   if (q !== undefined && log.request_id !== q && !(log.path ?? '').toLowerCase().includes(q.toLowerCase())) return false;

@@ -31,17 +31,6 @@ test('a key is named by its name or its key id, never by a whole key; a word say
   assert.deepEqual(readQuery('key:nobody is:odd', known).unknown, ['key:nobody', 'is:odd']);
 });
 
-test('a country is two letters, in the line and in the address, and a live call is judged by it', () => {
-  assert.deepEqual(readQuery('country:de', known).change, { country: 'DE' });
-  assert.deepEqual(readQuery('country:germany', known).unknown, ['country:germany']);
-  assert.deepEqual(['de', 'x', 'DEU', '<b'].map(logSearch.country.parse), ['DE', null, null, null]);
-  const filters = logFilters({ ...noFilters, range: '24h', from: null, to: null, country: 'DE' });
-  assert.deepEqual(
-    ['DE', 'GB', null].map((source_ip_country) => matchesLive(log({ source_ip_country }), filters)),
-    [true, false, false],
-  );
-});
-
 test('a value that cannot be right is named, never searched for silently', () => {
   assert.deepEqual(readQuery('status:9zz route:nobody', known).unknown, ['status:9zz', 'route:nobody']);
 });

@@ -59,7 +59,6 @@ const READERS: Record<string, Reader> = {
     return ms === undefined ? undefined : { slower: Number(ms) };
   },
   ip: (value) => (/^[0-9a-f.:]+(?:\/\d{1,3})?$/i.test(value) ? { ip: value } : undefined),
-  country: (value) => (/^[a-z]{2}$/i.test(value) ? { country: value.toUpperCase() } : undefined),
   limited: (value) => (value === 'yes' || value === 'true' ? { limited: true } : undefined),
 };
 

@@ -28,12 +28,6 @@ const filters = {
   rate_limited: flag().optional(),
   min_latency_ms: queryInt(0, 86_400_000).optional(),
   src_ip: addressRange.optional(),
-  /** where the address is today, ISO 3166-1 alpha-2; only where a database of countries is, and for who may see addresses */
-  country: z
-    .string()
-    .regex(/^[a-z]{2}$/i, 'must be a two-letter country code')
-    .transform((code) => code.toUpperCase())
-    .optional(),
   q: z.string().trim().min(1).max(500).optional(),
 };
 
@@ -61,8 +55,6 @@ export const BrowsedLogs = z
     total: z.number(),
     total_is_capped: z.boolean(),
     next: z.string().nullable(),
-    /** with `country`: calls before this time were not looked at, which `next` goes on with; null when all of the span were */
-    looked_back_to: time().nullable(),
     /** the first day (UTC) on record with a successful call of this space, whatever the filters; null if there never was one */
     first_success_day: z.string().nullable(),
   })
@@ -110,8 +102,6 @@ export const LogFacets = z
     status_class: facet,
     method: facet,
     environment: facet,
-    /** none without a database of countries */
-    country: facet,
     error: facet,
     origin: facet,
     outcome: facet,

@@ -9,7 +9,6 @@ import { type BrowseLogs, type LogDetail, LogView } from './browse.schema.ts';
 import { placesFor, withPlace } from './countries.ts';
 import { countUpTo } from './counts.ts';
 import { byRoutesOf } from './filters.ts';
-import { byAddressesOf, SOUGHT } from './from-country.ts';
 import { spanStart } from './span.shared.ts';
 import { browseRows, firstSuccessDay, type LogFields, rowOf } from './store.ts';
 
@@ -18,39 +17,27 @@ const COUNTED = 10_000;
 const DAY = 24 * 3_600_000;
 
 /** The dashboard's table: the last 24 hours unless asked otherwise (interface rule 13 §8). */
-export async function browseLogs(
-  ctx: Ctx,
-  { page, per_page, sort, order, before, ...asked }: z.output<typeof BrowseLogs>,
-  most: number = SOUGHT,
-) {
+export async function browseLogs(ctx: Ctx, { page, per_page, sort, order, before, ...asked }: z.output<typeof BrowseLogs>) {
   const from = asked.from ?? spanStart(asked.to ? Date.parse(asked.to) : ctx.now.getTime(), DAY).toISOString();
   const { page: effective, per_page: limit, skip } = clampPage({ page, per_page });
   const known = await placesFor(ctx);
   return read(ctx, async (tx) => {
     const place = before === undefined ? { offset: skip } : { before: placeOf(before) };
-    const newestFirst = sort === 'ts' && order === 'desc';
-    const beyond = newestFirst && place.before ? { ts: new Date(place.before.value), id: place.before.id } : undefined;
-    const { filters, ended } = await byAddressesOf(tx, ctx, known, await byRoutesOf(tx, ctx, { ...asked, from }), { before: beyond, most });
+    const filters = await byRoutesOf(tx, ctx, { ...asked, from });
     const rows = await browseRows(tx, ctx, filters, { sort, order, limit: limit + 1, ...place });
     const shown = rows.slice(0, limit);
     // The last page says how many there are.
     const isLast = before === undefined && rows.length <= limit && (rows.length > 0 || skip === 0);
     const total = isLast ? skip + rows.length : await countUpTo(tx, ctx, filters, COUNTED);
     const last = shown.at(-1);
-    const next =
-      last && rows.length > limit
-        ? `${sort === 'ts' ? last.ts.getTime() : (last.latency_ms ?? 0)}-${last.id}`
-        : ended && newestFirst
-          ? `${ended.ts.getTime()}-${ended.id}`
-          : null;
+    const next = last && rows.length > limit ? `${sort === 'ts' ? last.ts.getTime() : (last.latency_ms ?? 0)}-${last.id}` : null;
     return {
       logs: shown.map((row) => withPlace(row, known)),
       page: effective,
       per_page: limit,
       total: Math.min(total, COUNTED),
-      total_is_capped: total > COUNTED || ended !== null,
+      total_is_capped: total > COUNTED,
       next,
-      looked_back_to: ended?.ts ?? null,
       first_success_day: await firstSuccessDay(tx, ctx),
     };
   });

@@ -50,7 +50,7 @@ export async function countriesOf(
 }
 
 /** Counts by address as counts by country, most first; a country of null is one that is not known. */
-export function byCountry(rows: readonly { src_ip: string | null; n: number }[], known: Places): Countries['calls'] {
+function byCountry(rows: readonly { src_ip: string | null; n: number }[], known: Places): Countries['calls'] {
   const counts = new Map<string | null, number>();
   for (const { src_ip, n } of rows) {
     const { country } = known.of(src_ip);

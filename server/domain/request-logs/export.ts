@@ -7,8 +7,7 @@ import { csvLine, download, type RawBody } from '#server/kernel/streamed.ts';
 import type { Places } from '#server/platform/places.ts';
 import type { ExportLogs } from './browse.schema.ts';
 import { placesFor, withPlace } from './countries.ts';
-import { byRoutesOf, type CallPlace, type LogFilters } from './filters.ts';
-import { byAddressesOf, noCountries, SOUGHT } from './from-country.ts';
+import { byRoutesOf, type LogFilters } from './filters.ts';
 import { spanStart } from './span.shared.ts';
 import { browseRows, type LogFields } from './store.ts';
 
@@ -54,24 +53,20 @@ const COLUMNS = [
 /** Where the caller was is looked up as the file is written, as for every other reader; empty where no database of countries is. */
 type Row = ReturnType<typeof withPlace<LogFields>>;
 type Wanted = {
-  filters: LogFilters & { collection_id?: string | undefined; country?: string | undefined };
+  filters: LogFilters & { collection_id?: string | undefined };
   known: Places | null;
-  /** Calls whose countries are looked up at once. */
-  most: number;
 };
 
 /** Metadata of the calls that pass, newest first, at most 100,000, streamed (interface rule 13 §8). Recorded before the first line leaves. */
-export async function exportLogs(ctx: Ctx, { format, ...asked }: z.output<typeof ExportLogs>, most: number = SOUGHT): Promise<RawBody> {
+export async function exportLogs(ctx: Ctx, { format, ...asked }: z.output<typeof ExportLogs>): Promise<RawBody> {
   requireFeature(ctx, 'log_export');
   const known = await placesFor(ctx);
-  // Before anything is recorded or sent: an answer that has begun cannot be refused.
-  if (asked.country !== undefined && !known) throw noCountries();
   // The table's own default: who exports what is on the screen gets what is on the screen.
   const filters = { ...asked, from: asked.from ?? spanStart(asked.to ? Date.parse(asked.to) : ctx.now.getTime(), DAY).toISOString() };
   await mutate(ctx, async () =>
     audited(undefined, { action: 'export', resource_type: 'request_log', resource_id: null, details: { format, filters } }),
   );
-  const wanted = { filters, known, most };
+  const wanted = { filters, known };
   const name = `requests-${ctx.now.toISOString().slice(0, 10)}`;
   return format === 'csv'
     ? download('text/csv; charset=utf-8; header=present', `${name}.csv`, csv(ctx, wanted))
@@ -90,21 +85,19 @@ async function* ndjson(ctx: Ctx, wanted: Wanted): AsyncGenerator<string> {
     yield rows.map((row) => `${JSON.stringify(Object.fromEntries(COLUMNS.map((c) => [c, row[c]])))}\n`).join('');
 }
 
-async function* batches(ctx: Ctx, { filters, known, most }: Wanted): AsyncGenerator<Row[]> {
-  let before: CallPlace | undefined;
-  let sought: Awaited<ReturnType<typeof byAddressesOf>> | undefined;
+async function* batches(ctx: Ctx, { filters, known }: Wanted): AsyncGenerator<Row[]> {
+  let narrowed: LogFilters | undefined;
+  let before: { value: number; id: bigint } | undefined;
   for (let sent = 0; sent < MOST_ROWS; ) {
     const limit = Math.min(BATCH, MOST_ROWS - sent);
     const rows = await read(ctx, async (tx) => {
-      sought ??= await byAddressesOf(tx, ctx, known, await byRoutesOf(tx, ctx, filters), { before, most });
-      const place = before && { value: before.ts.getTime(), id: before.id };
-      return browseRows(tx, ctx, sought.filters, { sort: 'ts', order: 'desc', limit, before: place });
+      narrowed ??= await byRoutesOf(tx, ctx, filters);
+      return browseRows(tx, ctx, narrowed, { sort: 'ts', order: 'desc', limit, before });
     });
     if (rows.length > 0) yield rows.map((row) => withPlace(row, known));
     sent += rows.length;
     const last = rows.at(-1);
-    if (last && rows.length === limit) before = { ts: last.ts, id: BigInt(last.id) };
-    else if (sought?.ended) [before, sought] = [sought.ended, undefined];
-    else return;
+    if (!last || rows.length < limit) return;
+    before = { value: last.ts.getTime(), id: BigInt(last.id) };
   }
 }

@@ -2,12 +2,9 @@ import type { z } from 'zod';
 import { Prisma } from '#server/generated/prisma/client.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
-import type { Places } from '#server/platform/places.ts';
 import type { LogFacets, LogFacetsQuery } from './browse.schema.ts';
-import { byCountry, placesFor } from './countries.ts';
 import { namesOf } from './days.ts';
 import { byRoutesOf, type LogFilters, matching, OUTCOME } from './filters.ts';
-import { byAddressesOf, SOUGHT } from './from-country.ts';
 import { spanStart } from './span.shared.ts';
 
 const DAY = 24 * 3_600_000;
@@ -38,10 +35,8 @@ const ALL = Object.keys(DIMENSIONS) as Dimension[];
  */
 export async function logFacets(ctx: Ctx, query: z.output<typeof LogFacetsQuery>): Promise<z.input<typeof LogFacets>> {
   const from = query.from ?? spanStart(query.to ? Date.parse(query.to) : ctx.now.getTime(), DAY).toISOString();
-  const known = await placesFor(ctx);
   return read(ctx, async (tx) => {
-    const asked = await byRoutesOf(tx, ctx, { ...query, from });
-    const { filters, ended } = await byAddressesOf(tx, ctx, known, asked, { most: SOUGHT });
+    const filters = await byRoutesOf(tx, ctx, { ...query, from });
     const chosen = ALL.filter((dimension) => DIMENSIONS[dimension].filters.some((name) => filters[name] !== undefined));
     const { total, facets } = await spread(tx, ctx, filters, ALL);
     for (const dimension of chosen) {
@@ -62,11 +57,10 @@ export async function logFacets(ctx: Ctx, query: z.output<typeof LogFacetsQuery>
     };
     return {
       total,
-      total_is_capped: total === COUNTED || ended !== null,
+      total_is_capped: total === COUNTED,
       status_class: of('status_class'),
       method: of('method'),
       environment: of('environment'),
-      country: known ? await countries(tx, ctx, known, { ...filters, addresses: undefined }) : [],
       error: of('error'),
       origin: of('origin'),
       outcome: of('outcome'),
@@ -81,16 +75,6 @@ export async function logFacets(ctx: Ctx, query: z.output<typeof LogFacetsQuery>
 const KINDS = { route_id: 'route', client_id: 'client', api_key_id: 'api_key' } as const;
 
 type Facet = { value: string; count: number }[];
-
-/** By address, which is what is kept of where a call came from. */
-async function countries(tx: Tx, ctx: Ctx, known: Places, filters: LogFilters): Promise<Facet> {
-  const rows = await tx.$queryRaw<{ src_ip: string | null; n: number }[]>`
-    select src_ip, count(*)::int as n from (select src_ip from request_logs where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox}
-      and ${matching(filters)} order by ts desc, id desc limit ${COUNTED}) r group by src_ip`;
-  return byCountry(rows, known)
-    .flatMap(({ country, count }) => (country === null ? [] : [{ value: country, count }]))
-    .slice(0, MOST);
-}
 
 async function spread(tx: Tx, ctx: Ctx, filters: LogFilters, dimensions: readonly Dimension[]) {
   const list = (of: (dimension: Dimension) => Prisma.Sql) => Prisma.join(dimensions.map(of));

@@ -4,9 +4,6 @@ import type { Tx } from '#server/kernel/database.ts';
 
 // What calls are narrowed by, as conditions over request_logs.
 
-/** A call's place in the order of time. */
-export type CallPlace = { ts: Date; id: bigint };
-
 export type LogFilters = {
   from?: string | undefined;
   to?: string | undefined;
@@ -27,8 +24,6 @@ export type LogFilters = {
   rate_limited?: boolean | undefined;
   min_latency_ms?: number | undefined;
   src_ip?: string | undefined;
-  /** Any of these, as they were kept, and no call before a place; see `byAddressesOf`. */
-  addresses?: { any: readonly string[]; down_to: CallPlace | null } | undefined;
   q?: string | undefined;
 };
 
@@ -71,8 +66,6 @@ export function matching(f: LogFilters): Prisma.Sql {
     f.src_ip === undefined
       ? null
       : Prisma.sql`case when src_ip ~ '^[0-9a-fA-F:.]+$' then src_ip::inet <<= ${f.src_ip}::inet else false end`,
-    f.addresses === undefined ? null : Prisma.sql`src_ip = any(${f.addresses.any}::text[])`,
-    f.addresses?.down_to ? Prisma.sql`(ts, id) >= (${f.addresses.down_to.ts}, ${f.addresses.down_to.id})` : null,
     f.q === undefined ? null : UUID.test(f.q) ? Prisma.sql`request_id = ${f.q}::uuid` : Prisma.sql`strpos(lower(path), lower(${f.q})) > 0`,
   ].filter((c) => c !== null);
   return conditions.length === 0 ? Prisma.sql`true` : Prisma.join(conditions, ' and ');
