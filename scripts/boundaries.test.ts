@@ -10,6 +10,7 @@ const forbidden: [string, ReturnType<typeof own>][] = [
   ['server/kernel/mutate.ts', own('server/platform/db.ts')],
   ['server/kernel/mutate.ts', own('server/generated/prisma/client.ts')],
   ['server/kernel/ids.ts', pkg('node:crypto')],
+  ['server/kernel/address.ts', pkg('pg')],
   ['server/crypto/keyring.ts', own('server/platform/db.ts')],
   ['server/platform/mail.ts', own('server/domain/clients/service.ts')],
   ['server/platform/mail.ts', pkg('crypto')],
@@ -43,6 +44,7 @@ for (const [file, found] of forbidden) {
 const permitted: [string, ReturnType<typeof own>][] = [
   ['server/kernel/database.ts', own('server/generated/prisma/client.ts', true)],
   ['server/crypto/random.ts', pkg('node:crypto')],
+  ['server/kernel/address.ts', pkg('ipaddr.js')],
   ['server/domain/clients/service.ts', own('server/domain/clients/store.ts')],
   ['server/domain/clients/service.ts', own('server/domain/keys/service.ts')],
   ['server/domain/clients/schema.ts', own('server/kernel/fields.ts')],

@@ -108,9 +108,10 @@ export function boundaryViolations(): string[] {
   return violations;
 }
 
-/** Shared files exist so that a page need not load a validator for a constant: none brings a package, by however long a way. */
+/** Shared files exist so that a page need not load a validator for a constant: none loads a package, directly or through the kernel, but ipaddr.js (4 KB). */
 export function heavyShared(loads: ReadonlyMap<string, readonly Import[]>): string[] {
-  const found = (file: string, own: boolean) => (loads.get(file) ?? []).filter((one) => one.own === own).map(({ target }) => target);
+  const found = (file: string, own: boolean) =>
+    (loads.get(file) ?? []).filter((one) => one.own === own && one.target !== 'ipaddr.js').map(({ target }) => target);
   return [...loads.keys()].filter(isShared).flatMap((start) => {
     const reached = new Set([start]);
     for (const file of reached) for (const target of found(file, true)) reached.add(target);
@@ -148,10 +149,14 @@ export function whyForbidden(file: string, { target, own, type }: Import): strin
   return undefined;
 }
 
+/** zod describes every wire. ipaddr.js parses addresses, which the gateway, the API and the forms must all read the same way. */
+const KERNEL_PACKAGES = /^(zod|ipaddr\.js|node:)/;
+
 function whyPackageForbidden(file: string, from: string, name: string, type: boolean): string | undefined {
   if (isSchema(file)) return name === 'zod' ? undefined : 'a schema is isomorphic: zod, kernel, shared files and other schemas only';
   if (isShared(file)) return 'a shared file has no packages';
   if (from === 'kernel' && name.startsWith('@prisma/') && type) return undefined;
+  if (from === 'kernel' && !KERNEL_PACKAGES.test(name)) return 'the kernel may load no packages but zod and ipaddr.js';
   for (const rule of restricted) {
     if (rule.name.test(name) && !rule.only.includes(from) && !(rule.type && type)) return rule.why;
   }

@@ -1,44 +1,37 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import test from 'node:test';
-import { extendTailwindMerge } from 'tailwind-merge';
 import { cn } from './cn.ts';
 
-const theirs = extendTailwindMerge({ extend: { theme: { text: ['2xs'], shadow: ['overlay'] } } });
+const css = fs.readFileSync('app/globals.css', 'utf8');
+/** Names of the theme's tokens of one kind: `2xs` of `--text-2xs`. */
+const tokens = (kind: string) =>
+  [...css.matchAll(new RegExp(`^  --${kind}-([a-z0-9]+(?:-[a-z0-9]+)*):`, 'gm'))]
+    .map(([, name = '']) => name)
+    .filter((name) => !(kind === 'shadow' && ['ink', 'edge'].includes(name)));
 
-/** Every utility in a string of the dashboard's code, variants and all: the library keeps only one of a utility said twice. */
-const words = [
-  ...new Set(
-    ['components', 'app']
-      .flatMap((folder) => fs.readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) => `${folder}/${file}`))
-      .filter((file) => /\.tsx?$/.test(file) && !/\.test\.|ui\/cn\.ts/.test(file))
-      .flatMap((file) => [...fs.readFileSync(file, 'utf8').matchAll(/(["'`])((?:(?!\1)[^\\\n]|\\.)*)\1/g)])
-      .flatMap(([, , text = '']) => text.split(/\s+/))
-      .filter((word) => /^[-\w@[&*!][^\s<>{}$'"`]*$/.test(word) && theirs(word, word) === word),
-  ),
-];
-const variantOf = (word: string) => /^(?:(?:\[[^\]]*\]|\([^)]*\)|[^:[(])+:)*/.exec(word)?.[0] ?? '';
-
-test('of any two class names of the dashboard the same stay as with a library of all of Tailwind', () => {
-  assert.ok(words.includes('size-3.5!') && words.includes('max-md:hidden') && words.length > 500, `${words.length} words were read`);
-  const byVariant = Map.groupBy(words, variantOf);
-  const wrong: string[] = [];
-  let overridden = 0;
-  for (const group of byVariant.values()) {
-    for (const a of group) {
-      for (const b of group) {
-        const mine = cn(a, b);
-        if (mine !== theirs(a, b)) wrong.push(`${a} ${b}: ${mine}, not ${theirs(a, b)}`);
-        if (a !== b && mine === b) overridden++;
-      }
+test('every size, shadow, radius and animation of the theme replaces an earlier one, and no colour', () => {
+  for (const [kind, usual, colour] of [
+    ['text', 'text-4xl', 'text-ink-3'],
+    ['shadow', 'shadow-2xl', 'shadow-ink'],
+    ['radius', 'rounded-full', 'bg-subtle'],
+    ['animate', 'animate-spin', 'bg-subtle'],
+  ] as const) {
+    const names = tokens(kind);
+    assert.ok(names.length > 1, kind);
+    for (const name of names) {
+      const utility = `${kind === 'radius' ? 'rounded' : kind}-${name}`;
+      assert.equal(cn(usual, utility), utility);
+      assert.equal(cn(utility, usual), usual);
+      assert.equal(cn(utility, colour), `${utility} ${colour}`);
+      assert.equal(cn(colour, utility), `${colour} ${utility}`);
     }
   }
-  assert.deepEqual(wrong.slice(0, 20), [], `${wrong.length} pairs`);
-  assert.ok(overridden > 5_000, `${overridden} pairs say the same property twice`);
 });
 
 test('whole lists of class names keep their order, and one variant does not take away from another', () => {
   assert.equal(cn('flex h-7 px-2 text-xs', 'h-9', { 'px-0': true, hidden: false }), 'flex text-xs h-9 px-0');
   assert.equal(cn('p-1 hover:p-2', 'hover:p-3', 'px-4'), 'p-1 hover:p-3 px-4');
   assert.equal(cn('[&>svg]:size-4 size-4!', '[&>svg]:size-3', 'size-3'), 'size-4! [&>svg]:size-3 size-3');
+  assert.equal(cn('py-(--cell-pad) h-(--row-height)', 'py-0 h-8'), 'py-0 h-8');
 });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { isIPv4, isIPv6 } from 'node:net';
+import { isIP, isIPv4, isIPv6 } from 'node:net';
 import test from 'node:test';
 import fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
-import { canonicalAddress, compileRanges, compileRangeTable, parseRange, rangeExtent } from './address.ts';
+import { canonicalAddress, compileRanges, compileRangeTable, formatRange, parseAddress, parseRange, rangeExtent } from './address.ts';
 
 const ACCEPTED: [given: string, stored: string, warns?: true][] = [
   ['203.0.113.9', '203.0.113.9'],
@@ -109,6 +109,95 @@ test('what could mean everyone, nobody or two things is refused', () => {
     'localhost',
   ];
   for (const given of refused) assert.equal(canonicalAddress(given).ok, false, given);
+});
+
+/** What the parser before ipaddr.js made of these: family and value in hex, or refused; then the value where an IPv4-mapped address is kept as IPv6. */
+const VECTORS: [given: string, read: string | undefined, mappedKept?: string][] = [
+  ['1.2.3.4', '4 1020304'],
+  ['255.255.255.255', '4 ffffffff'],
+  ['0.0.0.0', '4 0'],
+  ['01.2.3.4', undefined],
+  ['0x1.2.3.4', undefined],
+  ['1.2.3', undefined],
+  ['16909060', undefined],
+  ['::', '6 0'],
+  ['::1', '6 1'],
+  ['1::', '6 10000000000000000000000000000'],
+  ['1:2:3:4:5:6:7::', '6 10002000300040005000600070000'],
+  ['::2:3:4:5:6:7:8', '6 2000300040005000600070008'],
+  ['1:2:3:4:5:6:7::8', undefined],
+  ['1:2:3:4::5:6:7:8', undefined],
+  ['0:0:0:0:0:0:0:0', '6 0'],
+  ['::8.8.8.8', '6 8080808'],
+  ['::ffff:8.8.8.8', '4 8080808', '6 ffff08080808'],
+  ['::ffff:0:8.8.8.8', '6 ffff000008080808'],
+  ['0:0:0:0:0:FFFF:808:808', '4 8080808', '6 ffff08080808'],
+  ['::ffff:08.8.8.8', undefined],
+  ['::ffff:0x8.8.8.8', undefined],
+  ['::ffff:8.8.8', undefined],
+  ['1:2:3:4:5:6:8.8.8.8', '6 10002000300040005000608080808'],
+  ['1:2:3:4:5:6:7:8.8.8.8', undefined],
+  ['1:2:3:4:5::8.8.8.8', '6 10002000300040005000008080808'],
+  ['1:2:3:4:5:6::8.8.8.8', undefined],
+  ['8.8.8.8::', undefined],
+  ['64:ff9b::8.8.8.8', '6 64ff9b000000000000000008080808'],
+  ['2002:808:808::', '6 20020808080800000000000000000000'],
+  ['fe80::1%eth0', undefined],
+  ['::1%0', undefined],
+  ['00001::', undefined],
+  ['::00000', undefined],
+  ['0001:0002::', '6 10002000000000000000000000000'],
+  ['ABCD:ef01::', '6 abcdef01000000000000000000000000'],
+  ['1:2:3:4:5:6:7:', undefined],
+  ['::1:', undefined],
+  [':1::', undefined],
+];
+
+test('reads every spelling as before', () => {
+  const told = (address: ReturnType<typeof parseAddress>) => address && `${address.family} ${address.value.toString(16)}`;
+  for (const [given, read, mappedKept = read] of VECTORS) {
+    assert.equal(told(parseAddress(given)), read, given);
+    assert.equal(told(parseAddress(given, { mapped: 'keep' })), mappedKept, given);
+  }
+});
+
+const groups = fc.array(
+  fc.oneof(
+    fc.nat(0xffff).map((n) => n.toString(16)),
+    fc.constantFrom('0', '00', '0000', '00000', 'FFFF', '10000', 'g', ''),
+  ),
+  { maxLength: 9 },
+);
+const octets = fc.array(fc.oneof(fc.nat(260).map(String), fc.constantFrom('00', '01', '010', '0x7f', '', '+1', '1e1')), {
+  minLength: 3,
+  maxLength: 5,
+});
+const almost = fc
+  .tuple(groups, fc.constantFrom('', ':', '::'), fc.nat(8), fc.constantFrom('', ':', '::'), fc.option(octets))
+  .map(([words, before, gap, after, tail]) =>
+    [before, words.map((word, i) => (i === gap ? `:${word}` : word)).join(':'), after, tail?.join('.') ?? ''].join(''),
+  );
+
+test('reads what inet_pton reads and nothing else', () => {
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        almost,
+        octets.map((parts) => parts.join('.')),
+        fc.ipV4(),
+        fc.ipV6(),
+        fc.ipV4Extended(),
+      ),
+      (given) => {
+        const address = parseAddress(given, { mapped: 'keep' });
+        assert.equal(address?.family ?? 0, isIP(given), given);
+        if (!address) return;
+        const host = address.family === 4 ? given : URL.parse(`http://[${given}]/`)?.hostname.slice(1, -1);
+        assert.equal(formatRange({ family: address.family, first: address.value, bits: address.family === 4 ? 32 : 128 }), host);
+      },
+    ),
+    { numRuns: 3000 },
+  );
 });
 
 const v4 = fc.tuple(fc.ipV4(), fc.integer({ min: 1, max: 32 })).map(([ip, bits]) => `${ip}/${bits}`);

@@ -1,3 +1,5 @@
+import ipaddr from 'ipaddr.js';
+
 /**
  * Client addresses (interface rule 11 §2.2): one IPv4 or IPv6 address or range, in one spelling, so that equal inputs compare equal.
  * Pure and isomorphic: API keys, route allowlists, forms and the gateway share it.
@@ -17,6 +19,8 @@ const WIDTH = { 4: 32, 6: 128 } as const;
 const WIDE = { 4: 8, 6: 19 } as const;
 const MULTICAST = { 4: { top: 0xen, bits: 4 }, 6: { top: 0xffn, bits: 8 } } as const;
 const MAPPED = 0xffffn;
+/** Characters of the longest spelling of an IPv6 address: six full groups and a dotted tail. */
+const LONGEST = 45;
 
 /**
  * The stored spelling of an address or range, or what is wrong with it (a clause to put behind the field's name).
@@ -105,10 +109,12 @@ export function compileRangeTable<T>(entries: readonly { range: string; value: T
   };
 }
 
-/** `203.0.113.0/24`; a single address carries no prefix. IPv6 as RFC 5952 writes it. */
+/** `203.0.113.0/24`; a single address carries no prefix. IPv6 is written as in RFC 5952. */
 export function formatRange({ family, first, bits }: Range): string {
-  const text = family === 4 ? formatV4(first) : formatV6(first);
-  return bits === WIDTH[family] ? text : `${text}/${bits}`;
+  const width = WIDTH[family];
+  const bytes = Array.from({ length: width / 8 }, (_, i) => Number((first >> BigInt(width - 8 - 8 * i)) & 0xffn));
+  const text = ipaddr.fromByteArray(bytes).toString();
+  return bits === width ? text : `${text}/${bits}`;
 }
 
 /** Number of addresses, the first and the last one: what the form shows beside the field. */
@@ -127,12 +133,30 @@ export function parseAddress(
   text: string,
   { mapped = 'convert' }: { mapped?: 'convert' | 'keep' } = {},
 ): { family: 4 | 6; value: bigint } | undefined {
-  const v4 = parseV4(text);
-  if (v4 !== undefined) return { family: 4, value: BigInt(v4) };
-  const v6 = parseV6(text);
-  if (v6 === undefined) return undefined;
-  return mapped === 'convert' && v6 >> 32n === MAPPED ? { family: 4, value: v6 & 0xffff_ffffn } : { family: 6, value: v6 };
+  // Not left to ipaddr.js: its check for IPv4 throws and catches an error, which costs more than parsing IPv6.
+  if (!text.includes(':'))
+    return ipaddr.IPv4.isValidFourPartDecimal(text) ? { family: 4, value: numberOfV4(ipaddr.IPv4.parse(text)) } : undefined;
+  const hex = text.length <= LONGEST && !text.includes('%') ? withoutDottedTail(text) : undefined;
+  if (hex === undefined || !ipaddr.IPv6.isValid(hex)) return undefined;
+  const value = numberOfV6(ipaddr.IPv6.parse(hex));
+  return mapped === 'convert' && value >> 32n === MAPPED ? { family: 4, value: value & 0xffff_ffffn } : { family: 6, value };
 }
+
+/**
+ * `::ffff:192.0.2.1` as `::ffff:c000:201`; undefined if the tail is no IPv4 address. ipaddr.js would accept octal and hex parts there, and read `::8.8.8.8`,
+ * which is `::808:808`, as an IPv4-mapped address.
+ */
+function withoutDottedTail(text: string): string | undefined {
+  const at = text.lastIndexOf(':') + 1;
+  const tail = text.slice(at);
+  if (!tail.includes('.')) return text;
+  if (!ipaddr.IPv4.isValidFourPartDecimal(tail)) return undefined;
+  const [a = 0, b = 0, c = 0, d = 0] = ipaddr.IPv4.parse(tail).octets;
+  return `${text.slice(0, at)}${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
+}
+
+const numberOfV4 = ({ octets }: ipaddr.IPv4): bigint => BigInt(octets.reduce((sum, octet) => sum * 256 + octet, 0));
+const numberOfV6 = ({ parts }: ipaddr.IPv6): bigint => parts.reduce((sum, part) => (sum << 16n) | BigInt(part), 0n);
 
 function asRange(address: { family: 4 | 6; value: bigint }, bits: number): Range | { problem: string } {
   let { family, value } = address;
@@ -156,57 +180,4 @@ function notAnAddress(host: string): string {
   if (/^\d+(?:\.\d+){3}$/.test(host) && host.split('.').some((part) => /^0\d/.test(part)))
     return 'must not have leading zeros, which some systems read as octal';
   return 'must be an IPv4 or IPv6 address, or one with a prefix length such as 203.0.113.0/24';
-}
-
-function parseV4(text: string): number | undefined {
-  const parts = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/.exec(text);
-  if (!parts) return undefined;
-  let value = 0;
-  for (let i = 1; i <= 4; i++) {
-    const part = parts[i] as string;
-    const octet = Number(part);
-    if (octet > 255 || (part.length > 1 && part.startsWith('0'))) return undefined;
-    value = value * 256 + octet;
-  }
-  return value;
-}
-
-/** RFC 4291 §2.2, the three text forms. */
-function parseV6(text: string): bigint | undefined {
-  if (text.length > 45 || !text.includes(':')) return undefined;
-  const halves = text.split('::');
-  if (halves.length > 2) return undefined;
-  const [head, tail] = [groupsOf(halves[0] ?? '', halves.length === 1), groupsOf(halves[1] ?? '', true)];
-  if (!head || !tail) return undefined;
-  const missing = 8 - head.length - tail.length;
-  if (halves.length === 1 ? missing !== 0 : missing < 1) return undefined;
-  return [...head, ...new Array<number>(missing).fill(0), ...tail].reduce((sum, group) => (sum << 16n) | BigInt(group), 0n);
-}
-
-function groupsOf(half: string, mayEndInV4: boolean): number[] | undefined {
-  if (half === '') return [];
-  const words = half.split(':');
-  const groups: number[] = [];
-  for (const [i, word] of words.entries()) {
-    const v4 = mayEndInV4 && i === words.length - 1 ? parseV4(word) : undefined;
-    if (v4 !== undefined) groups.push(Math.floor(v4 / 65_536), v4 % 65_536);
-    else if (/^[0-9a-fA-F]{1,4}$/.test(word)) groups.push(Number.parseInt(word, 16));
-    else return undefined;
-  }
-  return groups;
-}
-
-const formatV4 = (value: bigint) => [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 0xffn).join('.');
-
-/** RFC 5952 §4: lower case, no leading zeros, the longest (first) run of two or more zero groups as `::`. */
-function formatV6(value: bigint): string {
-  const groups = Array.from({ length: 8 }, (_, i) => ((value >> BigInt(112 - 16 * i)) & 0xffffn).toString(16));
-  let [start, length] = [0, 1];
-  for (let i = 0; i < 8; i++) {
-    let end = i;
-    while (groups[end] === '0') end++;
-    if (end - i > length) [start, length] = [i, end - i];
-    if (end > i) i = end;
-  }
-  return length < 2 ? groups.join(':') : `${groups.slice(0, start).join(':')}::${groups.slice(start + length).join(':')}`;
 }
