@@ -134,9 +134,7 @@ export function Overview({ news, goLive }: ServedCards) {
     calls: <RecentCalls live={live} />,
     go_live: goLive,
     busiest: stats.data && stats.data.top_routes.length > 0 && <BusiestRoutes routes={stats.data.top_routes} />,
-    countries: stats.data?.countries && (
-      <CallCountries title={cardWords.countries.label} countries={stats.data.countries} />
-    ),
+    countries: stats.data?.countries && <CallCountries title={cardWords.countries.label} countries={stats.data.countries} />,
     checklist: <Checklist />,
     usage: <UsageMeters />,
     changelog: news,
