@@ -1,29 +1,39 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checkRootKey } from '#server/domain/keys/root-check.ts';
 import { watchTenantKeys } from '#server/domain/keys/watch.ts';
+import { sweepLeases } from '#server/domain/leases/service.ts';
 import { asRefusal } from '#server/kernel/errors.ts';
 import { backgroundSettled } from '#server/platform/background.ts';
-import { closeDb } from '#server/platform/db.ts';
+import { closeDb, db } from '#server/platform/db.ts';
 import { EnvError } from '#server/platform/env.ts';
 import { wipeKeys } from '#server/platform/keys.ts';
 import { log } from '#server/platform/log.ts';
+import { startLoop } from '#server/platform/loop.ts';
 import { closeMail } from '#server/platform/mail.ts';
+import { leaseHandlers } from './leases.ts';
 import { startWorker } from './worker.ts';
 
-// The worker process: schedules, clean-up, anchors and re-wrapping, on graphile-worker in the same database.
+// The worker process: scheduled and queued jobs on graphile-worker, and loops of their own for what must not wait for a free job slot.
 
 const STOP_MS = 10_000;
+/** How late a key may be disabled or a lease released. */
+const LEASE_TICK_MS = 10_000;
 
 try {
   await fittingRootKey();
   const keys = watchTenantKeys();
   const worker = startWorker();
+  const leases = startLoop('sweeping leases', LEASE_TICK_MS, async (signal) => {
+    const acted = await sweepLeases(leaseHandlers('tick'), { db: db(), now: new Date(), signal });
+    if (Object.keys(acted).length > 0) log.info({ acted }, 'leases handled');
+    return false;
+  });
   let stopping = false;
   const stop = async (signal: string) => {
     if (stopping) return;
     stopping = true;
     log.info({ signal }, 'worker stopping');
-    await worker.stop(STOP_MS);
+    await Promise.all([worker.stop(STOP_MS), Promise.race([leases.stop(), sleep(STOP_MS)])]);
     await keys.close();
     await Promise.race([backgroundSettled(), sleep(2_000)]);
     closeMail();

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { parseCrontab } from 'graphile-worker';
-import { disableExpiredKeys } from '#server/domain/api-keys/expiry.ts';
 import { appendCritical } from '#server/domain/audit-logs/critical.ts';
 import { pruneAuditLogs } from '#server/domain/audit-logs/retention.ts';
 import { maintainPartitions, pruneRequestLogs } from '#server/domain/request-logs/retention.ts';
@@ -13,6 +12,7 @@ import { audited, mutate } from '#server/kernel/mutate.ts';
 import { db } from '#server/platform/db.ts';
 import { sql } from '#server/platform/sql.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { sweepKind } from '#server/testing/leases.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { crontab, schedules } from './schedules.ts';
 
@@ -166,8 +166,8 @@ test('an ended key becomes inactive with one audit entry, and counts no more aga
     await w.key('test', 'Key - Invoke', { revoke_at: past }),
     await w.key(),
   ];
-  assert.equal(await disableExpiredKeys(db(), new Date()), 2);
-  assert.equal(await disableExpiredKeys(db(), new Date()), 0);
+  assert.equal(await sweepKind('api_key', new Date()), 2);
+  assert.equal(await sweepKind('api_key', new Date()), 0);
   const keys = await db().api_keys.findMany({ where: { tenant_id: w.tenant.id } });
   assert.deepEqual(
     keys.filter((k) => k.active).map((k) => k.id),

@@ -1,11 +1,10 @@
 import { notifyUsage } from '#server/domain/account/service.ts';
-import { disableExpiredKeys } from '#server/domain/api-keys/expiry.ts';
-import { notifyExpiringKeys } from '#server/domain/api-keys/notices.ts';
 import { pruneVersions } from '#server/domain/api-keys/versions/service.ts';
 import { pruneAuditLogs } from '#server/domain/audit-logs/retention.ts';
 import { signCheckpoints } from '#server/domain/audit-logs/signing.ts';
 import { verifyAllChains } from '#server/domain/audit-logs/verify.ts';
 import { resumeRewraps, rewrap, rotateRootKey } from '#server/domain/keys/service.ts';
+import { sweepLeases } from '#server/domain/leases/service.ts';
 import { pruneMails, retryUnsentMails } from '#server/domain/mail/service.ts';
 import { pruneIdentityData } from '#server/domain/people/service.ts';
 import { anchorAll } from '#server/domain/request-logs/anchors.ts';
@@ -14,9 +13,9 @@ import { maintainPartitions, pruneRequestLogs } from '#server/domain/request-log
 import { deleteAllResetCalls, deleteResetCalls } from '#server/domain/request-logs/test-reset/service.ts';
 import { pruneIdempotency, retentionWindows } from '#server/domain/retention/service.ts';
 import { fetchDueIcons } from '#server/domain/routes/service.ts';
-import { notifyExpiringSecrets, wipeSuperseded } from '#server/domain/secrets/service.ts';
-import { sendPendingSignUpMails } from '#server/domain/signup/service.ts';
+import { wipeSuperseded } from '#server/domain/secrets/service.ts';
 import { db } from '#server/platform/db.ts';
+import { leaseHandlers } from './leases.ts';
 
 export type Run = { now: Date; payload: Record<string, unknown>; signal: AbortSignal };
 /** A job calls one verb of the domain and its result is logged. It may be interrupted anywhere and run again. */
@@ -25,11 +24,8 @@ export type Job = (run: Run) => Promise<unknown>;
 /** Cron jobs: [minute hour day month weekday] in UTC. Each runs once per deployment, however many workers there are. */
 export const schedules = {
   retry_unsent_mails: ['* * * * *', ({ now }) => retryUnsentMails(db(), now)],
-  send_signup_mails: ['* * * * *', ({ now }) => sendPendingSignUpMails(db(), now)],
   fetch_route_icons: ['* * * * *', ({ now, signal }) => fetchDueIcons(now, signal)],
-  disable_expired_keys: ['* * * * *', ({ now }) => disableExpiredKeys(db(), now)],
-  notify_expiring_keys: ['15 * * * *', ({ now }) => notifyExpiringKeys(db(), now)],
-  notify_expiring_secrets: ['50 * * * *', ({ now }) => notifyExpiringSecrets(db(), now)],
+  sweep_hourly_leases: ['50 * * * *', ({ now, signal }) => sweepLeases(leaseHandlers('hour'), { db: db(), now, signal })],
   notify_usage: ['*/10 * * * *', ({ now }) => notifyUsage(db(), now)],
   resume_rewraps: ['* * * * *', ({ signal }) => resumeRewraps({ signal })],
   downsample_rollups: ['* * * * *', () => downsampleRollups()],
@@ -58,13 +54,17 @@ export const onDemand = {
 } as const satisfies Record<string, Job>;
 
 /** Cron jobs that also run when a worker starts: a fresh installation should not wait an hour for them. */
-export const atStart: readonly (keyof typeof schedules)[] = ['maintain_log_partitions', 'rotate_root_key'];
+export const atStart: readonly (keyof typeof schedules)[] = ['maintain_log_partitions', 'rotate_root_key', 'sweep_hourly_leases'];
 
 /** Former names of jobs. graphile-worker keeps a job it has no task for waiting forever, so a starting worker removes these from the queue. */
 export const retiredJobs = [
   'disable_ended_keys',
+  'disable_expired_keys',
   'fold_log_minutes',
   'forget_test_calls',
+  'notify_expiring_keys',
+  'notify_expiring_secrets',
+  'send_signup_mails',
   'sweep_mails',
   'sweep_sign_ups',
   'tell_of_ending_keys',

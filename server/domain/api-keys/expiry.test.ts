@@ -3,8 +3,8 @@ import test from 'node:test';
 import { db } from '#server/platform/db.ts';
 import { call } from '#server/testing/calls.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { sweepKind } from '#server/testing/leases.ts';
 import { workspace } from '#server/testing/workspace.ts';
-import { disableExpiredKeys } from './expiry.ts';
 
 await testDatabase();
 
@@ -28,7 +28,7 @@ for (const space of ['live', 'test'] as const)
     assert.equal((await call('GET', '/account', { key: api_key, space })).status, 200);
     await db().api_keys.update({ where: { id }, data: { expires_at: new Date(Date.now() - 1) } });
     assert.equal((await call('GET', '/account', { key: api_key, space })).status, 401);
-    await disableExpiredKeys(db(), new Date());
+    await sweepKind('api_key', new Date());
     assert.equal((await db().api_keys.findUniqueOrThrow({ where: { id } })).active, false, 'it no longer counts against the plan');
   });
 

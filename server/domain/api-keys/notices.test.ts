@@ -6,9 +6,8 @@ import { backgroundSettled } from '#server/platform/background.ts';
 import { db } from '#server/platform/db.ts';
 import { call } from '#server/testing/calls.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { sweepKind } from '#server/testing/leases.ts';
 import { type Workspace, workspace } from '#server/testing/workspace.ts';
-import { disableExpiredKeys } from './expiry.ts';
-import { notifyExpiringKeys } from './notices.ts';
 import * as keys from './service.ts';
 
 await testDatabase();
@@ -92,8 +91,7 @@ test('the owner of an access key hears 14 and 3 days before its end and at its e
     expires_at: new Date(now + 20 * DAY).toISOString(),
   });
   const at = async (days: number) => {
-    await notifyExpiringKeys(db(), new Date(now + days * DAY));
-    await disableExpiredKeys(db(), new Date(now + days * DAY));
+    await sweepKind('api_key', new Date(now + days * DAY));
     return (await mailsTo(owner)).filter((m) => m.kind === 'api_key_ending').length;
   };
   assert.equal(await at(5), 0);

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { db } from '#server/platform/db.ts';
 import { sql } from '#server/platform/sql.ts';
 import { ownDatabase } from '#server/testing/database.ts';
+import { sweepKind } from '#server/testing/leases.ts';
 import { joined, mailsTo } from '#server/testing/mailbox.ts';
 import { fresh, made } from '#server/testing/samples.ts';
 import { workspace } from '#server/testing/workspace.ts';
-import { notifyExpiringSecrets } from './expiry-notices.ts';
 
 await ownDatabase();
 const DAY = 24 * 3_600_000;
@@ -19,7 +18,7 @@ const neverEnds = (tenantId: string) =>
     'with own as (update secret_environments set expires_at_override = null where tenant_id = $1) update secrets set expires_at = null where tenant_id = $1',
     [tenantId],
   );
-const run = (n: number) => notifyExpiringSecrets(db(), day(n));
+const run = (n: number) => sweepKind('secret', day(n));
 
 test('Owners and Admins are told 30, 7 and 1 days ahead and at the end, once each, and never of a value', async () => {
   const w = await workspace();
@@ -145,7 +144,7 @@ test('one workspace of many values that end does not push aside what ends elsewh
   const owner = await joined(other.tenant.id, 'owner');
   for (let i = 0; i < 5; i++) await made(many.live, 'secrets.create', { name: `K${i}`, value: 'x', expires_at: day(60).toISOString() });
   await made(other.live, 'secrets.create', { name: 'LAST', value: 'x', expires_at: day(60.5).toISOString() });
-  assert.ok((await notifyExpiringSecrets(db(), day(31), 2)) >= 6);
-  assert.equal(await notifyExpiringSecrets(db(), day(31), 2), 0);
+  assert.ok((await sweepKind('secret', day(31), 2)) >= 6);
+  assert.equal(await sweepKind('secret', day(31), 2), 0);
   assert.equal((await mailsTo(owner)).length, 1);
 });

@@ -16,7 +16,6 @@ import { findPage, lockedSecret, secretById, withEnvironments } from './store.ts
 import { referencesTo } from './usage.ts';
 import { type SealedNewValue, sealNewValue, wipeValues, writeValue } from './values.ts';
 
-export { notifyExpiringSecrets } from './expiry-notices.ts';
 export { hostAllowed } from './hosts.ts';
 export { lockedSecret } from './store.ts';
 export { whenSealed, wipeSuperseded } from './values.ts';

@@ -7,9 +7,9 @@ import type { PersonCtx } from '#server/kernel/person-operation.ts';
 import { backgroundSettled } from '#server/platform/background.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { sweepKind } from '#server/testing/leases.ts';
 import { mailsTo } from '#server/testing/mailbox.ts';
 import { claim, signup } from './operations.ts';
-import { sendPendingSignUpMails } from './service.ts';
 
 await testDatabase({ SIGNUPS_PER_HOUR: '12' });
 
@@ -133,7 +133,7 @@ test('a sign-up whose process died before the mail is mailed by the sweep, once'
   await db().mails.deleteMany({ where: { recipient: 'crash@example.test' } });
   await db().signup_claims.updateMany({ where: { email: 'crash@example.test' }, data: { token_digest: null } });
   const later = new Date(Date.now() + 120_000);
-  await Promise.all([sendPendingSignUpMails(db(), later), sendPendingSignUpMails(db(), later)]);
+  await Promise.all([sweepKind('signup_claim', later), sweepKind('signup_claim', later)]);
   await backgroundSettled();
   assert.equal(await db().mails.count({ where: { recipient: 'crash@example.test' } }), 1);
   await useMagicLink(visitor(), { token: await linkOf('crash@example.test') });

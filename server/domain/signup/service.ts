@@ -62,7 +62,10 @@ export async function startSignUp(
     },
     select: { id: true },
   });
-  inBackground('sign-up mail', () => mailClaim(ctx.db, claim.id, ctx.now));
+  inBackground('sign-up mail', async () => {
+    const mail = await ctx.db.$transaction((tx) => mailClaim(tx, claim.id, ctx.now));
+    if (mail) dispatch(ctx.db, mail);
+  });
   return {
     status: 'pending' as const,
     claim_handle: handle.token,
@@ -88,44 +91,25 @@ export async function admit(ctx: Anybody, type: 'rate_limit_exceeded' | 'rate_li
 }
 
 /**
- * The mail of a claim: a confirmation for a new address, a sign-in link for a known one, whose claim then stays pending for ever. Safe to repeat:
- * one of several callers takes the claim.
+ * Writes the mail of a claim: a confirmation for a new address, a sign-in link for a known one, whose claim then stays pending forever. Safe to repeat:
+ * one of several callers takes the claim. @returns the mail's ID to dispatch after the commit; null if there is nothing to send
  */
-async function mailClaim(db: Db, claimId: string, now: Date): Promise<void> {
+export async function mailClaim(tx: Tx, claimId: string, now: Date): Promise<string | null> {
   const link = mintMailToken();
-  const mailId = await db.$transaction(async (tx) => {
-    const [claim] = await tx.signup_claims.updateManyAndReturn({
-      where: { id: claimId, token_digest: null, user_id: null, ready_at: null, expires_at: { gt: now } },
-      data: { token_digest: new Uint8Array(link.digest) },
-      select: { email: true, tenant_name: true },
-    });
-    if (!claim) return null;
-    const known = await accountByEmail(tx, claim.email);
-    if (known)
-      await tx.signup_claims.update({ where: { id: claimId }, data: { token_digest: null, user_id: known.id, password_hash: null } });
-    if (known?.disabled_at || !(await take({ what: 'signup-mail', subject: claim.email, limit: 3, window_sec: 86_400 }, now)).allowed)
-      return null;
-    if (!known) return postMail(tx, { to: claim.email, kind: 'signup', letter: signUpLink(claim.tenant_name, magicUrl(link.token)), now });
-    const { token } = await issueMailCode(tx, { purpose: 'sign_in', email: known.email, user_id: known.id, now });
-    return postMail(tx, { to: known.email, kind: 'sign_in', letter: knownAddressLink(magicUrl(token)), now });
+  const [claim] = await tx.signup_claims.updateManyAndReturn({
+    where: { id: claimId, token_digest: null, user_id: null, ready_at: null, expires_at: { gt: now } },
+    data: { token_digest: new Uint8Array(link.digest) },
+    select: { email: true, tenant_name: true },
   });
-  if (mailId) dispatch(db, mailId);
-}
-
-/** Claims whose mail was lost with the process that promised it; called by the worker each minute. */
-export async function sendPendingSignUpMails(db: Db, now: Date): Promise<void> {
-  const waiting = await db.signup_claims.findMany({
-    where: {
-      token_digest: null,
-      user_id: null,
-      ready_at: null,
-      expires_at: { gt: now },
-      created_at: { lt: new Date(now.getTime() - 60_000), gt: new Date(now.getTime() - 3_600_000) },
-    },
-    select: { id: true },
-    take: 100,
-  });
-  for (const { id } of waiting) await mailClaim(db, id, now);
+  if (!claim) return null;
+  const known = await accountByEmail(tx, claim.email);
+  if (known)
+    await tx.signup_claims.update({ where: { id: claimId }, data: { token_digest: null, user_id: known.id, password_hash: null } });
+  if (known?.disabled_at || !(await take({ what: 'signup-mail', subject: claim.email, limit: 3, window_sec: 86_400 }, now)).allowed)
+    return null;
+  if (!known) return postMail(tx, { to: claim.email, kind: 'signup', letter: signUpLink(claim.tenant_name, magicUrl(link.token)), now });
+  const { token } = await issueMailCode(tx, { purpose: 'sign_in', email: known.email, user_id: known.id, now });
+  return postMail(tx, { to: known.email, kind: 'sign_in', letter: knownAddressLink(magicUrl(token)), now });
 }
 
 /** What a mailed link would do, for the confirm page. Reads only. */
