@@ -47,7 +47,7 @@ export async function settle(tx: Tx, kind: string, owner: string, leases: readon
 
 /** Sets a failed lease back, twice as long after each failure in a row. @returns the time of the next attempt */
 export async function postpone(db: Db, kind: string, owner: string, { resource_id, attempts }: Lease, now: Date): Promise<Date> {
-  const delay = Math.min(FIRST_RETRY_MS * 2 ** Math.min(attempts, 20), LAST_RETRY_MS) * (0.9 + Math.random() * 0.2);
+  const delay = Math.min(FIRST_RETRY_MS * 2 ** Math.min(attempts, 20), LAST_RETRY_MS);
   const retryAt = new Date(now.getTime() + delay);
   await db.$executeRaw`
     update leases set attempts = attempts + 1, next_at = ${retryAt}, locked_by = null, locked_until = null
