@@ -44,7 +44,9 @@ function ResetDialog({ name, onClose }: { name: string; onClose: () => void }) {
     ...trpc.sandbox.reset.mutationOptions({
       onSuccess: ({ deleted }) => {
         void cache.invalidateQueries();
-        const n = deleted.routes + deleted.secrets + deleted.clients + deleted.collections;
+        // What every space has without anyone adding it is not counted.
+        const { environments: _, api_keys: __, ...made } = deleted;
+        const n = Object.values(made).reduce((sum, count) => sum + count, 0);
         notifyDone(`Test reset. ${counted(n, 'resource')} deleted.`);
         onClose();
       },

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { families } from '#components/families.ts';
-import { INSPECTED_KINDS, SEARCH_TYPES } from '#server/domain/search/schema.ts';
+import { families as serverFamilies } from '#server/domain/families.ts';
+import { inspectableOf, searchedOf } from '#server/domain/search/searched.ts';
 import { nounOf, pluralOf, promotedTypes, resourceOf } from './resources.ts';
 
 test('everything that search finds has a heading and an icon, and everything that has an ID has a name', () => {
-  for (const type of SEARCH_TYPES) assert.ok(resourceOf(type)?.plural && resourceOf(type)?.icon, type);
-  for (const kind of INSPECTED_KINDS) assert.ok(resourceOf(kind), kind);
+  for (const { type } of searchedOf(serverFamilies)) assert.ok(resourceOf(type)?.plural && resourceOf(type)?.icon, type);
+  for (const { type } of inspectableOf(serverFamilies)) assert.ok(resourceOf(type), type);
 });
 
 test('no type is declared by two families, and a type that nobody declares is still readable', () => {

@@ -7,41 +7,51 @@ import { environments } from './environments/family.ts';
 import { explorer } from './explorer/family.ts';
 import { imports } from './import/family.ts';
 import { keys } from './keys/family.ts';
+import { leases } from './leases/family.ts';
 import { mail } from './mail/family.ts';
 import { openapi } from './openapi/family.ts';
 import { people } from './people/family.ts';
 import { pictures } from './pictures/family.ts';
+import { plans } from './plans/family.ts';
+import { policies } from './policies/family.ts';
 import { requestLogs } from './request-logs/family.ts';
+import { retention } from './retention/family.ts';
 import { roles } from './roles/family.ts';
 import { routes } from './routes/family.ts';
 import { sandbox } from './sandbox/family.ts';
 import { search } from './search/family.ts';
 import { secrets } from './secrets/family.ts';
 import { signup } from './signup/family.ts';
+import { tenants } from './tenants/family.ts';
 import { views } from './views/family.ts';
 
-/** Every family of the product. The order is that of OpenAPI tags. */
+/** Every family of the product, in the order in which search, the command palette and resets go through them. */
 export const families = [
-  account,
-  apiKeys,
-  auditLogs,
-  clients,
-  collections,
-  openapi,
-  environments,
-  explorer,
-  imports,
-  keys,
-  requestLogs,
-  roles,
   routes,
-  sandbox,
-  search,
   secrets,
-  signup,
+  clients,
+  environments,
+  collections,
+  apiKeys,
+  imports,
+  requestLogs,
+  auditLogs,
+  roles,
+  sandbox,
   views,
+  explorer,
+  search,
+  keys,
+  account,
+  signup,
   people,
   pictures,
   mail,
+  openapi,
+  tenants,
+  plans,
+  policies,
+  retention,
+  leases,
 ] as const;
 export type Families = typeof families;

@@ -1,14 +1,18 @@
+import type { Prisma } from '#server/generated/prisma/client.ts';
+import type { Capability } from './capabilities.ts';
+import type { Ctx } from './context.ts';
+import type { Tx } from './database.ts';
 import type { Descriptions } from './descriptions.ts';
 
 /**
  * The descriptor of a family: everything the rest of the product must know about it, declared in its own folder. `server/domain/families.ts` lists
- * the descriptors, and every registry (operation table, OpenAPI tags, tRPC root, search, reset, samples) is derived from that list.
+ * the descriptors, and every registry (operation table, OpenAPI tags, tRPC root, search, reset of Test, samples) is derived from that list.
  */
 export type Family = {
-  /** Its folder under `server/domain` and `components`. */
+  /** Its folder under `server/domain`. */
   name: string;
   /** The first part of its operations' ids: `api_keys` in `api_keys.create`. */
-  namespace: string;
+  namespace?: string;
   /** Its key in the tRPC root; absent for a family without procedures. */
   router?: string;
   /** Its tag in OpenAPI and the API reference; absent for a family without operations in /v1. */
@@ -19,7 +23,47 @@ export type Family = {
   operations?: object;
   /** The module `person-operations.ts`: what a person does without, or above, a workspace. */
   personOperations?: object;
+  /** What has an id here. */
+  resources?: readonly Resource[];
+  /** The tables of a workspace that belong to it. */
+  tables?: readonly Table[];
+  /** Entries of the command palette: pages where something is begun, below the caller's space. */
+  actions?: readonly Action[];
 };
 
 /** Declares a family. Literal types are kept, so that tRPC routers derive from the list with their names. */
 export const family = <const F extends Family>(descriptor: F): F => descriptor;
+
+export type Resource = {
+  /** Its name in audit entries, search results and promotions: `api_key`. */
+  type: string;
+  /** Its key among the plan limits, when a plan limits how many there are. Triggers count its rows under the same key. */
+  limit?: string;
+  /** Search finds it by its document (`search_documents`), and its ID leads to this page below the space. `needs` is what listing it takes. */
+  search?: { needs: Capability; page: (id: string) => string };
+  /** For one without a document, shown on the page of another: finds it by its ID. */
+  inspect?: { needs: Capability; find: (tx: Tx, ctx: Ctx, id: string) => Promise<Inspected | null> };
+  /** What can be done to one that the palette finds by name, such as "rotate key build". */
+  actions?: readonly ResourceAction[];
+};
+
+/** `path` is below the space. */
+export type Inspected = { title: string; subtitle: string | null; path: string };
+
+/** `verb` matches the beginning of the text; the rest names the resource. */
+export type ResourceAction = { verb: RegExp; title: (name: string) => string; needs: Capability };
+
+export type Action = { id: string; title: string; path: string; needs: Capability };
+
+export type Table = {
+  name: Prisma.ModelName;
+  /**
+   * What a reset of Test does with its rows: `delete`s them, leaves them to the foreign key of a table that is deleted (`cascade`), or lets them
+   * `stay`, as everything does that belongs to the whole workspace or follows later.
+   */
+  reset: 'delete' | 'cascade' | 'stay';
+  /** Tables that its rows refer to without a cascade: a reset deletes those after it. */
+  before?: readonly Prisma.ModelName[];
+  /** Runs before the rows go: overwrites ciphertexts. */
+  wipe?: (tx: Tx, ctx: Ctx) => Promise<unknown>;
+};

@@ -28,10 +28,9 @@ export function openApiDocument(servers: { url: string; description: string }[])
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers,
-    tags: [...new Map(v1Operations.map((op) => [tagOf(op), descriptionsOf(op).about]))].map(([name, description]) => ({
-      name,
-      description,
-    })),
+    tags: [...new Map(v1Operations.map((op) => [tagOf(op), descriptionsOf(op).about]))]
+      .map(([name, description]) => ({ name, description }))
+      .sort((a, b) => a.name.localeCompare(b.name)),
     paths: byName(paths),
     components: {
       securitySchemes,

@@ -9,4 +9,6 @@ export const account = family({
   tag: 'Account',
   descriptions,
   operations,
+  resources: [{ type: 'tenant' }, { type: 'billing' }],
+  tables: [{ name: 'usage_counters', reset: 'stay' }],
 });

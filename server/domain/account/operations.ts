@@ -37,7 +37,7 @@ export const usage = operation({
   refuses: ['not_found'],
   input: z.object({}),
   output: Usage,
-  run: (ctx) => account.getUsage(ctx),
+  run: (ctx, _, families) => account.getUsage(ctx, families),
 });
 
 export const plan = operation({

@@ -1,12 +1,13 @@
 import type { z } from 'zod';
 import { useLogo } from '#server/domain/pictures/service.ts';
-import { COUNTED, FEATURES, LIMITS, type LimitKey, type PlanName, planFeature, planLimit } from '#server/domain/plans/schema.ts';
+import { FEATURES, LIMITS, type LimitKey, type PlanName, planFeature, planLimit } from '#server/domain/plans/schema.ts';
 import { hasFeature } from '#server/domain/plans/service.ts';
 import { SANDBOX_LOG_DAYS } from '#server/domain/retention/service.ts';
 import { changesOf } from '#server/kernel/changes.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { notFound } from '#server/kernel/errors.ts';
+import type { Family } from '#server/kernel/family.ts';
 import { audited, mutate, unchanged } from '#server/kernel/mutate.ts';
 import type { Account, UpdateAccount, UpdateWorkspaceSettings } from './schema.ts';
 
@@ -57,13 +58,16 @@ export function updateSettings(ctx: Ctx, input: z.output<typeof UpdateWorkspaceS
 const settingsOf = ({ logo }: { logo: string | null }) => ({ logo });
 
 /** Usage of the current calendar month (UTC) and the counted rows of this space. Test calls are never counted (interface rule 64 §4). */
-export function getUsage(ctx: Ctx) {
+export function getUsage(ctx: Ctx, families: readonly Family[]) {
   return read(ctx, async (tx) => {
     const tenant = await tenantRow(tx, ctx);
     const [limits, counts, calls] = [await effectiveLimits(tx, ctx), await countsOf(tx, ctx), await callsThisMonth(tx, ctx)];
     const limit = limits.get('api_calls')?.limit ?? null;
     const resources = Object.fromEntries(
-      [...COUNTED, 'members' as const].map((kind) => [kind, { used: counts.get(kind) ?? 0, limit: limits.get(kind)?.limit ?? null }]),
+      [...limitedBy(families), 'members' as const].map((kind) => [
+        kind,
+        { used: counts.get(kind) ?? 0, limit: limits.get(kind)?.limit ?? null },
+      ]),
     );
     return {
       billing_period: {
@@ -82,6 +86,10 @@ export function getUsage(ctx: Ctx) {
     };
   });
 }
+
+/** Limits on the number of a kind of resource. */
+const limitedBy = (families: readonly Family[]) =>
+  families.flatMap(({ resources = [] }) => resources.flatMap(({ limit }) => (limit === undefined ? [] : (limit as LimitKey))));
 
 /** Every limit and feature of the plan as it stands for this workspace, overrides included, with what is used (interface rule 20 §3.6). */
 export function getPlan(ctx: Ctx) {

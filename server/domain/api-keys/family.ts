@@ -9,4 +9,25 @@ export const apiKeys = family({
   tag: 'API keys',
   descriptions,
   operations,
+  resources: [
+    {
+      type: 'api_key',
+      limit: 'api_keys',
+      search: { needs: 'api_key:list', page: (id) => `/api-keys?peek=${id}` },
+      actions: [
+        {
+          verb: /^(?:rotate|revoke)(?:\s+(?:api\s+)?keys?)?(?:\s+|$)/i,
+          title: (name) => `Rotate or revoke key ${name}`,
+          needs: 'api_key:create',
+        },
+      ],
+    },
+  ],
+  tables: [
+    { name: 'api_keys', reset: 'delete' },
+    { name: 'credential_usage', reset: 'delete' },
+    { name: 'api_key_uses', reset: 'stay' },
+    { name: 'api_version_days', reset: 'stay' },
+  ],
+  actions: [{ id: 'create-key', title: 'Create API key', path: '/api-keys?open=new', needs: 'api_key:create' }],
 });

@@ -1,3 +1,4 @@
+import { own } from '#server/kernel/context.ts';
 import { family } from '#server/kernel/family.ts';
 import { descriptions } from './descriptions.ts';
 import * as operations from './operations.ts';
@@ -9,4 +10,24 @@ export const auditLogs = family({
   tag: 'Audit logs',
   descriptions,
   operations,
+  resources: [
+    { type: 'audit_log' },
+    {
+      type: 'audit_entry',
+      inspect: {
+        needs: 'audit_log:list',
+        find: async (tx, ctx, id) => {
+          const row = await tx.audit_logs.findFirst({
+            where: { ...own(ctx), id },
+            select: { action: true, resource_type: true, actor_label: true },
+          });
+          return row && { title: `${row.action} ${row.resource_type}`, subtitle: row.actor_label, path: `/audit?peek=${id}` };
+        },
+      },
+    },
+  ],
+  tables: [
+    { name: 'audit_logs', reset: 'stay' },
+    { name: 'audit_log_critical', reset: 'stay' },
+  ],
 });

@@ -1,3 +1,4 @@
+import { own } from '#server/kernel/context.ts';
 import { family } from '#server/kernel/family.ts';
 import { descriptions } from './descriptions.ts';
 import * as operations from './operations.ts';
@@ -9,4 +10,30 @@ export const clients = family({
   tag: 'Clients',
   descriptions,
   operations,
+  resources: [
+    {
+      type: 'client',
+      limit: 'clients',
+      search: { needs: 'client:read', page: (id) => `/clients/${id}` },
+    },
+    {
+      type: 'client_credential',
+      inspect: {
+        needs: 'client:read',
+        find: async (tx, ctx, id) => {
+          const row = await tx.client_credentials.findFirst({
+            where: { ...own(ctx), id },
+            select: { kind: true, client: { select: { id: true, name: true } } },
+          });
+          return row && { title: row.kind, subtitle: row.client.name, path: `/clients/${row.client.id}` };
+        },
+      },
+    },
+  ],
+  tables: [
+    { name: 'clients', reset: 'delete', before: ['collections'] },
+    { name: 'client_credentials', reset: 'cascade' },
+    { name: 'client_authorities', reset: 'stay' },
+  ],
+  actions: [{ id: 'create-client', title: 'Create client', path: '/clients?open=new', needs: 'client:create' }],
 });

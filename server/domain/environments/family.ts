@@ -9,4 +9,13 @@ export const environments = family({
   tag: 'Environments',
   descriptions,
   operations,
+  resources: [
+    {
+      type: 'environment',
+      limit: 'environments',
+      search: { needs: 'environment:list', page: (id) => `/environments?edit=${id}` },
+    },
+  ],
+  tables: [{ name: 'environments', reset: 'delete' }],
+  actions: [{ id: 'create-environment', title: 'Create environment', path: '/environments?edit=new', needs: 'environment:create' }],
 });

@@ -6,4 +6,5 @@ export const explorer = family({
   namespace: 'explorer',
   router: 'explorer',
   operations,
+  tables: [{ name: 'explorer_calls', reset: 'delete' }],
 });

@@ -6,4 +6,5 @@ export const imports = family({
   namespace: 'import',
   router: 'import',
   operations,
+  actions: [{ id: 'import', title: 'Import curl or OpenAPI', path: '/import', needs: 'route:create' }],
 });

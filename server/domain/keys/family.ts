@@ -6,4 +6,9 @@ export const keys = family({
   namespace: 'tenant_keys',
   router: 'tenantKeys',
   operations,
+  resources: [{ type: 'tenant_master_key' }, { type: 'tenant_kms_config' }],
+  tables: [
+    { name: 'tenant_master_keys', reset: 'stay' },
+    { name: 'rewrap_leases', reset: 'stay' },
+  ],
 });

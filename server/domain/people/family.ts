@@ -5,4 +5,6 @@ export const people = family({
   name: 'people',
   namespace: 'auth',
   personOperations,
+  resources: [{ type: 'member' }, { type: 'user' }, { type: 'session' }],
+  tables: [{ name: 'memberships', reset: 'stay' }],
 });

@@ -5,4 +5,5 @@ export const pictures = family({
   name: 'pictures',
   namespace: 'auth',
   personOperations,
+  tables: [{ name: 'pictures', reset: 'stay' }],
 });

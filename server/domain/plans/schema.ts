@@ -72,7 +72,3 @@ export const ENTERPRISE_IDENTITY: ReadonlySet<Feature> = new Set<Feature>(['scim
 export const planLimit = (plan: PlanName, key: LimitKey): number | null => LIMITS[key][PLANS.indexOf(plan)] ?? null;
 export const planFeature = (plan: PlanName, feature: Feature): boolean =>
   plan === 'enterprise' || (plan === 'pro' && (PRO as readonly string[]).includes(feature));
-
-/** Tables whose live rows count against a limit; names are those of row_counts.kind. */
-export const COUNTED = ['routes', 'secrets', 'clients', 'environments', 'collections', 'api_keys'] as const satisfies readonly LimitKey[];
-export type Counted = (typeof COUNTED)[number];

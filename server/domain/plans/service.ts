@@ -3,14 +3,14 @@ import { own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { holdLock } from '#server/kernel/named-lock.ts';
-import { type Counted, ENTERPRISE_IDENTITY, type Feature, type LimitKey, type PlanName, planFeature, planLimit } from './schema.ts';
+import { ENTERPRISE_IDENTITY, type Feature, type LimitKey, type PlanName, planFeature, planLimit } from './schema.ts';
 
 /**
  * Refuses when one more row of `kind` would pass the plan's limit. Call it inside the creating transaction: the advisory lock it takes makes
  * count, compare and insert one step (interface rule 20 §3.2).
  * @throws Refusal plan_limit: 403 for clients and environments, 402 elsewhere (interface rule 01 §5.1).
  */
-export async function withinPlan(tx: Tx, ctx: Ctx, kind: Counted, more = 1): Promise<void> {
+export async function withinPlan(tx: Tx, ctx: Ctx, kind: LimitKey, more = 1): Promise<void> {
   const limit = await limitOf(tx, ctx, kind);
   if (limit === null) return;
   await holdLock(tx, `${ctx.tenant_id}:${kind}:${ctx.sandbox}`);
@@ -25,7 +25,7 @@ export async function withinPlan(tx: Tx, ctx: Ctx, kind: Counted, more = 1): Pro
   );
 }
 
-const nounOf = (kind: Counted, n: number) => (kind === 'api_keys' ? 'API keys' : kind).slice(0, n === 1 ? -1 : undefined);
+const nounOf = (kind: LimitKey, n: number) => (kind === 'api_keys' ? 'API keys' : kind).slice(0, n === 1 ? -1 : undefined);
 
 /** The effective limit: an operator's override, else the plan's number. null = unlimited. */
 export async function limitOf(tx: Tx, ctx: Ctx, kind: LimitKey): Promise<number | null> {

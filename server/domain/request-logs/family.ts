@@ -9,4 +9,19 @@ export const requestLogs = family({
   tag: 'Logs',
   descriptions,
   operations,
+  resources: [{ type: 'request', search: { needs: 'log:list', page: (id) => `/logs?peek=${id}` } }, { type: 'request_log' }],
+  // The calls of a Test that was reset are removed by a job (`forget_test_calls`).
+  tables: [
+    { name: 'request_logs', reset: 'stay' },
+    { name: 'request_rollups', reset: 'stay' },
+    { name: 'request_quarters', reset: 'stay' },
+    { name: 'request_blocks', reset: 'stay' },
+    { name: 'caller_rollups', reset: 'stay' },
+    { name: 'caller_quarters', reset: 'stay' },
+    { name: 'caller_blocks', reset: 'stay' },
+    { name: 'late_quarters', reset: 'stay' },
+    { name: 'call_days', reset: 'stay' },
+    { name: 'route_log_totals', reset: 'stay' },
+    { name: 'request_log_anchors', reset: 'stay' },
+  ],
 });

@@ -6,4 +6,5 @@ export const sandbox = family({
   namespace: 'sandbox',
   router: 'sandbox',
   operations,
+  resources: [{ type: 'sandbox' }],
 });

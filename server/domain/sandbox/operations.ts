@@ -35,5 +35,5 @@ export const reset = operation({
   refuses: ['role_denied', 'step_up_required', 'invalid_credentials', 'rate_limited'],
   input: ResetTest,
   output: TestWasReset,
-  run: (ctx, input) => sandbox.resetTest(ctx, input),
+  run: sandbox.resetTest,
 });

@@ -3,14 +3,15 @@ import { firstEnvironment } from '#server/domain/environments/service.ts';
 import { confirmPassword } from '#server/domain/people/service.ts';
 import { STARTER_ROUTE, STARTER_SECRET, seedStarter } from '#server/domain/signup/service.ts';
 import { acrossSpaces } from '#server/kernel/across-spaces.ts';
-import { type Ctx, own } from '#server/kernel/context.ts';
-import type { Tx } from '#server/kernel/database.ts';
+import type { Ctx } from '#server/kernel/context.ts';
 import { withExclusiveTestLock } from '#server/kernel/database.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
+import type { Family } from '#server/kernel/family.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { type AuditEntry, audited } from '#server/kernel/mutate.ts';
 import { log } from '#server/platform/log.ts';
 import { addJob } from '#server/platform/queue.ts';
+import { deleteSpace } from './delete-space.ts';
 import type { ResetTest, TestWasReset } from './schema.ts';
 import { holdSandbox } from './turn.ts';
 
@@ -21,7 +22,11 @@ const FRESH_MS = 10 * 60_000;
  * Everything of Test goes but the audit log, keys included: they are refused on the next call. Then the starter is there again. Calls of Test and
  * their figures follow within moments. @throws Refusal step_up_required, invalid_credentials, validation_error for another name
  */
-export async function resetTest(ctx: Ctx, input: z.output<typeof ResetTest>): Promise<z.input<typeof TestWasReset>> {
+export async function resetTest(
+  ctx: Ctx,
+  input: z.output<typeof ResetTest>,
+  families: readonly Family[],
+): Promise<z.input<typeof TestWasReset>> {
   await confirmed(ctx, input.password);
   const result = await acrossSpaces(ctx, async (within, tx) => {
     const tenant = await tx.tenants.findUniqueOrThrow({ where: { id: ctx.tenant_id }, select: { name: true } });
@@ -29,7 +34,7 @@ export async function resetTest(ctx: Ctx, input: z.output<typeof ResetTest>): Pr
     await holdSandbox(tx, ctx);
     await withExclusiveTestLock(tx, ctx);
     const told = await within(true, async (tx, test) => {
-      const deleted = await deleteAll(tx, test);
+      const deleted = await deleteSpace(tx, test, families);
       await firstEnvironment(tx, test.tenant_id, true, test.now);
       const starter = await seedStarter(tx, test.tenant_id, test.now);
       const entry = resetEntry(deleted);
@@ -74,25 +79,3 @@ const resetEntry = (deleted: Deleted): AuditEntry => ({
 });
 
 type Deleted = z.input<typeof TestWasReset>['deleted'];
-
-/** What others refer to goes after them. Ciphertexts are overwritten before their rows go, as wherever a value is deleted. */
-async function deleteAll(tx: Tx, ctx: Ctx): Promise<Deleted> {
-  const where = own(ctx);
-  await tx.secret_values.updateMany({
-    where: { ...where, wiped_at: null },
-    data: { value_ct: null, cek_wrapped: null, wiped_at: ctx.now },
-  });
-  await tx.secret_references.deleteMany({ where });
-  const { count: routes } = await tx.routes.deleteMany({ where });
-  const { count: clients } = await tx.clients.deleteMany({ where });
-  await tx.collection_variables.deleteMany({ where });
-  const { count: secrets } = await tx.secrets.deleteMany({ where });
-  const { count: collections } = await tx.collections.deleteMany({ where });
-  const { count: environments } = await tx.environments.deleteMany({ where });
-  const { count: api_keys } = await tx.api_keys.deleteMany({ where });
-  await tx.credential_usage.deleteMany({ where });
-  await tx.idempotency_keys.deleteMany({ where });
-  await tx.explorer_calls.deleteMany({ where });
-  await tx.saved_views.deleteMany({ where });
-  return { routes, secrets, clients, collections, environments, api_keys };
-}

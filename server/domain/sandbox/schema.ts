@@ -103,14 +103,8 @@ export const ResetTest = z.object({
 
 export const TestWasReset = z
   .object({
-    deleted: z.object({
-      routes: z.int(),
-      secrets: z.int(),
-      clients: z.int(),
-      collections: z.int(),
-      environments: z.int(),
-      api_keys: z.int(),
-    }),
+    /** Rows of each kind that a plan limits. */
+    deleted: z.record(z.string(), z.int()),
     starter: z.object({ route_id: z.uuid(), secret_id: z.uuid() }),
   })
   .meta({ id: 'TestWasReset' });

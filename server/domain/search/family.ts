@@ -6,4 +6,6 @@ export const search = family({
   namespace: 'search',
   router: 'search',
   operations,
+  // Triggers of the resources' own tables keep the documents.
+  tables: [{ name: 'search_documents', reset: 'cascade' }],
 });

@@ -13,7 +13,7 @@ export const query = operation({
   refuses: [],
   input: SearchQuery,
   output: SearchAnswer,
-  run: (ctx, input) => search(ctx, input),
+  run: search,
 });
 
 /** Anyone signed in may ask; what they may not list has the answer of what does not exist. */
@@ -26,7 +26,7 @@ const inspectId = operation({
   refuses: ['not_found'],
   input: InspectQuery,
   output: Inspected,
-  run: (ctx, input) => inspect(ctx, input),
+  run: inspect,
 });
 
 export { inspectId as inspect };

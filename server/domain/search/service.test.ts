@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import test, { describe } from 'node:test';
 import { operations } from '#server/api/operations.ts';
 import { perform } from '#server/api/perform.ts';
-import { MEMBER_ROLES } from '#server/kernel/capabilities.ts';
+import { families } from '#server/domain/families.ts';
+import { type Capability, MEMBER_ROLES } from '#server/kernel/capabilities.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
@@ -10,7 +11,11 @@ import { sql } from '#server/platform/sql.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { made, operationById } from '#server/testing/samples.ts';
 import { workspace } from '#server/testing/workspace.ts';
-import { NEEDS } from './service.ts';
+import { searchedOf } from './searched.ts';
+
+const NEEDS: Readonly<Record<string, Capability>> = Object.fromEntries(
+  searchedOf(families).map(({ type, search }) => [type, search.needs]),
+);
 
 await testDatabase();
 
@@ -142,8 +147,7 @@ describe('nobody finds what they may not list', () => {
       api_key: 'api_keys.list',
       request: 'logs.browse',
     };
-    for (const [type, id] of Object.entries(lists))
-      assert.deepEqual(operations.find((op) => op.id === id)?.needs, [NEEDS[type as keyof typeof NEEDS]], type);
+    for (const [type, id] of Object.entries(lists)) assert.deepEqual(operations.find((op) => op.id === id)?.needs, [NEEDS[type]!], type);
   });
   for (const role of MEMBER_ROLES)
     test(role, async () => {
@@ -154,9 +158,7 @@ describe('nobody finds what they may not list', () => {
       await made(w.live, 'api_keys.create', { name: 'needle key' });
       const ctx = w.member(role);
       const found = (await search(ctx, 'needle')).groups.map(({ type }) => type).sort();
-      const expected = ['api_key', 'client', 'route', 'secret'].filter((type) =>
-        ctx.actor.capabilities.has(NEEDS[type as keyof typeof NEEDS]),
-      );
+      const expected = ['api_key', 'client', 'route', 'secret'].filter((type) => ctx.actor.capabilities.has(NEEDS[type]!));
       assert.deepEqual(found, expected);
       assert.deepEqual(titles(await search(ctx, '203.0.113.7')), expected.includes('client') ? ['needle client'] : []);
       assert.equal((await search(ctx, '>create')).actions.length > 0, ctx.actor.capabilities.has('route:create'));

@@ -3,21 +3,12 @@ import { denyingPolicy } from '#server/domain/policies/service.ts';
 import { type Capability, seesNamesOnly } from '#server/kernel/capabilities.ts';
 import { type Ctx, spaceOf } from '#server/kernel/context.ts';
 import { read } from '#server/kernel/database.ts';
+import { invalid } from '#server/kernel/errors.ts';
+import type { Action, Family } from '#server/kernel/family.ts';
 import { isUuid } from '#server/kernel/fields.ts';
-import { type Action, actionsLike, DEEDS } from './actions.ts';
-import { type Found, SEARCH_TYPES, type SearchAnswer, type SearchQuery, type SearchType } from './schema.ts';
+import type { Found, SearchAnswer, SearchQuery } from './schema.ts';
+import { actionsLike, resourceActionsLike, type Searched, searchedOf } from './searched.ts';
 import { clientsAt, type Document, documentOf, documentsLike, rangeOf, requestOf } from './store.ts';
-
-/** What a caller must hold to find things of a type: what listing them takes. */
-export const NEEDS: Readonly<Record<SearchType, Capability>> = {
-  route: 'route:list',
-  secret: 'secret:read',
-  client: 'client:read',
-  collection: 'collection:list',
-  environment: 'environment:list',
-  api_key: 'api_key:list',
-  request: 'log:list',
-};
 
 /** A credential's start is all that is ever looked for, whoever sent the rest (interface rule 70 §10). */
 const CREDENTIAL = /^(?:tk_|svc|ses_|AKE|sk[_-]|pk_|rk_|gh[pousr]_|github_|xox|AKIA|ASIA|AIza|whsec_|eyJ|-----BEGIN)/;
@@ -26,11 +17,15 @@ const CREDENTIAL_START = 8;
 const HOST_OF_URL = /^https?:\/\/(?:[^/?#@]*@)?([^/?#:]+)/i;
 
 /** Everything found for a text in both spaces, the caller's own first, as far as its role and the policies let it list (interface rule 70 §10). */
-export async function search(ctx: Ctx, { q, limit, types }: z.output<typeof SearchQuery>): Promise<z.input<typeof SearchAnswer>> {
+export async function search(
+  ctx: Ctx,
+  { q, limit, types }: z.output<typeof SearchQuery>,
+  families: readonly Family[],
+): Promise<z.input<typeof SearchAnswer>> {
   const began = performance.now();
   const given = q.trim();
   const text = CREDENTIAL.test(given) ? given.slice(0, CREDENTIAL_START) : (HOST_OF_URL.exec(given)?.[1] ?? given);
-  const asked = types ?? SEARCH_TYPES;
+  const asked = askedFor(types, searchedOf(families));
   const spaces = [ctx, { ...ctx, sandbox: !ctx.sandbox }];
   const slug = await slugOf(ctx);
   const home = (space: Ctx) => `/${slug}/${spaceOf(space.sandbox)}`;
@@ -39,20 +34,30 @@ export async function search(ctx: Ctx, { q, limit, types }: z.output<typeof Sear
     actions,
     took_ms: Math.round((performance.now() - began) * 10) / 10,
   });
-  if (text.startsWith('>')) return done([], await actions(ctx, text.slice(1).trim(), limit, home(ctx)));
+  if (text.startsWith('>')) return done([], await actions(ctx, text.slice(1).trim(), limit, home(ctx), families));
   const inBoth = async (forgive: boolean) =>
     (
       await Promise.all(
-        spaces.map(async (space) =>
-          (await finds(space, text, await allowed(space, asked), limit, forgive)).map((row) => asFound(row, space, home(space))),
-        ),
+        spaces.map(async (space) => {
+          const searched = await allowed(space, asked);
+          const rows = await finds(space, text, searched, limit, forgive);
+          return rows.flatMap((row) => searched.flatMap((one) => (one.type === row.type ? asFound(row, one, space, home(space)) : [])));
+        }),
       )
     ).flat();
   const exact = await inBoth(false);
-  return done(grouped(exact.length > 0 ? exact : await inBoth(true)), []);
+  return done(grouped(exact.length > 0 ? exact : await inBoth(true), asked), []);
 }
 
-async function finds(ctx: Ctx, text: string, types: readonly SearchType[], limit: number, forgive: boolean): Promise<Document[]> {
+/** @throws Refusal validation_error for a type that no family declares */
+function askedFor(types: readonly string[] | undefined, searched: readonly Searched[]): readonly Searched[] {
+  const unknown = types?.find((type) => !searched.some((one) => one.type === type));
+  if (unknown !== undefined) throw invalid('types', `must be among ${searched.map(({ type }) => type).join(', ')}`);
+  return searched.filter(({ type }) => types?.includes(type) ?? true);
+}
+
+async function finds(ctx: Ctx, text: string, searched: readonly Searched[], limit: number, forgive: boolean): Promise<Document[]> {
+  const types = searched.map(({ type }) => type);
   if (types.length === 0 || text === '') return [];
   const id = text.replace(/^req(?:uest)?:\s*/i, '').toLowerCase();
   const onlyRequest = id !== text.toLowerCase();
@@ -64,21 +69,24 @@ async function finds(ctx: Ctx, text: string, types: readonly SearchType[], limit
     if (onlyRequest) return [];
     const range = rangeOf(text);
     if (range) return types.includes('client') ? clientsAt(tx, ctx, range, limit) : [];
-    return (await documentsLike(tx, text, types, limit, forgive)).filter((row) => !namesOnly(ctx, row) || named(row, text));
+    return (await documentsLike(tx, text, types, limit, forgive)).filter((row) =>
+      searched.some((one) => one.type === row.type && (!namesOnly(ctx, row, one) || named(row, text))),
+    );
   });
 }
 
-async function actions(ctx: Ctx, text: string, limit: number, home: string) {
+async function actions(ctx: Ctx, text: string, limit: number, home: string, families: readonly Family[]) {
   const possible: Omit<Action, 'needs'>[] = [];
-  for (const action of actionsLike(text)) if (await may(ctx, action.needs)) possible.push(action);
-  for (const { verb, type, title, needs } of text === '' ? [] : DEEDS) {
-    if (!verb.test(text) || !(await may(ctx, needs)) || !(await may(ctx, NEEDS[type]))) continue;
-    const named = text.replace(verb, '');
+  for (const action of actionsLike(text, families)) if (await may(ctx, action.needs)) possible.push(action);
+  for (const { resource, action } of text === '' ? [] : resourceActionsLike(text, families)) {
+    const { type, search } = resource;
+    if (!(await may(ctx, action.needs)) || !(await may(ctx, search.needs))) continue;
+    const named = text.replace(action.verb, '');
     const rows = named === '' ? [] : await read(ctx, (tx) => documentsLike(tx, named, [type], limit, false));
     possible.push(
       ...rows
         .filter((row) => !row.badges.includes('revoked'))
-        .map((row) => ({ id: `${type}-${row.ref_id}`, title: title(row.title), path: PAGES[type](row.ref_id) })),
+        .map((row) => ({ id: `${type}-${row.ref_id}`, title: action.title(row.title), path: search.page(row.ref_id) })),
     );
   }
   return possible.map(({ id, title, path }) => ({ id, title, url: `${home}${path}` }));
@@ -89,51 +97,41 @@ export const homeOf = async (ctx: Ctx): Promise<string> => `/${await slugOf(ctx)
 const slugOf = async (ctx: Ctx): Promise<string> =>
   (await read(ctx, (tx) => tx.tenants.findFirstOrThrow({ where: { id: ctx.tenant_id }, select: { slug: true } }))).slug;
 
-/** Of the types those that the caller may list. */
-export async function allowed(ctx: Ctx, types: readonly SearchType[]): Promise<SearchType[]> {
-  const verdicts = await Promise.all(types.map((type) => may(ctx, NEEDS[type])));
-  return types.filter((_, i) => verdicts[i]);
+/** The resources that the caller may list. */
+export async function allowed(ctx: Ctx, searched: readonly Searched[]): Promise<Searched[]> {
+  const verdicts = await Promise.all(searched.map(({ search }) => may(ctx, search.needs)));
+  return searched.filter((_, i) => verdicts[i]);
 }
 
 /** Whether the role has the capability and no policy takes it away. */
 export const may = async (ctx: Ctx, capability: Capability) =>
   ctx.actor.capabilities.has(capability) && (await denyingPolicy(ctx, capability)) === null;
 
-/** Where a thing is shown, below its space. */
-export const PAGES: Readonly<Record<SearchType, (id: string) => string>> = {
-  route: (id) => `/routes/${id}`,
-  secret: (id) => `/secrets/${id}`,
-  client: (id) => `/clients/${id}`,
-  collection: (id) => `/collections/${id}`,
-  environment: (id) => `/environments?edit=${id}`,
-  api_key: (id) => `/api-keys?peek=${id}`,
-  request: (id) => `/logs?peek=${id}`,
-};
-
 /** Below the name of a route stands its upstream; below the others' stands another name. */
-export const namesOnly = (ctx: Ctx, { type }: Document) => type === 'route' && seesNamesOnly(ctx.actor.capabilities, NEEDS.route);
+export const namesOnly = (ctx: Ctx, { type }: Document, { search }: Searched) =>
+  type === 'route' && seesNamesOnly(ctx.actor.capabilities, search.needs);
 /** Found by its name, not by what it is set to: an upstream that finds its route would be told. */
 const named = ({ title }: Document, text: string) => title.toLowerCase().includes(text.toLowerCase());
 
-const asFound = (row: Document, ctx: Ctx, home: string): Found & { type: SearchType } => {
-  const type = row.type as SearchType;
-  return {
-    type,
-    id: row.ref_id,
-    title: row.title,
-    subtitle: namesOnly(ctx, row) ? null : row.subtitle,
-    url: `${home}${PAGES[type](row.ref_id)}`,
-    badges: row.badges,
-    score: Math.round(row.score * 1000) / 1000,
-    space: spaceOf(ctx.sandbox),
-  };
-};
+type Hit = Found & { resource: Searched };
+
+const asFound = (row: Document, resource: Searched, ctx: Ctx, home: string): Hit => ({
+  resource,
+  id: row.ref_id,
+  title: row.title,
+  subtitle: namesOnly(ctx, row, resource) ? null : row.subtitle,
+  url: `${home}${resource.search.page(row.ref_id)}`,
+  badges: row.badges,
+  score: Math.round(row.score * 1000) / 1000,
+  space: spaceOf(ctx.sandbox),
+});
 
 /** By type, the type of the best find first. What came first, the caller's own space, stays first. */
-function grouped(rows: (Found & { type: SearchType })[]) {
-  const own = rows[0]?.space;
+function grouped(hits: Hit[], order: readonly Searched[]) {
+  const own = hits[0]?.space;
   const best = (items: Found[]) => Math.max(...items.map(({ score, space }) => score - (space === own ? 0 : 1)));
-  return [...Map.groupBy(rows, ({ type }) => type)]
-    .map(([type, items]) => ({ type, items: items.map(({ type: _, ...item }) => item) }))
-    .sort((a, b) => best(b.items) - best(a.items) || SEARCH_TYPES.indexOf(a.type) - SEARCH_TYPES.indexOf(b.type));
+  return [...Map.groupBy(hits, ({ resource }) => resource)]
+    .map(([resource, found]) => ({ resource, items: found.map(({ resource: _, ...item }) => item) }))
+    .sort((a, b) => best(b.items) - best(a.items) || order.indexOf(a.resource) - order.indexOf(b.resource))
+    .map(({ resource: { type }, items }) => ({ type, items }));
 }

@@ -89,6 +89,10 @@ export async function wipeSuperseded(db: Db, now: Date, batch = 1_000): Promise<
   }
 }
 
+/** Wipes every value of the space. */
+export const wipeAllValues = (tx: Tx, ctx: Ctx) =>
+  tx.secret_values.updateMany({ where: { ...own(ctx), wiped_at: null }, data: WIPED(ctx.now) });
+
 const WIPED = (now: Date) => ({ value_ct: null, cek_wrapped: null, wiped_at: now });
 
 const placeOf = (ctx: Ctx, rowId: string) =>

@@ -10,4 +10,5 @@ export const signup = family({
   descriptions,
   operations,
   personOperations,
+  tables: [{ name: 'signup_claims', reset: 'stay' }],
 });

@@ -6,4 +6,6 @@ export const views = family({
   namespace: 'views',
   router: 'views',
   operations,
+  resources: [{ type: 'view' }],
+  tables: [{ name: 'saved_views', reset: 'delete' }],
 });

@@ -4,11 +4,12 @@ import test from 'node:test';
 import { parseJsonObject } from '#server/api/input.ts';
 import { matchV1, operations } from '#server/api/operations.ts';
 import { parseEd25519, parseThumbprint, readClientCertificate } from '#server/crypto/client-credentials.ts';
+import { families } from '#server/domain/families.ts';
 import { proposeFromCurl } from '#server/domain/import/from-curl.ts';
 import { proposeFromOpenApi } from '#server/domain/import/from-openapi.ts';
 import { OPENAPI_LENGTH } from '#server/domain/import/length.shared.ts';
 import { email } from '#server/domain/people/schema.ts';
-import { actionsLike, DEEDS } from '#server/domain/search/actions.ts';
+import { actionsLike, resourceActionsLike } from '#server/domain/search/searched.ts';
 import { mistyped } from '#server/domain/search/typing-errors.ts';
 import { parseDotenv } from '#server/domain/secrets/dotenv.ts';
 import { canonicalHostPin } from '#server/domain/secrets/hosts.ts';
@@ -159,7 +160,7 @@ const PARSERS: Record<string, Parser> = {
   'a recorded call': { read: (text) => masked({ token: text, [text]: text }, new Set()), around: [['{{', '}}:!']] },
   'a name that becomes a slug': { read: (text) => slugOfName(text, 63) },
   'a search': {
-    read: (text) => [mistyped(text.slice(0, 100), 'create route'), actionsLike(text), DEEDS.map(({ verb }) => verb.test(text))],
+    read: (text) => [mistyped(text.slice(0, 100), 'create route'), actionsLike(text, families), resourceActionsLike(text, families)],
   },
   'an address range': { read: parseRange },
   'a host pin': { read: canonicalHostPin },
