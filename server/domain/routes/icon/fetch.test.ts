@@ -2,16 +2,18 @@ import assert from 'node:assert/strict';
 import { createServer, type RequestListener } from 'node:http';
 import test from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { createRequestOut } from '#server/platform/http-out/request-out.ts';
+import { openHttp } from '#server/platform/connect/http.ts';
 import { createResolver, type ResolveFamily } from '#server/platform/http-out/resolver.ts';
 import { egressSettings } from '#server/platform/http-out/settings.ts';
-import { listen, loopback, poolsOf } from '#server/platform/http-out/upstream.fixture.ts';
+import { listen, loopback, toLoopback } from '#server/platform/http-out/upstream.fixture.ts';
 import { askForIcon } from './fetch.ts';
 import { png } from './pictures.fixture.ts';
 
 // What a host may answer, with real sockets. 127.0.0.1 is open here as an operator may open it; every other address is as in production.
 const who = { tenant: 't1', space: 'live' };
-const send = createRequestOut(poolsOf(), loopback);
+const http = openHttp({ resolver: createResolver({ settings: loopback, resolve: toLoopback }) });
+test.after(() => http.close());
+const send = http.request;
 const icon = png();
 
 async function host(answer: RequestListener) {
@@ -118,7 +120,7 @@ test('no redirect leads to an address the proxy may not call, in any spelling', 
   const { port } = inside.address() as { port: number };
   // The allow-list of this test names one address; the listener above stands on its neighbour.
   const settings = egressSettings({ privateAllowlist: [{ cidr: '127.0.0.1/32' }] });
-  const narrow = createRequestOut(poolsOf({ resolver: createResolver({ settings }) }), settings);
+  const narrow = openHttp({ resolver: createResolver({ settings }) }).request;
   const targets = [
     'http://169.254.169.254/latest/meta-data/',
     'https://169.254.169.254/latest/meta-data/',
@@ -151,7 +153,7 @@ test('a name that pointed outside when it was saved and inside when it is asked 
   let address = '127.0.0.1';
   const resolve: ResolveFamily = async (_, family) => (family === 4 ? [{ address, ttl: 5 }] : Promise.reject(new Error('ENODATA')));
   const resolver = createResolver({ settings: loopback, resolve, now: () => clock });
-  const rebinding = createRequestOut(poolsOf({ resolver }), loopback);
+  const rebinding = openHttp({ resolver }).request;
   assert.equal((await resolver.lookup('icons.example', port)).ok, true, 'as it was saved');
   for (address of ['169.254.169.254', '10.0.0.1', '127.0.0.1:80']) {
     clock += 6_000;

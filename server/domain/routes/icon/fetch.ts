@@ -1,11 +1,13 @@
+import type { OutboundHttp } from '#server/platform/connect/http.ts';
 import { UpstreamFault } from '#server/platform/http-out/faults.ts';
-import type { OutboundResponse, RequestOut } from '#server/platform/http-out/request-out.ts';
+import type { OutboundResponse } from '#server/platform/http-out/request-out.ts';
 import { type IconImage, iconImage } from './image.ts';
 
 /** Where the icon of a host stands, in the order of asking. */
 const PATHS = ['/favicon.ico', '/favicon.png'] as const;
 const MOST_BYTES = 32 * 1024;
 const MOST_REDIRECTS = 3;
+const HEADERS = { accept: 'image/png, image/x-icon', 'user-agent': 'Sallyport-Icons' };
 /** For everything that one host is asked. */
 const WITHIN_MS = 6_000;
 
@@ -22,7 +24,7 @@ export type Asked = {
  * (interface rules 10 §2.2, 12 §9); at most 32 KiB are read, nothing is unpacked, and what the answer calls itself does not matter. Rejects with faults of our own only.
  */
 export async function askForIcon(
-  send: RequestOut,
+  send: OutboundHttp['request'],
   origin: string,
   who: { tenant: string; space: string },
   withinMs = WITHIN_MS,
@@ -31,7 +33,8 @@ export async function askForIcon(
   for (const path of PATHS) {
     const url = origin + path;
     try {
-      const image = taken(await follow(send, url, who, withinMs, signal));
+      const limits = { redirects: MOST_REDIRECTS, maxBytes: MOST_BYTES, timeoutMs: withinMs, signal };
+      const image = taken(await send({ url, ...who, headers: HEADERS, ...limits }));
       if (image) return { outcome: 'found', url, image };
     } catch (error) {
       if (!(error instanceof UpstreamFault)) throw error;
@@ -40,28 +43,6 @@ export async function askForIcon(
     }
   }
   return { outcome: 'none' };
-}
-
-async function follow(send: RequestOut, first: string, who: { tenant: string; space: string }, timeoutMs: number, signal: AbortSignal) {
-  let url = first;
-  for (let hop = 0; ; hop++) {
-    const headers = { accept: 'image/png, image/x-icon', 'user-agent': 'Sallyport-Icons' };
-    const answer = await send({ url, ...who, headers, maxBytes: MOST_BYTES, timeoutMs, signal });
-    const next = redirectOf(answer, url);
-    if (next === undefined || hop === MOST_REDIRECTS) return answer;
-    url = next;
-  }
-}
-
-const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-
-/** RFC 9110 §15.4: a reference relative to what was asked; its fragment is no part of a request. */
-function redirectOf({ status, headers }: OutboundResponse, asked: string): string | undefined {
-  if (!REDIRECTS.has(status) || typeof headers.location !== 'string') return undefined;
-  const next = URL.parse(headers.location, asked);
-  if (!next) return undefined;
-  next.hash = '';
-  return next.href;
 }
 
 function taken({ status, headers, body }: OutboundResponse): IconImage | null {

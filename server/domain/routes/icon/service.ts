@@ -2,9 +2,7 @@ import type { z } from 'zod';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { isEchoUrl } from '#server/kernel/echo-origin.ts';
-import { egress } from '#server/platform/egress.ts';
-import { createRequestOut, type RequestOut } from '#server/platform/http-out/request-out.ts';
-import { createUpstreamPools } from '#server/platform/http-out/upstream-pool.ts';
+import { type OutboundHttp, openHttp } from '#server/platform/connect/http.ts';
 import { sql } from '#server/platform/sql.ts';
 import type { OverviewRoutes } from '../schema.ts';
 import { type Asked, askForIcon } from './fetch.ts';
@@ -48,9 +46,9 @@ type Due = { id: string; tenant_id: string; sandbox: boolean; target: string | n
  * The job of all workspaces: asks the hosts whose icon is due, each once however many routes of a space lead there. A row is claimed for three days
  * before its host is asked, so a host that brings the worker down is not asked in a circle. Returns how many icons were found.
  */
-export async function fetchDueIcons(now: Date, signal: AbortSignal, given?: RequestOut, withinMs?: number): Promise<number> {
-  const pools = createUpstreamPools({ resolver: egress(), connections: 2 });
-  const send = given ?? createRequestOut(pools, egress().settings);
+export async function fetchDueIcons(now: Date, signal: AbortSignal, given?: OutboundHttp['request'], withinMs?: number): Promise<number> {
+  const http = openHttp({ connections: 2 });
+  const send = given ?? http.request;
   const asked = new Map<string, Promise<Asked>>();
   const until = performance.now() + FOR_MS;
   let found = 0;
@@ -72,7 +70,7 @@ export async function fetchDueIcons(now: Date, signal: AbortSignal, given?: Requ
       if (due.length < AT_ONCE) break;
     }
   } finally {
-    await pools.close();
+    await http.close();
   }
   return found;
 }

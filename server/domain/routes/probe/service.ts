@@ -3,12 +3,11 @@ import type { z } from 'zod';
 import { throttled } from '#server/domain/people/service.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { isEchoUrl } from '#server/kernel/echo-origin.ts';
+import { openHttp } from '#server/platform/connect/http.ts';
 import { egress } from '#server/platform/egress.ts';
 import { createConnect } from '#server/platform/http-out/connector.ts';
 import { type FaultType, UpstreamFault } from '#server/platform/http-out/faults.ts';
-import { createRequestOut } from '#server/platform/http-out/request-out.ts';
 import { checkTargetUrl, type Target } from '#server/platform/http-out/target-url.ts';
-import { createUpstreamPools } from '#server/platform/http-out/upstream-pool.ts';
 import type { ProbedTarget, ProbeTarget } from './schema.ts';
 
 const CONNECT_MS = 3_000;
@@ -64,13 +63,10 @@ async function certificateOf({ scheme, host, port }: Target): Promise<Probed['ce
 }
 
 async function answerOf(ctx: Ctx, url: string) {
-  const pools = createUpstreamPools({ resolver: egress(), connections: 1, connectTimeoutMs: CONNECT_MS });
+  const http = openHttp({ connections: 1, connectTimeoutMs: CONNECT_MS });
   const began = performance.now();
   try {
-    const { status } = await createRequestOut(
-      pools,
-      egress().settings,
-    )({
+    const { status } = await http.request({
       url,
       method: 'HEAD',
       headers: { 'user-agent': 'Sallyport-Probe' },
@@ -82,6 +78,6 @@ async function answerOf(ctx: Ctx, url: string) {
     });
     return { status, latency_ms: Math.round(performance.now() - began) };
   } finally {
-    void pools.close();
+    void http.close();
   }
 }
