@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import { boundaryViolations } from './boundaries.ts';
 import { filesUnder, Problem, type Result, root, run } from './command.ts';
+import { families, migrationProblems, migrations } from './migrations.ts';
 import { generateClient } from './schema.ts';
 import { withScratchDatabase } from './test-database.ts';
 
@@ -17,6 +18,9 @@ const steps: Promise<boolean>[] = [
   step('boundaries', () => Promise.resolve(verdict(boundaryViolations()))),
   step('file sizes', () => Promise.resolve(verdict(tooLong()))),
   step('regular expressions run in linear time', () => tool(['scripts/expressions.ts', ...(fix ? ['--record'] : [])])),
+  step('migrations of two branches can be applied in either order', () =>
+    Promise.resolve(verdict(migrationProblems(migrations(), families()))),
+  ),
   step('migrations match the schema', drift),
 ];
 if (fs.existsSync('scripts/openapi.ts')) steps.push(step('openapi.json is current', () => tool(['scripts/openapi.ts', '--check'])));

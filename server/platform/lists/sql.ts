@@ -1,10 +1,9 @@
+import type { Prisma } from '#server/generated/prisma/client.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import type { PageRequest } from '#server/kernel/page.ts';
 
 // The filters of a list as SQL. The text of a statement depends on the code alone, so each connection parses it once.
-
-export type ListedTable = 'routes' | 'secrets' | 'clients' | 'collections' | 'api_keys';
 
 export type Bind = (value: unknown, type: 'text' | 'uuid' | 'uuid[]' | 'timestamptz' | 'bigint') => string;
 /** `own` is the condition that a row belongs to the caller's space. */
@@ -25,7 +24,7 @@ export type Condition = {
 export type Filter = Equality | Condition;
 
 export type Listing = PageRequest & {
-  table: ListedTable;
+  table: Prisma.ModelName;
   /** The kind of the row counter, if it isn't the table's name. */
   counted?: string;
   sort: string;
