@@ -2,19 +2,16 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { forbiddenTo } from '#components/roles/forbidden-to.ts';
 import { operations } from '#server/api/operations.ts';
-import { type Capability, MEMBER_ROLES, memberCapabilities } from '#server/kernel/capabilities.ts';
+import { MEMBER_ROLES, memberCapabilities } from '#server/kernel/capabilities.ts';
+import { areMet, capabilitiesOf } from '#server/kernel/needs.ts';
 import { forbiddenCall } from './forbidden.ts';
 
 test('the explorer offers to send exactly what the role may do, for every role and operation', () => {
   for (const op of operations) {
-    const needs = Array.isArray(op.needs) ? (op.needs as Capability[]) : [];
+    const needs = capabilitiesOf(op.needs);
     for (const role of MEMBER_ROLES) {
       const held = memberCapabilities(role, { reveal_secrets: false });
-      assert.equal(
-        forbiddenCall(role, { needs }) === undefined,
-        needs.every((one) => held.has(one)),
-        `${role} ${op.id}`,
-      );
+      assert.equal(forbiddenCall(role, { needs }) === undefined, areMet(op.needs, held), `${role} ${op.id}`);
     }
   }
 });

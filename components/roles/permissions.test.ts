@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { operations } from '#server/api/operations.ts';
 import { CAPABILITIES, keyCapabilities, type MemberRole, memberCapabilities } from '#server/kernel/capabilities.ts';
+import { capabilitiesOf } from '#server/kernel/needs.ts';
 import { listedOperations } from '#server/trpc/listed-operations.ts';
 import { grantOf, KEY_ROLE_COLUMNS, MEMBER_ROLE_COLUMNS, type Resource, resourcesOf } from './permissions.ts';
 
@@ -34,10 +35,9 @@ const whole = resourcesOf(
 test('lists every operation under each capability it needs, and no capability that nothing needs', () => {
   const actions = actionsOf(resources);
   for (const op of operations)
-    if (Array.isArray(op.needs))
-      for (const need of op.needs)
-        assert.ok(actions.find(({ capability }) => capability === need)?.summaries.includes(op.summary), `${op.id} under ${need}`);
-  const needed = new Set(operations.flatMap((op) => (Array.isArray(op.needs) ? op.needs : [])));
+    for (const need of capabilitiesOf(op.needs))
+      assert.ok(actions.find(({ capability }) => capability === need)?.summaries.includes(op.summary), `${op.id} under ${need}`);
+  const needed = new Set(operations.flatMap((op) => capabilitiesOf(op.needs)));
   for (const { capability } of actions)
     assert.ok(needed.has(capability) || capability === 'proxy:invoke' || capability === 'log:read_identity', capability);
 });

@@ -3,6 +3,7 @@ import test, { describe } from 'node:test';
 import { startGateway } from '#server/gateway/gateway.fixture.ts';
 import { KEY_ROLES } from '#server/kernel/capabilities.ts';
 import { asRefusal } from '#server/kernel/errors.ts';
+import { areMet } from '#server/kernel/needs.ts';
 import { type AnyOperation, isChange } from '#server/kernel/operation.ts';
 import { controlSocketPath } from '#server/platform/gateway-control.ts';
 import { sql } from '#server/platform/sql.ts';
@@ -42,8 +43,7 @@ describe('what cannot be written down is not done: without its audit entry no op
     test(op.id, async () => {
       if (byGateway(op)) await (await startGateway()).controlSocket.listen(controlSocketPath());
       const w = await workspace();
-      const person =
-        op.http.includes(' /admin/') || !(typeof op.needs === 'string' || op.needs.every((need) => infrastructure.capabilities.has(need)));
+      const person = op.http.includes(' /admin/') || !areMet(op.needs, infrastructure.capabilities);
       const ctx = w.ctx('live', person ? memberActor('owner') : keyActor(infrastructure.name));
       const input = await samples[op.id]?.(ctx);
       const before = await everythingOf(w.tenant.id);

@@ -6,6 +6,7 @@ import { startGateway } from '#server/gateway/gateway.fixture.ts';
 import { KEY_ROLES, keyCapabilities, MEMBER_ROLES, memberCapabilities, scopeOf } from '#server/kernel/capabilities.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
+import { areMet, capabilitiesOf } from '#server/kernel/needs.ts';
 import { type AnyOperation, isChange, successesOf, takesIdempotencyKey } from '#server/kernel/operation.ts';
 import { db } from '#server/platform/db.ts';
 import { controlSocketPath } from '#server/platform/gateway-control.ts';
@@ -31,8 +32,7 @@ const infrastructure = KEY_ROLES.at(-1)!;
 /** Verbs that ask for a person, beyond a capability. */
 const PEOPLE_ONLY: ReadonlySet<string> = new Set(['secrets.restore', 'views.list', 'views.create', 'views.update', 'views.delete']);
 /** A few acts belong to Owners alone: no seeded key role carries them. */
-const keyMay = (op: AnyOperation) =>
-  !PEOPLE_ONLY.has(op.id) && (op.needs === 'any' || op.needs === 'anonymous' || op.needs.every((c) => infrastructure.capabilities.has(c)));
+const keyMay = (op: AnyOperation) => !PEOPLE_ONLY.has(op.id) && areMet(op.needs, infrastructure.capabilities);
 const ableCtx = (op: AnyOperation, w: Workspace, space: 'live' | 'test' = 'live') =>
   w.ctx(space, keyMay(op) ? keyActor(infrastructure.name) : memberActor('owner'));
 const byKey = v1Operations.filter((op) => op.needs !== 'anonymous' && keyMay(op));
@@ -83,7 +83,6 @@ describe('the scope matrix: each role may do exactly what the register says', ()
   for (const op of withSample)
     test(op.id, async () => {
       const w = await workspace();
-      const needs = op.needs === 'any' ? [] : op.needs;
       const actors = [
         ...KEY_ROLES.map((r) => ({ name: r.name, held: keyCapabilities([r.id]), ctx: w.ctx('live', keyActor(r.name)) })),
         ...MEMBER_ROLES.map((role) => ({
@@ -93,7 +92,7 @@ describe('the scope matrix: each role may do exactly what the register says', ()
         })),
       ];
       for (const { name, held, ctx } of actors) {
-        const allowed = (needs as readonly string[]).every((c) => (held as ReadonlySet<string>).has(c));
+        const allowed = areMet(op.needs, held);
         const refused = await perform(op, ctx, { id: 'x', page: 'nonsense' }).then(
           () => false,
           (e: Refusal) => /lacks the capability|does not include/.test(e.message),
@@ -104,8 +103,7 @@ describe('the scope matrix: each role may do exactly what the register says', ()
 });
 
 test('every capability an operation needs is covered by a scope, unless it is dashboard-only', () => {
-  for (const op of v1Operations)
-    for (const c of op.needs === 'any' || op.needs === 'anonymous' ? [] : op.needs) assert.ok(scopeOf(c), `${op.id}: no scope covers ${c}`);
+  for (const op of v1Operations) for (const c of capabilitiesOf(op.needs)) assert.ok(scopeOf(c), `${op.id}: no scope covers ${c}`);
 });
 
 describe('a key of the other space is refused before anything else is looked at', async () => {

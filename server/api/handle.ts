@@ -5,13 +5,14 @@ import { type AnyOperation, isChange, takesIdempotencyKey } from '#server/kernel
 import { textOf } from '#server/kernel/streamed.ts';
 import { db } from '#server/platform/db.ts';
 import { log } from '#server/platform/log.ts';
+import { allow } from './allow.ts';
 import { authenticate } from './authenticate.ts';
 import { type Edge, edgeOf } from './edge.ts';
+import { idempotencyKeyOf, runIdempotently } from './idempotency.ts';
 import { bodyOf, ignoredFields, mergedInput } from './input.ts';
-import { meter } from './meter.ts';
-import { idempotencyKeyOf, once } from './once.ts';
 import { matchV1 } from './operations.ts';
-import { allow, execute, performRaw } from './perform.ts';
+import { execute, performRaw } from './perform.ts';
+import { countAgainstLimit } from './rate-limit.ts';
 import { NEWEST, resolveVersion } from './versions.ts';
 import { failure, respond, success, type Wire } from './wire.ts';
 
@@ -66,11 +67,12 @@ async function answer(call: Call, who: typeof authenticate): Promise<Wire> {
     const ctx = anonymous(edge);
     return performed(op, ctx, mergedInput(op, req, params, body));
   }
-  const { ctx, limit, legacy_key, legacy_key_auth } = await who(req.headers, edge);
+  const { ctx: caller, limit, legacy_key, legacy_key_auth } = await who(req.headers, edge);
+  const ctx: Ctx = { ...caller, db: db() };
   noteVersion(ctx, call.version, req.headers.has('service-version'));
-  const metered = await meter(limit, ctx.now);
-  Object.assign(call.headers, metered.headers);
-  if (metered.refusal) throw metered.refusal;
+  const counted = await countAgainstLimit(limit, ctx.now);
+  Object.assign(call.headers, counted.headers);
+  if (counted.refusal) throw counted.refusal;
   if (legacy_key && legacy_key_auth === 'disabled')
     throw new Refusal('use_oauth', 'This workspace only accepts OAuth access tokens. Exchange the key at /oauth/token.');
   const key = takesIdempotencyKey(op) ? idempotencyKeyOf(req.headers) : null;
@@ -78,7 +80,7 @@ async function answer(call: Call, who: typeof authenticate): Promise<Wire> {
   if (isChange(op)) call.changed = `${ctx.tenant_id}:${edge.space}`;
   const run = (c: Ctx) => performed(op, c, mergedInput(op, req, params, body));
   if (key === null) return run(ctx);
-  return once(
+  return runIdempotently(
     {
       ctx,
       key,

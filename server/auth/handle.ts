@@ -1,6 +1,6 @@
 import { type Edge, edgeOf } from '#server/api/edge.ts';
 import { bodyOf, parseJsonObject } from '#server/api/input.ts';
-import { firstProblem, unstorable, unstorableField } from '#server/api/perform.ts';
+import { firstProblem, unstorable, unstorableField } from '#server/api/parse.ts';
 import { asRefusal, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { statusOf } from '#server/kernel/operation.ts';

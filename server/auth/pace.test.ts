@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import type { SignedInPerson } from '#server/api/credentials/session.ts';
 import type { Refusal } from '#server/kernel/errors.ts';
 import { memoryCounter, type WindowCounter } from '#server/platform/windows.ts';
 import { keepPace, PACE, pacedTogether } from './pace.ts';
-import type { SignedInPerson } from './person.ts';
 
 const as = (session: string, user = 'ada') => ({ session: { id: session }, user: { id: user } }) as SignedInPerson;
 const at = (seconds: number) => new Date(1_767_225_600_000 + seconds * 1000);

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
+import type { SignedInPerson } from '#server/api/credentials/session.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { log } from '#server/platform/log.ts';
 import { type WindowCounter, windowCounter } from '#server/platform/windows.ts';
-import type { SignedInPerson } from './person.ts';
 
 /** Calls in ten seconds. A page of the dashboard makes a few dozen when it opens, and live views one in seconds. */
 export const PACE = { window_sec: 10, session: 400, person: 800 } as const;

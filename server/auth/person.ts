@@ -1,11 +1,12 @@
-import { sessionOf } from '#server/domain/people/service.ts';
-import type { LiveSession, Person } from '#server/kernel/person-operation.ts';
+import { type CredentialReader, readCredential } from '#server/api/credentials/credential-reader.ts';
+import { type SignedInPerson, sessions } from '#server/api/credentials/session.ts';
 import { presentedToken } from './session-cookie.ts';
 
-export type SignedInPerson = { session: LiveSession; user: Person };
+/** The credentials that the dashboard and session planes accept. */
+const PERSON_CREDENTIALS: readonly CredentialReader<SignedInPerson, { now: Date }>[] = [sessions];
 
-/** Who a request comes from: cookie or `Authorization: Bearer ses_...`, checked against the session's row; null when nobody is signed in. */
+/** Who a request comes from, by its cookie or `Authorization: Bearer ses_...`; null when nobody is signed in. */
 export async function personOf(headers: Headers, now = new Date()): Promise<SignedInPerson | null> {
   const presented = await presentedToken(headers);
-  return presented && sessionOf(presented.token, now);
+  return presented && readCredential(PERSON_CREDENTIALS, presented.token, { now });
 }

@@ -6,33 +6,66 @@ export type Space = 'live' | 'test';
 export const spaceOf = (sandbox: boolean): Space => (sandbox ? 'test' : 'live');
 
 /**
- * Who is calling. Built by each plane's authentication, consumed by the domain, always an explicit argument.
- * `capabilities` is Effective(caller) before tenant policies (interface rule 24 §1).
+ * Who is calling. Built by the credential readers of each plane, consumed by the domain, always an explicit argument.
+ * `capabilities` is Effective(caller) before tenant policies (interface rule 24 §1); `label` is what an audit entry calls the caller.
  */
-export type Actor =
+export type Actor = { label: string; capabilities: ReadonlySet<Capability> } & (
   | {
       type: 'member';
       id: string;
-      label: string;
       role: MemberRole;
       reveal_secrets: boolean;
       session_id: string;
       /** When the person last proved who they are (sign-in). */
       signed_in_at: Date;
       mfa_at: Date | null;
-      capabilities: ReadonlySet<Capability>;
     }
+  | { type: 'api_key'; id: string; key_id: string; role_ids: readonly string[] }
+  /** `id` is the OAuth client's row. A token of a person carries `user_id`, one of a refresh family `family_id` (interface rule 21 §2). */
   | {
-      type: 'api_key';
+      type: 'oauth_token';
       id: string;
-      key_id: string;
-      label: string;
-      role_ids: readonly string[];
-      capabilities: ReadonlySet<Capability>;
+      client_id: string;
+      token_id: string;
+      user_id: string | null;
+      family_id: string | null;
+      scopes: readonly string[];
+      step_up_at: Date | null;
     }
-  | { type: 'system'; id: null; label: string; capabilities: ReadonlySet<Capability> }
-  | { type: 'operator'; id: null; label: string; capabilities: ReadonlySet<Capability> }
-  | { type: 'anonymous'; id: null; label: string; capabilities: ReadonlySet<Capability> };
+  /** Single use, in a browser. The audit names who minted it (interface rule 41 §13). */
+  | { type: 'client_token'; id: string; minted_by: MintedBy; origin: string | null }
+  /** A token of the AI gateway or its MCP servers; `agent_id` is the AI agent it works for (interface rule 50 §6). */
+  | { type: 'capability_token'; id: string; agent_id: string; token_kind: 'agent' | 'read' | 'tool' | 'oneshot'; minted_by: MintedBy }
+  /** An on-host agent with its session (interface rule 63 §5). */
+  | { type: 'agent'; id: string; agent_id: string; mode: 'control' | 'intercept' | 'server' | 'proxy' }
+  | { type: 'scim'; id: string; prefix: string }
+  | { type: 'operator'; id: null }
+  | { type: 'system'; id: null }
+  | { type: 'anonymous'; id: null }
+);
+
+/** The credential that minted a token, as an audit entry names it. */
+export type MintedBy = { type: AuditActorType; id: string; label: string };
+
+/** What the audit log calls an actor (interface rule 61 §2). */
+export type AuditActorType = 'user' | 'api_key' | 'oauth_client' | 'scim' | 'agent' | 'system' | 'operator';
+
+/** Who an audit entry names: a token that works for the credential which minted it leaves that credential's name. */
+export function auditActor(actor: Actor): { type: AuditActorType; id: string | null; label: string } {
+  switch (actor.type) {
+    case 'member':
+      return { type: 'user', id: actor.id, label: actor.label };
+    case 'oauth_token':
+      return { type: 'oauth_client', id: actor.id, label: actor.label };
+    case 'client_token':
+    case 'capability_token':
+      return actor.minted_by;
+    case 'anonymous':
+      return { type: 'system', id: null, label: actor.label };
+    default:
+      return { type: actor.type, id: actor.id, label: actor.label };
+  }
+}
 
 /** Everything a verb may know about the call it serves. One per request. */
 export type Ctx = {

@@ -17,7 +17,7 @@ export type Expectation = {
  * Refuses when the row changed since, and moves a clock that has not passed the row's time yet: two versions of a row never share a time.
  * Does nothing for calls that expect nothing (every call on /v1: last write wins).
  */
-export async function meet(tx: Tx, ctx: { now: Date; expects?: Expectation }): Promise<void> {
+export async function assertUnmodified(tx: Tx, ctx: { now: Date; expects?: Expectation }): Promise<void> {
   const { expects } = ctx;
   if (expects?.state !== 'open') return;
   const row = await expects.row(tx);
@@ -28,13 +28,13 @@ export async function meet(tx: Tx, ctx: { now: Date; expects?: Expectation }): P
     });
   }
   expects.state = 'met';
-  pass(ctx, row);
+  advanceClock(ctx, row);
 }
 
 /**
  * Moves the clock of a change behind the last one of its row. Changes of one row queue up and may be made in another order than they began in, and by
  * processes whose clocks differ: its history is told in the order it happened.
  */
-export function pass(ctx: { now: Date }, row: { updated_at: Date }): void {
+export function advanceClock(ctx: { now: Date }, row: { updated_at: Date }): void {
   if (ctx.now <= row.updated_at) ctx.now = new Date(row.updated_at.getTime() + 1);
 }

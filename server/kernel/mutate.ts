@@ -1,6 +1,6 @@
-import type { Ctx } from './context.ts';
+import { auditActor, type Ctx } from './context.ts';
 import { inTransaction, type Tx } from './database.ts';
-import { meet } from './expectation.ts';
+import { assertUnmodified } from './expectation.ts';
 import { newId } from './ids.ts';
 import { sanitiseDetails } from './sanitise.ts';
 
@@ -34,7 +34,7 @@ export const unchanged = <T>(value: T): Audited<T> => ({ value, entries: [] as A
  */
 export function mutate<T>(ctx: Ctx, work: (tx: Tx) => Promise<Audited<T>>): Promise<T> {
   return inTransaction(ctx, async (tx) => {
-    await meet(tx, ctx);
+    await assertUnmodified(tx, ctx);
     const { value, entries } = await work(tx);
     await writeAudits(tx, ctx, entries);
     return value;
@@ -53,14 +53,14 @@ export async function writeAudits(tx: Tx, ctx: Ctx, entries: readonly AuditEntry
 
 /** What differs between the entries goes as lists: a row of parameters each would cost more than the rows themselves. */
 const insert = (tx: Tx, ctx: Ctx, entries: readonly AuditEntry[]) => {
-  const { actor } = ctx;
+  const actor = auditActor(ctx.actor);
   const inSandbox = (entry: AuditEntry) => !entry.workspace_level && ctx.sandbox;
   return tx.$executeRaw`
     insert into audit_logs (id, sandbox, action, resource_type, resource_id, details,
       tenant_id, ip_address, actor_type, actor_id, actor_label, request_id, user_agent, session_id, created_at)
     select id, sandbox, action, resource_type, resource_id, details::jsonb,
-      ${ctx.tenant_id}::uuid, ${ctx.ip}, ${ACTOR_TYPE[actor.type]}, ${actor.id}, ${actor.label}, ${ctx.request_id || null},
-      ${ctx.user_agent?.slice(0, 256) ?? null}, ${actor.type === 'member' ? actor.session_id : null}, ${ctx.now}::timestamptz
+      ${ctx.tenant_id}::uuid, ${ctx.ip}, ${actor.type}, ${actor.id}, ${actor.label}, ${ctx.request_id || null},
+      ${ctx.user_agent?.slice(0, 256) ?? null}, ${ctx.actor.type === 'member' ? ctx.actor.session_id : null}, ${ctx.now}::timestamptz
     from unnest(${entries.map(() => newId())}::uuid[], ${entries.map(inSandbox)}::boolean[], ${entries.map((e) => e.action)}::text[],
       ${entries.map((e) => e.resource_type)}::text[], ${entries.map((e) => e.resource_id)}::text[],
       ${entries.map((e) => JSON.stringify(detailsOf(ctx, e, inSandbox(e))))}::text[])
@@ -74,8 +74,6 @@ const detailsOf = ({ actor, request_id }: Ctx, entry: AuditEntry, sandbox: boole
     ...(entry.changes === undefined ? {} : { changes: entry.changes }),
     ...(entry.reason === undefined ? {} : { reason: entry.reason }),
     sandbox,
-    actor: { type: ACTOR_TYPE[actor.type], id: actor.id, label: actor.label },
+    actor: auditActor(actor),
     request_id: request_id || null,
   });
-
-const ACTOR_TYPE = { member: 'user', api_key: 'api_key', system: 'system', operator: 'operator', anonymous: 'system' } as const;

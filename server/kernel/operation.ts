@@ -1,9 +1,10 @@
 import { z } from 'zod';
-import type { Capability } from './capabilities.ts';
 import type { Ctx } from './context.ts';
 import type { Tx } from './database.ts';
 import type { ErrorType } from './errors.ts';
 import type { Family } from './family.ts';
+import type { Feature } from './features.ts';
+import type { Needs } from './needs.ts';
 import type { Page } from './page.ts';
 import { type RawBody, textOf } from './streamed.ts';
 
@@ -41,9 +42,6 @@ export const statusOf = <Output>({ success = 200 }: Succeeding<Output>, output: 
 /** A keyset feed page (interface rule 01 §6.2). */
 export type Feed<T> = { rows: T[]; meta: Record<string, unknown> };
 
-/** Capabilities the caller must hold, all of them; 'anonymous' for sign-up, 'any' for any valid credential or session. */
-export type Needs = readonly Capability[] | 'anonymous' | 'any';
-
 /**
  * One thing the service can do: a REST route, a tRPC procedure, an OpenAPI operation, a row of the scope matrix and of every derived test.
  * Data, but for `run`. `input` is path parameters, query and body merged (path wins).
@@ -63,6 +61,8 @@ export type Operation<
   http: `${M} /${string}`;
   kind: K;
   needs: N;
+  /** The plan feature that the workspace must have; without it the call is refused as `plan_feature`. In Test it may be tried (interface rule 64 §4). */
+  feature?: Feature;
   /** Error types beyond those of the pipeline (validation_error included there); a refusal not listed fails the tests. */
   refuses: readonly ErrorType[];
   input: I;

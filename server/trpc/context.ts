@@ -1,5 +1,6 @@
 import { edgeOf } from '#server/api/edge.ts';
 import { pacedTogether } from '#server/auth/pace.ts';
+import { personOf } from '#server/auth/person.ts';
 import { assertSameOrigin } from '#server/auth/same-origin.ts';
 import { memberCtx } from '#server/domain/people/service.ts';
 import type { Ctx, Space } from '#server/kernel/context.ts';
@@ -7,7 +8,6 @@ import { announced } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import type { DashboardContext } from './from-operation.ts';
-import { personOf } from './session.ts';
 
 /** The call of a signed-in person, before anything is known about their right to make it. */
 export type DashboardCall = {

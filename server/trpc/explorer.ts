@@ -3,7 +3,7 @@ import { edgeOf } from '#server/api/edge.ts';
 import { handle } from '#server/api/handle.ts';
 import { bodyOf, parseJsonObject } from '#server/api/input.ts';
 import { matchV1 } from '#server/api/operations.ts';
-import { firstProblem } from '#server/api/perform.ts';
+import { firstProblem } from '#server/api/parse.ts';
 import { ExplorerSend } from '#server/domain/explorer/schema.ts';
 import { recordCall } from '#server/domain/explorer/service.ts';
 import { personCapabilities } from '#server/kernel/capabilities.ts';

@@ -1,3 +1,4 @@
+import { personOf } from '#server/auth/person.ts';
 import { CHANGELOG, unreadEntries } from '#server/domain/changelog/entries.shared.ts';
 import { preferencesOf } from '#server/domain/people/schema.ts';
 import { nobodyYet, withinScope, workspacesOf } from '#server/domain/people/service.ts';
@@ -7,7 +8,6 @@ import type { Space } from '#server/kernel/context.ts';
 import { db } from '#server/platform/db.ts';
 import { mailLeaves } from '#server/platform/mail.ts';
 import { secretFieldNames } from './listed-operations.ts';
-import { personOf } from './session.ts';
 
 /** What the frame of every signed-in page shows, or null when nobody is signed in. */
 export async function frameOf(headers: Headers) {

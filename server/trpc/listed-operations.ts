@@ -1,14 +1,15 @@
 import { operations } from '#server/api/operations.ts';
+import { personOf } from '#server/auth/person.ts';
 import type { SecretFields } from '#server/domain/explorer/masking.shared.ts';
 import type { ListedOperation } from '#server/domain/explorer/schema.ts';
 import { asRefusal, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
+import { capabilitiesOf } from '#server/kernel/needs.ts';
 import { successesOf } from '#server/kernel/operation.ts';
 import { masked } from '#server/kernel/sanitise.ts';
 import { secretFields } from '#server/kernel/secret-fields.ts';
 import { refused } from './dashboard.ts';
 import { appRouter } from './root.ts';
-import { personOf } from './session.ts';
 
 /**
  * What can be done here, in words, by which call, and with which capabilities: the developer pane translates with it, and the page of roles says with
@@ -17,7 +18,6 @@ import { personOf } from './session.ts';
 export function listedOperations(): readonly ListedOperation[] {
   known ??= operations.map((op) => {
     const [method, path] = op.http.split(' ') as [string, string];
-    const needs = Array.isArray(op.needs) ? [...op.needs] : [];
     const [status = 200] = successesOf(op);
     return {
       id: op.id,
@@ -26,7 +26,7 @@ export function listedOperations(): readonly ListedOperation[] {
       path,
       summary: op.summary,
       public: !path.startsWith('/admin/'),
-      needs,
+      needs: [...capabilitiesOf(op.needs)],
       status,
     };
   });

@@ -5,7 +5,7 @@ import { isOwnPath } from '#components/auth/call.ts';
 import { SignInForm } from '#components/auth/sign-in-form.tsx';
 import { AuthLayout } from '#components/shell/auth-layout.tsx';
 import { Link } from '#components/ui/link.tsx';
-import { personOf } from '#server/trpc/session.ts';
+import { personOf } from '#server/auth/person.ts';
 
 export const metadata: Metadata = { title: 'Sign in' };
 

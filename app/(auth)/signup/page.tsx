@@ -4,7 +4,7 @@ import { redirect } from 'next/navigation';
 import { SignUpForm } from '#components/auth/sign-up-form.tsx';
 import { AuthLayout } from '#components/shell/auth-layout.tsx';
 import { Link } from '#components/ui/link.tsx';
-import { personOf } from '#server/trpc/session.ts';
+import { personOf } from '#server/auth/person.ts';
 
 export const metadata: Metadata = { title: 'Sign up' };
 

@@ -1,4 +1,4 @@
-import { IDEMPOTENCY_KEY } from '../once.ts';
+import { IDEMPOTENCY_KEY } from '../idempotency.ts';
 import { NEWEST, VERSIONS } from '../versions.ts';
 
 // What every operation shares: how one shows who one is, the headers all understand, and the envelopes of rule 01 §3 and §6.

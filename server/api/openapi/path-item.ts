@@ -1,5 +1,6 @@
 import { PERSON_FORBIDDEN, scopeOf } from '#server/kernel/capabilities.ts';
 import { EXAMPLE_ID, type Fields } from '#server/kernel/descriptions.ts';
+import { capabilitiesOf, sufficientSets } from '#server/kernel/needs.ts';
 import { type AnyOperation, successesOf, takesIdempotencyKey } from '#server/kernel/operation.ts';
 import { headerParameters } from '../input.ts';
 import { headersOf } from './components.ts';
@@ -40,7 +41,7 @@ export function describe(op: AnyOperation, method: string, path: string, { schem
           ...Object.fromEntries(RULES.flatMap((rule) => (input[rule] === undefined ? [] : [[rule, input[rule]]]))),
         }
       : undefined;
-  const scopes = op.needs === 'any' || op.needs === 'anonymous' ? [] : [...new Set(op.needs.flatMap((c) => scopeOf(c) ?? []))];
+  const scopes = [...new Set(capabilitiesOf(op.needs).flatMap((c) => scopeOf(c) ?? []))];
   return {
     operationId: op.id,
     summary: op.summary,
@@ -59,8 +60,8 @@ export function describe(op: AnyOperation, method: string, path: string, { schem
     responses: { ...successes(op, shared), ...refusals(op, responses) },
     security: op.needs === 'anonymous' ? [] : [{ bearer: [] }, { apiKey: [] }],
     ...(scopes.length > 0 ? { 'x-scopes': scopes } : {}),
-    ...(op.needs === 'any' || op.needs === 'anonymous' ? {} : { 'x-capabilities': op.needs }),
-    ...(Array.isArray(op.needs) && op.needs.some((c) => PERSON_FORBIDDEN.has(c)) ? { 'x-machine-only': true } : {}),
+    ...(typeof op.needs === 'string' ? {} : { 'x-capabilities': op.needs }),
+    ...(sufficientSets(op.needs).every((set) => set.some((c) => PERSON_FORBIDDEN.has(c))) ? { 'x-machine-only': true } : {}),
   };
 }
 

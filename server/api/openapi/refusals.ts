@@ -52,6 +52,7 @@ export const errorTypesOf = (op: AnyOperation): ErrorType[] => [...new Set([...o
 function pipelineTypes(op: AnyOperation): readonly ErrorType[] {
   return [
     ...PIPELINE,
+    ...(op.feature ? (['plan_feature'] as const) : []),
     ...(op.needs === 'anonymous' ? [] : AUTHENTICATED),
     ...(op.http.startsWith('GET ') ? [] : BODY),
     ...(takesIdempotencyKey(op) ? IDEMPOTENT : []),

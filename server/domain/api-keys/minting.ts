@@ -1,5 +1,5 @@
 import { mintAccessKey, mintApiKey } from '#server/crypto/tokens.ts';
-import type { Ctx } from '#server/kernel/context.ts';
+import { auditActor, type Ctx } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
@@ -60,8 +60,11 @@ export async function insertKey(tx: Tx, ctx: Pick<Ctx, 'tenant_id' | 'sandbox' |
   };
 }
 
-const CREATOR = { member: 'user', api_key: 'api_key', operator: 'operator', system: 'signup', anonymous: 'signup' } as const;
-const creator = ({ actor }: Pick<Ctx, 'actor'>) => ({ kind: CREATOR[actor.type], id: actor.id, label: actor.label });
+/** The first key of a workspace is made by no caller. */
+function creator({ actor }: Pick<Ctx, 'actor'>) {
+  const { type, id, label } = auditActor(actor);
+  return { kind: type === 'system' ? 'signup' : type, id, label };
+}
 
 /** From the dashboard making or rotating a key takes a sign-in of the last 12 hours (interface rule 20 §1.9). */
 export function recentSignIn(ctx: Ctx): void {

@@ -87,7 +87,8 @@ export const exported = exporting({
   summary: 'Export the audit log',
   http: 'GET /admin/audit-logs/export',
   needs: ['audit_log:export'],
-  refuses: ['plan_feature'],
+  feature: 'audit_export',
+  refuses: [],
   input: ExportAuditLogs,
   stream: exportAuditLogs,
 });

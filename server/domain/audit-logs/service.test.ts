@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { perform } from '#server/api/perform.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { inTransaction } from '#server/kernel/database.ts';
 import { newId } from '#server/kernel/ids.ts';
@@ -10,6 +11,7 @@ import { testDatabase } from '#server/testing/database.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { appendCritical } from './critical.ts';
 import { exportAuditLogs } from './export.ts';
+import * as ops from './operations.ts';
 import { AuditEvents, BrowseAuditLogs, ExportAuditLogs, ListAuditLogs } from './schema.ts';
 import * as audit from './service.ts';
 
@@ -224,7 +226,7 @@ test('an export is recorded, complete, gated by the plan, and no cell of it runs
     ['critical'],
   );
   assert.equal((await list(w.live, { action: 'export', resource_type: 'audit_log' })).total, 2);
-  await assert.rejects(exportAuditLogs({ ...owner, plan: 'starter' }, ExportAuditLogs.parse({})), { type: 'plan_feature' });
+  await assert.rejects(perform(ops.exported, { ...owner, plan: 'starter' }, {}), { type: 'plan_feature' });
 });
 
 test('the entries of one request are found by its id, in both stores, and never in another workspace or space', async () => {

@@ -56,7 +56,7 @@ export const ListedOperation = z.object({
   path: z.string(),
   summary: z.string(),
   public: z.boolean(),
-  /** Capabilities a caller must hold, all of them. */
+  /** Capabilities that the operation names. */
   needs: z.array(z.string()),
   /** Of its success. */
   status: z.int(),

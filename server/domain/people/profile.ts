@@ -2,7 +2,7 @@ import { usePhoto } from '#server/domain/pictures/service.ts';
 import { changesOf } from '#server/kernel/changes.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { notFound, Refusal } from '#server/kernel/errors.ts';
-import { type Expectation, meet } from '#server/kernel/expectation.ts';
+import { assertUnmodified, type Expectation } from '#server/kernel/expectation.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import type { SignedInCtx } from '#server/kernel/person-operation.ts';
 import { env } from '#server/platform/env.ts';
@@ -114,7 +114,7 @@ async function sameAsExpected(tx: Tx, ctx: SignedInCtx, expected: string | undef
     return now;
   };
   const expects: Expectation = { updated_at: new Date(expected), row, state: 'open' };
-  await meet(tx, { now: ctx.now, expects }).catch(async (error: unknown) => {
+  await assertUnmodified(tx, { now: ctx.now, expects }).catch(async (error: unknown) => {
     if (expects.state !== 'stale' || !(error instanceof Refusal)) throw error;
     throw new Refusal(error.type, error.message, { extra: { ...error.extra, current: PersonView.parse(await row()) } });
   });

@@ -1,3 +1,5 @@
+import { ENTERPRISE_FEATURES, PRO_FEATURES } from '#server/kernel/features.ts';
+
 /**
  * Plans: the one register of limits and feature flags (interface rule 20 §3). Every file names a key, never a number. null = unlimited.
  */
@@ -42,33 +44,11 @@ export const LIMITS = limits({
 });
 export type LimitKey = keyof typeof LIMITS;
 
-const PRO = [
-  'oauth2_secrets',
-  'secret_sharing',
-  'log_export',
-  'sms_slack_alerts',
-  'live_map',
-  'audit_export',
-  'compliance_packs',
-  'custom_pii',
-  'custom_firewall',
-  'byo_agent',
-] as const;
-const ENTERPRISE = [
-  'access_key',
-  'scim',
-  'sso',
-  'byok_kms',
-  'vault_dual_custody',
-  'offline_grace',
-  'custom_integrations',
-  'priority_support',
-] as const;
-export type Feature = (typeof PRO)[number] | (typeof ENTERPRISE)[number];
-export const FEATURES: readonly Feature[] = [...PRO, ...ENTERPRISE];
+export const FEATURES = [...PRO_FEATURES, ...ENTERPRISE_FEATURES] as const;
+export type Feature = (typeof FEATURES)[number];
 /** Never tried out in Test (interface rule 64 §4). */
 export const ENTERPRISE_IDENTITY: ReadonlySet<Feature> = new Set<Feature>(['scim', 'sso', 'byok_kms']);
 
 export const planLimit = (plan: PlanName, key: LimitKey): number | null => LIMITS[key][PLANS.indexOf(plan)] ?? null;
 export const planFeature = (plan: PlanName, feature: Feature): boolean =>
-  plan === 'enterprise' || (plan === 'pro' && (PRO as readonly string[]).includes(feature));
+  plan === 'enterprise' || (plan === 'pro' && (PRO_FEATURES as readonly string[]).includes(feature));

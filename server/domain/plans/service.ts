@@ -2,8 +2,9 @@ import type { Ctx } from '#server/kernel/context.ts';
 import { own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
+import type { Feature } from '#server/kernel/features.ts';
 import { holdLock } from '#server/kernel/named-lock.ts';
-import { ENTERPRISE_IDENTITY, type Feature, type LimitKey, type PlanName, planFeature, planLimit } from './schema.ts';
+import { ENTERPRISE_IDENTITY, type LimitKey, type PlanName, planFeature, planLimit } from './schema.ts';
 
 /**
  * Refuses when one more row of `kind` would pass the plan's limit. Call it inside the creating transaction: the advisory lock it takes makes

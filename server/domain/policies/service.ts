@@ -36,6 +36,7 @@ function concerns({ subjects }: Policy, { actor }: HotCtx): boolean {
   if (subjects.all) return true;
   if (actor.type === 'member') return Boolean(subjects.roles?.includes(actor.role) || subjects.user_ids?.includes(actor.id));
   if (actor.type === 'api_key') return Boolean(subjects.api_key_ids?.includes(actor.id));
+  if (actor.type === 'oauth_token') return Boolean(subjects.oauth_client_ids?.includes(actor.id));
   return false;
 }
 

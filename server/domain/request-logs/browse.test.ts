@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { perform } from '#server/api/perform.ts';
 import { insertRows } from '#server/gateway/core/log/insert.ts';
 import type { LogRow } from '#server/gateway/core/log/row.ts';
 import type { Ctx } from '#server/kernel/context.ts';
@@ -15,6 +16,7 @@ import { browseLogs, inspectLog } from './browse.ts';
 import { call } from './call.fixture.ts';
 import { exportLogs } from './export.ts';
 import { LogStats, LogStatsQuery } from './figures.schema.ts';
+import * as ops from './operations.ts';
 import { insert, row } from './rows.fixture.ts';
 import { ListRouteLogs, RouteLog } from './schema.ts';
 import { listRouteLogs } from './service.ts';
@@ -236,7 +238,7 @@ test('an export is recorded, gated by the plan, and holds every row once in a fo
     .map((l) => JSON.parse(l) as { path: string });
   assert.equal(ndjson.length, 111);
   assert.equal(await db().audit_logs.count({ where: { tenant_id: w.tenant.id, action: 'export', resource_type: 'request_log' } }), 2);
-  await assert.rejects(exportLogs({ ...owner, plan: 'starter' }, ExportLogs.parse({})), { type: 'plan_feature' });
+  await assert.rejects(perform(ops.exported, { ...owner, plan: 'starter' }, {}), { type: 'plan_feature' });
 });
 
 async function take(batches: AsyncGenerator<TailBatch>, rows: number): Promise<TailBatch[]> {

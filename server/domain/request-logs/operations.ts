@@ -174,7 +174,8 @@ export const exported = exporting({
   summary: 'Export the request log',
   http: 'GET /admin/logs/export',
   needs: ['log:export'],
-  refuses: ['plan_feature'],
+  feature: 'log_export',
+  refuses: [],
   input: ExportLogs,
   stream: exportLogs,
 });

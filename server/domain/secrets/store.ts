@@ -3,7 +3,7 @@ import type { Prisma } from '#server/generated/prisma/client.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { notFound } from '#server/kernel/errors.ts';
-import { pass } from '#server/kernel/expectation.ts';
+import { advanceClock } from '#server/kernel/expectation.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import { inOrder, listIds } from '#server/platform/lists/list.ts';
 import { type Condition, countBy, inCollection } from '#server/platform/lists/sql.ts';
@@ -49,7 +49,7 @@ export async function lockedSecret(tx: Tx, ctx: Ctx, id: string, lock: { for: 'c
     await tx.$queryRaw`select 1 from secrets where id = ${id}::uuid and tenant_id = ${ctx.tenant_id}::uuid for update`;
   else await tx.$queryRaw`select 1 from secrets where id = ${id}::uuid and tenant_id = ${ctx.tenant_id}::uuid for no key update`;
   const row = await secretById(tx, ctx, id);
-  pass(ctx, row);
+  advanceClock(ctx, row);
   return row;
 }
 

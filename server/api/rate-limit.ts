@@ -1,14 +1,14 @@
 import { Refusal } from '#server/kernel/errors.ts';
 import { log } from '#server/platform/log.ts';
 import { type WindowCounter, windowCounter } from '#server/platform/windows.ts';
-import type { Authenticated } from './authenticate.ts';
+import type { KeyLimit } from './api-key.ts';
 
 /**
  * The optional limit of a key: a fixed window counted before the handler (interface rule 01 §8). Counting failures let the call pass: the limit
  * shapes the customer's own traffic, it is not a security control.
  */
-export async function meter(
-  limit: Authenticated['limit'],
+export async function countAgainstLimit(
+  limit: KeyLimit | null,
   now: Date,
   count: WindowCounter = windowCounter(),
 ): Promise<{ headers: Record<string, string>; refusal: Refusal | null }> {

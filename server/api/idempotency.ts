@@ -58,7 +58,7 @@ class KeyRotated extends Error {
 const MOST_ROTATIONS = 3;
 
 /** Runs the call, or answers what its key was answered before. @throws Refusal idempotency_key_reuse, request_in_progress while the first is under way, whatever `run` throws */
-export async function once(call: IdempotentCall, run: (ctx: Ctx) => Promise<Wire>): Promise<Wire> {
+export async function runIdempotently(call: IdempotentCall, run: (ctx: Ctx) => Promise<Wire>): Promise<Wire> {
   const { ctx } = call;
   const fingerprint = requestFingerprint(call.method, call.path, call.query, call.body);
   for (let tried = 1; ; tried++) {

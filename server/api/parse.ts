@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import { seesNamesOnly } from '#server/kernel/capabilities.ts';
+import type { HotCtx } from '#server/kernel/context.ts';
+import { invalid, Refusal } from '#server/kernel/errors.ts';
+import { REQUIRED_FROM_MACHINES } from '#server/kernel/fields.ts';
+import { capabilitiesOf } from '#server/kernel/needs.ts';
+import type { Operation } from '#server/kernel/operation.ts';
+
+/**
+ * The input of an operation as its schema gives it. Fields that people may leave out are required from machines where the schema says so.
+ * @throws Refusal validation_error for the first problem, never with the value
+ */
+export function parsedInput<I extends z.ZodType>(schema: I, { actor }: Pick<HotCtx, 'actor'>, raw: unknown): z.output<I> {
+  const input = schema.safeParse(raw);
+  if (!input.success) throw new Refusal('validation_error', firstProblem(asSent(schema, input.error)));
+  const missing = actor.type === 'member' ? undefined : missingFromMachine(schema, input.data);
+  if (missing !== undefined) throw invalid(missing, 'is required');
+  const field = unstorableField(input.data);
+  if (field !== null) throw new Refusal('validation_error', unstorable(field));
+  return input.data;
+}
+
+/** A verb's result as it leaves: only declared fields, and of lists only the names for callers who may see no more. */
+export function parsedOutput<O extends z.ZodType>(
+  op: Pick<Operation<z.ZodType, O>, 'output' | 'list' | 'names' | 'needs'>,
+  { actor }: Pick<HotCtx, 'actor'>,
+  result: unknown,
+): z.output<O> {
+  const output = op.output.parse(op.list ? (result as { rows: unknown }).rows : result);
+  const { names } = op;
+  if (!names || !capabilitiesOf(op.needs).some((list) => seesNamesOnly(actor.capabilities, list))) return output;
+  return (output as Record<string, unknown>[]).map((row) => Object.fromEntries(names.map((name) => [name, row[name]]))) as z.output<O>;
+}
+
+/** Fields that travel as headers are named as those. */
+function asSent(schema: z.ZodType, error: z.ZodError): z.ZodError {
+  const { shape = {} } = schema as { shape?: Record<string, z.ZodType> };
+  const headerOf = (name: PropertyKey) => shape[String(name)]?.meta()?.['x-header'] as string | undefined;
+  return new z.ZodError(
+    error.issues.map((issue) => ({ ...issue, path: issue.path.map((name, i) => (i === 0 && headerOf(name)) || name) })),
+  );
+}
+
+/** A field that people may leave out and machines may not. */
+function missingFromMachine(schema: z.ZodType, data: unknown): string | undefined {
+  const { shape = {} } = schema as { shape?: Record<string, z.ZodType> };
+  const given = data as Record<string, unknown>;
+  return Object.keys(shape).find((name) => given[name] === undefined && shape[name]?.meta()?.[REQUIRED_FROM_MACHINES]);
+}
+
+/** The first member that the database cannot hold, or null. */
+export const unstorableField = (data: unknown): string | null =>
+  Object.entries(data ?? {}).find(([, value]) => !isStorable(value))?.[0] ?? null;
+export const unstorable = (field: string): string => `${field}: must not contain NUL or invalid Unicode`;
+
+/** PostgreSQL has no NUL in text and jsonb, and UTF-8 no lone surrogate: the one would fail there, the other silently become U+FFFD. */
+function isStorable(value: unknown): boolean {
+  if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0');
+  if (Array.isArray(value)) return value.every(isStorable);
+  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return true;
+  return Object.entries(value).every(([name, member]) => isStorable(name) && isStorable(member));
+}
+
+/** `field: what is wrong`, of the first issue; never the value. */
+export function firstProblem(error: z.ZodError): string {
+  const { path: names, message } = innermost(error.issues[0] ?? { path: [], message: 'invalid' });
+  const path = names.join('.');
+  return path === '' || path === 'body'
+    ? message[0]?.toUpperCase() + message.slice(1)
+    : `${path}: ${message[0]?.toLowerCase()}${message.slice(1)}`;
+}
+
+type Problem = Pick<z.core.$ZodIssue, 'path' | 'message'> & { errors?: z.core.$ZodIssue[][] };
+
+/** Of a value that can take several forms, the problem inside the one form it has; the union's own when that is not clear. */
+function innermost(issue: Problem): Problem {
+  const inside = (issue.errors ?? []).filter(([first]) => first && first.path.length > 0);
+  const [first] = inside.length === 1 ? (inside[0] ?? []) : [];
+  return first ? innermost({ ...first, path: [...issue.path, ...first.path] }) : issue;
+}

@@ -1,0 +1,30 @@
+import type { Capability } from './capabilities.ts';
+
+/**
+ * What a caller must hold for an operation: all capabilities of a list, or a combination, one level deep. `any` is any valid credential or session,
+ * `anonymous` no credential at all.
+ */
+export type Needs =
+  | readonly Capability[]
+  | { all: readonly (Capability | { any: readonly Capability[] })[] }
+  | { any: readonly (Capability | { all: readonly Capability[] })[] }
+  | 'any'
+  | 'anonymous';
+
+/** The sets of capabilities that each suffice, in the order of their declaration. `any` and `anonymous` are met by the empty set. */
+export function sufficientSets(needs: Needs): readonly (readonly Capability[])[] {
+  if (typeof needs === 'string') return [[]];
+  if ('any' in needs) return needs.any.map((one) => (typeof one === 'string' ? [one] : one.all));
+  const all = 'all' in needs ? needs.all : needs;
+  return all.reduce<Capability[][]>(
+    (sets, one) => sets.flatMap((set) => (typeof one === 'string' ? [one] : one.any).map((capability) => [...set, capability])),
+    [[]],
+  );
+}
+
+/** Every capability that is named, once. */
+export const capabilitiesOf = (needs: Needs): readonly Capability[] => [...new Set(sufficientSets(needs).flat())];
+
+/** Whether the capabilities that a caller holds meet the needs. */
+export const areMet = (needs: Needs, held: ReadonlySet<Capability>): boolean =>
+  sufficientSets(needs).some((set) => set.every((capability) => held.has(capability)));
