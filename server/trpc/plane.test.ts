@@ -8,7 +8,7 @@ import { db } from '#server/platform/db.ts';
 import { rootKeys } from '#server/platform/keys.ts';
 import { sql } from '#server/platform/sql.ts';
 import { testDatabase } from '#server/testing/database.ts';
-import { made } from '#server/testing/samples.ts';
+import { made } from '#server/testing/made.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { handleDashboard } from './dashboard.ts';
 import { handleTrpc, MOST_IN_BATCH } from './handle.ts';

@@ -7,7 +7,7 @@ import { textOf } from '#server/kernel/streamed.ts';
 import { knownCountries, placeIn } from '#server/platform/places.fixture.ts';
 import { sql } from '#server/platform/sql.ts';
 import { testDatabase } from '#server/testing/database.ts';
-import { made } from '#server/testing/samples.ts';
+import { made } from '#server/testing/made.ts';
 import { keyActor, memberActor, workspace } from '#server/testing/workspace.ts';
 import { appendCritical } from './critical.ts';
 import { exportAuditLogs } from './export.ts';

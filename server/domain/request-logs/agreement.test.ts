@@ -7,7 +7,7 @@ import { read } from '#server/kernel/database.ts';
 import { textOf } from '#server/kernel/streamed.ts';
 import { sql } from '#server/platform/sql.ts';
 import { testDatabase } from '#server/testing/database.ts';
-import { made } from '#server/testing/samples.ts';
+import { made } from '#server/testing/made.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { BrowseLogs, ExportLogs, LogFacetsQuery } from './browse.schema.ts';
 import { browseLogs } from './browse.ts';

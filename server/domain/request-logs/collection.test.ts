@@ -6,7 +6,7 @@ import { newId } from '#server/kernel/ids.ts';
 import { textOf } from '#server/kernel/streamed.ts';
 import { sql } from '#server/platform/sql.ts';
 import { testDatabase } from '#server/testing/database.ts';
-import { fresh, made } from '#server/testing/samples.ts';
+import { fresh, made } from '#server/testing/made.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { BrowseLogs, ExportLogs, LogFacetsQuery } from './browse.schema.ts';
 import { browseLogs } from './browse.ts';

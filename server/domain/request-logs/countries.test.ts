@@ -7,7 +7,7 @@ import { textOf } from '#server/kernel/streamed.ts';
 import { knownCountries, placeIn } from '#server/platform/places.fixture.ts';
 import { sql } from '#server/platform/sql.ts';
 import { testDatabase } from '#server/testing/database.ts';
-import { made } from '#server/testing/samples.ts';
+import { made } from '#server/testing/made.ts';
 import { keyActor, workspace } from '#server/testing/workspace.ts';
 import { BrowsedLogs, BrowseLogs, ExportLogs, LogDetail } from './browse.schema.ts';
 import { asView, browseLogs, inspectLog } from './browse.ts';

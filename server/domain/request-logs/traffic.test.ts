@@ -6,7 +6,7 @@ import { newId } from '#server/kernel/ids.ts';
 import { textOf } from '#server/kernel/streamed.ts';
 import { sql } from '#server/platform/sql.ts';
 import { testDatabase } from '#server/testing/database.ts';
-import { made } from '#server/testing/samples.ts';
+import { made } from '#server/testing/made.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { LogFacetsQuery } from './browse.schema.ts';
 import { call } from './call.fixture.ts';

@@ -11,8 +11,8 @@ import { db } from '#server/platform/db.ts';
 import { sql } from '#server/platform/sql.ts';
 import { call } from '#server/testing/calls.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { made } from '#server/testing/made.ts';
 import { quickPasswords } from '#server/testing/quick-passwords.ts';
-import { made } from '#server/testing/samples.ts';
 import { memberActor, type Workspace, workspace } from '#server/testing/workspace.ts';
 
 // Resetting Test: all of it goes, nothing of Live does, and what worked there stops at once (interface rule 64 §5).

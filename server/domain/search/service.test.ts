@@ -9,7 +9,7 @@ import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
 import { sql } from '#server/platform/sql.ts';
 import { testDatabase } from '#server/testing/database.ts';
-import { made, operationById } from '#server/testing/samples.ts';
+import { made, operationById } from '#server/testing/made.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { searchedOf } from './searched.ts';
 

@@ -3,8 +3,8 @@ import test from 'node:test';
 import { sql } from '#server/platform/sql.ts';
 import { ownDatabase } from '#server/testing/database.ts';
 import { sweepKind } from '#server/testing/leases.ts';
+import { fresh, made } from '#server/testing/made.ts';
 import { joined, mailsTo } from '#server/testing/mailbox.ts';
-import { fresh, made } from '#server/testing/samples.ts';
 import { workspace } from '#server/testing/workspace.ts';
 
 await ownDatabase();

@@ -7,7 +7,8 @@ import { clampPage, pageOf } from '#server/kernel/page.ts';
 import { db } from '#server/platform/db.ts';
 import { call } from '../calls.ts';
 import { testDatabase } from '../database.ts';
-import { made, samples } from '../samples.ts';
+import { made } from '../made.ts';
+import { samples } from '../samples.ts';
 import { type Workspace, workspace } from '../workspace.ts';
 
 /** Page arithmetic of interface rule 01 §6.1 at its edges, on every paged list of the operation table. */

@@ -1,0 +1,14 @@
+import { fresh, idOf, nothing, type Sample } from '#server/testing/made.ts';
+
+const apiKey: Sample = async () => ({ name: fresh('key') });
+
+export const samples: Record<string, Sample> = {
+  'api_keys.list': nothing,
+  'api_keys.get': idOf('api_keys.create', apiKey),
+  'api_keys.uses': idOf('api_keys.create', apiKey),
+  'api_keys.versions': nothing,
+  'api_keys.create': apiKey,
+  'api_keys.update': async (ctx) => ({ ...(await idOf('api_keys.create', apiKey)(ctx)), name: fresh('renamed') }),
+  'api_keys.rotate': idOf('api_keys.create', apiKey),
+  'api_keys.revoke': idOf('api_keys.create', apiKey),
+};

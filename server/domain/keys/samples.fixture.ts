@@ -1,0 +1,6 @@
+import { nothing, type Sample } from '#server/testing/made.ts';
+
+export const samples: Record<string, Sample> = {
+  'tenant_keys.list': nothing,
+  'tenant_keys.rotate': nothing,
+};

@@ -1,0 +1,5 @@
+import { nothing, type Sample } from '#server/testing/made.ts';
+
+export const samples: Record<string, Sample> = {
+  'openapi.get': nothing,
+};

@@ -1,0 +1,57 @@
+import { environment } from '#server/domain/environments/samples.fixture.ts';
+import { secret } from '#server/domain/secrets/samples.fixture.ts';
+import { fresh, idOf, made, nothing, type Sample } from '#server/testing/made.ts';
+
+export const route: Sample = async () => ({ name: fresh('route'), target_base_url: 'http://127.0.0.1:9' });
+export const routeId = idOf('routes.create', route);
+const routeEnvironment: Sample = async (ctx) => ({
+  ...(await routeId(ctx)),
+  env: (await made(ctx, 'environments.create', await environment(ctx))).name,
+});
+const overridden: Sample = async (ctx) => {
+  const input = await routeEnvironment(ctx);
+  await made(ctx, 'routes.environments.put', { ...input, timeout_ms: 1_000 });
+  return input;
+};
+const example: Sample = async (ctx) => ({
+  ...(await routeId(ctx)),
+  name: 'a call',
+  method: 'GET',
+  path: '/',
+  headers: [],
+  body: '',
+  assertions: [{ kind: 'status', equals: 200 }],
+});
+const exampleId: Sample = async (ctx) => {
+  const input = await example(ctx);
+  return { id: input.id, exampleId: (await made(ctx, 'routes.examples.create', input)).id };
+};
+
+export const samples: Record<string, Sample> = {
+  'routes.list': nothing,
+  'routes.create': route,
+  'routes.get': routeId,
+  'routes.update': async (ctx) => ({ ...(await routeId(ctx)), timeout_ms: 2_000 }),
+  'routes.delete': routeId,
+  'routes.environments.list': routeId,
+  'routes.environments.put': async (ctx) => ({ ...(await routeEnvironment(ctx)), timeout_ms: 1_500 }),
+  'routes.environments.delete': overridden,
+  'routes.clients.list': async (ctx) => ({ ...(await routeId(ctx)), env: 'production' }),
+  'routes.clients.set': async (ctx) => ({ ...(await routeId(ctx)), env: 'production', client_ids: [] }),
+  'routes.duplicate': routeId,
+  'routes.secret_by_id': async (ctx) => {
+    const input = await secret(ctx);
+    const { id } = await made(ctx, 'secrets.create', input);
+    await made(ctx, 'routes.create', { ...(await route(ctx)), inject_headers_json: { 'X-Key': `{{secret:${input.name}}}` } });
+    return { id };
+  },
+  'routes.impact': routeId,
+  'routes.probe': async () => ({ target_base_url: 'http://127.0.0.1:9' }),
+  'routes.test': async (ctx) => ({ ...(await routeId(ctx)), method: 'GET', dry_run: true }),
+  'routes.examples.list': routeId,
+  'routes.examples.create': example,
+  'routes.examples.replace': async (ctx) => ({ ...(await example(ctx)), ...(await exampleId(ctx)) }),
+  'routes.examples.delete': exampleId,
+  'routes.icons': async (ctx) => ({ ids: String((await routeId(ctx)).id) }),
+  'routes.overview': async (ctx) => ({ ids: String((await routeId(ctx)).id) }),
+};

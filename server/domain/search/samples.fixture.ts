@@ -1,0 +1,7 @@
+import { routeId } from '#server/domain/routes/samples.fixture.ts';
+import type { Sample } from '#server/testing/made.ts';
+
+export const samples: Record<string, Sample> = {
+  'search.query': async () => ({ q: 'anything' }),
+  'search.inspect': async (ctx) => ({ id: String((await routeId(ctx)).id) }),
+};

@@ -1,0 +1,34 @@
+import { environment } from '#server/domain/environments/samples.fixture.ts';
+import { fresh, idOf, made, nothing, type Sample } from '#server/testing/made.ts';
+
+export const secret: Sample = async () => ({ name: fresh('SECRET').replaceAll('-', '_'), value: fresh('a value nobody may see') });
+export const secretId = idOf('secrets.create', secret);
+const twoValues: Sample = async (ctx) => {
+  const { id } = await secretId(ctx);
+  const env = (await made(ctx, 'environments.create', await environment(ctx))).name;
+  await made(ctx, 'secrets.put_value', { id, value: 'second', environment: env });
+  return { id, env };
+};
+
+export const samples: Record<string, Sample> = {
+  'secrets.list': nothing,
+  'secrets.get': secretId,
+  'secrets.create': secret,
+  'secrets.update': async (ctx) => ({ ...(await secretId(ctx)), description: 'changed' }),
+  'secrets.delete': secretId,
+  'secrets.put_value': async (ctx) => ({ ...(await secretId(ctx)), value: 'rotated' }),
+  'secrets.update_environment': async (ctx) => ({
+    ...(await secretId(ctx)),
+    env: 'production',
+    expires_at_override: '2030-01-01T00:00:00Z',
+  }),
+  'secrets.remove_value': twoValues,
+  'secrets.restore': async (ctx) => {
+    const { id } = await secretId(ctx);
+    await made(ctx, 'secrets.put_value', { id, value: 'newer' });
+    return { id };
+  },
+  'secrets.usage': secretId,
+  'secrets.versions': secretId,
+  'secrets.import_env': async () => ({ content: `${fresh('A').replaceAll('-', '_')}=1\n` }),
+};

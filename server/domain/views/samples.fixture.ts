@@ -1,0 +1,12 @@
+import { fresh, idOf, type Sample } from '#server/testing/made.ts';
+
+/** A private view is not audited. */
+const sharedView: Sample = async () => ({ page: 'routes', name: fresh('View'), query: 'enabled=true', shared: true });
+const viewId = idOf('views.create', sharedView);
+
+export const samples: Record<string, Sample> = {
+  'views.list': async () => ({ page: 'routes' }),
+  'views.create': sharedView,
+  'views.update': async (ctx) => ({ ...(await viewId(ctx)), name: fresh('Other view') }),
+  'views.delete': viewId,
+};

@@ -1,0 +1,29 @@
+import { operations } from '#server/api/operations.ts';
+import { perform } from '#server/api/perform.ts';
+import type { Ctx } from '#server/kernel/context.ts';
+import type { AnyOperation } from '#server/kernel/operation.ts';
+
+/** A valid input of an operation in a fresh workspace; what it needs to exist is made first, by operations as a caller would. */
+export type Sample = (ctx: Ctx) => Promise<Record<string, unknown>>;
+
+let counter = 0;
+/** A name nobody used yet in this process. */
+export const fresh = (word: string) => `${word}-${process.pid}-${++counter}`;
+
+export const operationById = (id: string): AnyOperation => {
+  const op = operations.find((o) => o.id === id);
+  if (!op) throw new Error(`no operation ${id}`);
+  return op;
+};
+
+/** Runs an operation for its output. */
+// biome-ignore lint/suspicious/noExplicitAny: outputs of every shape
+export const made = async (ctx: Ctx, id: string, input: Record<string, unknown> = {}): Promise<any> =>
+  (await perform(operationById(id), ctx, input)).output;
+
+/** The sample of an operation without required input. */
+export const nothing: Sample = async () => ({});
+/** The ID of what an operation makes. */
+export const idOf =
+  (id: string, input: Sample): Sample =>
+  async (ctx) => ({ id: (await made(ctx, id, await input(ctx))).id });
