@@ -21,11 +21,14 @@ import { createSpill } from './core/log/spill.ts';
 import { usageStamps } from './core/log/usage-stamps.ts';
 import { createLogWriter } from './core/log/writer.ts';
 import { monthlyCounters } from './core/monthly.ts';
+import { Pipeline } from './core/pipeline.ts';
+import type { Plane } from './core/plane.ts';
 import type { Runtime } from './core/runtime.ts';
 import { secretValues } from './core/secret-values.ts';
 import { createFrontDoor } from './front-door/front-door.ts';
 import { createWebForward } from './front-door/web-forward.ts';
 import { createGateway, type Gateway } from './gateway.ts';
+import { routePlane } from './route/plane.ts';
 import { type ControlSocket, createControlSocket } from './route/test-requests/control-socket.ts';
 import { createDisk } from './snapshot/disk.ts';
 import type { TenantRow } from './snapshot/rows.ts';
@@ -42,10 +45,12 @@ export type Assembly = {
   close(drainMs: number): Promise<void>;
 };
 
+/** In the order in which they are asked whether a request is theirs. */
+const PLANES: readonly Plane[] = [routePlane];
 const USAGE_RELOAD_MS = 30_000;
 
 /** Builds the gateway of this deployment from its settings and loads what it serves; opens no public port yet. */
-export async function assemble(): Promise<Assembly> {
+export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assembly> {
   const pool = new pg.Pool({ ...connection(), max: 6, query_timeout: 15_000, application_name: 'sallyport-gateway' });
   pool.on('error', () => {}); // an idle connection that dies is replaced at its next use
   const roots = rootKeys();
@@ -85,7 +90,7 @@ export async function assemble(): Promise<Assembly> {
     pools,
     echo: echo.pool,
     privateHeaders: new Set(env.CLIENT_CERT_HEADER === undefined ? [] : [hyphenated(env.CLIENT_CERT_HEADER)]),
-    record: (call) => afterResponses(() => logs.record(call)),
+    record: (call, plane) => afterResponses(() => logs.record(call, plane)),
   };
 
   const loadUsage = () => monthly.load().catch((error: unknown) => log.debug({ err: error }, 'cannot read the usage counters'));
@@ -94,7 +99,11 @@ export async function assemble(): Promise<Assembly> {
   usageTimer.unref();
 
   const web = createWebForward({ socketPath: env.WEB_SOCKET });
-  const controlSocket = createControlSocket({ runtime, token: frontDoorToken(roots.current), baseHost: env.PROXY_BASE_HOST });
+  const controlSocket = createControlSocket({
+    pipeline: new Pipeline(routePlane, runtime),
+    token: frontDoorToken(roots.current),
+    baseHost: env.PROXY_BASE_HOST,
+  });
   const trustedProxies = parseNetworks(env.TRUSTED_PROXIES);
   const frontDoor = createFrontDoor({
     web,
@@ -108,6 +117,7 @@ export async function assemble(): Promise<Assembly> {
   });
   const gateway = createGateway({
     runtime,
+    pipelines: planes.map((plane) => new Pipeline(plane, runtime)),
     frontDoor,
     hosts: {
       apiUrl: env.PUBLIC_API_URL,

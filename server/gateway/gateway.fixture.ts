@@ -7,13 +7,14 @@ import { keyring } from '#server/platform/keys.ts';
 import { beforeDatabaseGoes } from '#server/testing/database.ts';
 import type { Workspace } from '#server/testing/workspace.ts';
 import { type Assembly, assemble } from './assemble.ts';
+import type { Plane } from './core/plane.ts';
 
 // A real gateway on a free loopback port, real upstreams beside it, and rows put in as the control plane writes them.
 
 export type Running = Assembly & { port: number };
 
-export async function startGateway(): Promise<Running> {
-  const assembly = await assemble();
+export async function startGateway(planes?: readonly Plane[]): Promise<Running> {
+  const assembly = await assemble(planes);
   const { port } = await assembly.gateway.listen('proxy', 0, '127.0.0.1');
   beforeDatabaseGoes(() => assembly.close(200));
   return { ...assembly, port };

@@ -8,7 +8,7 @@ import { requestOrigin } from './core/client-address.ts';
 import type { GatewayResponse } from './core/gateway-response.ts';
 import { type HostConfig, type PlaneMatch, type PortPlane, planeOf } from './core/hosts.ts';
 import { createListener, discardBody, type HeadRefusal, inspectHead } from './core/listener.ts';
-import { refuse, serve } from './core/pipeline.ts';
+import type { Pipeline } from './core/pipeline.ts';
 import { refused } from './core/refusal.ts';
 import type { Runtime } from './core/runtime.ts';
 import { forwardDevSocket } from './front-door/dev-socket.ts';
@@ -16,6 +16,8 @@ import type { FrontDoor } from './front-door/front-door.ts';
 
 export type GatewayOptions = {
   runtime: Runtime;
+  /** Of each plane, in the order in which planes are asked whether a request is theirs. */
+  pipelines: readonly Pipeline[];
   frontDoor: FrontDoor;
   hosts: HostConfig;
   trustedProxies: readonly Network[];
@@ -92,17 +94,16 @@ function receive(
   if (!head.ok) return refuseHead(options, portPlane, req, res, requestId, origin.address, origin.host, head);
   if (head.target === '/healthz' || head.target === '/readyz') return health(options, req, res, head.target, requestId);
   const match = planeOf({ portPlane, host: origin.host, target: head.target }, options.hosts);
-  switch (match.plane) {
-    case 'tenant':
-      if (isOtherPlane(match.target)) return options.frontDoor.serve(req, res, { match, head, requestId, origin });
-      return tenantCall(options, match, req, res, arrivedAt, requestId, origin.address, origin.host);
-    case 'api':
-    case 'admin':
-    case 'hooks':
-      return options.frontDoor.serve(req, res, { match, head, requestId, origin });
-    default:
-      return bare(req, res, 404, { error: { type: 'not_found', message: NOTHING_HERE, request_id: requestId } }, requestId);
-  }
+  if (match.plane === 'unknown' || match.plane === 'wrap')
+    return bare(req, res, 404, { error: { type: 'not_found', message: NOTHING_HERE, request_id: requestId } }, requestId);
+  const pipeline = pipelineOf(options, match);
+  if (match.plane !== 'tenant' || !pipeline) return options.frontDoor.serve(req, res, { match, head, requestId, origin });
+  return tenantCall(options, pipeline, match, req, res, arrivedAt, requestId, origin.address, origin.host);
+}
+
+function pipelineOf({ pipelines }: GatewayOptions, match: PlaneMatch): Pipeline | undefined {
+  for (const pipeline of pipelines) if (pipeline.plane.matches(match)) return pipeline;
+  return undefined;
 }
 
 /** Most often a call that left the workspace out of its address. */
@@ -130,6 +131,7 @@ type TenantMatch = Extract<PlaneMatch, { plane: 'tenant' }>;
 
 function tenantCall(
   options: GatewayOptions,
+  pipeline: Pipeline,
   match: TenantMatch,
   req: IncomingMessage,
   res: GatewayResponse,
@@ -155,24 +157,12 @@ function tenantCall(
   const test = match.space === 'test';
   const snapshot = test ? entry.test : entry.live;
   const otherSpace = test ? entry.live : entry.test;
-  serve(newCall({ req, res, arrivedAt, requestId, snapshot, otherSpace, target: match.target, sourceAddress, host }), runtime);
-}
-
-/** Planes that share tenant hosts, matched before routes (interface rule 12 §2). */
-function isOtherPlane(target: string): boolean {
-  return (
-    within('/v1', target) ||
-    within('/scim', target) ||
-    within('/.well-known', target) ||
-    within('/oauth', target) ||
-    within('/_capture', target)
+  const { plane } = pipeline;
+  const { target } = match;
+  const state = plane.newState();
+  pipeline.serve(
+    newCall({ planeName: plane.name, state, req, res, arrivedAt, requestId, snapshot, otherSpace, target, sourceAddress, host }),
   );
-}
-
-function within(prefix: string, target: string): boolean {
-  if (!target.startsWith(prefix)) return false;
-  const next = target[prefix.length];
-  return next === undefined || next === '/' || next === '?';
 }
 
 /** A person opened the host in a browser. */
@@ -202,18 +192,16 @@ function refuseHead(
 ) {
   const target = req.url?.startsWith('/') ? req.url : '/';
   const match = planeOf({ portPlane, host, target }, options.hosts);
-  const entry = match.plane === 'tenant' && !isOtherPlane(match.target) ? options.runtime.snapshots.bySlug(match.slug) : undefined;
-  if (entry && match.plane === 'tenant') {
+  const pipeline = pipelineOf(options, match);
+  const entry = match.plane === 'tenant' && pipeline ? options.runtime.snapshots.bySlug(match.slug) : undefined;
+  if (entry && pipeline && match.plane === 'tenant') {
     const [snapshot, otherSpace] = match.space === 'test' ? [entry.test, entry.live] : [entry.live, entry.test];
-    const call = newCall({ req, res, requestId, snapshot, otherSpace, target, sourceAddress, host });
-    return refuse(call, options.runtime, refused(fault.type, fault.message));
+    const { plane } = pipeline;
+    const state = plane.newState();
+    const call = newCall({ planeName: plane.name, state, req, res, requestId, snapshot, otherSpace, target, sourceAddress, host });
+    return pipeline.refuse(call, refused(fault.type, fault.message));
   }
-  if (
-    match.plane === 'api' ||
-    match.plane === 'admin' ||
-    match.plane === 'hooks' ||
-    (match.plane === 'tenant' && isOtherPlane(match.target))
-  )
+  if (!pipeline && match.plane !== 'unknown' && match.plane !== 'wrap')
     return options.frontDoor.refuse(req, res, { match, requestId }, fault);
   bare(req, res, fault.status, { error: { type: fault.type, message: fault.message, request_id: requestId } }, requestId);
 }

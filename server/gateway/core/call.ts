@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Verdict } from '#server/platform/counters.ts';
 import type { Target } from '#server/platform/http-out/target-url.ts';
-import type { TestRequest } from '../route/test-requests/test-request.ts';
-import type { ApiKey, CallConfig, ClientMatch, Environment, Route, SpaceSnapshot } from '../snapshot/model.ts';
+import type { ApiKey, ClientMatch, SpaceSnapshot } from '../snapshot/model.ts';
 import type { GatewayResponse } from './gateway-response.ts';
 import type { Refused } from './refusal.ts';
 
@@ -15,13 +14,31 @@ export const BAD_CREDENTIAL: Credential = { state: 'bad', key: null };
 
 export type Monthly = { readonly limit: number; readonly remaining: number };
 
-/**
- * One call, filled in by the phases in their order. One literal makes every one of them, so that the engine sees a single shape; a
- * phase may rely on what earlier phases filled in and on nothing else.
- */
-export type Call = ReturnType<typeof newCall>;
+/** How a call is forwarded, as its plane's configuration says. */
+export type Forwarding = {
+  readonly timeoutMs: number;
+  readonly retryAttempts: number;
+  /** Headers that are not accepted from the caller, in lower case and hyphenated. */
+  readonly droppedHeaders: ReadonlySet<string>;
+  readonly forwardClientIp: boolean;
+};
 
-export type CallStart = {
+/** A test request: made by a person in the dashboard, who is shown the exchange. Nobody's quota pays for it, and a dry one isn't sent. */
+export type Test = {
+  /** Null when a machine credential made it. */
+  readonly userId: string | null;
+  readonly dry: boolean;
+};
+
+/**
+ * One call, filled in by the phases in their order; a phase relies on what earlier phases filled in and on nothing else. One literal makes the
+ * calls of all planes, so that the engine sees a single shape; what only one plane knows is in `state`.
+ */
+export type Call<State = unknown> = ReturnType<typeof newCall<State>>;
+
+export type CallStart<State> = {
+  planeName: string;
+  state: State;
   req: IncomingMessage;
   res: GatewayResponse;
   /** When it was read, on performance.now()'s clock; now without it. */
@@ -34,13 +51,16 @@ export type CallStart = {
   target: string;
   sourceAddress: string;
   host: string;
-  /** Made by a person in the dashboard to try the route. */
-  trial?: TestRequest;
+  test?: Test;
 };
 
-export function newCall(start: CallStart) {
-  const { req, res, arrivedAt = performance.now(), requestId, snapshot, otherSpace, target, sourceAddress, host, trial = null } = start;
+export function newCall<State>(start: CallStart<State>) {
+  const { req, res, arrivedAt = performance.now(), requestId, snapshot, otherSpace, target, sourceAddress, host } = start;
+  const { planeName, state, test = null } = start;
   return {
+    planeName,
+    /** What only its plane knows. */
+    state,
     req,
     res,
     requestId,
@@ -49,16 +69,14 @@ export function newCall(start: CallStart) {
     target,
     sourceAddress,
     host,
-    trial: trial as TestRequest | null,
+    test: test as Test | null,
     method: req.method ?? '',
     receivedAt: Date.now(),
     began: arrivedAt,
 
-    // inspect
+    // head
     /** Lower-cased names of req.rawHeaders, one per pair. */
     names: [] as string[],
-    routeHeader: '',
-    environmentHeader: '',
     presentedKey: null as string | null,
     authorization: null as string | null,
     apiKeyHeader: null as string | null,
@@ -73,22 +91,11 @@ export function newCall(start: CallStart) {
     idempotencyKey: false,
     userAgent: null as string | null,
     clientOrigin: 'direct' as 'direct' | 'sdk_intercept',
-    /** null: the path names no route. */
-    reference: null as string | null,
-    forwardPath: '',
-    /** Without `?`; null when there is none. */
-    query: null as string | null,
 
-    // credential, route, client
+    // who calls
     credential: NO_CREDENTIAL,
     stripAuthorization: false,
     stripApiKey: false,
-    route: null as Route | null,
-    environment: null as Environment | null,
-    config: null as CallConfig | null,
-    /** Why there is nothing to serve, told to authenticated callers only. */
-    lookupFault: null as Refused | null,
-    environmentName: '',
     client: null as ClientMatch | null,
     admitted: false,
 
@@ -98,14 +105,16 @@ export function newCall(start: CallStart) {
     monthly: null as Monthly | null,
     inFlight: false,
 
-    // rewrite and forward
+    // forward
+    forwarding: null as Forwarding | null,
     upstream: null as Target | null,
+    /** Answered by the built-in echo upstream. */
     echo: false,
     upstreamPath: '',
     injectedHeaders: null as string[] | null,
     body: null as Buffer | null,
     streamsBody: false,
-    /** Bytes of bodies counted against what may be held (held-bodies.ts). */
+    /** Bytes of bodies counted against what may be held (body-memory.ts). */
     bufferedBytes: 0,
     /** Names of what was put in: `header:authorization`, `query:key`, `body`. */
     injected: null as string[] | null,
@@ -120,6 +129,7 @@ export function newCall(start: CallStart) {
     status: 0,
     origin: 'service' as 'service' | 'upstream',
     error: null as string | null,
+    refusal: null as Refused | null,
     errorDetail: null as string | null,
     latencyMs: -1,
     phase: 'complete' as 'complete' | 'first-byte',

@@ -3,13 +3,12 @@ import { classifyFault, UpstreamFault } from '#server/platform/http-out/faults.t
 import type { OriginPool } from '#server/platform/http-out/origin-pool.ts';
 import type { HeaderList } from '#server/platform/http-out/response-parser.ts';
 import type { UpstreamCall, UpstreamHandler } from '#server/platform/http-out/upstream-call.ts';
-import { STREAMED_LIMIT } from '../route/phases/rewrite.ts';
 import { BufferedResponse, writeCopy } from './buffered-response.ts';
 import type { Call } from './call.ts';
 import { afterReads } from './event-loop-turn.ts';
 import { acceptBody } from './listener.ts';
 import { type Refused, refused } from './refusal.ts';
-import { BodyRelay, BodyStalled, BodyTooLarge } from './request-body.ts';
+import { BodyRelay, BodyStalled, BodyTooLarge, STREAMED_LIMIT } from './request-body.ts';
 import { Retries } from './retries.ts';
 import type { Runtime } from './runtime.ts';
 import { upstreamHeaders } from './upstream-headers.ts';
@@ -63,7 +62,7 @@ export class Exchange implements UpstreamHandler {
       acceptBody(req, res);
       this.#relay = new BodyRelay(req, STREAMED_LIMIT, (error) => this.#bodyFailed(error));
     }
-    this.#arm(this.#call.config?.timeoutMs ?? 30_000);
+    this.#arm(this.#call.forwarding?.timeoutMs ?? 30_000);
     this.#dispatch();
   }
 
@@ -305,10 +304,10 @@ export class Exchange implements UpstreamHandler {
     this.#outcome.over();
   }
 
-  /** Of several attempts one may have ended in the middle of sending it, and a trial shows it. */
+  /** Of several attempts one may have ended in the middle of sending it, and a test request shows it. */
   #freeBody(): void {
-    const { body, attempts, trial } = this.#call;
-    if (body && attempts === 1 && !trial && this.#sent?.bodySent) freeBytes(body);
+    const { body, attempts, test } = this.#call;
+    if (body && attempts === 1 && !test && this.#sent?.bodySent) freeBytes(body);
   }
 
   /** Adds the time since the last dispatch to what was spent waiting for the upstream. */

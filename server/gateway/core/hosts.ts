@@ -64,6 +64,23 @@ export function planeOf({ portPlane, host, target }: HostInput, config: HostConf
   }
 }
 
+/** Paths of workspace hosts that belong to the service and never to a route (interface rule 12 §2). */
+export function isServicePath(target: string): boolean {
+  return (
+    within('/v1', target) ||
+    within('/scim', target) ||
+    within('/.well-known', target) ||
+    within('/oauth', target) ||
+    within('/_capture', target)
+  );
+}
+
+function within(prefix: string, target: string): boolean {
+  if (!target.startsWith(prefix)) return false;
+  const next = target[prefix.length];
+  return next === undefined || next === '/' || next === '?';
+}
+
 /** `acme` is the live space of acme, `sandbox-acme` its test space; undefined when the label can be nobody's. Case-insensitive. */
 export function tenantLabel(text: string): { label: string; slug: string; space: Space } | undefined {
   const label = text.toLowerCase();

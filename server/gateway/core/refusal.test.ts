@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { phases } from './pipeline.ts';
 import { REFUSAL_CODES, type RefusalCode, refused, statusOf, typeOf } from './refusal.ts';
 
 // Promises to callers: a code keeps its status and its type for ever, and of two faults the same one answers. Change these tables only to add.
@@ -81,11 +80,4 @@ test('who is sent away for a while is told for how long, in whole seconds from o
     REFUSAL_CODES.map((code) => [code, refused(code, 'x').retryAfter]).filter(([, wait]) => wait !== undefined),
   );
   assert.deepEqual(waits, { concurrency_limit_exceeded: 1, tenant_sealed: 30, dependency_unavailable: 5 });
-});
-
-test('the phases of a call stand in the normative order (interface rule 12 §18)', () => {
-  assert.deepEqual(
-    phases.map((phase) => phase.name),
-    ['inspect', 'authenticate', 'findRoute', 'matchClient', 'admit', 'restrict', 'detectLoop', 'limit', 'rewrite'],
-  );
 });

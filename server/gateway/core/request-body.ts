@@ -5,6 +5,8 @@ import type { BodySink, BodySource } from '#server/platform/http-out/upstream-ca
 /** A body of the caller: whole, or its first part when it is longer than the limit, or the reason there is none. */
 export type ReadBody = { state: 'whole' | 'longer'; body: Buffer } | { state: 'gone' | 'stalled' | 'crowded'; body: null };
 
+/** The longest body that goes on unread. */
+export const STREAMED_LIMIT = 100 * 1024 * 1024;
 const IDLE_MS = 30_000;
 
 /**

@@ -3,7 +3,7 @@ import type { ResponseHead } from './gateway-response.ts';
 import { isoInstant } from './instant.ts';
 import { type Refused, statusOf, typeOf } from './refusal.ts';
 
-// The response block of the route plane (interface rule 12 §13.1, §13.2): headers on every answer, and the `service` object on refusals.
+// The response block (interface rule 12 §13.1, §13.2): headers on every answer of a plane, and the `service` object on refusals.
 
 /** What the upstream's own headers already say. */
 export type UpstreamSays = { requestId: boolean; rateLimit: boolean };
@@ -24,7 +24,7 @@ export function blockLines(call: Call, code: string | null, says: UpstreamSays =
     timing = `service;dur=${overhead}, service_upstream;dur=${upstreamMs}`;
   }
   return (
-    `X-Svc-Request-Id: ${requestId}\r\nX-Svc-Origin: ${call.origin}\r\n${status}${error}X-Svc-Plane: route\r\n${sandbox}` +
+    `X-Svc-Request-Id: ${requestId}\r\nX-Svc-Origin: ${call.origin}\r\n${status}${error}X-Svc-Plane: ${call.planeName}\r\n${sandbox}` +
     `X-Svc-Latency-Ms: ${latencyMs}\r\nX-Svc-Latency-Phase: ${call.phase}\r\n${measured}${limitLines(call, says.rateLimit)}` +
     `Server-Timing: ${timing}\r\n${says.requestId ? '' : `X-Request-Id: ${requestId}\r\n`}`
   );
@@ -65,7 +65,7 @@ export function refusalAnswer(call: Call, refusal: Refused): { status: number; h
     service: {
       request_id: call.requestId,
       origin: 'service',
-      plane: 'route',
+      plane: call.planeName,
       latency_ms: call.latencyMs,
       latency_phase: 'complete',
       code: refusal.code,

@@ -19,7 +19,7 @@ export class Retries {
 
   constructor(call: Call) {
     this.#call = call;
-    this.#deadline = performance.now() + (call.config?.timeoutMs ?? 30_000);
+    this.#deadline = performance.now() + (call.forwarding?.timeoutMs ?? 30_000);
   }
 
   /** The upstream closed a kept connection while the call was on its way: once, at once, and not one of the route's attempts. */
@@ -41,8 +41,8 @@ export class Retries {
   }
 
   #take(delay: number): boolean {
-    const { config, method, idempotencyKey } = this.#call;
-    if (this.#taken >= (config?.retryAttempts ?? 0) || !this.#repeatable()) return false;
+    const { forwarding, method, idempotencyKey } = this.#call;
+    if (this.#taken >= (forwarding?.retryAttempts ?? 0) || !this.#repeatable()) return false;
     if (!isIdempotent(method) && !idempotencyKey) return false;
     if (performance.now() + delay >= this.#deadline) return false;
     this.#taken += 1;

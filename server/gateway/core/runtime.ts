@@ -6,11 +6,11 @@ import type { UpstreamPools } from '#server/platform/http-out/upstream-pool.ts';
 import type { Snapshots } from '../snapshot/store.ts';
 import type { BodyMemory } from './body-memory.ts';
 import type { Call } from './call.ts';
+import type { LoggedPlane } from './log/logged-plane.ts';
 import type { MonthlyCounters } from './monthly.ts';
-import type { Refused } from './refusal.ts';
 import type { SecretValues } from './secret-values.ts';
 
-/** What the phases work with; one per process. */
+/** What calls are served with; one per process. */
 export type Runtime = {
   snapshots: Snapshots;
   counters: Counters;
@@ -28,12 +28,6 @@ export type Runtime = {
   echo: OriginPool | null;
   /** Lower-case names of load-balancer headers that are not for upstreams. */
   privateHeaders: ReadonlySet<string>;
-  /** Takes the finished call; never throws, never waits. */
-  record(call: Call): void;
+  /** Logs a finished call. Never throws, never waits. */
+  record(call: Call, plane: LoggedPlane): void;
 };
-
-/**
- * One step of a call. Returns nothing to go on, a refusal to answer and stop, or a promise of either when it must wait. A phase that
- * waits although everything is in memory costs every call a turn of the event loop.
- */
-export type Phase = (call: Call, runtime: Runtime) => Refused | undefined | Promise<Refused | undefined>;

@@ -1,8 +1,10 @@
 import { withoutDashboardCookies } from '#server/kernel/dashboard-cookies.ts';
 import { hyphenated } from '#server/platform/header-name.ts';
-import { PSEUDONYM } from '../route/phases/detect-loop.ts';
 import type { Call } from './call.ts';
 import { holdsOurs } from './presented-credential.ts';
+
+/** Our name in Via (RFC 9110 §7.6.3). */
+export const PSEUDONYM = 'svc-gateway';
 
 /** Fields of one connection (RFC 9110 §7.6.1): never forwarded in either direction (interface rule 12 §6). */
 const HOP_BY_HOP = new Set([
@@ -62,17 +64,17 @@ const PARTIAL = new Set(['range', 'if-range']);
  * under paths of the host that serves the dashboard, it sends the dashboard's cookies along, and an upstream would be signed in as the person.
  */
 export function upstreamHeaders(call: Call, privateHeaders: ReadonlySet<string>): string[] {
-  const { names, config } = call;
+  const { names, forwarding } = call;
   const raw = call.req.rawHeaders;
   const out: string[] = ['Host', call.upstream?.authority ?? ''];
   const nominated = nominatedBy(call.connection);
-  const dropped = config?.droppedHeaders;
+  const dropped = forwarding?.droppedHeaders;
   const drops = dropped !== undefined && dropped.size > 0;
   for (let i = 0; i < names.length; i++) {
     const name = names[i] as string;
     const { meant, own } = judged(name);
     if (own || (drops && dropped.has(meant))) continue;
-    if (call.trial && PARTIAL.has(name)) continue;
+    if (call.test && PARTIAL.has(name)) continue;
     if (nominated?.has(name) || privateHeaders.has(meant)) continue;
     if ((name === 'authorization' && call.stripAuthorization) || (name === 'x-api-key' && call.stripApiKey)) continue;
     if (meant === 'x-api-key' && meant !== name && holdsOurs(raw[i * 2 + 1] as string)) continue;
@@ -81,18 +83,19 @@ export function upstreamHeaders(call: Call, privateHeaders: ReadonlySet<string>)
   }
   if (!call.traceparent) out.push('traceparent', traceparent(call.requestId));
   out.push('Via', `1.1 ${PSEUDONYM}`);
-  if (config?.forwardClientIp) out.push('X-Forwarded-For', call.sourceAddress, 'X-Forwarded-Proto', 'https', 'X-Forwarded-Host', call.host);
+  if (forwarding?.forwardClientIp)
+    out.push('X-Forwarded-For', call.sourceAddress, 'X-Forwarded-Proto', 'https', 'X-Forwarded-Host', call.host);
   const injected = call.injectedHeaders ?? [];
   for (let i = 0; i < injected.length; i += 2) {
     const name = injected[i] as string;
-    if (call.trial === null || !PARTIAL.has(name.toLowerCase())) out.push(name, injected[i + 1] as string);
+    if (call.test === null || !PARTIAL.has(name.toLowerCase())) out.push(name, injected[i + 1] as string);
   }
   return out;
 }
 
 /** Whether the caller or the route asks for part of an answer. */
-export const asksForPart = ({ names, config }: Call): boolean =>
-  [...names, ...(config?.droppedHeaders ?? [])].some((name) => PARTIAL.has(name));
+export const asksForPart = ({ names, forwarding }: Call): boolean =>
+  [...names, ...(forwarding?.droppedHeaders ?? [])].some((name) => PARTIAL.has(name));
 
 /** Names an upstream's Connection header nominates, lower-case; null when there is none besides the usual. */
 export function nominatedBy(connection: string | null | undefined): ReadonlySet<string> | null {

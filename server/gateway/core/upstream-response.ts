@@ -1,11 +1,10 @@
 import { isDashboardCookie } from '#server/kernel/dashboard-cookies.ts';
 import { hyphenated } from '#server/platform/header-name.ts';
 import type { HeaderList } from '#server/platform/http-out/response-parser.ts';
-import { PSEUDONYM } from '../route/phases/detect-loop.ts';
 import type { Call } from './call.ts';
 import type { ResponseHead } from './gateway-response.ts';
 import { blockLines } from './response-block.ts';
-import { isHopByHop, nominatedBy } from './upstream-headers.ts';
+import { isHopByHop, nominatedBy, PSEUDONYM } from './upstream-headers.ts';
 
 // What an upstream's head means for ours (interface rules 12 §11, §13).
 

@@ -14,7 +14,6 @@ import { mistyped } from '#server/domain/search/typing-errors.ts';
 import { parseDotenv } from '#server/domain/secrets/dotenv.ts';
 import { canonicalHostPin } from '#server/domain/secrets/hosts.ts';
 import { parseTemplate } from '#server/domain/templates/grammar.ts';
-import type { Call } from '#server/gateway/core/call.ts';
 import { requestOrigin } from '#server/gateway/core/client-address.ts';
 import { planeOf } from '#server/gateway/core/hosts.ts';
 import { loggedPath } from '#server/gateway/core/log/logged-path.ts';
@@ -22,6 +21,7 @@ import { holdsOurs, ourAuthorization } from '#server/gateway/core/presented-cred
 import { nominatedBy } from '#server/gateway/core/upstream-headers.ts';
 import { detectLoop } from '#server/gateway/route/phases/detect-loop.ts';
 import { inspect } from '#server/gateway/route/phases/inspect.ts';
+import type { RouteCall } from '#server/gateway/route/route-call.ts';
 import { injectBody } from '#server/gateway/route/templates/body-inject.ts';
 import { type Scannable, scanBody } from '#server/gateway/route/templates/body-scan.ts';
 import { redactor } from '#server/gateway/route/templates/redaction.ts';
@@ -113,14 +113,14 @@ const PARSERS: Record<string, Parser> = {
   'the query in the log': { read: (text) => loggedPath('/x', text), around: [['key&', 'a=1']] },
   'the path in the log': { read: (text) => loggedPath(`/${text}`, null) },
   'the path of a call': {
-    read: (target) => inspect({ target: `/r/${target}`, method: 'GET', req: { rawHeaders: [] } } as unknown as Call),
+    read: (target) => inspect({ target: `/r/${target}`, method: 'GET', req: { rawHeaders: [] }, state: {} } as unknown as RouteCall),
   },
   'the path of a mounted tenant': {
     read: (text) => planeOf({ portPlane: 'api', host: 'api.example.com', target: `/p/${text}` }, hosts),
   },
   'the path of an operation': { read: (text) => matchV1('GET', `/v1/${text}`) },
   'a Host header': { read: (host) => planeOf({ portPlane: null, host, target: '/' }, hosts) },
-  Via: { read: (via) => detectLoop({ via, config: undefined } as unknown as Call), around: [['', ' svc-gateway']] },
+  Via: { read: (via) => detectLoop({ via, state: {} } as unknown as RouteCall), around: [['', ' svc-gateway']] },
   Connection: { read: nominatedBy },
   Cookie: { read: (text) => withoutDashboardCookies(`svc_session=1;${text}`) },
   Authorization: { read: (text) => [ourAuthorization(text), holdsOurs(text)], around: [['Bearer ', '']] },

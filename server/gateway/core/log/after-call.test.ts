@@ -8,6 +8,8 @@ import { connection } from '#server/platform/sql.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { type Answer, ask, makeRoute, makeSecret, served, startGateway, startUpstream, until } from '../../gateway.fixture.ts';
+import { routePlane } from '../../route/plane.ts';
+import { newRouteState } from '../../route/route-call.ts';
 import { insertRows } from './insert.ts';
 import type { LogRow } from './row.ts';
 import { createSpill } from './spill.ts';
@@ -218,13 +220,16 @@ test('with the database away rows go to disk, and every one of them is in the ta
   const spill = createSpill(folder);
   const writer = createLogWriter({ pool: away, spill, stamps: usageStamps(away), nodeId: 'n', maxQueue: 100, everyMs: 20 });
   // The same shape as a finished call has; what matters here is only that the rows differ.
-  const call = { ...fakeCall(running), receivedAt: stored.ts.getTime() };
+  const call = { ...fakeCall(), receivedAt: stored.ts.getTime() };
   for (let i = 0; i < 350; i++)
-    writer.record({
-      ...call,
-      requestId: `0190a0a0-0000-7000-8000-${String(i + 1000).padStart(12, '0')}`,
-      snapshot: running.runtime.snapshots.byId(w.tenant.id)?.live,
-    } as never);
+    writer.record(
+      {
+        ...call,
+        requestId: `0190a0a0-0000-7000-8000-${String(i + 1000).padStart(12, '0')}`,
+        snapshot: running.runtime.snapshots.byId(w.tenant.id)?.live,
+      } as never,
+      routePlane,
+    );
   assert.ok(writer.queued <= 200, `${writer.queued} rows stay in memory`);
   await writer.close();
   await away.end();
@@ -255,14 +260,17 @@ test('batches that follow each other in the same memory bring every row as it wa
   const texts = Array.from({ length: 95 }, (_, i) => `/${i}/${['ä€😀', '\t\n\\N', 'x'.repeat(2_000), '', '\\.'][i % 5]}`);
   const refused = 42;
   for (const [i, target] of texts.entries()) {
-    writer.record({
-      ...fakeCall(running),
-      receivedAt: Date.now(),
-      requestId: `0190a0a0-0000-7000-9000-${String(i).padStart(12, '0')}`,
-      target: i === refused ? '/nul\0' : target,
-      names: [`x-${i}`],
-      snapshot: running.runtime.snapshots.byId(w.tenant.id)?.live,
-    } as never);
+    writer.record(
+      {
+        ...fakeCall(),
+        receivedAt: Date.now(),
+        requestId: `0190a0a0-0000-7000-9000-${String(i).padStart(12, '0')}`,
+        target: i === refused ? '/nul\0' : target,
+        names: [`x-${i}`],
+        snapshot: running.runtime.snapshots.byId(w.tenant.id)?.live,
+      } as never,
+      routePlane,
+    );
     // Batches fill while others are on their way.
     if (i % 7 === 0) await new Promise((resolve) => setTimeout(resolve, 5));
   }
@@ -275,19 +283,17 @@ test('batches that follow each other in the same memory bring every row as it wa
   );
 });
 
-function fakeCall({ runtime }: typeof running) {
+function fakeCall() {
   return {
     admitted: true,
     credential: { state: 'none', key: null },
     client: null,
-    route: null,
+    test: null,
+    state: newRouteState(),
     method: 'GET',
     status: 200,
     sourceAddress: '192.0.2.1',
-    environmentName: '',
     target: '/x',
-    forwardPath: '/x',
-    query: null,
     latencyMs: 1,
     began: 0,
     upstream: null,
@@ -312,7 +318,6 @@ function fakeCall({ runtime }: typeof running) {
     phase: 'complete',
     names: [],
     responseHeaders: null,
-    runtime,
   };
 }
 

@@ -2,6 +2,7 @@ import { scrub } from '#server/platform/log.ts';
 import type { Call } from '../call.ts';
 import { isoInstant } from '../instant.ts';
 import { loggedPath } from './logged-path.ts';
+import type { LoggedPlane } from './logged-plane.ts';
 import { type Trace, type TraceText, traceText } from './trace.ts';
 
 /** A row of request_logs before the database gave it an id; names are the columns. */
@@ -12,31 +13,32 @@ const MAX_USER_AGENT = 256;
 const ENVIRONMENT = /^[a-z0-9_-]{1,63}$/;
 
 /** What is kept of a finished call: names, numbers and ids, never a value of a header, a body or a secret (interface rule 13 §2). */
-export function logRow(call: Call, nodeId: string) {
-  const { snapshot, route, credential, client, trial } = call;
-  // A key that somebody wrote into a trial's headers let nobody in.
-  const key = credential.state === 'valid' && !trial ? credential.key : null;
+export function logRow(call: Call, plane: LoggedPlane, nodeId: string) {
+  const { snapshot, credential, client, test } = call;
+  const { mode, route, environment, path, query } = plane.logSubject(call);
+  // A key that somebody wrote into a test request's headers let nobody in.
+  const key = credential.state === 'valid' && !test ? credential.key : null;
   // An unauthenticated caller must not be able to tell from our own records which routes exist either.
-  const opaque = !call.admitted && credential.state !== 'valid' && !trial;
+  const opaque = !call.admitted && credential.state !== 'valid' && !test;
   return {
     request_id: call.requestId,
     tenant_id: snapshot.tenant.id,
     route_id: opaque ? null : (route?.id ?? null),
-    matched_client_id: trial ? null : (client?.client.id ?? null),
-    identification_method: trial ? 'dashboard_user' : client ? 'ip' : key ? 'api_key' : null,
+    matched_client_id: test ? null : (client?.client.id ?? null),
+    identification_method: test ? 'dashboard_user' : client ? 'ip' : key ? 'api_key' : null,
     method: call.method.slice(0, 32),
     status_code: call.status === 0 ? null : call.status,
     src_ip: call.sourceAddress || null,
-    environment: opaque || !ENVIRONMENT.test(call.environmentName) ? null : call.environmentName,
+    environment: opaque || !ENVIRONMENT.test(environment) ? null : environment,
     sandbox: snapshot.sandbox,
     ts: isoInstant(call.receivedAt),
     // Without a route there is no forward path to speak of: the path as it was called, with its first segment.
-    path: loggedPath(opaque || !route ? calledPath(call.target) : call.forwardPath, call.query),
+    path: loggedPath(opaque || !route ? calledPath(call.target) : path, query),
     latency_ms: call.latencyMs < 0 ? Math.round(performance.now() - call.began) : call.latencyMs,
     upstream_host: call.upstream?.authority ?? null,
     error: call.error,
     rate_limited: call.status === 429,
-    proxy_mode: trial ? 'test' : 'route',
+    proxy_mode: test ? 'test' : mode,
     client_origin: call.clientOrigin,
     origin: call.origin,
     upstream_status: call.upstreamStatus || null,
@@ -51,14 +53,14 @@ export function logRow(call: Call, nodeId: string) {
     user_agent: call.userAgent === null ? null : scrub(call.userAgent.slice(0, MAX_USER_AGENT)),
     signature_valid: null,
     api_key_id: key?.id ?? null,
-    user_id: trial?.userId ?? null,
+    user_id: test?.userId ?? null,
     secrets_used: call.secretsUsed ?? [],
     warnings: call.warnings ?? [],
     error_detail: call.errorDetail,
     node_id: nodeId,
     injected: call.injected ?? [],
     // As it is stored, for one that was read from the disk.
-    trace: traceText(call) as Trace | TraceText,
+    trace: traceText(call, plane) as Trace | TraceText,
   };
 }
 

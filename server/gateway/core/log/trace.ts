@@ -1,18 +1,15 @@
 import type { Verdict } from '#server/platform/counters.ts';
 import type { Call } from '../call.ts';
+import type { LoggedPlane } from './logged-plane.ts';
 import { sameNames } from './same-names.ts';
 
-/** In the pipeline's order. */
-const PHASES = ['inspect', 'authenticate', 'find_route', 'match_client', 'admit', 'restrict', 'detect_loop', 'limit', 'rewrite'] as const;
-type Phase = (typeof PHASES)[number];
-const LIMIT = PHASES.indexOf('limit');
-
+type Phases = Pick<LoggedPlane, 'phaseNames' | 'limitPhase'>;
 type Left = { limit: number; remaining: number };
 
 /** What the inspector shows of a call besides its row (interface rule 13 §2). */
 export type Trace = {
-  /** In the pipeline's order; a phase the call never came to is undefined, which JSON leaves out. */
-  phases_ms: Partial<Record<Phase, number>>;
+  /** In the plane's order, as far as the call came. */
+  phases_ms: Readonly<Record<string, number>>;
   latency_phase: Call['phase'];
   request_headers: readonly string[];
   response_headers: readonly string[];
@@ -23,8 +20,8 @@ export type Trace = {
 export type TraceText = { readonly text: string; readonly pastLimits: boolean };
 
 /** Milliseconds each phase took, to the microsecond. */
-export const phasesOf = ({ phaseTimings }: Pick<Call, 'phaseTimings'>): Record<string, number> =>
-  Object.fromEntries(phaseTimings.map((_, phase) => [PHASES[phase], microseconds(phaseTimings, phase) / 1_000]));
+export const phasesOf = ({ phaseTimings }: Pick<Call, 'phaseTimings'>, { phaseNames }: Phases): Record<string, number> =>
+  Object.fromEntries(phaseTimings.map((_, phase) => [phaseNames[phase], microseconds(phaseTimings, phase) / 1_000]));
 
 export function limitsOf({ routeVerdict: route, tenantVerdict: tenant, monthly }: Limited): Record<string, Left> {
   const left = ({ limit, remaining }: Left): Left => ({ limit, remaining });
@@ -36,15 +33,15 @@ export const cameToLimits = (trace: Trace | TraceText | null): boolean =>
   trace !== null && ('text' in trace ? trace.pastLimits : trace.phases_ms?.limit !== undefined);
 
 /** The trace of a call as JSON, at less than half of what `JSON.stringify` costs: every name in it is a token (RFC 9110 §5.6.2), in which nothing needs escaping. */
-export function traceText(call: Traced): TraceText {
+export function traceText(call: Traced, { phaseNames, limitPhase }: Phases): TraceText {
   const { phaseTimings, phase } = call;
   let phases = '';
   for (let i = 0; i < phaseTimings.length; i++)
-    phases += `${i === 0 ? '' : ','}"${PHASES[i]}":${millisecondsText(microseconds(phaseTimings, i))}`;
+    phases += `${i === 0 ? '' : ','}"${phaseNames[i]}":${millisecondsText(microseconds(phaseTimings, i))}`;
   const text =
     `{"phases_ms":{${phases}},"latency_phase":"${phase}","request_headers":${namesText(call.names)},` +
     `"response_headers":${namesText(call.responseHeaders ?? [])},"limits":{${limitsText(call)}}}`;
-  return { text, pastLimits: phaseTimings.length > LIMIT };
+  return { text, pastLimits: phaseTimings.length > limitPhase };
 }
 
 type Limited = { routeVerdict: Pick<Verdict, keyof Left> | null; tenantVerdict: Pick<Verdict, keyof Left> | null; monthly: Left | null };

@@ -4,13 +4,14 @@ import type { Call } from '../call.ts';
 import { networkOf } from '../client-address.ts';
 import { batchOf, type LogBatch, memoryFor, newBatch } from './batch.ts';
 import { insertBatch, insertRows } from './insert.ts';
+import type { LoggedPlane } from './logged-plane.ts';
 import { type LogRow, logRow } from './row.ts';
 import type { Spill } from './spill.ts';
 import type { UsageStamps } from './usage-stamps.ts';
 
 export type LogWriter = {
-  /** Takes a finished call. Never waits, never throws. */
-  record(call: Call): void;
+  /** Takes a finished call of a plane. Never waits, never throws. */
+  record(call: Call, plane: LoggedPlane): void;
   /** Writes what is queued, to the database or to the disk. */
   flush(): Promise<void>;
   close(): Promise<void>;
@@ -121,10 +122,10 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
   }
 
   return {
-    record(call) {
+    record(call, plane) {
       try {
-        if (!call.admitted && !flood.lets(call, (row) => add({ ...row, node_id: nodeId }))) return;
-        add(logRow(call, nodeId));
+        if (!call.admitted && !flood.lets(call, plane, (row) => add({ ...row, node_id: nodeId }))) return;
+        add(logRow(call, plane, nodeId));
         if (call.admitted) stamps.note(call);
       } catch (error) {
         log.error({ err: error, request_id: call.requestId }, 'failed to log a call');
@@ -162,7 +163,7 @@ function floodGate() {
   let minute = 0;
   let seen = new Map<string, { n: number; last: LogRow | null }>();
   return {
-    lets(call: Call, summary: (row: LogRow) => void): boolean {
+    lets(call: Call, plane: LoggedPlane, summary: (row: LogRow) => void): boolean {
       const now = Math.floor(call.receivedAt / 60_000);
       if (now !== minute) {
         for (const { n, last } of seen.values()) if (last) summary({ ...last, warnings: [`suppressed:${n - UNAUTHENTICATED_PER_MINUTE}`] });
@@ -176,7 +177,7 @@ function floodGate() {
       seen.set(key, entry);
       entry.n++;
       if (entry.n <= UNAUTHENTICATED_PER_MINUTE) return true;
-      entry.last ??= logRow(call, '');
+      entry.last ??= logRow(call, plane, '');
       return false;
     },
   };

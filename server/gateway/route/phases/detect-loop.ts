@@ -1,17 +1,15 @@
-import type { Call } from '../../core/call.ts';
 import { type Refused, refused } from '../../core/refusal.ts';
-
-/** Our name in Via (RFC 9110 §7.6.3). */
-export const PSEUDONYM = 'svc-gateway';
+import { PSEUDONYM } from '../../core/upstream-headers.ts';
+import type { RouteCall } from '../route-call.ts';
 
 /**
  * Step 9: a call that came through a gateway already is going round in a circle. A route that demands a signature is refused as well:
  * nothing verifies signatures here yet, and sending the call without would be worse than not sending it.
  */
-export function detectLoop(call: Call): Refused | undefined {
+export function detectLoop(call: RouteCall): Refused | undefined {
   if (call.via !== null && passedThrough(call.via))
     return refused('loop_detected', 'Loop detected: this call has already passed through the gateway.');
-  if (call.config?.requiresSignature)
+  if (call.state.config?.requiresSignature)
     return refused('route_misconfigured', "This route requires signed calls, which this gateway can't verify. Turn off require_signature.");
   return undefined;
 }

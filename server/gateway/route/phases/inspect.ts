@@ -1,42 +1,43 @@
 import { isUtf8 } from 'node:buffer';
-import { lowerName } from '#server/platform/header-name.ts';
-import type { Call } from '../../core/call.ts';
+import { readHeadFields } from '../../core/head-fields.ts';
 import { ALL_METHODS, isAccepted } from '../../core/methods.ts';
 import { type Refused, refused } from '../../core/refusal.ts';
+import type { RouteCall, RouteState } from '../route-call.ts';
 
 /** Steps 1 and 3: reads the head once, finds the route reference and the forward path, and refuses what no upstream should see. */
-export function inspect(call: Call): Refused | undefined {
-  readHeaders(call);
+export function inspect(call: RouteCall): Refused | undefined {
+  readHeadFields(call, readOwnHeader);
+  const { state } = call;
   if (!isAccepted(call.method))
     return refused('method_not_allowed', `The method ${call.method.slice(0, 32)} is not supported.`, { allow: ALL_METHODS });
   const mark = call.target.indexOf('?');
   const path = mark < 0 ? call.target : call.target.slice(0, mark);
-  call.query = mark < 0 ? null : call.target.slice(mark + 1);
-  return splitPath(call, path) ?? checkPath(call.forwardPath);
+  state.query = mark < 0 ? null : call.target.slice(mark + 1);
+  return splitPath(state, path) ?? checkPath(state.forwardPath);
 }
 
 /** Forms A, B and C (interface rule 12 §3). A path that names no route leaves the reference null. */
-function splitPath(call: Call, path: string): Refused | undefined {
+function splitPath(state: RouteState, path: string): Refused | undefined {
   const underApi = path === '/api' || path.startsWith('/api/');
-  if (call.routeHeader !== '') {
-    call.reference = call.routeHeader;
-    call.forwardPath = underApi ? path.slice(4) : path;
+  if (state.routeHeader !== '') {
+    state.reference = state.routeHeader;
+    state.forwardPath = underApi ? path.slice(4) : path;
     return undefined;
   }
   if (underApi) {
-    call.forwardPath = path.slice(4);
+    state.forwardPath = path.slice(4);
     return undefined;
   }
   const slash = path.indexOf('/', 1);
   const segment = slash < 0 ? path.slice(1) : path.slice(1, slash);
-  call.forwardPath = slash < 0 ? '' : path.slice(slash);
+  state.forwardPath = slash < 0 ? '' : path.slice(slash);
   if (segment === '') return undefined;
   if (!segment.includes('%')) {
-    call.reference = segment;
+    state.reference = segment;
     return undefined;
   }
   try {
-    call.reference = decodeURIComponent(segment);
+    state.reference = decodeURIComponent(segment);
   } catch {
     return refused('invalid_path', 'The first path segment is not valid percent-encoded UTF-8.');
   }
@@ -58,69 +59,9 @@ function checkPath(path: string): Refused | undefined {
   return SMUGGLED.test(decoded) ? refused('invalid_path', 'The path must not contain . or .. segments, or control characters.') : undefined;
 }
 
-/** One pass over the raw headers; what later phases need is kept by name. */
-function readHeaders(call: Call): void {
-  const raw = call.req.rawHeaders;
-  const names = new Array<string>(raw.length / 2);
-  for (let i = 0; i < names.length; i++) {
-    const name = lowerName(raw[i * 2] as string);
-    names[i] = name;
-    readHeader(call, name, raw[i * 2 + 1] as string);
-  }
-  call.names = names;
-}
-
-function readHeader(call: Call, name: string, value: string): void {
-  switch (name) {
-    case 'x-svc-route':
-      call.routeHeader = asUtf8(value.trim());
-      break;
-    case 'x-svc-environment':
-      call.environmentHeader = value.trim();
-      break;
-    case 'x-svc-key':
-      call.presentedKey = value.trim() || null;
-      break;
-    case 'x-svc-agent-token':
-      call.agentPair = true;
-      break;
-    case 'x-svc-client-origin':
-      if (value.trim() === 'sdk-intercept') call.clientOrigin = 'sdk_intercept';
-      break;
-    case 'authorization':
-      call.authorization = value;
-      break;
-    case 'x-api-key':
-      call.apiKeyHeader = value;
-      break;
-    case 'connection':
-      call.connection = call.connection === null ? value : `${call.connection}, ${value}`;
-      break;
-    case 'via':
-      call.via = call.via === null ? value : `${call.via}, ${value}`;
-      break;
-    case 'content-type':
-      call.contentType = value;
-      break;
-    case 'content-encoding':
-      call.contentEncoding = value.trim().toLowerCase();
-      break;
-    case 'content-length':
-      call.contentLength = Number(value);
-      break;
-    case 'transfer-encoding':
-      call.contentLength = -1;
-      break;
-    case 'traceparent':
-      call.traceparent = true;
-      break;
-    case 'idempotency-key':
-      call.idempotencyKey = true;
-      break;
-    case 'user-agent':
-      call.userAgent = value;
-      break;
-  }
+function readOwnHeader({ state }: RouteCall, name: string, value: string): void {
+  if (name === 'x-svc-route') state.routeHeader = asUtf8(value.trim());
+  else if (name === 'x-svc-environment') state.environmentHeader = value.trim();
 }
 
 /** Header bytes arrive as one character each; names of routes beyond ASCII are sent as UTF-8. */

@@ -1,29 +1,31 @@
 import type { Reference } from '#server/domain/templates/grammar.ts';
-import type { Call } from '../../core/call.ts';
 import { acceptBody } from '../../core/listener.ts';
 import { rewritesBody } from '../../core/methods.ts';
+import { ANSWERED, type PhaseResult } from '../../core/plane.ts';
 import { type Refused, refused } from '../../core/refusal.ts';
-import { readBody } from '../../core/request-body.ts';
+import { readBody, STREAMED_LIMIT } from '../../core/request-body.ts';
 import type { Runtime } from '../../core/runtime.ts';
+import { upstreamHeaders } from '../../core/upstream-headers.ts';
 import { fixedTarget } from '../../snapshot/compile-route.ts';
 import type { CallConfig, CompiledTemplate } from '../../snapshot/model.ts';
+import type { RouteCall } from '../route-call.ts';
 import { injectBody, renderBody } from '../templates/body-inject.ts';
 import { SCAN_LIMIT, type Scan, scanBody, scannable, writeBody } from '../templates/body-scan.ts';
 import { redactedMark } from '../templates/redaction.ts';
 import { formEncode, renderHeader, renderText, replacePairs, type Values } from '../templates/render.ts';
 import { newResolution, type Resolution, resolve } from '../templates/resolve.ts';
+import type { TestRequest } from '../test-requests/test-request.ts';
 
-type Result = Refused | undefined | Promise<Refused | undefined>;
+type Result = PhaseResult | Promise<PhaseResult>;
 
 const BUFFERED_LIMIT = 10 * 1024 * 1024;
-export const STREAMED_LIMIT = 100 * 1024 * 1024;
 const REPLAYABLE = 1024 * 1024;
 /** Shorter bodies are always read first: that costs less than a stream, and leaves the call repeatable. */
 const SMALL = 64 * 1024;
 
 /** Step 11: body when anything must read it, target, placeholders, injection. Nothing has been sent when this refuses. */
-export function rewrite(call: Call, runtime: Runtime): Result {
-  const config = call.config;
+export function rewrite(call: RouteCall, runtime: Runtime): Result {
+  const config = call.state.config;
   if (!config) return refused('internal_error', 'The route has no configuration.');
   if (config.unusable)
     return refused('route_misconfigured', `This route's ${config.unusable} can't be used by this gateway, so the call wasn't sent.`);
@@ -35,7 +37,7 @@ const after = (first: Result, next: () => Result): Result =>
   first instanceof Promise ? first.then((refusal) => refusal ?? next()) : (first ?? next());
 
 /** Decides between reading the body and letting it stream. */
-function takeBody(call: Call, runtime: Runtime, config: CallConfig): Result {
+function takeBody(call: RouteCall, runtime: Runtime, config: CallConfig): Result {
   const length = call.contentLength;
   const rewritable = rewritesBody(call.method);
   const injects = config.body !== null && rewritable;
@@ -65,7 +67,7 @@ function takeBody(call: Call, runtime: Runtime, config: CallConfig): Result {
   });
 }
 
-function stream(call: Call): Refused | undefined {
+function stream(call: RouteCall): Refused | undefined {
   if (call.contentLength > STREAMED_LIMIT) return tooLarge('100 MiB');
   call.streamsBody = true;
   return undefined;
@@ -73,8 +75,8 @@ function stream(call: Call): Refused | undefined {
 
 const tooLarge = (limit: string) => refused('payload_too_large', `The request body must not exceed ${limit}.`);
 
-function compose(call: Call, runtime: Runtime, config: CallConfig): Result {
-  const resolution = newResolution(call.trial !== null);
+function compose(call: RouteCall, runtime: Runtime, config: CallConfig): Result {
+  const resolution = newResolution(call.state.test !== null);
   const rewritable = rewritesBody(call.method);
   const scan = call.body !== null && rewritable && config.bodyPlaceholders !== 'off' ? scanCaller(call) : undefined;
   if (scan && 'code' in scan) return scan;
@@ -83,33 +85,33 @@ function compose(call: Call, runtime: Runtime, config: CallConfig): Result {
   if (config.target.kind === 'fixed' && !scan) {
     setTarget(call, config.target);
     return after(egressAllowed(call) ?? resolve(call, runtime, needed, 'configuration', resolution), () =>
-      apply(call, config, resolution, undefined),
+      apply(call, runtime, config, resolution, undefined),
     );
   }
   return after(chooseTarget(call, runtime, config, resolution), () =>
     after(egressAllowed(call), () =>
       after(resolve(call, runtime, needed, 'configuration', resolution), () =>
         after(scan ? resolve(call, runtime, scan.references, 'caller', resolution) : undefined, () =>
-          apply(call, config, resolution, scan),
+          apply(call, runtime, config, resolution, scan),
         ),
       ),
     ),
   );
 }
 
-function scanCaller(call: Call): Scan | Refused | undefined {
+function scanCaller(call: RouteCall): Scan | Refused | undefined {
   const kind = scannable(call.contentType);
   if (!kind || !call.body || (call.contentEncoding !== '' && call.contentEncoding !== 'identity')) return undefined;
   return scanBody(call.body, kind, call.contentType);
 }
 
-function setTarget(call: Call, { target, basePath, echo }: Extract<CallConfig['target'], { kind: 'fixed' }>): void {
+function setTarget(call: RouteCall, { target, basePath, echo }: Extract<CallConfig['target'], { kind: 'fixed' }>): void {
   call.upstream = target;
   call.echo = echo;
-  call.upstreamPath = call.forwardPath === '' ? target.path || '/' : basePath + call.forwardPath;
+  call.upstreamPath = call.state.forwardPath === '' ? target.path || '/' : basePath + call.state.forwardPath;
 }
 
-function chooseTarget(call: Call, runtime: Runtime, config: CallConfig, resolution: Resolution): Result {
+function chooseTarget(call: RouteCall, runtime: Runtime, config: CallConfig, resolution: Resolution): Result {
   const { target } = config;
   if (target.kind === 'refused') return refused(target.code, target.message);
   if (target.kind === 'fixed') {
@@ -150,11 +152,11 @@ function staysInHost({ parts }: CompiledTemplate, values: Values): boolean {
   return true;
 }
 
-const variableOf = (call: Call, reference: Extract<Reference, { kind: 'var' }>) =>
-  call.snapshot.variable(reference.collection, reference.key, call.route?.collectionId ?? null);
+const variableOf = (call: RouteCall, reference: Extract<Reference, { kind: 'var' }>) =>
+  call.snapshot.variable(reference.collection, reference.key, call.state.route?.collectionId ?? null);
 
 /** The workspace's own list of hosts, when it keeps one. */
-function egressAllowed(call: Call): Refused | undefined {
+function egressAllowed(call: RouteCall): Refused | undefined {
   const list = call.snapshot.tenant.settings.egress_allowlist;
   const host = call.upstream?.host ?? '';
   if (list === null || call.echo) return undefined;
@@ -164,22 +166,39 @@ function egressAllowed(call: Call): Refused | undefined {
   return allowed ? undefined : refused('egress_denied', `The host ${host} is not on this workspace's list of allowed hosts.`);
 }
 
-function apply(call: Call, config: CallConfig, resolution: Resolution, scan: Scan | undefined): Refused | undefined {
+function apply(call: RouteCall, runtime: Runtime, config: CallConfig, resolution: Resolution, scan: Scan | undefined): PhaseResult {
   const written = write(call, config, resolution, scan);
   if ('code' in written) return written;
   const { secrets, shown } = resolution;
-  if (shown && call.trial) {
-    call.trial.secrets = secrets;
+  const { test } = call.state;
+  if (shown && test) {
+    test.secrets = secrets;
     // Written once more with marks for values: what the person sees is masked by where it comes from, and tells nothing of what they guess.
     const masked = write(call, config, shown, scan);
-    if (!('code' in masked)) call.trial.shown = { ...masked, path: plainMarks(masked.path, secrets) };
+    if (!('code' in masked)) test.shown = { ...masked, path: plainMarks(masked.path, secrets) };
   }
   call.injectedHeaders = written.headers;
   call.upstreamPath = written.path;
   call.body = written.body;
   if (written.injected.length > 0) call.injected = written.injected;
   if (secrets.size > 0) call.secretsUsed = [...secrets.keys()];
-  return undefined;
+  return test ? noteSent(call, test, runtime) : undefined;
+}
+
+/** Keeps what a test request sends, for the person who made it. A dry one ends here: everything was done but sending it. */
+function noteSent(call: RouteCall, test: TestRequest, runtime: Runtime): PhaseResult {
+  const { shown } = test;
+  const masked = shown ? { ...call, injectedHeaders: shown.headers, upstreamPath: shown.path, body: shown.body } : call;
+  test.sent = {
+    url: `${call.upstream?.scheme}://${call.upstream?.authority}${masked.upstreamPath}`,
+    headers: upstreamHeaders(masked, runtime.privateHeaders),
+    body: masked.body,
+    masked: shown !== null,
+  };
+  if (!test.dry) return undefined;
+  call.latencyMs = Math.round(performance.now() - call.began);
+  call.res.writeHead(204).end();
+  return ANSWERED;
 }
 
 /** A mark in a query is read more easily than its percent-encoding. */
@@ -190,7 +209,7 @@ type Written = { headers: string[] | null; path: string; body: Buffer | null; in
 
 /** The parts of the upstream's request that templates have a hand in. */
 function write(
-  call: Call,
+  call: RouteCall,
   config: CallConfig,
   { configuration: values, caller }: Pick<Resolution, 'configuration' | 'caller'>,
   scan: Scan | undefined,
@@ -207,13 +226,13 @@ function write(
       injected.push(`header:${rule.lower}`);
     }
   }
-  let query = call.query;
+  let query = call.state.query;
   if (config.query.length > 0) {
     const pairs = config.query.flatMap((rule) => (rule.template ? [[rule.name, renderText(rule.template, values)] as const] : []));
     query = replacePairs(query ?? '', config.queryNames, pairs);
     for (const [name] of pairs) injected.push(`query:${name}`);
   }
-  const path = query !== null && (query !== '' || call.query !== null) ? `${call.upstreamPath}?${query}` : call.upstreamPath;
+  const path = query !== null && (query !== '' || call.state.query !== null) ? `${call.upstreamPath}?${query}` : call.upstreamPath;
   let body = call.body;
   if (scan) {
     body = writeBody(scan, caller);

@@ -2,10 +2,10 @@ import { TenantKeyUnavailable } from '#server/crypto/keyring.ts';
 import { DecryptFailed } from '#server/crypto/svt1.ts';
 import { MAX_PLACEHOLDERS, MAX_SECRETS, printReference, type Reference } from '#server/domain/templates/grammar.ts';
 import { log } from '#server/platform/log.ts';
-import type { Call } from '../../core/call.ts';
 import { type Refused, refused } from '../../core/refusal.ts';
 import type { Runtime } from '../../core/runtime.ts';
 import type { Secret } from '../../snapshot/model.ts';
+import type { RouteCall } from '../route-call.ts';
 import { redactedMark } from './redaction.ts';
 
 /** Who wrote the template: the configuration may use any secret, a caller's body only what the route's guard opens (interface rule 10 §7.4). */
@@ -18,20 +18,20 @@ export type Resolution = {
   placeholders: number;
   /** Secret name -> value, for redaction. */
   readonly secrets: Map<string, string>;
-  /** What is shown of a trial in place of the values; null for every other call. */
+  /** What is shown of a test request in place of the values; null for every other call. */
   readonly shown: { configuration: Map<Reference, string>; caller: Map<Reference, string> } | null;
 };
-export const newResolution = (trial: boolean): Resolution => ({
+export const newResolution = (test: boolean): Resolution => ({
   configuration: new Map(),
   caller: new Map(),
   placeholders: 0,
   secrets: new Map(),
-  shown: trial ? { configuration: new Map(), caller: new Map() } : null,
+  shown: test ? { configuration: new Map(), caller: new Map() } : null,
 });
 
 /** Resolves all references into the resolution, waiting only for a tenant key that is not in memory. The first that fails refuses the call. */
 export function resolve(
-  call: Call,
+  call: RouteCall,
   runtime: Runtime,
   references: readonly Reference[],
   author: Author,
@@ -59,13 +59,13 @@ export function resolve(
   return undefined;
 }
 
-function keep(call: Call, reference: Reference, value: string, author: Author, into: Resolution): void {
+function keep(call: RouteCall, reference: Reference, value: string, author: Author, into: Resolution): void {
   into[author].set(reference, value);
   into.shown?.[author].set(reference, markOf(call, reference) ?? value);
 }
 
 /** What stands for the value of a secret, or undefined when the reference is to something else. */
-function markOf({ snapshot, route }: Call, reference: Reference): string | undefined {
+function markOf({ snapshot, state: { route } }: RouteCall, reference: Reference): string | undefined {
   const variable =
     reference.kind === 'var' ? snapshot.variable(reference.collection, reference.key, route?.collectionId ?? null) : undefined;
   const secret =
@@ -81,12 +81,12 @@ function markOf({ snapshot, route }: Call, reference: Reference): string | undef
 
 type Found = string | Refused;
 
-function resolveOne(call: Call, runtime: Runtime, reference: Reference, author: Author, into: Resolution): Found | Promise<Found> {
+function resolveOne(call: RouteCall, runtime: Runtime, reference: Reference, author: Author, into: Resolution): Found | Promise<Found> {
   switch (reference.kind) {
     case 'context':
       return contextValue(call, reference.name, reference.parameter);
     case 'var': {
-      const variable = call.snapshot.variable(reference.collection, reference.key, call.route?.collectionId ?? null);
+      const variable = call.snapshot.variable(reference.collection, reference.key, call.state.route?.collectionId ?? null);
       if (!variable || (author === 'caller' && !opened(call, variable.collectionId)))
         return refused('template_invalid', `The variable ${printReference(reference)} doesn't exist for this route.`);
       return variable.type === 'value'
@@ -102,7 +102,7 @@ function resolveOne(call: Call, runtime: Runtime, reference: Reference, author: 
 
 /** The order of the checks is that of interface rule 30 §6: the first fault answers. */
 function secretValue(
-  call: Call,
+  call: RouteCall,
   runtime: Runtime,
   secret: Secret | undefined,
   asked: string,
@@ -116,7 +116,7 @@ function secretValue(
     return refused('secret_type_not_injectable', `The secret ${secret.name} is of a type that can't be injected.`);
   if (secret.allowedHosts && !hostAllowed(call, runtime, secret.allowedHosts))
     return refused('secret_host_not_allowed', `The secret ${secret.name} must not be sent to ${call.upstream?.host ?? 'this host'}.`);
-  const environment = call.environmentName;
+  const environment = call.state.environmentName;
   const value = secret.values.get(environment);
   if (!value) return refused('secret_environment_missing', `The secret ${secret.name} has no value for the environment ${environment}.`);
   const expiresAt = value.expiresAt ?? secret.expiresAt;
@@ -141,7 +141,7 @@ function secretValue(
   }
 }
 
-function notOpened(call: Call, secret: Secret, error: unknown): Refused {
+function notOpened(call: RouteCall, secret: Secret, error: unknown): Refused {
   if (error instanceof TenantKeyUnavailable)
     return refused('tenant_sealed', "This workspace's encryption key is unavailable. Try again later.", { cause: error });
   log.error({ err: error, request_id: call.requestId, secret_id: secret.id, alert: true }, 'failed to decrypt a secret');
@@ -150,12 +150,14 @@ function notOpened(call: Call, secret: Secret, error: unknown): Refused {
 }
 
 /** What a caller's placeholder may reach: everything, or the route's own collection and what is in none. */
-function opened(call: Call, collectionId: string | null): boolean {
-  return call.config?.bodyPlaceholders === 'all' || collectionId === null || collectionId === (call.route?.collectionId ?? null);
+function opened(call: RouteCall, collectionId: string | null): boolean {
+  return (
+    call.state.config?.bodyPlaceholders === 'all' || collectionId === null || collectionId === (call.state.route?.collectionId ?? null)
+  );
 }
 
 /** Pinned secrets leave only over https to port 443 of a named host (interface rule 30 §13); the operator's test hosts are exempt from the port. */
-function hostAllowed(call: Call, runtime: Runtime, pins: readonly string[]): boolean {
+function hostAllowed(call: RouteCall, runtime: Runtime, pins: readonly string[]): boolean {
   const target = call.upstream;
   if (!target || call.echo) return false;
   const usual = target.scheme === 'https' && target.port === 443;
@@ -167,16 +169,16 @@ function hostAllowed(call: Call, runtime: Runtime, pins: readonly string[]): boo
   });
 }
 
-function contextValue(call: Call, name: string, parameter: string): string {
+function contextValue(call: RouteCall, name: string, parameter: string): string {
   switch (name) {
     case 'environment':
-      return call.environmentName;
+      return call.state.environmentName;
     case 'route.name':
-      return call.route?.name ?? '';
+      return call.state.route?.name ?? '';
     case 'route.slug':
-      return call.route?.slug ?? '';
+      return call.state.route?.slug ?? '';
     case 'route.id':
-      return call.route?.id ?? '';
+      return call.state.route?.id ?? '';
     case 'tenant_id':
       return call.snapshot.tenant.id;
     case 'request_id':
@@ -188,7 +190,7 @@ function contextValue(call: Call, name: string, parameter: string): string {
     case 'client.name':
       return call.client?.client.name ?? '';
     case 'vars':
-      return new URLSearchParams(call.query ?? '').get(parameter) ?? '';
+      return new URLSearchParams(call.state.query ?? '').get(parameter) ?? '';
     default:
       return '';
   }

@@ -10,19 +10,20 @@ import { ownedFolder } from '#server/platform/private-folder.ts';
 import { newCall } from '../../core/call.ts';
 import type { GatewayResponse } from '../../core/gateway-response.ts';
 import { createListener, inspectHead } from '../../core/listener.ts';
-import { serve } from '../../core/pipeline.ts';
+import type { Pipeline } from '../../core/pipeline.ts';
 import { readBody } from '../../core/request-body.ts';
-import type { Runtime } from '../../core/runtime.ts';
+import { newRouteState } from '../route-call.ts';
 import { type Made, reportOf } from './report.ts';
 import { send } from './send.ts';
 import { TestRequest } from './test-request.ts';
 
-/** Names a trial inside this process; it never leaves it: whatever starts with x-svc- is kept from upstreams. */
-const TEST_HEADER = 'x-svc-trial';
+/** Identifies a test request inside this process. It never leaves it: headers that start with x-svc- are kept from upstreams. */
+const TEST_HEADER = 'x-svc-test-request';
 const MAX_ORDER = 512 * 1024;
 
 export type ControlSocketOptions = {
-  runtime: Runtime;
+  /** Of the route plane. */
+  pipeline: Pipeline;
   /** Shared with the web process. */
   token: string;
   /** Under which workspaces have their hosts. */
@@ -31,17 +32,18 @@ export type ControlSocketOptions = {
 export type ControlSocket = { listen(socket: string): Promise<void>; close(): Promise<void> };
 
 /**
- * Where the web process has routes tried (interface rule 10 §15.2): a private socket, and a token besides. An order becomes a real request to this same
- * socket, so that a trial is parsed, judged, rewritten, sent, answered and logged by the code that serves every other call.
+ * Control socket for test requests from the dashboard (interface rule 10 §15.2): a private socket that also asks for a token. An order becomes a real
+ * request to the same socket, so that the code that serves every other call parses, judges, rewrites, sends, answers and logs it.
  */
-export function createControlSocket({ runtime, token, baseHost }: ControlSocketOptions): ControlSocket {
-  const waiting = new Map<string, { order: TrialOrder; trial: TestRequest; made: Made }>();
+export function createControlSocket({ pipeline, token, baseHost }: ControlSocketOptions): ControlSocket {
+  const { snapshots } = pipeline.runtime;
+  const waiting = new Map<string, { order: TrialOrder; test: TestRequest; made: Made }>();
   let socket = '';
   const server: Server = createListener({
     onRequest: (req, res) => {
       const nonce = req.headers[TEST_HEADER];
       const found = typeof nonce === 'string' ? waiting.get(nonce) : undefined;
-      if (found) return serveTest(runtime, req, res, found);
+      if (found) return serveTest(pipeline, req, res, found);
       take(req, res).catch((error: unknown) => {
         log.error({ err: error }, 'route test failed');
         answer(res, 500, {});
@@ -57,20 +59,20 @@ export function createControlSocket({ runtime, token, baseHost }: ControlSocketO
     if (!order?.success) return answer(res, 400, {});
     const { data } = order;
     // What the person saved a moment ago counts, whichever node it was saved on.
-    await runtime.snapshots.refresh(data.tenant_id, data.space);
-    const entry = runtime.snapshots.byId(data.tenant_id);
+    await snapshots.refresh(data.tenant_id, data.space);
+    const entry = snapshots.byId(data.tenant_id);
     if (!entry) return answer(res, 404, {});
     const nonce = randomBase62(32);
-    const trial = new TestRequest(data.user_id, data.dry_run);
+    const test = new TestRequest(data.user_id, data.dry_run);
     const made: Made = { call: null };
-    waiting.set(nonce, { order: data, trial, made });
+    waiting.set(nonce, { order: data, test, made });
     try {
       const host = `${data.space === 'test' ? 'sandbox-' : ''}${entry.row.slug}.${baseHost}`;
       const received = await send(socket, data, [TEST_HEADER, nonce, 'Host', host]);
-      answer(res, 200, await reportOf(trial, made, received));
+      answer(res, 200, await reportOf(test, made, received));
     } finally {
       waiting.delete(nonce);
-      trial.secrets = new Map();
+      test.secrets = new Map();
     }
   }
 
@@ -80,7 +82,7 @@ export function createControlSocket({ runtime, token, baseHost }: ControlSocketO
       ownedFolder(path.dirname(at));
       if (await isTaken(at)) throw new Error(`another gateway is already listening on ${at}`);
       rmSync(at, { force: true });
-      const umask = process.umask(0o077); // only this account may have routes tried
+      const umask = process.umask(0o077); // only this account may connect
       await new Promise<void>((resolve, reject) => server.once('error', reject).listen(at, resolve)).finally(() => process.umask(umask));
       chmodSync(at, 0o600);
     },
@@ -93,22 +95,26 @@ export function createControlSocket({ runtime, token, baseHost }: ControlSocketO
 }
 
 function serveTest(
-  runtime: Runtime,
+  pipeline: Pipeline,
   req: IncomingMessage,
   res: GatewayResponse,
-  { order, trial, made }: { order: TrialOrder; trial: TestRequest; made: Made },
+  { order, test, made }: { order: TrialOrder; test: TestRequest; made: Made },
 ) {
-  const entry = runtime.snapshots.byId(order.tenant_id);
+  const entry = pipeline.runtime.snapshots.byId(order.tenant_id);
   const head = inspectHead(req);
   if (!entry || !head.ok) {
     made.fault = head.ok ? 'This workspace no longer exists.' : head.message;
     return answer(res, 400, {});
   }
   const [snapshot, otherSpace] = order.space === 'test' ? [entry.test, entry.live] : [entry.live, entry.test];
-  // The name of the trial is ours: neither the upstream nor the log has anything to do with it.
+  // Our own header is for neither the upstream nor the log.
   req.rawHeaders = req.rawHeaders.filter((_, i, all) => all[i - (i % 2)]?.toLowerCase() !== TEST_HEADER);
   const { target, host } = head;
+  const state = newRouteState();
+  state.test = test;
   const call = newCall({
+    planeName: pipeline.plane.name,
+    state,
     req,
     res,
     requestId: order.request_id,
@@ -117,10 +123,10 @@ function serveTest(
     target,
     sourceAddress: order.source_address,
     host,
-    trial,
+    test,
   });
   made.call = call;
-  serve(call, runtime);
+  pipeline.serve(call);
 }
 
 function answer(res: GatewayResponse, status: number, body: object): void {

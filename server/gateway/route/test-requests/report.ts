@@ -1,24 +1,25 @@
 import type { TrialReport } from '#server/domain/routes/trial/schema.ts';
-import type { Call } from '../../core/call.ts';
 import { limitsOf, phasesOf } from '../../core/log/trace.ts';
 import { statusOf } from '../../core/refusal.ts';
 import { asksForPart } from '../../core/upstream-headers.ts';
+import { routePlane } from '../plane.ts';
+import type { RouteCall } from '../route-call.ts';
 import { patientRedactor } from '../templates/redaction.ts';
 import type { Received } from './send.ts';
 import { shownAnswer, shownRequest } from './shown-body.ts';
 import type { TestRequest } from './test-request.ts';
 
-/** The call that a trial became; `fault` says why it became none. */
-export type Made = { call: Call | null; fault?: string };
+/** The call that a test request became; `fault` says why it became none. */
+export type Made = { call: RouteCall | null; fault?: string };
 type Secrets = ReadonlyMap<string, string>;
 const NOTHING: Secrets = new Map();
 /** In place of a field that takes too long to search. */
 const UNSEARCHED = '[withheld]';
 const NO_RANGE = 'Range and If-Range are not sent in tests: secrets cannot be found in part of an answer.';
 
-/** Everything the person is shown of a trial, every value of a secret masked, in the request as in whatever the upstream echoes (interface rule 10 §15.2). */
-export async function reportOf(trial: TestRequest, { call, fault }: Made, received: Received | null): Promise<TrialReport> {
-  const { secrets, sent, refusal } = trial;
+/** Everything the person is shown of a test request, every value of a secret masked, in the request as in whatever the upstream echoes (interface rule 10 §15.2). */
+export async function reportOf(test: TestRequest, { call, fault }: Made, received: Received | null): Promise<TrialReport> {
+  const { secrets, sent } = test;
   const total = call ? Math.max(0, call.latencyMs) : 0;
   const upstream = call && call.upstreamMs >= 0 ? call.upstreamMs : null;
   // Values are marked where they were put in. Looking for them besides would tell who writes a list of guesses which one is right.
@@ -32,19 +33,21 @@ export async function reportOf(trial: TestRequest, { call, fault }: Made, receiv
       headers: await Promise.all(pairs(sent.headers).map(async ({ name, value }) => ({ name, value: await text(value) }))),
       ...(await shownRequest(sent.body ?? Buffer.alloc(0), unseen.size > 0 ? redact : null)),
     },
-    response: received && !trial.dry && call ? await answered(received, secrets) : null,
+    response: received && !test.dry && call ? await answered(received, secrets) : null,
     timings: { total_ms: total, upstream_ms: upstream, overhead_ms: Math.max(0, total - (upstream ?? 0)) },
-    phases_ms: call ? phasesOf(call) : {},
+    phases_ms: call ? phasesOf(call, routePlane) : {},
     limits: call ? limitsOf(call) : {},
     refusal: fault
       ? { status: 400, code: 'invalid_request', message: fault }
-      : refusal && { status: statusOf(refusal.code), code: refusal.code, message: refusal.message },
-    checks: trial.checks,
+      : call?.refusal
+        ? { status: statusOf(call.refusal.code), code: call.refusal.code, message: call.refusal.message }
+        : null,
+    checks: test.checks,
     injected: call?.injected ?? [],
     secrets_used: call?.secretsUsed ?? [],
     warnings: [...(call?.warnings ?? []), ...(call && asksForPart(call) ? [NO_RANGE] : [])],
     attempts: call?.attempts ?? 0,
-    environment: call?.environmentName || null,
+    environment: call?.state.environmentName || null,
   };
 }
 

@@ -1,6 +1,6 @@
-import type { Refused } from '../../core/refusal.ts';
+import type { Test } from '../../core/call.ts';
 
-/** What the route would have asked of a caller, and whether this person's address meets it. Skipped for a trial, so that anybody can be shown it. */
+/** What the route would have asked of a caller, and whether this person's address meets it. Only shown, not enforced. */
 export type Checks = {
   requires_clients: { required: boolean; met: boolean; client: string | null };
   ip_allowlist: { required: boolean; met: boolean };
@@ -10,10 +10,10 @@ export type Checks = {
 export type Sent = { url: string; headers: readonly string[]; body: Buffer | null; masked: boolean };
 
 /**
- * A call that a person makes from the dashboard to try a route (interface rule 10 §15.2): the phases treat it as any other, but for who may call,
- * and note here what is shown to that person afterwards. It is not counted against the month, and a dry one stops before the upstream.
+ * A call that a person makes from the dashboard to try a route (interface rule 10 §15.2). The phases treat it like any other, except for who may
+ * call, and note here what is shown to that person afterwards. It isn't counted against the month, and a dry one stops before the upstream.
  */
-export class TestRequest {
+export class TestRequest implements Test {
   /** Null when a machine credential made it. */
   readonly userId: string | null;
   readonly dry: boolean;
@@ -21,12 +21,11 @@ export class TestRequest {
     requires_clients: { required: false, met: true, client: null },
     ip_allowlist: { required: false, met: true },
   };
-  /** Name -> value of every secret that was opened: for masking, and dropped with the trial. */
+  /** Name -> value of every secret that was opened: for masking, and dropped with the test request. */
   secrets: ReadonlyMap<string, string> = new Map();
   /** What templates wrote, with a mark for every value of a secret. */
   shown: { headers: string[] | null; path: string; body: Buffer | null } | null = null;
   sent: Sent | null = null;
-  refusal: Refused | null = null;
 
   constructor(userId: string | null, dry: boolean) {
     this.userId = userId;

@@ -1,0 +1,13 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { routePlane } from './plane.ts';
+
+test('the phases of a call stand in the normative order (interface rule 12 §18)', () => {
+  const names = ['inspect', 'authenticate', 'find_route', 'match_client', 'admit', 'restrict', 'detect_loop', 'limit', 'rewrite'];
+  assert.deepEqual(routePlane.phaseNames, names);
+  assert.deepEqual(
+    routePlane.phases.map((phase) => phase.name),
+    ['inspect', 'authenticate', 'findRoute', 'matchClient', 'admit', 'restrict', 'detectLoop', 'limit', 'rewrite'],
+  );
+  assert.equal(names[routePlane.limitPhase], 'limit');
+});

@@ -1,0 +1,39 @@
+import { isServicePath } from '../core/hosts.ts';
+import { definePlane } from '../core/plane.ts';
+import { refusalAnswer } from '../core/response-block.ts';
+import { admit } from './phases/admit.ts';
+import { authenticate } from './phases/authenticate.ts';
+import { detectLoop } from './phases/detect-loop.ts';
+import { findRoute } from './phases/find-route.ts';
+import { inspect } from './phases/inspect.ts';
+import { limit } from './phases/limit.ts';
+import { matchClient } from './phases/match-client.ts';
+import { restrict } from './phases/restrict.ts';
+import { rewrite } from './phases/rewrite.ts';
+import { newRouteState } from './route-call.ts';
+
+/** Proxied calls of a workspace's routes, in the normative order of phases (interface rule 12 §18). */
+export const routePlane = definePlane({
+  name: 'route',
+  matches: (match) => match.plane === 'tenant' && !isServicePath(match.target),
+  newState: newRouteState,
+  phases: {
+    inspect,
+    authenticate,
+    find_route: findRoute,
+    match_client: matchClient,
+    admit,
+    restrict,
+    detect_loop: detectLoop,
+    limit,
+    rewrite,
+  },
+  refusalAnswer,
+  logSubject: ({ state: { route, environmentName, forwardPath, query } }) => ({
+    mode: 'route',
+    route,
+    environment: environmentName,
+    path: forwardPath,
+    query,
+  }),
+});
