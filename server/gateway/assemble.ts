@@ -31,8 +31,8 @@ import { createGateway, type Gateway } from './gateway.ts';
 import { routePlane } from './route/plane.ts';
 import { type ControlSocket, createControlSocket } from './route/test-requests/control-socket.ts';
 import { createDisk } from './snapshot/disk.ts';
-import type { TenantRow } from './snapshot/rows.ts';
 import { Snapshots } from './snapshot/store.ts';
+import type { TenantRow } from './snapshot/tenant.ts';
 
 export type Assembly = {
   gateway: Gateway;
@@ -112,7 +112,7 @@ export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assem
     serviceVersion: NEWEST,
     onChanged: async (value) => {
       const [tenantId = '', space] = value.split(':');
-      if (space === 'live' || space === 'test') await snapshots.refresh(tenantId, space);
+      if (space === 'live' || space === 'test') await snapshots.refresh(tenantId);
     },
   });
   const gateway = createGateway({

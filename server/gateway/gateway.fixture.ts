@@ -168,6 +168,5 @@ export async function until(check: () => boolean | Promise<boolean>, ms = 2_000)
 
 /** Everything written before is served after this, as after an answer of the control plane. */
 export async function served(running: Running, w: Workspace): Promise<void> {
-  await running.runtime.snapshots.refresh(w.tenant.id, 'live');
-  await running.runtime.snapshots.refresh(w.tenant.id, 'test');
+  await running.runtime.snapshots.refresh(w.tenant.id);
 }

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { Verdict } from '#server/platform/counters.ts';
 import type { Target } from '#server/platform/http-out/target-url.ts';
-import type { ApiKey, ClientMatch, SpaceSnapshot } from '../snapshot/model.ts';
+import type { ApiKey, ClientMatch } from '../snapshot/model.ts';
+import type { SpaceSnapshot } from '../snapshot/slices.ts';
 import type { GatewayResponse } from './gateway-response.ts';
 import type { Refused } from './refusal.ts';
 

@@ -1,5 +1,5 @@
 import { hasDigest, keyIdOf, LONGEST_KEY } from '#server/crypto/tokens.ts';
-import type { SpaceSnapshot } from '../snapshot/model.ts';
+import type { SpaceSnapshot } from '../snapshot/slices.ts';
 import { BAD_CREDENTIAL, type Credential, NO_CREDENTIAL } from './call.ts';
 
 /** A text of one of our own forms, judged by its prefix alone: it is taken as a credential and never forwarded (interface rule 12 §5.1). */

@@ -1,4 +1,5 @@
 import { parse as parseLossless } from 'lossless-json';
+import { METHODS } from '#server/domain/routes/config/schema.ts';
 import {
   type ConfigRow,
   type EffectiveConfig,
@@ -12,37 +13,20 @@ import { compileRanges } from '#server/kernel/address.ts';
 import { hyphenated } from '#server/platform/header-name.ts';
 import type { EgressSettings } from '#server/platform/http-out/settings.ts';
 import { parseTarget } from '#server/platform/http-out/target-url.ts';
-import { METHODS } from '../core/listener.ts';
 import { ECHO_ORIGIN, echoTarget } from './echo-target.ts';
 import type { CallConfig, CompiledTarget, CompiledTemplate, Environment, Injection, RateLimit, Route } from './model.ts';
-import type { RouteRow, SpaceRows } from './rows.ts';
 
-const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
+export type RouteRow = {
+  id: string;
+  name: string;
+  slug: string | null;
+  enabled: boolean;
+  collection_id: string | null;
+  base_environment_id: string;
+};
 
-/** Finds a route by uuid, else exact slug, else exact name (interface rule 12 §3). */
-export function compileRoutes(rows: SpaceRows, egress: EgressSettings): (reference: string) => Route | undefined {
-  const configs = Map.groupBy(rows.configs, (row) => row.route_id);
-  const assigned = new Map<string, Set<string>>();
-  for (const row of rows.assignments) {
-    const pair = `${row.route_id} ${row.environment_id}`;
-    const clients = assigned.get(pair) ?? new Set<string>();
-    assigned.set(pair, clients.add(row.client_id));
-  }
-  const byId = new Map<string, Route>();
-  const bySlug = new Map<string, Route>();
-  const byName = new Map<string, Route>();
-  for (const row of rows.routes) {
-    const route = compileRoute(row, configs.get(row.id) ?? [], (environment) => assigned.get(`${row.id} ${environment}`) ?? NONE, egress);
-    byId.set(row.id, route);
-    byName.set(row.name, route);
-    if (row.slug !== null) bySlug.set(row.slug, route);
-  }
-  return (reference) => (UUID.test(reference) ? byId.get(reference.toLowerCase()) : (bySlug.get(reference) ?? byName.get(reference)));
-}
-
-const NONE: ReadonlySet<string> = new Set();
-
-function compileRoute(
+/** Costs little: an environment's settings are compiled at its first call. */
+export function compileRoute(
   row: RouteRow,
   configs: readonly ConfigRow[],
   assigned: (environment: string) => ReadonlySet<string>,

@@ -7,7 +7,7 @@ import { DecryptFailed } from '#server/crypto/svt1.ts';
 import { digest } from '#server/crypto/tokens.ts';
 import { log } from '#server/platform/log.ts';
 import { privateFolder } from '#server/platform/private-folder.ts';
-import type { SpaceRows } from './rows.ts';
+import { isComplete, type SpaceRows } from './slices.ts';
 
 // A gateway that starts while the database is away serves from here (interface rule 12 §15). Everything on disk is sealed; secret values
 // inside are still under their own content keys.
@@ -73,8 +73,8 @@ export function createDisk(folder: string, roots: RootKeys): Disk {
       const spaces: SpaceRows[] = [];
       for (const file of files) {
         if (file === `${CONFIRMED}.bin`) continue;
-        const copy = readOne(file) as { format: number; rows: SpaceRows } | undefined;
-        if (copy?.format === FORMAT) spaces.push(copy.rows);
+        const copy = readOne(file) as { format: number; rows: object } | undefined;
+        if (copy?.format === FORMAT && isComplete(copy.rows)) spaces.push(copy.rows);
       }
       return { spaces, confirmedAt: confirmed?.at ?? 0 };
     },

@@ -1,11 +1,9 @@
 import type { PlanName } from '#server/domain/plans/schema.ts';
 import type { Reference, Template } from '#server/domain/templates/grammar.ts';
 import type { TenantSettings } from '#server/domain/tenants/schema.ts';
-import type { Space } from '#server/kernel/context.ts';
 import type { Target } from '#server/platform/http-out/target-url.ts';
 
-// The compiled, immutable picture of one workspace and space that calls are served from. A call takes one SpaceSnapshot at its start
-// and uses nothing newer, so it sees the old configuration or the new one, never a mixture.
+// What the slices of a snapshot compile their rows to.
 
 export type Tenant = {
   readonly id: string;
@@ -119,20 +117,4 @@ export type Route = {
   readonly baseEnvironment: string;
   /** Undefined when the route has no configuration of that name. Compiled at first use. */
   environment(name: string): Environment | undefined;
-};
-
-export type SpaceSnapshot = {
-  readonly tenant: Tenant;
-  readonly space: Space;
-  readonly sandbox: boolean;
-  /** By id, slug or name, in this order (interface rule 12 §3). */
-  route(reference: string): Route | undefined;
-  /** The key of a public key id; active keys only. */
-  key(keyId: string): ApiKey | undefined;
-  /** Address credentials that hold this address, best first. */
-  clientsAt(ip: string): readonly ClientMatch[];
-  secretById(id: string): Secret | undefined;
-  secretByName(name: string): Secret | undefined;
-  /** `collection` is a slug, or null for the collection with `collectionId`. */
-  variable(collection: string | null, key: string, collectionId: string | null): (Variable & { collectionId: string }) | undefined;
 };

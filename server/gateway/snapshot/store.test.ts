@@ -5,6 +5,7 @@ import path from 'node:path';
 import test, { after } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { keyIdOf } from '#server/crypto/tokens.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
 import { env } from '#server/platform/env.ts';
@@ -73,7 +74,7 @@ test('a refresh that was asked for after a change includes it, however many are 
   await served(running, w);
   for (let i = 0; i < 10; i++) {
     await makeRoute(w, `burst-${i}`, upstream.url);
-    await Promise.all(Array.from({ length: 5 }, () => running.runtime.snapshots.refresh(w.tenant.id, 'live')));
+    await Promise.all(Array.from({ length: 5 }, () => running.runtime.snapshots.refresh(w.tenant.id)));
     assert.ok(running.runtime.snapshots.byId(w.tenant.id)?.live.route(`burst-${i}`), `burst-${i}`);
   }
 });
@@ -171,6 +172,150 @@ test('the copy on disk is sealed, bound to its name, and worthless when it was t
   );
 });
 
+/** A pool that keeps the names of the statements that it ran. */
+function watchedPool() {
+  const { idleTimeoutMillis: _, ...config } = connection();
+  const pool = new pg.Pool({ ...config, max: 2 });
+  const ran: string[] = [];
+  pool.on('connect', (client) => {
+    const query = client.query.bind(client) as (...given: unknown[]) => unknown;
+    client.query = ((...given: unknown[]) => {
+      const [statement] = given as [string | { name?: string; text: string }];
+      const name = typeof statement === 'string' ? statement : (statement.name ?? statement.text);
+      if (name.startsWith('snapshot-')) ran.push(name);
+      return query(...given);
+    }) as typeof client.query;
+  });
+  after(() => pool.end());
+  return { pool, ran };
+}
+
+const FINGERPRINT = 'snapshot-fingerprints-of';
+
+test('a change reloads the slice it belongs to and no other, and nothing when nothing has changed', async () => {
+  const w = await workspace();
+  const route = await makeRoute(w, 'r', upstream.url);
+  await w.key();
+  const secret = await makeSecret(w, 'S', { production: 'value' });
+  const { pool, ran } = watchedPool();
+  const snapshots = new Snapshots({ pool, egress: egressSettings({}), maxAgeMs: 60_000 });
+  await snapshots.refresh(w.tenant.id);
+  const picture = () => snapshots.byId(w.tenant.id)?.live;
+  const scope = { tenant_id: w.tenant.id, sandbox: false };
+  const client = { id: newId(), ...scope, name: 'office', ip_address: '203.0.113.9' };
+  const changes: [string[], () => Promise<unknown>, () => unknown][] = [
+    [
+      ['snapshot-clients-client_ranges'],
+      async () => {
+        await db().clients.create({ data: client as never });
+        await db().client_credentials.create({
+          data: { id: newId(), ...scope, client_id: client.id, kind: 'ip', ip_range: '203.0.113.9/32' } as never,
+        });
+      },
+      () => picture()?.clientsAt('203.0.113.9')[0]?.client.name === 'office',
+    ],
+    [
+      ['snapshot-routes-routes', 'snapshot-routes-configs', 'snapshot-routes-assignments'],
+      () => db().routes.update({ where: { id: route.id }, data: { enabled: false } }),
+      () => picture()?.route('r')?.enabled === false,
+    ],
+    [
+      ['snapshot-secrets-secrets', 'snapshot-secrets-secret_values'],
+      () => db().secrets.delete({ where: { id: secret.id } }),
+      () => picture()?.secretByName('S') === undefined,
+    ],
+    [
+      ['snapshot-tenants'],
+      () => db().tenants.update({ where: { id: w.tenant.id }, data: { subscription_plan: 'free' } }),
+      () => picture()?.tenant.plan === 'free',
+    ],
+    [[], async () => {}, () => true],
+  ];
+  for (const [queries, change, seen] of changes) {
+    await change();
+    const before = picture();
+    ran.length = 0;
+    await snapshots.refresh(w.tenant.id);
+    assert.deepEqual(ran, [FINGERPRINT, ...queries]);
+    assert.ok(seen(), `${queries}`);
+    assert.equal(picture() === before, queries.length === 0, 'a picture is replaced, never changed');
+    assert.equal(picture()?.secretByName('nobody'), undefined);
+  }
+  assert.equal(snapshots.sizes().clients, 1);
+  await snapshots.close();
+});
+
+test('a slice that was emptied is not taken for one that did not change, nor is a copy on disk for the truth', async () => {
+  const w = await workspace();
+  const { row, text } = await w.key();
+  const { pool } = watchedPool();
+  const disk = createDisk(path.join(directory, 'emptied'), rootKeys());
+  const make = () => new Snapshots({ pool, disk, egress: egressSettings({}), maxAgeMs: 60_000 });
+  const first = make();
+  await first.refresh(w.tenant.id);
+  await first.close();
+  await db().api_keys.deleteMany({ where: { tenant_id: w.tenant.id } });
+  await first.refresh(w.tenant.id);
+  const keyId = keyIdOf(text);
+  assert.equal(first.byId(w.tenant.id)?.live.key(keyId), undefined);
+
+  await db().api_keys.create({ data: row as never });
+  const second = make();
+  await second.refresh(w.tenant.id);
+  assert.ok(second.byId(w.tenant.id)?.live.key(keyId));
+  await second.close(); // its copy has the key
+  await db().api_keys.deleteMany({ where: { tenant_id: w.tenant.id } });
+  const reborn = make();
+  await reborn.start();
+  assert.equal(reborn.byId(w.tenant.id)?.live.key(keyId), undefined);
+  await reborn.close();
+});
+
+test('a call never sees half of a transaction that changed several slices, however often it is announced', async () => {
+  const w = await workspace();
+  const route = await makeRoute(w, 'pair', upstream.url);
+  const collection = await db().collections.create({
+    data: { id: newId(), tenant_id: w.tenant.id, sandbox: false, name: 'c', slug: 'c' } as never,
+  });
+  const variable = await db().collection_variables.create({
+    data: {
+      id: newId(),
+      tenant_id: w.tenant.id,
+      sandbox: false,
+      collection_id: collection.id,
+      key: 'v',
+      type: 'value',
+      value: 'n0',
+    } as never,
+  });
+  await served(running, w);
+  let done = false;
+  let halves = 0;
+  let seen = 0;
+  let last = '';
+  const look = () => {
+    const { live } = running.runtime.snapshots.byId(w.tenant.id) ?? {};
+    const held = live?.variable('c', 'v', null);
+    const value = held?.type === 'value' ? held.value : '';
+    if (live?.route('pair')?.name !== `Route ${value}`) halves++;
+    if (value !== last) seen++;
+    last = value;
+    if (!done) setImmediate(look);
+  };
+  await db().routes.update({ where: { id: route.id }, data: { name: 'Route n0' } });
+  await served(running, w);
+  look();
+  for (let i = 1; i <= 40; i++)
+    await db().$transaction([
+      db().routes.update({ where: { id: route.id }, data: { name: `Route n${i}` } }),
+      db().collection_variables.update({ where: { id: variable.id }, data: { value: `n${i}` } }),
+    ]);
+  await until(() => last === 'n40', 10_000);
+  done = true;
+  assert.equal(halves, 0);
+  assert.ok(seen > 3, `${seen} versions were seen`);
+});
+
 /** A door between the gateway and its database that can be shut. */
 async function databaseDoor() {
   const options = new pg.Client(connection());
@@ -239,7 +384,7 @@ test('without its database the gateway goes on serving, keeps the logs, counts, 
   await snapshots.poll();
   assert.ok(snapshots.fresh);
   assert.ok(snapshots.byId(w.tenant.id)?.live.route('r'), 'it still serves');
-  await assert.rejects(snapshots.refresh(w.tenant.id, 'live'));
+  await assert.rejects(snapshots.refresh(w.tenant.id));
 
   // A gateway that starts meanwhile has the same picture, from disk.
   const reborn = snapshotsOf(createDisk(path.join(directory, 'door-snapshot'), rootKeys()), 60_000);

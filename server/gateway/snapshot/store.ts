@@ -4,10 +4,12 @@ import type { Space } from '#server/kernel/context.ts';
 import type { EgressSettings } from '#server/platform/http-out/settings.ts';
 import { log } from '#server/platform/log.ts';
 import { type Listener, listen } from '#server/platform/notify.ts';
-import { compileSpace } from './compile.ts';
 import type { Disk } from './disk.ts';
-import type { SpaceSnapshot } from './model.ts';
-import { fingerprints, loadRows, type SpaceRows, type TenantRow } from './rows.ts';
+import { type Fingerprint, readAllFingerprints } from './fingerprints.ts';
+import { type Changes, loadChanges, SPACES } from './load.ts';
+import type { RowLists } from './slice.ts';
+import { type AnySlice, compileParts, composeSpace, type Parts, SLICES, type SpaceRows, type SpaceSnapshot } from './slices.ts';
+import type { TenantRow } from './tenant.ts';
 
 export type SnapshotOptions = {
   pool: Pool;
@@ -23,20 +25,29 @@ export type SnapshotOptions = {
 /** Both spaces of one workspace. The fields are replaced, what they hold never changes. */
 export type TenantEntry = { row: TenantRow; live: SpaceSnapshot; test: SpaceSnapshot };
 
-const SPACES = ['live', 'test'] as const satisfies readonly Space[];
+/** One workspace, and what its entry was made from. */
+type Held = {
+  entry: TenantEntry;
+  /** Undefined for a copy from disk: everything may have changed since. */
+  fingerprint: Fingerprint | undefined;
+  spaces: Record<Space, HeldSpace>;
+};
+type Reload = { running: Promise<void>; next: Promise<void> | undefined };
+type HeldSpace = { rows: SpaceRows; parts: Parts; snapshot: SpaceSnapshot };
+
 const TENANTS_PER_LOAD = 200;
 const LONGEST_RETRY_MS = 5_000;
 
 /**
- * What this gateway knows of all workspaces. Changes arrive by LISTEN within milliseconds; a look at every workspace's fingerprint each
- * 30 s finds what was not heard, and is the proof that what is served is still true. Losing the database stops neither serving nor trying.
+ * What this gateway knows of all workspaces. An announcement says that a workspace has changed; its fingerprint says which slices, and only they are
+ * loaded and compiled anew. A look at all fingerprints every 30 s finds changes whose announcement was lost, and confirms that what is served is
+ * still true. Losing the database stops neither serving nor trying.
  */
 export class Snapshots {
   readonly #options: SnapshotOptions;
-  readonly #byId = new Map<string, TenantEntry>();
+  readonly #held = new Map<string, Held>();
   readonly #bySlug = new Map<string, TenantEntry>();
-  readonly #reloads = new Map<string, { running: Promise<void>; next: Promise<void> | undefined; spaces: Set<Space> }>();
-  #prints = new Map<string, string>();
+  readonly #reloads = new Map<string, Reload>();
   #confirmedAt = 0;
   #listener: Listener | undefined;
   #polling: Promise<void> | undefined;
@@ -53,17 +64,17 @@ export class Snapshots {
   async start(patienceMs = 2_000): Promise<void> {
     const copy = this.#options.disk?.read();
     if (copy) {
-      for (const rows of copy.spaces) this.#put(rows);
+      for (const rows of copy.spaces) this.#putCopy(rows);
       this.#confirmedAt = copy.confirmedAt;
     }
     this.#listener = listen({
       channels: ['config_changed', 'tenant_changed'],
-      onMessage: (channel, payload) => this.#heard(channel, payload),
+      onMessage: (_, payload) => this.#heard(payload),
       onConnect: () => void this.poll(),
     });
     const first = this.poll();
     // An empty disk leaves nothing to serve, so there is nothing to gain from not waiting.
-    if (this.#byId.size > 0) await Promise.race([first, sleep(patienceMs, undefined, { ref: false })]);
+    if (this.#held.size > 0) await Promise.race([first, sleep(patienceMs, undefined, { ref: false })]);
     else await first;
   }
 
@@ -72,11 +83,16 @@ export class Snapshots {
   }
 
   byId(id: string): TenantEntry | undefined {
-    return this.#byId.get(id);
+    return this.#held.get(id)?.entry;
   }
 
-  get size(): number {
-    return this.#byId.size;
+  /** How many workspaces are served, and how much each slice holds of all of them. */
+  sizes(): Record<string, number> {
+    const sizes: Record<string, number> = { workspaces: this.#held.size };
+    for (const { spaces } of this.#held.values())
+      for (const slice of SLICES)
+        for (const space of SPACES) sizes[slice.name] = (sizes[slice.name] ?? 0) + slice.size(spaces[space].rows as unknown as RowLists);
+    return sizes;
   }
 
   /** Milliseconds since what is served was last known to be what the database holds. */
@@ -90,8 +106,8 @@ export class Snapshots {
   }
 
   /** Resolves when what was committed before this call is served. Rejects when the database cannot be asked. */
-  async refresh(tenantId: string, space: Space): Promise<void> {
-    return this.#reload(tenantId, [space]);
+  async refresh(tenantId: string): Promise<void> {
+    return this.#reload(tenantId);
   }
 
   /** Compares every workspace with the database and reloads those that differ. Never rejects; one at a time. */
@@ -125,15 +141,12 @@ export class Snapshots {
     let next = pollMs;
     try {
       const asked = Date.now();
-      const prints = await fingerprints(pool);
-      const changed = [...prints].filter(([id, print]) => this.#prints.get(id) !== print).map(([id]) => id);
-      for (const id of this.#byId.keys()) if (!prints.has(id)) this.#remove(id);
-      for (let i = 0; i < changed.length; i += TENANTS_PER_LOAD) {
-        for (const rows of await loadRows(pool, changed.slice(i, i + TENANTS_PER_LOAD), SPACES)) this.#put(rows);
-      }
-      this.#prints = prints;
+      const prints = await readAllFingerprints(pool);
+      const changed = [...prints].filter(([id, print]) => this.#held.get(id)?.fingerprint?.text !== print).map(([id]) => id);
+      for (const id of this.#held.keys()) if (!prints.has(id)) await this.#reload(id);
+      for (let i = 0; i < changed.length; i += TENANTS_PER_LOAD) await this.#load(changed.slice(i, i + TENANTS_PER_LOAD));
       this.#confirmedAt = asked;
-      if (this.#failures > 0) log.info({ workspaces: this.#byId.size }, 'the configuration is confirmed again');
+      if (this.#failures > 0) log.info(this.sizes(), 'the configuration is confirmed again');
       this.#failures = 0;
       void disk?.confirm(asked);
     } catch (error) {
@@ -148,35 +161,24 @@ export class Snapshots {
     if (!this.#closed) this.#timer = setTimeout(() => void this.poll(), next);
   }
 
-  #heard(channel: string, payload: string): void {
-    const [tenantId = '', space] = payload.split(':');
-    const spaces = channel === 'config_changed' && (space === 'live' || space === 'test') ? ([space] as const) : SPACES;
+  /** `workspace` or `workspace:space`. */
+  #heard(payload: string): void {
+    const [tenantId = ''] = payload.split(':');
     // A failed reload is not lost: the fingerprint still differs, so the next poll finds it.
-    this.#reload(tenantId, spaces).catch(() => void this.poll());
+    this.#reload(tenantId).catch(() => void this.poll());
   }
 
   /** One load per workspace at a time; what is asked for meanwhile is loaded once more afterwards. */
-  #reload(tenantId: string, spaces: readonly Space[]): Promise<void> {
+  #reload(tenantId: string): Promise<void> {
     const current = this.#reloads.get(tenantId);
-    if (current) {
-      for (const space of spaces) current.spaces.add(space);
-      current.next ??= current.running.then(
-        () => this.#startReload(tenantId, [...current.spaces]),
-        () => this.#startReload(tenantId, [...current.spaces]),
-      );
-      return current.next;
-    }
-    return this.#startReload(tenantId, spaces);
+    if (!current) return this.#startReload(tenantId);
+    const again = () => this.#startReload(tenantId);
+    current.next ??= current.running.then(again, again);
+    return current.next;
   }
 
-  #startReload(tenantId: string, spaces: readonly Space[]): Promise<void> {
-    const load = async () => {
-      // A workspace seen for the first time needs both spaces, or its host would serve half of it.
-      const loaded = await loadRows(this.#options.pool, [tenantId], this.#byId.has(tenantId) ? spaces : SPACES);
-      if (loaded.length === 0) this.#remove(tenantId);
-      for (const rows of loaded) this.#put(rows);
-    };
-    const entry = { running: load(), next: undefined, spaces: new Set<Space>() };
+  #startReload(tenantId: string): Promise<void> {
+    const entry: Reload = { running: this.#load([tenantId]), next: undefined };
     this.#reloads.set(tenantId, entry);
     const done = () => {
       if (this.#reloads.get(tenantId) === entry && entry.next === undefined) this.#reloads.delete(tenantId);
@@ -185,52 +187,78 @@ export class Snapshots {
     return entry.running;
   }
 
-  #put(rows: SpaceRows): void {
-    const { egress, disk, onTenant } = this.#options;
-    const { tenant, space } = rows;
-    const before = this.#byId.get(tenant.id);
-    if (before && JSON.stringify(before.row) !== JSON.stringify(tenant)) onTenant?.(tenant.id);
-    const snapshot = compileSpace(rows, egress);
-    const other = space === 'live' ? 'test' : 'live';
-    // Until its own rows arrive a few milliseconds later, the other space of a new workspace is empty.
-    const entry: TenantEntry = before ?? {
-      row: tenant,
-      live: snapshot,
-      test: snapshot,
-      [other]: compileSpace({ ...emptyRows(rows), space: other }, egress),
+  /** Brings the workspaces up to date. Those that another load has changed meanwhile are loaded again: changes fit only what they were found against. */
+  async #load(ids: readonly string[]): Promise<void> {
+    const since = new Map(ids.map((id) => [id, this.#held.get(id)?.fingerprint]));
+    const changes = await loadChanges(this.#options.pool, since);
+    const overtaken: string[] = [];
+    for (const [id, fingerprint] of since) {
+      const found = changes.get(id);
+      if (this.#held.get(id)?.fingerprint !== fingerprint) overtaken.push(id);
+      else if (found) this.#put(id, found);
+      else this.#remove(id);
+    }
+    if (overtaken.length > 0) await this.#load(overtaken);
+  }
+
+  /** Serves the changes from here on, of both spaces and all slices at once. */
+  #put(id: string, { fingerprint, tenant, spaces }: Changes): void {
+    const before = this.#held.get(id);
+    const row = tenant ?? before?.entry.row;
+    if (!row) return; // never: the row of a workspace that is not held is always read
+    const renewed = before !== undefined && JSON.stringify(before.entry.row) !== JSON.stringify(row);
+    if (renewed) this.#options.onTenant?.(id);
+    const made = (space: Space): HeldSpace => {
+      const held = before?.spaces[space];
+      const { slices, rows } = spaces[space];
+      if (held && !renewed && slices.length === 0) return held;
+      // Without rows held every slice was loaded, so that no list is missing.
+      return this.#compile({ ...held?.rows, ...rows, tenant: row, space } as SpaceRows, slices, held?.parts);
     };
-    entry.row = tenant;
-    entry[space] = snapshot;
-    if (before && this.#bySlug.get(tenant.slug) !== entry)
-      for (const [slug, held] of this.#bySlug) if (held === entry) this.#bySlug.delete(slug);
-    this.#bySlug.set(tenant.slug, entry);
-    this.#byId.set(tenant.id, entry);
-    void disk?.keep(rows);
+    const after = { live: made('live'), test: made('test') };
+    this.#serve(id, row, fingerprint, after);
+    for (const space of SPACES) if (after[space] !== before?.spaces[space]) void this.#options.disk?.keep(after[space].rows);
+  }
+
+  /** A space as it was kept on disk. Until the other one is read, it is empty. */
+  #putCopy(rows: SpaceRows): void {
+    const { tenant, space } = rows;
+    const other = space === 'live' ? 'test' : 'live';
+    const copy = this.#compile(rows, SLICES);
+    const held = this.#held.get(tenant.id)?.spaces[other] ?? this.#compile(emptyRows(tenant, other), SLICES);
+    this.#serve(tenant.id, tenant, undefined, space === 'live' ? { live: copy, test: held } : { live: held, test: copy });
+  }
+
+  #compile(rows: SpaceRows, changed: readonly AnySlice[], before: Parts = new Map()): HeldSpace {
+    const parts = compileParts(rows, changed, before, this.#options.egress);
+    return { rows, parts, snapshot: composeSpace(rows, parts) };
+  }
+
+  #serve(id: string, row: TenantRow, fingerprint: Fingerprint | undefined, spaces: Record<Space, HeldSpace>): void {
+    const [live, test] = [spaces.live.snapshot, spaces.test.snapshot];
+    const before = this.#held.get(id);
+    const entry = before?.entry ?? { row, live, test };
+    if (before && before.entry.row.slug !== row.slug && this.#bySlug.get(before.entry.row.slug) === entry)
+      this.#bySlug.delete(before.entry.row.slug);
+    entry.row = row;
+    entry.live = live;
+    entry.test = test;
+    this.#bySlug.set(row.slug, entry);
+    this.#held.set(id, { entry, fingerprint, spaces });
   }
 
   #remove(tenantId: string): void {
-    const entry = this.#byId.get(tenantId);
-    if (!entry) return;
-    this.#byId.delete(tenantId);
+    const held = this.#held.get(tenantId);
+    if (!held) return;
+    const { entry } = held;
+    this.#held.delete(tenantId);
     if (this.#bySlug.get(entry.row.slug) === entry) this.#bySlug.delete(entry.row.slug);
-    this.#prints.delete(tenantId);
     this.#options.onTenant?.(tenantId);
     void this.#options.disk?.forget(tenantId);
   }
 }
 
-function emptyRows({ tenant, space }: SpaceRows): SpaceRows {
-  return {
-    tenant,
-    space,
-    routes: [],
-    configs: [],
-    assignments: [],
-    client_ranges: [],
-    api_keys: [],
-    collections: [],
-    variables: [],
-    secrets: [],
-    secret_values: [],
-  };
+function emptyRows(tenant: TenantRow, space: Space): SpaceRows {
+  const lists = SLICES.flatMap(({ queries }) => Object.keys(queries).map((list) => [list, []] as const));
+  return { ...Object.fromEntries(lists), tenant, space } as unknown as SpaceRows;
 }

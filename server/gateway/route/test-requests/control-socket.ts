@@ -59,7 +59,7 @@ export function createControlSocket({ pipeline, token, baseHost }: ControlSocket
     if (!order?.success) return answer(res, 400, {});
     const { data } = order;
     // What the person saved a moment ago counts, whichever node it was saved on.
-    await snapshots.refresh(data.tenant_id, data.space);
+    await snapshots.refresh(data.tenant_id);
     const entry = snapshots.byId(data.tenant_id);
     if (!entry) return answer(res, 404, {});
     const nonce = randomBase62(32);

@@ -1,0 +1,56 @@
+import { compileRanges } from '#server/kernel/address.ts';
+import { capabilitiesOfKey } from '#server/kernel/capabilities.ts';
+import type { ApiKey } from './model.ts';
+import { defineSlice, epochMs, OF_SPACE } from './slice.ts';
+
+type ApiKeyRow = {
+  id: string;
+  key_id: string;
+  digest: string;
+  role_ids: string[];
+  scopes: string[] | null;
+  scoped: boolean;
+  ip_allowlist: string[];
+  expires_at: number | null;
+  revoke_at: number | null;
+};
+
+export const apiKeys = defineSlice({
+  name: 'api_keys',
+  tables: ['api_keys'],
+  queries: {
+    api_keys: `select tenant_id, sandbox, id, key_id, encode(digest, 'base64') as digest, role_ids, scopes, scoped, coalesce(ip_allowlist, '{}') as ip_allowlist,
+      ${epochMs('expires_at')} as expires_at, ${epochMs('revoke_at')} as revoke_at
+    from api_keys where ${OF_SPACE} and active`,
+  },
+  compile(rows: { api_keys: ApiKeyRow[] }) {
+    const byKeyId = new Map(rows.api_keys.map((row) => [row.key_id, row]));
+    const compiled = new Map<string, ApiKey>();
+    return {
+      /** The key of a public key id; active keys only. */
+      key(keyId: string): ApiKey | undefined {
+        const known = compiled.get(keyId);
+        if (known) return known;
+        const row = byKeyId.get(keyId);
+        if (!row) return undefined;
+        const key = compileKey(row);
+        compiled.set(keyId, key);
+        return key;
+      },
+    };
+  },
+  size: (rows) => rows.api_keys.length,
+});
+
+function compileKey(row: ApiKeyRow): ApiKey {
+  // Scopes narrow the roles, as on the Management API: they never add to them.
+  const mayInvoke = capabilitiesOfKey({ ...row, scopes: row.scopes ?? [] }).has('proxy:invoke');
+  return {
+    id: row.id,
+    keyId: row.key_id,
+    digest: Buffer.from(row.digest, 'base64'),
+    mayInvoke,
+    allows: row.ip_allowlist.length > 0 ? compileRanges(row.ip_allowlist) : null,
+    endsAt: Math.min(row.expires_at ?? Infinity, row.revoke_at ?? Infinity),
+  };
+}
