@@ -67,3 +67,13 @@ export type IdPicker = {
   /** Whether that query searches by `q`. */
   searches: boolean;
 };
+
+/** What page tests open beside the family's pages: `components/<family>/samples.ts`, which no page loads. */
+export type PageSamples = {
+  /** Paths below the space. */
+  details?: readonly string[];
+  /** The body of a `POST /v1/{family}`; `/{family}/{id}` is opened for the result. `run` is different in each run. */
+  create?: (run: number) => Record<string, unknown>;
+  /** Its pages are tested for accessibility in Live too: they say something else there. */
+  differsInLive?: boolean;
+};
