@@ -193,8 +193,13 @@ export function areaOf(file: string): string {
   return top === 'server' ? second.replace(/\.ts$/, '') : top;
 }
 
+/** Tests, and what only tests and tools load of a family. */
 function isTest(file: string): boolean {
-  return /\.(test|fixture)\.tsx?$/.test(file) || file.startsWith('server/testing/');
+  return (
+    /\.(test|fixture)\.tsx?$/.test(file) ||
+    file.startsWith('server/testing/') ||
+    /^(server\/domain|components)\/[^/]+\/(bench|samples|seed)\.ts$/.test(file)
+  );
 }
 
 /** The wire: what zod checks, wherever it runs. */

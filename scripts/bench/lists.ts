@@ -1,7 +1,8 @@
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Place } from './family-bench.ts';
 import { get } from './http.ts';
-import { type ListCase, listCases, type Place } from './list-cases.ts';
+import { type ListCase, listCases } from './list-cases.ts';
 import { median, percentile } from './machine.ts';
 import { millis, type Row, say, times } from './report.ts';
 import { fillWorkspace } from './rows.ts';
