@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
+import { families as serverFamilies } from '#server/domain/families.ts';
 import { families } from './families.ts';
 import type { FamilyPage, PageScope } from './shell/page-family.ts';
 
@@ -41,4 +42,10 @@ test('no two pages share an id, or a place in a group or among the start pages',
   const places = pages.map(({ group, order }) => `${group} ${order}`);
   const landings = pages.flatMap(({ landing }) => landing ?? []);
   for (const each of [pages.map(({ id }) => id), places, landings]) assert.equal(new Set<unknown>(each).size, each.length, each.join(', '));
+});
+
+test('a page keeps views by the rules that the server applies', () => {
+  const onServer = serverFamilies.flatMap((family) => ('savedViews' in family ? Object.entries<{ share: string }>(family.savedViews) : []));
+  const onPages = pages.flatMap(({ savedViews }) => (savedViews ? [[savedViews.name, savedViews.share]] : []));
+  assert.deepEqual(onPages.sort(), onServer.map(([name, { share }]) => [name, share]).sort());
 });

@@ -15,6 +15,7 @@ export const apiKeys: PageFamily = {
       keywords: ['token', 'credential'],
       needs: 'api_key:list',
       docs: 'api-keys',
+      savedViews: { name: 'api_keys', share: 'api_key:update' },
     },
   ],
   resources: [{ type: 'api_key', noun: 'API key', plural: 'API keys', icon: KeyRound, path: () => '/api-keys' }],

@@ -16,6 +16,7 @@ export const audit: PageFamily = {
       keywords: ['history', 'changes'],
       needs: 'audit_log:list',
       docs: 'audit-logs',
+      savedViews: { name: 'audit', share: 'audit_log:read_details' },
       landing: 60,
     },
   ],

@@ -16,6 +16,7 @@ export const clients: PageFamily = {
       keywords: ['ip', 'callers', 'allow list'],
       needs: 'client:read',
       docs: 'clients',
+      savedViews: { name: 'clients', share: 'client:update' },
       landing: 40,
     },
   ],

@@ -16,6 +16,7 @@ export const logs: PageFamily = {
       keywords: ['requests', 'calls', 'errors'],
       needs: 'log:list',
       docs: 'logs',
+      savedViews: { name: 'logs', share: 'route:update' },
       landing: 50,
     },
   ],

@@ -17,6 +17,7 @@ export const routes: PageFamily = {
       needs: 'route:list',
       below: 'route:read',
       docs: 'routes',
+      savedViews: { name: 'routes', share: 'route:update' },
       landing: 20,
     },
   ],

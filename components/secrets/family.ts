@@ -16,6 +16,7 @@ export const secrets: PageFamily = {
       keywords: ['credentials', 'tokens', 'certificates'],
       needs: 'secret:read',
       docs: 'secrets',
+      savedViews: { name: 'secrets', share: 'secret:update' },
       landing: 30,
     },
   ],

@@ -41,6 +41,8 @@ export type FamilyPage = {
   docs?: string;
   /** Offered as a start page, at this position. */
   landing?: number;
+  /** The list keeps views under this name; `share` is the capability that sharing one takes. */
+  savedViews?: { name: string; share: Capability };
 };
 
 export type FamilyResource = {

@@ -5,10 +5,10 @@ import { Button } from '#components/ui/button.tsx';
 import { Dialog } from '#components/ui/dialog.tsx';
 import { Menu } from '#components/ui/dropdown-menu.tsx';
 import { useShareReason, useViewChanges } from './use-view-changes.ts';
-import type { useViews, View, ViewPage } from './use-views.ts';
+import type { useViews, View } from './use-views.ts';
 
 type ManageViewsProps = {
-  page: ViewPage;
+  page: string;
   state: ReturnType<typeof useViews>;
   open: boolean;
   onClose: () => void;

@@ -12,13 +12,13 @@ import { Form, fieldError, useZodForm } from '#components/ui/form.tsx';
 import { Input } from '#components/ui/input.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import { useShareReason } from './use-view-changes.ts';
-import type { View, ViewPage } from './use-views.ts';
+import type { View } from './use-views.ts';
 
 const Named = z.object({ name: z.string().trim().min(1, 'is required').max(60), shared: z.boolean(), is_default: z.boolean() });
 const FORM = 'view-form';
 
 export type SaveViewProps = {
-  page: ViewPage;
+  page: string;
   /** The view that gets another name; absent keeps what the list shows now as a new one. */
   view?: View | undefined;
   now: { query: string; columns: string[] };

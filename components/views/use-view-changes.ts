@@ -1,10 +1,11 @@
 'use client';
 
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { families } from '#components/families.ts';
+import { forbiddenTo, requiredFor } from '#components/roles/forbidden-to.ts';
 import { notifyRefused } from '#components/trpc/notify-refused.ts';
 import { useScope, useTRPC } from '#components/trpc/provider.tsx';
-import { capital } from '#components/ui/capital.ts';
-import type { View, ViewPage } from './use-views.ts';
+import type { View } from './use-views.ts';
 
 /** What can be done with the views of a page that are kept, and by whom. */
 export function useViewChanges() {
@@ -22,11 +23,11 @@ export function useViewChanges() {
   };
 }
 
-const or = new Intl.ListFormat('en', { type: 'disjunction' });
+const pages = families.flatMap((family) => family.pages);
 
 /** Why this person may not share a view of a page; undefined when they may. */
-export function useShareReason(page: ViewPage): string | undefined {
+export function useShareReason(page: string): string | undefined {
   const { role } = useScope();
-  const roles = page === 'audit' ? ['owner', 'admin'] : ['owner', 'admin', 'editor'];
-  return roles.includes(role) ? undefined : `Sharing requires the ${or.format(roles.map(capital))} role.`;
+  const share = pages.find(({ savedViews }) => savedViews?.name === page)?.savedViews?.share;
+  return share && forbiddenTo(role, share) ? `Sharing requires ${requiredFor(share)}.` : undefined;
 }

@@ -6,16 +6,14 @@ import { usePathname, useSearchParams } from 'next/navigation';
 import { useEffect, useRef } from 'react';
 import { useTRPC } from '#components/trpc/provider.tsx';
 import type { ColumnChoice } from '#components/ui/columns.tsx';
-import type { VIEW_PAGES } from '#server/domain/views/schema.ts';
 import type { AppRouter } from '#server/trpc/root.ts';
 import { isShown, viewQuery } from './view-query.ts';
 
-export type ViewPage = (typeof VIEW_PAGES)[number];
 export type View = inferRouterOutputs<AppRouter>['views']['list']['data'][number];
 const NO_COLUMNS: ReadonlySet<string> = new Set();
 
 /** The views of a list page and the one it stands in. */
-export function useViews(page: ViewPage, columns: ColumnChoice | undefined) {
+export function useViews(page: string, columns: ColumnChoice | undefined) {
   const trpc = useTRPC();
   const pathname = usePathname();
   const query = viewQuery(useSearchParams().toString());

@@ -6,13 +6,14 @@ import { Button } from '#components/ui/button.tsx';
 import type { ColumnChoice } from '#components/ui/columns.tsx';
 import { Menu, type MenuEntry } from '#components/ui/dropdown-menu.tsx';
 import { lazily, whenOpen } from '#components/ui/lazily.tsx';
-import { useViews, type View, type ViewPage } from './use-views.ts';
+import { useViews, type View } from './use-views.ts';
 
 const ManageViews = lazily(() => import('./manage-views.tsx').then((module) => module.ManageViews), whenOpen);
 const SaveView = lazily(() => import('./save-view.tsx').then((module) => module.SaveView), whenOpen);
 
 type Props = {
-  page: ViewPage;
+  /** The name under which the page keeps views. */
+  page: string;
   /** Which columns are left out belongs to a view, too. */
   columns?: ColumnChoice;
 };

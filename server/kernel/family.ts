@@ -29,6 +29,8 @@ export type Family = {
   tables?: readonly Table[];
   /** Entries of the command palette: pages where something is begun, below the caller's space. */
   actions?: readonly Action[];
+  /** Its list pages that keep views, by name: what seeing the page takes, and what sharing a view of it takes. */
+  savedViews?: Readonly<Record<string, ViewRights>>;
 };
 
 /** Declares a family. Literal types are kept, so that tRPC routers derive from the list with their names. */
@@ -52,6 +54,9 @@ export type Inspected = { title: string; subtitle: string | null; path: string }
 
 /** `verb` matches the beginning of the text; the rest names the resource. */
 export type ResourceAction = { verb: RegExp; title: (name: string) => string; needs: Capability };
+
+/** Whoever may change what a page lists may also share a view of it. */
+export type ViewRights = { see: Capability; share: Capability };
 
 export type Action = { id: string; title: string; path: string; needs: Capability };
 

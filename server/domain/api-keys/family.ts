@@ -30,4 +30,5 @@ export const apiKeys = family({
     { name: 'api_version_days', reset: 'stay' },
   ],
   actions: [{ id: 'create-key', title: 'Create API key', path: '/api-keys?open=new', needs: 'api_key:create' }],
+  savedViews: { api_keys: { see: 'api_key:list', share: 'api_key:update' } },
 });

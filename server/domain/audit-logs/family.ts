@@ -30,4 +30,5 @@ export const auditLogs = family({
     { name: 'audit_logs', reset: 'stay' },
     { name: 'audit_log_critical', reset: 'stay' },
   ],
+  savedViews: { audit: { see: 'audit_log:list', share: 'audit_log:read_details' } },
 });

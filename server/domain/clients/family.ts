@@ -36,4 +36,5 @@ export const clients = family({
     { name: 'client_authorities', reset: 'stay' },
   ],
   actions: [{ id: 'create-client', title: 'Create client', path: '/clients?open=new', needs: 'client:create' }],
+  savedViews: { clients: { see: 'client:read', share: 'client:update' } },
 });

@@ -24,4 +24,5 @@ export const requestLogs = family({
     { name: 'route_log_totals', reset: 'stay' },
     { name: 'request_log_anchors', reset: 'stay' },
   ],
+  savedViews: { logs: { see: 'log:list', share: 'route:update' } },
 });

@@ -38,4 +38,5 @@ export const routes = family({
     { name: 'route_examples', reset: 'cascade' },
   ],
   actions: [{ id: 'create-route', title: 'Create route', path: '/routes?create=true', needs: 'route:create' }],
+  savedViews: { routes: { see: 'route:list', share: 'route:update' } },
 });

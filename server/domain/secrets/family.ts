@@ -58,4 +58,5 @@ export const secrets = family({
     { id: 'create-secret', title: 'Create secret', path: '/secrets?open=new', needs: 'secret:create' },
     { id: 'import-env', title: 'Import a .env file as secrets', path: '/secrets?open=env', needs: 'secret:create' },
   ],
+  savedViews: { secrets: { see: 'secret:read', share: 'secret:update' } },
 });

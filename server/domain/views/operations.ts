@@ -17,7 +17,7 @@ export const list = operation({
   input: ListViews,
   output: z.array(View),
   list: 'whole',
-  run: async (ctx, input) => wholeList(await views.listViews(ctx, input)),
+  run: async (ctx, input, families) => wholeList(await views.listViews(ctx, input, families)),
 });
 
 export const create = operation({
@@ -30,7 +30,7 @@ export const create = operation({
   input: CreateView,
   output: View,
   success: 201,
-  run: (ctx, input) => views.createView(ctx, input),
+  run: views.createView,
 });
 
 export const update = operation({
@@ -42,7 +42,7 @@ export const update = operation({
   refuses: ['not_found', 'role_denied', 'conflict'],
   input: UpdateView,
   output: View,
-  run: (ctx, input) => views.updateView(ctx, input),
+  run: views.updateView,
 });
 
 const remove = operation({
@@ -54,7 +54,7 @@ const remove = operation({
   refuses: ['not_found', 'role_denied'],
   input: ViewRef,
   output: Deleted,
-  run: (ctx, input) => views.deleteView(ctx, input),
+  run: views.deleteView,
 });
 
 export { remove as delete };

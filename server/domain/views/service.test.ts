@@ -106,7 +106,8 @@ test('a view holds the query of an address and nothing that leads elsewhere', as
     await assert.rejects(perform(operationById('views.create'), person(w, 'owner'), view({ query })), /^Refusal: query/);
   for (const columns of [['../x'], ['A b'], Array(61).fill('x')])
     await assert.rejects(perform(operationById('views.create'), person(w, 'owner'), view({ columns })), /^Refusal: columns/);
-  await assert.rejects(perform(operationById('views.list'), person(w, 'owner'), { page: 'webhooks' }), /^Refusal: page/);
+  for (const page of ['webhooks', 'constructor', '__proto__'])
+    await assert.rejects(perform(operationById('views.list'), person(w, 'owner'), { page }), /^Refusal: page/, page);
 });
 
 test('keys have no views', async () => {

@@ -6,29 +6,19 @@ import { onUnique } from '#server/kernel/conflicts.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid, notFound, Refusal } from '#server/kernel/errors.ts';
+import type { Family, ViewRights } from '#server/kernel/family.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { audited, mutate, unchanged } from '#server/kernel/mutate.ts';
 import { holdLock } from '#server/kernel/named-lock.ts';
-import { type CreateView, type ListViews, type UpdateView, type VIEW_PAGES, VIEWS_PER_PERSON } from './schema.ts';
+import { type CreateView, type ListViews, type UpdateView, VIEWS_PER_PERSON } from './schema.ts';
 
-type Page = (typeof VIEW_PAGES)[number];
 type Row = Prisma.saved_viewsGetPayload<object>;
 
-/** Who sees the page has views of it; who may change what it lists may also put a view in front of everybody (interface rule 70 §3.5). */
-const RIGHTS: Record<Page, { see: Capability; share: Capability }> = {
-  routes: { see: 'route:list', share: 'route:update' },
-  clients: { see: 'client:read', share: 'client:update' },
-  secrets: { see: 'secret:read', share: 'secret:update' },
-  api_keys: { see: 'api_key:list', share: 'api_key:update' },
-  logs: { see: 'log:list', share: 'route:update' },
-  audit: { see: 'audit_log:list', share: 'audit_log:read_details' },
-};
-
 /** One's own views of a page and the shared ones, by name. @throws Refusal role_denied */
-export function listViews(ctx: Ctx, { page }: z.output<typeof ListViews>) {
+export function listViews(ctx: Ctx, { page }: z.output<typeof ListViews>, families: readonly Family[]) {
   const person = personIn(ctx);
-  require(ctx, RIGHTS[page].see);
+  require(ctx, rightsIn(families, page).see);
   return read(ctx, async (tx) => {
     const rows = await tx.saved_views.findMany({
       where: { ...own(ctx), page, OR: [{ owner_id: person.id }, { shared: true }] },
@@ -39,10 +29,11 @@ export function listViews(ctx: Ctx, { page }: z.output<typeof ListViews>) {
 }
 
 /** Anybody who sees the page keeps private views; only a shared one is an event of the workspace. @throws Refusal role_denied, conflict */
-export function createView(ctx: Ctx, { is_default, ...input }: z.output<typeof CreateView>) {
+export function createView(ctx: Ctx, { is_default, ...input }: z.output<typeof CreateView>, families: readonly Family[]) {
   const person = personIn(ctx);
-  require(ctx, RIGHTS[input.page].see);
-  if (input.shared) require(ctx, RIGHTS[input.page].share);
+  const { see, share } = rightsIn(families, input.page);
+  require(ctx, see);
+  if (input.shared) require(ctx, share);
   return mutate(ctx, async (tx) => {
     await inTurn(tx, ctx, person.id);
     const mine = await tx.saved_views.count({ where: { ...own(ctx), page: input.page, owner_id: person.id } });
@@ -70,14 +61,14 @@ export function createView(ctx: Ctx, { is_default, ...input }: z.output<typeof C
  * `is_default` is each person's own choice, also of a shared view; everything else belongs to its owner, and of a shared view to Owners and Admins too.
  * @throws Refusal not_found, role_denied, conflict
  */
-export function updateView(ctx: Ctx, { id, is_default, ...input }: z.output<typeof UpdateView>) {
+export function updateView(ctx: Ctx, { id, is_default, ...input }: z.output<typeof UpdateView>, families: readonly Family[]) {
   const person = personIn(ctx);
   return mutate(ctx, async (tx) => {
     await inTurn(tx, ctx, person.id);
-    const before = await viewById(tx, ctx, id, person.id);
+    const { row: before, rights } = await viewById(tx, ctx, id, person.id, families);
     const edits = Object.values(input).some((value) => value !== undefined);
-    if (edits) mayEdit(ctx, before);
-    if (input.shared && !before.shared) require(ctx, RIGHTS[before.page as Page].share);
+    if (edits) mayEdit(ctx, before, rights);
+    if (input.shared && !before.shared) require(ctx, rights.share);
     // A view that is no longer shared leaves the pages of the others.
     const audience = input.shared === false ? before.default_for.filter((one) => one === before.owner_id) : before.default_for;
     if (is_default) await noDefault(tx, ctx, before.page, person.id);
@@ -100,22 +91,32 @@ export function updateView(ctx: Ctx, { id, is_default, ...input }: z.output<type
 }
 
 /** @throws Refusal not_found, role_denied */
-export function deleteView(ctx: Ctx, { id }: { id: string }) {
+export function deleteView(ctx: Ctx, { id }: { id: string }, families: readonly Family[]) {
   const person = personIn(ctx);
   return mutate(ctx, async (tx) => {
-    const row = await viewById(tx, ctx, id, person.id);
-    mayEdit(ctx, row);
+    const { row, rights } = await viewById(tx, ctx, id, person.id, families);
+    mayEdit(ctx, row, rights);
     await tx.saved_views.delete({ where: { id: row.id, ...own(ctx) }, select: { id: true } });
     const answer = { deleted: true as const };
     return row.shared ? audited(answer, entry('delete', row)) : unchanged(answer);
   });
 }
 
+const savedViewsOf = (families: readonly Family[]): Record<string, ViewRights> =>
+  Object.assign({}, ...families.map(({ savedViews }) => savedViews));
+
+/** @throws Refusal validation_error for a page that keeps no views */
+function rightsIn(families: readonly Family[], page: string): ViewRights {
+  const all = savedViewsOf(families);
+  const rights = Object.hasOwn(all, page) ? all[page] : undefined;
+  if (!rights) throw invalid('page', `must be one of ${Object.keys(all).join(', ')}`);
+  return rights;
+}
+
 const TAKEN = 'You already have a view of this page with this name.';
 
-const shown = ({ default_for, owner_id, owner_label, page, ...row }: Row, personId: string) => ({
+const shown = ({ default_for, owner_id, owner_label, ...row }: Row, personId: string) => ({
   ...row,
-  page: page as Page,
   mine: owner_id === personId,
   is_default: default_for.includes(personId),
   owner: owner_label,
@@ -130,17 +131,24 @@ const entry = (action: string, row: Row) => ({
 });
 
 /** A private view of somebody else does not exist for anybody, nor a shared one for who does not see its page. @throws Refusal not_found */
-async function viewById(tx: Tx, ctx: Ctx, id: string, personId: string): Promise<Row> {
+async function viewById(
+  tx: Tx,
+  ctx: Ctx,
+  id: string,
+  personId: string,
+  families: readonly Family[],
+): Promise<{ row: Row; rights: ViewRights }> {
   const row = isUuid(id)
     ? await tx.saved_views.findFirst({ where: { ...own(ctx), id, OR: [{ owner_id: personId }, { shared: true }] } })
     : null;
-  if (!row || !ctx.actor.capabilities.has(RIGHTS[row.page as Page].see)) throw notFound();
-  return row;
+  const rights = row && savedViewsOf(families)[row.page];
+  if (!rights || !ctx.actor.capabilities.has(rights.see)) throw notFound();
+  return { row, rights };
 }
 
-function mayEdit(ctx: Ctx, row: Row): void {
+function mayEdit(ctx: Ctx, row: Row, { share }: ViewRights): void {
   if (row.owner_id === ctx.actor.id) {
-    if (row.shared) require(ctx, RIGHTS[row.page as Page].share);
+    if (row.shared) require(ctx, share);
     return;
   }
   if (!ctx.actor.capabilities.has('settings:update'))
