@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { areaOf, boundaryViolations, codeViolations, heavyShared, whyForbidden } from './boundaries.ts';
+import { areaOf, boundaryViolations, codeViolations, heavyGateway, heavyShared, whyForbidden } from './boundaries.ts';
 import { cycles, importsOf } from './imports.ts';
 
 const own = (target: string, type = false) => ({ target, own: true, type, line: 1 });
@@ -29,6 +29,7 @@ const forbidden: [string, ReturnType<typeof own>][] = [
   ['server/gateway/main.ts', own('server/generated/prisma/client.ts', true)],
   ['server/gateway/main.ts', own('server/domain/routes/service.ts')],
   ['server/gateway/main.ts', pkg('jose')],
+  ['server/gateway/front-door/front-door.ts', own('server/api/match.ts')],
   ['server/jobs/main.ts', own('server/api/match.ts')],
   ['app/page.tsx', own('server/domain/clients/service.ts')],
   ['app/page.tsx', own('server/platform/log.ts')],
@@ -54,6 +55,7 @@ const permitted: [string, ReturnType<typeof own>][] = [
   ['server/domain/tenants/status.shared.ts', own('server/kernel/capabilities.ts')],
   ['server/gateway/main.ts', own('server/domain/routes/schema.ts')],
   ['server/gateway/main.ts', pkg('node:net')],
+  ['server/gateway/v1/hot.ts', own('server/api/match.ts')],
   ['app/v1/route.ts', own('server/api/handle.ts')],
   ['components/clients/list.tsx', own('server/domain/clients/schema.ts')],
   ['components/clients/list.tsx', own('server/domain/tenants/status.shared.ts')],
@@ -117,6 +119,31 @@ test('a shared file brings no package into a page, not even by way of others', (
   ]);
   assert.deepEqual(heavyShared(loads), [`${shared} loads zod by ${heavy}: a shared file has no packages`]);
   assert.deepEqual(heavyShared(new Map([...loads, [heavy, []]])), []);
+});
+
+test('the gateway and a hot operation bring no Prisma, not even by way of others, and types count for nothing', () => {
+  const [main, hot, via] = ['server/gateway/main.ts', 'server/domain/hot-operations.ts', 'server/domain/a/via.ts'] as const;
+  const loads = new Map([
+    [main, [own(hot)]],
+    [hot, [own(via)]],
+    [via, [own(main), own('server/platform/db.ts')]],
+  ]);
+  assert.deepEqual(heavyGateway(loads).length, 2);
+  assert.match(
+    heavyGateway(loads)[0] ?? '',
+    /^server\/gateway\/main\.ts > server\/domain\/hot-operations\.ts > server\/domain\/a\/via\.ts loads server\/platform\/db\.ts/,
+  );
+  for (const heavy of [pkg('next/server'), pkg('@prisma/client'), own('server/domain/a/operations.ts'), own('server/domain/families.ts')])
+    assert.equal(heavyGateway(new Map([[main, [heavy]]])).length, 1, heavy.target);
+  assert.deepEqual(
+    heavyGateway(
+      new Map([
+        [main, [own(via), pkg('pg')]],
+        [via, []],
+      ]),
+    ),
+    [],
+  );
 });
 
 test('settings, randomness and requests keep their one home', () => {

@@ -104,7 +104,7 @@ export function boundaryViolations(): string[] {
     violations.push(...codeViolations(file, source));
   }
   for (const circle of cycles(graph)) violations.push(`import cycle: ${circle.join(', ')}`);
-  violations.push(...heavyShared(loads), ...unsharedState(loads, (file) => fs.readFileSync(file, 'utf8')));
+  violations.push(...heavyShared(loads), ...heavyGateway(loads), ...unsharedState(loads, (file) => fs.readFileSync(file, 'utf8')));
   return violations;
 }
 
@@ -121,6 +121,25 @@ export function heavyShared(loads: ReadonlyMap<string, readonly Import[]>): stri
   });
 }
 
+/** The gateway starts fast and serves without the rest: neither it nor a hot operation loads Prisma, Next, or the operation table. */
+export function heavyGateway(loads: ReadonlyMap<string, readonly Import[]>): string[] {
+  return ['server/gateway/main.ts', HOT_OPERATIONS].flatMap((start) => {
+    const loadedBy = new Map<string, string>([[start, start]]);
+    const found: string[] = [];
+    for (const [file, way] of loadedBy) {
+      for (const { own, target } of loads.get(file) ?? []) {
+        if (own ? NOT_IN_GATEWAY.test(target) : /^(?:@prisma\/|prisma$|(?:next|react|react-dom)(?:\/|$))/.test(target))
+          found.push(`${way} loads ${target}: the gateway runs without Prisma, Next and the operation table`);
+        else if (own && !loadedBy.has(target)) loadedBy.set(target, `${way} > ${target}`);
+      }
+    }
+    return found;
+  });
+}
+
+const NOT_IN_GATEWAY =
+  /^server\/(?:generated\/|domain\/families\.ts$|domain\/.*(?:^|\/)(?:operations|family)\.ts$|api\/operations\.ts$|platform\/db\.ts$)/;
+
 /** Why this file may not have this import; undefined when it may. */
 export function whyForbidden(file: string, { target, own, type }: Import): string | undefined {
   const from = areaOf(file);
@@ -133,6 +152,7 @@ export function whyForbidden(file: string, { target, own, type }: Import): strin
   if (target === FAMILIES && (from === 'domain' || from === 'gateway' || from === 'platform'))
     return 'the list of families stands above the domain: an operation has it as its third argument, a job passes it on';
   if (from === to) return from === 'domain' ? whyFamilyForbidden(file, target) : undefined;
+  if (from === 'gateway' && to === 'api' && /^server\/gateway\/(?:v1|credentials)\//.test(file)) return undefined;
   const rights = allowed[from];
   if (!rights) return undefined;
   if (to === 'generated')
@@ -165,6 +185,7 @@ function whyPackageForbidden(file: string, from: string, name: string, type: boo
 
 /** The one list of descriptors. */
 const FAMILIES = 'server/domain/families.ts';
+const HOT_OPERATIONS = 'server/domain/hot-operations.ts';
 
 /** Rules without a database, shared by families, the gateway and tests. */
 const PURE = /\/domain\/(templates\/grammar|tenants\/addresses|routes\/effective|request-logs\/buckets|mail\/templates)/;
@@ -174,6 +195,7 @@ function whyFamilyForbidden(file: string, target: string): string | undefined {
   const family = (name: string) => name.split('/')[2];
   if (/\/family\.ts$/.test(target))
     return file === FAMILIES ? undefined : 'a descriptor is imported by server/domain/families.ts alone: read what you need from that list';
+  if (/\/hot\.ts$/.test(target) && file === HOT_OPERATIONS) return undefined;
   if (family(file) === family(target) || /\/service\.ts$/.test(target) || isSchema(target) || isShared(target) || PURE.test(target))
     return undefined;
   return 'another family is used through its service.ts, schema.ts or a shared file';

@@ -23,8 +23,11 @@ export async function bodyOf(req: Request, limit = BODY_LIMIT): Promise<Uint8Arr
   return Buffer.concat(chunks);
 }
 
+/** The parts of a request that fields come from; a `Request` has them. */
+export type Asked = { url: string; headers: Pick<Headers, 'get'> };
+
 /** Path parameters, query and body as one object for the operation's schema; path wins over query, query over body. */
-export function mergedInput(op: AnyOperation, req: Request, params: Record<string, string>, body: Uint8Array): Record<string, unknown> {
+export function mergedInput(op: AnyOperation, req: Asked, params: Record<string, string>, body: Uint8Array): Record<string, unknown> {
   const fields = op.http.startsWith('GET ') ? queryFields(new URL(req.url)) : bodyFields(req, body);
   return { ...fields, ...headerFields(op, req), ...params };
 }
@@ -38,7 +41,7 @@ function queryFields(url: URL): Record<string, unknown> {
   return out;
 }
 
-function bodyFields(req: Request, body: Uint8Array): Record<string, unknown> {
+function bodyFields(req: Asked, body: Uint8Array): Record<string, unknown> {
   if (req.headers.get('content-encoding') && req.headers.get('content-encoding') !== 'identity')
     throw new Refusal('unsupported_media_type', "Compressed request bodies aren't supported.");
   if (body.byteLength === 0) return {};
@@ -88,7 +91,7 @@ function deeperThan(value: unknown, levels: number): boolean {
 }
 
 /** Fields that travel as headers on REST: marked `.meta({ 'x-header': 'If-Match' })`. */
-function headerFields(op: AnyOperation, req: Request): Record<string, unknown> {
+function headerFields(op: AnyOperation, req: Asked): Record<string, unknown> {
   const out: Record<string, unknown> = {};
   for (const [field, header] of headerParameters(op)) {
     const value = req.headers.get(header);

@@ -35,22 +35,28 @@ export function json(status: number, body: unknown): Wire {
   return { status, body: JSON.stringify(body), headers: { 'content-type': JSON_TYPE } };
 }
 
-/** An answer with the headers that every one of the API planes carries (interface rule 01 §4), compressed as `reader` takes it; null reads the head alone. */
-export async function respond(wire: Wire, requestId: string, reader: { accept: string | null } | null): Promise<Response> {
-  const headers = new Headers({
+/** An answer as it is sent: `x-sallyport-encoding` is Content-Encoding, which the front door puts back because the framework would drop it. */
+export type Finished = { status: number; headers: Record<string, string>; body: string | Uint8Array<ArrayBuffer> | null };
+
+/** Adds the headers that every answer of the API planes carries (interface rule 01 §4) and compresses the body as `reader` takes it; null reads the head alone. */
+export async function finished(wire: Wire, requestId: string, reader: { accept: string | null } | null): Promise<Finished> {
+  const { status } = wire;
+  const headers: Record<string, string> = {
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
     'referrer-policy': 'no-referrer',
     'x-request-id': requestId,
     ...(isCompressible(wire.body) ? { vary: 'Accept-Encoding' } : {}),
     ...wire.headers,
-  });
-  if (reader === null) {
-    headers.set('content-length', String(Buffer.byteLength(wire.body)));
-    return new Response(null, { status: wire.status, headers });
-  }
-  const { body, encoding } = await encoded(wire.body, reader.accept);
-  // The framework takes Content-Encoding for that of a body it decoded, and drops it: the front door puts it back.
-  if (encoding !== null) headers.set('x-sallyport-encoding', encoding);
-  return new Response(wire.status === 204 ? null : body, { status: wire.status, headers });
+  };
+  if (status === 204) return { status, headers, body: null };
+  const { body, encoding } = reader ? await encoded(wire.body, reader.accept) : { body: wire.body, encoding: null };
+  if (encoding !== null) headers['x-sallyport-encoding'] = encoding;
+  headers['content-length'] = String(Buffer.byteLength(body));
+  return { status, headers, body: reader ? body : null };
+}
+
+export async function respond(...wire: Parameters<typeof finished>): Promise<Response> {
+  const { status, headers, body } = await finished(...wire);
+  return new Response(body, { status, headers });
 }

@@ -3,6 +3,7 @@ import path from 'node:path';
 import pg from 'pg';
 import { frontDoorToken } from '#server/crypto/derive.ts';
 import { Keyring, type TenantKeyRow } from '#server/crypto/keyring.ts';
+import { writeVersions } from '#server/domain/api-keys/versions/tally.ts';
 import { NEWEST } from '#server/kernel/versions.ts';
 import { memoryCounters } from '#server/platform/counters/memory.ts';
 import { openCounters } from '#server/platform/counters.ts';
@@ -14,6 +15,7 @@ import { createUpstreamPools } from '#server/platform/http-out/upstream-pool.ts'
 import { rootKeys } from '#server/platform/keys.ts';
 import { log } from '#server/platform/log.ts';
 import { connection } from '#server/platform/sql.ts';
+import { sharedWindowCounter } from '#server/platform/windows.ts';
 import { bodyMemory } from './core/body-memory.ts';
 import { startEcho } from './core/echo.ts';
 import { afterResponses, flushTurn } from './core/event-loop-turn.ts';
@@ -25,6 +27,7 @@ import { Pipeline } from './core/pipeline.ts';
 import type { Plane } from './core/plane.ts';
 import type { Runtime } from './core/runtime.ts';
 import { secretValues } from './core/secret-values.ts';
+import { apiKeys } from './credentials/api-keys.ts';
 import { createFrontDoor } from './front-door/front-door.ts';
 import { createWebForward } from './front-door/web-forward.ts';
 import { createGateway, type Gateway } from './gateway.ts';
@@ -33,6 +36,7 @@ import { type ControlSocket, createControlSocket } from './route/test-requests/c
 import { createDisk } from './snapshot/disk.ts';
 import { Snapshots } from './snapshot/store.ts';
 import type { TenantRow } from './snapshot/tenant.ts';
+import { createHotV1 } from './v1/hot.ts';
 
 export type Assembly = {
   gateway: Gateway;
@@ -98,6 +102,7 @@ export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assem
   const usageTimer = setInterval(() => void loadUsage(), USAGE_RELOAD_MS);
   usageTimer.unref();
 
+  const keys = apiKeys();
   const web = createWebForward({ socketPath: env.WEB_SOCKET });
   const controlSocket = createControlSocket({
     pipeline: new Pipeline(routePlane, runtime),
@@ -110,8 +115,10 @@ export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assem
     token: frontDoorToken(roots.current),
     trustedProxies,
     serviceVersion: NEWEST,
+    hot: createHotV1({ keys, count: sharedWindowCounter }),
     onChanged: async (value) => {
       const [tenantId = '', space] = value.split(':');
+      keys.forget(tenantId);
       if (space === 'live' || space === 'test') await snapshots.refresh(tenantId);
     },
   });
@@ -140,7 +147,7 @@ export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assem
     runtime,
     flush: async () => {
       flushTurn();
-      await Promise.all([logs.flush(), monthly.flush()]);
+      await Promise.all([logs.flush(), monthly.flush(), writeVersions()]);
     },
     async close(drainMs) {
       clearInterval(usageTimer);
@@ -150,7 +157,7 @@ export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assem
       await Promise.race([pools.close(), new Promise((resolve) => setTimeout(resolve, 1_000).unref())]);
       await echo.close();
       flushTurn();
-      await Promise.allSettled([logs.close(), monthly.close()]);
+      await Promise.allSettled([logs.close(), monthly.close(), writeVersions(), keys.close()]);
       await snapshots.close();
       counters.close();
       failures.close();

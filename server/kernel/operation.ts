@@ -85,7 +85,7 @@ export type Operation<
 };
 
 /** What `run` hands back: rows as the database gave them; the output schema turns dates into text and drops what is undeclared. */
-type Result<O extends z.ZodType> = z.input<O> extends (infer Row)[] ? Page<Row> | Feed<Row> : z.input<O>;
+export type Result<O extends z.ZodType> = z.input<O> extends (infer Row)[] ? Page<Row> | Feed<Row> : z.input<O>;
 
 /** Declares an operation; inference keeps `run` honest against `input` and `output`. */
 export const operation = <I extends z.ZodType, O extends z.ZodType, const K extends Kind, const N extends Needs, const M extends Method>(

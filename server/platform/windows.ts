@@ -15,10 +15,17 @@ export type WindowCounter = (key: string, window: number, windowSec: number, mos
  * process serves the deployment, else Redis when configured, else PostgreSQL.
  */
 export function windowCounter(): WindowCounter {
-  held.counter ??= env.REDIS_URL ? redisWindows(env.REDIS_URL).count : env.SVC_GATEWAYS > 1 ? postgresCounter : memoryCounter();
+  held.counter ??= sharedWindowCounter() ?? memoryCounter();
   return held.counter;
 }
-const held = processState('windows', (): { counter?: WindowCounter } => ({}));
+
+/** The counter that all processes of the deployment share; null when web counts in its own memory. */
+export function sharedWindowCounter(): WindowCounter | null {
+  if (env.REDIS_URL) held.shared ??= redisWindows(env.REDIS_URL).count;
+  else if (env.SVC_GATEWAYS > 1) held.shared ??= postgresCounter;
+  return held.shared ?? null;
+}
+const held = processState('windows', (): { counter?: WindowCounter; shared?: WindowCounter } => ({}));
 
 /** Counts in this process alone; windows that are over are dropped as the map grows. */
 export function memoryCounter(): WindowCounter {

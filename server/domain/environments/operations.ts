@@ -3,6 +3,7 @@ import { Deleted } from '#server/kernel/fields.ts';
 import { operation } from '#server/kernel/operation.ts';
 import { wholeList } from '#server/kernel/page.ts';
 import { duplicateEnvironment } from './duplicate.ts';
+import { get } from './hot.ts';
 import {
   CreateEnvironment,
   DuplicatedEnvironment,
@@ -17,6 +18,8 @@ import {
 import * as environments from './service.ts';
 import { impactOfEnvironment, usageOfEnvironments } from './usage.ts';
 
+export { get };
+
 export const list = operation({
   id: 'environments.list',
   summary: 'List environments',
@@ -29,18 +32,6 @@ export const list = operation({
   list: 'whole',
   names: ['id', 'name', 'display_name', 'color', 'is_default', 'created_at'],
   run: async (ctx) => wholeList(await environments.listEnvironments(ctx)),
-});
-
-export const get = operation({
-  id: 'environments.get',
-  summary: 'Get an environment',
-  http: 'GET /environments/{id}',
-  kind: 'read',
-  needs: ['environment:read'],
-  refuses: ['not_found'],
-  input: EnvironmentRef,
-  output: Environment,
-  run: (ctx, input) => environments.getEnvironment(ctx, input),
 });
 
 export const create = operation({

@@ -7,6 +7,7 @@ import { createRoute } from '#server/domain/routes/service.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { workspace } from '#server/testing/workspace.ts';
+import { get } from './hot.ts';
 import * as environments from './service.ts';
 
 await testDatabase();
@@ -95,7 +96,7 @@ test('an environment of the other space or of another workspace does not exist',
   const [w, other] = await Promise.all([workspace(), workspace()]);
   const [mine] = await environments.listEnvironments(w.live);
   for (const ctx of [w.test, other.live, other.test]) {
-    await assert.rejects(environments.getEnvironment(ctx, { id: mine!.id }), { type: 'not_found' });
+    await assert.rejects(get.run(ctx, { id: mine!.id }), { type: 'not_found' });
     await assert.rejects(environments.updateEnvironment(ctx, { id: mine!.id, color: '#000000' }), { type: 'not_found' });
     await assert.rejects(environments.deleteEnvironment(ctx, { id: mine!.id }), { type: 'not_found' });
   }
@@ -130,7 +131,7 @@ test('an edit that began while another environment was the default does not take
   const later = { ...w.live, now: new Date(Date.now() + 1_000) };
   const [production] = await environments.listEnvironments(w.live);
   await environments.createEnvironment(later, { name: 'new', is_default: true });
-  const after = await environments.getEnvironment(w.live, { id: production!.id });
+  const after = await get.run(w.live, { id: production!.id });
   assert.deepEqual([after.is_default, after.updated_at], [false, later.now]);
 });
 

@@ -15,9 +15,6 @@ import type { CreateEnvironment, UpdateEnvironment } from './schema.ts';
 export const listEnvironments = (ctx: Ctx) =>
   read(ctx, (tx) => tx.environments.findMany({ where: own(ctx), orderBy: [{ is_default: 'desc' }, { name: 'asc' }] }));
 
-/** @throws Refusal not_found */
-export const getEnvironment = (ctx: Ctx, input: { id: string }) => read(ctx, (tx) => environmentById(tx, ctx, input.id));
-
 /** @throws Refusal plan_limit 403, conflict when the name is taken */
 export function createEnvironment(ctx: Ctx, input: z.output<typeof CreateEnvironment>) {
   return mutate(ctx, async (tx) => {

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Network } from '#server/platform/http-out/networks.ts';
 import { networkOf, type RequestOrigin, requestOrigin } from '../core/client-address.ts';
 import type { Head, HeadRefusal } from '../core/request-head.ts';
+import type { HotV1 } from '../v1/hot.ts';
 import { changedBy, headersForWeb, headersFromWeb, standardHeaders } from './headers.ts';
 import { type Refused, refusalBody, writeRefusal } from './refusal.ts';
 import { type ForwardablePlane, type FrontPass, type FrontRefusal, frontDoor, type Surface } from './surface.ts';
@@ -14,6 +15,8 @@ export type FrontDoorOptions = {
   trustedProxies: readonly Network[];
   /** Newest dated version, for answers of /v1 that never reach web. */
   serviceVersion: string;
+  /** Answers what can be answered without web. */
+  hot?: HotV1 | undefined;
   /** Awaited before the answer to a change is relayed, so that the caller's next call sees it. */
   onChanged(value: string): Promise<void>;
   /** Upper bound of that wait, milliseconds. */
@@ -80,16 +83,27 @@ export function createFrontDoor(options: FrontDoorOptions): FrontDoor {
         });
       if (!verdict.ok) return refuse(verdict);
 
-      web.forward(req, res, {
-        target: verdict.target,
-        headers: headersForWeb(req.rawHeaders, surface, facts),
-        bodyLimit: verdict.bodyLimit,
-        source: networkOf(origin.address),
-        async onHead(answer) {
-          await settleChanges(answer.headers);
-          return relayed(answer);
-        },
-        onFailure: (failure) => refuse(FAILURES[failure]),
+      const { target, bodyLimit } = verdict;
+      const forward = () =>
+        web.forward(req, res, {
+          target,
+          headers: headersForWeb(req.rawHeaders, surface, facts),
+          bodyLimit,
+          source: networkOf(origin.address),
+          async onHead(answer) {
+            await settleChanges(answer.headers);
+            return relayed(answer);
+          },
+          onFailure: (failure) => refuse(FAILURES[failure]),
+        });
+      const hot =
+        match.plane === 'api' ? options.hot?.answer(req, { target, space: match.space, address: origin.address, requestId }) : null;
+      if (!hot) return forward();
+      void hot.then((answer) => {
+        if (res.closed || res.destroyed) return;
+        if (answer === null) return forward();
+        const headers = headersFromWeb(Object.entries(answer.headers).sort().flat(), surface, fill);
+        res.writeHead(answer.status, headers).end(answer.body ?? undefined);
       });
     },
     refuse(req, res, { match, requestId, origin = requestOrigin(req, trustedProxies) }, fault) {

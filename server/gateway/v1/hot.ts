@@ -1,0 +1,114 @@
+import type { IncomingMessage } from 'node:http';
+import { allow } from '#server/api/allow.ts';
+import { contextOfKey, isValidKey, type KeyRow, legacyKeyAuthOf, limitOfKey, refusalOfKey, stampUse } from '#server/api/api-key.ts';
+import { ignoredFields, mergedInput } from '#server/api/input.ts';
+import { type Match, matcher } from '#server/api/match.ts';
+import { parsedInput, parsedOutput } from '#server/api/parse.ts';
+import { countAgainstLimit } from '#server/api/rate-limit.ts';
+import { resolveVersion } from '#server/api/versions.ts';
+import { type Finished, finished, success } from '#server/api/wire.ts';
+import { noteVersion } from '#server/domain/api-keys/versions/tally.ts';
+import { hotOperations } from '#server/domain/hot-operations.ts';
+import { planFeature } from '#server/domain/plans/schema.ts';
+import type { Space } from '#server/kernel/context.ts';
+import { asRefusal } from '#server/kernel/errors.ts';
+import type { AnyHotOperation } from '#server/kernel/hot-operation.ts';
+import { log } from '#server/platform/log.ts';
+import type { WindowCounter } from '#server/platform/windows.ts';
+import { shares } from '../core/quota.ts';
+import type { ApiKeys } from '../credentials/api-keys.ts';
+import { plainRequest } from './plain-request.ts';
+
+export type HotCall = { target: string; space: Space; address: string; requestId: string };
+
+export type HotV1 = {
+  /**
+   * The answer to a plain request that succeeds, from the same rules and rows as in web. Null, now or later, when web must answer: then nothing was
+   * counted and nothing changed, so web decides as if it had been asked first. Never rejects.
+   */
+  answer(req: IncomingMessage, call: HotCall): Promise<Finished | null> | null;
+};
+
+export type HotV1Options = {
+  keys: Pick<ApiKeys, 'find'>;
+  /** The counter that web counts with too; null when web counts in its own memory: then keys with a limit are web's. */
+  count(): WindowCounter | null;
+  operations?: readonly AnyHotOperation[] | undefined;
+};
+
+/** More at once are web's, whose fair queue keeps one workspace from holding up the others. */
+const MAX_PER_WORKSPACE = 64;
+
+/** Serves hot operations of /v1 in the gateway process. */
+export function createHotV1({ keys, count, operations = hotOperations }: HotV1Options): HotV1 {
+  const match = matcher(operations);
+  const running = shares(MAX_PER_WORKSPACE);
+
+  async function answer(found: Match<AnyHotOperation>, key: string, req: IncomingMessage, call: HotCall): Promise<Finished | null> {
+    const row = await keys.find(key);
+    if (row === null || row === 'busy' || !running.take(row.tenant_id, 1)) return null;
+    try {
+      return await answerKey(row, found, key, req, call);
+    } catch (error) {
+      const { type } = asRefusal(error);
+      if (type === 'internal_error') log.warn({ err: error, operation: found.op.id }, 'a hot operation failed in the gateway; web answers');
+      return null;
+    } finally {
+      running.give(row.tenant_id, 1);
+    }
+  }
+
+  /** @throws Refusal for whatever web refuses too */
+  async function answerKey(
+    row: KeyRow,
+    { op, params }: Match<AnyHotOperation>,
+    key: string,
+    req: IncomingMessage,
+    { target, space, address, requestId }: HotCall,
+  ): Promise<Finished | null> {
+    const now = new Date();
+    const headers = { get: (name: string) => headerOf(req, name) };
+    const edge = { space, ip: address || null, request_id: requestId, user_agent: headers.get('user-agent') };
+    const limit = limitOfKey(row);
+    if (!isValidKey(row, key, now) || refusalOfKey(row, edge) || legacyKeyAuthOf(row) === 'disabled') return null;
+    const counter = limit && count();
+    if (limit && !counter) return null;
+    if (op.feature && !planFeature(row.subscription_plan, op.feature)) return null;
+    const asked = headers.get('service-version');
+    const version = resolveVersion(asked);
+
+    const ctx = contextOfKey(row, edge, now);
+    // Both stamps are times of day, which web would set as well.
+    stampUse(ctx);
+    await allow(op, ctx);
+    const raw = mergedInput(op, { url: `http://api${target}`, headers }, params, NO_BODY);
+    const result: unknown = await op.run(ctx, parsedInput(op.input, ctx, raw));
+    const output = parsedOutput(op, ctx, result);
+    const ignored = ignoredFields(op, raw);
+    const wire = success(op, output, result, requestId, ignored ? [...ctx.warnings, ignored] : ctx.warnings);
+
+    // Counted last: nothing after this can fail, and a call over its limit is counted by web without going further.
+    const { headers: rate, refusal } = limit && counter ? await countAgainstLimit(limit, now, counter) : NOT_LIMITED;
+    if (refusal) return null;
+    noteVersion(ctx, version, asked !== null);
+    const reader = req.method === 'HEAD' ? null : { accept: headers.get('accept-encoding') };
+    return finished({ ...wire, headers: { 'service-version': version, ...rate, ...wire.headers } }, requestId, reader);
+  }
+
+  return {
+    answer(req, call) {
+      const plain = plainRequest(req, call.target);
+      const found = plain && match(req.method ?? '', plain.path);
+      if (!found || 'allow' in found) return null;
+      return answer(found, plain.key, req, call).catch(() => null);
+    },
+  };
+}
+
+const NO_BODY = new Uint8Array();
+const NOT_LIMITED = { headers: {}, refusal: null };
+
+function headerOf({ headers }: IncomingMessage, name: string): string | null {
+  const value = headers[name.toLowerCase()];
+  return value === undefined ? null : String(value);
+}

@@ -1,0 +1,60 @@
+import type { IncomingMessage } from 'node:http';
+import { classifyCredential } from '#server/crypto/tokens.ts';
+
+export type PlainRequest = {
+  /** Path below /v1, without its query. */
+  path: string;
+  /** The API key's text. */
+  key: string;
+};
+
+/**
+ * Path and key of a request that is as plain as the requests of ordinary clients; undefined for any other, which web answers. Nothing is refused here:
+ * when in doubt, a request is not plain.
+ */
+export function plainRequest(req: IncomingMessage, target: string): PlainRequest | undefined {
+  const [, path] = PLAIN_TARGET.exec(target) ?? [];
+  if (path === undefined || isOdd(req)) return undefined;
+  const key = onlyKey(req);
+  if (key === undefined) return undefined;
+  const { kind } = classifyCredential(key);
+  return kind === 'api_key' || kind === 'access_key' ? { path, key } : undefined;
+}
+
+/** Characters that every URL parser and the framework leave as they are: the path here is the path there. */
+const PLAIN_TARGET = /^\/v1(\/[A-Za-z0-9/_-]+)(?:\?[A-Za-z0-9=&_.,:%+~-]*)?$/;
+
+/** Headers that ask the framework, a proxy or this service for something else than the plain answer. */
+const ODD = [
+  'idempotency-key',
+  'x-idempotency-key',
+  'expect',
+  'upgrade',
+  'range',
+  'if-match',
+  'if-none-match',
+  'if-modified-since',
+  'if-unmodified-since',
+  'if-range',
+  'content-encoding',
+  'trailer',
+  'dpop',
+  'x-tenant-id',
+] as const;
+
+function isOdd({ headers, method }: IncomingMessage): boolean {
+  for (const name of ODD) if (headers[name] !== undefined) return true;
+  // Any other token nominates a header that must not be passed on (RFC 9110 §7.6.1).
+  const { connection = 'keep-alive' } = headers;
+  if (!/^(?:keep-alive|close)$/i.test(connection)) return true;
+  if (headers['transfer-encoding'] !== undefined) return true;
+  return method !== 'POST' && (headers['content-length'] ?? '0') !== '0';
+}
+
+/** The text of the one credential; undefined when there is none, or more than one header that could carry one. */
+function onlyKey({ headers }: IncomingMessage): string | undefined {
+  const { authorization } = headers;
+  const named = headers['x-api-key'];
+  if (authorization !== undefined) return named === undefined ? /^Bearer +(\S+)$/i.exec(authorization)?.[1] : undefined;
+  return typeof named === 'string' ? named : undefined;
+}

@@ -1,0 +1,34 @@
+import { mkdirSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import path from 'node:path';
+import { handle } from '#server/api/handle.ts';
+import { env } from '#server/platform/env.ts';
+import { beforeDatabaseGoes } from '#server/testing/database.ts';
+
+/** The web process's part of /v1 on its socket, without the framework: the same `handle` that the route of Next calls. */
+export async function startWeb() {
+  const seen: string[] = [];
+  const server: Server = createServer((req, res) => {
+    seen.push(`${req.method} ${req.url}`);
+    const chunks: Buffer[] = [];
+    req.on('data', (chunk: Buffer) => chunks.push(chunk));
+    req.on('end', async () => {
+      const body = chunks.length > 0 && req.method !== 'GET' ? { body: Buffer.concat(chunks) } : {};
+      const headers = Object.entries(req.headers).flatMap(([name, value]) =>
+        value === undefined ? [] : [[name, String(value)] as [string, string]],
+      );
+      const answer = await handle(new Request(`http://api.test${req.url}`, { method: req.method ?? 'GET', headers, ...body }));
+      for (const [name, value] of answer.headers) res.setHeader(name, value);
+      res.writeHead(answer.status).end(Buffer.from(await answer.arrayBuffer()));
+    });
+  });
+  mkdirSync(path.dirname(env.WEB_SOCKET), { recursive: true });
+  await new Promise<void>((resolve) => void server.listen(env.WEB_SOCKET, resolve));
+  const stop = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  beforeDatabaseGoes(async () => (server.listening ? stop() : undefined));
+  return { seen, stop };
+}
