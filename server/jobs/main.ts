@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { startDeliveries } from '#server/domain/deliveries/service.ts';
 import { checkRootKey } from '#server/domain/keys/root-check.ts';
 import { watchTenantKeys } from '#server/domain/keys/watch.ts';
 import { sweepLeases } from '#server/domain/leases/service.ts';
@@ -10,6 +11,7 @@ import { wipeKeys } from '#server/platform/keys.ts';
 import { log } from '#server/platform/log.ts';
 import { startLoop } from '#server/platform/loop.ts';
 import { closeMail } from '#server/platform/mail.ts';
+import { channels } from './channels.ts';
 import { leaseHandlers } from './leases.ts';
 import { startWorker } from './worker.ts';
 
@@ -28,12 +30,13 @@ try {
     if (Object.keys(acted).length > 0) log.info({ acted }, 'leases handled');
     return false;
   });
+  const deliveries = startDeliveries(channels);
   let stopping = false;
   const stop = async (signal: string) => {
     if (stopping) return;
     stopping = true;
     log.info({ signal }, 'worker stopping');
-    await Promise.all([worker.stop(STOP_MS), Promise.race([leases.stop(), sleep(STOP_MS)])]);
+    await Promise.all([worker.stop(STOP_MS), Promise.race([Promise.all([leases.stop(), deliveries.stop()]), sleep(STOP_MS)])]);
     await keys.close();
     await Promise.race([backgroundSettled(), sleep(2_000)]);
     closeMail();

@@ -3,6 +3,7 @@ import { pruneVersions } from '#server/domain/api-keys/versions/service.ts';
 import { pruneAuditLogs } from '#server/domain/audit-logs/retention.ts';
 import { signCheckpoints } from '#server/domain/audit-logs/signing.ts';
 import { verifyAllChains } from '#server/domain/audit-logs/verify.ts';
+import { pruneEvents } from '#server/domain/events/service.ts';
 import { resumeRewraps, rewrap, rotateRootKey } from '#server/domain/keys/service.ts';
 import { sweepLeases } from '#server/domain/leases/service.ts';
 import { pruneMails, retryUnsentMails } from '#server/domain/mail/service.ts';
@@ -44,6 +45,7 @@ export const schedules = {
   prune_audit_logs: ['30 1 * * *', async ({ now }) => pruneAuditLogs(await retentionWindows(now), now)],
   verify_chains: ['0 2 * * *', () => verifyAllChains()],
   prune_versions: ['50 1 * * *', ({ now }) => pruneVersions(now)],
+  prune_events: ['55 * * * *', ({ now }) => pruneEvents(now)],
   prune_mails: ['45 2 * * *', ({ now }) => pruneMails(db(), now)],
 } as const satisfies Record<string, readonly [string, Job]>;
 

@@ -1,3 +1,4 @@
+import { raise } from '#server/domain/events/service.ts';
 import { postTeamMails } from '#server/domain/mail/service.ts';
 import { usageReached } from '#server/domain/mail/templates.ts';
 import { type PlanName, planLimit } from '#server/domain/plans/schema.ts';
@@ -55,5 +56,7 @@ async function tell(tx: Tx, counter: Counter, { limit, percent }: { limit: numbe
   const resets = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1));
   const letter = usageReached({ workspace, percent, used, limit, plan, resets }, `${env.PUBLIC_ADMIN_URL}/${slug}/settings/usage`);
   await postTeamMails(tx, { tenant_id, kind: 'usage', letter, now });
+  const data = { percent, used, limit, period: now.toISOString().slice(0, 7) };
+  await raise(tx, { tenant_id, sandbox: false, now }, [{ type: 'usage.threshold_reached', source_id: null, data }]);
   return true;
 }

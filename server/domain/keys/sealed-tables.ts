@@ -11,5 +11,6 @@ export const SEALED_TABLES: readonly SealedTable[] = [
   { table: 'secret_values', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'secret_value', space: 'by_row' },
   { table: 'client_credentials', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'client_credential', space: 'by_row' },
   { table: 'client_authorities', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'pki_key', space: 'shared' },
+  { table: 'events', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'webhook_payload', space: 'by_row' },
   { table: 'idempotency_keys', wrapped: 'cek_wrapped', version: 'body_tmk', purpose: 'idempotency_response', space: 'by_row' },
 ];

@@ -1,3 +1,4 @@
+import { raise } from '#server/domain/events/service.ts';
 import type { Lease, LeaseOutcome } from '#server/domain/leases/service.ts';
 import { postTeamMails } from '#server/domain/mail/service.ts';
 import { secretsEnding } from '#server/domain/mail/templates.ts';
@@ -34,7 +35,10 @@ export async function notifyExpiring(tx: Tx, due: readonly Lease[], now: Date): 
   const ids = due.map(({ resource_id }) => resource_id);
   const ending = await endingValues(tx, ids, now);
   const mails = Map.groupBy(ending, ({ tenant_id, sandbox, days }) => `${tenant_id} ${sandbox} ${days}`);
-  for (const values of mails.values()) await mail(tx, values, now);
+  for (const values of mails.values()) {
+    await mail(tx, values, now);
+    await raiseExpiry(tx, values, now);
+  }
   await tx.$executeRaw`
     insert into secret_expiry_mails (secret_environment_id, secret_id, tenant_id, sandbox, days, ends_at, told_at)
     select v.*, ${now}::timestamptz from unnest(${ending.map((e) => e.id)}::uuid[], ${ending.map((e) => e.secret_id)}::uuid[], ${ending.map((e) => e.tenant_id)}::uuid[],
@@ -85,6 +89,20 @@ async function nextTimes(tx: Tx, ids: readonly string[], now: Date): Promise<Map
       union all select secret_id, greatest(ends_at + ${FORGOTTEN.end}::interval, told_at + ${FORGOTTEN.mail}::interval) from secret_expiry_mails where secret_id = any(${ids}::uuid[]))
     select secret_id, min(next) as next from times where next > ${now} group by secret_id`;
   return new Map(rows.map(({ secret_id, next }) => [secret_id, next]));
+}
+
+async function raiseExpiry(tx: Tx, values: readonly Ending[], now: Date): Promise<void> {
+  const [first] = values;
+  if (!first) return;
+  await raise(
+    tx,
+    { tenant_id: first.tenant_id, sandbox: first.sandbox, now },
+    values.map(({ secret_id, name, environment, ends, days }) => ({
+      type: ends <= now ? 'secret.expired' : 'secret.expiring',
+      source_id: secret_id,
+      data: { secret_id, secret_name: name, environment, expires_at: ends, ...(ends <= now ? {} : { days }) },
+    })),
+  );
 }
 
 async function mail(tx: Tx, values: readonly Ending[], now: Date): Promise<void> {

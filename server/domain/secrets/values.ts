@@ -1,4 +1,5 @@
 import { TenantKeyUnavailable } from '#server/crypto/keyring.ts';
+import { raise } from '#server/domain/events/service.ts';
 import { type Ctx, own, spaceOf } from '#server/kernel/context.ts';
 import type { Db, Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
@@ -44,6 +45,14 @@ export async function writeValue(
     data: { ...own(ctx), ...value, secret_environment_id: row.id, value_version: row.value_version, created_at: ctx.now },
     select: { id: true },
   });
+  if (row.value_version > 1)
+    await raise(tx, ctx, [
+      {
+        type: 'secret.rotated',
+        source_id: place.secret_id,
+        data: { secret_id: place.secret_id, environment: place.environment_name, value_version: row.value_version },
+      },
+    ]);
   return row.value_version;
 }
 

@@ -1,0 +1,32 @@
+/** One attempt: an event on its way to a destination. */
+export type Attempt = {
+  delivery_id: string;
+  destination_id: string;
+  tenant_id: string;
+  sandbox: boolean;
+  /** 1 for the first. */
+  number: number;
+  trigger: 'event' | 'test' | 'redelivery' | 'recover';
+  event: { id: string; type: string; occurred_at: Date; data: Record<string, unknown> };
+};
+
+export type Outcome =
+  | { result: 'delivered'; status?: number }
+  | {
+      result: 'failed';
+      /** A stable code such as `timeout` or `http_status`. */
+      error: string;
+      status?: number;
+      /** The receiver asked to wait this long. */
+      retryAfterMs?: number;
+      /** Trying again cannot help. */
+      final?: boolean;
+    }
+  /** The destination is gone or turned off. */
+  | { result: 'dropped' };
+
+/** How deliveries reach one kind of destination. A call ends by itself or when `signal` aborts; what it throws counts as a failed attempt. */
+export type Channel = { deliver(attempt: Attempt, signal: AbortSignal): Promise<Outcome> };
+
+/** By the name in `event_subscriptions.channel`. */
+export type Channels = Readonly<Record<string, Channel>>;

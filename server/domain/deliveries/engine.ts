@@ -1,0 +1,88 @@
+import pg from 'pg';
+import { eventData } from '#server/domain/events/service.ts';
+import { newId } from '#server/kernel/ids.ts';
+import { log } from '#server/platform/log.ts';
+import { startLoop } from '#server/platform/loop.ts';
+import { connection } from '#server/platform/sql.ts';
+import type { Attempt, Channels, Outcome } from './channel.ts';
+import { dispatchEvents } from './dispatch.ts';
+import { type Claimed, claim, finish, giveBack, LOCK_SECONDS } from './store.ts';
+
+export type Deliveries = { /** Ends running attempts; they are made again later. */ stop(): Promise<void> };
+
+type Options = {
+  /** Attempts at a time in this process: each holds a socket and its payload, no connection of the database. */
+  concurrency?: number;
+  /** Milliseconds between looks at an empty queue. */
+  pauseMs?: number;
+};
+
+const ATTEMPT_MS = (LOCK_SECONDS - 30) * 1_000;
+
+/**
+ * Delivers events until stopped, at least once each. It has its own loop and its own connections, apart from the job queue: receivers that hang delay
+ * other deliveries at most, never mail or expiry. An attempt holds no connection.
+ */
+export function startDeliveries(channels: Channels, { concurrency = 500, pauseMs = 1_000 }: Options = {}): Deliveries {
+  const names = Object.keys(channels);
+  const owner = newId();
+  const pool = new pg.Pool({ ...connection(), max: 4, application_name: 'sallyport-deliveries' });
+  // A lost connection rejects the query that ran on it; without these handlers its event would end the process.
+  pool.on('error', () => {});
+  pool.on('connect', (client) => void client.on('error', () => {}));
+  const stopping = new AbortController();
+  const running = new Set<Promise<void>>();
+
+  const attempt = async (delivery: Claimed): Promise<void> => {
+    const outcome = await makeAttempt(channels, delivery, stopping.signal);
+    if (outcome) await finish(pool, delivery, owner, outcome);
+    else await giveBack(pool, delivery, owner);
+  };
+  const loop = startLoop('delivering events', pauseMs, async () => {
+    const more = await dispatchEvents(pool);
+    const free = concurrency - running.size;
+    const due = free > 0 && names.length > 0 ? await claim(pool, names, owner, free) : [];
+    for (const delivery of due) {
+      // A failed write leaves the delivery locked: it is made again when the lock has run out.
+      const task = attempt(delivery).catch((error: unknown) =>
+        log.warn({ err: error, delivery_id: delivery.id }, 'a delivery was not recorded'),
+      );
+      running.add(task);
+      void task.finally(() => {
+        running.delete(task);
+        loop.wake();
+      });
+    }
+    return more || (due.length > 0 && due.length === free);
+  });
+
+  return {
+    async stop() {
+      stopping.abort();
+      await loop.stop();
+      await Promise.all(running);
+      await pool.end();
+    },
+  };
+}
+
+/** Undefined if the attempt was cut off by a stop. */
+async function makeAttempt(channels: Channels, delivery: Claimed, stopping: AbortSignal): Promise<Outcome | undefined> {
+  const { id, destination_id, tenant_id, sandbox, trigger, event, attempts } = delivery;
+  if (event.expires_at.getTime() <= Date.now() || (!delivery.wanted && trigger !== 'test')) return { result: 'dropped' };
+  const timeout = AbortSignal.timeout(ATTEMPT_MS);
+  try {
+    const { id: event_id, type, occurred_at } = event;
+    const data = await eventData(event);
+    const attempt: Attempt = {
+      ...{ delivery_id: id, destination_id, tenant_id, sandbox, trigger },
+      number: attempts + 1,
+      event: { id: event_id, type, occurred_at, data },
+    };
+    return await channels[delivery.channel]?.deliver(attempt, AbortSignal.any([stopping, timeout]));
+  } catch (error) {
+    if (stopping.aborted) return undefined;
+    log.warn({ err: error, delivery_id: id, destination_id }, 'an attempt of a delivery failed');
+    return { result: 'failed', error: timeout.aborted ? 'timeout' : 'internal_error' };
+  }
+}

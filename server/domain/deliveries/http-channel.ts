@@ -1,0 +1,57 @@
+import type { OutboundHttp } from '#server/platform/connect/http.ts';
+import { type FaultType, UpstreamFault } from '#server/platform/http-out/faults.ts';
+import type { OutboundResponse } from '#server/platform/http-out/request-out.ts';
+import type { Attempt, Channel, Outcome } from './channel.ts';
+
+/** What is sent for one attempt. */
+export type HttpDelivery = {
+  url: string;
+  method: 'POST' | 'PUT' | 'PATCH' | 'GET';
+  headers: Readonly<Record<string, string>>;
+  body?: string;
+  timeoutMs: number;
+};
+
+const READ_BYTES = 64 * 1024;
+
+/**
+ * Delivers over guarded HTTP. `render` builds the request afresh for each attempt, because signatures and timestamps are those of the attempt; null when
+ * the destination is gone. Redirects are never followed (spec 60 §5.1).
+ */
+export function httpChannel(http: OutboundHttp, render: (attempt: Attempt) => Promise<HttpDelivery | null>): Channel {
+  return {
+    async deliver(attempt, signal) {
+      const request = await render(attempt);
+      if (!request) return { result: 'dropped' };
+      const { tenant_id: tenant, sandbox } = attempt;
+      try {
+        const limits = { maxBytes: READ_BYTES, overflow: 'truncate' as const, signal };
+        return outcomeOf(await http.request({ ...request, ...limits, tenant, space: sandbox ? 'test' : 'live' }));
+      } catch (error) {
+        if (!(error instanceof UpstreamFault) || signal.aborted) throw error;
+        return { result: 'failed', error: CODES[error.type] ?? 'connect_error', final: error.type === 'upstream_not_allowed' };
+      }
+    },
+  };
+}
+
+const CODES: Partial<Record<FaultType, string>> = {
+  upstream_timeout: 'timeout',
+  upstream_tls_error: 'tls_error',
+  upstream_not_allowed: 'blocked_address',
+  upstream_response_too_large: 'response_too_large',
+};
+
+/** Success is any 2xx. 410 Gone ends the delivery; 429 and 503 may say how long to wait. */
+function outcomeOf({ status, headers }: OutboundResponse): Outcome {
+  if (status >= 200 && status < 300) return { result: 'delivered', status };
+  const retryAfterMs = status === 429 || status === 503 ? retryAfter(headers['retry-after']) : undefined;
+  return { result: 'failed', error: 'http_status', status, final: status === 410, ...(retryAfterMs ? { retryAfterMs } : {}) };
+}
+
+/** RFC 9110 §10.2.3: seconds or a date. */
+function retryAfter(value: string | string[] | undefined): number | undefined {
+  if (typeof value !== 'string') return undefined;
+  const ms = /^\d{1,9}$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.now();
+  return ms > 0 ? ms : undefined;
+}

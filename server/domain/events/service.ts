@@ -1,0 +1,60 @@
+import type { Tx } from '#server/kernel/database.ts';
+import { newId } from '#server/kernel/ids.ts';
+import { sql } from '#server/platform/sql.ts';
+import type { EventType } from './catalogue.shared.ts';
+import { sealPayload } from './payload.ts';
+import { type SubscriptionSource, storedSubscriptions } from './subscriptions.ts';
+
+export { type EventRow, eventData, sealPayload } from './payload.ts';
+
+/** How long an event can be delivered, and delivered again. */
+export const EVENT_LIFE_MS = 14 * 24 * 3_600_000;
+
+/** `audit.event` is not raised by hand: the database raises it for every audit entry. */
+export type DomainEvent = {
+  type: Exclude<EventType, 'audit.event'>;
+  /** What it is about. */
+  source_id: string | null;
+  data: Readonly<Record<string, unknown>>;
+};
+
+type Place = { tenant_id: string; sandbox: boolean; now: Date };
+
+/**
+ * Writes events to the outbox in the caller's transaction: they exist if it commits, and not otherwise. Without a matching subscription nothing is
+ * written (spec 60 §3, rule 6). The worker delivers them.
+ */
+export async function raise(
+  tx: Tx,
+  { tenant_id, sandbox, now }: Place,
+  events: readonly DomainEvent[],
+  subscriptions: SubscriptionSource = storedSubscriptions,
+): Promise<void> {
+  if (events.length === 0) return;
+  const wanted = await subscriptions.typesWanted(tx, { tenant_id, sandbox });
+  const matching = events.filter(({ type }) => wanted.has(type));
+  if (matching.length === 0) return;
+  const data = await Promise.all(
+    matching.map(async (event) => {
+      const id = newId();
+      const sealed = await sealPayload({ id, tenant_id, sandbox }, event.data);
+      const expires_at = new Date(now.getTime() + EVENT_LIFE_MS);
+      return { id, tenant_id, sandbox, type: event.type, source_id: event.source_id, occurred_at: now, expires_at, ...sealed };
+    }),
+  );
+  await tx.events.createMany({ data });
+}
+
+const BATCH = 5_000;
+
+/** Deletes events that can no longer be delivered, and their deliveries with them. @returns events deleted */
+export async function pruneEvents(now: Date): Promise<number> {
+  for (let deleted = 0; ; ) {
+    const { rowCount } = await sql().query(
+      `delete from events where id in (select id from events where expires_at < $1 order by expires_at limit ${BATCH} for update skip locked)`,
+      [now],
+    );
+    deleted += rowCount ?? 0;
+    if ((rowCount ?? 0) < BATCH) return deleted;
+  }
+}
