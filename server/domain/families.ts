@@ -3,7 +3,9 @@ import { apiKeys } from './api-keys/family.ts';
 import { auditLogs } from './audit-logs/family.ts';
 import { clients } from './clients/family.ts';
 import { collections } from './collections/family.ts';
+import { deliveries } from './deliveries/family.ts';
 import { environments } from './environments/family.ts';
+import { events } from './events/family.ts';
 import { explorer } from './explorer/family.ts';
 import { imports } from './import/family.ts';
 import { keys } from './keys/family.ts';
@@ -53,5 +55,7 @@ export const families = [
   policies,
   retention,
   leases,
+  events,
+  deliveries,
 ] as const;
 export type Families = typeof families;

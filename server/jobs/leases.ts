@@ -1,10 +1,9 @@
-import { leases as apiKeys } from '#server/domain/api-keys/leases.ts';
-import type { LeaseHandlers } from '#server/domain/leases/service.ts';
-import { leases as secrets } from '#server/domain/secrets/leases.ts';
-import { leases as signUps } from '#server/domain/signup/leases.ts';
+import { families } from '#server/domain/families.ts';
+import type { Family } from '#server/kernel/family.ts';
+import type { LeaseHandler, LeaseHandlers } from '#server/kernel/lease.ts';
 
-const handlers: LeaseHandlers = { ...apiKeys, ...secrets, ...signUps };
+const handlers: [string, LeaseHandler][] = (families as readonly Family[]).flatMap(({ leases = {} }) => Object.entries(leases));
 
 /** The handlers of every kind of lease that is swept at this pace. */
 export const leaseHandlers = (every: 'tick' | 'hour'): LeaseHandlers =>
-  Object.fromEntries(Object.entries(handlers).filter(([, handler]) => (handler.every ?? 'tick') === every));
+  Object.fromEntries(handlers.filter(([, handler]) => (handler.every ?? 'tick') === every));

@@ -3,6 +3,7 @@ import type { Capability } from './capabilities.ts';
 import type { Ctx } from './context.ts';
 import type { Tx } from './database.ts';
 import type { Descriptions } from './descriptions.ts';
+import type { LeaseHandlers } from './lease.ts';
 
 /**
  * The descriptor of a family: everything the rest of the product must know about it, declared in its own folder. `server/domain/families.ts` lists
@@ -27,6 +28,8 @@ export type Family = {
   resources?: readonly Resource[];
   /** The tables of a workspace that belong to it. */
   tables?: readonly Table[];
+  /** The export of `leases.ts`: what happens when its rows expire. */
+  leases?: LeaseHandlers;
   /** Entries of the command palette: pages where something is begun, below the caller's space. */
   actions?: readonly Action[];
   /** Its list pages that keep views, by name: what seeing the page takes, and what sharing a view of it takes. */

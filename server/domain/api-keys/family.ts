@@ -1,5 +1,6 @@
 import { family } from '#server/kernel/family.ts';
 import { descriptions } from './descriptions.ts';
+import { leases } from './leases.ts';
 import * as operations from './operations.ts';
 
 export const apiKeys = family({
@@ -31,4 +32,5 @@ export const apiKeys = family({
   ],
   actions: [{ id: 'create-key', title: 'Create API key', path: '/api-keys?open=new', needs: 'api_key:create' }],
   savedViews: { api_keys: { see: 'api_key:list', share: 'api_key:update' } },
+  leases,
 });

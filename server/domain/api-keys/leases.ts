@@ -1,5 +1,5 @@
-import type { Lease, LeaseHandlers, LeaseOutcome } from '#server/domain/leases/service.ts';
 import type { Tx } from '#server/kernel/database.ts';
+import type { Lease, LeaseHandlers, LeaseOutcome } from '#server/kernel/lease.ts';
 import { type AuditEntry, writeAudits } from '#server/kernel/mutate.ts';
 import { systemContext } from '#server/kernel/system-context.ts';
 import { db } from '#server/platform/db.ts';

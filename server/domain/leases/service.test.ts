@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { inTransaction } from '#server/kernel/database.ts';
 import { newId } from '#server/kernel/ids.ts';
+import type { LeaseHandler } from '#server/kernel/lease.ts';
 import { db } from '#server/platform/db.ts';
 import { sql } from '#server/platform/sql.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { workspace } from '#server/testing/workspace.ts';
-import { type LeaseHandler, sweepLeases } from './service.ts';
+import { sweepLeases } from './service.ts';
 
 await testDatabase();
 const now = new Date();

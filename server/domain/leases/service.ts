@@ -1,35 +1,8 @@
-import type { Db, Tx } from '#server/kernel/database.ts';
+import type { Db } from '#server/kernel/database.ts';
 import { newId } from '#server/kernel/ids.ts';
+import type { Lease, LeaseHandler, LeaseHandlers } from '#server/kernel/lease.ts';
 import { log } from '#server/platform/log.ts';
-import { claimDue, type Lease, LeaseLost, postpone, settle } from './store.ts';
-
-export type { Lease };
-
-/** What a family does when one of its leases is due. Named by its kind in the `leases` export of the family's `leases.ts`. */
-export type LeaseHandler = {
-  /** `hour` for digests: what becomes due within an hour is one mail. `tick`, the default, is every few seconds. */
-  every?: 'tick' | 'hour';
-  /** Leases of one transaction; 200. */
-  batch?: number;
-  /**
-   * Work outside of the database, such as dropping a user of a customer's server; one call per lease, before `handle` and outside of its transaction.
-   * It may run again after a crash. A rejection postpones that lease alone.
-   */
-  release?: (lease: Lease, signal: AbortSignal) => Promise<void>;
-  /** Acts on what is due. Runs in one transaction for the batch, and again lease by lease if that fails. */
-  handle: (tx: Tx, leases: readonly Lease[], now: Date) => Promise<LeaseOutcome>;
-};
-
-export type LeaseOutcome = {
-  /** When each resource is due again, by its ID. A lease that isn't listed ends. */
-  next: ReadonlyMap<string, Date>;
-  /** How many of them something was done about, for the log. */
-  acted: number;
-  /** Runs after the commit. */
-  committed?: () => void;
-};
-
-export type LeaseHandlers = Readonly<Record<string, LeaseHandler>>;
+import { claimDue, LeaseLost, postpone, settle } from './store.ts';
 
 type Sweep = { db: Db; now: Date; signal?: AbortSignal /** Overrides the handlers' batch size. */; batch?: number };
 

@@ -1,14 +1,5 @@
 import type { Db, Tx } from '#server/kernel/database.ts';
-
-export type Lease = {
-  resource_id: string;
-  /** Null for what belongs to no workspace, such as a sign-up. */
-  tenant_id: string | null;
-  sandbox: boolean;
-  /** Failures in a row. */
-  attempts: number;
-  version: number;
-};
+import type { Lease } from '#server/kernel/lease.ts';
 
 /** Longer than a batch may take. A worker that dies holds its leases for this long. */
 const LOCK = '120 seconds';

@@ -1,9 +1,9 @@
 import { raise } from '#server/domain/events/service.ts';
-import type { Lease, LeaseOutcome } from '#server/domain/leases/service.ts';
 import { postTeamMails } from '#server/domain/mail/service.ts';
 import { secretsEnding } from '#server/domain/mail/templates.ts';
 import { spaceOf } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
+import type { Lease, LeaseOutcome } from '#server/kernel/lease.ts';
 import { env } from '#server/platform/env.ts';
 
 const DAY = 24 * 3_600_000;

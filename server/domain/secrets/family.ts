@@ -1,6 +1,7 @@
 import { own } from '#server/kernel/context.ts';
 import { family } from '#server/kernel/family.ts';
 import { descriptions } from './descriptions.ts';
+import { leases } from './leases.ts';
 import * as operations from './operations.ts';
 import { wipeAllValues } from './values.ts';
 
@@ -59,4 +60,5 @@ export const secrets = family({
     { id: 'import-env', title: 'Import a .env file as secrets', path: '/secrets?open=env', needs: 'secret:create' },
   ],
   savedViews: { secrets: { see: 'secret:read', share: 'secret:update' } },
+  leases,
 });

@@ -1,4 +1,4 @@
-import type { LeaseHandlers } from '#server/domain/leases/service.ts';
+import type { LeaseHandlers } from '#server/kernel/lease.ts';
 import { notifyExpiring } from './expiry-notices.ts';
 
 /** Hourly, and with a large batch: all values of a space that come up within an hour are one mail. */

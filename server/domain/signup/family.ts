@@ -1,5 +1,6 @@
 import { family } from '#server/kernel/family.ts';
 import { descriptions } from './descriptions.ts';
+import { leases } from './leases.ts';
 import * as operations from './operations.ts';
 import * as personOperations from './person-operations.ts';
 
@@ -11,4 +12,5 @@ export const signup = family({
   operations,
   personOperations,
   tables: [{ name: 'signup_claims', reset: 'stay' }],
+  leases,
 });

@@ -1,6 +1,6 @@
-import type { Lease, LeaseHandlers, LeaseOutcome } from '#server/domain/leases/service.ts';
 import { dispatch } from '#server/domain/mail/service.ts';
 import type { Tx } from '#server/kernel/database.ts';
+import type { Lease, LeaseHandlers, LeaseOutcome } from '#server/kernel/lease.ts';
 import { db } from '#server/platform/db.ts';
 import { mailClaim } from './service.ts';
 
