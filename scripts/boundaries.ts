@@ -151,7 +151,8 @@ export function whyForbidden(file: string, { target, own, type }: Import): strin
   if (isShared(file) && !isShared(target) && to !== 'kernel') return 'a shared file is isomorphic: kernel and other shared files only';
   if (target === FAMILIES && (from === 'domain' || from === 'gateway' || from === 'platform'))
     return 'the list of families stands above the domain: an operation has it as its third argument, a job passes it on';
-  if (from === to) return from === 'domain' ? whyFamilyForbidden(file, target) : undefined;
+  if (from === to)
+    return from === 'domain' ? whyFamilyForbidden(file, target) : from === 'gateway' ? whyGatewayForbidden(file, target) : undefined;
   if (from === 'gateway' && to === 'api' && /^server\/gateway\/(?:v1|credentials)\//.test(file)) return undefined;
   const rights = allowed[from];
   if (!rights) return undefined;
@@ -167,6 +168,24 @@ export function whyForbidden(file: string, { target, own, type }: Import): strin
   if (from === 'gateway' && to === 'domain' && /\/(service|store|operations|family)\.ts$/.test(target))
     return 'the data plane uses schemas and pure rules of the domain, not its verbs';
   return undefined;
+}
+
+/** From a folder of the gateway to the folders it may import. Any other folder is a plane. */
+const GATEWAY_FOLDERS: Readonly<Record<string, readonly string[]>> = {
+  snapshot: [],
+  credentials: [],
+  core: ['snapshot', 'credentials'],
+  'front-door': ['core', 'v1'],
+};
+
+/** Planes use the core, which knows no plane; the files of server/gateway itself wire them. */
+function whyGatewayForbidden(file: string, target: string): string | undefined {
+  const folder = (name: string) => name.split('/').slice(2, -1)[0];
+  const [from, to] = [folder(file), folder(target)];
+  if (from === undefined || from === to) return undefined;
+  if (to === undefined) return 'only assemble.ts and its neighbours wire the gateway';
+  const rights = GATEWAY_FOLDERS[from] ?? ['core', 'snapshot', 'credentials'];
+  return rights.includes(to) ? undefined : `gateway/${from} may import only ${rights.join(', ') || 'no other folder'} of the gateway`;
 }
 
 /** zod describes every wire. ipaddr.js parses addresses, which the gateway, the API and the forms must all read the same way. */

@@ -84,7 +84,7 @@ function receive(
   arrivedAt: number,
   closing: boolean,
 ) {
-  // What follows a malformed request on its connection may be a part of it, and node has parsed it ahead already: it is nobody's request.
+  // Bytes after a malformed request may be part of it, although node has already parsed them as a request: they are ignored.
   if (spoiled.has(req.socket)) return;
   const requestId = uuidV7();
   const head = inspectHead(req);
@@ -143,7 +143,7 @@ function tenantCall(
   const { runtime } = options;
   const entry = runtime.snapshots.bySlug(match.slug);
   if (!entry) {
-    // Without a confirmed picture nobody can say that a workspace does not exist.
+    // Without a confirmed snapshot, the workspace may exist.
     const known = runtime.snapshots.fresh;
     const type = known ? 'tenant_not_found' : 'dependency_unavailable';
     const message = known ? 'No workspace found at this address.' : 'The service is starting. Try again shortly.';

@@ -22,7 +22,7 @@ export function askGateway(order: object): Promise<unknown> {
         socketPath: controlSocketPath(),
         agent: false,
         method: 'POST',
-        path: '/trials',
+        path: '/test-requests',
         signal: AbortSignal.timeout(PATIENCE_MS),
         headers: {
           host: 'gateway',

@@ -2,19 +2,19 @@ import type { Call } from './call.ts';
 import { shares } from './quota.ts';
 
 const MIB = 1024 * 1024;
-/** A body up to here is not counted: as many as may run at once need little. */
+/** Smaller bodies aren't counted: even of all calls under way they need little. */
 const UNCOUNTED = 64 * 1024;
 
 export type BodyMemory = {
-  /** Says that the call holds so many bytes of bodies by now. False, and nothing is counted, when it may not hold that many. */
+  /** Declares how many bytes of bodies the call now holds. Returns false, and counts nothing, if that is too much. */
   hold(call: Call, bytes: number): boolean;
-  /** Of a call that is over. */
+  /** Called when the call has ended. */
   release(call: Call): void;
 };
 
 /**
- * How much memory the bodies of running calls take, of one workspace and of all: two hundred calls that each hold ten megabytes, and send the last byte
- * a minute later, would otherwise take the gateway from everybody.
+ * Limits the memory for bodies of calls under way, per workspace and in total. Without it, two hundred calls that each hold ten megabytes and send
+ * their last byte a minute later would exhaust the gateway.
  */
 export function bodyMemory(perWorkspace = 128 * MIB, most = 512 * MIB): BodyMemory {
   const memory = shares(perWorkspace, most);

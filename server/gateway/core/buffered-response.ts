@@ -1,12 +1,12 @@
 import { giveBuffer, takeBuffer } from './buffer-pool.ts';
 import type { Call } from './call.ts';
 
-// What the upstream's bytes, which are lent for as long as they are told of, become on their way to the caller.
+// The upstream's bytes are lent for the length of a callback: they are copied here on their way to the caller.
 
-/** Up to here copying a body is cheaper than a second buffer in the write, and short bodies must not take a pooled buffer each. */
+/** Up to this size, copying a body costs less than a second buffer in the write. */
 const ONE_WRITE = 16 * 1024;
 
-/** An answer that is put together before it is sent: a short one as text, one character a byte, a longer one in memory that is used again. */
+/** A response that is collected before it is sent: a short one as text, one character per byte, a longer one in a pooled buffer. */
 export class BufferedResponse {
   readonly #pooled: Buffer | undefined;
   #text = '';
@@ -35,7 +35,7 @@ export class BufferedResponse {
   }
 }
 
-/** Sends a copy of lent bytes on; false: the caller takes no more at present. */
+/** Sends a copy of lent bytes. False: wait for `drain` before the next. */
 export function writeCopy(call: Call, bytes: Buffer): boolean {
   if (bytes.length <= ONE_WRITE) return call.res.write(Buffer.from(bytes));
   const pooled = takeBuffer(bytes.length);
@@ -46,7 +46,7 @@ export function writeCopy(call: Call, bytes: Buffer): boolean {
   });
 }
 
-/** The socket has taken everything: nobody reads these bytes any more. */
+/** Called when the socket has taken everything. */
 function recycle(pooled: Buffer, { req }: Call): void {
   if (!req.socket.destroyed) giveBuffer(pooled);
 }

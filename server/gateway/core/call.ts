@@ -6,7 +6,7 @@ import type { SpaceSnapshot } from '../snapshot/slices.ts';
 import type { GatewayResponse } from './gateway-response.ts';
 import type { Refused } from './refusal.ts';
 
-/** What a caller presented, judged but not yet answered (interface rule 12 §5.1). */
+/** The caller's credential, verified; the admission decides what follows from it (interface rule 12 §5.1). */
 export type Credential =
   | { readonly state: 'none' | 'bad'; readonly key: null }
   | { readonly state: 'valid' | 'wrong_space'; readonly key: ApiKey };
@@ -24,7 +24,7 @@ export type Forwarding = {
   readonly forwardClientIp: boolean;
 };
 
-/** A test request: made by a person in the dashboard, who is shown the exchange. Nobody's quota pays for it, and a dry one isn't sent. */
+/** A test request: made by a person in the dashboard, who is shown the exchange. It isn't counted against the plan, and a dry one isn't sent. */
 export type Test = {
   /** Null when a machine credential made it. */
   readonly userId: string | null;
@@ -117,7 +117,7 @@ export function newCall<State>(start: CallStart<State>) {
     streamsBody: false,
     /** Bytes of bodies counted against what may be held (body-memory.ts). */
     bufferedBytes: 0,
-    /** Names of what was put in: `header:authorization`, `query:key`, `body`. */
+    /** Where values were injected: `header:authorization`, `query:key`, `body`. */
     injected: null as string[] | null,
     secretsUsed: null as string[] | null,
     warnings: null as string[] | null,

@@ -41,7 +41,7 @@ function forwardedFor(req: IncomingMessage, peer: string, trustedProxies: readon
   let nearest = peer;
   for (let i = entries.length - 1; i >= 0; i--) {
     const address = entryAddress((entries[i] as string).trim());
-    // Whatever stands left of an entry nobody can read was written by somebody nobody vouches for.
+    // Nothing left of an unreadable entry can be trusted.
     if (address === undefined) return nearest;
     if (!isTrusted(address, trustedProxies)) return address;
     nearest = address;

@@ -1,5 +1,5 @@
-// The event loop reads one socket after another and lets each be dealt with at once. Between two reads the kernel has emptied the processor's caches of
-// our code: under load a call costs a sixth less when all sockets that are ready are read first and what they brought is dealt with together.
+// The event loop reads one socket after another and handles each at once. Between two reads the kernel evicts our code from the processor's caches:
+// under load a call costs a sixth less when all ready sockets are read first and their requests are handled together.
 
 type Work = () => void;
 type Queue = { works: Work[] };
@@ -8,13 +8,13 @@ const answers: Queue = { works: [] };
 const rest: Queue = { works: [] };
 let awaited = false;
 
-/** Does the work once every socket that is ready was read, in the order it was asked for. On a quiet machine that is at once. */
+/** Runs the work once every ready socket was read, in the order it was queued. On a quiet machine that is at once. */
 export const afterReads = (work: Work): void => put(answers, work);
 
-/** Does the work behind all other work of the turn: nobody waits for it. */
+/** Runs the work after all other work of the turn: no caller waits for it. */
 export const afterResponses = (work: Work): void => put(rest, work);
 
-/** Does what waits now, for whoever must come after it. */
+/** Flushes queued work before continuing. */
 export function flushTurn(): void {
   try {
     run(answers);
@@ -48,7 +48,7 @@ function run(queue: Queue): void {
   try {
     while (done < now.length) (now[done++] as Work)();
   } finally {
-    // Work that throws takes nobody else's with it.
+    // When one throws, the rest is still run.
     if (done < now.length) queue.works = [...now.slice(done), ...queue.works];
   }
 }

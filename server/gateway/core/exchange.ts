@@ -20,7 +20,7 @@ const EVENTS_IDLE_MS = 300_000;
 const REASON = /^[\t\x20-\x7e]+$/;
 const DISCARDED_RESPONSE = 64 * 1024;
 
-/** What the pipeline does when the exchange has ended: answer a refusal, or just note that the call is over. */
+/** Called once when the exchange has ended: with a refusal to answer, or after the response was written. */
 export type Outcome = { refuse(refusal: Refused): void; over(): void };
 
 /**
@@ -99,7 +99,7 @@ export class Exchange implements UpstreamHandler {
       return;
     }
     const length = bufferedLength(this.#call.method, status, headers);
-    // What may not wait here whole goes on as it comes.
+    // A response that is too long to buffer, or for which there is no memory left, is streamed.
     if (length < 0 || !this.#runtime.bodies.hold(this.#call, this.#call.bufferedBytes + length)) this.#startStream();
     else {
       this.#state = 'buffering';
@@ -297,7 +297,7 @@ export class Exchange implements UpstreamHandler {
   #finish(): void {
     this.#state = 'over';
     clearTimeout(this.#timer);
-    // An upstream may answer before it has the whole body: what is left of it is not for it any more.
+    // An upstream may answer before it has the whole body: the rest isn't sent.
     this.#relay?.stop();
     this.#call.responseBytes = this.#received;
     this.#freeBody();
@@ -310,7 +310,7 @@ export class Exchange implements UpstreamHandler {
     if (body && attempts === 1 && !test && this.#sent?.bodySent) freeBytes(body);
   }
 
-  /** Adds the time since the last dispatch to what was spent waiting for the upstream. */
+  /** Adds the time since the last dispatch to the time spent waiting for the upstream. */
   #spend(): void {
     if (this.#dispatchedAt === 0) return;
     this.#spentMs += performance.now() - this.#dispatchedAt;

@@ -5,7 +5,7 @@ const { _storeHeader: storeHeader } = ServerResponse.prototype as unknown as {
   _storeHeader(this: ServerResponse, statusLine: string, headers: unknown): void;
 };
 
-/** What a head is made of: whole header lines that need no judging, each with its line end, and names and values in turn of what `writeHead` acts on. */
+/** A head in two parts: whole header lines that need no validation, each with its line end, and alternating names and values that `writeHead` acts on. */
 export type ResponseHead = { lines: string; fields: string[] };
 
 /**

@@ -81,7 +81,7 @@ function within(prefix: string, target: string): boolean {
   return next === undefined || next === '/' || next === '?';
 }
 
-/** `acme` is the live space of acme, `sandbox-acme` its test space; undefined when the label can be nobody's. Case-insensitive. */
+/** `acme` is the live space of acme, `sandbox-acme` its test space; undefined if no workspace can have the label. Case-insensitive. */
 export function tenantLabel(text: string): { label: string; slug: string; space: Space } | undefined {
   const label = text.toLowerCase();
   const test = label.startsWith('sandbox-');
@@ -175,7 +175,7 @@ function isMounted(target: string, config: HostConfig): boolean {
   return config.pathMode && target.startsWith('/p/');
 }
 
-/** `/p/acme/orders?x` is `/orders?x` at acme. The label is taken as it stands: an encoded one names nobody. */
+/** `/p/acme/orders?x` is `/orders?x` at acme. The label isn't decoded. */
 function mounted(target: string): PlaneMatch {
   const [, text = '', rest = ''] = /^\/p\/([^/?]*)(.*)$/s.exec(target) ?? [];
   const tenant = tenantLabel(text);

@@ -67,7 +67,7 @@ export function limitMonthAnd(
       ceiling = refused('plan_limit', `Monthly call limit reached: the ${tenant.plan} plan includes ${monthly?.limit} calls per month.`);
   }
   if (rules.length === 0) return ceiling;
-  // A rule that admits nobody lets the others be judged without being counted.
+  // With a rule that admits no call, the others are checked but not counted.
   const taken = runtime.counters.take(ceiling ? [...rules, { ...NOBODY, key: `m:${tenant.id}` }] : rules, call.receivedAt);
   const settle = (verdicts: readonly Verdict[]) => {
     const refusal = judge(verdicts.slice(0, rules.length));

@@ -34,7 +34,7 @@ export type ListenerOptions = {
 };
 
 /**
- * An HTTP/1.1 server that answers what it cannot parse in the service's own words and never waits long for anybody. It does not
+ * An HTTP/1.1 server that answers malformed requests in the service's own format and has a timeout for every wait. It does not
  * listen yet. Limits stand above those of inspectHead, so that the usual excess gets a full answer and only the absurd is cut here.
  */
 export function createListener(options: ListenerOptions): Server {
@@ -99,7 +99,7 @@ export function createListener(options: ListenerOptions): Server {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (refused.has(socket)) return;
     refused.add(socket);
-    // What came before the fault on this connection is answered before it.
+    // Earlier requests on this connection are answered first.
     flushTurn();
     const current = open.get(socket);
     // Bytes of an answer are on their way: a second status line would be read as part of it.

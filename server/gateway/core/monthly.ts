@@ -6,7 +6,7 @@ import type { Monthly } from './call.ts';
 // Live calls a month (interface rules 12 §12, 20 §2): what the database said last plus what this gateway has counted since. The counter
 // is flushed every second; while the database is away it goes on counting here.
 
-/** One workspace in one month of UTC. What was made in a month is counted in it, also when it is written after the month has turned. */
+/** One workspace in one month of UTC. A call counts in the month it was made in, even if it is written later. */
 type Counter = { tenantId: string; year: number; month: number; stored: number; delta: number; flushing: number };
 
 export type MonthlyCounters = {

@@ -97,12 +97,12 @@ export class Pipeline {
   #over(call: Call): void {
     if (call.finished) return;
     call.finished = true;
-    // What the caller does not take stays in our memory: until then the call is running.
+    // Until the caller has taken the response it occupies our memory, so the call still counts as running.
     if (call.inFlight && call.res.writableLength > 0 && !call.res.destroyed) call.res.once('close', () => this.#release(call));
     else this.#release(call);
     call.body = null;
     if (!call.req.complete && !call.res.destroyed) discardBody(call.req);
-    // What was never sent is not a call, and must not be counted as one.
+    // A dry test request was never sent: it isn't a call and isn't logged as one.
     if (!call.test?.dry) this.runtime.record(call, this.plane);
   }
 

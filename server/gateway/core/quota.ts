@@ -1,10 +1,10 @@
 export type Shares = {
-  /** Takes so much for somebody. False, and nothing is taken, when they or all together would have more than they may. */
+  /** Takes `amount` for the owner. Returns false, and takes nothing, if that would exceed the owner's share or the total. */
   take(owner: string, amount: number): boolean;
   give(owner: string, amount: number): void;
 };
 
-/** Something that all have together and nobody may have alone: at most `each` of one owner, and `most` of all. */
+/** Shares a resource fairly: at most `each` for one owner, at most `most` in total. */
 export function shares(each: number, most = Number.POSITIVE_INFINITY): Shares {
   const taken = new Map<string, number>();
   let total = 0;

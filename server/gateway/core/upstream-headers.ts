@@ -45,7 +45,7 @@ const MOST_KNOWN = 2_000;
 /** Longer ones would fill megabytes, and keep the heads that they were cut out of. */
 const LONGEST_KNOWN = 64;
 
-/** What holds for a name in every call, remembered for a bounded number of names, whoever sends them. */
+/** Classifies a name. The result is cached for a bounded number of names, since callers choose them. */
 function judged(name: string): Name {
   const found = known.get(name);
   if (found) return found;

@@ -6,7 +6,7 @@ import type { ResponseHead } from './gateway-response.ts';
 import { blockLines } from './response-block.ts';
 import { isHopByHop, nominatedBy, PSEUDONYM } from './upstream-headers.ts';
 
-// What an upstream's head means for ours (interface rules 12 §11, §13).
+// Turns the upstream's head into ours (interface rules 12 §11, §13).
 
 const BUFFERED_RESPONSE = 1024 * 1024;
 const EVENT_STREAM = 'text/event-stream';
@@ -76,7 +76,7 @@ export function fieldOf(headers: HeaderList, name: string): string | undefined {
   return found;
 }
 
-/** More names than this are of no use to who reads the log. */
+/** More names than this are of no use in the log. */
 const MOST_NAMES = 200;
 
 /** The names of the first fields, each once. */

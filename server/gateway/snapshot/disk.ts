@@ -16,7 +16,7 @@ const FORMAT = 1;
 const CONFIRMED = 'confirmed';
 
 export type Disk = {
-  /** What was kept, and until when it was known to be true (epoch milliseconds, 0 for never). Unreadable files are skipped. */
+  /** The kept spaces, and when they were last confirmed (epoch milliseconds, 0 for never). Unreadable files are skipped. */
   read(): { spaces: SpaceRows[]; confirmedAt: number };
   /** Keeps one space; writes nothing when the file already says the same. Never rejects. */
   keep(rows: SpaceRows): Promise<void>;
@@ -91,7 +91,7 @@ export function createDisk(folder: string, roots: RootKeys): Disk {
       return queue;
     },
     async settled() {
-      // What is asked for while we wait may replace a write that stood in the queue.
+      // A write that is queued while we wait extends the queue.
       for (let last: Promise<void> | undefined; last !== queue; ) {
         last = queue;
         await last;

@@ -15,10 +15,10 @@ export type SnapshotOptions = {
   pool: Pool;
   egress: EgressSettings;
   disk?: Disk | undefined;
-  /** A snapshot that nobody could confirm for this long serves no more. */
+  /** A snapshot that wasn't confirmed for this long is no longer served. */
   maxAgeMs: number;
   pollMs?: number | undefined;
-  /** Told of every tenant whose keys or standing may have changed, before the new picture is served. */
+  /** Called for every workspace whose keys or standing may have changed, before the new picture is served. */
   onTenant?: ((tenantId: string) => void) | undefined;
 };
 
@@ -95,7 +95,7 @@ export class Snapshots {
     return sizes;
   }
 
-  /** Milliseconds since what is served was last known to be what the database holds. */
+  /** Milliseconds since the snapshot was last confirmed against the database. */
   ageMs(now = Date.now()): number {
     return now - this.#confirmedAt;
   }
@@ -105,7 +105,7 @@ export class Snapshots {
     return this.ageMs() <= this.#options.maxAgeMs;
   }
 
-  /** Resolves when what was committed before this call is served. Rejects when the database cannot be asked. */
+  /** Resolves when everything committed before this call is served. Rejects when the database is unavailable. */
   async refresh(tenantId: string): Promise<void> {
     return this.#reload(tenantId);
   }
@@ -168,7 +168,7 @@ export class Snapshots {
     this.#reload(tenantId).catch(() => void this.poll());
   }
 
-  /** One load per workspace at a time; what is asked for meanwhile is loaded once more afterwards. */
+  /** One load per workspace at a time. Requests that come meanwhile share one more load afterwards. */
   #reload(tenantId: string): Promise<void> {
     const current = this.#reloads.get(tenantId);
     if (!current) return this.#startReload(tenantId);

@@ -4,7 +4,7 @@ import type { LogRow } from './row.ts';
 import { newTallies } from './tally.ts';
 
 /**
- * Rows on their way to the database, as the bytes COPY sends and as what they add up to. Thousands of calls are on that way at a time: kept
+ * Rows waiting for the database, as the bytes that COPY sends and as tallies. Thousands of calls wait at a time: kept
  * as objects they would be copied about by every collection of garbage.
  */
 export type LogBatch = ReturnType<typeof newBatch>;
@@ -42,7 +42,7 @@ export function newBatch(memory: Buffer) {
         .toString('utf8', MESSAGE_HEAD, used)
         .split('\n', size)
         .map((line) => readCopyLine<LogRow>(COLUMNS, line)),
-    /** The end of the batch: its memory, for another one. Only for who knows that nothing of it is still being sent. */
+    /** Ends the batch and returns its memory for another one. Call it only when none of it is still being sent. */
     release(): Buffer {
       const memory = bytes;
       bytes = NOTHING;

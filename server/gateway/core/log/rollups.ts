@@ -58,7 +58,7 @@ const noCalls = ({ tenant_id, sandbox, minute, route_id, environment, status_cla
 });
 
 function addTo(sum: ReturnType<typeof noCalls>, calls: Tally): void {
-  if (calls.trial) {
+  if (calls.test) {
     sum.trials += calls.count;
     return;
   }
@@ -120,9 +120,9 @@ const days = (tallies: readonly Tally[]) =>
     })),
   );
 
-const partsOf = ({ route_id, environment, api_key_id, client_id, secrets, trial }: Tally): Share[] => [
-  ...(trial ? [] : [{ kind: 'route', ref_id: route_id }]),
-  ...(environment && !trial ? [{ kind: 'environment', name: environment }] : []),
+const partsOf = ({ route_id, environment, api_key_id, client_id, secrets, test }: Tally): Share[] => [
+  ...(test ? [] : [{ kind: 'route', ref_id: route_id }]),
+  ...(environment && !test ? [{ kind: 'environment', name: environment }] : []),
   ...(api_key_id ? [{ kind: 'api_key', ref_id: api_key_id }] : []),
   ...(client_id ? [{ kind: 'client', ref_id: client_id }] : []),
   ...secrets.map((name) => ({ kind: 'secret', name })),

@@ -9,14 +9,14 @@ import { type Trace, type TraceText, traceText } from './trace.ts';
 export type LogRow = ReturnType<typeof logRow>;
 
 const MAX_USER_AGENT = 256;
-/** What an environment can be called. What a caller asks for need not exist: other text is no name, could be a credential in the wrong header, and is not kept. */
+/** Names an environment can have. A caller may send anything, even a credential in the wrong header: other text is not kept. */
 const ENVIRONMENT = /^[a-z0-9_-]{1,63}$/;
 
-/** What is kept of a finished call: names, numbers and ids, never a value of a header, a body or a secret (interface rule 13 §2). */
+/** The row of a finished call: names, numbers and ids, never the value of a header, a body or a secret (interface rule 13 §2). */
 export function logRow(call: Call, plane: LoggedPlane, nodeId: string) {
   const { snapshot, credential, client, test } = call;
   const { mode, route, environment, path, query } = plane.logSubject(call);
-  // A key that somebody wrote into a test request's headers let nobody in.
+  // A key in the headers of a test request is not what authenticated it.
   const key = credential.state === 'valid' && !test ? credential.key : null;
   // An unauthenticated caller must not be able to tell from our own records which routes exist either.
   const opaque = !call.admitted && credential.state !== 'valid' && !test;

@@ -27,7 +27,7 @@ export function newTallies(): Tallies {
 function alike(tally: Tally, row: LogRow): boolean {
   return (
     tally.route_id === (row.route_id ?? NO_ROUTE) &&
-    tally.trial === isTrial(row) &&
+    tally.test === isTest(row) &&
     tally.api_key_id === row.api_key_id &&
     tally.client_id === row.matched_client_id &&
     tally.tenant_id === row.tenant_id &&
@@ -47,7 +47,7 @@ function tallyOf(tallies: Map<string, Tally>, row: LogRow): Tally {
     row.route_id,
     environmentOf(row),
     classOf(row),
-    isTrial(row),
+    isTest(row),
     row.api_key_id,
   ];
   const key = [...parts, row.matched_client_id, ...row.secrets_used].join('\n');
@@ -69,7 +69,7 @@ function newTally(row: LogRow) {
     client_id: row.matched_client_id,
     secrets: row.secrets_used,
     /** Of the Test tab: their secrets were used, but they say nothing of how the routes do, and are in no other count. */
-    trial: isTrial(row),
+    test: isTest(row),
     count: 0,
     errors: 0,
     rate_limited: 0,
@@ -121,14 +121,14 @@ function observe(buckets: number[], ms: number | null): void {
 /** Names that callers make up are counted as none: each would be a row of its own. */
 const environmentOf = (row: LogRow): string => (row.error === 'environment_not_configured' ? '' : (row.environment ?? ''));
 
-const isTrial = (row: LogRow): boolean => row.proxy_mode === 'test';
+const isTest = (row: LogRow): boolean => row.proxy_mode === 'test';
 
 /** 2 to 5; 0 for calls whose caller went away. */
 const classOf = (row: LogRow): number => Math.floor((row.status_code ?? 0) / 100);
 
 const REFUSED_BY_LIMIT = new Set(['plan_limit', 'concurrency_limit_exceeded', 'route_rate_limit_exceeded', 'client_rate_limit_exceeded']);
 
-/** Whether the plan's counter took the call: it came past the limits, and was no trial of a route (interface rules 20 §2, 10 §15.2). */
+/** Whether the plan's counter took the call: it came past the limits, and was no test request (interface rules 20 §2, 10 §15.2). */
 function countedByPlan({ trace, error, proxy_mode }: LogRow): boolean {
   if (proxy_mode === 'test') return false;
   if (error !== null && REFUSED_BY_LIMIT.has(error)) return false;

@@ -16,7 +16,7 @@ export type Trace = {
   limits: Partial<Record<'route' | 'tenant' | 'monthly', Left>>;
 };
 
-/** The same of a call that has just ended, as the row's JSON, and what is asked of it before it is read again. */
+/** The trace of a call that has just ended: the row's JSON, and whether the call came past the limits. */
 export type TraceText = { readonly text: string; readonly pastLimits: boolean };
 
 /** Milliseconds each phase took, to the microsecond. */

@@ -112,7 +112,7 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
     retryAt = 0;
   }
 
-  /** A write that is under way does not take what came after its beginning: that is the next one's. */
+  /** A write that is under way doesn't include rows that were queued after it began: waits for it, then writes those. */
   async function flush(): Promise<void> {
     await writing;
     writing ??= flushOnce().finally(() => {
@@ -157,7 +157,7 @@ function isDataFault(error: unknown): boolean {
 
 /**
  * At most 60 rows a minute per network and workspace for callers who were not let in; then one row that counts the rest. It forgets every minute, and
- * beyond 10,000 networks counts the others of a workspace as one: whoever has many addresses fills no memory with them.
+ * beyond 10,000 networks counts the others of a workspace as one, so that many addresses can't fill memory.
  */
 function floodGate() {
   let minute = 0;

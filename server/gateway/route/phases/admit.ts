@@ -17,7 +17,7 @@ export function admit(call: RouteCall, runtime: Runtime): Refused | undefined | 
   const { environment, lookupFault, test } = call.state;
   const { tenant } = call.snapshot;
   if (test) {
-    // Who may call is not asked, but shown: the person is let in by their role, and is no client of the route.
+    // The route's requirements are shown, not enforced: the person's role admitted them, and they are no client of the route.
     const required = environment?.requiresClients ?? false;
     test.checks.requires_clients = { required, met: !required || call.client !== null, client: call.client?.client.name ?? null };
     call.client = null;

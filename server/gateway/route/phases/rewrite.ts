@@ -173,7 +173,7 @@ function apply(call: RouteCall, runtime: Runtime, config: CallConfig, resolution
   const { test } = call.state;
   if (shown && test) {
     test.secrets = secrets;
-    // Written once more with marks for values: what the person sees is masked by where it comes from, and tells nothing of what they guess.
+    // Rendered again with marks in place of values: masking by origin, not by search, confirms no guess at a value.
     const masked = write(call, config, shown, scan);
     if (!('code' in masked)) test.shown = { ...masked, path: plainMarks(masked.path, secrets) };
   }

@@ -58,7 +58,7 @@ export function createControlSocket({ pipeline, token, baseHost }: ControlSocket
     const order = read.state === 'whole' ? TrialOrder.safeParse(parsed(read.body)) : undefined;
     if (!order?.success) return answer(res, 400, {});
     const { data } = order;
-    // What the person saved a moment ago counts, whichever node it was saved on.
+    // Includes what the person saved a moment ago, on whichever node.
     await snapshots.refresh(data.tenant_id);
     const entry = snapshots.byId(data.tenant_id);
     if (!entry) return answer(res, 404, {});

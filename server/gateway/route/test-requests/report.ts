@@ -22,7 +22,7 @@ export async function reportOf(test: TestRequest, { call, fault }: Made, receive
   const { secrets, sent } = test;
   const total = call ? Math.max(0, call.latencyMs) : 0;
   const upstream = call && call.upstreamMs >= 0 ? call.upstreamMs : null;
-  // Values are marked where they were put in. Looking for them besides would tell who writes a list of guesses which one is right.
+  // Values are marked where they were put in. Searching for them as well would confirm the right one of a list of guesses.
   const unseen = sent?.masked ? NOTHING : secrets;
   const redact = patientRedactor(unseen, 1);
   const text = async (field: string) => (await redact(Buffer.from(field)))?.toString() ?? UNSEARCHED;

@@ -1,9 +1,9 @@
 import { request } from 'node:http';
 import type { TrialOrder } from '#server/domain/routes/trial/schema.ts';
 
-/** What is shown of a body; more is read so that the log tells the upstream's answer and not that we hung up. */
+/** How much of a body is shown. More is read, so that the log shows the upstream's answer and not a closed connection. */
 export const SHOWN = 256 * 1024;
-/** So much is looked at: a value that begins within what is shown is masked although it ends behind it. */
+/** How much is searched: a value that begins in the shown part and ends behind it is masked, too. */
 export const SEARCHED = SHOWN + 8 * 1024;
 const READ = 8 * 1024 * 1024;
 /** An event stream may never end: what came until then is the answer. */
@@ -12,7 +12,7 @@ const LONGEST_BODY_MS = 15_000;
 /** The answer as its bytes came. `cut`: there was more, or it broke off. */
 export type Received = { status: number; rawHeaders: string[]; body: Buffer; bytes: number; cut: boolean };
 
-/** Sends what is tried to the pipeline's own socket and reads what comes back. Null when the connection broke before a head. */
+/** Sends the test request to the control socket itself and reads the answer. Null when the connection broke before a head. */
 export function send(socketPath: string, order: TrialOrder, own: readonly string[]): Promise<Received | null> {
   const body = Buffer.from(order.body, 'base64');
   const names = new Set(order.headers.map(({ name }) => name.toLowerCase()));
