@@ -1,5 +1,5 @@
 import type { Call } from './call.ts';
-import { shares } from './quota.ts';
+import { quota } from './quota.ts';
 
 const MIB = 1024 * 1024;
 /** Smaller bodies aren't counted: even of all calls under way they need little. */
@@ -17,7 +17,7 @@ export type BodyMemory = {
  * their last byte a minute later would exhaust the gateway.
  */
 export function bodyMemory(perWorkspace = 128 * MIB, most = 512 * MIB): BodyMemory {
-  const memory = shares(perWorkspace, most);
+  const memory = quota(perWorkspace, most);
   return {
     hold(call, bytes) {
       const more = bytes <= UNCOUNTED ? 0 : bytes - call.bufferedBytes;

@@ -1,11 +1,11 @@
-export type Shares = {
+export type Quota = {
   /** Takes `amount` for the owner. Returns false, and takes nothing, if that would exceed the owner's share or the total. */
   take(owner: string, amount: number): boolean;
   give(owner: string, amount: number): void;
 };
 
 /** Shares a resource fairly: at most `each` for one owner, at most `most` in total. */
-export function shares(each: number, most = Number.POSITIVE_INFINITY): Shares {
+export function quota(each: number, most = Number.POSITIVE_INFINITY): Quota {
   const taken = new Map<string, number>();
   let total = 0;
   return {

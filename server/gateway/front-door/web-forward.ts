@@ -1,6 +1,6 @@
 import { Agent, type ClientRequest, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { acceptBody, discardBody } from '../core/listener.ts';
-import { shares } from '../core/quota.ts';
+import { quota } from '../core/quota.ts';
 
 /** Why the web process gave no answer. `unavailable` is certain: nothing was executed. */
 export type WebFailure = 'unavailable' | 'broken' | 'too_large' | 'slow_body' | 'crowded';
@@ -53,8 +53,8 @@ export function createWebForward({
   bodyIdleMs = 30_000,
 }: WebForwardOptions): WebForward {
   const streams = new Set<() => void>();
-  const places = shares(maxPerAddress);
-  const bodies = shares(maxBodiesPerAddress, MOST_OF_BODIES);
+  const places = quota(maxPerAddress);
+  const bodies = quota(maxBodiesPerAddress, MOST_OF_BODIES);
   const agent = new Agent({ keepAlive: true, maxSockets, maxFreeSockets: 64, scheduling: 'lifo' });
 
   function forward(req: IncomingMessage, res: ServerResponse, how: WebRequest): void {

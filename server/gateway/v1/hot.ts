@@ -15,7 +15,7 @@ import { asRefusal } from '#server/kernel/errors.ts';
 import type { AnyHotOperation } from '#server/kernel/hot-operation.ts';
 import { log } from '#server/platform/log.ts';
 import type { WindowCounter } from '#server/platform/windows.ts';
-import { shares } from '../core/quota.ts';
+import { quota } from '../core/quota.ts';
 import type { ApiKeys } from '../credentials/api-keys.ts';
 import { plainRequest } from './plain-request.ts';
 
@@ -42,7 +42,7 @@ const MAX_PER_WORKSPACE = 64;
 /** Serves hot operations of /v1 in the gateway process. */
 export function createHotV1({ keys, count, operations = hotOperations }: HotV1Options): HotV1 {
   const match = matcher(operations);
-  const running = shares(MAX_PER_WORKSPACE);
+  const running = quota(MAX_PER_WORKSPACE);
 
   async function answer(found: Match<AnyHotOperation>, key: string, req: IncomingMessage, call: HotCall): Promise<Finished | null> {
     const row = await keys.find(key);
