@@ -11,6 +11,7 @@ import { startTestDatabase, template } from './test-database.ts';
 // npm test                       everything: node tests, then the browser journeys of e2e against the whole running system
 // npm test server/domain/x e2e   only the tests under these paths, each test shown
 // npm test -- --name=promise     only tests whose name matches
+// npm test -- --thorough         fuzz tests with many more cases and another seed
 // The last line is `N passed, N failed`, and the exit code is 0 only when nothing failed and something passed.
 //
 // Test files get TEST_PG_URL (the `postgres` database of a throw-away server) and TEST_PG_TEMPLATE (a migrated database): each process
@@ -20,6 +21,7 @@ const started = performance.now();
 const paths = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
 const name = process.argv.find((argument) => argument.startsWith('--name='))?.slice('--name='.length);
 const all = paths.length === 0;
+if (process.argv.includes('--thorough')) process.env.SALLYPORT_THOROUGH = '1';
 const chosen = (all ? ['server', 'scripts', 'components', 'e2e'] : paths).flatMap((given) =>
   filesUnder(path.relative('.', path.resolve(given)) || '.'),
 );
