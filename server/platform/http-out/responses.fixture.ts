@@ -5,7 +5,7 @@ import fc from 'fast-check';
 /** A response as latin1 text, the method of its request, and the offsets at which it is split into writes. */
 export type RawResponse = { method: 'GET' | 'HEAD' | 'POST'; text: string; cuts: readonly number[] };
 
-const usually = <T>(arb: fc.Arbitrary<T>, rarely: fc.Arbitrary<T>, weight = 12) =>
+const usually = <T, R = T>(arb: fc.Arbitrary<T>, rarely: fc.Arbitrary<R>, weight = 12) =>
   fc.oneof({ weight, arbitrary: arb }, { weight: 1, arbitrary: rarely });
 const one = (...values: string[]) => fc.constantFrom(...values);
 
