@@ -13,23 +13,22 @@ import { bodyOf, ignoredFields, mergedInput } from './input.ts';
 import { matchV1 } from './operations.ts';
 import { execute, performRaw } from './perform.ts';
 import { countAgainstLimit } from './rate-limit.ts';
+import { failure, REVEAL_HEADERS, type Reader, respond, success, type Wire } from './respond.ts';
 import { NEWEST, resolveVersion } from './versions.ts';
-import { failure, respond, success, type Wire } from './wire.ts';
 
 const PREFIX = '/v1';
 
-/** The Management API as one function. The steps stand in the order of interface rule 01 §2; that order is product behaviour. `who`: for callers that were
- * authenticated before (the API explorer). */
-export async function handle(
-  req: Request,
-  edge: Edge | null = edgeOf(req.headers),
-  who: typeof authenticate = authenticate,
-): Promise<Response> {
+/** What the Management API recognises: its paths and its credentials. */
+export type Plane = { match: typeof matchV1; authenticate: typeof authenticate };
+export const MANAGEMENT_API: Plane = { match: matchV1, authenticate };
+
+/** The Management API as one function. The steps stand in the order of interface rule 01 §2; that order is product behaviour. */
+export async function handle(req: Request, edge: Edge | null = edgeOf(req.headers), plane: Plane = MANAGEMENT_API): Promise<Response> {
   if (!edge) return new Response(null, { status: 404 });
-  const call: Call = { req, edge, version: NEWEST, headers: {}, changed: null };
+  const call: Call = { req, edge, version: NEWEST, headers: {}, changed: null, reader: readerOf(req) };
   let wire: Wire;
   try {
-    wire = await answer(call, who);
+    wire = await answer(call, plane);
   } catch (error) {
     const refusal = asRefusal(error);
     if (refusal.status >= 500) log.error({ err: refusal.cause ?? refusal, request_id: edge.request_id }, 'management API request failed');
@@ -38,21 +37,23 @@ export async function handle(
   const response = await respond(
     { ...wire, headers: { 'service-version': call.version, ...call.headers, ...wire.headers } },
     edge.request_id,
-    req.method === 'HEAD' ? null : { accept: req.headers.get('accept-encoding') },
+    call.reader,
   );
   // The gateway waits until its snapshot has the change before it relays this answer: a change is visible on the next call.
   if (call.changed) response.headers.set('x-sallyport-changed', call.changed);
   return response;
 }
 
-type Call = { req: Request; edge: Edge; version: string; headers: Record<string, string>; changed: string | null };
+type Call = { req: Request; edge: Edge; version: string; headers: Record<string, string>; changed: string | null; reader: Reader };
 
-async function answer(call: Call, who: typeof authenticate): Promise<Wire> {
+const readerOf = (req: Request): Reader => (req.method === 'HEAD' ? null : { accept: req.headers.get('accept-encoding') });
+
+async function answer(call: Call, plane: Plane): Promise<Wire> {
   const { req, edge } = call;
   const url = new URL(req.url);
   const path = url.pathname.slice(PREFIX.length) || '/';
   if (req.method === 'OPTIONS') return { status: 204, body: '', headers: {} };
-  const match = matchV1(req.method, path);
+  const match = plane.match(req.method, path);
   if (!match) throw new Refusal('not_found', 'No such path. See /openapi.json for the available endpoints.');
   if ('allow' in match)
     throw new Refusal('method_not_allowed', `Method not allowed. This path supports ${match.allow.join(', ')}.`, {
@@ -67,7 +68,7 @@ async function answer(call: Call, who: typeof authenticate): Promise<Wire> {
     const ctx = anonymous(edge);
     return performed(op, ctx, mergedInput(op, req, params, body));
   }
-  const { ctx: caller, limit, legacy_key, legacy_key_auth } = await who(req.headers, edge);
+  const { ctx: caller, limit, legacy_key, legacy_key_auth } = await plane.authenticate(req.headers, edge);
   const ctx: Ctx = { ...caller, db: db() };
   noteVersion(ctx, call.version, req.headers.has('service-version'));
   const counted = await countAgainstLimit(limit, ctx.now);
@@ -78,6 +79,11 @@ async function answer(call: Call, who: typeof authenticate): Promise<Wire> {
   const key = takesIdempotencyKey(op) ? idempotencyKeyOf(req.headers) : null;
   await allow(op, ctx);
   if (isChange(op)) call.changed = `${ctx.tenant_id}:${edge.space}`;
+  if (op.kind === 'reveal') {
+    // Compressed beside text of the caller's choice, a secret could be guessed by its size.
+    call.reader = 'uncompressed';
+    Object.assign(call.headers, REVEAL_HEADERS);
+  }
   const run = (c: Ctx) => performed(op, c, mergedInput(op, req, params, body));
   if (key === null) return run(ctx);
   return runIdempotently(
@@ -88,7 +94,7 @@ async function answer(call: Call, who: typeof authenticate): Promise<Wire> {
       path: url.pathname,
       query: url.search.slice(1),
       body,
-      shown_once: op.kind === 'mint',
+      kind: op.kind,
       version: call.version,
     },
     run,

@@ -4,6 +4,7 @@ import { DecryptFailed } from '#server/crypto/svt1.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { inTransaction, type Tx } from '#server/kernel/database.ts';
 import { asRefusal, Refusal } from '#server/kernel/errors.ts';
+import type { Kind } from '#server/kernel/operation.ts';
 import { keyring } from '#server/platform/keys.ts';
 import {
   answerPlace,
@@ -17,7 +18,7 @@ import {
   takeOver,
   versionsBefore,
 } from './idempotency-claims.ts';
-import type { Wire } from './wire.ts';
+import { failure, type Wire } from './respond.ts';
 
 /**
  * Idempotent execution (interface rule 01 §7). A claim row goes in first, in a transaction of its own; the effect and its stored answer then commit in
@@ -31,7 +32,7 @@ export type IdempotentCall = {
   path: string;
   query: string;
   body: Uint8Array;
-  shown_once: boolean;
+  kind: Kind;
   version: string;
 };
 
@@ -71,7 +72,7 @@ export async function runIdempotently(call: IdempotentCall, run: (ctx: Ctx) => P
         // A call under the new version would not find this claim, and the other way round.
         if (fresh && active !== undefined && active !== claim.tmk_version) throw new KeyRotated();
         const wire = await run({ ...ctx, tx });
-        await complete(tx, call, claim, wire, ctx.request_id);
+        await complete(tx, call, claim, call.kind === 'reveal' ? failure(alreadyRevealed(), ctx.request_id) : wire, ctx.request_id);
         return wire;
       });
     } catch (error) {
@@ -144,7 +145,7 @@ async function replay(call: IdempotentCall, row: StoredCall): Promise<Wire> {
     .openValue(answerPlace(call.ctx, row.id), { value_ct: row.body_ct, cek_wrapped: row.cek_wrapped, tmk_version: row.body_tmk })
     .catch(sealed);
   const k = idempotencyKey((await keyring().tmk(call.ctx.tenant_id, row.tmk_version)).key);
-  const body = call.shown_once && row.status < 300 ? openAnswer(k, call.key, opened) : opened;
+  const body = call.kind === 'mint' && row.status < 300 ? openAnswer(k, call.key, opened) : opened;
   return {
     status: row.status,
     body: body.toString('utf8'),
@@ -162,7 +163,7 @@ async function complete(tx: Tx, call: IdempotentCall, claim: Claim, wire: Wire, 
   const { ctx } = call;
   const k = idempotencyKey((await keyring().tmk(ctx.tenant_id, claim.tmk_version)).key);
   const bytes = Buffer.from(wire.body, 'utf8');
-  const inner = call.shown_once && wire.status < 300 ? sealAnswer(k, call.key, bytes) : bytes;
+  const inner = call.kind === 'mint' && wire.status < 300 ? sealAnswer(k, call.key, bytes) : bytes;
   const outer = await keyring().sealValue(answerPlace(ctx, claim.id), inner).catch(sealed);
   const stored = await completeClaim(tx, ctx, claim, {
     status: wire.status,
@@ -176,12 +177,14 @@ async function complete(tx: Tx, call: IdempotentCall, claim: Claim, wire: Wire, 
   if (!stored) throw busy();
 }
 
+/** Stored in place of a reveal's answer, which would be plaintext at rest (interface rule 32 §5.5). */
+const alreadyRevealed = () => new Refusal('conflict', 'This call was already performed. Its result is shown only once.');
+
 /** Outcomes of validation and the verb are kept; everything a retry may cure releases the claim (interface rule 01 §7.8). */
 async function settleRefusal(call: IdempotentCall, claim: Claim, refusal: Refusal): Promise<void> {
   // What refuses by right of the caller came before the claim: a 403 in here is the verb's own.
   const kept = refusal.status >= 400 && refusal.status < 500 && refusal.status !== 429 && refusal.type !== 'request_in_progress';
   if (!kept) return releaseClaim(claim);
-  const { failure } = await import('./wire.ts');
   await inTransaction({ ...call.ctx, tx: undefined } as Ctx, (tx) =>
     complete(tx, call, claim, failure(refusal, call.ctx.request_id), call.ctx.request_id),
   );

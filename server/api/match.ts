@@ -1,10 +1,10 @@
-import type { AnyOperation, Method } from '#server/kernel/operation.ts';
+import type { AnyOperation, Kind, Method } from '#server/kernel/operation.ts';
 
 export type Match<O = AnyOperation> = { op: O; params: Record<string, string> };
 type Node<O> = { literals: Map<string, Node<O>>; param: { name: string; node: Node<O> } | undefined; ops: Map<Method, O> };
 
 /** A path tree over the operations: literal segments win over parameters, so `/collections/{id}` never shadows a named path. */
-export function matcher<O extends { id: string; http: string }>(operations: readonly O[]) {
+export function matcher<O extends { id: string; http: string; kind: Kind }>(operations: readonly O[]) {
   const root = node<O>();
   for (const op of operations) {
     const [method, path] = op.http.split(' ') as [Method, string];
@@ -41,9 +41,13 @@ export function matcher<O extends { id: string; http: string }>(operations: read
     }
     if (at.ops.size === 0) return null;
     const op = at.ops.get((method === 'HEAD' ? 'GET' : method) as Method);
-    return op ? { op, params } : { allow: [...at.ops.keys()].flatMap((m) => (m === 'GET' ? ['GET', 'HEAD'] : [m])).sort() };
+    return op && (method !== 'HEAD' || answersHead(op)) ? { op, params } : { allow: [...at.ops].flatMap(allowedBy).sort() };
   };
 }
+
+/** A HEAD of a reveal would spend its verification and show nothing. */
+const answersHead = ({ kind }: { kind: Kind }) => kind !== 'reveal';
+const allowedBy = ([method, op]: [Method, { kind: Kind }]) => (method === 'GET' && answersHead(op) ? ['GET', 'HEAD'] : [method]);
 
 const node = <O>(): Node<O> => ({ literals: new Map(), param: undefined, ops: new Map() });
 

@@ -1,6 +1,8 @@
 import { type Edge, edgeOf } from '#server/api/edge.ts';
+import { sessionFailure } from '#server/api/envelope.ts';
 import { bodyOf, parseJsonObject } from '#server/api/input.ts';
 import { firstProblem, unstorable, unstorableField } from '#server/api/parse.ts';
+import { refusalHeaders, respondJson, secured } from '#server/api/respond.ts';
 import { asRefusal, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { statusOf } from '#server/kernel/operation.ts';
@@ -37,14 +39,7 @@ export async function handle(req: Request): Promise<Response> {
   if (req.method === 'HEAD') response = new Response(null, response);
   await addCookies(response.headers, ctx);
   if (ctx.changes.length > 0) response.headers.set('x-sallyport-changed', ctx.changes.join(','));
-  for (const [name, value] of Object.entries({
-    'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
-    'referrer-policy': 'no-referrer',
-    'x-request-id': ctx.request_id,
-  }))
-    if (!response.headers.has(name)) response.headers.set(name, value);
-  return response;
+  return secured(response, ctx.request_id);
 }
 
 /** The facts of a call before anybody is recognised. Without the front door there is no address, and throttles count it as unknown. */
@@ -123,13 +118,6 @@ async function jsonOf(req: Request): Promise<Record<string, unknown>> {
   return parseJsonObject(body);
 }
 
-/** Words of the Management API that this plane spells its own way (interface rule 01 §5.4). */
-const CODES: Partial<Record<string, string>> = {
-  validation_error: 'invalid',
-  invalid_request: 'invalid',
-  rate_limit_exceeded: 'rate_limited',
-};
-
 function refused(refusal: Refusal, ctx: PersonCtx, headers: Headers): Response {
   if (refusal.status >= 500) log.error({ err: refusal.cause ?? refusal, request_id: ctx.request_id }, 'sign-in API request failed');
   // A cookie whose session is gone is taken away, so that pages stop sending it.
@@ -137,17 +125,7 @@ function refused(refusal: Refusal, ctx: PersonCtx, headers: Headers): Response {
     ctx.cookies = { session: 'clear' };
   else ctx.cookies = {};
   ctx.changes = [];
-  const code = CODES[refusal.type] ?? refusal.type;
-  return Response.json(
-    { error: code, code, message: refusal.message, request_id: ctx.request_id, ...refusal.extra },
-    {
-      status: refusal.status,
-      headers: {
-        ...refusal.headers,
-        ...(refusal.retryAfter === undefined ? {} : { 'retry-after': String(Math.max(1, Math.ceil(refusal.retryAfter))) }),
-      },
-    },
-  );
+  return respondJson(refusal.status, sessionFailure(refusal, ctx.request_id), ctx.request_id, refusalHeaders(refusal));
 }
 
 async function addCookies(headers: Headers, { cookies: { session, signup, device }, now }: PersonCtx): Promise<void> {

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Db } from './database.ts';
 import type { ErrorType } from './errors.ts';
-import type { Method, Succeeds } from './operation.ts';
+import type { Kind, Method, Succeeds } from './operation.ts';
 
 /** A person as the session plane knows them; no workspace is implied. */
 export type Person = {
@@ -79,6 +79,7 @@ export type PersonOperation<
   id: string;
   summary: string;
   http: `${Method} /auth/${string}`;
+  kind: Kind;
   session: S;
   /** Error types beyond invalid, csrf_failed, rate_limited and not_authenticated. */
   refuses: readonly ErrorType[];

@@ -1,12 +1,13 @@
+import { dashboardBody, dashboardFailure } from '#server/api/envelope.ts';
 import { bodyOf, mergedInput } from '#server/api/input.ts';
 import { matchDashboard } from '#server/api/operations.ts';
 import { perform, performRaw } from '#server/api/perform.ts';
+import { REVEAL_HEADERS, refusalHeaders, respondJson } from '#server/api/respond.ts';
 import { assertNotForeign } from '#server/auth/same-origin.ts';
 import { announced } from '#server/kernel/context.ts';
 import { asRefusal, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
-import { type Feed, isChange, successesOf } from '#server/kernel/operation.ts';
-import type { Page } from '#server/kernel/page.ts';
+import { isChange, successesOf } from '#server/kernel/operation.ts';
 import type { RawBody } from '#server/kernel/streamed.ts';
 import { log } from '#server/platform/log.ts';
 import { callOf, dashboardContext } from './context.ts';
@@ -31,53 +32,22 @@ export async function handleDashboard(req: Request): Promise<Response> {
     const body = await bodyOf(req);
     if (op.stream) return raw(await performRaw(op, op.stream, ctx, mergedInput(op, req, params, body)), requestId);
     const { output, result } = await perform(op, ctx, mergedInput(op, req, params, body));
-    const changed = isChange(op) ? announced(ctx) : [];
-    const headers: Record<string, string> = changed.length > 0 ? { 'x-sallyport-changed': changed.join(',') } : {};
-    return answer(
-      successesOf(op)[0] ?? 200,
-      op.list === 'feed' ? { data: output, ...(result as Feed<unknown>).meta } : op.list ? paged(output, result as Page<unknown>) : output,
-      requestId,
-      headers,
-    );
+    const changes = isChange(op) ? announced(ctx) : [];
+    return respondJson(successesOf(op)[0] ?? 200, dashboardBody(op, output, result), requestId, {
+      ...(op.kind === 'reveal' ? REVEAL_HEADERS : {}),
+      ...(changes.length > 0 ? { 'x-sallyport-changed': changes.join(',') } : {}),
+    });
   } catch (error) {
     return refused(asRefusal(error), requestId);
   }
 }
 
+/** A download brings its own headers. */
 const raw = ({ status, headers, body }: RawBody, requestId: string) =>
   new Response(body, { status, headers: { ...headers, 'x-request-id': requestId } });
 
-const paged = (rows: unknown, { total, page, per_page, total_pages }: Page<unknown>) => ({
-  data: rows,
-  total,
-  page,
-  per_page,
-  total_pages,
-});
-
-/** A failure of the dashboard plane: `error` and `code` are the same word (interface rule 22 §1). */
+/** A failure of the dashboard plane; our own faults are logged here, once. */
 export function refused(refusal: Refusal, requestId: string): Response {
   if (refusal.status >= 500) log.error({ err: refusal.cause ?? refusal, request_id: requestId }, 'dashboard request failed');
-  const headers = {
-    ...refusal.headers,
-    ...(refusal.retryAfter === undefined ? {} : { 'retry-after': String(Math.max(1, Math.ceil(refusal.retryAfter))) }),
-  };
-  return answer(
-    refusal.status,
-    { error: refusal.type, code: refusal.type, message: refusal.message, request_id: requestId, ...refusal.extra },
-    requestId,
-    headers,
-  );
+  return respondJson(refusal.status, dashboardFailure(refusal, requestId), requestId, refusalHeaders(refusal));
 }
-
-const answer = (status: number, body: unknown, requestId: string, headers: Record<string, string>) =>
-  Response.json(body, {
-    status,
-    headers: {
-      'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
-      'referrer-policy': 'no-referrer',
-      'x-request-id': requestId,
-      ...headers,
-    },
-  });

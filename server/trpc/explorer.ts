@@ -1,9 +1,10 @@
+import type { Recognised } from '#server/api/credentials/api-key.ts';
 import type { Edge } from '#server/api/edge.ts';
 import { edgeOf } from '#server/api/edge.ts';
-import { handle } from '#server/api/handle.ts';
+import { handle, MANAGEMENT_API, type Plane } from '#server/api/handle.ts';
 import { bodyOf, parseJsonObject } from '#server/api/input.ts';
-import { matchV1 } from '#server/api/operations.ts';
 import { firstProblem } from '#server/api/parse.ts';
+import { respondJson } from '#server/api/respond.ts';
 import { ExplorerSend } from '#server/domain/explorer/schema.ts';
 import { recordCall } from '#server/domain/explorer/service.ts';
 import { personCapabilities } from '#server/kernel/capabilities.ts';
@@ -37,25 +38,22 @@ export async function handleExplorer(req: Request): Promise<Response> {
 }
 
 /** The call of a member who is known. @throws Refusal for what must not even reach the pipeline */
-export async function sendAs(ctx: Ctx, edge: Edge, raw: unknown): Promise<Response> {
+export async function sendAs(ctx: Ctx, edge: Edge, raw: unknown, plane: Plane = MANAGEMENT_API): Promise<Response> {
   const parsed = ExplorerSend.safeParse(raw);
   if (!parsed.success) throw new Refusal('validation_error', firstProblem(parsed.error));
   const input = parsed.data;
   const { method, path, query, body } = input;
   const url = addressOf(path, query);
-  const match = matchV1(method, url.pathname.slice('/v1'.length));
+  const match = plane.match(method, url.pathname.slice('/v1'.length));
   if (match && 'op' in match && match.op.needs === 'anonymous')
     throw new Refusal('forbidden', 'Sign-up is for callers without an account. Run the code outside the dashboard.');
+  if (match && 'op' in match && match.op.kind === 'reveal')
+    throw new Refusal('forbidden', "The API explorer doesn't show stored secrets. Run the code outside the dashboard.");
   if (!ctx.sandbox && method !== 'GET' && !input.confirmed) throw new Refusal('invalid', 'confirmed: Live changes must be confirmed');
   const headers = new Headers({ ...present(input.headers), ...(body === undefined ? {} : { 'content-type': 'application/json' }) });
   const request = new Request(url, { method, headers, ...(body === undefined || method === 'GET' ? {} : { body: JSON.stringify(body) }) });
   const began = performance.now();
-  const response = await handle(request, { ...edge, space: spaceOf(ctx.sandbox) }, async () => ({
-    ctx: narrowed(ctx),
-    limit: { id: `explorer:${ctx.actor.id}`, requests: PER_MINUTE, window_sec: 60 },
-    legacy_key: false,
-    legacy_key_auth: 'enabled',
-  }));
+  const response = await handle(request, { ...edge, space: spaceOf(ctx.sandbox) }, { ...plane, authenticate: async () => asMember(ctx) });
   const text = await response.text();
   const duration_ms = Math.round((performance.now() - began) * 10) / 10;
   const changed = response.headers.get('x-sallyport-changed');
@@ -70,7 +68,8 @@ export async function sendAs(ctx: Ctx, edge: Edge, raw: unknown): Promise<Respon
       error: errorOf(text, response.status),
       duration_ms: Math.round(duration_ms),
     }).catch((error: unknown) => log.warn({ err: error, request_id: ctx.request_id }, 'failed to save an explorer call'));
-  return Response.json(
+  return respondJson(
+    200,
     {
       status: response.status,
       headers: [...response.headers].filter(([name]) => name !== 'x-sallyport-changed'),
@@ -78,16 +77,17 @@ export async function sendAs(ctx: Ctx, edge: Edge, raw: unknown): Promise<Respon
       duration_ms,
       request_id: response.headers.get('x-request-id') ?? ctx.request_id,
     },
-    {
-      headers: {
-        'cache-control': 'no-store',
-        'x-content-type-options': 'nosniff',
-        'x-request-id': ctx.request_id,
-        ...(changed ? { 'x-sallyport-changed': changed } : {}),
-      },
-    },
+    ctx.request_id,
+    changed ? { 'x-sallyport-changed': changed } : {},
   );
 }
+
+const asMember = (ctx: Ctx): Recognised => ({
+  ctx: narrowed(ctx),
+  limit: { id: `explorer:${ctx.actor.id}`, requests: PER_MINUTE, window_sec: 60 },
+  legacy_key: false,
+  legacy_key_auth: 'enabled',
+});
 
 /** An address below /v1 and nothing else: what a parser would move elsewhere is refused as it stands. */
 function addressOf(path: string, query: Record<string, string>): URL {

@@ -1,16 +1,20 @@
 import { initTRPC, TRPCError } from '@trpc/server';
 import type { z } from 'zod';
+import { procedureBody } from '#server/api/envelope.ts';
 import { shallow } from '#server/api/input.ts';
 import { perform } from '#server/api/perform.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { asRefusal, type ErrorType, Refusal } from '#server/kernel/errors.ts';
-import { type Feed, isChange, type Operation } from '#server/kernel/operation.ts';
-import type { Page } from '#server/kernel/page.ts';
+import { isChange, type Operation } from '#server/kernel/operation.ts';
 import { log } from '#server/platform/log.ts';
 
 /** What a dashboard call carries: the request's id and the way to the acting member, resolved only when a procedure asks. */
 export type DashboardContext = {
   request_id: string;
+  /** Several calls came in one request: none of them may show a secret. */
+  batched?: boolean;
+  /** Set by a call that showed a secret. */
+  revealed?: boolean;
   /** The signed-in member in the addressed workspace and space. @throws Refusal not_authenticated, not_a_member, invalid */
   member: (needs: { space: boolean }) => Promise<Ctx>;
   /** Told after every mutation, so that the gateway refreshes before the answer is relayed. */
@@ -79,22 +83,16 @@ async function carriedOut<I extends z.ZodType, O extends z.ZodType>(
   needs: { space: boolean },
 ): Promise<Answer<O>> {
   try {
+    if (op.kind === 'reveal' && context.batched)
+      throw new Refusal('invalid', 'A call that shows a secret must be the only one of its request.');
     const ctx = await context.member(needs);
+    context.revealed = op.kind === 'reveal';
     const { output, result } = await perform(op, ctx, raw);
     if (isChange(op)) context.changed(ctx);
-    return envelope(op, output, result, ctx.warnings) as Answer<O>;
+    return procedureBody(op, output, result, ctx.warnings) as Answer<O>;
   } catch (error) {
     throw asTrpc(asRefusal(error), context.request_id);
   }
-}
-
-function envelope(op: { list?: string }, output: unknown, result: unknown, warnings: readonly string[]): unknown {
-  if (op.list === 'feed') return { data: output, meta: (result as Feed<unknown>).meta };
-  if (op.list) {
-    const { total, page, per_page, total_pages } = result as Page<unknown>;
-    return { data: output, meta: { total, page, per_page, total_pages } };
-  }
-  return warnings.length > 0 ? { ...(output as object), warnings } : output;
 }
 
 const CODES: Record<number, TRPCError['code']> = {

@@ -1,5 +1,6 @@
-import type { TRPCError } from '@trpc/server';
+import type { AnyTRPCRouter, TRPCError } from '@trpc/server';
 import { fetchRequestHandler } from '@trpc/server/adapters/fetch';
+import { REVEAL_HEADERS, secured } from '#server/api/respond.ts';
 import { asRefusal, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { callOf, dashboardContext, type TrackedContext } from './context.ts';
@@ -10,7 +11,10 @@ import { appRouter } from './root.ts';
 export const MOST_IN_BATCH = 50;
 
 /** The tRPC plane of the dashboard as one function. */
-export async function handleTrpc(req: Request): Promise<Response> {
+export const handleTrpc = (req: Request): Promise<Response> => trpcResponse(req, appRouter);
+
+/** The answer of a router to one request, which may carry several calls. */
+export async function trpcResponse(req: Request, router: AnyTRPCRouter): Promise<Response> {
   let context: TrackedContext;
   try {
     context = dashboardContext(callOf(req));
@@ -20,17 +24,16 @@ export async function handleTrpc(req: Request): Promise<Response> {
   const response = await fetchRequestHandler({
     endpoint: '/admin/trpc',
     req,
-    router: appRouter,
-    createContext: () => context,
+    router,
+    createContext: ({ info }) => Object.assign(context, { batched: info.calls.length > 1 }),
     allowMethodOverride: true,
     maxBatchSize: MOST_IN_BATCH,
     responseMeta: ({ errors }) => ({ headers: waitOf(errors) }),
   });
   const headers = new Headers(response.headers);
-  headers.set('cache-control', 'no-store');
-  headers.set('x-request-id', context.request_id);
   if (context.changes.size > 0) headers.set('x-sallyport-changed', [...context.changes].join(','));
-  return new Response(response.body, { status: response.status, headers });
+  if (context.revealed) for (const [name, value] of Object.entries(REVEAL_HEADERS)) headers.set(name, value);
+  return secured(new Response(response.body, { status: response.status, headers }), context.request_id);
 }
 
 /** Each refused call of a batch says for itself how long; the header says the longest. */

@@ -1,4 +1,6 @@
+import { edgeOf } from '#server/api/edge.ts';
 import { operations } from '#server/api/operations.ts';
+import { respondJson } from '#server/api/respond.ts';
 import { personOf } from '#server/auth/person.ts';
 import type { SecretFields } from '#server/domain/explorer/masking.shared.ts';
 import type { ListedOperation } from '#server/domain/explorer/schema.ts';
@@ -55,10 +57,11 @@ export const shownInput = (procedure: string, input: unknown): unknown => masked
 
 /** GET /admin/operations, for whoever is signed in. It changes with a release only. */
 export async function handleOperations(req: Request): Promise<Response> {
+  const requestId = edgeOf(req.headers)?.request_id ?? newId();
   try {
     if (!(await personOf(req.headers))) throw new Refusal('not_authenticated', 'Sign in to continue.');
-    return Response.json(listedOperations(), { headers: { 'cache-control': 'private, max-age=300', 'x-content-type-options': 'nosniff' } });
+    return respondJson(200, listedOperations(), requestId, { 'cache-control': 'private, max-age=300' });
   } catch (error) {
-    return refused(asRefusal(error), newId());
+    return refused(asRefusal(error), requestId);
   }
 }

@@ -10,6 +10,7 @@ export const mailbox = personOperation({
   id: 'auth.mailbox',
   summary: 'List the emails of a local installation without SMTP',
   http: 'GET /auth/mailbox',
+  kind: 'read',
   session: 'none',
   refuses: ['not_found'],
   input: z.object({}),

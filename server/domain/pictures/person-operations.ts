@@ -13,6 +13,7 @@ export const upload = personOperation({
   id: 'auth.avatars.upload',
   summary: 'Upload a photo or logo',
   http: 'POST /auth/avatars',
+  kind: 'change',
   session: 'required',
   refuses: ['payload_too_large', 'unsupported_media_type', 'dependency_unavailable'],
   takes: {
@@ -29,6 +30,7 @@ export const get = personOperation({
   id: 'auth.avatars.get',
   summary: 'Get a photo or logo',
   http: 'GET /auth/avatars/{id}',
+  kind: 'read',
   session: 'required',
   refuses: ['not_found'],
   input: PictureRef,

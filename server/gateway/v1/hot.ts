@@ -6,7 +6,7 @@ import { type Match, matcher } from '#server/api/match.ts';
 import { parsedInput, parsedOutput } from '#server/api/parse.ts';
 import { countAgainstLimit } from '#server/api/rate-limit.ts';
 import { resolveVersion } from '#server/api/versions.ts';
-import { type Finished, finished, success } from '#server/api/wire.ts';
+import { type Finished, finished, success } from '#server/api/respond.ts';
 import { noteVersion } from '#server/domain/api-keys/versions/tally.ts';
 import { hotOperations } from '#server/domain/hot-operations.ts';
 import { planFeature } from '#server/domain/plans/schema.ts';
