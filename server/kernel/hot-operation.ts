@@ -12,7 +12,9 @@ export type HotOperation<
   O extends z.ZodType = z.ZodType,
   N extends HotNeeds = HotNeeds,
   M extends Method = Method,
-> = Omit<Operation<I, O, 'read', N, M>, 'edits' | 'stream' | 'run'> & { run: (ctx: HotCtx, input: z.output<I>) => Promise<Result<O>> };
+> = Omit<Operation<I, O, 'read', N, M>, 'edits' | 'stream' | 'run'> & {
+  run: (ctx: HotCtx, input: z.output<I>) => Promise<Result<O>>;
+};
 
 type HotNeeds = Exclude<Needs, 'anonymous'>;
 
