@@ -7,6 +7,7 @@ import { listRoutes } from '#server/domain/routes/service.ts';
 import { ListSecrets } from '#server/domain/secrets/schema.ts';
 import { createSecret, listSecrets } from '#server/domain/secrets/service.ts';
 import type { Ctx } from '#server/kernel/context.ts';
+import { read } from '#server/kernel/database.ts';
 import { sql } from '#server/platform/sql.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { type Workspace, workspace } from '#server/testing/workspace.ts';
@@ -79,6 +80,28 @@ test('every page of a long list is the slice it names, counted from either end, 
           }
       }
   assert.equal((await clients(w.test, {})).total, 0);
+});
+
+test('pages come from an index under row-level security, without reading or sorting the other rows', async () => {
+  const w = await workspace();
+  await filled(w);
+  await sql().query('analyze clients');
+  await read(w.live, async (tx) => {
+    for (const [sort, order] of [
+      ['created_at', 'desc'],
+      ['name', 'asc'],
+      ['ip_address', 'asc'],
+    ]) {
+      const plan = await tx.$queryRawUnsafe<{ 'QUERY PLAN': string }[]>(
+        `explain select id from clients where tenant_id = $1::uuid and sandbox = $2::boolean order by ${sort} ${order}, id ${order} limit 20`,
+        w.tenant.id,
+        false,
+      );
+      const text = plan.map((row) => row['QUERY PLAN']).join('\n');
+      assert.match(text, new RegExp(`Index (?:Only )?Scan using clients_tenant_id_sandbox_${sort}_id_idx`), sort);
+      assert.doesNotMatch(text, /Sort|Seq Scan|Bitmap/, sort);
+    }
+  });
 });
 
 test('a search takes its text as it stands, whatever the case, and finds nothing of another space or workspace', async () => {
