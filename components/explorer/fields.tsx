@@ -7,7 +7,8 @@ import { SecretInput } from '#components/ui/secret-input.tsx';
 import { Select } from '#components/ui/select.tsx';
 import { type ApiField, type ApiOperation, kindOf, withoutNull } from './document.ts';
 import type { Draft } from './draft.ts';
-import { IdPicker, pickerOf } from './id-picker.tsx';
+import { pickerOf } from './field-picker.ts';
+import { IdPicker } from './id-picker.tsx';
 
 const places = [
   ['path', 'Path', 'inPath'],

@@ -2,25 +2,13 @@
 
 import { type UseQueryOptions, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { families } from '#components/families.ts';
-import type { IdPicker as Picker } from '#components/shell/page-family.ts';
 import { useTRPC } from '#components/trpc/provider.tsx';
 import { Combobox } from '#components/ui/combobox.tsx';
-
-/** Which family's IDs or names a field takes; undefined where they cannot be chosen from a list. */
-export function pickerOf(field: string, path: string): (Picker & { byName: boolean }) | undefined {
-  for (const { name, picker } of families) {
-    // `id` is that of the family whose path it stands in.
-    if (!picker || (field === 'id' && path.split('/')[1] !== name)) continue;
-    if (picker.nameFields?.includes(field)) return { ...picker, byName: true };
-    if (field === 'id' || picker.fields.includes(field)) return { ...picker, byName: false };
-  }
-  return undefined;
-}
+import type { FieldPicker } from './field-picker.ts';
 
 type Rows = { data: { id: string; name: string }[] };
 type Props = {
-  picker: Picker & { byName: boolean };
+  picker: FieldPicker;
   value: string;
   onValue: (value: string) => void;
   label: string;

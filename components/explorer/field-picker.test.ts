@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { families } from '#components/families.ts';
+import { pickerOf } from './field-picker.ts';
+
+const of = (name: string) => families.find((family) => family.name === name)?.picker?.list;
+
+test('a field takes the IDs of the family it is named after, and `id` those of its own path', () => {
+  assert.equal(pickerOf('route_id', '/clients/{id}')?.list, of('routes'));
+  assert.equal(pickerOf('routeId', '/sandbox')?.list, of('routes'));
+  assert.equal(pickerOf('id', '/clients/{id}')?.list, of('clients'));
+  assert.equal(pickerOf('id', '/api-keys/{id}')?.list, of('api-keys'));
+  assert.equal(pickerOf('id', '/roles/{id}'), undefined);
+  assert.equal(pickerOf('name', '/routes'), undefined);
+});
+
+test('environments are chosen by name, except for the ID of a base environment', () => {
+  assert.equal(pickerOf('id', '/environments/{id}')?.byName, true);
+  assert.equal(pickerOf('environment', '/routes')?.byName, true);
+  assert.equal(pickerOf('base_environment_id', '/routes')?.byName, false);
+});
+
+test('no two families claim one field', () => {
+  const fields = families
+    .flatMap(({ picker }) => [...(picker?.fields ?? []), ...(picker?.nameFields ?? [])])
+    .filter((field) => field !== 'id');
+  assert.equal(new Set(fields).size, fields.length);
+});

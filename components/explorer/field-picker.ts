@@ -1,0 +1,16 @@
+import { families } from '#components/families.ts';
+import type { IdPicker } from '#components/shell/page-family.ts';
+
+/** The picker of a family, for a field that takes its IDs or, with `byName`, its names. */
+export type FieldPicker = IdPicker & { byName: boolean };
+
+/** Which family's IDs or names a field takes; undefined where they cannot be chosen from a list. */
+export function pickerOf(field: string, path: string): FieldPicker | undefined {
+  for (const { name, picker } of families) {
+    // `id` is that of the family whose path it stands in.
+    if (!picker || (field === 'id' && path.split('/')[1] !== name)) continue;
+    if (picker.nameFields?.includes(field)) return { ...picker, byName: true };
+    if (field === 'id' || picker.fields.includes(field)) return { ...picker, byName: false };
+  }
+  return undefined;
+}
