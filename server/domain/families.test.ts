@@ -17,11 +17,12 @@ const sorted = (names: Iterable<string>) => [...names].sort();
 test('every folder with operations or a descriptor is a family of the list, and declares what it has', () => {
   const folders = globSync('server/domain/*/{operations,person-operations,descriptions,family}.ts').map((file) => file.split('/')[2] ?? '');
   assert.deepEqual(sorted(new Set(folders)), sorted(list.map(({ name }) => name)));
-  for (const { name, tag, namespace, operations, personOperations, descriptions } of list) {
+  for (const { name, tag, namespace, operations, personOperations, descriptions, leases } of list) {
     const files = new Set(globSync(`server/domain/${name}/*.ts`).map((file) => file.split('/')[3]));
     assert.equal(files.has('operations.ts'), operations !== undefined, name);
     assert.equal(files.has('person-operations.ts'), personOperations !== undefined, name);
     assert.equal(files.has('descriptions.ts'), descriptions !== undefined, name);
+    assert.equal(files.has('leases.ts'), leases !== undefined, name);
     assert.equal(tag === undefined, descriptions === undefined, `${name}: a tag goes with descriptions`);
     assert.equal(
       operations !== undefined || personOperations !== undefined,
@@ -42,6 +43,7 @@ test('no two families have a name, router, tag, namespace, resource or table in 
   assertDistinct(list.filter(({ operations }) => operations).map(({ namespace }) => namespace));
   assertDistinct(resources.map(({ type }) => type));
   assertDistinct(tables.map(({ name }) => name));
+  assertDistinct(list.flatMap(({ jobs = {}, leases = {} }) => [...Object.keys(jobs), ...Object.keys(leases)]));
 });
 
 test('every resource type that an audit entry names in the code is declared by a family', () => {

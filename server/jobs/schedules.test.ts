@@ -14,7 +14,9 @@ import { sql } from '#server/platform/sql.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { sweepKind } from '#server/testing/leases.ts';
 import { workspace } from '#server/testing/workspace.ts';
-import { crontab, schedules } from './schedules.ts';
+import { crontab, jobs } from './schedules.ts';
+
+const scheduled = Object.entries(jobs).filter(([, { cron }]) => cron !== undefined);
 
 await testDatabase();
 const DAY = 24 * 3_600_000;
@@ -24,7 +26,7 @@ const windowsOf = async (tenantId: string) => (await retentionWindows(new Date()
 test('the crontab is one the queue understands, with one line per schedule', () => {
   assert.deepEqual(
     parseCrontab(crontab()).map((item) => item.task),
-    Object.keys(schedules),
+    scheduled.map(([name]) => name),
   );
 });
 
@@ -32,9 +34,9 @@ test('every scheduled job runs through, twice, on a database with something in i
   const w = await workspace();
   await mutate(w.live, async () => audited(undefined, { action: 'create', resource_type: 'route', resource_id: newId() }));
   await insert([row(w.tenant.id)]);
-  for (const [name, [, job]] of Object.entries(schedules))
+  for (const [name, job] of scheduled)
     for (let i = 0; i < 2; i++)
-      await assert.doesNotReject(job({ now: new Date(), payload: {}, signal: new AbortController().signal }), name);
+      await assert.doesNotReject(job.run({ now: new Date(), payload: {}, signal: new AbortController().signal }), name);
 });
 
 test('audit retention removes what the plan no longer keeps, says so once, and leaves the critical chain whole', async () => {

@@ -1,8 +1,9 @@
 import { Logger, type Runner, run, type TaskList } from 'graphile-worker';
 import pg from 'pg';
+import type { Job } from '#server/kernel/family.ts';
 import { log } from '#server/platform/log.ts';
 import { connection } from '#server/platform/sql.ts';
-import { atStart, crontab, type Job, onDemand, retiredJobs, schedules } from './schedules.ts';
+import { crontab, jobs, retiredJobs } from './schedules.ts';
 
 export type Worker = {
   /** Resolves once the queue runs for the first time. */
@@ -37,7 +38,7 @@ export function startWorker(): Worker {
           logger,
         });
         await removeRetiredJobs(pool);
-        for (const name of atStart)
+        for (const [name] of Object.entries(jobs).filter(([, { atStart }]) => atStart))
           await runner.addJob(name, {}, { jobKey: name, jobKeyMode: 'preserve_run_at', queueName: name, maxAttempts: 3 });
         started.resolve();
         await runner.promise;
@@ -86,13 +87,7 @@ function openPool(): pg.Pool {
   return pool;
 }
 
-function taskList(): TaskList {
-  const jobs: [string, Job][] = [
-    ...Object.entries(schedules).map(([name, [, job]]) => [name, job] as [string, Job]),
-    ...Object.entries(onDemand),
-  ];
-  return Object.fromEntries(jobs.map(([name, job]) => [name, perform(name, job)]));
-}
+const taskList = (): TaskList => Object.fromEntries(Object.entries(jobs).map(([name, job]) => [name, perform(name, job)]));
 
 type Task = NonNullable<TaskList[string]>;
 
@@ -100,7 +95,7 @@ const perform =
   (name: string, job: Job): Task =>
   async (payload, { abortSignal }) => {
     const began = performance.now();
-    const result = await job({
+    const result = await job.run({
       now: new Date(),
       payload: (payload ?? {}) as Record<string, unknown>,
       signal: abortSignal ?? new AbortController().signal,

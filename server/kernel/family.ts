@@ -28,6 +28,8 @@ export type Family = {
   resources?: readonly Resource[];
   /** The tables of a workspace that belong to it. */
   tables?: readonly Table[];
+  /** Work of the worker process, by name. */
+  jobs?: Readonly<Record<string, Job>>;
   /** The export of `leases.ts`: what happens when its rows expire. */
   leases?: LeaseHandlers;
   /** Entries of the command palette: pages where something is begun, below the caller's space. */
@@ -75,3 +77,13 @@ export type Table = {
   /** Runs before the rows go: overwrites ciphertexts. */
   wipe?: (tx: Tx, ctx: Ctx) => Promise<unknown>;
 };
+
+/** One verb of the family; its result is logged. It may be interrupted anywhere and run again. */
+export type Job = {
+  /** [minute hour day month weekday] in UTC: runs once per deployment, however many workers there are. Absent for a job that `addJob` queues. */
+  cron?: string;
+  /** Also runs when a worker starts: a fresh installation should not wait for it. */
+  atStart?: true;
+  run: (run: JobRun) => Promise<unknown>;
+};
+export type JobRun = { now: Date; payload: Record<string, unknown>; signal: AbortSignal };

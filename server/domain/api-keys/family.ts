@@ -2,6 +2,7 @@ import { family } from '#server/kernel/family.ts';
 import { descriptions } from './descriptions.ts';
 import { leases } from './leases.ts';
 import * as operations from './operations.ts';
+import { pruneVersions } from './versions/service.ts';
 
 export const apiKeys = family({
   name: 'api-keys',
@@ -32,5 +33,8 @@ export const apiKeys = family({
   ],
   actions: [{ id: 'create-key', title: 'Create API key', path: '/api-keys?open=new', needs: 'api_key:create' }],
   savedViews: { api_keys: { see: 'api_key:list', share: 'api_key:update' } },
+  jobs: {
+    prune_versions: { cron: '50 1 * * *', run: ({ now }) => pruneVersions(now) },
+  },
   leases,
 });

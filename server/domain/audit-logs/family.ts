@@ -1,7 +1,11 @@
+import { retentionWindows } from '#server/domain/retention/service.ts';
 import { own } from '#server/kernel/context.ts';
 import { family } from '#server/kernel/family.ts';
 import { descriptions } from './descriptions.ts';
 import * as operations from './operations.ts';
+import { pruneAuditLogs } from './retention.ts';
+import { signCheckpoints } from './signing.ts';
+import { verifyAllChains } from './verify.ts';
 
 export const auditLogs = family({
   name: 'audit-logs',
@@ -31,4 +35,9 @@ export const auditLogs = family({
     { name: 'audit_log_critical', reset: 'stay' },
   ],
   savedViews: { audit: { see: 'audit_log:list', share: 'audit_log:read_details' } },
+  jobs: {
+    sign_checkpoints: { cron: '0 0 * * *', run: ({ now }) => signCheckpoints(now) },
+    prune_audit_logs: { cron: '30 1 * * *', run: async ({ now }) => pruneAuditLogs(await retentionWindows(now), now) },
+    verify_chains: { cron: '0 2 * * *', run: () => verifyAllChains() },
+  },
 });

@@ -1,4 +1,5 @@
 import { family } from '#server/kernel/family.ts';
+import { pruneEvents } from './service.ts';
 
 export const events = family({
   name: 'events',
@@ -6,4 +7,7 @@ export const events = family({
     { name: 'events', reset: 'stay' },
     { name: 'event_subscriptions', reset: 'delete' },
   ],
+  jobs: {
+    prune_events: { cron: '55 * * * *', run: ({ now }) => pruneEvents(now) },
+  },
 });

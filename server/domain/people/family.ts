@@ -1,5 +1,7 @@
 import { family } from '#server/kernel/family.ts';
+import { db } from '#server/platform/db.ts';
 import * as personOperations from './person-operations.ts';
+import { pruneIdentityData } from './service.ts';
 
 export const people = family({
   name: 'people',
@@ -7,4 +9,7 @@ export const people = family({
   personOperations,
   resources: [{ type: 'member' }, { type: 'user' }, { type: 'session' }],
   tables: [{ name: 'memberships', reset: 'stay' }],
+  jobs: {
+    prune_identity_data: { cron: '20 * * * *', run: ({ now }) => pruneIdentityData(db(), now) },
+  },
 });

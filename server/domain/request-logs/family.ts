@@ -1,6 +1,11 @@
+import { retentionWindows } from '#server/domain/retention/service.ts';
 import { family } from '#server/kernel/family.ts';
+import { anchorAll } from './anchors.ts';
 import { descriptions } from './descriptions.ts';
+import { downsampleRollups } from './downsampling.ts';
 import * as operations from './operations.ts';
+import { maintainPartitions, pruneRequestLogs } from './retention.ts';
+import { deleteAllResetCalls, deleteResetCalls } from './test-reset/service.ts';
 
 export const requestLogs = family({
   name: 'request-logs',
@@ -25,4 +30,18 @@ export const requestLogs = family({
     { name: 'request_log_anchors', reset: 'stay' },
   ],
   savedViews: { logs: { see: 'log:list', share: 'route:update' } },
+  jobs: {
+    downsample_rollups: { cron: '* * * * *', run: () => downsampleRollups() },
+    anchor_request_logs: { cron: '*/15 * * * *', run: ({ now }) => anchorAll(now) },
+    maintain_log_partitions: {
+      cron: '35 * * * *',
+      atStart: true,
+      run: async ({ now }) => maintainPartitions(await retentionWindows(now), now),
+    },
+    prune_request_logs: {
+      cron: '40 * * * *',
+      run: async ({ now }) => (await deleteAllResetCalls(now)) + (await pruneRequestLogs(await retentionWindows(now), now)),
+    },
+    delete_reset_calls: { run: ({ payload }) => deleteResetCalls(String(payload.tenant_id)) },
+  },
 });

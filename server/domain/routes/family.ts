@@ -2,6 +2,7 @@ import { own } from '#server/kernel/context.ts';
 import { family } from '#server/kernel/family.ts';
 import { descriptions } from './descriptions.ts';
 import * as operations from './operations.ts';
+import { fetchDueIcons } from './service.ts';
 
 export const routes = family({
   name: 'routes',
@@ -39,4 +40,7 @@ export const routes = family({
   ],
   actions: [{ id: 'create-route', title: 'Create route', path: '/routes?create=true', needs: 'route:create' }],
   savedViews: { routes: { see: 'route:list', share: 'route:update' } },
+  jobs: {
+    fetch_route_icons: { cron: '* * * * *', run: ({ now, signal }) => fetchDueIcons(now, signal) },
+  },
 });

@@ -1,8 +1,10 @@
 import { own } from '#server/kernel/context.ts';
 import { family } from '#server/kernel/family.ts';
+import { db } from '#server/platform/db.ts';
 import { descriptions } from './descriptions.ts';
 import { leases } from './leases.ts';
 import * as operations from './operations.ts';
+import { wipeSuperseded } from './service.ts';
 import { wipeAllValues } from './values.ts';
 
 export const secrets = family({
@@ -60,5 +62,8 @@ export const secrets = family({
     { id: 'import-env', title: 'Import a .env file as secrets', path: '/secrets?open=env', needs: 'secret:create' },
   ],
   savedViews: { secrets: { see: 'secret:read', share: 'secret:update' } },
+  jobs: {
+    wipe_superseded_values: { cron: '5 * * * *', run: ({ now }) => wipeSuperseded(db(), now) },
+  },
   leases,
 });

@@ -1,4 +1,5 @@
 import { SANDBOX_LOG_DAYS } from '#server/domain/retention/service.ts';
+import { processState } from '#server/kernel/process-state.ts';
 import { sql } from '#server/platform/sql.ts';
 import { pruneSpace } from '../retention.ts';
 
@@ -13,7 +14,7 @@ async function deleteCallsUntil(tenantId: string, until: Date): Promise<number> 
 }
 
 /** Workspaces this process is deleting calls of; true once they were reset again in the meantime. */
-const underWay = new Map<string, boolean>();
+const underWay = processState('test_resets.under_way', () => new Map<string, boolean>());
 
 /** The job a reset queues, so that no response waits for it. One run at a time per workspace, however often it is reset. @returns calls deleted */
 export async function deleteResetCalls(tenantId: string): Promise<number> {
