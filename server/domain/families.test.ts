@@ -55,6 +55,27 @@ test('every resource type that an audit entry names in the code is declared by a
   assert.deepEqual(unknown, []);
 });
 
+test('no code outside of a family names its operations: what goes over all of them reads the list', () => {
+  const owners = new Map(
+    list.flatMap(({ name, operations = {}, personOperations = {} }) =>
+      [...Object.values(operations), ...Object.values(personOperations)].map((row: { id?: string }) => [row.id, name] as const),
+    ),
+  );
+  const named = globSync('{server,scripts}/**/*.ts', { exclude: ['server/generated/**'] })
+    .filter((file) => !/\.(test|fixture)\.ts$/.test(file))
+    .flatMap((file) =>
+      [...readFileSync(file, 'utf8').matchAll(/'(\w+(?:\.\w+)+)'/g)].map(([, id]) => ({ file, id, owner: owners.get(id) })),
+    )
+    .filter(({ file, id, owner }) => owner && !file.startsWith(`server/domain/${owner}/`) && !isOfNamespace(file, id));
+  // Revoking a key stays possible in a workspace that is not paid for.
+  assert.deepEqual([...new Set(named.map(({ file, id }) => `${file} ${id}`))], ['server/api/allow.ts api_keys.revoke']);
+});
+/** `routes.logs` is declared by request-logs and described by routes. */
+const isOfNamespace = (file: string, id = '') => {
+  const family = list.find(({ namespace }) => namespace === id.split('.')[0]);
+  return family !== undefined && file.startsWith(`server/domain/${family.name}/`);
+};
+
 test('every limit of a resource is in the register of plan limits', () => {
   for (const { type, limit } of resources) assert.ok(limit === undefined || limit in LIMITS, type);
 });
