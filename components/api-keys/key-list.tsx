@@ -12,7 +12,7 @@ import { QueryError } from '#components/trpc/query-error.tsx';
 import { useForbidden } from '#components/trpc/role.ts';
 import { Status } from '#components/ui/badge.tsx';
 import { Button } from '#components/ui/button.tsx';
-import { ColumnsMenu, useColumns } from '#components/ui/columns.tsx';
+import { ColumnsMenu, useColumnChoice } from '#components/ui/columns.tsx';
 import { DataTable } from '#components/ui/data-table.tsx';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
@@ -41,8 +41,8 @@ const RevokeDialog = lazily(() => import('./key-endings.tsx').then((module) => m
 
 type Listed = Key & { traffic: Traffic | undefined };
 const column = columnsFor<Listed>();
-const all = [
-  column.accessor('name', { header: 'Name', meta: { sort: 'name', cap: '16rem' }, cell: ({ getValue }) => getValue() }),
+const columns = [
+  column.accessor('name', { header: 'Name', enableSorting: true, meta: { cap: '16rem' }, cell: ({ getValue }) => getValue() }),
   column.accessor('key_prefix', {
     header: 'Key',
     meta: { hideBelow: 'sm' },
@@ -68,7 +68,8 @@ const all = [
   }),
   column.accessor('last_used_at', {
     header: 'Last used',
-    meta: { sort: 'last_used_at', hideBelow: 'sm' },
+    enableSorting: true,
+    meta: { hideBelow: 'sm' },
     cell: ({ row }) => (
       <span className="flex flex-wrap items-baseline gap-x-2">
         <Time value={row.original.last_used_at} empty="Never" />
@@ -109,7 +110,7 @@ export function KeyList() {
   const usage = useLimit('api_keys', 'keys');
   const readOnly = useForbidden('api_key:update');
   const irrevocable = useRevocable();
-  const { columns, choice } = useColumns('api_keys', all);
+  const choice = useColumnChoice('api_keys', columns);
   const traffic = useTraffic(
     'api_key',
     list.data?.data.map((row) => row.id),
@@ -170,6 +171,7 @@ export function KeyList() {
       ) : (
         <DataTable
           columns={columns}
+          hiddenColumns={choice.hidden}
           rows={rows}
           rowId={(row) => row.id}
           rowName={(row) => row.name}

@@ -30,7 +30,7 @@ export const timelineColumns = [
   what,
   column.display({
     id: 'marks',
-    header: <span className="sr-only">Labels</span>,
+    header: () => <span className="sr-only">Labels</span>,
     meta: { hideBelow: 'md', width: '7rem' },
     cell: ({ row }) => (
       <span className="flex gap-1">

@@ -7,7 +7,7 @@ import { useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { Callout } from '#components/ui/callout.tsx';
 import { Switch } from '#components/ui/choices.tsx';
-import { ColumnsMenu, useColumns } from '#components/ui/columns.tsx';
+import { ColumnsMenu, useColumnChoice } from '#components/ui/columns.tsx';
 import { DataTable } from '#components/ui/data-table.tsx';
 import { FilterBar } from '#components/ui/filter-bar.tsx';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
@@ -55,7 +55,7 @@ export function Timeline() {
   useHotkeys([{ keys: 'l', label: 'Toggle live tail', group: 'Audit', run: () => search.to === null && follow(!wanted) }]);
   const narrowed = useTimelineFilters(search, setSearch, facets.data);
   const clear = () => void setSearch(noFilters);
-  const { columns, choice } = useColumns('audit', timelineColumns);
+  const choice = useColumnChoice('audit', timelineColumns);
   return (
     <>
       <FilterBar
@@ -83,7 +83,8 @@ export function Timeline() {
         <QueryError query={pages} what="The audit log" />
       ) : (
         <DataTable
-          columns={columns}
+          columns={timelineColumns}
+          hiddenColumns={choice.hidden}
           rows={rows}
           rowId={(row) => row.id}
           rowName={lineOf}

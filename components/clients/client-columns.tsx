@@ -20,7 +20,8 @@ const column = columnsFor<ClientRow & { traffic: Traffic | undefined }>();
 export const clientColumns = ({ toggle, readOnly, collectionName }: Options) => [
   column.accessor('name', {
     header: 'Name',
-    meta: { sort: 'name', cap: '16rem' },
+    enableSorting: true,
+    meta: { cap: '16rem' },
     cell: ({ row, getValue }) => (
       <>
         {getValue()}
@@ -30,10 +31,11 @@ export const clientColumns = ({ toggle, readOnly, collectionName }: Options) => 
       </>
     ),
   }),
-  column.accessor('type', { header: 'Type', meta: { sort: 'type', hideBelow: '2xl' }, cell: ({ getValue }) => TYPES[getValue()] }),
+  column.accessor('type', { header: 'Type', enableSorting: true, meta: { hideBelow: '2xl' }, cell: ({ getValue }) => TYPES[getValue()] }),
   column.accessor('ip_address', {
     header: 'IP address',
-    meta: { sort: 'ip_address', cap: '12rem', hideBelow: 'sm' },
+    enableSorting: true,
+    meta: { cap: '12rem', hideBelow: 'sm' },
     cell: ({ row: { original } }) => (
       <span suppressHydrationWarning className="font-mono text-ink-2 text-xs">
         {addressIn(original.ip_address, original.ip_country)}

@@ -11,7 +11,7 @@ import { usePath, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { useForbidden } from '#components/trpc/role.ts';
 import { Button } from '#components/ui/button.tsx';
-import { ColumnsMenu, useColumns } from '#components/ui/columns.tsx';
+import { ColumnsMenu, useColumnChoice } from '#components/ui/columns.tsx';
 import { DataTable } from '#components/ui/data-table.tsx';
 import { FilterBar } from '#components/ui/filter-bar.tsx';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
@@ -43,7 +43,7 @@ export function ClientList() {
   const usage = useLimit('clients', 'clients');
   const readOnly = useForbidden('client:update');
   const { mutate: enable } = useEnableClient();
-  const all = useMemo(
+  const columns = useMemo(
     () =>
       clientColumns({
         toggle: ({ id }, enabled) => enable({ id, enabled }),
@@ -52,7 +52,7 @@ export function ClientList() {
       }),
     [enable, readOnly, collections],
   );
-  const { columns, choice } = useColumns('clients', all);
+  const choice = useColumnChoice('clients', columns);
   const form = usePanel('open');
   const openNew = () => form.open('new');
   const openMine = () => form.open('mine');
@@ -120,6 +120,7 @@ export function ClientList() {
       ) : (
         <DataTable
           columns={columns}
+          hiddenColumns={choice.hidden}
           rows={rows}
           rowId={(row) => row.id}
           rowName={(row) => row.name}

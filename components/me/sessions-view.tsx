@@ -72,7 +72,7 @@ const columns = [
   column.accessor('expires_at', { header: 'Expires', meta: { hideBelow: 'lg' }, cell: ({ getValue }) => <Time value={getValue()} /> }),
   column.display({
     id: 'end',
-    header: <span className="sr-only">Actions</span>,
+    header: () => <span className="sr-only">Actions</span>,
     meta: { align: 'right' },
     cell: ({ row: { original } }) =>
       original.current ? null : (

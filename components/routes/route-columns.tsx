@@ -8,7 +8,7 @@ import { cn } from '#components/ui/cn.ts';
 import { CopyText } from '#components/ui/copy.tsx';
 import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
 import { grouped } from '#components/ui/numbers.ts';
-import { type Columns, columnsFor } from '#components/ui/table-columns.ts';
+import { type Columns, columnId, columnsFor } from '#components/ui/table-columns.ts';
 import { Time } from '#components/ui/time.tsx';
 import { Tooltip } from '#components/ui/tooltip.tsx';
 import { CallsCell, ErrorRateCell } from './figure-cells.tsx';
@@ -34,7 +34,8 @@ export function routeColumns({ colors, readOnly, namesOnly, figures, icons, onEn
   const columns = [
     column.accessor('name', {
       header: 'Name',
-      meta: { sort: 'name', cap: '14rem' },
+      enableSorting: true,
+      meta: { cap: '14rem' },
       cell: ({ row: { original: route } }) => (
         <span className={cn('inline-flex max-w-full items-center gap-2 align-middle', !route.enabled && 'text-ink-3')}>
           <RouteIcon name={route.name} icon={icons.get(route.id)} />
@@ -84,12 +85,14 @@ export function routeColumns({ colors, readOnly, namesOnly, figures, icons, onEn
     }),
     column.accessor('created_at', {
       header: 'Created',
-      meta: { hideBelow: '2xl', sort: 'created_at' },
+      enableSorting: true,
+      meta: { hideBelow: '2xl' },
       cell: ({ getValue }) => <Time value={getValue()} className="text-ink-3" />,
     }),
     column.accessor('enabled', {
       header: 'On',
-      meta: { sort: 'enabled', width: '3.5rem' },
+      enableSorting: true,
+      meta: { width: '3.5rem' },
       cell: ({ row: { original: route } }) => (
         <span className="relative z-10 inline-flex">
           <Switch
@@ -103,7 +106,7 @@ export function routeColumns({ colors, readOnly, namesOnly, figures, icons, onEn
       ),
     }),
   ];
-  return namesOnly ? columns.filter((one) => !SETTINGS.includes(one.id)) : columns;
+  return namesOnly ? columns.filter((one) => !SETTINGS.includes(columnId(one))) : columns;
 }
 
 /** What a list of names does not hold. */

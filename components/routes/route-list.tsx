@@ -11,7 +11,7 @@ import { QueryError } from '#components/trpc/query-error.tsx';
 import { useForbidden, useNamesOnly } from '#components/trpc/role.ts';
 import { BulkBar } from '#components/ui/bulk-bar.tsx';
 import { Button } from '#components/ui/button.tsx';
-import { ColumnsMenu, useColumns } from '#components/ui/columns.tsx';
+import { ColumnsMenu, useColumnChoice } from '#components/ui/columns.tsx';
 import { DataTable } from '#components/ui/data-table.tsx';
 import { Menu } from '#components/ui/dropdown-menu.tsx';
 import { FilterBar } from '#components/ui/filter-bar.tsx';
@@ -60,7 +60,7 @@ export function RouteList() {
 
   const colors = useMemo(() => new Map(environments.data?.data.map((e) => [e.name, e.color])), [environments.data]);
   const { mutate: switchOn } = enable;
-  const all = useMemo(
+  const columns = useMemo(
     () =>
       routeColumns({
         colors,
@@ -72,7 +72,7 @@ export function RouteList() {
       }),
     [colors, readOnly, namesOnly, figures, icons, switchOn],
   );
-  const { columns, choice } = useColumns('routes', all);
+  const choice = useColumnChoice('routes', columns);
   useHotkeys([
     { keys: 'c', label: 'New route', group: 'List', run: () => readOnly || form.open('true') },
     { keys: 'e', label: 'Edit route', group: 'List', run: () => editFocused(router.push) },
@@ -139,6 +139,7 @@ export function RouteList() {
         <DataTable
           caption="Routes"
           columns={columns}
+          hiddenColumns={choice.hidden}
           rows={routes.data?.data}
           rowId={(route) => route.id}
           rowName={(route) => route.name}

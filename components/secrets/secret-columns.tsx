@@ -31,7 +31,8 @@ const column = columnsFor<ListedSecret>();
 export const secretColumns = (environments: readonly EnvironmentLook[] | undefined, collectionName: (id: string) => string | undefined) => [
   column.accessor('name', {
     header: 'Name',
-    meta: { sort: 'name', cap: '18rem' },
+    enableSorting: true,
+    meta: { cap: '18rem' },
     cell: ({ row }) => <span className="font-mono text-xs">{row.original.name}</span>,
   }),
   column.accessor('secret_type', {
@@ -84,7 +85,8 @@ export const secretColumns = (environments: readonly EnvironmentLook[] | undefin
   }),
   column.accessor('created_at', {
     header: 'Created',
-    meta: { sort: 'created_at', hideBelow: 'xl' },
+    enableSorting: true,
+    meta: { hideBelow: 'xl' },
     cell: ({ getValue }) => <Time value={getValue()} />,
   }),
 ];

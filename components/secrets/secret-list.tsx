@@ -10,7 +10,7 @@ import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { useForbidden } from '#components/trpc/role.ts';
 import { Button } from '#components/ui/button.tsx';
-import { ColumnsMenu, useColumns } from '#components/ui/columns.tsx';
+import { ColumnsMenu, useColumnChoice } from '#components/ui/columns.tsx';
 import { DataTable } from '#components/ui/data-table.tsx';
 import type { MenuEntry } from '#components/ui/dropdown-menu.tsx';
 import { type ActiveFilter, FilterBar } from '#components/ui/filter-bar.tsx';
@@ -44,8 +44,11 @@ export function SecretList() {
   const usage = useLimit('secrets', 'secrets');
   const readOnly = useForbidden('secret:update');
   const [selected, setSelected] = useState<Set<string>>(new Set());
-  const all = useMemo(() => secretColumns(environments, (id) => collections?.find((c) => c.id === id)?.name), [environments, collections]);
-  const { columns, choice } = useColumns('secrets', all);
+  const columns = useMemo(
+    () => secretColumns(environments, (id) => collections?.find((c) => c.id === id)?.name),
+    [environments, collections],
+  );
+  const choice = useColumnChoice('secrets', columns);
   const form = usePanel('open');
   useHotkeys([{ keys: 'c', label: 'New secret', group: 'List', run: () => !readOnly && form.open('new') }]);
 
@@ -163,6 +166,7 @@ export function SecretList() {
       ) : (
         <DataTable
           columns={columns}
+          hiddenColumns={choice.hidden}
           rows={rows}
           rowId={(row) => row.id}
           rowName={(row) => row.name}

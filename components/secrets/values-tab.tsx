@@ -82,7 +82,7 @@ const columns = [
   }),
   column.display({
     id: 'act',
-    header: <span className="sr-only">Actions</span>,
+    header: () => <span className="sr-only">Actions</span>,
     meta: { align: 'right' },
     cell: ({ row }) => (
       <Button size="sm" icon={<PenLine />} disabledReason={row.original.readOnly} onClick={row.original.set}>

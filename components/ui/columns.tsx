@@ -1,11 +1,12 @@
 'use client';
 
+import type { RowData } from '@tanstack/react-table';
 import { Columns3 } from 'lucide-react';
 import { useMemo } from 'react';
 import { Button } from './button.tsx';
 import { Menu } from './dropdown-menu.tsx';
 import { useStored } from './stored.ts';
-import type { Columns } from './table-columns.ts';
+import { type Columns, columnId } from './table-columns.ts';
 
 export type ColumnChoice = {
   /** Columns that can be left out, in the order of the table; the first names the row and always stays. */
@@ -14,17 +15,14 @@ export type ColumnChoice = {
   hide: (ids: readonly string[]) => void;
 };
 
-/** Which columns of a list this person looks at, remembered in the browser. `columns` are those to show. */
-export function useColumns<T>(page: string, columns: Columns<T>): { columns: Columns<T>; choice: ColumnChoice } {
+/** Which columns of a list this person looks at, remembered in the browser. */
+export function useColumnChoice<T extends RowData>(page: string, columns: Columns<T>): ColumnChoice {
   const [stored, store] = useStored(`sp_columns_${page}`, '');
   const hidden = useMemo(() => new Set(stored.split(',').filter(Boolean)), [stored]);
   return {
-    columns: useMemo(() => columns.filter((column, index) => index === 0 || !hidden.has(column.id)), [columns, hidden]),
-    choice: {
-      all: columns.slice(1).flatMap((column) => (typeof column.header === 'string' ? [{ id: column.id, label: column.header }] : [])),
-      hidden,
-      hide: (ids) => store(ids.join(',')),
-    },
+    all: columns.slice(1).flatMap((column) => (typeof column.header === 'string' ? [{ id: columnId(column), label: column.header }] : [])),
+    hidden,
+    hide: (ids) => store(ids.join(',')),
   };
 }
 

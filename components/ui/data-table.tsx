@@ -1,21 +1,17 @@
 'use client';
 
+import type { Header, RowData } from '@tanstack/react-table';
 import { ArrowDown, ArrowUp, ChevronsUpDown } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Checkbox } from './choices.tsx';
 import { cn } from './cn.ts';
 import type { MenuEntry } from './dropdown-menu.tsx';
-import type { Columns } from './table-columns.ts';
-import { type Selection, useTableKeys } from './table-keys.ts';
+import type { Features } from './table-columns.ts';
+import { useTableKeys } from './table-keys.ts';
 import { BodyRow, hidden } from './table-row.tsx';
+import { type TableModel, type TableModelProps, useTableModel } from './use-table-model.ts';
 
-export type Sort = { sort: string; order: 'asc' | 'desc' };
-
-export type DataTableProps<T> = {
-  columns: Columns<T>;
-  /** Undefined while loading for the first time: skeleton rows stand in. */
-  rows: readonly T[] | undefined;
-  rowId: (row: T) => string;
+export type DataTableProps<T extends RowData> = TableModelProps<T> & {
   /** Names the row for its checkbox, menu and link. */
   rowName: (row: T) => string;
   /** What the table lists, for screen readers. */
@@ -27,9 +23,6 @@ export type DataTableProps<T> = {
   /** The row shown in the details panel. */
   openId?: string | undefined;
   actions?: (row: T) => readonly MenuEntry[];
-  selection?: Selection;
-  sort?: Sort | undefined;
-  onSort?: (sort: Sort) => void;
   /** Shown instead of rows when there are none. */
   empty?: ReactNode;
   skeletonRows?: number;
@@ -39,48 +32,33 @@ export type DataTableProps<T> = {
 };
 
 /** The one table of the dashboard. j/k move, Enter opens, x selects, Shift+x selects a range. */
-export function DataTable<T>(props: DataTableProps<T>) {
-  const {
-    columns,
-    rows,
-    rowId,
-    rowName,
-    caption,
-    rowHref,
-    onOpen,
-    openId,
-    actions,
-    selection,
-    sort,
-    onSort,
-    empty,
-    skeletonRows = 8,
-    refreshing,
-    className,
-  } = props;
-  const ids = rows?.map(rowId) ?? [];
-  const keys = useTableKeys({ ids, selection });
-  const span = columns.length + (selection ? 1 : 0) + (actions ? 1 : 0);
+export function DataTable<T extends RowData>(props: DataTableProps<T>) {
+  const { rows, rowName, caption, rowHref, onOpen, openId, actions, selection, empty, skeletonRows = 8, refreshing, className } = props;
+  const table = useTableModel(props);
+  const tableRef = useTableKeys(table);
+  const headers = table.getHeaderGroups()[0]?.headers ?? [];
+  const span = headers.length + (selection ? 1 : 0) + (actions ? 1 : 0);
   if (rows?.length === 0 && empty) return <>{empty}</>;
   return (
     <div className={cn('relative min-w-0 overflow-x-auto rounded-lg border border-line-strong bg-surface', className)}>
-      <table ref={keys.tableRef} aria-busy={refreshing || !rows || undefined} className="w-full border-separate border-spacing-0">
+      <table ref={tableRef} aria-busy={refreshing || !rows || undefined} className="w-full border-separate border-spacing-0">
         <caption className="sr-only">{caption}</caption>
         <thead>
           <tr>
             {selection && (
               <th className={cn(headCell, 'w-8 pr-0')}>
-                <SelectAll ids={ids} selection={selection} />
+                <SelectAll table={table} />
               </th>
             )}
-            {columns.map(({ id, header, meta }, index) => {
-              const current = meta?.sort && sort?.sort === meta.sort ? sort.order : undefined;
+            {headers.map((header, index) => {
+              const { meta } = header.column.columnDef;
+              const sorted = header.column.getIsSorted();
               return (
                 <th
-                  key={id}
+                  key={header.id}
                   scope="col"
                   style={{ width: meta?.width }}
-                  aria-sort={current && (current === 'asc' ? 'ascending' : 'descending')}
+                  aria-sort={sorted ? (sorted === 'asc' ? 'ascending' : 'descending') : undefined}
                   className={cn(
                     headCell,
                     meta?.align === 'right' && 'text-right',
@@ -89,11 +67,7 @@ export function DataTable<T>(props: DataTableProps<T>) {
                     index === 0 && meta?.width?.endsWith('%') && 'max-sm:w-full!',
                   )}
                 >
-                  {meta?.sort && onSort ? (
-                    <SortButton label={header} order={current} onSort={(order) => onSort({ sort: meta.sort ?? '', order })} />
-                  ) : (
-                    header
-                  )}
+                  {header.column.getCanSort() ? <SortButton header={header} /> : labelOf(header)}
                 </th>
               );
             })}
@@ -106,21 +80,19 @@ export function DataTable<T>(props: DataTableProps<T>) {
         </thead>
         <tbody className={cn('transition-opacity', refreshing && 'opacity-70')}>
           {rows
-            ? rows.map((row) => (
-                <BodyRow
-                  key={rowId(row)}
-                  id={rowId(row)}
-                  row={row}
-                  columns={columns}
-                  name={rowName(row)}
-                  href={rowHref?.(row)}
-                  onOpen={onOpen && (() => onOpen(row))}
-                  isOpen={openId === rowId(row)}
-                  entries={actions?.(row)}
-                  selection={selection}
-                  toggle={keys.toggle}
-                />
-              ))
+            ? table
+                .getRowModel()
+                .rows.map((row) => (
+                  <BodyRow
+                    key={row.id}
+                    row={row}
+                    name={rowName(row.original)}
+                    href={rowHref?.(row.original)}
+                    onOpen={onOpen && (() => onOpen(row.original))}
+                    isOpen={openId === row.id}
+                    entries={actions?.(row.original)}
+                  />
+                ))
             : Array.from({ length: skeletonRows }, (_, index) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: the rows are all alike.
                 <tr key={index} aria-hidden>
@@ -141,43 +113,36 @@ export function DataTable<T>(props: DataTableProps<T>) {
 const headCell =
   'sticky top-0 z-20 h-8 whitespace-nowrap border-line-strong border-b bg-subtle px-3 text-left align-middle font-medium text-ink-3 text-xs';
 
-function SelectAll({ ids, selection }: { ids: readonly string[]; selection: Selection }) {
-  const count = ids.filter((id) => selection.selected.has(id)).length;
-  const change = (all: boolean) => {
-    const next = new Set(selection.selected);
-    for (const id of ids) all ? next.add(id) : next.delete(id);
-    selection.onChange(next);
-  };
+function SelectAll<T extends RowData>({ table }: { table: TableModel<T> }) {
+  const [all, some] = [table.getIsAllRowsSelected(), table.getCoreRowModel().rows.some((row) => row.getIsSelected())];
   return (
     <Checkbox
       hideLabel
       label="Select all rows on this page"
-      checked={count > 0 && count === ids.length}
-      indeterminate={count > 0 && count < ids.length}
-      onCheckedChange={change}
+      checked={all}
+      indeterminate={some && !all}
+      onCheckedChange={(checked) => table.toggleAllRowsSelected(checked)}
       className="-ml-1"
     />
   );
 }
 
-function SortButton({
-  label,
-  order,
-  onSort,
-}: {
-  label: ReactNode;
-  order: 'asc' | 'desc' | undefined;
-  onSort: (order: 'asc' | 'desc') => void;
-}) {
+function SortButton<T extends RowData>({ header }: { header: Header<Features, T> }) {
+  const order = header.column.getIsSorted();
   const Icon = order === 'asc' ? ArrowUp : order === 'desc' ? ArrowDown : ChevronsUpDown;
   return (
     <button
       type="button"
-      onClick={() => onSort(order === 'desc' ? 'asc' : 'desc')}
+      onClick={header.column.getToggleSortingHandler()}
       className={cn('-mx-1 inline-flex h-6 items-center gap-1 rounded-sm px-1 hoverable:text-ink', order && 'text-ink')}
     >
-      {label}
+      {labelOf(header)}
       <Icon aria-hidden className={cn('size-3', !order && 'opacity-60')} />
     </button>
   );
+}
+
+function labelOf<T extends RowData>(header: Header<Features, T>): ReactNode {
+  const template = header.column.columnDef.header;
+  return typeof template === 'function' ? template(header.getContext()) : template;
 }

@@ -1,4 +1,13 @@
-import type { ReactNode } from 'react';
+import {
+  type ColumnDef,
+  columnVisibilityFeature,
+  createColumnHelper,
+  metaHelper,
+  type RowData,
+  rowSelectionFeature,
+  rowSortingFeature,
+  tableFeatures,
+} from '@tanstack/react-table';
 
 export type ColumnMeta = {
   align?: 'left' | 'right';
@@ -6,41 +15,31 @@ export type ColumnMeta = {
   hideBelow?: 'sm' | 'md' | 'lg' | 'xl' | '2xl';
   /** CSS width; without one the column takes what its content needs. */
   width?: string;
-  /** The key the list endpoint sorts by; without one the header is plain text. */
-  sort?: string;
   /** The cell's text is cut with an ellipsis instead of widening the table. */
   truncate?: boolean;
   /** The cell grows with its text up to this CSS width, and cuts what is longer: one long name must not push the other columns out of sight. */
   cap?: string;
 };
 
-/** One column of a table: what its header says, and what a row holds and shows in it. */
-export type Column<T> = {
-  /** Of a column made by `accessor`, the key it reads. */
-  id: string;
-  header: ReactNode;
-  meta: ColumnMeta | undefined;
-  value: (row: T) => unknown;
-  cell: (row: T) => ReactNode;
-};
-export type Columns<T> = readonly Column<T>[];
+/** What our tables use of TanStack Table. Rows arrive sorted and paged from the server, so no row model but the core one is loaded. */
+export const features = tableFeatures({
+  columnVisibilityFeature,
+  rowSelectionFeature,
+  rowSortingFeature,
+  columnMeta: metaHelper<ColumnMeta>(),
+});
+export type Features = typeof features;
 
-type Given<T, V> = { header: ReactNode; meta?: ColumnMeta; cell?: (cell: { row: { original: T }; getValue: () => V }) => ReactNode };
+// biome-ignore lint/suspicious/noExplicitAny: the columns of one table hold values of different types, as in the library's own `columns`.
+export type Columns<T extends RowData> = readonly ColumnDef<Features, T, any>[];
 
-/** A typed column builder: `const column = columnsFor<Route>()`. Define columns once, outside the component. */
-export function columnsFor<T>() {
-  const built = <V>(id: string, value: (row: T) => V, { header, meta, cell }: Given<T, V>): Column<T> => ({
-    id,
-    header,
-    meta,
-    value,
-    cell: (row) => (cell ? cell({ row: { original: row }, getValue: () => value(row) }) : text(value(row))),
-  });
-  return {
-    accessor: <K extends keyof T & string>(key: K, given: Given<T, T[K]>) => built(key, (row) => row[key], given),
-    /** A column of no single key. */
-    display: ({ id, ...given }: { id: string } & Given<T, undefined>) => built(id, () => undefined, given),
-  };
+/**
+ * A typed column builder: `const column = columnsFor<Route>()`. Define columns once, outside the component. A column sorts by its id, which is then a key
+ * that the list endpoint sorts by, if it says `enableSorting: true`.
+ */
+export const columnsFor = <T extends RowData>() => createColumnHelper<Features, T>();
+
+/** The id the library gives a column: its own, else the key it reads. */
+export function columnId<T extends RowData>(column: Columns<T>[number]): string {
+  return column.id ?? ('accessorKey' in column ? String(column.accessorKey) : '');
 }
-
-const text = (value: unknown): string | null => (value === null || value === undefined ? null : String(value));

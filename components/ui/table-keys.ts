@@ -1,58 +1,50 @@
 'use client';
 
+import type { RowData } from '@tanstack/react-table';
 import { type RefObject, useEffect, useRef } from 'react';
 import { useHotkeys } from './hotkeys.ts';
-
-export type Selection = { selected: ReadonlySet<string>; onChange: (selected: Set<string>) => void };
+import type { SelectionEvent, TableModel } from './use-table-model.ts';
 
 /** Row movement and selection by keyboard. The row that moves is the one that has focus, so what is active is always visible and read out. */
-export function useTableKeys({ ids, selection }: { ids: readonly string[]; selection: Selection | undefined }) {
+export function useTableKeys<T extends RowData>(table: TableModel<T>): RefObject<HTMLTableElement | null> {
   const tableRef = useRef<HTMLTableElement>(null);
-  const anchor = useRef<string>(undefined);
 
-  const rows = () => [...(tableRef.current?.querySelectorAll<HTMLElement>('tr[data-row]') ?? [])];
   const move = (step: 1 | -1) => {
-    const all = rows();
+    const all = [...(tableRef.current?.querySelectorAll<HTMLElement>('tr[data-row]') ?? [])];
     const at = all.findIndex((row) => row.contains(document.activeElement));
     const next = at === -1 ? (step === 1 ? 0 : all.length - 1) : Math.min(Math.max(at + step, 0), all.length - 1);
     all[next]?.focus();
     all[next]?.scrollIntoView({ block: 'nearest' });
   };
 
-  const toggle = (id: string, range: boolean) => {
-    if (!selection) return;
-    const next = new Set(selection.selected);
-    const from = range && anchor.current !== undefined ? ids.indexOf(anchor.current) : -1;
-    const to = ids.indexOf(id);
-    if (from >= 0) for (const each of ids.slice(Math.min(from, to), Math.max(from, to) + 1)) next.add(each);
-    else if (!next.delete(id)) next.add(id);
-    anchor.current = id;
-    selection.onChange(next);
+  const select = (id: string, range: boolean) => {
+    const row = table.getRow(id);
+    const event: SelectionEvent = { target: { checked: range || !row.getIsSelected() }, range };
+    row.getToggleSelectedHandler()(event);
   };
-
-  const latestToggle = useRef(toggle);
+  const latestSelect = useRef(select);
   useEffect(() => {
-    latestToggle.current = toggle;
+    latestSelect.current = select;
   });
   useEffect(() => {
-    const table = tableRef.current;
+    const element = tableRef.current;
     const onKeyDown = (event: KeyboardEvent) => {
       const row = event.target;
       if (!(row instanceof HTMLTableRowElement) || !row.dataset.row) return;
       if (event.key === 'Enter') row.querySelector<HTMLElement>('[data-opener]')?.click();
-      else if (event.key.toLowerCase() === 'x' && !event.metaKey && !event.ctrlKey) latestToggle.current(row.dataset.row, event.shiftKey);
+      else if (event.key.toLowerCase() === 'x' && !event.metaKey && !event.ctrlKey) latestSelect.current(row.dataset.row, event.shiftKey);
       else return;
       event.preventDefault();
     };
-    table?.addEventListener('keydown', onKeyDown);
-    return () => table?.removeEventListener('keydown', onKeyDown);
+    element?.addEventListener('keydown', onKeyDown);
+    return () => element?.removeEventListener('keydown', onKeyDown);
   }, []);
 
   useHotkeys([
     { keys: 'j', label: 'Next row', group: 'List', run: () => move(1) },
     { keys: 'k', label: 'Previous row', group: 'List', run: () => move(-1) },
     { keys: 'enter', label: 'Open row', group: 'List' },
-    ...(selection
+    ...(table.options.enableRowSelection
       ? [
           { keys: 'x', label: 'Select row', group: 'List' },
           { keys: 'shift+x', label: 'Select up to row', group: 'List' },
@@ -60,5 +52,5 @@ export function useTableKeys({ ids, selection }: { ids: readonly string[]; selec
       : []),
   ]);
 
-  return { tableRef: tableRef as RefObject<HTMLTableElement>, toggle };
+  return tableRef;
 }

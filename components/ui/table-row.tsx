@@ -1,5 +1,6 @@
 'use client';
 
+import type { Cell, Row, RowData } from '@tanstack/react-table';
 import { MoreHorizontal } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Link } from '#components/ui/link.tsx';
@@ -7,8 +8,8 @@ import { IconButton } from './button.tsx';
 import { Checkbox } from './choices.tsx';
 import { cn } from './cn.ts';
 import { Menu, type MenuEntry } from './dropdown-menu.tsx';
-import type { Columns } from './table-columns.ts';
-import type { Selection } from './table-keys.ts';
+import type { Features } from './table-columns.ts';
+import type { SelectionEvent } from './use-table-model.ts';
 
 /** Columns that leave narrow windows, as classes. */
 export const hidden = {
@@ -19,27 +20,24 @@ export const hidden = {
   '2xl': 'max-2xl:hidden',
 } as const;
 
-type BodyRowProps<T> = {
-  id: string;
-  row: T;
-  columns: Columns<T>;
+type BodyRowProps<T extends RowData> = {
+  row: Row<Features, T>;
   name: string;
   href: string | undefined;
   onOpen: (() => void) | undefined;
   isOpen: boolean;
   entries: readonly MenuEntry[] | undefined;
-  selection: Selection | undefined;
-  toggle: (id: string, range: boolean) => void;
 };
 
 /** One row: its cells, the stretched link, the checkbox and the menu. */
-export function BodyRow<T>({ id, row, columns, name, href, onOpen, isOpen, entries, selection, toggle }: BodyRowProps<T>) {
-  const selected = selection?.selected.has(id) ?? false;
+export function BodyRow<T extends RowData>({ row, name, href, onOpen, isOpen, entries }: BodyRowProps<T>) {
+  const [selectable, selected] = [row.getCanSelect(), row.getIsSelected()];
+  const select = (checked: boolean) => row.getToggleSelectedHandler()({ target: { checked }, range: false } satisfies SelectionEvent);
   return (
     <tr
-      data-row={id}
+      data-row={row.id}
       tabIndex={-1}
-      aria-selected={selection ? selected : undefined}
+      aria-selected={selectable ? selected : undefined}
       aria-current={isOpen || undefined}
       className={cn(
         'group/row relative scroll-mt-10 focus-visible:-outline-offset-2',
@@ -48,15 +46,16 @@ export function BodyRow<T>({ id, row, columns, name, href, onOpen, isOpen, entri
         isOpen && 'bg-subtle shadow-[inset_2px_0_0_var(--accent)]',
       )}
     >
-      {selection && (
+      {selectable && (
         <td className={cn(bodyCell, 'relative z-10 w-8 pr-0')}>
-          <Checkbox hideLabel label={`Select ${name}`} checked={selected} onCheckedChange={() => toggle(id, false)} className="-ml-1" />
+          <Checkbox hideLabel label={`Select ${name}`} checked={selected} onCheckedChange={select} className="-ml-1" />
         </td>
       )}
-      {columns.map(({ id: columnId, meta, value, cell }, index) => {
-        const rendered = cell(row);
+      {row.getVisibleCells().map((cell, index) => {
+        const { meta } = cell.column.columnDef;
+        const rendered = contentOf(cell);
         // Above the stretched link, so that pointing at the text tells the whole of it; no wider than its cell, or it would lie over the next one.
-        const whole = meta?.cap ? value(row) : undefined;
+        const whole = meta?.cap ? cell.getValue() : undefined;
         const content =
           typeof whole === 'string' ? (
             <span title={whole} className="relative z-10 block truncate">
@@ -67,7 +66,7 @@ export function BodyRow<T>({ id, row, columns, name, href, onOpen, isOpen, entri
           );
         return (
           <td
-            key={columnId}
+            key={cell.id}
             style={meta?.cap ? { maxWidth: `min(${meta.cap}, 44vw)` } : undefined}
             className={cn(
               bodyCell,
@@ -108,6 +107,12 @@ export function BodyRow<T>({ id, row, columns, name, href, onOpen, isOpen, entri
       )}
     </tr>
   );
+}
+
+/** Called, and not rendered as a component as `flexRender` does: where columns are built anew on each render, that would mount every cell anew. */
+function contentOf<T extends RowData>(cell: Cell<Features, T>): ReactNode {
+  const template = cell.column.columnDef.cell;
+  return typeof template === 'function' ? template(cell.getContext()) : template;
 }
 
 const bodyCell = 'h-(--row-height) border-line border-b px-3 py-(--cell-pad) align-middle group-last/row:border-b-0';
