@@ -4,7 +4,7 @@ import { type CSSProperties, type KeyboardEvent, useState } from 'react';
 import { AsTableButton, ChartTable, inUnits } from './chart-parts.tsx';
 import { cn } from './cn.ts';
 import { grouped, short } from './numbers.ts';
-import { nice } from './scale.ts';
+import { countScale } from './scale.ts';
 
 export type DayBarsProps = {
   /** Days in UTC as ISO dates, oldest first. */
@@ -37,7 +37,8 @@ export function DayBars({ days, series, unit, onPick, height = 140 }: DayBarsPro
   const [asTable, setAsTable] = useState(false);
   const [at, setAt] = useState<number>();
   const totals = days.map((_, i) => series.reduce((sum, { values }) => sum + (values[i] ?? 0), 0));
-  const top = nice(Math.max(1, ...totals));
+  const y = countScale(totals);
+  const [, top = 0] = y.domain();
   const key = (event: KeyboardEvent) => {
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     const edge = { Home: 0, End: days.length - 1 }[event.key];
@@ -131,7 +132,7 @@ export function DayBars({ days, series, unit, onPick, height = 140 }: DayBarsPro
                         <span
                           key={label}
                           className="keep-fill min-h-px w-full last:rounded-t-xs"
-                          style={{ ...lookOf(one, series.length), height: `${((value / top) * 100).toString()}%` }}
+                          style={{ ...lookOf(one, series.length), height: `${y(value).toString()}%` }}
                         />
                       )
                     );

@@ -1,6 +1,5 @@
-/** The next round number, so that the scale can be read. */
-export function nice(value: number): number {
-  const unit = 10 ** Math.floor(Math.log10(value));
-  const step = [1, 2, 4, 5, 10].find((times) => times * unit >= value) ?? 10;
-  return Math.max(2, step * unit);
-}
+import { type ScaleLinear, scaleLinear } from 'd3-scale';
+
+/** From counts to percent of a chart's height. Its top is a round number of at least two, and so is the middle of nearly all, so that both can be labels. */
+export const countScale = (counts: readonly number[]): ScaleLinear<number, number> =>
+  scaleLinear([0, Math.max(2, ...counts)], [0, 100]).nice(2);

@@ -1,3 +1,5 @@
+import { scaleLinear } from 'd3-scale';
+import { area, line } from 'd3-shape';
 import { cn } from './cn.ts';
 
 export type SparklineProps = {
@@ -11,9 +13,10 @@ export type SparklineProps = {
 
 /** A small trend with a zero line. The sentence in the label is its table twin. */
 export function Sparkline({ values, label, width = 96, height = 24, className }: SparklineProps) {
-  const top = Math.max(...values, 1);
-  const step = values.length > 1 ? width / (values.length - 1) : width;
-  const points = values.map((value, index) => `${(index * step).toFixed(1)},${(height - 1.5 - (value / top) * (height - 3)).toFixed(1)}`);
+  const x = scaleLinear([0, values.length - 1], [0, width]);
+  const y = scaleLinear([0, Math.max(...values, 1)], [height - 1.5, 1.5]);
+  const outline = line<number>((_, index) => x(index), y).digits(1);
+  const filled = area<number>((_, index) => x(index), height - 1, y).digits(1);
   return (
     <svg
       role="img"
@@ -35,13 +38,9 @@ export function Sparkline({ values, label, width = 96, height = 24, className }:
       />
       {values.length > 1 && (
         <>
-          <polygon
-            points={`0,${(height - 1).toString()} ${points.join(' ')} ${width.toString()},${(height - 1).toString()}`}
-            fill="currentColor"
-            opacity="0.1"
-          />
-          <polyline
-            points={points.join(' ')}
+          <path d={filled([...values]) ?? ''} fill="currentColor" opacity="0.1" />
+          <path
+            d={outline([...values]) ?? ''}
             fill="none"
             stroke="currentColor"
             strokeWidth="1.5"

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { nice } from '#components/ui/scale.ts';
+import { countScale } from '#components/ui/scale.ts';
 import { stacked } from './layers.ts';
 import { limitDay, monthOf, monthsBefore } from './month.ts';
 
@@ -44,5 +44,6 @@ test('the layers of a day add up to what was counted on it, and what is gone sti
 });
 
 test('a scale ends at a round number', () => {
-  assert.deepEqual([1, 3, 113, 400, 401, 9_999].map(nice), [2, 4, 200, 400, 500, 10_000]);
+  const top = (count: number) => countScale([0, count]).domain()[1];
+  assert.deepEqual([0, 1, 3, 113, 400, 401, 9_999].map(top), [2, 2, 4, 150, 400, 600, 10_000]);
 });
