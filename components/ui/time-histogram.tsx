@@ -1,6 +1,5 @@
 'use client';
 
-import { scaleLinear, scaleQuantize } from 'd3-scale';
 import { type KeyboardEvent, type PointerEvent, useRef, useState } from 'react';
 import { AsTableButton, ChartTable, inUnits } from './chart-parts.tsx';
 import { cn } from './cn.ts';
@@ -40,12 +39,11 @@ export function TimeHistogram({ buckets, bucketMs, unit, onSelect, onPickSeries,
   const plot = useRef<HTMLDivElement>(null);
   const present = order.filter((key) => buckets.some((bucket) => bucket[key]));
   const top = Math.max(1, ...buckets.map(totalOf));
-  const y = scaleLinear([0, top], [0, 100]);
 
   const indexAt = (event: PointerEvent) => {
     const box = plot.current?.getBoundingClientRect();
     if (!box || box.width === 0) return 0;
-    return scaleQuantize([box.left, box.right], [...buckets.keys()])(event.clientX);
+    return Math.min(buckets.length - 1, Math.max(0, Math.floor(((event.clientX - box.left) / box.width) * buckets.length)));
   };
   const choose = (chosen: { anchor: number; head: number } | undefined) => {
     setRange(undefined);
@@ -145,7 +143,7 @@ export function TimeHistogram({ buckets, bucketMs, unit, onSelect, onPickSeries,
                       <span
                         key={name}
                         className={cn('keep-fill min-h-px w-full first:rounded-none last:rounded-t-xs', series[name].fill)}
-                        style={{ height: `${y(value).toString()}%` }}
+                        style={{ height: `${((value / top) * 100).toString()}%` }}
                       />
                     )
                   );
