@@ -6,7 +6,7 @@ import { reasonOf } from '#components/logs/refusal-reasons.ts';
 import { Badge, HttpStatus, Method } from '#components/ui/badge.tsx';
 import { EnvironmentName } from '#components/ui/environment-name.tsx';
 import { millis } from '#components/ui/numbers.ts';
-import { type Columns, columnsFor } from '#components/ui/table-columns.ts';
+import { type Columns, columnId, columnsFor } from '#components/ui/table-columns.ts';
 import { Time } from '#components/ui/time.tsx';
 import type { AppRouter } from '#server/trpc/root.ts';
 
@@ -68,5 +68,5 @@ export const callColumns: Columns<Call> = [
     meta: { cap: '7rem', hideBelow: 'xl' },
     cell: ({ getValue }) => getValue() ?? <span className="text-ink-3">none</span>,
   }),
-  ...others.filter(({ id }) => id !== 'environment' && id !== 'error'),
+  ...others.filter((one) => !['environment', 'error'].includes(columnId(one))),
 ];
