@@ -1,16 +1,17 @@
 import { type Edge, edgeOf } from '#server/api/edge.ts';
 import { sessionFailure } from '#server/api/envelope.ts';
 import { bodyOf, parseJsonObject } from '#server/api/input.ts';
+import { matchPerson } from '#server/api/operations.ts';
 import { firstProblem, unstorable, unstorableField } from '#server/api/parse.ts';
 import { refusalHeaders, respondJson, secured } from '#server/api/respond.ts';
+import { families } from '#server/domain/families.ts';
 import { asRefusal, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
-import { statusOf } from '#server/kernel/operation.ts';
-import type { AnyPersonOperation, PersonCtx, RawAnswer, SignedInCtx } from '#server/kernel/person-operation.ts';
+import { type AnyPersonOperation, type RawAnswer, statusOf } from '#server/kernel/operation.ts';
+import type { PersonCtx, SignedInCtx } from '#server/kernel/person.ts';
 import { db } from '#server/platform/db.ts';
 import { log } from '#server/platform/log.ts';
 import { magicPage, useMagicForm } from './magic-page.ts';
-import { matchPerson } from './operations.ts';
 import { keepPace } from './pace.ts';
 import { personOf } from './person.ts';
 import { assertNotForeign, assertSameOrigin } from './same-origin.ts';
@@ -70,7 +71,7 @@ async function answer(req: Request, ctx: PersonCtx): Promise<Response> {
       headers: { allow: match.allow.join(', ') },
     });
   const { op, params } = match;
-  if (op.session === 'required') await recognise(req.headers, ctx, reads);
+  if (op.needs === 'session') await recognise(req.headers, ctx, reads);
   else if (!reads) assertNotForeign(req.headers);
   if (isForm(req) && url.pathname === '/auth/magic')
     return useMagicForm(ctx, new URLSearchParams(new TextDecoder().decode(await bodyOf(req, BODY_LIMIT))));
@@ -78,7 +79,8 @@ async function answer(req: Request, ctx: PersonCtx): Promise<Response> {
   if (!input.success) throw new Refusal('invalid', firstProblem(input.error));
   const field = unstorableField(input.data);
   if (field !== null) throw new Refusal('invalid', unstorable(field));
-  const output = op.output.parse(await op.run(ctx, input.data));
+  // A row that needs a session runs after `recognise` has put the person into the context.
+  const output = op.output.parse(await op.run(ctx as SignedInCtx, input.data, families));
   if (op.raw) return rawAnswer(req.headers, output);
   return Response.json(output, { status: statusOf(op, output) });
 }

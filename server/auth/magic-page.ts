@@ -3,7 +3,7 @@ import { escapeHtml } from '#server/domain/mail/templates.ts';
 import { answerOf } from '#server/domain/people/service.ts';
 import { peekMagic, useMagicLink } from '#server/domain/signup/service.ts';
 import { asRefusal } from '#server/kernel/errors.ts';
-import type { PersonCtx } from '#server/kernel/person-operation.ts';
+import type { PersonCtx } from '#server/kernel/person.ts';
 import { log } from '#server/platform/log.ts';
 
 /**

@@ -4,7 +4,7 @@ import { Login, MagicVerify } from '#server/domain/people/schema.ts';
 import { type SignedIn, sessionOf, signInByCode, signInByPassword, signOut } from '#server/domain/people/service.ts';
 import { useMagicLink } from '#server/domain/signup/service.ts';
 import { Refusal } from '#server/kernel/errors.ts';
-import type { PersonCtx } from '#server/kernel/person-operation.ts';
+import type { PersonCtx } from '#server/kernel/person.ts';
 import { log } from '#server/platform/log.ts';
 import { callerOf } from './handle.ts';
 import { authSecret, cookieOptions, decodeCookie, sessionCookieName } from './session-cookie.ts';

@@ -1,6 +1,6 @@
 import { digest, hasDigest } from '#server/crypto/tokens.ts';
 import { Refusal } from '#server/kernel/errors.ts';
-import type { LiveSession } from '#server/kernel/person-operation.ts';
+import type { LiveSession } from '#server/kernel/person.ts';
 import { env } from '#server/platform/env.ts';
 
 /**

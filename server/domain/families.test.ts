@@ -15,20 +15,15 @@ const resources = list.flatMap(({ resources = [] }) => resources);
 const sorted = (names: Iterable<string>) => [...names].sort();
 
 test('every folder with operations or a descriptor is a family of the list, and declares what it has', () => {
-  const folders = globSync('server/domain/*/{operations,person-operations,descriptions,family}.ts').map((file) => file.split('/')[2] ?? '');
+  const folders = globSync('server/domain/*/{operations,descriptions,family}.ts').map((file) => file.split('/')[2] ?? '');
   assert.deepEqual(sorted(new Set(folders)), sorted(list.map(({ name }) => name)));
-  for (const { name, tag, namespace, operations, personOperations, descriptions, leases } of list) {
+  for (const { name, tag, namespace, operations, descriptions, leases } of list) {
     const files = new Set(globSync(`server/domain/${name}/*.ts`).map((file) => file.split('/')[3]));
     assert.equal(files.has('operations.ts'), operations !== undefined, name);
-    assert.equal(files.has('person-operations.ts'), personOperations !== undefined, name);
     assert.equal(files.has('descriptions.ts'), descriptions !== undefined, name);
     assert.equal(files.has('leases.ts'), leases !== undefined, name);
     assert.equal(tag === undefined, descriptions === undefined, `${name}: a tag goes with descriptions`);
-    assert.equal(
-      operations !== undefined || personOperations !== undefined,
-      namespace !== undefined,
-      `${name}: a namespace goes with operations`,
-    );
+    assert.equal(operations !== undefined, namespace !== undefined, `${name}: a namespace goes with operations`);
   }
 });
 
@@ -40,7 +35,7 @@ test('no two families have a name, router, tag, namespace, resource or table in 
   assertDistinct(list.map(({ name }) => name));
   assertDistinct(list.map(({ router }) => router));
   assertDistinct(list.map(({ tag }) => tag));
-  assertDistinct(list.filter(({ operations }) => operations).map(({ namespace }) => namespace));
+  assertDistinct(list.filter(({ tag, router }) => tag ?? router).map(({ namespace }) => namespace));
   assertDistinct(resources.map(({ type }) => type));
   assertDistinct(tables.map(({ name }) => name));
   assertDistinct(list.flatMap(({ jobs = {}, leases = {} }) => [...Object.keys(jobs), ...Object.keys(leases)]));
@@ -57,9 +52,7 @@ test('every resource type that an audit entry names in the code is declared by a
 
 test('no code outside of a family names its operations: what goes over all of them reads the list', () => {
   const owners = new Map(
-    list.flatMap(({ name, operations = {}, personOperations = {} }) =>
-      [...Object.values(operations), ...Object.values(personOperations)].map((row: { id?: string }) => [row.id, name] as const),
-    ),
+    list.flatMap(({ name, operations = {} }) => Object.values(operations).map((row: { id?: string }) => [row.id, name] as const)),
   );
   const named = globSync('{server,scripts}/**/*.ts', { exclude: ['server/generated/**'] })
     .filter((file) => !/\.(test|fixture)\.ts$/.test(file))

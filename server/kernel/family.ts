@@ -22,8 +22,6 @@ export type Family = {
   descriptions?: Descriptions;
   /** The module `operations.ts`. */
   operations?: object;
-  /** The module `person-operations.ts`: what a person does without, or above, a workspace. */
-  personOperations?: object;
   /** What has an id here. */
   resources?: readonly Resource[];
   /** The tables of a workspace that belong to it. */

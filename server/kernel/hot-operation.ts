@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { HotCtx } from './context.ts';
-import type { Needs } from './needs.ts';
+import type { WorkspaceNeeds } from './needs.ts';
 import type { Method, Operation, Result } from './operation.ts';
 
 /**
@@ -16,7 +16,7 @@ export type HotOperation<
   run: (ctx: HotCtx, input: z.output<I>) => Promise<Result<O>>;
 };
 
-type HotNeeds = Exclude<Needs, 'anonymous'>;
+type HotNeeds = Exclude<WorkspaceNeeds, 'anonymous'>;
 
 /** Declares a hot operation in the `hot.ts` of its family; `server/domain/hot-operations.ts` lists it. */
 export const hotOperation = <I extends z.ZodType, O extends z.ZodType, const N extends HotNeeds, const M extends Method>(

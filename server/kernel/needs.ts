@@ -1,15 +1,20 @@
 import type { Capability } from './capabilities.ts';
 
 /**
- * What a caller must hold for an operation: all capabilities of a list, or a combination, one level deep. `any` is any valid credential or session,
+ * What a caller in a workspace must hold: all capabilities of a list, or a combination, one level deep. `any` is any valid credential or session,
  * `anonymous` no credential at all.
  */
-export type Needs =
+export type WorkspaceNeeds =
   | readonly Capability[]
   | { all: readonly (Capability | { any: readonly Capability[] })[] }
   | { any: readonly (Capability | { all: readonly Capability[] })[] }
   | 'any'
   | 'anonymous';
+
+/** What an operation of a person needs: their session, or nothing of whoever uses this browser. */
+export type PersonNeeds = 'session' | 'visitor';
+
+export type Needs = WorkspaceNeeds | PersonNeeds;
 
 /** The sets of capabilities that each suffice, in the order of their declaration. `any` and `anonymous` are met by the empty set. */
 export function sufficientSets(needs: Needs): readonly (readonly Capability[])[] {

@@ -4,8 +4,9 @@ import type { Tx } from './database.ts';
 import type { ErrorType } from './errors.ts';
 import type { Family } from './family.ts';
 import type { Feature } from './features.ts';
-import type { Needs } from './needs.ts';
+import type { Needs, PersonNeeds, WorkspaceNeeds } from './needs.ts';
 import type { Page } from './page.ts';
+import type { PersonCtx, SignedInCtx } from './person.ts';
 import { type RawBody, textOf } from './streamed.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -51,7 +52,7 @@ export type Operation<
   I extends z.ZodType = z.ZodType,
   O extends z.ZodType = z.ZodType,
   K extends Kind = Kind,
-  N extends Needs = Needs,
+  N extends Needs = WorkspaceNeeds,
   M extends Method = Method,
 > = {
   /** `<family>.<verb>`, also the span name. */
@@ -80,12 +81,22 @@ export type Operation<
   edits?: { row: (tx: Tx, ctx: Ctx, input: z.output<I>) => Promise<{ updated_at: Date }>; shown_by: AnyOperation };
   /** The answer is this raw body instead of JSON (exports); `run` gives the same as text to callers that cannot stream. */
   stream?: (ctx: Ctx, input: z.output<I>) => Promise<RawBody>;
+  /** The body of a person's call is no JSON but at most so many bytes, which `input` has as `bytes`. `admit` refuses before one of them is read. */
+  takes?: { bytes: number; admit: (ctx: SignedInCtx) => Promise<unknown> };
+  /** The output of a person's call is the answer itself, with its own headers, and no JSON. */
+  raw?: true;
   /** `families` is every descriptor of the product, for the few operations that work over all of them (search, reset of Test). */
-  run: (ctx: Ctx, input: z.output<I>, families: readonly Family[]) => Promise<Result<O>>;
+  run: (ctx: CtxOf<N>, input: z.output<I>, families: readonly Family[]) => Promise<Result<O>>;
 };
 
 /** What `run` hands back: rows as the database gave them; the output schema turns dates into text and drops what is undeclared. */
 export type Result<O extends z.ZodType> = z.input<O> extends (infer Row)[] ? Page<Row> | Feed<Row> : z.input<O>;
+
+/** Who an operation acts for: a caller in a workspace, a signed-in person, or whoever uses this browser. */
+type CtxOf<N> = [N] extends ['visitor'] ? PersonCtx : [N] extends [PersonNeeds] ? SignedInCtx : Ctx;
+
+/** What a row with `raw` hands back. */
+export type RawAnswer = { headers: Record<string, string> & { etag: string }; body: Uint8Array };
 
 /** Declares an operation; inference keeps `run` honest against `input` and `output`. */
 export const operation = <I extends z.ZodType, O extends z.ZodType, const K extends Kind, const N extends Needs, const M extends Method>(
@@ -105,3 +116,9 @@ export const exporting = <I extends z.ZodType>(row: Omit<Export<I>, 'output' | '
 
 // biome-ignore lint/suspicious/noExplicitAny: the table holds operations of every shape; each row was checked where it was declared.
 export type AnyOperation = Operation<any, any>;
+// biome-ignore lint/suspicious/noExplicitAny: as above.
+export type AnyPersonOperation = Operation<any, any, Kind, PersonNeeds>;
+
+/** Whether an operation is of a person, without or above a workspace, and served by the session plane. */
+export const isOfPerson = (op: AnyOperation | AnyPersonOperation): op is AnyPersonOperation =>
+  op.needs === 'session' || op.needs === 'visitor';

@@ -1,5 +1,5 @@
 import { sessionOf } from '#server/domain/people/service.ts';
-import type { LiveSession, Person } from '#server/kernel/person-operation.ts';
+import type { LiveSession, Person } from '#server/kernel/person.ts';
 import type { CredentialReader } from './credential-reader.ts';
 
 export type SignedInPerson = { session: LiveSession; user: Person };

@@ -1,7 +1,7 @@
 import type { Ctx } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { type AuditEntry, writeAudit } from '#server/kernel/mutate.ts';
-import type { PersonCtx } from '#server/kernel/person-operation.ts';
+import type { PersonCtx } from '#server/kernel/person.ts';
 
 /** Who did it, as an audit row names a person: no role is involved in what they do to their own account. */
 export type Doer = { id: string; email: string; session_id?: string | null };

@@ -1,7 +1,7 @@
 import { randomBase64url } from '#server/crypto/random.ts';
 import { digest } from '#server/crypto/tokens.ts';
 import type { Db, Tx } from '#server/kernel/database.ts';
-import type { PersonCtx } from '#server/kernel/person-operation.ts';
+import type { PersonCtx } from '#server/kernel/person.ts';
 import type { Places } from '#server/platform/places.ts';
 import { network, take } from './throttle.ts';
 

@@ -1,12 +1,12 @@
 import { family } from '#server/kernel/family.ts';
 import { db } from '#server/platform/db.ts';
-import * as personOperations from './person-operations.ts';
+import * as operations from './operations.ts';
 import { pruneIdentityData } from './service.ts';
 
 export const people = family({
   name: 'people',
   namespace: 'auth',
-  personOperations,
+  operations,
   resources: [{ type: 'member' }, { type: 'user' }, { type: 'session' }],
   tables: [{ name: 'memberships', reset: 'stay' }],
   jobs: {

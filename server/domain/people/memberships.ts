@@ -4,7 +4,7 @@ import type { Db, Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import { newId } from '#server/kernel/ids.ts';
-import type { LiveSession, Person } from '#server/kernel/person-operation.ts';
+import type { LiveSession, Person } from '#server/kernel/person.ts';
 import { db } from '#server/platform/db.ts';
 
 export type WorkspaceRow = {

@@ -1,7 +1,7 @@
 import { dispatch, postMail, sendMail } from '#server/domain/mail/service.ts';
 import { passwordChanged, passwordReset } from '#server/domain/mail/templates.ts';
 import { Refusal } from '#server/kernel/errors.ts';
-import type { PersonCtx, SignedInCtx } from '#server/kernel/person-operation.ts';
+import type { PersonCtx, SignedInCtx } from '#server/kernel/person.ts';
 import { inBackground } from '#server/platform/background.ts';
 import { env } from '#server/platform/env.ts';
 import { auditPerson, tenantIdsOf } from './audit.ts';

@@ -4,7 +4,7 @@ import type { Tx } from '#server/kernel/database.ts';
 import { notFound, Refusal } from '#server/kernel/errors.ts';
 import { assertUnmodified, type Expectation } from '#server/kernel/expectation.ts';
 import { isUuid } from '#server/kernel/fields.ts';
-import type { SignedInCtx } from '#server/kernel/person-operation.ts';
+import type { SignedInCtx } from '#server/kernel/person.ts';
 import { env } from '#server/platform/env.ts';
 import { places } from '#server/platform/places.ts';
 import { auditPerson, tenantIdsOf } from './audit.ts';

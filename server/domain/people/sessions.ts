@@ -2,7 +2,7 @@ import { randomBase64url } from '#server/crypto/random.ts';
 import { classifyCredential, digest, mintToken } from '#server/crypto/tokens.ts';
 import type { Db, Tx } from '#server/kernel/database.ts';
 import { newId } from '#server/kernel/ids.ts';
-import type { LiveSession, Person } from '#server/kernel/person-operation.ts';
+import type { LiveSession, Person } from '#server/kernel/person.ts';
 import { sql } from '#server/platform/sql.ts';
 
 const hour = 3_600_000;

@@ -2,7 +2,7 @@ import { dispatch, postMail, sendMail } from '#server/domain/mail/service.ts';
 import { newSignIn, signInCode } from '#server/domain/mail/templates.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
-import type { Person, PersonCtx, SignedInCtx } from '#server/kernel/person-operation.ts';
+import type { Person, PersonCtx, SignedInCtx } from '#server/kernel/person.ts';
 import { inBackground } from '#server/platform/background.ts';
 import { env } from '#server/platform/env.ts';
 import { places } from '#server/platform/places.ts';

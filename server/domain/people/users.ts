@@ -1,7 +1,7 @@
 import type { Db, Tx } from '#server/kernel/database.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { holdLock } from '#server/kernel/named-lock.ts';
-import type { Person } from '#server/kernel/person-operation.ts';
+import type { Person } from '#server/kernel/person.ts';
 
 /** The one spelling of an address in this system: lower-case NFC, nothing folded away (interface rule 22 §2). */
 export const canonicalEmail = (text: string): string => text.trim().normalize('NFC').toLowerCase();

@@ -1,9 +1,9 @@
 import { family } from '#server/kernel/family.ts';
-import * as personOperations from './person-operations.ts';
+import * as operations from './operations.ts';
 
 export const pictures = family({
   name: 'pictures',
   namespace: 'auth',
-  personOperations,
+  operations,
   tables: [{ name: 'pictures', reset: 'stay' }],
 });

@@ -4,7 +4,7 @@ import type { Db, Tx } from '#server/kernel/database.ts';
 import { invalid, notFound, Refusal } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import { newId } from '#server/kernel/ids.ts';
-import type { SignedInCtx } from '#server/kernel/person-operation.ts';
+import type { SignedInCtx } from '#server/kernel/person.ts';
 import type { Fault } from '#server/platform/pictures/answer.ts';
 import { squareOf } from '#server/platform/pictures/decoder.ts';
 import { kindOf } from './kind.ts';

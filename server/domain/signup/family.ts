@@ -2,7 +2,6 @@ import { family } from '#server/kernel/family.ts';
 import { descriptions } from './descriptions.ts';
 import { leases } from './leases.ts';
 import * as operations from './operations.ts';
-import * as personOperations from './person-operations.ts';
 
 export const signup = family({
   name: 'signup',
@@ -10,7 +9,6 @@ export const signup = family({
   tag: 'Sign-up',
   descriptions,
   operations,
-  personOperations,
   tables: [{ name: 'signup_claims', reset: 'stay' }],
   leases,
 });

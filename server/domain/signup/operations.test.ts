@@ -3,7 +3,7 @@ import test from 'node:test';
 import { useMagicLink } from '#server/domain/signup/service.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { statusOf } from '#server/kernel/operation.ts';
-import type { PersonCtx } from '#server/kernel/person-operation.ts';
+import type { PersonCtx } from '#server/kernel/person.ts';
 import { backgroundSettled } from '#server/platform/background.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';

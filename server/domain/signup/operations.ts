@@ -1,7 +1,23 @@
+import { z } from 'zod';
+import { MagicVerify, SignedInView } from '#server/domain/people/schema.ts';
+import { answerOf, signInByCode } from '#server/domain/people/service.ts';
+import { secret } from '#server/kernel/fields.ts';
 import { operation } from '#server/kernel/operation.ts';
 import { collectClaim } from './claim.ts';
-import { Claim, ClaimRef, PendingSignUp, SignUp } from './schema.ts';
-import { startSignUp } from './service.ts';
+import {
+  Claim,
+  ClaimRef,
+  Onboarding,
+  OnboardingAnswer,
+  PendingSignUp,
+  SignUp,
+  StarterKeyAnswer,
+  StarterKeyRequest,
+  WebSignUp,
+  WebSignUpAnswer,
+} from './schema.ts';
+import { startSignUp, useMagicLink } from './service.ts';
+import { completeOnboarding, signUpOnTheWeb, starterKey } from './web.ts';
 
 export const signup = operation({
   id: 'signup.start',
@@ -27,4 +43,73 @@ export const claim = operation({
   output: Claim,
   success: { among: [200, 202], of: (answer) => (answer.status === 'pending' ? 202 : 200) },
   run: (ctx, input) => collectClaim(ctx, input),
+});
+
+export const signUpOnWeb = operation({
+  id: 'auth.signup',
+  summary: 'Sign up on the web',
+  http: 'POST /auth/signup',
+  kind: 'mint',
+  needs: 'visitor',
+  refuses: ['dependency_unavailable'],
+  input: WebSignUp,
+  output: WebSignUpAnswer,
+  success: { among: [200, 202], of: (answer) => (answer.status === 'check_mail' ? 202 : 200) },
+  run: async (ctx, input) => {
+    const answer = await signUpOnTheWeb(ctx, input);
+    return answer.status === 'ok' ? answerOf(answer) : answer;
+  },
+});
+
+export const magicVerify = operation({
+  id: 'auth.magic.verify',
+  summary: 'Sign in with an emailed code or link',
+  http: 'POST /auth/magic/verify',
+  kind: 'mint',
+  needs: 'visitor',
+  refuses: ['mfa_code_invalid', 'invalid_credentials', 'not_a_member'],
+  input: MagicVerify,
+  output: SignedInView,
+  run: async (ctx, { email, code, token, password, ...scope }) =>
+    answerOf(
+      token === undefined
+        ? await signInByCode(ctx, { email: email ?? '', code: code ?? '', ...scope })
+        : await useMagicLink(ctx, { token, password, ...scope }),
+    ),
+});
+
+export const magicUse = operation({
+  id: 'auth.magic.use',
+  summary: 'Use an emailed link',
+  http: 'POST /auth/magic',
+  kind: 'mint',
+  needs: 'visitor',
+  refuses: ['mfa_code_invalid', 'invalid_credentials'],
+  input: z.object({ token: secret(z.string().max(100)), password: secret(z.string().max(4096)).optional() }),
+  output: SignedInView,
+  run: async (ctx, input) => answerOf(await useMagicLink(ctx, input)),
+});
+
+export const onboarding = operation({
+  id: 'auth.complete-onboarding',
+  summary: 'Create or name your first workspace',
+  http: 'POST /auth/complete-onboarding',
+  kind: 'change',
+  needs: 'session',
+  refuses: ['session_scope_mismatch', 'subscription_inactive'],
+  input: Onboarding,
+  output: OnboardingAnswer,
+  run: (ctx, input) => completeOnboarding(ctx, input),
+});
+
+export const takeStarterKey = operation({
+  id: 'auth.starter-key',
+  summary: 'Collect the Test key of a new workspace',
+  http: 'POST /auth/starter-key',
+  kind: 'mint',
+  needs: 'session',
+  refuses: ['not_a_member', 'session_scope_mismatch', 'role_denied', 'subscription_inactive', 'conflict'],
+  input: StarterKeyRequest,
+  output: StarterKeyAnswer,
+  run: (ctx, input) => starterKey(ctx, input),
 });

@@ -20,7 +20,7 @@ import type { Ctx } from '#server/kernel/context.ts';
 import type { Db, Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
-import type { PersonCtx } from '#server/kernel/person-operation.ts';
+import type { PersonCtx } from '#server/kernel/person.ts';
 import { inBackground } from '#server/platform/background.ts';
 import { env } from '#server/platform/env.ts';
 import type { SignUpInput } from './schema.ts';

@@ -18,7 +18,7 @@ import { changesOf } from '#server/kernel/changes.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
 import { writeAudit } from '#server/kernel/mutate.ts';
 import { holdLock } from '#server/kernel/named-lock.ts';
-import type { PersonCtx, SignedInCtx } from '#server/kernel/person-operation.ts';
+import type { PersonCtx, SignedInCtx } from '#server/kernel/person.ts';
 import { mailLeaves } from '#server/platform/mail.ts';
 import type { Onboarding, WebSignUp } from './schema.ts';
 import { admit, LONG, startSignUp } from './service.ts';

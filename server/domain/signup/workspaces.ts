@@ -3,7 +3,7 @@ import { type Region, regionOf, slugFrom } from '#server/domain/tenants/schema.t
 import { createTenant } from '#server/domain/tenants/service.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { writeAudit } from '#server/kernel/mutate.ts';
-import type { PersonCtx } from '#server/kernel/person-operation.ts';
+import type { PersonCtx } from '#server/kernel/person.ts';
 import { env } from '#server/platform/env.ts';
 import { STARTER_ROUTE, STARTER_SECRET, seedStarter } from './starter.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Deleted } from '#server/kernel/fields.ts';
-import { personOperation } from '#server/kernel/person-operation.ts';
+import { operation } from '#server/kernel/operation.ts';
 import { withinScope, workspacesOf } from './memberships.ts';
 import { changePassword, forgotPassword, resetPassword } from './password-verbs.ts';
 import { endOtherSessions, endSession, listSessions, me, selectWorkspace, updateMe } from './profile.ts';
@@ -25,24 +25,24 @@ const Ok = z.object({ status: z.literal('ok') });
 const Accepted = z.object({ status: z.literal('accepted'), message: z.string() });
 const accepted = (message: string) => ({ status: 'accepted' as const, message });
 
-export const login = personOperation({
+export const login = operation({
   id: 'auth.login',
   summary: 'Sign in with email and password',
   http: 'POST /auth/login',
   kind: 'mint',
-  session: 'none',
+  needs: 'visitor',
   refuses: ['invalid_credentials', 'not_a_member'],
   input: Login,
   output: SignedInView,
   run: async (ctx, input) => answerOf(await signInByPassword(ctx, input)),
 });
 
-export const logout = personOperation({
+export const logout = operation({
   id: 'auth.logout',
   summary: 'Sign out',
   http: 'POST /auth/logout',
   kind: 'change',
-  session: 'required',
+  needs: 'session',
   refuses: [],
   input: Nothing,
   output: Ok,
@@ -52,12 +52,12 @@ export const logout = personOperation({
   },
 });
 
-export const magicStart = personOperation({
+export const magicStart = operation({
   id: 'auth.magic.start',
   summary: 'Email a sign-in code and link',
   http: 'POST /auth/magic/start',
   kind: 'change',
-  session: 'none',
+  needs: 'visitor',
   refuses: [],
   input: MagicStart,
   output: Accepted,
@@ -68,96 +68,96 @@ export const magicStart = personOperation({
   },
 });
 
-export const getMe = personOperation({
+export const getMe = operation({
   id: 'auth.me',
   summary: 'Get the signed-in person',
   http: 'GET /auth/me',
   kind: 'read',
-  session: 'required',
+  needs: 'session',
   refuses: [],
   input: Nothing,
   output: Me,
   run: (ctx) => me(ctx),
 });
 
-export const patchMe = personOperation({
+export const patchMe = operation({
   id: 'auth.me.update',
   summary: 'Update your profile',
   http: 'PATCH /auth/me',
   kind: 'change',
-  session: 'required',
+  needs: 'session',
   refuses: ['role_denied', 'mfa_required'],
   input: UpdateMe,
   output: Me,
   run: (ctx, input) => updateMe(ctx, input),
 });
 
-export const sessions = personOperation({
+export const sessions = operation({
   id: 'auth.sessions.list',
   summary: 'List your sessions',
   http: 'GET /auth/sessions',
   kind: 'read',
-  session: 'required',
+  needs: 'session',
   refuses: [],
   input: Nothing,
   output: SessionList,
   run: (ctx) => listSessions(ctx),
 });
 
-export const deleteSessions = personOperation({
+export const deleteSessions = operation({
   id: 'auth.sessions.delete-others',
   summary: 'End all other sessions',
   http: 'DELETE /auth/sessions',
   kind: 'change',
-  session: 'required',
+  needs: 'session',
   refuses: [],
   input: Nothing,
   output: Deleted.extend({ revoked: z.number() }),
   run: (ctx) => endOtherSessions(ctx),
 });
 
-export const deleteSession = personOperation({
+export const deleteSession = operation({
   id: 'auth.sessions.delete',
   summary: 'End a session',
   http: 'DELETE /auth/sessions/{id}',
   kind: 'change',
-  session: 'required',
+  needs: 'session',
   refuses: ['not_found'],
   input: SessionRef,
   output: Deleted,
   run: (ctx, input) => endSession(ctx, input),
 });
 
-export const workspaces = personOperation({
+export const workspaces = operation({
   id: 'auth.workspaces.list',
   summary: 'List your workspaces',
   http: 'GET /auth/workspaces',
   kind: 'read',
-  session: 'required',
+  needs: 'session',
   refuses: [],
   input: Nothing,
   output: z.object({ workspaces: z.array(WorkspaceView) }),
   run: async (ctx) => ({ workspaces: withinScope(await workspacesOf(ctx.db, ctx.user.id), ctx.session) }),
 });
 
-export const select = personOperation({
+export const select = operation({
   id: 'auth.workspaces.select',
   summary: 'Select a workspace',
   http: 'POST /auth/workspaces/select',
   kind: 'change',
-  session: 'required',
+  needs: 'session',
   refuses: ['not_a_member', 'session_scope_mismatch'],
   input: SelectWorkspace,
   output: z.object({ workspace: WorkspaceView }),
   run: (ctx, input) => selectWorkspace(ctx, input),
 });
 
-export const forgot = personOperation({
+export const forgot = operation({
   id: 'auth.password.forgot',
   summary: 'Email a password reset link',
   http: 'POST /auth/password/forgot',
   kind: 'change',
-  session: 'none',
+  needs: 'visitor',
   refuses: [],
   input: ForgotPassword,
   output: Accepted,
@@ -168,12 +168,12 @@ export const forgot = personOperation({
   },
 });
 
-export const reset = personOperation({
+export const reset = operation({
   id: 'auth.password.reset',
   summary: 'Set a password with an emailed link',
   http: 'POST /auth/password/reset',
   kind: 'change',
-  session: 'none',
+  needs: 'visitor',
   refuses: ['mfa_code_invalid'],
   input: ResetPassword,
   output: Ok,
@@ -183,12 +183,12 @@ export const reset = personOperation({
   },
 });
 
-export const change = personOperation({
+export const change = operation({
   id: 'auth.password.change',
   summary: 'Change your password',
   http: 'POST /auth/password/change',
   kind: 'mint',
-  session: 'required',
+  needs: 'session',
   refuses: ['invalid_credentials'],
   input: ChangePassword,
   output: Ok.extend({ token: z.string() }),

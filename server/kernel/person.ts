@@ -1,7 +1,4 @@
-import type { z } from 'zod';
 import type { Db } from './database.ts';
-import type { ErrorType } from './errors.ts';
-import type { Kind, Method, Succeeds } from './operation.ts';
 
 /** A person as the session plane knows them; no workspace is implied. */
 export type Person = {
@@ -66,41 +63,3 @@ export type PersonCtx = {
   };
 };
 export type SignedInCtx = PersonCtx & { session: LiveSession; user: Person };
-
-/**
- * One thing a person can do without, or above, a workspace: sign in, look after the account, choose a workspace (interface rule 22 §4).
- * The session plane's sibling of `Operation`.
- */
-export type PersonOperation<
-  I extends z.ZodType = z.ZodType,
-  O extends z.ZodType = z.ZodType,
-  S extends 'none' | 'required' = 'none' | 'required',
-> = {
-  id: string;
-  summary: string;
-  http: `${Method} /auth/${string}`;
-  kind: Kind;
-  session: S;
-  /** Error types beyond invalid, csrf_failed, rate_limited and not_authenticated. */
-  refuses: readonly ErrorType[];
-  input: I;
-  output: O;
-  /** The body is no JSON but at most so many bytes, which `input` has as `bytes`. `admit` refuses before one of them is read. */
-  takes?: { bytes: number; admit: (ctx: SignedInCtx) => Promise<unknown> };
-  /** `output` is the answer itself, with its own headers, and no JSON. */
-  raw?: true;
-  /** Status of success; 200 when absent. */
-  success?: Succeeds<z.output<O>>;
-  run: (ctx: S extends 'required' ? SignedInCtx : PersonCtx, input: z.output<I>) => Promise<z.input<O>>;
-};
-
-/** What a row with `raw` hands back. */
-export type RawAnswer = { headers: Record<string, string> & { etag: string }; body: Uint8Array };
-
-/** Declares a row; inference keeps `run` honest against `session`, `input` and `output`. */
-export const personOperation = <I extends z.ZodType, O extends z.ZodType, S extends 'none' | 'required'>(
-  row: PersonOperation<I, O, S>,
-): PersonOperation<I, O, S> => row;
-
-// biome-ignore lint/suspicious/noExplicitAny: the table holds rows of every shape; each was checked where it was declared.
-export type AnyPersonOperation = PersonOperation<any, any, any>;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { take, throttled } from '#server/domain/people/service.ts';
-import { personOperation, type RawAnswer, type SignedInCtx } from '#server/kernel/person-operation.ts';
+import { operation, type RawAnswer } from '#server/kernel/operation.ts';
+import type { SignedInCtx } from '#server/kernel/person.ts';
 import { PICTURE_BYTES } from './limits.shared.ts';
 import { NewPicture, PictureRef, PictureUpload } from './schema.ts';
 import { keepPicture, pictureOf } from './service.ts';
@@ -9,12 +10,12 @@ const pace = ({ user }: SignedInCtx) => ({ what: 'picture', subject: user.id, li
 /** One that holds up everybody for ten seconds counts as so many. */
 const SLOW = 10;
 
-export const upload = personOperation({
+export const upload = operation({
   id: 'auth.avatars.upload',
   summary: 'Upload a photo or logo',
   http: 'POST /auth/avatars',
   kind: 'change',
-  session: 'required',
+  needs: 'session',
   refuses: ['payload_too_large', 'unsupported_media_type', 'dependency_unavailable'],
   takes: {
     bytes: PICTURE_BYTES,
@@ -26,12 +27,12 @@ export const upload = personOperation({
   run: (ctx, { bytes }) => keepPicture(ctx, bytes, () => Promise.all(Array.from({ length: SLOW - 1 }, () => take(pace(ctx), ctx.now)))),
 });
 
-export const get = personOperation({
+export const get = operation({
   id: 'auth.avatars.get',
   summary: 'Get a photo or logo',
   http: 'GET /auth/avatars/{id}',
   kind: 'read',
-  session: 'required',
+  needs: 'session',
   refuses: ['not_found'],
   input: PictureRef,
   output: z.custom<RawAnswer>(),

@@ -2,16 +2,16 @@ import { z } from 'zod';
 import { isOnThisMachine } from '#server/domain/people/service.ts';
 import { notFound } from '#server/kernel/errors.ts';
 import { time } from '#server/kernel/fields.ts';
-import { personOperation } from '#server/kernel/person-operation.ts';
+import { operation } from '#server/kernel/operation.ts';
 import { mailLeaves } from '#server/platform/mail.ts';
 import { latestMails } from './service.ts';
 
-export const mailbox = personOperation({
+export const mailbox = operation({
   id: 'auth.mailbox',
   summary: 'List the emails of a local installation without SMTP',
   http: 'GET /auth/mailbox',
   kind: 'read',
-  session: 'none',
+  needs: 'visitor',
   refuses: ['not_found'],
   input: z.object({}),
   output: z.object({
