@@ -1,4 +1,3 @@
-import { get } from './http.ts';
 import { cpuSeconds, familyOf, median } from './machine.ts';
 import { measure, type Shape } from './proxies.ts';
 import { micros, type Row, say, times } from './report.ts';
@@ -24,7 +23,7 @@ export async function measureHot(directory: string): Promise<Row[]> {
       hot: { url, pids, headers: { Authorization: `Bearer ${key}` } },
       web: { url, pids, headers: { Authorization: `Bearer ${key}`, ...throughWeb } },
     };
-    await assertSameBody(url + path, callers.hot.headers, callers.web.headers);
+    await assertSameAnswer(url + path, callers.hot.headers, callers.web.headers);
     const cpu = { hot: [] as number[], web: [] as number[] };
     const database = { hot: [] as number[], web: [] as number[] };
     for (const caller of ['hot', 'web'] as const) await measure(callers[caller], path, { ...shape, seconds: 10 }, directory);
@@ -71,13 +70,18 @@ async function makeCall(): Promise<{ path: string; key: string }> {
   return { path: `/v1/environments/${environment?.id}`, key: api_key };
 }
 
-async function assertSameBody(url: string, ...callers: Record<string, string>[]): Promise<void> {
-  const bodies = await Promise.all(
+/** Both ways must give the same status, headers and body, but for request id and date. */
+async function assertSameAnswer(url: string, ...callers: Record<string, string>[]): Promise<void> {
+  const answers = await Promise.all(
     callers.map(async (headers) => {
-      const { status, body } = await get(url, headers);
-      if (status !== 200) throw new Error(`${url} isn't served: ${status} ${body.slice(0, 300)}`);
-      return body.replace(/"request_id":"[^"]+"/, '');
+      const answer = await fetch(url, { headers });
+      const body = await answer.text();
+      if (answer.status !== 200) throw new Error(`${url} isn't served: ${answer.status} ${body.slice(0, 300)}`);
+      const id = answer.headers.get('x-request-id') ?? '';
+      return [...[...answer.headers].filter(([name]) => name !== 'date').map((one) => one.join(': ')), body]
+        .join('\n')
+        .replaceAll(id, 'ID');
     }),
   );
-  if (new Set(bodies).size > 1) throw new Error(`The gateway and web answer differently:\n${bodies.join('\n')}`);
+  if (new Set(answers).size > 1) throw new Error(`The gateway and web answer differently:\n${answers.join('\n\n')}`);
 }

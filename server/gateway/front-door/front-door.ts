@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Network } from '#server/platform/http-out/networks.ts';
 import { networkOf, type RequestOrigin, requestOrigin } from '../core/client-address.ts';
+import { type ReadBody, readBody } from '../core/request-body.ts';
 import type { Head, HeadRefusal } from '../core/request-head.ts';
 import type { HotV1 } from '../v1/hot.ts';
 import { changedBy, headersForWeb, headersFromWeb, standardHeaders } from './headers.ts';
@@ -84,9 +85,10 @@ export function createFrontDoor(options: FrontDoorOptions): FrontDoor {
       if (!verdict.ok) return refuse(verdict);
 
       const { target, bodyLimit } = verdict;
-      const forward = () =>
+      const forward = (body?: Buffer) =>
         web.forward(req, res, {
           target,
+          body,
           headers: headersForWeb(req.rawHeaders, surface, facts),
           bodyLimit,
           source: networkOf(origin.address),
@@ -96,12 +98,17 @@ export function createFrontDoor(options: FrontDoorOptions): FrontDoor {
           },
           onFailure: (failure) => refuse(FAILURES[failure]),
         });
+      let read: Promise<ReadBody> | undefined;
+      const readOnce = () => (read ??= readBody(req, bodyLimit, () => true));
       const hot =
-        match.plane === 'api' ? options.hot?.answer(req, { target, space: match.space, address: origin.address, requestId }) : null;
+        match.plane === 'api'
+          ? options.hot?.answer(req, { target, space: match.space, address: origin.address, requestId, body: readOnce })
+          : null;
       if (!hot) return forward();
-      void hot.then((answer) => {
+      void hot.then(async (answer) => {
+        const sent = await read;
         if (res.closed || res.destroyed) return;
-        if (answer === null) return forward();
+        if (answer === null) return sent?.state === 'stalled' ? refuse(FAILURES.slow_body) : forward(sent?.body ?? undefined);
         const headers = headersFromWeb(Object.entries(answer.headers).sort().flat(), surface, fill);
         res.writeHead(answer.status, headers).end(answer.body ?? undefined);
       });

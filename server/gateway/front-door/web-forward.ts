@@ -11,6 +11,8 @@ export type WebRequest = {
   headers: string[];
   /** `unread`: web is asked without the caller's body, which is read off after the answer. */
   bodyLimit: number | 'unread';
+  /** The caller's body when it was read before. */
+  body?: Buffer | undefined;
   /** Whom the place at the web process is counted for. */
   source: string;
   /** Sees the answer's head before the caller does, and returns what to relay; a `body` replaces web's. */
@@ -89,7 +91,12 @@ export function createWebForward({
       if (res.headersSent) res.destroy();
       else if (!res.destroyed) how.onFailure(failure);
     };
-    if (hasBody) acceptBody(req, res);
+    const { body } = how;
+    if (body && !mayHold(body.length)) {
+      how.onFailure('crowded');
+      return;
+    }
+    if (hasBody && !body) acceptBody(req, res);
     send(true);
 
     function send(mayRetry: boolean): void {
@@ -120,7 +127,8 @@ export function createWebForward({
           },
         );
       });
-      if (hasBody) sendBody(req, web, { limit, mayHold, idleMs: bodyIdleMs }, fail);
+      if (body) web.end(body);
+      else if (hasBody) sendBody(req, web, { limit, mayHold, idleMs: bodyIdleMs }, fail);
       else web.end();
     }
   }

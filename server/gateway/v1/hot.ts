@@ -16,10 +16,18 @@ import type { AnyHotOperation } from '#server/kernel/hot-operation.ts';
 import { log } from '#server/platform/log.ts';
 import type { WindowCounter } from '#server/platform/windows.ts';
 import { quota } from '../core/quota.ts';
+import type { ReadBody } from '../core/request-body.ts';
 import type { ApiKeys } from '../credentials/api-keys.ts';
 import { plainRequest } from './plain-request.ts';
 
-export type HotCall = { target: string; space: Space; address: string; requestId: string };
+export type HotCall = {
+  target: string;
+  space: Space;
+  address: string;
+  requestId: string;
+  /** Reads the body, the first time it is called. What was read must be given to web when web answers. */
+  body(): Promise<ReadBody>;
+};
 
 export type HotV1 = {
   /**
@@ -64,7 +72,7 @@ export function createHotV1({ keys, count, operations = hotOperations }: HotV1Op
     { op, params }: Match<AnyHotOperation>,
     key: string,
     req: IncomingMessage,
-    { target, space, address, requestId }: HotCall,
+    { target, space, address, requestId, body }: HotCall,
   ): Promise<Finished | null> {
     const now = new Date();
     const headers = { get: (name: string) => headerOf(req, name) };
@@ -81,7 +89,9 @@ export function createHotV1({ keys, count, operations = hotOperations }: HotV1Op
     // Both stamps are times of day, which web would set as well.
     stampUse(ctx);
     await allow(op, ctx);
-    const raw = mergedInput(op, { url: `http://api${target}`, headers }, params, NO_BODY);
+    const sent = req.method === 'POST' ? await body() : NO_BODY;
+    if (sent.body === null) return null;
+    const raw = mergedInput(op, { url: `http://api${target}`, headers }, params, sent.body);
     const result: unknown = await op.run(ctx, parsedInput(op.input, ctx, raw));
     const output = parsedOutput(op, ctx, result);
     const ignored = ignoredFields(op, raw);
@@ -105,7 +115,7 @@ export function createHotV1({ keys, count, operations = hotOperations }: HotV1Op
   };
 }
 
-const NO_BODY = new Uint8Array();
+const NO_BODY = { body: new Uint8Array() };
 const NOT_LIMITED = { headers: {}, refusal: null };
 
 function headerOf({ headers }: IncomingMessage, name: string): string | null {

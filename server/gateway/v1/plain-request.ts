@@ -42,13 +42,17 @@ const ODD = [
   'x-tenant-id',
 ] as const;
 
+/** Larger bodies go to web as they come, instead of being held here. */
+const MAX_BODY = 64 * 1024;
+
 function isOdd({ headers, method }: IncomingMessage): boolean {
   for (const name of ODD) if (headers[name] !== undefined) return true;
   // Any other token nominates a header that must not be passed on (RFC 9110 §7.6.1).
   const { connection = 'keep-alive' } = headers;
   if (!/^(?:keep-alive|close)$/i.test(connection)) return true;
   if (headers['transfer-encoding'] !== undefined) return true;
-  return method !== 'POST' && (headers['content-length'] ?? '0') !== '0';
+  const length = Number(headers['content-length'] ?? 0);
+  return method === 'POST' ? !(length > 0 && length <= MAX_BODY) : length !== 0;
 }
 
 /** The text of the one credential; undefined when there is none, or more than one header that could carry one. */

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { createServer } from 'node:http';
+import path from 'node:path';
+import test from 'node:test';
+import { z } from 'zod';
+import { hotOperation } from '#server/kernel/hot-operation.ts';
+import { newId } from '#server/kernel/ids.ts';
+import { env } from '#server/platform/env.ts';
+import { beforeDatabaseGoes, testDatabase } from '#server/testing/database.ts';
+import { workspace } from '#server/testing/workspace.ts';
+import { createListener, inspectHead } from '../core/listener.ts';
+import { apiKeys } from '../credentials/api-keys.ts';
+import { createFrontDoor } from '../front-door/front-door.ts';
+import { createWebForward } from '../front-door/web-forward.ts';
+import { type Ask, ask } from '../gateway.fixture.ts';
+import { createHotV1 } from './hot.ts';
+
+// A hot operation with a body: read here only for a key that is known, and handed to web as it came when the answer is web's.
+
+await testDatabase({ SVC_GATEWAYS: '1' });
+
+const shout = hotOperation({
+  id: 'tests.shout',
+  summary: 'Answer in capitals',
+  http: 'POST /shout',
+  needs: ['environment:read'],
+  refuses: [],
+  input: z.object({ text: z.string().max(20), loud: z.boolean().default(true) }),
+  output: z.object({ text: z.string() }),
+  run: async (_, { text, loud }) => ({ text: loud ? text.toUpperCase() : text }),
+});
+
+const web = await bodiesAtWeb();
+const port = await door();
+const w = await workspace();
+const { text: key } = await w.key();
+
+async function bodiesAtWeb() {
+  const bodies: Buffer[] = [];
+  const server = createServer((req, res) => {
+    const chunks: Buffer[] = [];
+    req.on('data', (chunk: Buffer) => chunks.push(chunk));
+    req.on('end', () => {
+      bodies.push(Buffer.concat(chunks));
+      res.writeHead(299, { 'content-type': 'application/json' }).end('{}');
+    });
+  });
+  mkdirSync(path.dirname(env.WEB_SOCKET), { recursive: true });
+  await new Promise<void>((resolve) => void server.listen(env.WEB_SOCKET, resolve));
+  beforeDatabaseGoes(async () => void server.close());
+  return bodies;
+}
+
+async function door(): Promise<number> {
+  const keys = apiKeys();
+  const forward = createWebForward({ socketPath: env.WEB_SOCKET });
+  const front = createFrontDoor({
+    web: forward,
+    token: 'door-token',
+    trustedProxies: [],
+    serviceVersion: '2026-08-05',
+    hot: createHotV1({ keys, count: () => null, operations: [shout] }),
+    onChanged: async () => undefined,
+  });
+  const server = createListener({
+    onRequest(req, res) {
+      const head = inspectHead(req);
+      if (!head.ok) return void res.writeHead(head.status).end();
+      front.serve(req, res, { match: { plane: 'api', space: 'live', target: head.target }, head, requestId: newId() });
+    },
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  beforeDatabaseGoes(async () => {
+    server.close();
+    server.closeAllConnections();
+    forward.close();
+    await keys.close();
+  });
+  return (server.address() as { port: number }).port;
+}
+
+const post = (how: Ask = {}) =>
+  ask(port, 'api', '/v1/shout', {
+    method: 'POST',
+    ...how,
+    headers: { host: 'localhost', 'content-type': 'application/json', authorization: `Bearer ${key}`, ...how.headers },
+  });
+
+test('a body that the operation takes is read and answered without web', async () => {
+  for (const body of ['{"text":"hello"}', '{"text":"hello","other":1}', `{"text":"hello"${' '.repeat(60_000)}}`]) {
+    const answer = await post({ body });
+    assert.deepEqual([answer.status, (JSON.parse(answer.body) as { data: unknown }).data], [200, { text: 'HELLO' }]);
+  }
+  assert.deepEqual(web, []);
+});
+
+test('a request that is not answered here reaches web with its body to the byte', async () => {
+  const unknown = (await (await workspace()).key('live', 'Key - Editor', { active: false })).text;
+  const table: [string, Ask, string | Buffer][] = [
+    ['refused input', {}, '{"text":"far longer than twenty characters"}'],
+    ['no JSON', {}, '{"text":'],
+    ['invalid UTF-8', {}, Buffer.from([0x7b, 0xff, 0x7d])],
+    ['another media type', { headers: { 'content-type': 'text/plain' } }, '{"text":"hello"}'],
+    ['an idempotency key', { headers: { 'idempotency-key': 'k1' } }, '{"text":"hello"}'],
+    ['a revoked key', { headers: { authorization: `Bearer ${unknown}` } }, '{"text":"hello"}'],
+    ['an unknown version', { headers: { 'service-version': 'x' } }, '{"text":"hello"}'],
+    ['a body that is too large to wait for', {}, `{"text":"hello"${' '.repeat(70_000)}}`],
+    ['an empty body', {}, ''],
+    ['100-continue', { headers: { expect: '100-continue' } }, '{"text":"hello"}'],
+  ];
+  for (const [what, how, body] of table) {
+    web.length = 0;
+    const answer = await post({ ...how, body });
+    assert.equal(answer.status, 299, what);
+    assert.deepEqual(web, [Buffer.from(body)], what);
+  }
+});
+
+test('a chunked body is web’s', async () => {
+  web.length = 0;
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      for (const part of ['{"text":', '"hello"}']) controller.enqueue(Buffer.from(part));
+      controller.close();
+    },
+  });
+  const answer = await fetch(`http://127.0.0.1:${port}/v1/shout`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+    body,
+    duplex: 'half',
+  } as RequestInit);
+  assert.equal(answer.status, 299);
+  assert.deepEqual(web.map(String), ['{"text":"hello"}']);
+});
