@@ -172,8 +172,8 @@ test('the copy on disk is sealed, bound to its name, and worthless when it was t
   );
 });
 
-/** A pool that keeps the names of the statements that it ran. */
-function watchedPool() {
+/** A pool that keeps the names of the statements that it ran, and whose commits wait for `beforeCommit`. */
+function watchedPool(beforeCommit: () => Promise<void> | undefined = () => undefined) {
   const { idleTimeoutMillis: _, ...config } = connection();
   const pool = new pg.Pool({ ...config, max: 2 });
   const ran: string[] = [];
@@ -183,7 +183,8 @@ function watchedPool() {
       const [statement] = given as [string | { name?: string; text: string }];
       const name = typeof statement === 'string' ? statement : (statement.name ?? statement.text);
       if (name.startsWith('snapshot-')) ran.push(name);
-      return query(...given);
+      const wait = name === 'commit' ? beforeCommit() : undefined;
+      return wait === undefined ? query(...given) : wait.then(() => query(...given));
     }) as typeof client.query;
   });
   after(() => pool.end());
@@ -266,9 +267,55 @@ test('a slice that was emptied is not taken for one that did not change, nor is 
   await second.close(); // its copy has the key
   await db().api_keys.deleteMany({ where: { tenant_id: w.tenant.id } });
   const reborn = make();
+  after(() => reborn.close());
   await reborn.start();
   assert.equal(reborn.byId(w.tenant.id)?.live.key(keyId), undefined);
-  await reborn.close();
+});
+
+test('a poll that read its rows before a key was revoked does not bring the key back', async () => {
+  const w = await workspace();
+  const { row, text } = await w.key();
+  let release = () => {};
+  let held: Promise<void> | undefined;
+  let waiting = false;
+  const { pool } = watchedPool(() => {
+    waiting = held !== undefined;
+    const wait = held;
+    held = undefined; // only the first commit
+    return wait;
+  });
+  const snapshots = new Snapshots({ pool, egress: egressSettings({}), maxAgeMs: 60_000 });
+  after(() => snapshots.close());
+  await snapshots.refresh(w.tenant.id);
+  const key = () => snapshots.byId(w.tenant.id)?.live.key(keyIdOf(text));
+  assert.ok(key());
+  await db().api_keys.update({ where: { id: row.id }, data: { name: 'renamed' } }); // gives the poll something to load
+  held = new Promise((resolve) => {
+    release = resolve;
+  });
+  const polled = snapshots.poll();
+  await until(() => waiting);
+  await db().api_keys.update({ where: { id: row.id }, data: { active: false } });
+  await snapshots.refresh(w.tenant.id);
+  assert.equal(key(), undefined);
+  release();
+  await polled;
+  assert.equal(key(), undefined);
+});
+
+test('a copy on disk that lacks a list of this release is skipped, since missing rows are no empty ones', async () => {
+  const w = await workspace();
+  await w.key();
+  const folder = path.join(directory, 'older');
+  const disk = createDisk(folder, rootKeys());
+  const { pool } = watchedPool();
+  const snapshots = new Snapshots({ pool, disk, egress: egressSettings({}), maxAgeMs: 60_000 });
+  await snapshots.refresh(w.tenant.id);
+  await snapshots.close();
+  const { spaces } = createDisk(folder, rootKeys()).read();
+  assert.deepEqual(spaces.map(({ space }) => space).sort(), ['live', 'test']);
+  for (const { api_keys: _, ...rows } of spaces) await disk.keep(rows as never);
+  assert.deepEqual(createDisk(folder, rootKeys()).read().spaces, []);
 });
 
 test('a call never sees half of a transaction that changed several slices, however often it is announced', async () => {
