@@ -10,7 +10,8 @@ const LONGEST_PAUSE_MS = 30_000;
  */
 export function startLoop(name: string, pauseMs: number, work: (signal: AbortSignal) => Promise<boolean>): Loop {
   const stopping = new AbortController();
-  let wake = () => {};
+  let woken = false;
+  let endPause = () => {};
   const run = async () => {
     for (let pause = pauseMs; !stopping.signal.aborted; ) {
       let more = false;
@@ -21,19 +22,28 @@ export function startLoop(name: string, pauseMs: number, work: (signal: AbortSig
         pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
         if (!stopping.signal.aborted) log.warn({ err: error, retry_in_ms: pause }, `${name} failed`);
       }
-      if (more || stopping.signal.aborted) continue;
+      // A call of `wake` during the run counts too: what it is about may have come too late for that run.
+      if (more || woken || stopping.signal.aborted) {
+        woken = false;
+        continue;
+      }
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, pause);
-        wake = () => {
+        endPause = () => {
           clearTimeout(timer);
           resolve();
         };
       });
+      woken = false;
     }
+  };
+  const wake = () => {
+    woken = true;
+    endPause();
   };
   const ended = run();
   return {
-    wake: () => wake(),
+    wake,
     async stop() {
       stopping.abort();
       wake();

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { eventData } from '#server/domain/events/service.ts';
+import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { joined, mailsTo } from '#server/testing/mailbox.ts';
@@ -13,9 +15,18 @@ const used = (tenant_id: string, n: number, at = now) => {
   return db().usage_counters.upsert({ where: { tenant_id_kind_year_month: key }, create: { ...key, n }, update: { n } });
 };
 
+async function raised(tenant_id: string) {
+  const rows = await db().events.findMany({ where: { tenant_id }, orderBy: { created_at: 'asc' } });
+  const data = await Promise.all(rows.map(eventData));
+  return data.map(({ used: _, ...rest }) => rest);
+}
+
 test('the Owners are told at 80, 90 and 100 % of the calls of the month, each once, and a jump is one mail', async () => {
   const w = await workspace({ plan: 'free' });
   const [owner, admin] = [await joined(w.tenant.id, 'owner'), await joined(w.tenant.id, 'admin')];
+  const at = { tenant_id: w.tenant.id, sandbox: false };
+  const event_types = ['usage.threshold_reached'];
+  await db().event_subscriptions.create({ data: { ...at, id: newId(), channel: 'test', destination_id: newId(), event_types } });
   for (const n of [7_999, 8_000, 8_500, 9_000, 9_999, 10_000, 12_000]) {
     await used(w.tenant.id, n);
     await notifyUsage(db(), now);
@@ -29,6 +40,10 @@ test('the Owners are told at 80, 90 and 100 % of the calls of the month, each on
   assert.match(mails[2]?.text ?? '', /Live calls are refused with 402 until 2026-12-01 00:00 UTC/);
   assert.match(mails[0]?.text ?? '', /8,000 of 10,000 calls included in the free plan have been used/);
   assert.deepEqual(await mailsTo(admin), []);
+  assert.deepEqual(
+    await raised(w.tenant.id),
+    [80, 90, 100].map((percent) => ({ percent, limit: 10_000, period: '2026-11' })),
+  );
 
   const next = new Date('2026-12-02T00:00:00Z');
   await used(w.tenant.id, 11_000, next);

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { eventData } from '#server/domain/events/service.ts';
+import { newId } from '#server/kernel/ids.ts';
+import { db } from '#server/platform/db.ts';
 import { sql } from '#server/platform/sql.ts';
 import { ownDatabase } from '#server/testing/database.ts';
 import { sweepKind } from '#server/testing/leases.ts';
@@ -147,4 +150,20 @@ test('one workspace of many values that end does not push aside what ends elsewh
   assert.ok((await sweepKind('secret', day(31), 2)) >= 6);
   assert.equal(await sweepKind('secret', day(31), 2), 0);
   assert.equal((await mailsTo(owner)).length, 1);
+});
+
+test('what is mailed is an event as well, one for each value', async () => {
+  const w = await workspace();
+  const at = { tenant_id: w.tenant.id, sandbox: false };
+  const event_types = ['secret.expiring', 'secret.expired'];
+  await db().event_subscriptions.create({ data: { ...at, id: newId(), channel: 'test', destination_id: newId(), event_types } });
+  const { id } = await made(w.live, 'secrets.create', { name: 'RAISED', value: 'x', expires_at: day(20).toISOString() });
+  for (const n of [1, 13.01, 14, 19.01, 20.01, 21]) await run(n);
+  const rows = await db().events.findMany({ where: { tenant_id: w.tenant.id }, orderBy: { occurred_at: 'asc' } });
+  const data = { secret_id: id, secret_name: 'RAISED', environment: 'production', expires_at: day(20).toISOString() };
+  assert.deepEqual(await Promise.all(rows.map(async (row) => [row.type, await eventData(row)])), [
+    ['secret.expiring', { ...data, days: 7 }],
+    ['secret.expiring', { ...data, days: 1 }],
+    ['secret.expired', data],
+  ]);
 });
