@@ -17,12 +17,8 @@ export const jobs: Readonly<Record<string, Job>> = {
 /** Former names of jobs. graphile-worker keeps a job it has no task for waiting forever, so a starting worker removes these from the queue. */
 export const retiredJobs = [
   'disable_ended_keys',
-  'disable_expired_keys',
   'fold_log_minutes',
   'forget_test_calls',
-  'notify_expiring_keys',
-  'notify_expiring_secrets',
-  'send_signup_mails',
   'sweep_mails',
   'sweep_sign_ups',
   'tell_of_ending_keys',

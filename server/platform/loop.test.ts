@@ -39,7 +39,8 @@ test('a run that fails is followed by another, and a stop interrupts the pause a
   let ended = false;
   const slow = startLoop('test', HOUR, async () => {
     await sleep(100);
-    return (ended = true) && false;
+    ended = true;
+    return false;
   });
   await slow.stop();
   assert.ok(ended);

@@ -16,7 +16,8 @@ const READ_BYTES = 64 * 1024;
 
 /**
  * Delivers over guarded HTTP. `render` builds the request afresh for each attempt, because signatures and timestamps are those of the attempt; null when
- * the destination is gone. Redirects are never followed (spec 60 §5.1).
+ * the destination is gone. Redirects are never followed (spec 60 §5.1). Open `http` with as many connections as a workspace may have attempts in flight:
+ * several of its destinations may share a host.
  */
 export function httpChannel(http: OutboundHttp, render: (attempt: Attempt) => Promise<HttpDelivery | null>): Channel {
   return {

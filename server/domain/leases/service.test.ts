@@ -93,18 +93,26 @@ test('the leases of a worker that died are handled once its lock has run out', a
   assert.deepEqual(await sweep(kind, noting(kind)), { [kind]: 1 });
 });
 
-test('the work of a worker that was too slow is rolled back when another has taken the lease over', async () => {
+test('a worker begins nothing it might not end before its lock does, and what another has taken over is rolled back', async () => {
   const { kind } = await leases(1);
-  const slow = noting(kind, {
-    handle: async (tx, due) => {
-      const outcome = await noting(kind).handle(tx, due, now);
-      await sql().query("update leases set locked_until = now() - interval '1 second' where kind = $1", [kind]);
-      await sweep(kind, noting(kind));
-      return outcome;
-    },
-  });
-  await sweep(kind, slow);
-  assert.equal((await noted(kind)).length, 1);
+  const meanwhile = (change: string) =>
+    noting(kind, {
+      handle: async (tx, due) => {
+        const outcome = await noting(kind).handle(tx, due, now);
+        await sql().query(`update leases set ${change} where kind = $1`, [kind]);
+        return outcome;
+      },
+    });
+  const slow: LeaseHandler = {
+    ...noting(kind),
+    release: async () => void (await sql().query("update leases set locked_until = now() + interval '30 seconds' where kind = $1", [kind])),
+  };
+  assert.deepEqual(await sweep(kind, slow), {});
+  await sql().query('update leases set locked_until = null where kind = $1', [kind]);
+  assert.deepEqual(await sweep(kind, meanwhile('locked_by = gen_random_uuid()')), {});
+  assert.deepEqual(await noted(kind), []);
+  await sql().query('update leases set locked_until = null where kind = $1', [kind]);
+  assert.deepEqual(await sweep(kind, noting(kind)), { [kind]: 1 });
 });
 
 test('a lease that is woken while it is handled is handled again', async () => {

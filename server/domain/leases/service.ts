@@ -2,7 +2,7 @@ import type { Db } from '#server/kernel/database.ts';
 import { newId } from '#server/kernel/ids.ts';
 import type { Lease, LeaseHandler, LeaseHandlers } from '#server/kernel/lease.ts';
 import { log } from '#server/platform/log.ts';
-import { claimDue, LeaseLost, postpone, settle } from './store.ts';
+import { assertHeld, claimDue, LeaseLost, postpone, settle, TRANSACTION_MS } from './store.ts';
 
 type Sweep = { db: Db; now: Date; signal?: AbortSignal /** Overrides the handlers' batch size. */; batch?: number };
 
@@ -74,11 +74,12 @@ async function handleBatch(run: Run, leases: readonly Lease[]): Promise<number> 
 async function complete({ db, kind, handler, owner, now }: Run, leases: readonly Lease[]): Promise<number> {
   const outcome = await db.$transaction(
     async (tx) => {
+      await assertHeld(tx, kind, owner, leases);
       const result = await handler.handle(tx, leases, now);
       await settle(tx, kind, owner, leases, result.next, now);
       return result;
     },
-    { maxWait: 5_000, timeout: 60_000 },
+    { maxWait: 5_000, timeout: TRANSACTION_MS },
   );
   outcome.committed?.();
   return outcome.acted;

@@ -1,8 +1,11 @@
 import type { Db, Tx } from '#server/kernel/database.ts';
 import type { Lease } from '#server/kernel/lease.ts';
 
-/** Longer than a batch may take. A worker that dies holds its leases for this long. */
-const LOCK = '120 seconds';
+/** A worker that dies holds its leases for this long. */
+const LOCK = '180 seconds';
+/** What must be left of the lock when a transaction begins: more than it may last, so that no other worker takes its leases over meanwhile. */
+export const TRANSACTION_MS = 60_000;
+const LEFT_OF_LOCK = '70 seconds';
 const FIRST_RETRY_MS = 30_000;
 const LAST_RETRY_MS = 6 * 3_600_000;
 
@@ -14,15 +17,27 @@ export const claimDue = (db: Db, kind: string, owner: string, now: Date, batch: 
   where l.kind = ${kind} and l.resource_id = due.resource_id
   returning l.resource_id, l.tenant_id, l.sandbox, l.attempts, l.version`;
 
-/** Another worker took a lease over because this one was too slow, or its resource is gone. */
+/** This worker was too slow and must leave the lease to another, or the resource is gone. */
 export class LeaseLost extends Error {}
 
-/** Ends handled leases, or sets their next time, in the transaction of the handler. One that was woken in the meantime stays due. @throws LeaseLost */
+/** @throws LeaseLost unless all of the leases are held for long enough to handle them in this transaction */
+export async function assertHeld(tx: Tx, kind: string, owner: string, leases: readonly Lease[]): Promise<void> {
+  const ids = leases.map(({ resource_id }) => resource_id);
+  const [row] = await tx.$queryRaw<{ held: number }[]>`
+    select count(*)::int as held from leases where kind = ${kind} and resource_id = any(${ids}::uuid[]) and locked_by = ${owner}::uuid
+      and locked_until > now() + ${LEFT_OF_LOCK}::interval`;
+  if (row?.held !== leases.length) throw new LeaseLost(`lost a lease of ${kind}`);
+}
+
+/**
+ * Ends handled leases, or sets their next time, in the transaction of the handler. One that was woken in the meantime stays due; one
+ * whose resource the handler deleted is gone already. @throws LeaseLost
+ */
 export async function settle(tx: Tx, kind: string, owner: string, leases: readonly Lease[], next: ReadonlyMap<string, Date>, now: Date) {
   const claimed = new Map(leases.map(({ resource_id, version }) => [resource_id, version]));
   const rows = await tx.$queryRaw<{ resource_id: string; version: number; locked_by: string | null }[]>`
     select resource_id, version, locked_by from leases where kind = ${kind} and resource_id = any(${[...claimed.keys()]}::uuid[]) order by resource_id for update`;
-  if (rows.length < leases.length || rows.some(({ locked_by }) => locked_by !== owner)) throw new LeaseLost(`lost a lease of ${kind}`);
+  if (rows.some(({ locked_by }) => locked_by !== owner)) throw new LeaseLost(`lost a lease of ${kind}`);
   const asleep = rows.filter(({ resource_id, version }) => claimed.get(resource_id) === version).map(({ resource_id }) => resource_id);
   const over = asleep.filter((id) => !next.has(id));
   const kept = asleep.filter((id) => next.has(id));
