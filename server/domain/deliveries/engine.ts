@@ -79,6 +79,7 @@ async function makeAttempt(channels: Channels, delivery: Claimed, stopping: Abor
       number: attempts + 1,
       event: { id: event_id, type, occurred_at, data },
     };
+    if (stopping.aborted) return undefined;
     return await channels[delivery.channel]?.deliver(attempt, AbortSignal.any([stopping, timeout]));
   } catch (error) {
     if (stopping.aborted) return undefined;
