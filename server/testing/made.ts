@@ -6,6 +6,20 @@ import type { AnyOperation } from '#server/kernel/operation.ts';
 /** A valid input of an operation in a fresh workspace; what it needs to exist is made first, by operations as a caller would. */
 export type Sample = (ctx: Ctx) => Promise<Record<string, unknown>>;
 
+/** What the derived suites need to know about a family beyond its descriptor: the exports of its `samples.fixture.ts`. */
+export type Fixture = {
+  samples: Record<string, Sample>;
+  /** Operations that ask for a person, beyond a capability. */
+  peopleOnly?: readonly string[];
+  /** Messages of refusals that the schema of one request cannot foresee, because they depend on what exists or on several members at once. */
+  dependsOnState?: readonly RegExp[];
+  /** PATCH operations without `edits`: those that overwrite nothing anybody could have edited meanwhile. */
+  unguardedEdits?: readonly string[];
+  /** Fields that are marked secret or shown once, by operation. Marks drive redaction, the document and how a stored answer is sealed. */
+  secretInput?: Record<string, readonly string[]>;
+  shownOnce?: Record<string, readonly string[]>;
+};
+
 let counter = 0;
 /** A name nobody used yet in this process. */
 export const fresh = (word: string) => `${word}-${process.pid}-${++counter}`;

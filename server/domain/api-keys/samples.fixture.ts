@@ -12,3 +12,6 @@ export const samples: Record<string, Sample> = {
   'api_keys.rotate': idOf('api_keys.create', apiKey),
   'api_keys.revoke': idOf('api_keys.create', apiKey),
 };
+
+export const dependsOnState = [/must be between 1 hour and 5 years/, /only access keys/i];
+export const shownOnce = { 'api_keys.create': ['api_key'], 'api_keys.rotate': ['api_key'] };

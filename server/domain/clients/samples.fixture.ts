@@ -30,3 +30,6 @@ export const samples: Record<string, Sample> = {
     return input;
   },
 };
+
+export const secretInput = { 'clients.create_credential': ['data.secret'] };
+export const shownOnce = { 'clients.create_credential': ['reveal.private_key_pem', 'reveal.secret'] };

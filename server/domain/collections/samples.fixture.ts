@@ -34,3 +34,5 @@ export const samples: Record<string, Sample> = {
   'collections.owners.put': async (ctx) => ({ ...(await collectionId(ctx)), user_ids: [] }),
   'collections.members.move': async (ctx) => ({ ...(await collectionId(ctx)), type: 'secret', ids: [(await secretId(ctx)).id] }),
 };
+
+export const dependsOnState = [/is required for variables of type|is only for variables of type|looks like a credential/i];

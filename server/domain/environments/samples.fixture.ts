@@ -12,3 +12,5 @@ export const samples: Record<string, Sample> = {
   'environments.usage': nothing,
   'environments.impact': idOf('environments.create', environment),
 };
+
+export const dependsOnState = [/make another environment the default|last environment/i];

@@ -11,3 +11,5 @@ export const samples: Record<string, Sample> = {
   'sandbox.clone': promotion('live'),
   'sandbox.reset': async (ctx) => ({ confirm_name: (await made(ctx, 'account.get')).name }),
 };
+
+export const secretInput = { 'sandbox.reset': ['password'] };

@@ -32,3 +32,7 @@ export const samples: Record<string, Sample> = {
   'secrets.versions': secretId,
   'secrets.import_env': async () => ({ content: `${fresh('A').replaceAll('-', '_')}=1\n` }),
 };
+
+export const peopleOnly = ['secrets.restore'];
+export const dependsOnState = [/would cover hosts of everyone/];
+export const secretInput = { 'secrets.create': ['value'], 'secrets.import_env': ['content'], 'secrets.put_value': ['value'] };

@@ -10,3 +10,5 @@ export const samples: Record<string, Sample> = {
   'views.update': async (ctx) => ({ ...(await viewId(ctx)), name: fresh('Other view') }),
   'views.delete': viewId,
 };
+
+export const peopleOnly = ['views.list', 'views.create', 'views.update', 'views.delete'];

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import test, { describe } from 'node:test';
+import { perform } from '#server/api/perform.ts';
+import { startGateway } from '#server/gateway/gateway.fixture.ts';
+import { asRefusal } from '#server/kernel/errors.ts';
+import { type AnyOperation, isChange } from '#server/kernel/operation.ts';
+import { db } from '#server/platform/db.ts';
+import { controlSocketPath } from '#server/platform/gateway-control.ts';
+import { sql } from '#server/platform/sql.ts';
+import { type Workspace, workspace } from '../workspace.ts';
+import type { Subject } from './subject.ts';
+
+export const auditCount = (w: Workspace): Promise<number> => db().audit_logs.count({ where: { tenant_id: w.tenant.id } });
+
+/** Interface rule 61: a change and its audit entry commit together or not at all. */
+export function audit(subject: Subject): void {
+  writesOneEntry(subject);
+  changesNothingWithoutEntry(subject);
+}
+
+function writesOneEntry({ name, operations, sample, caller, keyMay }: Subject): void {
+  describe('every change leaves an audit entry with actor and request id, and a read leaves none; an export counts as a disclosure', () => {
+    for (const op of gatewayLast(operations))
+      test(op.id, async () => {
+        await withGateway(op);
+        const w = await workspace();
+        const ctx = caller(op, w);
+        const input = await sample(op, ctx);
+        const before = await auditCount(w);
+        await perform(op, ctx, input);
+        const written = await db().audit_logs.findMany({ where: { tenant_id: w.tenant.id }, orderBy: { seq: 'asc' }, skip: before });
+        if (!isChange(op) && !(op.stream && op.needs !== 'any')) return assert.equal(written.length, 0, 'a read wrote an audit entry');
+        const critical = await db().audit_log_critical.findMany({ where: { tenant_id: w.tenant.id } });
+        assert.ok(written.length + critical.length >= 1, 'no audit entry');
+        for (const entry of critical) assert.deepEqual([entry.actor_id, entry.request_id], [ctx.actor.id, ctx.request_id]);
+        for (const entry of written) {
+          const details = entry.details as { sandbox: boolean; actor: { type: string; id: string }; request_id: string };
+          // Operations on both spaces write to both, each entry where its row is.
+          assert.deepEqual(
+            [details.sandbox, details.actor.type, details.actor.id, details.request_id],
+            [name === 'sandbox' ? entry.sandbox : false, keyMay(op) ? 'api_key' : 'user', ctx.actor.id, ctx.request_id],
+          );
+          assert.equal(entry.request_id, ctx.request_id);
+        }
+      });
+  });
+}
+
+function changesNothingWithoutEntry({ operations, tables, sample, caller }: Subject): void {
+  describe('without its audit entry no operation changes anything', () => {
+    for (const op of gatewayLast(operations.filter(isChange)))
+      test(op.id, async () => {
+        await withGateway(op);
+        const w = await workspace();
+        const ctx = caller(op, w);
+        const input = await sample(op, ctx);
+        const before = await contentsOf(tables, w);
+        const release = await refuseAuditEntries(w);
+        try {
+          await assert.rejects(perform(op, ctx, input), (error: unknown) => {
+            const { status, type } = asRefusal(error);
+            assert.ok(status === 500 || type === 'audit_unavailable', `${type}: ${String(error)}`);
+            return true;
+          });
+          assert.equal(await contentsOf(tables, w), before);
+        } finally {
+          await release();
+        }
+      });
+  });
+}
+
+/** Makes every insert into the audit tables of a workspace fail until released. */
+async function refuseAuditEntries(w: Workspace): Promise<() => Promise<void>> {
+  await sql().query(
+    `create or replace function refuse_audit_entry() returns trigger language plpgsql as $$ begin raise exception 'the audit log is full'; end $$`,
+  );
+  const tables = ['audit_logs', 'audit_log_critical'];
+  for (const table of tables)
+    await sql().query(
+      `create trigger refuse_audit_entry before insert on ${table} for each row when (new.tenant_id = '${w.tenant.id}') execute function refuse_audit_entry()`,
+    );
+  return async () => {
+    for (const table of tables) await sql().query(`drop trigger refuse_audit_entry on ${table}`);
+  };
+}
+
+/** Written beside the work: says nothing of its outcome. */
+const STAMPS = new Set(['credential_usage', 'api_key_uses', 'audit_logs', 'audit_log_critical']);
+
+/** One digest per table of the family, and the number of rows of every counted table of the workspace. */
+async function contentsOf(tables: readonly string[], w: Workspace): Promise<string> {
+  const digests = tables
+    .filter((table) => !STAMPS.has(table))
+    .map(
+      (table) => `select '${table}' as name, md5(string_agg(r::text, '|' order by r::text)) as sum from ${table} r where tenant_id = $1`,
+    );
+  const counts = `select 'row_counts' as name, string_agg(kind || sandbox || n, ' ' order by kind, sandbox) as sum from row_counts where tenant_id = $1`;
+  const { rows } = await sql().query<{ name: string; sum: string | null }>([...digests, counts].join(' union all '), [w.tenant.id]);
+  return rows.map(({ name, sum }) => `${name} ${sum}`).join('\n');
+}
+
+/** A test request is sent by the gateway of the node, which reloads its snapshot after every change: it starts for the last test only. */
+const needsGateway = (op: AnyOperation) => op.id === 'routes.test';
+const gatewayLast = (operations: readonly AnyOperation[]) => [
+  ...operations.filter((op) => !needsGateway(op)),
+  ...operations.filter(needsGateway),
+];
+async function withGateway(op: AnyOperation): Promise<void> {
+  if (!needsGateway(op)) return;
+  started ??= startGateway().then(async (gateway) => void (await gateway.controlSocket.listen(controlSocketPath())));
+  await started;
+}
+let started: Promise<void> | undefined;

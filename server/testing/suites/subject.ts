@@ -1,0 +1,59 @@
+import { existsSync } from 'node:fs';
+import { KEY_ROLES } from '#server/kernel/capabilities.ts';
+import type { Ctx, Space } from '#server/kernel/context.ts';
+import type { Family, Table } from '#server/kernel/family.ts';
+import { areMet } from '#server/kernel/needs.ts';
+import type { AnyOperation } from '#server/kernel/operation.ts';
+import type { Fixture } from '../made.ts';
+import { keyActor, memberActor, type Workspace } from '../workspace.ts';
+
+/** A family as the derived suites see it: its rows by plane and caller, their samples, and the tables they write. */
+export type Subject = {
+  name: string;
+  /** Every row, those that take no credential included. */
+  rows: readonly AnyOperation[];
+  /** Every row that takes a credential; each has a sample. */
+  operations: readonly AnyOperation[];
+  v1: readonly AnyOperation[];
+  dashboard: readonly AnyOperation[];
+  /** Rows of /v1 that the key role with the most capabilities may call. */
+  byKey: readonly AnyOperation[];
+  tables: readonly string[];
+  fixture: Fixture;
+  /** A valid input; what it refers to is made first. */
+  sample: (op: AnyOperation, ctx: Ctx) => Promise<Record<string, unknown>>;
+  /** A caller who may: a key wherever a key may, an owner elsewhere. */
+  caller: (op: AnyOperation, w: Workspace, space?: Space) => Ctx;
+  /** Whether a key with the most capabilities may call it. */
+  keyMay: (op: AnyOperation) => boolean;
+};
+
+const widest = KEY_ROLES.at(-1) as (typeof KEY_ROLES)[number];
+
+export async function subjectOf({ name, operations = {}, tables = [] }: Family): Promise<Subject> {
+  const file = new URL(`../../domain/${name}/samples.fixture.ts`, import.meta.url);
+  const fixture: Fixture = existsSync(file) ? await import(file.href) : { samples: {} };
+  const rows = Object.values(operations).filter((row): row is AnyOperation => typeof row === 'object' && row !== null && 'http' in row);
+  const known = rows.filter((op) => op.needs !== 'anonymous');
+  const keyMay = (op: AnyOperation) => !fixture.peopleOnly?.includes(op.id) && areMet(op.needs, widest.capabilities);
+  const v1 = known.filter((op) => !isDashboard(op));
+  return {
+    name,
+    rows,
+    operations: known,
+    v1,
+    dashboard: known.filter(isDashboard),
+    byKey: v1.filter(keyMay),
+    tables: (tables as readonly Table[]).map((table) => table.name),
+    fixture,
+    sample: (op, ctx) => {
+      const sample = fixture.samples[op.id];
+      if (!sample) throw new Error(`${op.id} has no sample: add one to server/domain/${name}/samples.fixture.ts`);
+      return sample(ctx);
+    },
+    caller: (op, w, space = 'live') => w.ctx(space, keyMay(op) ? keyActor(widest.name) : memberActor('owner')),
+    keyMay,
+  };
+}
+
+const isDashboard = ({ http }: AnyOperation) => /^\w+ \/(?:admin|auth)\//.test(http);
