@@ -21,3 +21,6 @@ export const samples: Record<string, Sample> = {
   'account.usage': nothing,
   'account.plan': nothing,
 };
+
+/** Each setting is a control of its own that is saved at once. */
+export const unguardedEdits = ['account.update_settings'];

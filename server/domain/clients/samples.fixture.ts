@@ -33,3 +33,6 @@ export const samples: Record<string, Sample> = {
 
 export const secretInput = { 'clients.create_credential': ['data.secret'] };
 export const shownOnce = { 'clients.create_credential': ['reveal.private_key_pem', 'reveal.secret'] };
+
+/** A label, edited in place. */
+export const unguardedEdits = ['clients.update_credential'];

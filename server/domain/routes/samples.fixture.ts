@@ -56,8 +56,5 @@ export const samples: Record<string, Sample> = {
   'routes.overview': async (ctx) => ({ ids: String((await routeId(ctx)).id) }),
 };
 
-export const dependsOnState = [
-  /can't be changed once|must have at least one method|is required while rate limiting is on|rate_limit_burst: must be|only one entry per/i,
-  /requires rate_limit_requests/i,
-];
+export const dependsOnState = [/must have at least one method|is required while rate limiting is on|rate_limit_burst: must be/];
 export const secretInput = { 'routes.test': ['headers[].value'] };

@@ -36,3 +36,6 @@ export const samples: Record<string, Sample> = {
 export const peopleOnly = ['secrets.restore'];
 export const dependsOnState = [/would cover hosts of everyone/];
 export const secretInput = { 'secrets.create': ['value'], 'secrets.import_env': ['content'], 'secrets.put_value': ['value'] };
+
+/** One date, edited in place. */
+export const unguardedEdits = ['secrets.update_environment'];

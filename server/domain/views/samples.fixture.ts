@@ -12,3 +12,6 @@ export const samples: Record<string, Sample> = {
 };
 
 export const peopleOnly = ['views.list', 'views.create', 'views.update', 'views.delete'];
+
+/** Its own query replaces the saved one on purpose. */
+export const unguardedEdits = ['views.update'];

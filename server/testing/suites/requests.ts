@@ -14,6 +14,7 @@ const DEPENDS_ON_STATE = [
   /is not valid for this feed|cursor/i,
   /must not be null|is given twice|is a reserved word|must not look like an id/i,
   /before to|after to/,
+  /can't be changed once|only one entry per|requires rate_limit_requests/i,
 ];
 
 const SEED = 12;
