@@ -21,6 +21,7 @@ test('every folder with operations or a descriptor is a family of the list, and 
     const files = new Set(globSync(`server/domain/${name}/*.ts`).map((file) => file.split('/')[3]));
     assert.equal(files.has('operations.ts'), operations !== undefined, name);
     assert.equal(files.has('descriptions.ts'), descriptions !== undefined, name);
+    assert.equal(files.has('family.test.ts'), operations !== undefined, `${name}: family.test.ts runs the derived suites`);
     assert.equal(files.has('leases.ts'), leases !== undefined, name);
     assert.equal(tag === undefined, descriptions === undefined, `${name}: a tag goes with descriptions`);
     assert.equal(operations !== undefined, namespace !== undefined, `${name}: a namespace goes with operations`);

@@ -11,6 +11,8 @@ export type Fixture = {
   samples: Record<string, Sample>;
   /** Operations that ask for a person, beyond a capability. */
   peopleOnly?: readonly string[];
+  /** Operations that the gateway of the node carries out. */
+  needsGateway?: readonly string[];
   /** Messages of refusals that the schema of one request cannot foresee, because they depend on what exists or on several members at once. */
   dependsOnState?: readonly RegExp[];
   /** PATCH operations without `edits`: those that overwrite nothing anybody could have edited meanwhile. */

@@ -8,6 +8,7 @@ import { isolation } from './suites/isolation.ts';
 import { naughtyText } from './suites/naughty-text.ts';
 import { paging } from './suites/paging.ts';
 import { permissions } from './suites/permissions.ts';
+import { personal } from './suites/person.ts';
 import { sameOverTrpc } from './suites/procedures.ts';
 import { requests } from './suites/requests.ts';
 import { responses } from './suites/responses.ts';
@@ -39,6 +40,7 @@ export async function testFamily(family: Family): Promise<void> {
     idempotency,
     paging,
     naughtyText,
+    personal,
   ])
     suite(subject);
 }

@@ -58,3 +58,5 @@ export const samples: Record<string, Sample> = {
 
 export const dependsOnState = [/must have at least one method|is required while rate limiting is on|rate_limit_burst: must be/];
 export const secretInput = { 'routes.test': ['headers[].value'] };
+
+export const needsGateway = ['routes.test'];

@@ -51,7 +51,7 @@ export function planted(schema: z.ZodType, input: unknown, path: readonly string
   if (step === '*') return [planted(def.element, undefined, rest, text)];
   if (step === '{}') return withMember({}, text, minimal(def.valueType));
   if (step === '{v}') return { 'x-planted': planted(def.valueType, undefined, rest, text) };
-  const from = (typeof input === 'object' && input !== null ? input : minimal(schema)) as Record<string, unknown>;
+  const from = (typeof input === 'object' && input !== null ? input : (minimal(schema) ?? {})) as Record<string, unknown>;
   return withMember(from, step, planted(def.shape[step], from[step], rest, text));
 }
 

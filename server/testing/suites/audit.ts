@@ -7,6 +7,7 @@ import { type AnyOperation, isChange } from '#server/kernel/operation.ts';
 import { db } from '#server/platform/db.ts';
 import { controlSocketPath } from '#server/platform/gateway-control.ts';
 import { sql } from '#server/platform/sql.ts';
+import type { Fixture } from '../made.ts';
 import { type Workspace, workspace } from '../workspace.ts';
 import type { Subject } from './subject.ts';
 
@@ -18,11 +19,12 @@ export function audit(subject: Subject): void {
   changesNothingWithoutEntry(subject);
 }
 
-function writesOneEntry({ name, operations, sample, caller, keyMay }: Subject): void {
+function writesOneEntry(subject: Subject): void {
+  const { name, operations, sample, caller, keyMay } = subject;
   describe('every change leaves an audit entry with actor and request id, and a read leaves none; an export counts as a disclosure', () => {
-    for (const op of gatewayLast(operations))
+    for (const op of gatewayLast(subject, operations))
       test(op.id, async () => {
-        await withGateway(op);
+        await withGateway(subject, op);
         const w = await workspace();
         const ctx = caller(op, w);
         const input = await sample(op, ctx);
@@ -46,11 +48,12 @@ function writesOneEntry({ name, operations, sample, caller, keyMay }: Subject): 
   });
 }
 
-function changesNothingWithoutEntry({ operations, tables, sample, caller }: Subject): void {
+function changesNothingWithoutEntry(subject: Subject): void {
+  const { operations, tables, sample, caller } = subject;
   describe('without its audit entry no operation changes anything', () => {
-    for (const op of gatewayLast(operations.filter(isChange)))
+    for (const op of gatewayLast(subject, operations.filter(isChange)))
       test(op.id, async () => {
-        await withGateway(op);
+        await withGateway(subject, op);
         const w = await workspace();
         const ctx = caller(op, w);
         const input = await sample(op, ctx);
@@ -100,14 +103,14 @@ async function contentsOf(tables: readonly string[], w: Workspace): Promise<stri
   return rows.map(({ name, sum }) => `${name} ${sum}`).join('\n');
 }
 
-/** A test request is sent by the gateway of the node, which reloads its snapshot after every change: it starts for the last test only. */
-const needsGateway = (op: AnyOperation) => op.id === 'routes.test';
-const gatewayLast = (operations: readonly AnyOperation[]) => [
-  ...operations.filter((op) => !needsGateway(op)),
-  ...operations.filter(needsGateway),
+/** The gateway reloads its snapshot after every change, so it starts only before the tests that need it, which come last. */
+const gatewayLast = ({ fixture }: Subject, operations: readonly AnyOperation[]) => [
+  ...operations.filter((op) => !needsGateway(fixture, op)),
+  ...operations.filter((op) => needsGateway(fixture, op)),
 ];
-async function withGateway(op: AnyOperation): Promise<void> {
-  if (!needsGateway(op)) return;
+const needsGateway = ({ needsGateway = [] }: Fixture, { id }: AnyOperation) => needsGateway.includes(id);
+async function withGateway({ fixture }: Subject, op: AnyOperation): Promise<void> {
+  if (!needsGateway(fixture, op)) return;
   started ??= startGateway().then(async (gateway) => void (await gateway.controlSocket.listen(controlSocketPath())));
   await started;
 }

@@ -3,16 +3,18 @@ import { KEY_ROLES } from '#server/kernel/capabilities.ts';
 import type { Ctx, Space } from '#server/kernel/context.ts';
 import type { Family, Table } from '#server/kernel/family.ts';
 import { areMet } from '#server/kernel/needs.ts';
-import type { AnyOperation } from '#server/kernel/operation.ts';
+import { type AnyOperation, type AnyPersonOperation, isOfPerson } from '#server/kernel/operation.ts';
 import type { Fixture } from '../made.ts';
 import { keyActor, memberActor, type Workspace } from '../workspace.ts';
 
 /** A family as the derived suites see it: its rows by plane and caller, their samples, and the tables they write. */
 export type Subject = {
   name: string;
-  /** Every row, those that take no credential included. */
+  /** Every row of a workspace, those that take no credential included. */
   rows: readonly AnyOperation[];
-  /** Every row that takes a credential; each has a sample. */
+  /** Rows of the session plane. */
+  ofPerson: readonly AnyPersonOperation[];
+  /** Every row of a workspace that takes a credential; each has a sample. */
   operations: readonly AnyOperation[];
   v1: readonly AnyOperation[];
   dashboard: readonly AnyOperation[];
@@ -33,13 +35,18 @@ const widest = KEY_ROLES.at(-1) as (typeof KEY_ROLES)[number];
 export async function subjectOf({ name, operations = {}, tables = [] }: Family): Promise<Subject> {
   const file = new URL(`../../domain/${name}/samples.fixture.ts`, import.meta.url);
   const fixture: Fixture = existsSync(file) ? await import(file.href) : { samples: {} };
-  const rows = Object.values(operations).filter((row): row is AnyOperation => typeof row === 'object' && row !== null && 'http' in row);
+  const table = Object.values(operations).filter(
+    (row): row is AnyOperation | AnyPersonOperation => typeof row === 'object' && row !== null && 'http' in row,
+  );
+  const ofPerson = table.filter(isOfPerson);
+  const rows = table.filter((op): op is AnyOperation => !isOfPerson(op));
   const known = rows.filter((op) => op.needs !== 'anonymous');
   const keyMay = (op: AnyOperation) => !fixture.peopleOnly?.includes(op.id) && areMet(op.needs, widest.capabilities);
   const v1 = known.filter((op) => !isDashboard(op));
   return {
     name,
     rows,
+    ofPerson,
     operations: known,
     v1,
     dashboard: known.filter(isDashboard),

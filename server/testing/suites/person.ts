@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import test, { describe } from 'node:test';
+import { acceptPassword, createUser } from '#server/domain/people/service.ts';
+import { newId } from '#server/kernel/ids.ts';
+import type { AnyPersonOperation } from '#server/kernel/operation.ts';
+import { successesOf } from '#server/kernel/operation.ts';
+import { db } from '#server/platform/db.ts';
+import { planted, textPlaces } from '../hostile/planting.ts';
+import { HARSH, NAUGHTY } from '../hostile/strings.ts';
+import { type Answer, browser } from '../people.ts';
+import { quickPasswords } from '../quick-passwords.ts';
+import type { Subject } from './subject.ts';
+
+/** What holds for every operation of the session plane (interface rule 22). */
+export function personal({ ofPerson }: Subject): void {
+  describe('an operation of a person refuses whoever is not signed in, another origin, and a call without the CSRF token', () => {
+    for (const op of ofPerson.filter(({ needs }) => needs === 'session'))
+      test(op.id, async () => {
+        const stranger = await browser().call(...request(op, {}));
+        assert.deepEqual([stranger.status, stranger.body.error], [401, 'not_authenticated']);
+        if (op.http.startsWith('GET ')) return;
+        const person = await signedIn();
+        const forged: Record<string, string | null>[] = [
+          { origin: 'https://elsewhere.example' },
+          { 'x-csrf-token': 'wrong' },
+          { 'x-csrf-token': null },
+        ];
+        for (const headers of forged) {
+          const answer = await person.call(...request(op, {}), headers);
+          assert.deepEqual([answer.status, answer.body.error], [403, 'csrf_failed'], JSON.stringify(headers));
+        }
+      });
+  });
+
+  describe('a naughty text in any field of the session plane is answered or refused as declared, and breaks nothing', () => {
+    for (const op of ofPerson.filter(({ takes }) => !takes)) {
+      const places = textPlaces(op.input);
+      if (places.length === 0) continue;
+      test(`${op.id} (${places.length} places)`, async () => {
+        const caller = op.needs === 'session' ? await signedIn() : browser();
+        for (const [index, place] of places.entries())
+          for (const text of textsFor(index)) {
+            const input = planted(op.input, undefined, place.path, text) as Record<string, unknown>;
+            if (!fitsPath(op, input)) continue;
+            assertDeclared(op, await caller.call(...request(op, input)), `${place.label} = ${JSON.stringify(text).slice(0, 80)}`);
+          }
+      });
+    }
+  });
+}
+
+const PART = process.env.SALLYPORT_THOROUGH === '1' ? 1 : 12;
+const textsFor = (index: number) => [...HARSH, ...NAUGHTY].filter((_, i) => i % PART === index % PART);
+
+/** Refusals of the plane itself, beyond those of a row. */
+const OF_THE_PLANE = ['invalid', 'rate_limited', 'not_authenticated', 'csrf_failed', 'unsupported_media_type', 'payload_too_large'];
+
+function assertDeclared(op: AnyPersonOperation, answer: Answer, what: string): void {
+  if (answer.status < 400) {
+    assert.ok(successesOf(op).includes(answer.status as 200), `${what}: ${answer.status}`);
+    return;
+  }
+  assert.ok(answer.status < 500, `${what}: ${answer.status} ${answer.text}`);
+  const { error, code, message, request_id } = answer.body as Record<string, unknown>;
+  assert.ok(error === code && message && request_id, `${what}: ${answer.text}`);
+  assert.ok([...OF_THE_PLANE, ...op.refuses].includes(String(error)), `${what}: ${error} is not declared`);
+}
+
+function request(op: AnyPersonOperation, input: Record<string, unknown>): [method: string, path: string, body?: unknown] {
+  const [method, template] = op.http.split(' ') as [string, string];
+  const rest = { ...input };
+  const path = template.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = rest[name] ?? newId();
+    delete rest[name];
+    return encodeURIComponent(String(value));
+  });
+  return method === 'GET' ? [method, path] : [method, path, rest];
+}
+
+/** A URL carries neither a lone surrogate nor a segment that is a dot. */
+const fitsPath = (op: AnyPersonOperation, input: Record<string, unknown>) =>
+  [...op.http.matchAll(/\{(\w+)\}/g)].every(([, name = '']) => {
+    const value = String(input[name] ?? 'x');
+    return value.isWellFormed() && !['', '.', '..'].includes(value);
+  });
+
+const PASSWORD = 'a quiet harbour at dusk';
+async function signedIn() {
+  quickPasswords();
+  const email = `person-${newId()}@example.test`;
+  const password_hash = await acceptPassword(PASSWORD, email, 'password');
+  await db().$transaction((tx) => createUser(tx, { email, full_name: 'P', password_hash, email_verified: true, now: new Date() }));
+  const person = browser();
+  await person.post('/auth/login', { email, password: PASSWORD });
+  await person.load();
+  return person;
+}
