@@ -2,6 +2,7 @@ import { operations } from '#server/api/operations.ts';
 import { perform } from '#server/api/perform.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import type { AnyOperation } from '#server/kernel/operation.ts';
+import type { PersonSample } from './somebody.ts';
 
 /** A valid input of an operation in a fresh workspace; what it needs to exist is made first, by operations as a caller would. */
 export type Sample = (ctx: Ctx) => Promise<Record<string, unknown>>;
@@ -9,6 +10,10 @@ export type Sample = (ctx: Ctx) => Promise<Record<string, unknown>>;
 /** What the derived suites need to know about a family beyond its descriptor: the exports of its `samples.fixture.ts`. */
 export type Fixture = {
   samples: Record<string, Sample>;
+  /** The same for operations of a person; `testedElsewhere` says where those without a sample are, and `unaudited` why a change leaves no entry. */
+  personSamples?: Record<string, PersonSample>;
+  testedElsewhere?: Record<string, string>;
+  unaudited?: Record<string, string>;
   /** Operations that ask for a person, beyond a capability. */
   peopleOnly?: readonly string[];
   /** Operations that the gateway of the node carries out. */

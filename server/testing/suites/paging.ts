@@ -88,7 +88,7 @@ function clampsNumbers({ v1, sample }: Subject): void {
               [400, 'validation_error'],
               `${name}=${JSON.stringify(value).slice(0, 60)}: ${text}`,
             );
-            assert.match(body.error.message, new RegExp(`^${name}\\b`));
+            assert.ok(body.error.message.startsWith(`${name}: `), body.error.message);
           }
         const query = op.input.shape;
         for (const bad of [

@@ -1,25 +1,44 @@
 import assert from 'node:assert/strict';
 import test, { describe } from 'node:test';
-import { acceptPassword, createUser } from '#server/domain/people/service.ts';
+import { z } from 'zod';
 import { newId } from '#server/kernel/ids.ts';
-import type { AnyPersonOperation } from '#server/kernel/operation.ts';
-import { successesOf } from '#server/kernel/operation.ts';
+import { type AnyPersonOperation, isChange, successesOf } from '#server/kernel/operation.ts';
 import { db } from '#server/platform/db.ts';
 import { planted, textPlaces } from '../hostile/planting.ts';
 import { HARSH, NAUGHTY } from '../hostile/strings.ts';
 import { type Answer, browser } from '../people.ts';
-import { quickPasswords } from '../quick-passwords.ts';
+import { somebody } from '../somebody.ts';
+import { ajv } from './document.ts';
 import type { Subject } from './subject.ts';
 
 /** What holds for every operation of the session plane (interface rule 22). */
-export function personal({ ofPerson }: Subject): void {
+export function personal({ name, ofPerson, fixture }: Subject): void {
+  const { personSamples = {}, testedElsewhere = {}, unaudited = {} } = fixture;
+  test(`${name}: every operation of a person has a sample or is tested elsewhere`, () => {
+    for (const { id } of ofPerson) assert.ok(id in personSamples !== id in testedElsewhere, id);
+  });
+
+  describe('an answer to a person agrees with its schema, and a change is in the audit log', () => {
+    for (const op of ofPerson.filter(({ id }) => personSamples[id]))
+      test(op.id, async () => {
+        const who = await somebody({ signedIn: op.needs === 'session' });
+        const answer = await who.b.call(...request(op, await personSamples[op.id]!(who)));
+        assert.ok(successesOf(op).includes(answer.status as 200), answer.text);
+        const validate = ajv.compile(z.toJSONSchema(op.output, { io: 'output', unrepresentable: 'any' }));
+        assert.ok(validate(answer.body), `${ajv.errorsText(validate.errors)}\n${answer.text}`);
+        const request_id = String(answer.headers.get('x-request-id'));
+        const entries = await db().audit_logs.count({ where: { tenant_id: who.w.tenant.id, request_id } });
+        assert.equal(entries > 0, isChange(op) && !unaudited[op.id], `${entries} audit entries`);
+      });
+  });
+
   describe('an operation of a person refuses whoever is not signed in, another origin, and a call without the CSRF token', () => {
     for (const op of ofPerson.filter(({ needs }) => needs === 'session'))
       test(op.id, async () => {
         const stranger = await browser().call(...request(op, {}));
         assert.deepEqual([stranger.status, stranger.body.error], [401, 'not_authenticated']);
         if (op.http.startsWith('GET ')) return;
-        const person = await signedIn();
+        const { b: person } = await somebody({ signedIn: true });
         const forged: Record<string, string | null>[] = [
           { origin: 'https://elsewhere.example' },
           { 'x-csrf-token': 'wrong' },
@@ -37,13 +56,15 @@ export function personal({ ofPerson }: Subject): void {
       const places = textPlaces(op.input);
       if (places.length === 0) continue;
       test(`${op.id} (${places.length} places)`, async () => {
-        const caller = op.needs === 'session' ? await signedIn() : browser();
-        for (const [index, place] of places.entries())
+        for (const [index, place] of places.entries()) {
+          const who = await somebody({ signedIn: op.needs === 'session' });
+          const sample = await personSamples[op.id]?.(who);
           for (const text of textsFor(index)) {
-            const input = planted(op.input, undefined, place.path, text) as Record<string, unknown>;
+            const input = planted(op.input, sample, place.path, text) as Record<string, unknown>;
             if (!fitsPath(op, input)) continue;
-            assertDeclared(op, await caller.call(...request(op, input)), `${place.label} = ${JSON.stringify(text).slice(0, 80)}`);
+            assertDeclared(op, await who.b.call(...request(op, input)), `${place.label} = ${JSON.stringify(text).slice(0, 80)}`);
           }
+        }
       });
     }
   });
@@ -53,7 +74,15 @@ const PART = process.env.SALLYPORT_THOROUGH === '1' ? 1 : 12;
 const textsFor = (index: number) => [...HARSH, ...NAUGHTY].filter((_, i) => i % PART === index % PART);
 
 /** Refusals of the plane itself, beyond those of a row. */
-const OF_THE_PLANE = ['invalid', 'rate_limited', 'not_authenticated', 'csrf_failed', 'unsupported_media_type', 'payload_too_large'];
+const OF_THE_PLANE = [
+  'not_found',
+  'invalid',
+  'rate_limited',
+  'not_authenticated',
+  'csrf_failed',
+  'unsupported_media_type',
+  'payload_too_large',
+];
 
 function assertDeclared(op: AnyPersonOperation, answer: Answer, what: string): void {
   if (answer.status < 400) {
@@ -83,15 +112,3 @@ const fitsPath = (op: AnyPersonOperation, input: Record<string, unknown>) =>
     const value = String(input[name] ?? 'x');
     return value.isWellFormed() && !['', '.', '..'].includes(value);
   });
-
-const PASSWORD = 'a quiet harbour at dusk';
-async function signedIn() {
-  quickPasswords();
-  const email = `person-${newId()}@example.test`;
-  const password_hash = await acceptPassword(PASSWORD, email, 'password');
-  await db().$transaction((tx) => createUser(tx, { email, full_name: 'P', password_hash, email_verified: true, now: new Date() }));
-  const person = browser();
-  await person.post('/auth/login', { email, password: PASSWORD });
-  await person.load();
-  return person;
-}
