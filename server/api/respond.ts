@@ -55,7 +55,8 @@ export async function finished(wire: Wire, requestId: string, reader: Reader): P
   const compressing = reader !== null && reader !== 'uncompressed';
   const { body, encoding } = compressing ? await encoded(wire.body, reader.accept) : { body: wire.body, encoding: null };
   if (encoding !== null) headers['x-sallyport-encoding'] = encoding;
-  headers['content-length'] = String(Buffer.byteLength(body));
+  // The framework drops the length of a body and sends it chunked, so the gateway does as well.
+  if (reader === null) headers['content-length'] = String(Buffer.byteLength(body));
   return { status, headers, body: reader === null ? null : body };
 }
 
