@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { areaOf, boundaryViolations, codeViolations, heavyGateway, heavyShared, whyForbidden } from './boundaries.ts';
+import { areaOf, boundaryViolations, codeViolations, folderCycles, heavyGateway, heavyShared, whyForbidden } from './boundaries.ts';
 import { cycles, importsOf } from './imports.ts';
 
 const own = (target: string, type = false) => ({ target, own: true, type, line: 1 });
@@ -115,6 +115,27 @@ test('a circle of imports is found, a diamond is not one', () => {
     ['d', []],
   ]);
   assert.deepEqual(cycles(diamond), []);
+});
+
+test('folders of the domain and of the gateway do not import each other in a circle, though their files would not', () => {
+  const graph = new Map([
+    ['server/domain/families.ts', ['server/domain/a/family.ts', 'server/domain/b/family.ts']],
+    ['server/domain/a/family.ts', ['server/domain/a/schema.ts']],
+    ['server/domain/a/schema.ts', ['server/domain/b/schema.ts', 'server/kernel/ids.ts']],
+    ['server/domain/b/family.ts', ['server/domain/c/part/schema.ts']],
+    ['server/domain/b/schema.ts', []],
+    ['server/domain/c/part/schema.ts', []],
+    ['server/gateway/core/call.ts', ['server/gateway/snapshot/slices.ts', 'server/domain/a/schema.ts']],
+    ['server/gateway/snapshot/slices.ts', []],
+  ]);
+  assert.deepEqual(folderCycles(graph), []);
+  const back = new Map(graph).set('server/domain/c/service.ts', ['server/domain/a/schema.ts']);
+  assert.deepEqual(cycles(back), []);
+  assert.deepEqual(folderCycles(back), [
+    'cycle of folders: server/domain/a, server/domain/b, server/domain/c: server/domain/a/schema.ts imports server/domain/b/schema.ts; ' +
+      'server/domain/b/family.ts imports server/domain/c/part/schema.ts; server/domain/c/service.ts imports server/domain/a/schema.ts',
+  ]);
+  assert.equal(folderCycles(new Map(graph).set('server/gateway/snapshot/feed.ts', ['server/gateway/core/call.ts'])).length, 1);
 });
 
 test('a shared file brings no package into a page, not even by way of others', () => {

@@ -104,9 +104,37 @@ export function boundaryViolations(): string[] {
     violations.push(...codeViolations(file, source));
   }
   for (const circle of cycles(graph)) violations.push(`import cycle: ${circle.join(', ')}`);
-  violations.push(...heavyShared(loads), ...heavyGateway(loads), ...unsharedState(loads, (file) => fs.readFileSync(file, 'utf8')));
+  violations.push(
+    ...folderCycles(graph),
+    ...heavyShared(loads),
+    ...heavyGateway(loads),
+    ...unsharedState(loads, (file) => fs.readFileSync(file, 'utf8')),
+  );
   return violations;
 }
+
+/** Families that need each other, directly or by way of others, can't be read, tested or moved apart. Folders of the gateway alike; types count. */
+export function folderCycles(graph: ReadonlyMap<string, readonly string[]>): string[] {
+  const imported = new Map<string, Map<string, string>>();
+  for (const [file, targets] of graph) {
+    const from = folderOf(file);
+    if (from === undefined) continue;
+    const to = imported.get(from) ?? new Map<string, string>();
+    imported.set(from, to);
+    for (const target of targets) {
+      const folder = folderOf(target);
+      if (folder !== undefined && folder !== from && !to.has(folder)) to.set(folder, `${file} imports ${target}`);
+    }
+  }
+  const folders = new Map([...imported].map(([folder, to]) => [folder, [...to.keys()]]));
+  return cycles(folders).map((circle) => {
+    const examples = circle.flatMap((from) => circle.flatMap((to) => imported.get(from)?.get(to) ?? []));
+    return `cycle of folders: ${circle.join(', ')}: ${examples.join('; ')}`;
+  });
+}
+
+/** The family, or the folder of the gateway, that a file lies in; undefined for the files beside these folders, which wire them. */
+const folderOf = (file: string) => /^server\/(?:domain|gateway)\/[^/]+(?=\/)/.exec(file)?.[0];
 
 /** Shared files exist so that a page need not load a validator for a constant: none loads a package, directly or through the kernel, but ipaddr.js (4 KB). */
 export function heavyShared(loads: ReadonlyMap<string, readonly Import[]>): string[] {

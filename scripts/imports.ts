@@ -36,7 +36,7 @@ export function withoutComments(source: string): string {
   return source.replace(token, (found) => (found.startsWith('/') ? found.replace(/[^\n]/g, ' ') : found));
 }
 
-/** Every group of files that import each other in a circle, each as the files in it. Type imports do not count: they are erased. */
+/** Every group of files or folders that import each other in a circle, directly or by way of others. */
 export function cycles(graph: ReadonlyMap<string, readonly string[]>): string[][] {
   // Tarjan's strongly connected components.
   const index = new Map<string, number>();

@@ -16,7 +16,7 @@ import { Link } from '#components/ui/link.tsx';
 import { Sheet } from '#components/ui/sheet.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { Time } from '#components/ui/time.tsx';
-import { countryName } from '#server/domain/request-logs/country.shared.ts';
+import { countryName } from '#server/domain/tenants/country.shared.ts';
 import { Changes } from './changes.tsx';
 import { Actor, Sentence } from './sentence.tsx';
 import { changesIn, lineOf, pageOf } from './words.ts';

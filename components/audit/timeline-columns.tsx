@@ -1,7 +1,7 @@
 import { Badge } from '#components/ui/badge.tsx';
 import { columnsFor } from '#components/ui/table-columns.ts';
 import { Time } from '#components/ui/time.tsx';
-import { addressIn } from '#server/domain/request-logs/country.shared.ts';
+import { addressIn } from '#server/domain/tenants/country.shared.ts';
 import { Sentence } from './sentence.tsx';
 import type { Entry } from './words.ts';
 

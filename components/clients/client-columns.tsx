@@ -3,7 +3,7 @@ import { Switch } from '#components/ui/choices.tsx';
 import { grouped } from '#components/ui/numbers.ts';
 import { columnsFor } from '#components/ui/table-columns.ts';
 import { Time } from '#components/ui/time.tsx';
-import { addressIn } from '#server/domain/request-logs/country.shared.ts';
+import { addressIn } from '#server/domain/tenants/country.shared.ts';
 import { ClientHealth } from './health.tsx';
 import { type ClientRow, credentialsInWords, TYPES } from './words.ts';
 

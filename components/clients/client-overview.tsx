@@ -19,7 +19,7 @@ import { Stat } from '#components/ui/stat.tsx';
 import { Segmented } from '#components/ui/tabs.tsx';
 import { Time } from '#components/ui/time.tsx';
 import { TimeHistogram } from '#components/ui/time-histogram.tsx';
-import { countryName } from '#server/domain/request-logs/country.shared.ts';
+import { countryName } from '#server/domain/tenants/country.shared.ts';
 import { AddressNote } from './address-note.tsx';
 import { AssignedRoutes } from './assigned-routes.tsx';
 import { ClientHealth } from './health.tsx';

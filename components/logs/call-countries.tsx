@@ -5,8 +5,8 @@ import type { z } from 'zod';
 import { Button } from '#components/ui/button.tsx';
 import { SectionCard } from '#components/ui/layout.tsx';
 import { grouped, shareOf } from '#components/ui/numbers.ts';
-import { countryName } from '#server/domain/request-logs/country.shared.ts';
 import type { LogStats } from '#server/domain/request-logs/figures.schema.ts';
+import { countryName } from '#server/domain/tenants/country.shared.ts';
 
 const FEW = 8;
 

@@ -10,7 +10,7 @@ import { millis } from '#components/ui/numbers.ts';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { Time } from '#components/ui/time.tsx';
 import { VirtualList } from '#components/ui/virtual-list.tsx';
-import { addressIn } from '#server/domain/request-logs/country.shared.ts';
+import { addressIn } from '#server/domain/tenants/country.shared.ts';
 import { isTrial, type Log, refusedByUs } from './call-kind.ts';
 import type { Marks } from './inspector-actions.tsx';
 import { reasonOf } from './refusal-reasons.ts';

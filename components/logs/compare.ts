@@ -1,5 +1,5 @@
 import { exactMillis } from '#components/ui/numbers.ts';
-import { addressIn } from '#server/domain/request-logs/country.shared.ts';
+import { addressIn } from '#server/domain/tenants/country.shared.ts';
 import { outcomeOf } from './call-kind.ts';
 import { matchedHow } from './call-story.ts';
 import { reasonOf } from './refusal-reasons.ts';

@@ -17,7 +17,7 @@ import { PhaseBar } from '#components/ui/phase-bar.tsx';
 import { Sheet } from '#components/ui/sheet.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { Time } from '#components/ui/time.tsx';
-import { countryName } from '#server/domain/request-logs/country.shared.ts';
+import { countryName } from '#server/domain/tenants/country.shared.ts';
 import { isTrial, refusedByUs } from './call-kind.ts';
 import { matchedHow, summaryOf, wordsOfWarning } from './call-story.ts';
 import { bytes } from './compare.ts';

@@ -17,7 +17,7 @@ import { columnsFor } from '#components/ui/table-columns.ts';
 import { Time } from '#components/ui/time.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import type { SessionList } from '#server/domain/people/schema.ts';
-import { addressIn } from '#server/domain/request-logs/country.shared.ts';
+import { addressIn } from '#server/domain/tenants/country.shared.ts';
 import { deviceOf, isPhone } from './device.ts';
 import { usePersonCall } from './person-calls.ts';
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { isMailToken } from '#server/crypto/tokens.ts';
-import { isOnThisMachine } from '#server/domain/people/service.ts';
 import { backgroundSettled } from '#server/platform/background.ts';
 import { db } from '#server/platform/db.ts';
 import { keyring } from '#server/platform/keys.ts';
+import { isOnThisMachine } from '#server/platform/local-caller.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { mailsTo } from '#server/testing/mailbox.ts';
 import { browser } from '#server/testing/people.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mintApiKey } from '#server/crypto/tokens.ts';
 import type { PlanName } from '#server/domain/plans/schema.ts';
-import { createTenant } from '#server/domain/tenants/service.ts';
+import { createTenant } from '#server/domain/signup/tenant.ts';
 import { KEY_ROLES, keyCapabilities, type MemberRole, memberCapabilities } from '#server/kernel/capabilities.ts';
 import type { Actor, Ctx, Space } from '#server/kernel/context.ts';
 import { newId } from '#server/kernel/ids.ts';

@@ -1,9 +1,9 @@
 import { dispatch, postTeamMails } from '#server/domain/mail/service.ts';
 import { keyEnding, keyMade } from '#server/domain/mail/templates.ts';
-import { take } from '#server/domain/people/service.ts';
 import { type Ctx, spaceOf } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { env } from '#server/platform/env.ts';
+import { take } from '#server/platform/throttle.ts';
 
 /** Keys created in a loop must not fill a mailbox; the audit log lists every key. */
 const MADE_AN_HOUR = 20;

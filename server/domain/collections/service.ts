@@ -130,14 +130,6 @@ export async function lockedCollection(tx: Tx, ctx: Ctx, id: string) {
   return collectionById(tx, ctx, id);
 }
 
-/** For `collection_id` in a body; null is no collection. @throws Refusal validation_error */
-export async function collectionForBody(tx: Tx, ctx: Ctx, id: string | null | undefined) {
-  if (!id) return null;
-  const row = await tx.collections.findFirst({ where: { ...own(ctx), id } });
-  if (!row) throw invalid('collection_id', 'no such collection in this space');
-  return row;
-}
-
 /** Every change of what a collection gives its routes moves their configuration version. */
 export const bumpMembers = (tx: Tx, ctx: Ctx, collectionId: string) =>
   tx.$executeRaw`update routes set config_version = config_version + 1 where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and collection_id = ${collectionId}::uuid`;

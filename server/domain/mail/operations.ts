@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { isOnThisMachine } from '#server/domain/people/service.ts';
 import { notFound } from '#server/kernel/errors.ts';
 import { time } from '#server/kernel/fields.ts';
 import { operation } from '#server/kernel/operation.ts';
+import { isOnThisMachine } from '#server/platform/local-caller.ts';
 import { mailLeaves } from '#server/platform/mail.ts';
 import { latestMails } from './service.ts';
 

@@ -1,4 +1,4 @@
-import { addressIn, countryName } from '#server/domain/request-logs/country.shared.ts';
+import { addressIn, countryName } from '#server/domain/tenants/country.shared.ts';
 
 /** What a person reads: short paragraphs, at most one button and one code. */
 export type Letter = {

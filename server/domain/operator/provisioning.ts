@@ -1,10 +1,9 @@
 import { email as emailAddress } from '#server/domain/people/schema.ts';
 import { acceptPassword, canonicalEmail, holdAddress } from '#server/domain/people/service.ts';
 import { PLANS } from '#server/domain/plans/schema.ts';
-import { LONG, STARTER_ROUTE, STARTER_SECRET, seedStarter } from '#server/domain/signup/service.ts';
+import { createTenant, holdSlug, LONG, STARTER_ROUTE, STARTER_SECRET, seedStarter } from '#server/domain/signup/service.ts';
 import { proxyUrl } from '#server/domain/tenants/addresses.ts';
 import { isUsableSlug, REGIONS } from '#server/domain/tenants/schema.ts';
-import { createTenant, holdSlug } from '#server/domain/tenants/service.ts';
 import { label } from '#server/kernel/fields.ts';
 import { db } from '#server/platform/db.ts';
 import { env } from '#server/platform/env.ts';

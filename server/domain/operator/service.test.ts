@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { createTenant } from '#server/domain/tenants/service.ts';
+import { createTenant } from '#server/domain/signup/service.ts';
 import { db } from '#server/platform/db.ts';
 import { call } from '#server/testing/calls.ts';
 import { testDatabase } from '#server/testing/database.ts';

@@ -3,7 +3,7 @@ import { digest } from '#server/crypto/tokens.ts';
 import type { Db, Tx } from '#server/kernel/database.ts';
 import type { PersonCtx } from '#server/kernel/person.ts';
 import type { Places } from '#server/platform/places.ts';
-import { network, take } from './throttle.ts';
+import { network, take } from '#server/platform/throttle.ts';
 
 const day = 24 * 3_600_000;
 /** As long as browsers keep any cookie. */

@@ -4,13 +4,13 @@ import { Refusal } from '#server/kernel/errors.ts';
 import type { PersonCtx, SignedInCtx } from '#server/kernel/person.ts';
 import { inBackground } from '#server/platform/background.ts';
 import { env } from '#server/platform/env.ts';
+import { network, throttled } from '#server/platform/throttle.ts';
 import { auditPerson, tenantIdsOf } from './audit.ts';
 import { mayMail } from './devices.ts';
 import { dropMailCodes, issueMailCode, peekLink, useLink } from './mail-codes.ts';
 import { acceptPassword, checkPassword } from './passwords.ts';
 import { renewToken, revokeSessions } from './sessions.ts';
 import { deadLink } from './sign-in.ts';
-import { network, throttled } from './throttle.ts';
 import { accountByEmail, personById } from './users.ts';
 
 /** Mails a reset link to an existing account; the answer and its time are the same for every address (interface rule 22 §2). */

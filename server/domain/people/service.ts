@@ -1,6 +1,5 @@
 /** What other families and planes may use of people: sessions, memberships and the ways to sign in. */
 export { auditCtx, auditPerson, type Doer, tenantIdsOf } from './audit.ts';
-export { isOnThisMachine } from './local-caller.ts';
 export { dropMailCodes, issueMailCode, peekLink } from './mail-codes.ts';
 export {
   addMembership,
@@ -30,5 +29,4 @@ export {
   signInByPassword,
   signOut,
 } from './sign-in.ts';
-export { network, take, throttled } from './throttle.ts';
 export { accountByEmail, canonicalEmail, createUser, holdAddress, nobodyYet } from './users.ts';

@@ -6,6 +6,7 @@ import type { Person, PersonCtx, SignedInCtx } from '#server/kernel/person.ts';
 import { inBackground } from '#server/platform/background.ts';
 import { env } from '#server/platform/env.ts';
 import { places } from '#server/platform/places.ts';
+import { network, take, throttled } from '#server/platform/throttle.ts';
 import { auditPerson, tenantIdsOf } from './audit.ts';
 import { countedWith, deviceOf, isKnownDevice, isNewCountry, isNewDevice, mayMail } from './devices.ts';
 import { issueMailCode, useCode, useLink } from './mail-codes.ts';
@@ -13,7 +14,6 @@ import { type WorkspaceRow, withinScope, workspacesOf } from './memberships.ts';
 import { checkPassword, rehashPassword } from './passwords.ts';
 import { preferencesOf } from './schema.ts';
 import { createSession, revokeSession } from './sessions.ts';
-import { network, take, throttled } from './throttle.ts';
 import { accountByEmail, personById } from './users.ts';
 
 export type SignedIn = { status: 'ok'; token: string; user: Person; workspaces: WorkspaceRow[] };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { take, throttled } from '#server/domain/people/service.ts';
 import { operation, type RawAnswer } from '#server/kernel/operation.ts';
 import type { SignedInCtx } from '#server/kernel/person.ts';
+import { take, throttled } from '#server/platform/throttle.ts';
 import { PICTURE_BYTES } from './limits.shared.ts';
 import { NewPicture, PictureRef, PictureUpload } from './schema.ts';
 import { keepPicture, pictureOf } from './service.ts';

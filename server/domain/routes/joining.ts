@@ -1,5 +1,6 @@
 import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
+import { invalid } from '#server/kernel/errors.ts';
 import { baseOf } from './answers.ts';
 import { type Draft, draftOf } from './config/draft.ts';
 import { saveDraft } from './saving.ts';
@@ -7,6 +8,14 @@ import { environmentIds, routeByRef, type StoredRoute } from './store.ts';
 
 type CollectionRow = { id: string; expected_environments: string[] };
 export type Defaults = Map<string, { base_url: string | null; default_client_ids: string[] }>;
+
+/** The collection that `collection_id` in a body names; null is none. @throws Refusal validation_error */
+export async function collectionForBody(tx: Tx, ctx: Ctx, id: string | null | undefined) {
+  if (!id) return null;
+  const row = await tx.collections.findFirst({ where: { ...own(ctx), id } });
+  if (!row) throw invalid('collection_id', 'no such collection in this space');
+  return row;
+}
 
 /**
  * A route that joins a collection gets every environment the collection expects and it lacks, with the default target and the default

@@ -1,5 +1,4 @@
 import type { z } from 'zod';
-import { collectionForBody } from '#server/domain/collections/service.ts';
 import { defaultEnvironment, heldEnvironment } from '#server/domain/environments/service.ts';
 import { withinPlan } from '#server/domain/plans/service.ts';
 import type { Prisma } from '#server/generated/prisma/client.ts';
@@ -17,7 +16,7 @@ import { routeEntry } from './audit.ts';
 import { applyPatch, checkDraft, configPatch, draftOf, fanOut, newDraft, rebase } from './config/draft.ts';
 import { forgetReferences } from './config/references.ts';
 import { checkTarget } from './config/target.ts';
-import { joinCollection, warnNobodyAdmitted } from './joining.ts';
+import { collectionForBody, joinCollection, warnNobodyAdmitted } from './joining.ts';
 import { saveDraft } from './saving.ts';
 import { type CreateRoute, type ListRoutes, type RouteRef, routeSlugFrom, type UpdateRoute } from './schema.ts';
 import { environmentIds, freeSlug, lockRoute, routeByRef } from './store.ts';

@@ -1,10 +1,11 @@
 import { classifyCredential, digest } from '#server/crypto/tokens.ts';
-import { auditCtx, network, throttled } from '#server/domain/people/service.ts';
+import { auditCtx } from '#server/domain/people/service.ts';
 import { apiUrl, proxyUrl } from '#server/domain/tenants/addresses.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { writeAudit } from '#server/kernel/mutate.ts';
+import { network, throttled } from '#server/platform/throttle.ts';
 import { LONG, POLL_SECONDS } from './service.ts';
 import { documentationUrl, firstCall, mintStarterKey, STARTER_ROUTE } from './starter.ts';
 

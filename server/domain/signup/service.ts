@@ -9,12 +9,9 @@ import {
   holdAddress,
   issueMailCode,
   magicUrl,
-  network,
   peekLink,
   type SignedIn,
   signInByLink,
-  take,
-  throttled,
 } from '#server/domain/people/service.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import type { Db, Tx } from '#server/kernel/database.ts';
@@ -23,6 +20,7 @@ import { newId } from '#server/kernel/ids.ts';
 import type { PersonCtx } from '#server/kernel/person.ts';
 import { inBackground } from '#server/platform/background.ts';
 import { env } from '#server/platform/env.ts';
+import { network, take, throttled } from '#server/platform/throttle.ts';
 import type { SignUpInput } from './schema.ts';
 import { documentationUrl } from './starter.ts';
 import { createOwner, regionFor } from './workspaces.ts';
@@ -197,3 +195,4 @@ async function keptPassword(ctx: PersonCtx, claim: ClaimRow, typed: string | und
 }
 
 export { STARTER_ROUTE, STARTER_SECRET, seedStarter } from './starter.ts';
+export { createTenant, holdSlug } from './tenant.ts';

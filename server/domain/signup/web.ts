@@ -6,11 +6,8 @@ import {
   begin,
   chosen,
   holdAddress,
-  isOnThisMachine,
-  network,
   type SignedIn,
   tenantIdsOf,
-  throttled,
   workspacesOf,
 } from '#server/domain/people/service.ts';
 import { isServableStatus } from '#server/domain/tenants/schema.ts';
@@ -19,7 +16,9 @@ import { invalid, Refusal } from '#server/kernel/errors.ts';
 import { writeAudit } from '#server/kernel/mutate.ts';
 import { holdLock } from '#server/kernel/named-lock.ts';
 import type { PersonCtx, SignedInCtx } from '#server/kernel/person.ts';
+import { isOnThisMachine } from '#server/platform/local-caller.ts';
 import { mailLeaves } from '#server/platform/mail.ts';
+import { network, throttled } from '#server/platform/throttle.ts';
 import type { Onboarding, WebSignUp } from './schema.ts';
 import { admit, LONG, startSignUp } from './service.ts';
 import { firstCall, mintStarterKey, starterUrl } from './starter.ts';

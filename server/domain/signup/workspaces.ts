@@ -1,11 +1,11 @@
 import { addMembership, auditCtx, createUser, type Doer } from '#server/domain/people/service.ts';
 import { type Region, regionOf, slugFrom } from '#server/domain/tenants/schema.ts';
-import { createTenant } from '#server/domain/tenants/service.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { writeAudit } from '#server/kernel/mutate.ts';
 import type { PersonCtx } from '#server/kernel/person.ts';
 import { env } from '#server/platform/env.ts';
 import { STARTER_ROUTE, STARTER_SECRET, seedStarter } from './starter.ts';
+import { createTenant } from './tenant.ts';
 
 export type NewWorkspace = {
   tenant_name: string;

@@ -1,6 +1,5 @@
 import type { TLSSocket } from 'node:tls';
 import type { z } from 'zod';
-import { throttled } from '#server/domain/people/service.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { isEchoUrl } from '#server/kernel/echo-origin.ts';
 import { openHttp } from '#server/platform/connect/http.ts';
@@ -8,6 +7,7 @@ import { egress } from '#server/platform/egress.ts';
 import { createConnect } from '#server/platform/http-out/connector.ts';
 import { type FaultType, UpstreamFault } from '#server/platform/http-out/faults.ts';
 import { checkTargetUrl, type Target } from '#server/platform/http-out/target-url.ts';
+import { throttled } from '#server/platform/throttle.ts';
 import type { ProbedTarget, ProbeTarget } from './schema.ts';
 
 const CONNECT_MS = 3_000;

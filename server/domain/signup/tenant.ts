@@ -1,11 +1,11 @@
 import { firstEnvironment } from '#server/domain/environments/service.ts';
 import { createTenantKey } from '#server/domain/keys/service.ts';
 import type { PlanName } from '#server/domain/plans/schema.ts';
+import type { Region } from '#server/domain/tenants/schema.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { holdLock } from '#server/kernel/named-lock.ts';
 import { trimEnd } from '#server/kernel/trim-end.ts';
-import type { Region } from './schema.ts';
 
 export type NewTenant = { name: string; slug: string; region: Region; country?: string | null; plan: PlanName; status?: string };
 

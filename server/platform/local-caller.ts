@@ -1,5 +1,5 @@
 import type { PersonCtx } from '#server/kernel/person.ts';
-import { env } from '#server/platform/env.ts';
+import { env } from './env.ts';
 
 const LOOPBACK_NAMES = new Set(['localhost', '127.0.0.1', '[::1]']);
 const LOOPBACK_ADDRESSES = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1']);

@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { digest } from '#server/crypto/tokens.ts';
 import { Refusal } from '#server/kernel/errors.ts';
-import { sql } from '#server/platform/sql.ts';
+import { sql } from './sql.ts';
 
 /** At most `limit` in any `window_sec` seconds. `subject` may be an address or a token: only its digest is stored. */
 export type Rule = { what: string; subject: string; limit: number; window_sec: number };
