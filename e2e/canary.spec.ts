@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { expect, test } from '@playwright/test';
 import pg from 'pg';
-import { found, foundInFiles, type Needle, needle } from './needles.ts';
+import { found, foundInFiles, type Needle, needle } from './leak-scan.ts';
 import { type Answer, json, operator, setting, startUpstream, type Upstream, until } from './running-system.ts';
 
 /**

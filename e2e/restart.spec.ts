@@ -5,8 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from '@playwright/test';
 import pg from 'pg';
 import { isAlive } from '../scripts/command.ts';
+import { type OwnSystem, type Role, startOwnSystem } from './isolated-system.ts';
 import { type Load, startLoad } from './load.ts';
-import { type OwnSystem, type Role, startOwnSystem } from './own-system.ts';
 import { json, startUpstream, type Upstream, until } from './running-system.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { expect, type Page } from '@playwright/test';
-import { SETTLE_MS } from '#components/ui/settled.ts';
+import { SETTLE_MS } from '#components/ui/use-settled.ts';
 
 /** The timer after which a page fetches what may be needed next never ends: what has come by then is the page itself. */
 export const neverSettles = (page: Page) =>

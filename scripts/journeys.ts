@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
 import type { JSONReport, JSONReportSuite } from '@playwright/test/reporter';
-import { mmdb, placeIn } from '../server/platform/places.fixture.ts';
+import { mmdb, placeIn } from '../server/platform/geoip.fixture.ts';
 import { findBrowser } from './browser.ts';
 import { Problem, root, run } from './command.ts';
 import type { Counts } from './node-tests.ts';
@@ -112,7 +112,7 @@ async function startSystem(settings: Record<string, string>, log: string): Promi
 
 /** Ends when it is disconnected. */
 async function startOperatorDesk(settings: Record<string, string>, socket: string): Promise<ChildProcess> {
-  const desk = fork(path.join(root, 'e2e/operator-desk.ts'), [socket], { env: { ...process.env, ...settings, LOG_LEVEL: 'error' } });
+  const desk = fork(path.join(root, 'e2e/admin-server.ts'), [socket], { env: { ...process.env, ...settings, LOG_LEVEL: 'error' } });
   await Promise.race([
     once(desk, 'message'),
     once(desk, 'exit').then(() => {

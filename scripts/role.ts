@@ -31,7 +31,7 @@ export function keepRunning({ name, args, env, onHopeless }: RoleOptions): RoleP
 
   const start = () => {
     const born = Date.now();
-    const leash = pathToFileURL(`${root}/scripts/leash.ts`).href;
+    const leash = pathToFileURL(`${root}/scripts/exit-with-supervisor.ts`).href;
     // Detached: a Ctrl-C in the terminal must reach the roles from the supervisor, in order, and not all at once.
     child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', `--import=${leash}`, ...args], {
       cwd: root,

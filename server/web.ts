@@ -6,8 +6,8 @@ import { checkRootKey } from './domain/keys/root-check.ts';
 import { watchTenantKeys } from './domain/keys/watch.ts';
 import { asRefusal } from './kernel/errors.ts';
 import { enterWebMode, env } from './platform/env.ts';
+import { places } from './platform/geoip.ts';
 import { log } from './platform/log.ts';
-import { places } from './platform/places.ts';
 import { ownedFolder } from './platform/private-folder.ts';
 import { staticFiles } from './platform/static-files.ts';
 

@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import { Frame } from '#components/shell/frame.tsx';
 import { withKnownPages } from '#components/shell/page-choices.ts';
 import { RAIL_COOKIE, readRailCollapsed } from '#components/shell/rail-cookie.ts';
-import { SHRINKING_COOKIE, shrinkingMark } from '#components/shell/shrinking-words.ts';
+import { SHRINKING_COOKIE, shrinkingMark } from '#components/shell/retention-notice.ts';
 import { readSpace, SPACE_COOKIE } from '#components/shell/space-cookie.ts';
 import { PreferencesProvider } from '#components/theme/preferences-provider.tsx';
 import { DashboardData } from '#components/trpc/provider.tsx';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { adviceOf } from './advice.ts';
-import { roleName } from './key-words.ts';
+import { roleName } from './key-labels.ts';
 
 test('each purpose is answered with the narrowest role that serves it, and a key that should expire gets a date in Live and in Test', () => {
   const told = (...of: Parameters<typeof adviceOf>) => {

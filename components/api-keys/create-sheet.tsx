@@ -15,9 +15,9 @@ import { SpaceNote } from '#components/ui/test-band.tsx';
 import { useUnsavedGuard } from '#components/ui/unsaved-guard.ts';
 import { AccessKeyFields, accessKeyFields } from './access-key-fields.tsx';
 import type { NewKey } from './created-card.tsx';
+import { ThreeQuestions } from './key-advisor.tsx';
 import { KeyFields, keyFields, keyInput } from './key-fields.tsx';
-import { narrowestRole } from './key-words.ts';
-import { ThreeQuestions } from './three-questions.tsx';
+import { narrowestRole } from './key-labels.ts';
 
 const NewApiKey = z.object({ ...keyFields, ...accessKeyFields, key_type: z.enum(['standard', 'access_key']) });
 

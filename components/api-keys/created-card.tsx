@@ -5,7 +5,7 @@ import { useScope } from '#components/trpc/provider.tsx';
 import { CodeBlock } from '#components/ui/code-block.tsx';
 import { CopyText } from '#components/ui/copy.tsx';
 import { onceOnly, ShownOnce, type ShownOnceProps } from '#components/ui/shown-once.tsx';
-import { halvesOf } from './key-words.ts';
+import { halvesOf } from './key-labels.ts';
 
 export type NewKey = { name: string; key_id: string; api_key: string; replaced?: boolean };
 

@@ -12,7 +12,7 @@ import { notifyDone } from '#components/ui/toaster.tsx';
 import { useUnsavedGuard } from '#components/ui/unsaved-guard.ts';
 import { AccessKeyFields, accessKeyFields } from './access-key-fields.tsx';
 import { KeyFields, keyFields, keyInput } from './key-fields.tsx';
-import type { Key } from './key-words.ts';
+import type { Key } from './key-labels.ts';
 
 const Edited = z.object({ ...keyFields, ...accessKeyFields });
 

@@ -3,7 +3,7 @@
 import type { ReactNode } from 'react';
 import { z } from 'zod';
 import { AddressNote, addressProblem } from '#components/clients/address-note.tsx';
-import { listOf } from '#components/secrets/words.ts';
+import { listOf } from '#components/secrets/secret-text.ts';
 import { DateTimeInput } from '#components/ui/date-time-input.tsx';
 import { Field } from '#components/ui/field.tsx';
 import { fieldError, type ZodForm } from '#components/ui/form.tsx';

@@ -14,19 +14,19 @@ import { Status } from '#components/ui/badge.tsx';
 import { Button } from '#components/ui/button.tsx';
 import { ColumnsMenu, useColumnChoice } from '#components/ui/columns.tsx';
 import { DataTable } from '#components/ui/data-table.tsx';
+import { EmptyState, NoResults } from '#components/ui/empty-states.tsx';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
-import { lazily, whenOpen } from '#components/ui/lazily.tsx';
+import { lazily, whenOpen } from '#components/ui/lazy.tsx';
 import { grouped } from '#components/ui/numbers.ts';
 import { Pagination } from '#components/ui/pagination.tsx';
 import { usePanel } from '#components/ui/panel.ts';
-import { EmptyState, NoResults } from '#components/ui/states.tsx';
 import { columnsFor } from '#components/ui/table-columns.ts';
 import { Segmented } from '#components/ui/tabs.tsx';
 import { Time } from '#components/ui/time.tsx';
 import { ViewsMenu } from '#components/views/views-menu.tsx';
 import { useKeyHandover } from './created-card.tsx';
-import { endOf, type Key, limitInWords, stateOf, TYPES } from './key-words.ts';
+import { endOf, type Key, limitInWords, stateOf, TYPES } from './key-labels.ts';
 import { keyListInput, keySearch } from './list-search.ts';
 import { Roles } from './roles.tsx';
 import { useRevocable } from './use-revocable.ts';
@@ -37,7 +37,7 @@ const KeyPanel = lazily(
   () => import('./key-panel.tsx').then((module) => module.KeyPanel),
   ({ id }) => id !== null,
 );
-const RevokeDialog = lazily(() => import('./key-endings.tsx').then((module) => module.RevokeDialog), whenOpen);
+const RevokeDialog = lazily(() => import('./key-dialogs.tsx').then((module) => module.RevokeDialog), whenOpen);
 
 type Listed = Key & { traffic: Traffic | undefined };
 const column = columnsFor<Listed>();

@@ -8,7 +8,7 @@ import { Badge } from '#components/ui/badge.tsx';
 import { Button } from '#components/ui/button.tsx';
 import { Time } from '#components/ui/time.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
-import { type Key, roleName } from './key-words.ts';
+import { type Key, roleName } from './key-labels.ts';
 
 /** What a key really used of what it may do, and the narrower roles that would cover it. */
 export function KeyUses({ apiKey }: { apiKey: Key }) {

@@ -8,7 +8,7 @@ import { Field } from '#components/ui/field.tsx';
 import { Link } from '#components/ui/link.tsx';
 import { Scroll } from '#components/ui/scroll.tsx';
 import { KEY_ROLES, keyCapabilities } from '#server/domain/roles/catalogue.shared.ts';
-import { swallowed } from './key-words.ts';
+import { swallowed } from './key-labels.ts';
 
 type Props = { value: readonly string[]; onChange: (value: string[]) => void; error?: string | undefined };
 

@@ -1,5 +1,5 @@
 import { Badge } from '#components/ui/badge.tsx';
-import { roleName } from './key-words.ts';
+import { roleName } from './key-labels.ts';
 
 /** The roles of a key, by name. */
 export function Roles({ ids }: { ids: readonly string[] }) {

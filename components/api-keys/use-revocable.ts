@@ -2,7 +2,7 @@
 
 import { useScope } from '#components/trpc/provider.tsx';
 import { useForbidden } from '#components/trpc/role.ts';
-import type { Key } from './key-words.ts';
+import type { Key } from './key-labels.ts';
 
 /** Why this member may not revoke a key, or undefined: whose role holds it for own keys only ends no other. */
 export function useRevocable(): (key: Pick<Key, 'created_by'>) => string | undefined {

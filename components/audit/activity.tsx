@@ -3,13 +3,13 @@
 import { History } from 'lucide-react';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { DataTable } from '#components/ui/data-table.tsx';
+import { EmptyState } from '#components/ui/empty-states.tsx';
 import { LoadMore } from '#components/ui/pagination.tsx';
 import { usePanel } from '#components/ui/panel.ts';
-import { EmptyState } from '#components/ui/states.tsx';
 import { EntryPanel } from './entry-panel.tsx';
+import { lineOf } from './entry-text.ts';
 import { address, what, when } from './timeline-columns.tsx';
 import { useEntries } from './use-entries.ts';
-import { lineOf } from './words.ts';
 
 const columns = [what, when, address('md')];
 

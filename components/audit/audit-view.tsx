@@ -2,7 +2,7 @@
 
 import { useQueryStates } from 'nuqs';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
-import { lazyTab } from '#components/ui/lazily.tsx';
+import { lazyTab } from '#components/ui/lazy.tsx';
 import { TabLinks } from '#components/ui/tabs.tsx';
 import { auditSearch } from './list-search.ts';
 import { Timeline } from './timeline.tsx';

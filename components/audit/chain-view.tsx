@@ -12,14 +12,14 @@ import { QueryError } from '#components/trpc/query-error.tsx';
 import { useForbidden } from '#components/trpc/role.ts';
 import { Button } from '#components/ui/button.tsx';
 import { DataTable } from '#components/ui/data-table.tsx';
+import { EmptyState } from '#components/ui/empty-states.tsx';
 import { KeyValueList } from '#components/ui/key-value.tsx';
 import { SectionCard, Split } from '#components/ui/layout.tsx';
-import { EmptyState } from '#components/ui/states.tsx';
 import { columnsFor } from '#components/ui/table-columns.ts';
 import { Time } from '#components/ui/time.tsx';
 import type { CriticalRow } from '#server/domain/audit-logs/schema.ts';
+import { verbOf } from './entry-text.ts';
 import { VerifyCard } from './verify-card.tsx';
-import { verbOf } from './words.ts';
 
 type Row = z.output<typeof CriticalRow>;
 const column = columnsFor<Row>();

@@ -1,5 +1,5 @@
 import { Scroll } from '#components/ui/scroll.tsx';
-import type { Change } from './words.ts';
+import type { Change } from './entry-text.ts';
 
 /** Field by field: what it was and what it became. Values that were withheld when written say so. */
 export function Changes({ changes }: { changes: readonly Change[] }) {

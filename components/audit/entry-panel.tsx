@@ -7,7 +7,7 @@ import { QueryError } from '#components/trpc/query-error.tsx';
 import { Badge } from '#components/ui/badge.tsx';
 import { LinkButton } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
-import { capital } from '#components/ui/capital.ts';
+import { capital } from '#components/ui/capitalize.ts';
 import { CopyButton } from '#components/ui/copy.tsx';
 import { type Json, JsonView } from '#components/ui/json-view.tsx';
 import { KeyValueList } from '#components/ui/key-value.tsx';
@@ -18,8 +18,8 @@ import { Skeleton } from '#components/ui/skeleton.tsx';
 import { Time } from '#components/ui/time.tsx';
 import { countryName } from '#server/domain/tenants/country.shared.ts';
 import { Changes } from './changes.tsx';
+import { changesIn, lineOf, pageOf } from './entry-text.ts';
 import { Actor, Sentence } from './sentence.tsx';
-import { changesIn, lineOf, pageOf } from './words.ts';
 
 /** One entry beside its list: the diff, everything the same request did, and the record as the API gives it. */
 export function EntryPanel({ id, onClose }: { id: string | null; onClose: () => void }) {

@@ -5,8 +5,8 @@ import type { ActiveFilter } from '#components/ui/filter-bar.tsx';
 import { grouped } from '#components/ui/numbers.ts';
 import { momentText, useTimeStyle } from '#components/ui/time-style.ts';
 import type { AppRouter } from '#server/trpc/root.ts';
+import { verbOf } from './entry-text.ts';
 import { type AuditSearch, isTime } from './list-search.ts';
-import { verbOf } from './words.ts';
 
 type Facets = inferRouterOutputs<AppRouter>['auditLogs']['facets'];
 

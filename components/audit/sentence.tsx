@@ -1,7 +1,7 @@
 import { Bot, KeyRound, UserRound, Wrench } from 'lucide-react';
+import { Initial } from '#components/ui/avatar.tsx';
 import { cn } from '#components/ui/cn.ts';
-import { Initial } from '#components/ui/initial.tsx';
-import { actorOf, type Entry, sentenceOf } from './words.ts';
+import { actorOf, type Entry, sentenceOf } from './entry-text.ts';
 
 const icons = { api_key: KeyRound, system: Bot, operator: Wrench } as const;
 

@@ -4,7 +4,7 @@ import { Clock } from 'lucide-react';
 import { useState } from 'react';
 import { Button } from '#components/ui/button.tsx';
 import { Menu } from '#components/ui/dropdown-menu.tsx';
-import { lazily, whenOpen } from '#components/ui/lazily.tsx';
+import { lazily, whenOpen } from '#components/ui/lazy.tsx';
 import { SpanText } from '#components/ui/span-text.tsx';
 import { spanStart } from '#server/domain/request-logs/span.shared.ts';
 

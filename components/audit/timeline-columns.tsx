@@ -2,8 +2,8 @@ import { Badge } from '#components/ui/badge.tsx';
 import { columnsFor } from '#components/ui/table-columns.ts';
 import { Time } from '#components/ui/time.tsx';
 import { addressIn } from '#server/domain/tenants/country.shared.ts';
+import type { Entry } from './entry-text.ts';
 import { Sentence } from './sentence.tsx';
-import type { Entry } from './words.ts';
 
 const column = columnsFor<Entry>();
 

@@ -9,15 +9,16 @@ import { Callout } from '#components/ui/callout.tsx';
 import { Switch } from '#components/ui/choices.tsx';
 import { ColumnsMenu, useColumnChoice } from '#components/ui/columns.tsx';
 import { DataTable } from '#components/ui/data-table.tsx';
+import { NoResults } from '#components/ui/empty-states.tsx';
 import { FilterBar } from '#components/ui/filter-bar.tsx';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
-import { lazily } from '#components/ui/lazily.tsx';
+import { lazily } from '#components/ui/lazy.tsx';
 import { counted } from '#components/ui/numbers.ts';
 import { LoadMore } from '#components/ui/pagination.tsx';
 import { usePanel } from '#components/ui/panel.ts';
-import { NoResults } from '#components/ui/states.tsx';
 import { ViewsMenu } from '#components/views/views-menu.tsx';
 import { RetentionNote } from './activity.tsx';
+import { lineOf } from './entry-text.ts';
 import { ExportMenu } from './export-menu.tsx';
 import { useTimelineFilters } from './list-filters.ts';
 import { auditFilters, auditSearch, noFilters } from './list-search.ts';
@@ -25,7 +26,6 @@ import { SpanMenu } from './span-menu.tsx';
 import { timelineColumns } from './timeline-columns.tsx';
 import { useEntries } from './use-entries.ts';
 import { useLiveEntries } from './use-live-entries.ts';
-import { lineOf } from './words.ts';
 
 const EntryPanel = lazily(
   () => import('./entry-panel.tsx').then((module) => module.EntryPanel),

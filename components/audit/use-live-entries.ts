@@ -3,9 +3,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { useTRPC } from '#components/trpc/provider.tsx';
-import { entriesAbove } from './entries-above.ts';
+import type { Entry } from './entry-text.ts';
+import { entriesAbove } from './newer-entries.ts';
 import type { AuditFilters } from './use-entries.ts';
-import type { Entry } from './words.ts';
 
 const EVERY_MS = 4_000;
 

@@ -5,7 +5,7 @@ import { Fragment, useCallback, useEffect, useState } from 'react';
 import { Wordmark } from '#components/shell/mark.tsx';
 import { Button } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
-import { EmptyState } from '#components/ui/states.tsx';
+import { EmptyState } from '#components/ui/empty-states.tsx';
 import { callAuth } from './call.ts';
 
 type Mail = { id: string; recipient: string; subject: string; text: string; created_at: string };

@@ -12,7 +12,7 @@ import { Sheet } from '#components/ui/sheet.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import { AddressNote, addressProblem } from './address-note.tsx';
 import { CurrentAddress } from './client-form.tsx';
-import type { Detail } from './words.ts';
+import type { Detail } from './client-labels.ts';
 
 type Props = { client: Detail; open: boolean; onOpenChange: (open: boolean) => void };
 

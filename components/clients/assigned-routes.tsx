@@ -8,7 +8,7 @@ import { useEnvironmentLabel } from '#components/ui/environment-label.ts';
 import { SectionCard, textLink } from '#components/ui/layout.tsx';
 import { Link } from '#components/ui/link.tsx';
 import { grouped } from '#components/ui/numbers.ts';
-import type { Detail } from './words.ts';
+import type { Detail } from './client-labels.ts';
 
 /** Routes listed in the card. */
 const SHOWN = 12;

@@ -3,7 +3,7 @@
 import { useMutation, useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Waypoints } from 'lucide-react';
 import { useState } from 'react';
-import { useEnvironments } from '#components/secrets/places.ts';
+import { useEnvironments } from '#components/secrets/use-environments.ts';
 import { notifyRefused } from '#components/trpc/notify-refused.ts';
 import { usePath, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
@@ -11,13 +11,13 @@ import { useForbidden } from '#components/trpc/role.ts';
 import { Badge } from '#components/ui/badge.tsx';
 import { LinkButton } from '#components/ui/button.tsx';
 import { Checkbox } from '#components/ui/choices.tsx';
+import { EmptyState } from '#components/ui/empty-states.tsx';
 import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
 import { FilterBar } from '#components/ui/filter-bar.tsx';
 import { Link } from '#components/ui/link.tsx';
 import { Scroll } from '#components/ui/scroll.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
-import { EmptyState } from '#components/ui/states.tsx';
-import type { Detail } from './words.ts';
+import type { Detail } from './client-labels.ts';
 
 const SHOWN = 100;
 

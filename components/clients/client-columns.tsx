@@ -4,8 +4,8 @@ import { grouped } from '#components/ui/numbers.ts';
 import { columnsFor } from '#components/ui/table-columns.ts';
 import { Time } from '#components/ui/time.tsx';
 import { addressIn } from '#server/domain/tenants/country.shared.ts';
+import { type ClientRow, credentialsInWords, TYPES } from './client-labels.ts';
 import { ClientHealth } from './health.tsx';
-import { type ClientRow, credentialsInWords, TYPES } from './words.ts';
 
 type Options = {
   toggle: (row: ClientRow, enabled: boolean) => void;

@@ -5,7 +5,7 @@ import { LocateFixed } from 'lucide-react';
 import { useRouter } from 'next/navigation';
 import { useEffect, useState } from 'react';
 import { z } from 'zod';
-import { collectionOptions, NO_COLLECTION, namedCollection, useCollections } from '#components/secrets/places.ts';
+import { collectionOptions, NO_COLLECTION, namedCollection, useCollections } from '#components/secrets/use-environments.ts';
 import { ApiEquivalent } from '#components/shell/api-equivalent.tsx';
 import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
 import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
@@ -20,9 +20,9 @@ import { SpaceNote } from '#components/ui/test-band.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import { useUnsavedGuard } from '#components/ui/unsaved-guard.ts';
 import { AddressNote, addressProblem } from './address-note.tsx';
+import type { Detail } from './client-labels.ts';
 import { currentAddress } from './current-address.ts';
 import { notesOf, notesText } from './notes.ts';
-import type { Detail } from './words.ts';
 
 const ClientForm = z.object({
   name: z.string().trim().min(1, 'Enter a name.').max(100),

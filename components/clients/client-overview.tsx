@@ -11,7 +11,7 @@ import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { KeyValueList } from '#components/ui/key-value.tsx';
 import { SectionCard, Split, textLink } from '#components/ui/layout.tsx';
-import { lazyPart } from '#components/ui/lazily.tsx';
+import { lazyPart } from '#components/ui/lazy.tsx';
 import { Link } from '#components/ui/link.tsx';
 import { counted, grouped, millis, shareOf } from '#components/ui/numbers.ts';
 import { Skeleton } from '#components/ui/skeleton.tsx';
@@ -22,9 +22,9 @@ import { TimeHistogram } from '#components/ui/time-histogram.tsx';
 import { countryName } from '#server/domain/tenants/country.shared.ts';
 import { AddressNote } from './address-note.tsx';
 import { AssignedRoutes } from './assigned-routes.tsx';
+import { credentialsInWords, type Detail, TYPES } from './client-labels.ts';
 import { ClientHealth } from './health.tsx';
 import { noteInWords } from './notes.ts';
-import { credentialsInWords, type Detail, TYPES } from './words.ts';
 
 const CallCountries = lazyPart(() => import('#components/logs/call-countries.tsx').then((module) => module.CallCountries));
 

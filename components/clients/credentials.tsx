@@ -19,7 +19,7 @@ import { columnsFor } from '#components/ui/table-columns.ts';
 import { Time } from '#components/ui/time.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import { AddCredentialSheet } from './add-credential.tsx';
-import { type CredentialRow, type Detail, identityOf, KINDS } from './words.ts';
+import { type CredentialRow, type Detail, identityOf, KINDS } from './client-labels.ts';
 
 type Row = CredentialRow & { toggle: (on: boolean) => void; readOnly: string | undefined };
 const column = columnsFor<Row>();

@@ -8,7 +8,7 @@ import { ConfirmDanger } from '#components/ui/confirm-danger.tsx';
 import { counted } from '#components/ui/numbers.ts';
 import { Time } from '#components/ui/time.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
-import type { ClientRow } from './words.ts';
+import type { ClientRow } from './client-labels.ts';
 
 type Props = {
   client: Pick<ClientRow, 'id' | 'name' | 'assigned_route_count' | 'credential_count' | 'last_matched_at'>;

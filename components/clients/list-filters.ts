@@ -1,8 +1,8 @@
-import type { useCollections } from '#components/secrets/places.ts';
+import type { useCollections } from '#components/secrets/use-environments.ts';
 import type { MenuEntry } from '#components/ui/dropdown-menu.tsx';
 import type { ActiveFilter } from '#components/ui/filter-bar.tsx';
+import { TYPES } from './client-labels.ts';
 import type { ClientSearch } from './list-search.ts';
-import { TYPES } from './words.ts';
 
 type Filters = Pick<ClientSearch, 'by' | 'type' | 'enabled' | 'collection'>;
 type SetSearch = (change: Partial<Filters> & { page: 1 }) => unknown;

@@ -1,7 +1,7 @@
 import { Network } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useScope } from '#components/trpc/provider.tsx';
-import { EmptyState } from '#components/ui/states.tsx';
+import { EmptyState } from '#components/ui/empty-states.tsx';
 
 /** A space without clients: what one is for, and the ways to the first. */
 export function NoClients({ create, createMine }: { create: ReactNode; createMine: ReactNode }) {

@@ -3,7 +3,7 @@
 import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query';
 import { notifyRefused } from '#components/trpc/notify-refused.ts';
 import { useTRPC } from '#components/trpc/provider.tsx';
-import type { ClientRow } from './words.ts';
+import type { ClientRow } from './client-labels.ts';
 
 type Lists = { data: ClientRow[] } | undefined;
 

@@ -3,7 +3,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { DoorClosed, DoorOpen } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { useEnvironments } from '#components/secrets/places.ts';
+import { useEnvironments } from '#components/secrets/use-environments.ts';
 import { usePath, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { Badge } from '#components/ui/badge.tsx';
@@ -13,7 +13,7 @@ import { SectionCard, textLink } from '#components/ui/layout.tsx';
 import { Link } from '#components/ui/link.tsx';
 import { grouped } from '#components/ui/numbers.ts';
 import { Skeleton } from '#components/ui/skeleton.tsx';
-import { type Access, type Entrance, keyMay, roleMay, whoGetsIn } from './access-words.ts';
+import { type Access, type Entrance, keyMay, roleMay, whoGetsIn } from './access-text.ts';
 import { OwnersCard } from './owners-card.tsx';
 
 /** Who can reach what in the collection: callers by the rules of its routes, keys and people by their roles. */

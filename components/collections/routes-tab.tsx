@@ -12,14 +12,14 @@ import { useForbidden } from '#components/trpc/role.ts';
 import { Status } from '#components/ui/badge.tsx';
 import { Button } from '#components/ui/button.tsx';
 import { DataTable } from '#components/ui/data-table.tsx';
-import { lazily, whenOpen } from '#components/ui/lazily.tsx';
+import { EmptyState } from '#components/ui/empty-states.tsx';
+import { lazily, whenOpen } from '#components/ui/lazy.tsx';
 import { Pagination } from '#components/ui/pagination.tsx';
 import { usePanel } from '#components/ui/panel.ts';
-import { EmptyState } from '#components/ui/states.tsx';
 import { columnsFor } from '#components/ui/table-columns.ts';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import type { AppRouter } from '#server/trpc/root.ts';
-import { driftInWords } from './drift-words.ts';
+import { driftInWords } from './drift-text.ts';
 import { AddMember, takeOut, useMembersChanged } from './members.tsx';
 
 const CreateRoute = lazily(() => import('#components/routes/create-route.tsx').then((module) => module.CreateRoute), whenOpen);

@@ -13,7 +13,7 @@ import { Button } from '#components/ui/button.tsx';
 import { CopyText } from '#components/ui/copy.tsx';
 import { DataTable } from '#components/ui/data-table.tsx';
 import { Dialog } from '#components/ui/dialog.tsx';
-import { EmptyState } from '#components/ui/states.tsx';
+import { EmptyState } from '#components/ui/empty-states.tsx';
 import { columnsFor } from '#components/ui/table-columns.ts';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import { type Variable, VariableForm } from './variable-form.tsx';

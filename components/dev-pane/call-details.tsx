@@ -10,7 +10,7 @@ import { Callout } from '#components/ui/callout.tsx';
 import { CodeBlock } from '#components/ui/code-block.tsx';
 import { CopyText } from '#components/ui/copy.tsx';
 import { Time } from '#components/ui/time.tsx';
-import { type DescribedCall, explorerLink } from './described.ts';
+import { type DescribedCall, explorerLink } from './describe-call.ts';
 
 /** A call as code, with the ways on: the explorer with it filled in, and the audit log of its request. */
 export function CallDetails({ call, line }: { call: RecordedCall; line: DescribedCall | undefined }) {

@@ -3,7 +3,7 @@
 import type { RecordedCall } from '#components/trpc/recorder.ts';
 import { Badge } from '#components/ui/badge.tsx';
 import { cn } from '#components/ui/cn.ts';
-import type { DescribedCall } from './described.ts';
+import type { DescribedCall } from './describe-call.ts';
 
 export type CallLineProps = { call: RecordedCall; line: DescribedCall | undefined; open: boolean; onOpen: () => void };
 

@@ -5,7 +5,7 @@ import { QueryError } from '#components/trpc/query-error.tsx';
 import type { RecordedCall } from '#components/trpc/recorder.ts';
 import { CallDetails } from './call-details.tsx';
 import { CallLine } from './call-line.tsx';
-import { described } from './described.ts';
+import { described } from './describe-call.ts';
 
 export type CallsProps = {
   calls: readonly RecordedCall[];

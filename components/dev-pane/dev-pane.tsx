@@ -5,12 +5,12 @@ import { usePathname } from 'next/navigation';
 import { useState } from 'react';
 import { forgetCalls, useRecordedCalls } from '#components/trpc/recorder.ts';
 import { IconButton } from '#components/ui/button.tsx';
-import { Edge } from '#components/ui/edge.tsx';
-import { lazyTab } from '#components/ui/lazily.tsx';
+import { lazyTab } from '#components/ui/lazy.tsx';
+import { Edge } from '#components/ui/resize-handle.tsx';
 import { Scroll } from '#components/ui/scroll.tsx';
 import { Segmented } from '#components/ui/tabs.tsx';
 import { Calls } from './calls.tsx';
-import { ofPage } from './described.ts';
+import { ofPage } from './describe-call.ts';
 import { Inspector } from './inspector.tsx';
 
 const Shell = lazyTab(() => import('./shell/shell.tsx').then((module) => module.Shell));

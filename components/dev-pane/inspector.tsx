@@ -7,14 +7,14 @@ import { nounOf } from '#components/shell/resources.ts';
 import { useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { refusalOf } from '#components/trpc/refusal.ts';
 import { Badge } from '#components/ui/badge.tsx';
-import { capital } from '#components/ui/capital.ts';
+import { capital } from '#components/ui/capitalize.ts';
 import { CopyText } from '#components/ui/copy.tsx';
 import { Field } from '#components/ui/field.tsx';
 import { Input } from '#components/ui/input.tsx';
 import { textLink } from '#components/ui/layout.tsx';
 import { Link } from '#components/ui/link.tsx';
-import { useSettledText } from '#components/ui/settled.ts';
 import { TestChip } from '#components/ui/test-band.tsx';
+import { useSettledText } from '#components/ui/use-settled.ts';
 import { idText } from './id-text.ts';
 
 /** Paste any id: it says what it is and leads there (70 §11). `start` is one that was pressed elsewhere. */

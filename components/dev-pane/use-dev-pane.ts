@@ -1,6 +1,6 @@
 'use client';
 
-import { useStored } from '#components/ui/stored.ts';
+import { useStored } from '#components/ui/use-stored.ts';
 
 const HEIGHT = 320;
 

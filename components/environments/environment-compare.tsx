@@ -10,6 +10,7 @@ import { Badge } from '#components/ui/badge.tsx';
 import { IconButton, LinkButton } from '#components/ui/button.tsx';
 import { Checkbox } from '#components/ui/choices.tsx';
 import { cn } from '#components/ui/cn.ts';
+import { EmptyState } from '#components/ui/empty-states.tsx';
 import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
 import { useEnvironmentLabel } from '#components/ui/environment-label.ts';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
@@ -17,7 +18,6 @@ import { Link } from '#components/ui/link.tsx';
 import { Pagination } from '#components/ui/pagination.tsx';
 import { Select } from '#components/ui/select.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
-import { EmptyState } from '#components/ui/states.tsx';
 import { compared, type KnownSecrets, missingSecrets } from './compare.ts';
 import { MissingValues, useAllSecrets } from './missing-values.tsx';
 

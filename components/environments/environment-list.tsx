@@ -16,7 +16,7 @@ import { DataTable } from '#components/ui/data-table.tsx';
 import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
-import { lazily, whenOpen } from '#components/ui/lazily.tsx';
+import { lazily, whenOpen } from '#components/ui/lazy.tsx';
 import { Link } from '#components/ui/link.tsx';
 import { grouped } from '#components/ui/numbers.ts';
 import { usePanel } from '#components/ui/panel.ts';

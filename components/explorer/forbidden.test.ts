@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { forbiddenTo } from '#components/roles/forbidden-to.ts';
+import { forbiddenTo } from '#components/roles/forbidden-reason.ts';
 import { operations } from '#server/api/operations.ts';
 import { MEMBER_ROLES, memberCapabilities } from '#server/kernel/capabilities.ts';
 import { areMet, capabilitiesOf } from '#server/kernel/needs.ts';

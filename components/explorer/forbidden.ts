@@ -1,4 +1,4 @@
-import { forbiddenTo } from '#components/roles/forbidden-to.ts';
+import { forbiddenTo } from '#components/roles/forbidden-reason.ts';
 import type { ApiOperation } from './document.ts';
 
 /** Why a person with this role cannot make the call; undefined when they can. */

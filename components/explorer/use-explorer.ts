@@ -1,9 +1,9 @@
 'use client';
 
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { shown } from '#components/trpc/masked-input.ts';
 import { type Scope, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { nextKey, record } from '#components/trpc/recorder.ts';
-import { shown } from '#components/trpc/shown.ts';
 import { refusalIn } from './answer.ts';
 import { type ApiDocument, operationsOf } from './document.ts';
 import { type Answer, type Sent, sendCall } from './send.ts';

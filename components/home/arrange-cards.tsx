@@ -3,7 +3,7 @@
 import { SlidersHorizontal } from 'lucide-react';
 import { useState } from 'react';
 import { IconButton } from '#components/ui/button.tsx';
-import { lazily, whenOpen } from '#components/ui/lazily.tsx';
+import { lazily, whenOpen } from '#components/ui/lazy.tsx';
 import type { HomeCard } from './cards.ts';
 
 const CardsSheet = lazily(() => import('./cards-sheet.tsx').then((module) => module.CardsSheet), whenOpen);

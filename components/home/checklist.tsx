@@ -10,7 +10,7 @@ import { cn } from '#components/ui/cn.ts';
 import { SectionCard } from '#components/ui/layout.tsx';
 import { Link } from '#components/ui/link.tsx';
 import { Progress } from '#components/ui/progress.tsx';
-import { useStored } from '#components/ui/stored.ts';
+import { useStored } from '#components/ui/use-stored.ts';
 
 type Step = { label: string; href: string; done: boolean };
 

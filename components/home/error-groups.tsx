@@ -3,7 +3,7 @@
 import type { z } from 'zod';
 import { reasonOf } from '#components/logs/refusal-reasons.ts';
 import { Badge, HttpStatus } from '#components/ui/badge.tsx';
-import { capital } from '#components/ui/capital.ts';
+import { capital } from '#components/ui/capitalize.ts';
 import { SectionCard } from '#components/ui/layout.tsx';
 import { Link } from '#components/ui/link.tsx';
 import { grouped } from '#components/ui/numbers.ts';

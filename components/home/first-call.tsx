@@ -3,7 +3,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { outcomeOf } from '#components/logs/call-kind.ts';
-import { summaryOf } from '#components/logs/call-story.ts';
+import { summaryOf } from '#components/logs/call-summary.ts';
 import type { Tail } from '#components/logs/use-tail.ts';
 import { callSnippets } from '#components/routes/call-snippets.ts';
 import { useScope, useTRPC } from '#components/trpc/provider.tsx';
@@ -12,12 +12,12 @@ import { cn } from '#components/ui/cn.ts';
 import { CodeBlock } from '#components/ui/code-block.tsx';
 import { Page, PageHeader, SectionCard } from '#components/ui/layout.tsx';
 import { notify } from '#components/ui/toaster.tsx';
-import { Arrival } from './arrival.tsx';
 import { awaitedCall } from './awaited-call.ts';
 import { Checklist } from './checklist.tsx';
+import { Arrival } from './first-call-result.tsx';
 import { StarterKey } from './starter-key.tsx';
 import { UpstreamCard } from './upstream-card.tsx';
-import { useArrivals } from './use-arrivals.ts';
+import { useArrivals } from './use-new-calls.ts';
 
 const WORDS = {
   test: {

@@ -10,7 +10,7 @@ import type { ServedCards } from './cards.ts';
 
 // Only one of the three is seen, and the first two once in a workspace's life; the server sends it drawn.
 const FirstCall = lazy(() => import('./first-call.tsx').then((module) => ({ default: module.FirstCall })));
-const LiveStart = lazy(() => import('./live-start.tsx').then((module) => ({ default: module.LiveStart })));
+const LiveStart = lazy(() => import('./empty-live.tsx').then((module) => ({ default: module.LiveStart })));
 const Overview = lazy(() => import('./overview.tsx').then((module) => ({ default: module.Overview })));
 
 /** A space without a successful call gets the guide to its first one; every other space gets its health. */

@@ -3,8 +3,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { CalendarClock, ChevronRight, Gauge, KeyRound, type LucideIcon, RotateCw, Waypoints } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { healthOf } from '#components/secrets/state-of.ts';
-import { LIMIT_WORDS } from '#components/settings/words.ts';
+import { healthOf } from '#components/secrets/value-state.ts';
+import { LIMIT_WORDS } from '#components/settings/plan-labels.ts';
 import { usePlan } from '#components/trpc/plan.tsx';
 import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { SectionCard } from '#components/ui/layout.tsx';

@@ -12,7 +12,7 @@ import { QueryError } from '#components/trpc/query-error.tsx';
 import { useForbidden } from '#components/trpc/role.ts';
 import { LinkButton } from '#components/ui/button.tsx';
 import { Page, PageHeader, SectionCard, Split } from '#components/ui/layout.tsx';
-import { lazyPart } from '#components/ui/lazily.tsx';
+import { lazyPart } from '#components/ui/lazy.tsx';
 import { counted, grouped, millis, shareOf } from '#components/ui/numbers.ts';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { Stat } from '#components/ui/stat.tsx';
@@ -26,7 +26,7 @@ import { NeedsAttention } from './needs-attention.tsx';
 import { changeOf, periodsOf, RANGES, type Range, rangeWords } from './ranges.ts';
 import { RecentCalls } from './recent-calls.tsx';
 import { UsageMeters } from './usage-meters.tsx';
-import { useArrivals } from './use-arrivals.ts';
+import { useArrivals } from './use-new-calls.ts';
 
 // With all the words for what can go wrong; on a good day nothing has.
 const ErrorGroups = lazy(() => import('./error-groups.tsx').then((module) => ({ default: module.ErrorGroups })));

@@ -1,7 +1,7 @@
 'use client';
 
 import { useQuery } from '@tanstack/react-query';
-import { LIMIT_WORDS } from '#components/settings/words.ts';
+import { LIMIT_WORDS } from '#components/settings/plan-labels.ts';
 import { useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { LinkButton } from '#components/ui/button.tsx';

@@ -14,12 +14,12 @@ import { Field } from '#components/ui/field.tsx';
 import { Textarea } from '#components/ui/input.tsx';
 import { Page, PageHeader, SectionCard } from '#components/ui/layout.tsx';
 import { Segmented } from '#components/ui/tabs.tsx';
-import { OPENAPI_LENGTH } from '#server/domain/import/length.shared.ts';
+import { OPENAPI_LENGTH } from '#server/domain/import/limits.shared.ts';
 import type { Proposal } from '#server/domain/import/schema.ts';
-import { essenceOf } from './essence.ts';
-import { essenceOfYaml } from './essence-yaml.ts';
-import { Imported, type ImportedThings } from './imported.tsx';
+import { Imported, type ImportedThings } from './import-result.tsx';
 import { KnownApiList } from './known-api-list.tsx';
+import { essenceOf } from './openapi-outline.ts';
+import { essenceOfYaml } from './openapi-outline-yaml.ts';
 import { ProposalForm } from './proposal-form.tsx';
 import { kindOf } from './selection.ts';
 

@@ -19,7 +19,7 @@ import { SecretInput } from '#components/ui/secret-input.tsx';
 import { Select } from '#components/ui/select.tsx';
 import { useUnsavedGuard } from '#components/ui/unsaved-guard.ts';
 import type { Proposal, ProposedRoute } from '#server/domain/import/schema.ts';
-import type { ImportedThings } from './imported.tsx';
+import type { ImportedThings } from './import-result.tsx';
 import { OperationList } from './operation-list.tsx';
 import { everything, importBody, neededSecrets, type Selection } from './selection.ts';
 

@@ -2,12 +2,12 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { useTRPC } from '#components/trpc/provider.tsx';
-import { capital } from '#components/ui/capital.ts';
+import { capital } from '#components/ui/capitalize.ts';
 import { useEnvironmentLabel } from '#components/ui/environment-label.ts';
 import type { ActiveFilter } from '#components/ui/filter-bar.tsx';
+import { MODE_WORDS, OUTCOME_WORDS } from './filter-labels.ts';
 import type { LogSearch } from './list-search.ts';
 import { reasonOf } from './refusal-reasons.ts';
-import { MODE_WORDS, OUTCOME_WORDS } from './words.ts';
 
 /** Routes, collections, clients and keys of the space, for the names behind ids and for `route:`, `collection:`, `client:` and `key:` in the query. */
 export function useKnownPlaces() {

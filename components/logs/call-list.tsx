@@ -3,7 +3,7 @@
 import { Ban } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Badge, HttpStatus, Method } from '#components/ui/badge.tsx';
-import { capital } from '#components/ui/capital.ts';
+import { capital } from '#components/ui/capitalize.ts';
 import { cn } from '#components/ui/cn.ts';
 import { useEnvironmentLabel } from '#components/ui/environment-label.ts';
 import { millis } from '#components/ui/numbers.ts';

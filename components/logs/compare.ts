@@ -1,10 +1,10 @@
 import { exactMillis } from '#components/ui/numbers.ts';
 import { addressIn } from '#server/domain/tenants/country.shared.ts';
 import { outcomeOf } from './call-kind.ts';
-import { matchedHow } from './call-story.ts';
+import { matchedHow } from './call-summary.ts';
+import { MODE_WORDS, OUTCOME_WORDS } from './filter-labels.ts';
 import { reasonOf } from './refusal-reasons.ts';
 import { blockOf, type Detail, phasesOf, traceOf } from './trace.ts';
-import { MODE_WORDS, OUTCOME_WORDS } from './words.ts';
 
 export type Pair = {
   label: string;

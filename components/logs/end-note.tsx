@@ -1,7 +1,7 @@
 'use client';
 
 import { useQuery } from '@tanstack/react-query';
-import { daysKept } from '#components/settings/days-kept.ts';
+import { daysKept } from '#components/settings/retention-text.ts';
 import { useTRPC } from '#components/trpc/provider.tsx';
 
 /** Said at the end of the list: how far back it could reach. */

@@ -1,9 +1,9 @@
 import type { z } from 'zod';
-import { capital } from '#components/ui/capital.ts';
+import { capital } from '#components/ui/capitalize.ts';
 import type { LogFacets } from '#server/domain/request-logs/browse.schema.ts';
+import { MODE_WORDS, OUTCOME_WORDS } from './filter-labels.ts';
 import type { LogSearch } from './list-search.ts';
 import { reasonOf } from './refusal-reasons.ts';
-import { MODE_WORDS, OUTCOME_WORDS } from './words.ts';
 
 export type Facets = z.output<typeof LogFacets>;
 export type FacetValue = {

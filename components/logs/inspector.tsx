@@ -1,7 +1,7 @@
 'use client';
 
 import { useQuery } from '@tanstack/react-query';
-import { verbOf } from '#components/audit/words.ts';
+import { verbOf } from '#components/audit/entry-text.ts';
 import { nounOf } from '#components/shell/resources.ts';
 import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
@@ -19,7 +19,7 @@ import { Skeleton } from '#components/ui/skeleton.tsx';
 import { Time } from '#components/ui/time.tsx';
 import { countryName } from '#server/domain/tenants/country.shared.ts';
 import { isTrial, refusedByUs } from './call-kind.ts';
-import { matchedHow, summaryOf, wordsOfWarning } from './call-story.ts';
+import { matchedHow, summaryOf, wordsOfWarning } from './call-summary.ts';
 import { bytes } from './compare.ts';
 import { HeaderNames } from './header-names.tsx';
 import { InspectorActions, type Marks, momentHref } from './inspector-actions.tsx';

@@ -3,7 +3,7 @@
 import { ScrollText } from 'lucide-react';
 import { curlOf } from '#components/shell/curl.ts';
 import { Button } from '#components/ui/button.tsx';
-import { EmptyState } from '#components/ui/states.tsx';
+import { EmptyState } from '#components/ui/empty-states.tsx';
 
 /** A span without a call: how one is made. */
 export function NoCalls({ proxyUrl, live, onLive }: { proxyUrl: string; live: boolean; onLive: () => void }) {

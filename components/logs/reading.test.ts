@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Log } from './call-kind.ts';
-import { summaryOf, wordsOfWarning } from './call-story.ts';
+import { summaryOf, wordsOfWarning } from './call-summary.ts';
 import { logFilters, noFilters, spanOf } from './list-search.ts';
-import { matchesLive } from './matching.ts';
+import { matchesLive } from './matches-filters.ts';
 import { barsOf, errorsOf } from './series.ts';
 import { readQuery } from './typed-query.ts';
 

@@ -1,7 +1,7 @@
 import { ArrowUp } from 'lucide-react';
 import { Button } from '#components/ui/button.tsx';
 import { grouped } from '#components/ui/numbers.ts';
-import type { Held } from './use-held.ts';
+import type { Held } from './use-paused-tail.ts';
 
 /** What came while the list was being read. The list goes on by itself when it is left, or at once when this is pressed. */
 export function Waiting({ tail }: { tail: Held }) {

@@ -6,7 +6,7 @@ import { MutationError } from '#components/trpc/query-error.tsx';
 import { refusalOf } from '#components/trpc/refusal.ts';
 import { Button } from '#components/ui/button.tsx';
 import { cn } from '#components/ui/cn.ts';
-import { fitting } from './fitting.ts';
+import { fitting } from './resize-image.ts';
 
 export type PictureProps = {
   /** As people call it. */

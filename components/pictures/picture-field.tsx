@@ -1,8 +1,8 @@
 'use client';
 
 import { useState } from 'react';
-import { Initial } from '#components/ui/initial.tsx';
-import { lazily } from '#components/ui/lazily.tsx';
+import { Initial } from '#components/ui/avatar.tsx';
+import { lazily } from '#components/ui/lazy.tsx';
 import type { PictureProps } from './picture-editor.tsx';
 
 // Few visits change a picture, and none in the first second.

@@ -4,7 +4,7 @@ import { useScope } from '#components/trpc/provider.tsx';
 import { LinkButton } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
 import type { Capability } from '#server/domain/roles/catalogue.shared.ts';
-import { forbiddenTo } from './forbidden-to.ts';
+import { forbiddenTo } from './forbidden-reason.ts';
 
 /** Replaces the content of a page that the person's role can't open: the roles that can, and a link to what each role allows. */
 export function ForbiddenNote({ capability, what }: { capability: Capability; what: string }) {

@@ -2,7 +2,7 @@
 
 import { parseAsStringLiteral, useQueryState } from 'nuqs';
 import { SectionCard } from '#components/ui/layout.tsx';
-import { lazyTab } from '#components/ui/lazily.tsx';
+import { lazyTab } from '#components/ui/lazy.tsx';
 import { Segmented } from '#components/ui/tabs.tsx';
 import { BodyEditor } from './body-editor.tsx';
 import type { Config } from './config-draft.ts';

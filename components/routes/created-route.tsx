@@ -6,7 +6,7 @@ import { usePath } from '#components/trpc/provider.tsx';
 import { Button, LinkButton } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
 import type { AppRouter } from '#server/trpc/root.ts';
-import { CallThis } from './call-this.tsx';
+import { CallThis } from './route-snippets.tsx';
 
 export type Made = { route: inferRouterOutputs<AppRouter>['routes']['create']; warnings: readonly string[] };
 

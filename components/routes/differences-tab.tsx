@@ -10,8 +10,8 @@ import { SectionCard } from '#components/ui/layout.tsx';
 import type { ConfigField } from './config-draft.ts';
 import { DifferencesTable } from './differences-table.tsx';
 import type { RouteDetailData } from './route-data.ts';
+import { labelOf } from './setting-labels.ts';
 import { SettingValue } from './setting-value.tsx';
-import { labelOf } from './setting-words.ts';
 import type { ConfigEditor } from './use-config-editor.ts';
 
 export type DifferencesTabProps = {

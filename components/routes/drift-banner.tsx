@@ -2,7 +2,7 @@
 
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { RefreshCw } from 'lucide-react';
-import { driftInWords } from '#components/collections/drift-words.ts';
+import { driftInWords } from '#components/collections/drift-text.ts';
 import { usePath, useTRPC } from '#components/trpc/provider.tsx';
 import { MutationError } from '#components/trpc/query-error.tsx';
 import { useForbidden } from '#components/trpc/role.ts';

@@ -2,7 +2,7 @@ import { Import, LayoutTemplate, Waypoints } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { usePath, useScope } from '#components/trpc/provider.tsx';
 import { LinkButton } from '#components/ui/button.tsx';
-import { EmptyState } from '#components/ui/states.tsx';
+import { EmptyState } from '#components/ui/empty-states.tsx';
 
 /** A space without routes: what one is, and the ways to the first. */
 export function NoRoutes({ create }: { create: ReactNode }) {

@@ -12,7 +12,7 @@ import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
 import { useEnvironmentLabel } from '#components/ui/environment-label.ts';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
-import { lazyPart } from '#components/ui/lazily.tsx';
+import { lazyPart } from '#components/ui/lazy.tsx';
 import { Select } from '#components/ui/select.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { TabLinks } from '#components/ui/tabs.tsx';
@@ -22,7 +22,7 @@ import { RouteSection } from './route-section.tsx';
 import { TAB_LABELS, TABS, type Tab, tabOf } from './route-tabs.ts';
 import { useConfigEditor } from './use-config-editor.ts';
 
-const LeftConfig = lazyPart(() => import('./left-config.tsx').then((module) => module.LeftConfig));
+const LeftConfig = lazyPart(() => import('./unsaved-changes.tsx').then((module) => module.LeftConfig));
 const DriftBanner = lazyPart(() => import('./drift-banner.tsx').then((module) => module.DriftBanner));
 
 const parseAsTab = createParser({ parse: tabOf, serialize: (tab: Tab) => tab }).withDefault('overview');

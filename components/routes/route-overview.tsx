@@ -7,12 +7,12 @@ import { KeyValueList } from '#components/ui/key-value.tsx';
 import { SectionCard, Split } from '#components/ui/layout.tsx';
 import { grouped } from '#components/ui/numbers.ts';
 import { Time } from '#components/ui/time.tsx';
-import { CallThis } from './call-this.tsx';
 import type { Config } from './config-draft.ts';
 import { hostOf } from './host.ts';
-import { LastCalls } from './last-calls.tsx';
+import { LastCalls } from './latest-calls.tsx';
 import { RecentChanges } from './recent-changes.tsx';
 import type { RouteDetailData } from './route-data.ts';
+import { CallThis } from './route-snippets.tsx';
 
 export type RouteOverviewProps = { route: RouteDetailData; env: string; config: Config; colors: ReadonlyMap<string, string> };
 

@@ -1,7 +1,7 @@
 'use client';
 
 import { Activity } from '#components/audit/activity-tab.ts';
-import { lazyPart, lazyTab } from '#components/ui/lazily.tsx';
+import { lazyPart, lazyTab } from '#components/ui/lazy.tsx';
 import type { Config } from './config-draft.ts';
 import type { RouteDetailData } from './route-data.ts';
 import { RouteOverview } from './route-overview.tsx';
@@ -13,7 +13,7 @@ const ConfigTab = lazyTab(() => import('./config-tab.tsx').then((module) => modu
 const RouteCalls = lazyTab(() => import('./route-calls.tsx').then((module) => module.RouteCalls));
 const RouteSettingsTab = lazyTab(() => import('./route-settings-tab.tsx').then((module) => module.RouteSettingsTab));
 const SaveBar = lazyPart(() => import('./save-bar.tsx').then((module) => module.SaveBar));
-const ServeHere = lazyPart(() => import('./serve-here.tsx').then((module) => module.ServeHere));
+const ServeHere = lazyPart(() => import('./serve-in-environment.tsx').then((module) => module.ServeHere));
 const TestTab = lazyTab(() => import('./tester/test-tab.tsx').then((module) => module.TestTab));
 
 type RouteSectionProps = {

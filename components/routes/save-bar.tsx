@@ -6,9 +6,9 @@ import { Button } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
 import { useEnvironmentLabel } from '#components/ui/environment-label.ts';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
-import { lazyTab } from '#components/ui/lazily.tsx';
+import { lazyTab } from '#components/ui/lazy.tsx';
 import { useReadable } from './secret-picker.tsx';
-import { inWords, labelOf } from './setting-words.ts';
+import { inWords, labelOf } from './setting-labels.ts';
 import type { ConfigEditor } from './use-config-editor.ts';
 
 const ConflictPanel = lazyTab(() => import('#components/ui/conflict-panel.tsx').then((module) => module.ConflictPanel));

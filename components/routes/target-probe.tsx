@@ -4,10 +4,10 @@ import { useQuery } from '@tanstack/react-query';
 import { CircleAlert, CircleCheck, Info } from 'lucide-react';
 import { useTRPC, useTRPCClient } from '#components/trpc/provider.tsx';
 import { cn } from '#components/ui/cn.ts';
-import { useSettledText } from '#components/ui/settled.ts';
 import { Spinner } from '#components/ui/spinner.tsx';
+import { useSettledText } from '#components/ui/use-settled.ts';
 import { hostOf } from './host.ts';
-import { probeInWords, type Tone } from './probe-words.ts';
+import { probeInWords, type Tone } from './probe-text.ts';
 
 const PAUSE_MS = 700;
 

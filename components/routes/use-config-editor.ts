@@ -22,7 +22,7 @@ import {
   withValue,
 } from './config-draft.ts';
 import type { RouteDetailData } from './route-data.ts';
-import { useKeptConfig } from './use-kept-config.ts';
+import { useKeptConfig } from './use-stored-draft.ts';
 
 export type ConfigEditor = {
   routeId: string;

@@ -2,13 +2,13 @@
 
 import { useState } from 'react';
 import { DifferencesTable } from '#components/routes/differences-table.tsx';
-import { inWords } from '#components/routes/setting-words.ts';
+import { inWords } from '#components/routes/setting-labels.ts';
 import { nounOf } from '#components/shell/resources.ts';
 import { Badge } from '#components/ui/badge.tsx';
 import { Button } from '#components/ui/button.tsx';
 import { SectionCard } from '#components/ui/layout.tsx';
 import { grouped } from '#components/ui/numbers.ts';
-import { fieldOf, type Plan, spaceWord } from './words.ts';
+import { fieldOf, type Plan, spaceWord } from './plan-text.ts';
 
 const FIRST = 10;
 

@@ -8,17 +8,17 @@ import { usePath, useScope } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { BulkBar } from '#components/ui/bulk-bar.tsx';
 import { Button, LinkButton } from '#components/ui/button.tsx';
-import { capital } from '#components/ui/capital.ts';
+import { capital } from '#components/ui/capitalize.ts';
 import { DataTable } from '#components/ui/data-table.tsx';
+import { EmptyState, NoResults } from '#components/ui/empty-states.tsx';
 import { FilterBar } from '#components/ui/filter-bar.tsx';
 import { grouped } from '#components/ui/numbers.ts';
 import { Pagination } from '#components/ui/pagination.tsx';
-import { EmptyState, NoResults } from '#components/ui/states.tsx';
 import { planColumns } from './plan-columns.tsx';
+import { type Item, isHeldBack, spaceWord, TYPES } from './plan-text.ts';
 import { PER_PAGE, pagedOf } from './use-paged.ts';
 import { type Picks, usePlan } from './use-plan.ts';
 import { ValuesToFill } from './values-to-fill.tsx';
-import { type Item, isHeldBack, spaceWord, TYPES } from './words.ts';
 
 /** One that waits is not the same, though nothing would be done about it now. */
 const isSame = (item: Item) => item.action === 'skip' && !isHeldBack(item);

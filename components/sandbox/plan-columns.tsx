@@ -1,8 +1,8 @@
 import { nounOf } from '#components/shell/resources.ts';
 import { Status } from '#components/ui/badge.tsx';
-import { capital } from '#components/ui/capital.ts';
+import { capital } from '#components/ui/capitalize.ts';
 import { columnsFor } from '#components/ui/table-columns.ts';
-import { type Item, noteOf, type Space, type Stage, spaceWord, stateOf } from './words.ts';
+import { type Item, noteOf, type Space, type Stage, spaceWord, stateOf } from './plan-text.ts';
 
 const column = columnsFor<Item>();
 

@@ -5,10 +5,10 @@ import { useState } from 'react';
 import { useScope } from '#components/trpc/provider.tsx';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
 import { PickStep } from './pick-step.tsx';
-import { Promoted } from './promoted.tsx';
+import { type Item, type Plan, TYPES } from './plan-text.ts';
+import { Promoted } from './promotion-result.tsx';
 import { ReviewStep } from './review-step.tsx';
 import type { Picks } from './use-plan.ts';
-import { type Item, type Plan, TYPES } from './words.ts';
 
 /** Thousands do not fit into an address: it then says only that there are many, and a reload asks for them again. */
 const MANY = 'many';

@@ -14,9 +14,9 @@ import { Pagination } from '#components/ui/pagination.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { ItemChanges } from './item-changes.tsx';
 import { planColumns } from './plan-columns.tsx';
+import { type Plan, spaceWord } from './plan-text.ts';
 import { usePaged } from './use-paged.ts';
 import { type Picks, planIn, useCarryOut, usePlan } from './use-plan.ts';
-import { type Plan, spaceWord } from './words.ts';
 
 type Props = { picks: Exclude<Picks, 'all'>; onBack: () => void; onDone: (plan: Plan) => void };
 

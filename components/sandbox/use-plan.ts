@@ -2,7 +2,7 @@
 
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useScope, useTRPC, useTRPCClient } from '#components/trpc/provider.tsx';
-import type { Item, Plan } from './words.ts';
+import type { Item, Plan } from './plan-text.ts';
 
 export type Picks = 'all' | { type: Item['type']; id: string }[];
 type Asked = { items: Picks; keep_target_urls: boolean };

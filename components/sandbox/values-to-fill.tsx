@@ -4,7 +4,7 @@ import { useScope } from '#components/trpc/provider.tsx';
 import { Callout } from '#components/ui/callout.tsx';
 import { textLink } from '#components/ui/layout.tsx';
 import { Link } from '#components/ui/link.tsx';
-import { type Plan, spaceWord } from './words.ts';
+import { type Plan, spaceWord } from './plan-text.ts';
 
 /** Secrets that are there and have no value yet, each with the way to store it; nothing when there are none. */
 export function ValuesToFill({ plan }: { plan: Pick<Plan, 'to' | 'missing_values'> }) {

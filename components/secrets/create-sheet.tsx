@@ -19,9 +19,9 @@ import { SpaceNote } from '#components/ui/test-band.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import { useUnsavedGuard } from '#components/ui/unsaved-guard.ts';
 import { secretName, secretValue } from '#server/domain/secrets/schema.ts';
-import { collectionOptions, environmentOptions, NO_COLLECTION, useCollections, useEnvironments } from './places.ts';
+import { listOf } from './secret-text.ts';
+import { collectionOptions, environmentOptions, NO_COLLECTION, useCollections, useEnvironments } from './use-environments.ts';
 import { ValueInput } from './value-input.tsx';
-import { listOf } from './words.ts';
 
 const NewSecret = z.object({
   name: secretName(),

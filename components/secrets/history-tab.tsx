@@ -8,12 +8,12 @@ import { useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { Badge, Status } from '#components/ui/badge.tsx';
 import { DataTable } from '#components/ui/data-table.tsx';
+import { EmptyState } from '#components/ui/empty-states.tsx';
 import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
-import { EmptyState } from '#components/ui/states.tsx';
 import { columnsFor } from '#components/ui/table-columns.ts';
 import { Time } from '#components/ui/time.tsx';
 import type { SecretDetail, SecretVersions } from '#server/domain/secrets/schema.ts';
-import { useEnvironments } from './places.ts';
+import { useEnvironments } from './use-environments.ts';
 import { type Asking, ConfirmValue } from './value-dialogs.tsx';
 
 type Version = z.output<typeof SecretVersions>['versions'][number];

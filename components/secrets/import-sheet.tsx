@@ -19,7 +19,7 @@ import { Sheet, SheetFooter } from '#components/ui/sheet.tsx';
 import { SpaceNote } from '#components/ui/test-band.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import type { ImportedEnv } from '#server/domain/secrets/schema.ts';
-import { collectionOptions, environmentOptions, NO_COLLECTION, useCollections, useEnvironments } from './places.ts';
+import { collectionOptions, environmentOptions, NO_COLLECTION, useCollections, useEnvironments } from './use-environments.ts';
 import { ValueInput } from './value-input.tsx';
 
 /** A .env file becomes secrets in two steps: first the names it would make, then, of those, the chosen ones. */

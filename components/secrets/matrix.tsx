@@ -6,16 +6,16 @@ import { usePath } from '#components/trpc/provider.tsx';
 import { useForbidden } from '#components/trpc/role.ts';
 import { Button } from '#components/ui/button.tsx';
 import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
-import { lazily } from '#components/ui/lazily.tsx';
+import { lazily } from '#components/ui/lazy.tsx';
 import { Link } from '#components/ui/link.tsx';
 import { Scroll } from '#components/ui/scroll.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { Time } from '#components/ui/time.tsx';
-import type { useEnvironments } from './places.ts';
 import type { SecretRow } from './secret-row.ts';
 import { SecretState } from './secret-state.tsx';
 import type { SetValueTarget } from './set-value-dialog.tsx';
-import { cellOf } from './state-of.ts';
+import type { useEnvironments } from './use-environments.ts';
+import { cellOf } from './value-state.ts';
 
 const SetValueDialog = lazily(
   () => import('./set-value-dialog.tsx').then((module) => module.SetValueDialog),

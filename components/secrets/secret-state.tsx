@@ -1,7 +1,7 @@
 import { Badge, Status } from '#components/ui/badge.tsx';
 import { Time } from '#components/ui/time.tsx';
 import type { SecretRow } from './secret-row.ts';
-import { healthOf } from './state-of.ts';
+import { healthOf } from './value-state.ts';
 
 /** Whether a secret works, and until when. */
 export function SecretState({ secret }: { secret: SecretRow }) {

@@ -10,15 +10,15 @@ import { QueryError } from '#components/trpc/query-error.tsx';
 import { Badge } from '#components/ui/badge.tsx';
 import { CopyButton, CopyText } from '#components/ui/copy.tsx';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
-import { lazyTab } from '#components/ui/lazily.tsx';
+import { lazyTab } from '#components/ui/lazy.tsx';
 import { counted } from '#components/ui/numbers.ts';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { TabLinks } from '#components/ui/tabs.tsx';
 import { Time } from '#components/ui/time.tsx';
 import { SecretKind } from './secret-columns.tsx';
 import { SecretState } from './secret-state.tsx';
+import { shortcodeByName } from './secret-text.ts';
 import { SecretValues } from './values-tab.tsx';
-import { shortcodeByName } from './words.ts';
 
 const SecretHistory = lazyTab(() => import('./history-tab.tsx').then((module) => module.SecretHistory));
 const SecretUsageTab = lazyTab(() => import('./usage-tab.tsx').then((module) => module.SecretUsageTab));

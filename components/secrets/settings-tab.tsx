@@ -21,8 +21,8 @@ import { useUnsavedGuard } from '#components/ui/unsaved-guard.ts';
 import { type SecretDetail, secretName } from '#server/domain/secrets/schema.ts';
 import { DeleteSecret } from './delete-secret.tsx';
 import { NameById } from './name-by-id.tsx';
-import { collectionOptions, NO_COLLECTION, namedCollection, useCollections } from './places.ts';
-import { listOf, shortcodeByName } from './words.ts';
+import { listOf, shortcodeByName } from './secret-text.ts';
+import { collectionOptions, NO_COLLECTION, namedCollection, useCollections } from './use-environments.ts';
 
 const Settings = z.object({
   name: secretName(),

@@ -7,7 +7,7 @@ import { Button } from '#components/ui/button.tsx';
 import { cn } from '#components/ui/cn.ts';
 import { useFieldControl } from '#components/ui/field.tsx';
 import { counted, grouped } from '#components/ui/numbers.ts';
-import { useSettledText } from '#components/ui/settled.ts';
+import { useSettledText } from '#components/ui/use-settled.ts';
 import { valueHints } from './value-hints.ts';
 
 export type ValueInputProps = {

@@ -11,7 +11,7 @@ import { useForbidden } from '#components/trpc/role.ts';
 import { Status } from '#components/ui/badge.tsx';
 import { Button } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
-import { capital } from '#components/ui/capital.ts';
+import { capital } from '#components/ui/capitalize.ts';
 import { ConfirmDanger } from '#components/ui/confirm-danger.tsx';
 import { DataTable } from '#components/ui/data-table.tsx';
 import { Page, PageHeader, SectionCard } from '#components/ui/layout.tsx';

@@ -8,7 +8,7 @@ import { useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { Badge } from '#components/ui/badge.tsx';
 import { Callout } from '#components/ui/callout.tsx';
-import { capital } from '#components/ui/capital.ts';
+import { capital } from '#components/ui/capitalize.ts';
 import { KeyValueList } from '#components/ui/key-value.tsx';
 import { Page, PageHeader, SectionCard, Split, textLink } from '#components/ui/layout.tsx';
 import { Link } from '#components/ui/link.tsx';
@@ -18,8 +18,8 @@ import { Skeleton } from '#components/ui/skeleton.tsx';
 import { DailyCalls } from '#components/usage/daily-calls.tsx';
 import { ForecastMeter } from '#components/usage/forecast-meter.tsx';
 import { type Feature, PLANS, planFeature } from '#server/domain/plans/schema.ts';
-import { daysKept } from './days-kept.ts';
-import { FEATURE_WORDS, LIMIT_PAGES, LIMIT_WORDS } from './words.ts';
+import { FEATURE_WORDS, LIMIT_PAGES, LIMIT_WORDS } from './plan-labels.ts';
+import { daysKept } from './retention-text.ts';
 
 /** Every limit with what is used of it, what the plan includes, and what happens at the end of a limit. */
 export function UsageView() {

@@ -10,7 +10,7 @@ import { QueryError } from '#components/trpc/query-error.tsx';
 import { useForbidden } from '#components/trpc/role.ts';
 import { Badge } from '#components/ui/badge.tsx';
 import { Button, LinkButton } from '#components/ui/button.tsx';
-import { capital } from '#components/ui/capital.ts';
+import { capital } from '#components/ui/capitalize.ts';
 import { Field } from '#components/ui/field.tsx';
 import { Form, fieldError, useZodForm } from '#components/ui/form.tsx';
 import { Input } from '#components/ui/input.tsx';
@@ -20,8 +20,8 @@ import { Skeleton } from '#components/ui/skeleton.tsx';
 import { Time } from '#components/ui/time.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import { useUnsavedGuard } from '#components/ui/unsaved-guard.ts';
+import { REGIONS } from './plan-labels.ts';
 import { DangerZone } from './reset-test.tsx';
-import { REGIONS } from './words.ts';
 
 export type Addresses = { api_url: string; proxy_url: string };
 const loadWorkspaceName = () => import('./schemas.ts').then((module) => module.WorkspaceName);

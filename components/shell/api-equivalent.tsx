@@ -2,7 +2,7 @@
 
 import { Terminal } from 'lucide-react';
 import { useState } from 'react';
-import { lazyTab } from '#components/ui/lazily.tsx';
+import { lazyTab } from '#components/ui/lazy.tsx';
 import type { ApiEquivalentProps } from './api-code.tsx';
 
 const ApiCode = lazyTab(() => import('./api-code.tsx').then((module) => module.ApiCode));

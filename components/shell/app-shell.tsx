@@ -9,10 +9,10 @@ import { remember } from '#components/theme/appearance-provider.tsx';
 import { Button, IconButton } from '#components/ui/button.tsx';
 import { cn } from '#components/ui/cn.ts';
 import { Kbd } from '#components/ui/kbd.tsx';
-import { lazily, whenOpen } from '#components/ui/lazily.tsx';
+import { lazily, whenOpen } from '#components/ui/lazy.tsx';
 import { onDemand } from '#components/ui/on-demand.ts';
-import { useSettled } from '#components/ui/settled.ts';
 import { type Space, TestBand, TestChip } from '#components/ui/test-band.tsx';
+import { useSettled } from '#components/ui/use-settled.ts';
 import { Breadcrumb, CrumbProvider } from './crumbs.tsx';
 import { useFrameKeys } from './frame-keys.ts';
 import { activeItem, type Place } from './navigation.ts';
@@ -20,10 +20,10 @@ import { OfflineBar } from './offline-bar.tsx';
 import { PageGate } from './page-gate.tsx';
 import { Rail } from './rail.tsx';
 import { RAIL_COOKIE } from './rail-cookie.ts';
+import { WaitingBar } from './rate-limit-bar.tsx';
 import { SessionBar } from './session-bar.tsx';
 import { MoveLink, SpaceSwitch } from './space-switch.tsx';
 import { HelpMenu, type Person, PersonMenu, ThemeMenu, type Workspace, WorkspaceSwitcher } from './top-bar-menus.tsx';
-import { WaitingBar } from './waiting-bar.tsx';
 
 // Neither is needed to show a page; both are fetched once it has settled, so the first keystroke finds them there.
 const loadPalette = () => import('./search.tsx').then((module) => ({ default: module.SearchPalette }));

@@ -3,15 +3,15 @@
 import { type ReactNode, useEffect } from 'react';
 import { forgetDrafts } from '#components/trpc/forget-drafts.ts';
 import { useScope } from '#components/trpc/provider.tsx';
-import { lazyPart } from '#components/ui/lazily.tsx';
+import { lazyPart } from '#components/ui/lazy.tsx';
 import { notifyFailed } from '#components/ui/toaster.tsx';
 import { AppShell, type AppShellProps } from './app-shell.tsx';
 import { useLastSpace } from './last-space.ts';
 import { forgetRecents } from './recents.ts';
-import type { Shrinking } from './shrinking-words.ts';
+import type { Shrinking } from './retention-notice.ts';
 
 // Most workspaces never see either; the server sends them drawn to those that do.
-const ShrinkingBar = lazyPart(() => import('./shrinking-bar.tsx').then((module) => module.ShrinkingBar));
+const ShrinkingBar = lazyPart(() => import('./retention-bar.tsx').then((module) => module.ShrinkingBar));
 const SubscriptionBar = lazyPart(() => import('./subscription-bar.tsx').then((module) => module.SubscriptionBar));
 
 /** The shell with what talks to the server: signing out. */

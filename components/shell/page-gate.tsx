@@ -3,7 +3,7 @@
 import { usePathname } from 'next/navigation';
 import type { ReactNode } from 'react';
 import { ForbiddenNote } from '#components/roles/forbidden-note.tsx';
-import { forbiddenTo } from '#components/roles/forbidden-to.ts';
+import { forbiddenTo } from '#components/roles/forbidden-reason.ts';
 import { useScope } from '#components/trpc/provider.tsx';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
 import { neededFor, type Place } from './navigation.ts';

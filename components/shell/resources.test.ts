@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { families } from '#components/families.ts';
 import { families as serverFamilies } from '#server/domain/families.ts';
-import { inspectableOf, searchedOf } from '#server/domain/search/searched.ts';
+import { inspectableOf, searchedOf } from '#server/domain/search/searchable.ts';
 import { nounOf, pluralOf, promotedTypes, resourceOf } from './resources.ts';
 
 test('everything that search finds has a heading and an icon, and everything that has an ID has a name', () => {

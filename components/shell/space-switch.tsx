@@ -2,7 +2,7 @@
 
 import { ArrowRightLeft } from 'lucide-react';
 import { usePathname } from 'next/navigation';
-import { forbiddenTo } from '#components/roles/forbidden-to.ts';
+import { forbiddenTo } from '#components/roles/forbidden-reason.ts';
 import { useScope } from '#components/trpc/provider.tsx';
 import { cn } from '#components/ui/cn.ts';
 import { Kbd } from '#components/ui/kbd.tsx';

@@ -1,6 +1,6 @@
 import { CircleAlert, TriangleAlert } from 'lucide-react';
 import { cn } from '#components/ui/cn.ts';
-import { subscriptionInWords } from './subscription-words.ts';
+import { subscriptionInWords } from './subscription-text.ts';
 
 /** Stands over every page of a workspace whose subscription is not in order: what that stops, and who can mend it. */
 export function SubscriptionBar({ status }: { status: string | undefined }) {

@@ -16,9 +16,9 @@ import {
 } from 'lucide-react';
 import type { Theme } from '#components/theme/appearance.ts';
 import { useKeptAppearance } from '#components/theme/preferences-provider.tsx';
+import { Initial } from '#components/ui/avatar.tsx';
 import { Button, IconButton } from '#components/ui/button.tsx';
 import { Menu, type MenuEntry } from '#components/ui/dropdown-menu.tsx';
-import { Initial } from '#components/ui/initial.tsx';
 import type { Space } from '#components/ui/test-band.tsx';
 import { personal } from './navigation.ts';
 import type { FamilyPage } from './page-family.ts';

@@ -1,6 +1,6 @@
 'use client';
 
-import { forbiddenTo, requiredFor } from '#components/roles/forbidden-to.ts';
+import { forbiddenTo, requiredFor } from '#components/roles/forbidden-reason.ts';
 import { useScope } from '#components/trpc/provider.tsx';
 import { isHidden, type NavGroup, navigation } from './navigation.ts';
 import type { FamilyPage } from './page-family.ts';

@@ -7,7 +7,7 @@ import type { DefaultValues, FieldValues } from 'react-hook-form';
 import { type Choice, differencesOf, onlyMine, resolved, same } from '#components/ui/conflict.ts';
 import type { ConflictPanelProps } from '#components/ui/conflict-panel.tsx';
 import { applyRefusal, submitAgain, type ZodForm } from '#components/ui/form.tsx';
-import { lazyPart, lazyTab } from '#components/ui/lazily.tsx';
+import { lazyPart, lazyTab } from '#components/ui/lazy.tsx';
 import type { RefusalView } from '#components/ui/refusal.ts';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import type { Draft } from './drafts.ts';

@@ -8,8 +8,8 @@ import { InTestContext } from '#components/ui/environment-label.ts';
 import type { Space } from '#components/ui/test-band.tsx';
 import type { SecretFields } from '#server/domain/explorer/masking.shared.ts';
 import type { AppRouter } from '#server/trpc/root.ts';
-import { patientLink } from './patient-link.ts';
 import { newQueryClient } from './query-client.ts';
+import { patientLink } from './rate-limit-link.ts';
 import { recordingLink } from './recording-link.ts';
 import { sessionLink } from './session-link.ts';
 

@@ -1,7 +1,7 @@
 'use client';
 
 import { useSyncExternalStore } from 'react';
-import { SETTLE_MS } from '#components/ui/settled.ts';
+import { SETTLE_MS } from '#components/ui/use-settled.ts';
 
 /** A call that this tab made, as the developer pane shows it. What was typed into secret fields is gone before it gets here. */
 export type RecordedCall = {
@@ -32,7 +32,7 @@ export function record(call: Omit<RecordedCall, 'page'>, page = window.location.
   set([{ ...call, page }, ...calls].slice(0, KEPT));
 }
 
-type Shown = typeof import('./shown.ts').shown;
+type Shown = typeof import('./masked-input.ts').shown;
 let shown: Shown | undefined;
 const waiting: ((shown: Shown) => void)[] = [];
 
@@ -46,7 +46,7 @@ export function onceMasked(run: (shown: Shown) => void): void {
 }
 
 async function fetchRule(): Promise<void> {
-  shown = await import('./shown.ts').then(
+  shown = await import('./masked-input.ts').then(
     (module) => module.shown,
     () => undefined,
   );

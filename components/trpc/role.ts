@@ -1,6 +1,6 @@
 'use client';
 
-import { forbiddenTo } from '#components/roles/forbidden-to.ts';
+import { forbiddenTo } from '#components/roles/forbidden-reason.ts';
 import type { Capability } from '#server/domain/roles/catalogue.shared.ts';
 import { useScope } from './provider.tsx';
 

@@ -2,7 +2,7 @@
 
 import { Table2 } from 'lucide-react';
 import { IconButton } from './button.tsx';
-import { lazyPart } from './lazily.tsx';
+import { lazyPart } from './lazy.tsx';
 import { counted } from './numbers.ts';
 
 /** Shows the numbers of a chart as a table, or the chart again. */

@@ -5,8 +5,8 @@ import { Columns3 } from 'lucide-react';
 import { useMemo } from 'react';
 import { Button } from './button.tsx';
 import { Menu } from './dropdown-menu.tsx';
-import { useStored } from './stored.ts';
 import { type Columns, columnId } from './table-columns.ts';
+import { useStored } from './use-stored.ts';
 
 export type ColumnChoice = {
   /** Columns that can be left out, in the order of the table; the first names the row and always stays. */

@@ -3,7 +3,7 @@
 import { Combobox as Base } from '@base-ui/react/combobox';
 import { Check, ChevronsUpDown, X } from 'lucide-react';
 import { cn } from './cn.ts';
-import { chipLook, manyLook, oneLook } from './combobox-look.ts';
+import { chipLook, manyLook, oneLook } from './combobox-styles.ts';
 import { useFieldControl } from './field.tsx';
 import { useLayerHost } from './layer-host.ts';
 import { listItem } from './list-item.ts';

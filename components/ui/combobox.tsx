@@ -3,7 +3,7 @@
 import { ChevronsUpDown } from 'lucide-react';
 import { type Dispatch, type ReactNode, type SetStateAction, useState } from 'react';
 import { cn } from './cn.ts';
-import { chipLook, manyLook, oneLook } from './combobox-look.ts';
+import { chipLook, manyLook, oneLook } from './combobox-styles.ts';
 import type { Begun, ComboboxProps, MultiComboboxProps } from './combobox-view.tsx';
 import { useFieldControl } from './field.tsx';
 import { onDemand } from './on-demand.ts';

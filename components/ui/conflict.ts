@@ -1,4 +1,4 @@
-import { capital } from './capital.ts';
+import { capital } from './capitalize.ts';
 
 /** One field that somebody else changed while it was being edited, in the three versions there are of it. */
 export type Difference = {

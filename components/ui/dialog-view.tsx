@@ -5,7 +5,7 @@ import { X } from 'lucide-react';
 import { type ReactNode, type RefObject, useRef } from 'react';
 import { IconButton } from './button.tsx';
 import { cn } from './cn.ts';
-import { firstField } from './first-field.ts';
+import { firstField } from './initial-focus.ts';
 import { LayerHost } from './layer-host.ts';
 import { scrim } from './scrim.ts';
 

@@ -2,7 +2,7 @@
 
 import { CircleAlert } from 'lucide-react';
 import { createContext, type ReactNode, useContext, useId } from 'react';
-import { capital } from './capital.ts';
+import { capital } from './capitalize.ts';
 import { cn } from './cn.ts';
 
 type FieldWiring = { id: string; describedBy: string | undefined; labelledBy: string; invalid: boolean; required: boolean };

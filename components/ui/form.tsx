@@ -16,7 +16,7 @@ import type { z } from 'zod';
 import { Callout } from './callout.tsx';
 import { cn } from './cn.ts';
 import { type RefusalView, refusedFields } from './refusal.ts';
-import { SETTLE_MS } from './settled.ts';
+import { SETTLE_MS } from './use-settled.ts';
 
 export type ZodForm<In extends FieldValues, Out extends FieldValues = In> = UseFormReturn<In, unknown, Out>;
 

@@ -1,7 +1,7 @@
 'use client';
 
 import { useEffect, useRef, useSyncExternalStore } from 'react';
-import { capital } from './capital.ts';
+import { capital } from './capitalize.ts';
 
 export type Hotkey = {
   /** `mod+k`, `?`, `shift+x`, or a sequence: `g r`. `mod` is Cmd on a Mac and Ctrl elsewhere. */

@@ -1,7 +1,7 @@
 'use client';
 
 import { useEffect, useState, useSyncExternalStore } from 'react';
-import { SETTLE_MS } from './settled.ts';
+import { SETTLE_MS } from './use-settled.ts';
 
 /**
  * Code that stands on a page only once something on it opens: menus, tooltips, dialogs. It is fetched when the page has settled, or at once by

@@ -1,4 +1,4 @@
-import { capital } from './capital.ts';
+import { capital } from './capitalize.ts';
 
 /** What the server said no with. `fields` maps a field path to its message; without it the message's leading `field:` names the field. */
 export type RefusalView = { type: string; message: string; request_id?: string | undefined; fields?: Record<string, string> | undefined };

@@ -4,9 +4,9 @@ import { Dialog as Base } from '@base-ui/react/dialog';
 import { X } from 'lucide-react';
 import { type ReactNode, useRef, useState } from 'react';
 import { IconButton } from './button.tsx';
-import { Edge } from './edge.tsx';
-import { firstField } from './first-field.ts';
+import { firstField } from './initial-focus.ts';
 import { LayerHost } from './layer-host.ts';
+import { Edge } from './resize-handle.tsx';
 import { scrim } from './scrim.ts';
 
 const widths = { sm: 420, md: 560, lg: 760 } as const;

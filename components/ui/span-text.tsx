@@ -1,7 +1,7 @@
 'use client';
 
-import { useInBrowser } from './in-browser.ts';
 import { momentText, useTimeStyle } from './time-style.ts';
+import { useInBrowser } from './use-hydrated.ts';
 
 /** Two moments as ISO times; null is open on that side. */
 export type Span = { from: string | null; to: string | null };

@@ -3,10 +3,10 @@
 import { type KeyboardEvent, type PointerEvent, useRef, useState } from 'react';
 import { AsTableButton, ChartTable, inUnits } from './chart-parts.tsx';
 import { cn } from './cn.ts';
-import { useInBrowser } from './in-browser.ts';
 import { grouped } from './numbers.ts';
 import { type Bucket, clockOf, order, type Series, series } from './time-buckets.ts';
 import { useTimeStyle } from './time-style.ts';
+import { useInBrowser } from './use-hydrated.ts';
 
 export type { Bucket, Series } from './time-buckets.ts';
 

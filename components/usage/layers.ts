@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { capital } from '#components/ui/capital.ts';
+import { capital } from '#components/ui/capitalize.ts';
 import type { LogDays } from '#server/domain/request-logs/figures.schema.ts';
 
 type Days = z.output<typeof LogDays>;

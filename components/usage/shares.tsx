@@ -2,7 +2,7 @@
 
 import { type ReactNode, useState } from 'react';
 import { Button } from '#components/ui/button.tsx';
-import { capital } from '#components/ui/capital.ts';
+import { capital } from '#components/ui/capitalize.ts';
 import { textLink } from '#components/ui/layout.tsx';
 import { Link } from '#components/ui/link.tsx';
 import { grouped, shareOf } from '#components/ui/numbers.ts';

@@ -2,7 +2,7 @@
 
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { families } from '#components/families.ts';
-import { forbiddenTo, requiredFor } from '#components/roles/forbidden-to.ts';
+import { forbiddenTo, requiredFor } from '#components/roles/forbidden-reason.ts';
 import { notifyRefused } from '#components/trpc/notify-refused.ts';
 import { useScope, useTRPC } from '#components/trpc/provider.tsx';
 import type { View } from './use-views.ts';

@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { Button } from '#components/ui/button.tsx';
 import type { ColumnChoice } from '#components/ui/columns.tsx';
 import { Menu, type MenuEntry } from '#components/ui/dropdown-menu.tsx';
-import { lazily, whenOpen } from '#components/ui/lazily.tsx';
+import { lazily, whenOpen } from '#components/ui/lazy.tsx';
 import { useViews, type View } from './use-views.ts';
 
 const ManageViews = lazily(() => import('./manage-views.tsx').then((module) => module.ManageViews), whenOpen);

@@ -49,7 +49,7 @@ export async function install(directory: string): Promise<Installation> {
   const running = new Set<ChildProcess>();
   let stopping = false;
   const role = (main: string) => {
-    const leash = pathToFileURL(path.join(root, 'scripts/leash.ts')).href;
+    const leash = pathToFileURL(path.join(root, 'scripts/exit-with-supervisor.ts')).href;
     const child = spawnOn(
       cores.measured,
       process.execPath,

@@ -3,10 +3,10 @@ import { families } from '#server/domain/families.ts';
 import { requireFeature } from '#server/domain/plans/service.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { invalid, Refusal } from '#server/kernel/errors.ts';
-import type { Expectation } from '#server/kernel/expectation.ts';
 import type { AnyOperation, Operation } from '#server/kernel/operation.ts';
-import type { RawBody } from '#server/kernel/streamed.ts';
-import { allow } from './allow.ts';
+import type { Expectation } from '#server/kernel/precondition.ts';
+import type { RawBody } from '#server/kernel/raw-body.ts';
+import { allow } from './authorize.ts';
 import { parsedInput, parsedOutput } from './parse.ts';
 
 /**

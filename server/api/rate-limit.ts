@@ -1,6 +1,6 @@
 import { Refusal } from '#server/kernel/errors.ts';
 import { log } from '#server/platform/log.ts';
-import { type WindowCounter, windowCounter } from '#server/platform/windows.ts';
+import { type WindowCounter, windowCounter } from '#server/platform/window-counter.ts';
 import type { KeyLimit } from './api-key.ts';
 
 /**

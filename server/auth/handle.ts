@@ -12,7 +12,6 @@ import type { PersonCtx, SignedInCtx } from '#server/kernel/person.ts';
 import { db } from '#server/platform/db.ts';
 import { log } from '#server/platform/log.ts';
 import { magicPage, useMagicForm } from './magic-page.ts';
-import { keepPace } from './pace.ts';
 import { personOf } from './person.ts';
 import { assertNotForeign, assertSameOrigin } from './same-origin.ts';
 import {
@@ -25,6 +24,7 @@ import {
   signupCookie,
   signupHandleOf,
 } from './session-cookie.ts';
+import { keepPace } from './session-rate-limit.ts';
 
 const BODY_LIMIT = 256 * 1024;
 

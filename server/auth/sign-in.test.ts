@@ -5,7 +5,7 @@ import { acceptPassword, addMembership, createUser, memberCtx } from '#server/do
 import type { MemberRole } from '#server/kernel/capabilities.ts';
 import { backgroundSettled } from '#server/platform/background.ts';
 import { db } from '#server/platform/db.ts';
-import { knownCountries, placeIn } from '#server/platform/places.fixture.ts';
+import { knownCountries, placeIn } from '#server/platform/geoip.fixture.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { mailsTo } from '#server/testing/mailbox.ts';
 import { type Answer, browser } from '#server/testing/people.ts';

@@ -15,7 +15,7 @@ import { createUpstreamPools } from '#server/platform/http-out/upstream-pool.ts'
 import { rootKeys } from '#server/platform/keys.ts';
 import { log } from '#server/platform/log.ts';
 import { connection } from '#server/platform/sql.ts';
-import { sharedWindowCounter } from '#server/platform/windows.ts';
+import { sharedWindowCounter } from '#server/platform/window-counter.ts';
 import { bodyMemory } from './core/body-memory.ts';
 import { startEcho } from './core/echo.ts';
 import { afterResponses, flushTurn } from './core/event-loop-turn.ts';

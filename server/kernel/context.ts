@@ -1,5 +1,5 @@
 import type { Capability, MemberRole } from './capabilities.ts';
-import type { Expectation } from './expectation.ts';
+import type { Expectation } from './precondition.ts';
 import type { Db, Tx } from './tx.ts';
 
 export type Space = 'live' | 'test';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { sql } from '#server/platform/sql.ts';
 import { testDatabase } from '#server/testing/database.ts';
-import { made } from '#server/testing/made.ts';
+import { made } from '#server/testing/factories.ts';
 import { memberActor, workspace } from '#server/testing/workspace.ts';
 import { CONNECTIONS, inFairQueue } from './fair-queue.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import './wording.ts';
+import './zod-messages.ts';
 
 /**
  * Field kinds shared by every schema: validation, description and example in one place.

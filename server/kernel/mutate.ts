@@ -1,7 +1,7 @@
 import { auditActor, type Ctx } from './context.ts';
 import { inTransaction, type Tx } from './database.ts';
-import { assertUnmodified } from './expectation.ts';
 import { newId } from './ids.ts';
+import { assertUnmodified } from './precondition.ts';
 import { sanitiseDetails } from './sanitise.ts';
 
 /** What an audit row says beyond who, when and from where (interface rule 61 §2). */

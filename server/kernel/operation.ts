@@ -7,7 +7,7 @@ import type { Feature } from './features.ts';
 import type { Needs, PersonNeeds, WorkspaceNeeds } from './needs.ts';
 import type { Page } from './page.ts';
 import type { PersonCtx, SignedInCtx } from './person.ts';
-import { type RawBody, textOf } from './streamed.ts';
+import { type RawBody, textOf } from './raw-body.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { families } from '#server/domain/families.ts';
-import type { Sample } from './made.ts';
+import type { Sample } from './factories.ts';
 
 /** The samples of a family's operations, from its `samples.fixture.ts`. */
 export async function samplesOf(family: string): Promise<Record<string, Sample>> {

@@ -1,7 +1,7 @@
 import { edgeOf } from '#server/api/edge.ts';
-import { pacedTogether } from '#server/auth/pace.ts';
 import { personOf } from '#server/auth/person.ts';
 import { assertSameOrigin } from '#server/auth/same-origin.ts';
+import { pacedTogether } from '#server/auth/session-rate-limit.ts';
 import { memberCtx } from '#server/domain/people/service.ts';
 import type { Ctx, Space } from '#server/kernel/context.ts';
 import { announced } from '#server/kernel/context.ts';

@@ -8,7 +8,7 @@ import { announced } from '#server/kernel/context.ts';
 import { asRefusal, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { isChange, successesOf } from '#server/kernel/operation.ts';
-import type { RawBody } from '#server/kernel/streamed.ts';
+import type { RawBody } from '#server/kernel/raw-body.ts';
 import { log } from '#server/platform/log.ts';
 import { callOf, dashboardContext } from './context.ts';
 

@@ -12,7 +12,7 @@ import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
 import { rootKeys } from '#server/platform/keys.ts';
 import { testDatabase } from '#server/testing/database.ts';
-import { made } from '#server/testing/made.ts';
+import { made } from '#server/testing/factories.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { handleExplorer, sendAs } from './explorer.ts';
 

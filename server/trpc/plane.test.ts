@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { PACE } from '#server/auth/pace.ts';
+import { PACE } from '#server/auth/session-rate-limit.ts';
 import { frontDoorToken } from '#server/crypto/derive.ts';
 import { addMembership, createSession, createUser } from '#server/domain/people/service.ts';
 import { newId } from '#server/kernel/ids.ts';
@@ -8,7 +8,7 @@ import { db } from '#server/platform/db.ts';
 import { rootKeys } from '#server/platform/keys.ts';
 import { sql } from '#server/platform/sql.ts';
 import { testDatabase } from '#server/testing/database.ts';
-import { made } from '#server/testing/made.ts';
+import { made } from '#server/testing/factories.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { handleDashboard } from './dashboard.ts';
 import { handleTrpc, MOST_IN_BATCH } from './handle.ts';

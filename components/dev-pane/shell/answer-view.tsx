@@ -4,9 +4,9 @@ import { CopyButton } from '#components/ui/copy.tsx';
 import { textLink } from '#components/ui/layout.tsx';
 import { Scroll } from '#components/ui/scroll.tsx';
 import { Time } from '#components/ui/time.tsx';
-import { isId } from './names.ts';
+import { Said } from './clickable-text.tsx';
 import { columnsOf, lineOf, type Row, type Shown } from './output.ts';
-import { Said } from './said.tsx';
+import { isId } from './resource-names.ts';
 
 /** More is too long to look at here; it is copied whole. */
 const MOST_TEXT = 20_000;

@@ -5,8 +5,8 @@ import { type ApiDocument, operationsOf } from '#components/explorer/document.ts
 import { listedOperations } from '#server/trpc/listed-operations.ts';
 import { commandsOf } from './commands.ts';
 import { commonStart, completed, slotAt } from './complete.ts';
-import { listOf, namesIn, type Sources, withIds, wordFor } from './names.ts';
-import { readLine } from './reading.ts';
+import { readLine } from './parse-line.ts';
+import { listOf, namesIn, type Sources, withIds, wordFor } from './resource-names.ts';
 import { tokensOf } from './tokens.ts';
 
 const commands = commandsOf(operationsOf(JSON.parse(fs.readFileSync('public/openapi.json', 'utf8')) as ApiDocument));

@@ -1,10 +1,10 @@
 import { kindOf, withoutNull } from '#components/explorer/document.ts';
 import { BUILT_IN, COMMON_FLAGS, type Command, familiesOf, positionsOf, under } from './commands.ts';
-import { listOf, type NameList } from './names.ts';
-import { commandAt } from './reading.ts';
+import { commandAt } from './parse-line.ts';
+import { takes } from './parse-value.ts';
+import { ASKED, type Given, isFieldOf, isFlag, walk } from './parse-words.ts';
+import { listOf, type NameList } from './resource-names.ts';
 import { quoted, type Token, tokensOf } from './tokens.ts';
-import { takes } from './values.ts';
-import { ASKED, type Given, isFieldOf, isFlag, walk } from './walk.ts';
 
 export type Option = { value: string; detail?: string | undefined };
 /** The word at the caret and what it may become. `names`: things of the person's own belong there too, to be asked for. */

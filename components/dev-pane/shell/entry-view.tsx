@@ -5,8 +5,8 @@ import { Button } from '#components/ui/button.tsx';
 import { CopyText } from '#components/ui/copy.tsx';
 import { Spinner } from '#components/ui/spinner.tsx';
 import { AnswerView } from './answer-view.tsx';
+import { Said } from './clickable-text.tsx';
 import { HelpView } from './help-view.tsx';
-import { Said } from './said.tsx';
 import type { Entry, Output } from './session.ts';
 
 type Acts = { onId: (id: string) => void; onType: (line: string) => void };

@@ -3,7 +3,7 @@
 import type { ApiField } from '#components/explorer/document.ts';
 import { textLink } from '#components/ui/layout.tsx';
 import { BUILT_IN, type Command, positionsOf, spelled } from './commands.ts';
-import { takes } from './values.ts';
+import { takes } from './parse-value.ts';
 
 type Props = { commands: readonly Command[]; onType: (line: string) => void };
 

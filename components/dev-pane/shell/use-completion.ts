@@ -2,11 +2,11 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useSettledText } from '#components/ui/settled.ts';
+import { useSettledText } from '#components/ui/use-settled.ts';
 import type { Command } from './commands.ts';
 import { commonStart, completed, type Option, type Slot, slotAt } from './complete.ts';
-import { idsOf, namesIn, type Sources, wordFor } from './names.ts';
-import { isPrivate } from './private.ts';
+import { isPrivate } from './redact-line.ts';
+import { idsOf, namesIn, type Sources, wordFor } from './resource-names.ts';
 
 const PAUSE_MS = 150;
 

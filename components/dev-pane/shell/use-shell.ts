@@ -9,13 +9,13 @@ import { useOperations, useSend } from '#components/explorer/use-explorer.ts';
 import { useListedOperations } from '#components/trpc/listed-operations.ts';
 import { useScope, useTRPCClient } from '#components/trpc/provider.tsx';
 import { nextStepOf, refusalOf } from '#components/trpc/refusal.ts';
-import { type Call, carryOut, type Steps, Stopped } from './carry-out.ts';
 import { type Command, commandsOf, helpLine } from './commands.ts';
-import { forgetLines, keepLine, keptLines } from './kept-lines.ts';
+import { type Call, carryOut, type Steps, Stopped } from './execute.ts';
+import { forgetLines, keepLine, keptLines } from './line-history.ts';
 import { LineProblem } from './line-problem.ts';
-import { type Sources, withIds } from './names.ts';
 import { shownOf } from './output.ts';
-import { readLine } from './reading.ts';
+import { readLine } from './parse-line.ts';
+import { type Sources, withIds } from './resource-names.ts';
 import { addEntry, change, type Output, type Question, sessionOf, setOutput, useSession } from './session.ts';
 
 /** The shell's lines and calls: as the person, in the space of the page, through what the explorer sends by. */

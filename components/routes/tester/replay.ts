@@ -1,7 +1,7 @@
 import { type Detail, traceOf } from '#components/logs/trace.ts';
 import { METHODS } from '#server/domain/routes/config/schema.ts';
 import { carriesCredential } from '#server/domain/routes/trial/credential-headers.shared.ts';
-import type { Trial } from './use-trial.ts';
+import type { Trial } from './use-test-request.ts';
 
 export type Replay = {
   trial: Trial;

@@ -13,7 +13,7 @@ import type { Assertion } from '#server/domain/routes/examples/assertions.shared
 import { carriesCredential } from '#server/domain/routes/trial/credential-headers.shared.ts';
 import { AssertionEditor } from './assertion-editor.tsx';
 import type { Example } from './use-examples.ts';
-import type { Trial } from './use-trial.ts';
+import type { Trial } from './use-test-request.ts';
 
 type Props = {
   open: boolean;

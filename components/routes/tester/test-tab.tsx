@@ -19,11 +19,11 @@ import type { RouteDetailData } from '../route-data.ts';
 import { ExamplesCard } from './examples-card.tsx';
 import { replayOf } from './replay.ts';
 import { ReplayNote } from './replay-note.tsx';
+import { TrialForm } from './request-form.tsx';
 import { SaveExample } from './save-example.tsx';
-import { TrialForm } from './trial-form.tsx';
-import { TrialReport } from './trial-report.tsx';
+import { TrialReport } from './test-report.tsx';
 import { type Example, judgeAll } from './use-examples.ts';
-import { firstTrial, type Trial, useTrial } from './use-trial.ts';
+import { firstTrial, type Trial, useTrial } from './use-test-request.ts';
 import { Verdicts } from './verdicts.tsx';
 
 type Props = { route: RouteDetailData; env: string; readOnly: string | undefined; unsaved: boolean };

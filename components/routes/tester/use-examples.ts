@@ -7,7 +7,7 @@ import { useTRPC } from '#components/trpc/provider.tsx';
 import { refusalOf } from '#components/trpc/refusal.ts';
 import { type Assertion, judge, type Verdict } from '#server/domain/routes/examples/assertions.shared.ts';
 import type { AppRouter } from '#server/trpc/root.ts';
-import type { Report } from './use-trial.ts';
+import type { Report } from './use-test-request.ts';
 
 export type Example = inferRouterOutputs<AppRouter>['routes']['examples']['data'][number];
 export type Judged = { assertion: Assertion } & Verdict;

@@ -1,7 +1,7 @@
 import type { Ctx } from '#server/kernel/context.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { sql } from '#server/platform/sql.ts';
-import { fresh, nothing, type Sample } from '#server/testing/made.ts';
+import { fresh, nothing, type Sample } from '#server/testing/factories.ts';
 
 /** A logo that can be taken down: to hang one takes a person. */
 const hungLogo = (ctx: Ctx) =>

@@ -1,4 +1,4 @@
-import { fresh, idOf, nothing, type Sample } from '#server/testing/made.ts';
+import { fresh, idOf, nothing, type Sample } from '#server/testing/factories.ts';
 
 const apiKey: Sample = async () => ({ name: fresh('key') });
 

@@ -16,9 +16,9 @@ import { hasEnded, keyByRef, lockedKey, oneWithUsage } from './store.ts';
 
 export { listApiKeys } from './listing.ts';
 export { insertKey } from './minting.ts';
-export { keysOfSpace } from './of-space.ts';
 export { revokeApiKey } from './revocation.ts';
 export { rotateApiKey } from './rotation.ts';
+export { keysOfSpace } from './space-keys.ts';
 export { lockedKey } from './store.ts';
 
 export const getApiKey = (ctx: Ctx, input: { id: string }) =>

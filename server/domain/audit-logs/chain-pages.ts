@@ -4,7 +4,7 @@ import { signHead } from '#server/crypto/chain-head.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { read } from '#server/kernel/database.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
-import { download, type RawBody } from '#server/kernel/streamed.ts';
+import { download, type RawBody } from '#server/kernel/raw-body.ts';
 import { sql } from '#server/platform/sql.ts';
 import type { BrowseCritical, CriticalRow, VerifyCritical } from './schema.ts';
 import { signingKey } from './signing.ts';

@@ -6,7 +6,7 @@ import test from 'node:test';
 import { promisify } from 'node:util';
 import type { Ctx } from '#server/kernel/context.ts';
 import { inTransaction } from '#server/kernel/database.ts';
-import { textOf } from '#server/kernel/streamed.ts';
+import { textOf } from '#server/kernel/raw-body.ts';
 import { db } from '#server/platform/db.ts';
 import { rootKeys } from '#server/platform/keys.ts';
 import { sql } from '#server/platform/sql.ts';

@@ -2,7 +2,7 @@ import { memberPhotos } from '#server/domain/people/service.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { isUuid } from '#server/kernel/fields.ts';
-import type { Places } from '#server/platform/places.ts';
+import type { Places } from '#server/platform/geoip.ts';
 import type { AuditRow } from './entries.ts';
 import { mayReadDetails } from './may-read-details.ts';
 

@@ -1,5 +1,5 @@
 import { environment } from '#server/domain/environments/samples.fixture.ts';
-import { made, nothing, type Sample } from '#server/testing/made.ts';
+import { made, nothing, type Sample } from '#server/testing/factories.ts';
 
 export const samples: Record<string, Sample> = {
   'audit_logs.list': nothing,

@@ -5,7 +5,7 @@ import type { Ctx } from '#server/kernel/context.ts';
 import { inTransaction } from '#server/kernel/database.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { type AuditEntry, audited, mutate, writeAudit } from '#server/kernel/mutate.ts';
-import { textOf } from '#server/kernel/streamed.ts';
+import { textOf } from '#server/kernel/raw-body.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { workspace } from '#server/testing/workspace.ts';

@@ -1,5 +1,5 @@
 import { routeId } from '#server/domain/routes/samples.fixture.ts';
-import { fresh, idOf, made, nothing, type Sample } from '#server/testing/made.ts';
+import { fresh, idOf, made, nothing, type Sample } from '#server/testing/factories.ts';
 
 const client: Sample = async () => ({ name: fresh('client'), ip_address: '203.0.113.7' });
 const clientId = idOf('clients.create', client);

@@ -4,7 +4,7 @@ import { setRouteClients } from '#server/domain/routes/clients/service.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
-import { knownCountries, placeIn } from '#server/platform/places.fixture.ts';
+import { knownCountries, placeIn } from '#server/platform/geoip.fixture.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { assignClient, unassignClient } from './assignments.ts';

@@ -4,9 +4,9 @@ import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { notFound } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
+import { places } from '#server/platform/geoip.ts';
 import { inOrder, listIds } from '#server/platform/lists/list.ts';
 import { inCollection } from '#server/platform/lists/sql.ts';
-import { places } from '#server/platform/places.ts';
 import type { CredentialKind, ListClients } from './schema.ts';
 
 type Query = z.output<typeof ListClients>;

@@ -4,7 +4,7 @@ import type { Ctx } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
-import { fresh, made } from '#server/testing/made.ts';
+import { fresh, made } from '#server/testing/factories.ts';
 import { type Workspace, workspace } from '#server/testing/workspace.ts';
 
 await testDatabase();

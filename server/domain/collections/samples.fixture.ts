@@ -1,6 +1,6 @@
 import { route } from '#server/domain/routes/samples.fixture.ts';
 import { secretId } from '#server/domain/secrets/samples.fixture.ts';
-import { fresh, idOf, made, nothing, type Sample } from '#server/testing/made.ts';
+import { fresh, idOf, made, nothing, type Sample } from '#server/testing/factories.ts';
 
 const collection: Sample = async () => ({ name: fresh('Collection') });
 const collectionId = idOf('collections.create', collection);

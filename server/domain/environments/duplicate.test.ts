@@ -4,7 +4,7 @@ import { execute } from '#server/api/perform.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
-import { made, operationById } from '#server/testing/made.ts';
+import { made, operationById } from '#server/testing/factories.ts';
 import { workspace } from '#server/testing/workspace.ts';
 
 await testDatabase({ UPSTREAM_PRIVATE_ALLOWLIST: '127.0.0.0/8' });

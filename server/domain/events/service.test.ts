@@ -6,7 +6,7 @@ import { newId } from '#server/kernel/ids.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
-import { fresh, made } from '#server/testing/made.ts';
+import { fresh, made } from '#server/testing/factories.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { rewrap, rotateTenantKey } from '../keys/service.ts';
 import { type DomainEvent, eventData, pruneEvents, raise } from './service.ts';

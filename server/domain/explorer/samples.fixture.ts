@@ -1,4 +1,4 @@
-import { nothing, type Sample } from '#server/testing/made.ts';
+import { nothing, type Sample } from '#server/testing/factories.ts';
 
 export const samples: Record<string, Sample> = {
   'explorer.history': nothing,

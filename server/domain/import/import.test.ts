@@ -3,7 +3,7 @@ import test from 'node:test';
 import { parseCurl } from './curl.ts';
 import { proposeFromCurl } from './from-curl.ts';
 import { proposeFromOpenApi } from './from-openapi.ts';
-import { OPENAPI_LENGTH } from './length.shared.ts';
+import { OPENAPI_LENGTH } from './limits.shared.ts';
 
 const curl = (text: string) => {
   const proposed = proposeFromCurl(text);

@@ -1,6 +1,6 @@
 import { route } from '#server/domain/routes/samples.fixture.ts';
 import { secret } from '#server/domain/secrets/samples.fixture.ts';
-import type { Sample } from '#server/testing/made.ts';
+import type { Sample } from '#server/testing/factories.ts';
 
 export const samples: Record<string, Sample> = {
   'import.propose': async () => ({ kind: 'curl', text: "curl https://api.example.com/v1/things -H 'Authorization: Bearer abc123def456'" }),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { CreateRoute, RouteRecord } from '#server/domain/routes/schema.ts';
 import { CreateSecret } from '#server/domain/secrets/schema.ts';
 import { secret, shownOnce } from '#server/kernel/fields.ts';
-import { OPENAPI_LENGTH } from './length.shared.ts';
+import { OPENAPI_LENGTH } from './limits.shared.ts';
 
 /** A shell command or an API description turned into routes and secrets that a person looks at before they are made. A command carries its credential. */
 export const Propose = z

@@ -150,7 +150,7 @@ test('what cannot be stored as asked is refused by its flag, and nothing is made
 
 test('in a workspace whose subscription ended, members read and revoke keys but build nothing', async () => {
   const { perform } = await import('#server/api/perform.ts');
-  const { made, operationById } = await import('#server/testing/made.ts');
+  const { made, operationById } = await import('#server/testing/factories.ts');
   const { workspace } = await import('#server/testing/workspace.ts');
   const w = await workspace();
   const key = await w.key('live');

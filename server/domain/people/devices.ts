@@ -2,7 +2,7 @@ import { randomBase64url } from '#server/crypto/random.ts';
 import { digest } from '#server/crypto/tokens.ts';
 import type { Db, Tx } from '#server/kernel/database.ts';
 import type { PersonCtx } from '#server/kernel/person.ts';
-import type { Places } from '#server/platform/places.ts';
+import type { Places } from '#server/platform/geoip.ts';
 import { network, take } from '#server/platform/throttle.ts';
 
 const day = 24 * 3_600_000;

@@ -1,5 +1,5 @@
 import { mailsTo } from '#server/testing/mailbox.ts';
-import { PASSWORD, type PersonSample } from '#server/testing/somebody.ts';
+import { PASSWORD, type PersonSample } from '#server/testing/test-person.ts';
 
 const nothing: PersonSample = async () => ({});
 

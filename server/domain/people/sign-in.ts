@@ -5,7 +5,7 @@ import { Refusal } from '#server/kernel/errors.ts';
 import type { Person, PersonCtx, SignedInCtx } from '#server/kernel/person.ts';
 import { inBackground } from '#server/platform/background.ts';
 import { env } from '#server/platform/env.ts';
-import { places } from '#server/platform/places.ts';
+import { places } from '#server/platform/geoip.ts';
 import { network, take, throttled } from '#server/platform/throttle.ts';
 import { auditPerson, tenantIdsOf } from './audit.ts';
 import { countedWith, deviceOf, isKnownDevice, isNewCountry, isNewDevice, mayMail } from './devices.ts';

@@ -6,7 +6,7 @@ import type { LogRow } from '#server/gateway/core/log/row.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
-import { textOf } from '#server/kernel/streamed.ts';
+import { textOf } from '#server/kernel/raw-body.ts';
 import { db } from '#server/platform/db.ts';
 import { sql } from '#server/platform/sql.ts';
 import { testDatabase } from '#server/testing/database.ts';

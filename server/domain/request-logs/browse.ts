@@ -4,7 +4,7 @@ import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { notFound } from '#server/kernel/errors.ts';
 import { clampPage } from '#server/kernel/page.ts';
-import type { Places } from '#server/platform/places.ts';
+import type { Places } from '#server/platform/geoip.ts';
 import { type BrowseLogs, type LogDetail, LogView } from './browse.schema.ts';
 import { placesFor, withPlace } from './countries.ts';
 import { countUpTo } from './counts.ts';

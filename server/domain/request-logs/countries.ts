@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { Prisma } from '#server/generated/prisma/client.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
-import { type Places, places } from '#server/platform/places.ts';
+import { type Places, places } from '#server/platform/geoip.ts';
 import type { LogStats } from './figures.schema.ts';
 import { type LogFilters, matching, REAL } from './filters.ts';
 import { mayReadIdentity } from './identity.ts';

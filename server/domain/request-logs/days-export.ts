@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Ctx } from '#server/kernel/context.ts';
 import { read } from '#server/kernel/database.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
-import { csvLine, download, type RawBody } from '#server/kernel/streamed.ts';
+import { csvLine, download, type RawBody } from '#server/kernel/raw-body.ts';
 import { daysOf, type Figures, idOf, namesOf, type Split } from './days.ts';
 import type { ExportDays } from './figures.schema.ts';
 

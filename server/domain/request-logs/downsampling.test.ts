@@ -12,7 +12,7 @@ import { bucketOf, emptyBuckets, percentile } from './buckets.ts';
 import { call } from './call.fixture.ts';
 import { downsampleRollups } from './downsampling.ts';
 import { LogStatsQuery } from './figures.schema.ts';
-import { carve, readingOf } from './reading.ts';
+import { carve, readingOf } from './read-plan.ts';
 import { pruneSpace } from './retention.ts';
 import { logStats } from './stats.ts';
 

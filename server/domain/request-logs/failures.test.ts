@@ -4,7 +4,7 @@ import { insertRows } from '#server/gateway/core/log/insert.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { sql } from '#server/platform/sql.ts';
 import { testDatabase } from '#server/testing/database.ts';
-import { made } from '#server/testing/made.ts';
+import { made } from '#server/testing/factories.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { LogFacets, LogFacetsQuery } from './browse.schema.ts';
 import { call } from './call.fixture.ts';

@@ -4,7 +4,7 @@ import { read } from '#server/kernel/database.ts';
 import { notFound, Refusal } from '#server/kernel/errors.ts';
 import { db } from '#server/platform/db.ts';
 import { sql } from '#server/platform/sql.ts';
-import { windowCounter } from '#server/platform/windows.ts';
+import { windowCounter } from '#server/platform/window-counter.ts';
 import { leavesBetween } from './anchors.ts';
 import { mayReadIdentity } from './identity.ts';
 import type { PROOF_REASONS } from './proof.schema.ts';

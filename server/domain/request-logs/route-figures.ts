@@ -1,7 +1,7 @@
 import { Prisma } from '#server/generated/prisma/client.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
-import { callsOf, inPartsOf, readingOf } from './reading.ts';
+import { callsOf, inPartsOf, readingOf } from './read-plan.ts';
 import { spanStart } from './span.shared.ts';
 
 const HOURS = 24;

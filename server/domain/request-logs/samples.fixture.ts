@@ -2,7 +2,7 @@ import { routeId } from '#server/domain/routes/samples.fixture.ts';
 import { secretId } from '#server/domain/secrets/samples.fixture.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { sql } from '#server/platform/sql.ts';
-import { nothing, type Sample } from '#server/testing/made.ts';
+import { nothing, type Sample } from '#server/testing/factories.ts';
 
 /** A call as the gateway logs it, old enough to have passed every watermark. */
 const loggedCall: Sample = async (ctx) => {

@@ -5,7 +5,7 @@ import type { LogRow } from '#server/gateway/core/log/row.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { sql } from '#server/platform/sql.ts';
 import { testDatabase } from '#server/testing/database.ts';
-import { made } from '#server/testing/made.ts';
+import { made } from '#server/testing/factories.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { bucketOf, emptyBuckets, percentile } from './buckets.ts';
 import { call } from './call.fixture.ts';

@@ -7,7 +7,7 @@ import { LATENCY_BUCKETS, NO_ROUTE, percentile } from './buckets.ts';
 import { countriesOf, placesFor } from './countries.ts';
 import type { LogStatsQuery } from './figures.schema.ts';
 import { byRoutesOf, type LogFilters, matching, REAL } from './filters.ts';
-import { callsOf, inPartsOf, type Reading, readingOf } from './reading.ts';
+import { callsOf, inPartsOf, type Reading, readingOf } from './read-plan.ts';
 import { spanStart } from './span.shared.ts';
 import { type StatusBar, type StatusRoute, statusBars, statusRoutes } from './stats-of-status.ts';
 

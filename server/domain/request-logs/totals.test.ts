@@ -5,7 +5,7 @@ import type { LogRow } from '#server/gateway/core/log/row.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { sql } from '#server/platform/sql.ts';
 import { testDatabase } from '#server/testing/database.ts';
-import { made } from '#server/testing/made.ts';
+import { made } from '#server/testing/factories.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { call } from './call.fixture.ts';
 import { maintainPartitions, pruneRequestLogs } from './retention.ts';

@@ -3,7 +3,7 @@ import { Prisma } from '#server/generated/prisma/client.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import type { LogTraffic, LogTrafficQuery } from './figures.schema.ts';
-import { callsOf, readingOf } from './reading.ts';
+import { callsOf, readingOf } from './read-plan.ts';
 import { spanStart } from './span.shared.ts';
 
 const DAY = 24 * 3_600_000;

@@ -1,6 +1,6 @@
 import { environment } from '#server/domain/environments/samples.fixture.ts';
 import { secret } from '#server/domain/secrets/samples.fixture.ts';
-import { fresh, idOf, made, nothing, type Sample } from '#server/testing/made.ts';
+import { fresh, idOf, made, nothing, type Sample } from '#server/testing/factories.ts';
 
 export const route: Sample = async () => ({ name: fresh('route'), target_base_url: 'http://127.0.0.1:9' });
 export const routeId = idOf('routes.create', route);

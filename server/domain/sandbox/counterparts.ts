@@ -1,8 +1,7 @@
 import { namesUsing, usersOfVariables } from '#server/domain/collections/service.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
-import type { Source } from './gather.ts';
-import { by, namedBy } from './known.ts';
+import { by, namedBy } from './name-index.ts';
 import {
   type ClientRow,
   type CollectionRow,
@@ -15,6 +14,7 @@ import {
   type SecretRow,
   secretsWhere,
 } from './rows.ts';
+import type { Source } from './source.ts';
 
 /** What the other space has under the names of the source: what would be updated, and what stands in the way. */
 export type Target = {

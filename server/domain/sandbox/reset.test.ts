@@ -11,7 +11,7 @@ import { db } from '#server/platform/db.ts';
 import { sql } from '#server/platform/sql.ts';
 import { call } from '#server/testing/calls.ts';
 import { testDatabase } from '#server/testing/database.ts';
-import { made } from '#server/testing/made.ts';
+import { made } from '#server/testing/factories.ts';
 import { quickPasswords } from '#server/testing/quick-passwords.ts';
 import { memberActor, type Workspace, workspace } from '#server/testing/workspace.ts';
 

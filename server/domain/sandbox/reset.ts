@@ -12,8 +12,8 @@ import { type AuditEntry, audited } from '#server/kernel/mutate.ts';
 import { log } from '#server/platform/log.ts';
 import { addJob } from '#server/platform/queue.ts';
 import { deleteSpace } from './delete-space.ts';
+import { holdSandbox } from './lock.ts';
 import type { ResetTest, TestWasReset } from './schema.ts';
-import { holdSandbox } from './turn.ts';
 
 /** A sign-in so fresh counts as one for this (interface rule 22 §5.2 has the same ten minutes). */
 const FRESH_MS = 10 * 60_000;

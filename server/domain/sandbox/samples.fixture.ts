@@ -1,5 +1,5 @@
 import { routeId } from '#server/domain/routes/samples.fixture.ts';
-import { made, type Sample } from '#server/testing/made.ts';
+import { made, type Sample } from '#server/testing/factories.ts';
 
 /** Something in the other space that can move into the one of the caller's row of samples. */
 const promotion =

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
-import { fresh, made } from '#server/testing/made.ts';
+import { fresh, made } from '#server/testing/factories.ts';
 import { memberActor, type Workspace, workspace } from '#server/testing/workspace.ts';
 
 // Promote and clone: what moves, what never does, and what stands in the way (interface rule 64 §5).

@@ -7,9 +7,7 @@ import type { Ctx, Space } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { type AuditEntry, audited, unchanged } from '#server/kernel/mutate.ts';
-import { answerOf, limitsOf } from './answer.ts';
-import { type Board, dropUnneeded, finderOf, type Step, spreadConflicts } from './board.ts';
-import { holdBackBreaking } from './breaking.ts';
+import { holdBackBreaking } from './breaking-changes.ts';
 import { counterparts, hold } from './counterparts.ts';
 import { applyClients, planClients } from './families/clients.ts';
 import { applyCollections, fillCollections, planCollections } from './families/collections.ts';
@@ -17,9 +15,11 @@ import { applyEnvironments, planEnvironments } from './families/environments.ts'
 import { planRoutes, type RouteDrafts } from './families/routes.ts';
 import { applySecrets, planSecrets } from './families/secrets.ts';
 import { applyRoutes } from './families/write-routes.ts';
-import { gather } from './gather.ts';
+import { holdSandbox } from './lock.ts';
+import { type Board, dropUnneeded, finderOf, type Step, spreadConflicts } from './plan-builder.ts';
+import { answerOf, limitsOf } from './plan-response.ts';
 import { FAMILIES, type Family, type Promotion, type SandboxPlan } from './schema.ts';
-import { holdSandbox } from './turn.ts';
+import { gather } from './source.ts';
 
 export { resetTest } from './reset.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { sql } from '#server/platform/sql.ts';
 import { testDatabase } from '#server/testing/database.ts';
-import { made } from '#server/testing/made.ts';
+import { made } from '#server/testing/factories.ts';
 import { memberActor, type Workspace, workspace } from '#server/testing/workspace.ts';
 
 // A plan is worked out in the process that serves everybody's dashboard: it must cost what it tells of, whatever a workspace has piled up.

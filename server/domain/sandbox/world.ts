@@ -1,6 +1,6 @@
 import type { localReferences } from '#server/domain/routes/transfer/service.ts';
-import type { Board } from './board.ts';
-import { by, type Known } from './known.ts';
+import { by, type Known } from './name-index.ts';
+import type { Board } from './plan-builder.ts';
 import type { SecretRow } from './rows.ts';
 
 /** What the templates of a route name. */

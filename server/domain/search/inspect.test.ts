@@ -6,7 +6,7 @@ import { Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
-import { made, operationById } from '#server/testing/made.ts';
+import { made, operationById } from '#server/testing/factories.ts';
 import { workspace } from '#server/testing/workspace.ts';
 
 // The inspector of the developer pane: any id, what it is, where it is shown (interface rule 70 §11).

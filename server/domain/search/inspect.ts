@@ -5,7 +5,7 @@ import { notFound } from '#server/kernel/errors.ts';
 import type { Family } from '#server/kernel/family.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import type { Inspected, InspectQuery } from './schema.ts';
-import { inspectableOf, searchedOf } from './searched.ts';
+import { inspectableOf, searchedOf } from './searchable.ts';
 import { allowed, homeOf, may, namesOnly } from './service.ts';
 import { documentOf, requestOf } from './store.ts';
 

@@ -1,5 +1,5 @@
 import { routeId } from '#server/domain/routes/samples.fixture.ts';
-import type { Sample } from '#server/testing/made.ts';
+import type { Sample } from '#server/testing/factories.ts';
 
 export const samples: Record<string, Sample> = {
   'search.query': async () => ({ q: 'anything' }),

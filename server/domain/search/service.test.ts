@@ -9,9 +9,9 @@ import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
 import { sql } from '#server/platform/sql.ts';
 import { testDatabase } from '#server/testing/database.ts';
-import { made, operationById } from '#server/testing/made.ts';
+import { made, operationById } from '#server/testing/factories.ts';
 import { workspace } from '#server/testing/workspace.ts';
-import { searchedOf } from './searched.ts';
+import { searchedOf } from './searchable.ts';
 
 const NEEDS: Readonly<Record<string, Capability>> = Object.fromEntries(
   searchedOf(families).map(({ type, search }) => [type, search.needs]),

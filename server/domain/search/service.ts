@@ -7,7 +7,7 @@ import { invalid } from '#server/kernel/errors.ts';
 import type { Action, Family } from '#server/kernel/family.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import type { Found, SearchAnswer, SearchQuery } from './schema.ts';
-import { actionsLike, resourceActionsLike, type Searched, searchedOf } from './searched.ts';
+import { actionsLike, resourceActionsLike, type Searched, searchedOf } from './searchable.ts';
 import { clientsAt, type Document, documentOf, documentsLike, rangeOf, requestOf } from './store.ts';
 
 /** A credential's start is all that is ever looked for, whoever sent the rest (interface rule 70 §10). */

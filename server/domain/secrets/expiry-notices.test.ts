@@ -5,8 +5,8 @@ import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';
 import { sql } from '#server/platform/sql.ts';
 import { ownDatabase } from '#server/testing/database.ts';
+import { fresh, made } from '#server/testing/factories.ts';
 import { sweepKind } from '#server/testing/leases.ts';
-import { fresh, made } from '#server/testing/made.ts';
 import { joined, mailsTo } from '#server/testing/mailbox.ts';
 import { workspace } from '#server/testing/workspace.ts';
 

@@ -7,8 +7,8 @@ import { Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { type AuditEntry, audited, mutate, unchanged } from '#server/kernel/mutate.ts';
 import { type DotenvEntry, parseDotenv } from './dotenv.ts';
-import { environmentFor, requireCollection } from './places.ts';
 import { type ImportEnv, normalisedName, SECRET_NAME, secretValue } from './schema.ts';
+import { environmentFor, requireCollection } from './scope.ts';
 import { type SealedNewValue, sealNewValue } from './values.ts';
 
 /** So many secrets at once keep the transaction short. */

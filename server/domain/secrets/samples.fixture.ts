@@ -1,5 +1,5 @@
 import { environment } from '#server/domain/environments/samples.fixture.ts';
-import { fresh, idOf, made, nothing, type Sample } from '#server/testing/made.ts';
+import { fresh, idOf, made, nothing, type Sample } from '#server/testing/factories.ts';
 
 export const secret: Sample = async () => ({ name: fresh('SECRET').replaceAll('-', '_'), value: fresh('a value nobody may see') });
 export const secretId = idOf('secrets.create', secret);

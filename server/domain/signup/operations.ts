@@ -17,7 +17,7 @@ import {
   WebSignUpAnswer,
 } from './schema.ts';
 import { startSignUp, useMagicLink } from './service.ts';
-import { completeOnboarding, signUpOnTheWeb, starterKey } from './web.ts';
+import { completeOnboarding, signUpOnTheWeb, starterKey } from './web-sign-up.ts';
 
 export const signup = operation({
   id: 'signup.start',

@@ -1,6 +1,6 @@
-import type { Sample } from '#server/testing/made.ts';
+import type { Sample } from '#server/testing/factories.ts';
 import { mailsTo } from '#server/testing/mailbox.ts';
-import type { PersonSample } from '#server/testing/somebody.ts';
+import type { PersonSample } from '#server/testing/test-person.ts';
 
 /** Sign-up is called without a credential, so no derived suite calls it. */
 export const samples: Record<string, Sample> = {};

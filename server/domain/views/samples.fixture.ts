@@ -1,4 +1,4 @@
-import { fresh, idOf, type Sample } from '#server/testing/made.ts';
+import { fresh, idOf, type Sample } from '#server/testing/factories.ts';
 
 /** A private view is not audited. */
 const sharedView: Sample = async () => ({ page: 'routes', name: fresh('View'), query: 'enabled=true', shared: true });

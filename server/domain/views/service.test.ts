@@ -5,7 +5,7 @@ import type { MemberRole } from '#server/kernel/capabilities.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
-import { made, operationById } from '#server/testing/made.ts';
+import { made, operationById } from '#server/testing/factories.ts';
 import { keyActor, memberActor, type Workspace, workspace } from '#server/testing/workspace.ts';
 
 await testDatabase();

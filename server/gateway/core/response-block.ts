@@ -1,6 +1,6 @@
 import type { Call } from './call.ts';
 import type { ResponseHead } from './gateway-response.ts';
-import { isoInstant } from './instant.ts';
+import { isoInstant } from './iso-instant.ts';
 import { type Refused, statusOf, typeOf } from './refusal.ts';
 
 // The response block (interface rule 12 §13.1, §13.2): headers on every answer of a plane, and the `service` object on refusals.

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { allow } from '#server/api/allow.ts';
 import { contextOfKey, isValidKey, type KeyRow, legacyKeyAuthOf, limitOfKey, refusalOfKey, stampUse } from '#server/api/api-key.ts';
+import { allow } from '#server/api/authorize.ts';
 import { ignoredFields, mergedInput } from '#server/api/input.ts';
 import { type Match, matcher } from '#server/api/match.ts';
 import { parsedInput, parsedOutput } from '#server/api/parse.ts';
@@ -14,7 +14,7 @@ import type { Space } from '#server/kernel/context.ts';
 import { asRefusal } from '#server/kernel/errors.ts';
 import type { AnyHotOperation } from '#server/kernel/hot-operation.ts';
 import { log } from '#server/platform/log.ts';
-import type { WindowCounter } from '#server/platform/windows.ts';
+import type { WindowCounter } from '#server/platform/window-counter.ts';
 import { quota } from '../core/quota.ts';
 import type { ReadBody } from '../core/request-body.ts';
 import type { ApiKeys } from '../credentials/api-keys.ts';

@@ -4,7 +4,7 @@ import test, { after } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { asRefusal } from '#server/kernel/errors.ts';
 import { type Counters, openCounters, type Rule, type Verdict } from '#server/platform/counters.ts';
-import { redisWindows } from '#server/platform/windows.ts';
+import { redisWindows } from '#server/platform/window-counter.ts';
 import { freePort, withoutRedis as skip, startRedis } from './redis.fixture.ts';
 
 // What is promised while Redis holds the counters, while it is away, and when it comes back. Redis itself is used where it is installed;

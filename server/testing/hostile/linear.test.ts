@@ -7,9 +7,9 @@ import { parseEd25519, parseThumbprint, readClientCertificate } from '#server/cr
 import { families } from '#server/domain/families.ts';
 import { proposeFromCurl } from '#server/domain/import/from-curl.ts';
 import { proposeFromOpenApi } from '#server/domain/import/from-openapi.ts';
-import { OPENAPI_LENGTH } from '#server/domain/import/length.shared.ts';
+import { OPENAPI_LENGTH } from '#server/domain/import/limits.shared.ts';
 import { email } from '#server/domain/people/schema.ts';
-import { actionsLike, resourceActionsLike } from '#server/domain/search/searched.ts';
+import { actionsLike, resourceActionsLike } from '#server/domain/search/searchable.ts';
 import { mistyped } from '#server/domain/search/typing-errors.ts';
 import { parseDotenv } from '#server/domain/secrets/dotenv.ts';
 import { canonicalHostPin } from '#server/domain/secrets/hosts.ts';

@@ -7,7 +7,7 @@ import { type AnyOperation, isChange } from '#server/kernel/operation.ts';
 import { db } from '#server/platform/db.ts';
 import { controlSocketPath } from '#server/platform/gateway-control.ts';
 import { sql } from '#server/platform/sql.ts';
-import type { Fixture } from '../made.ts';
+import type { Fixture } from '../factories.ts';
 import { type Workspace, workspace } from '../workspace.ts';
 import type { Subject } from './subject.ts';
 

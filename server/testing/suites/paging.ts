@@ -3,7 +3,7 @@ import test, { describe } from 'node:test';
 import type { AnyOperation } from '#server/kernel/operation.ts';
 import { db } from '#server/platform/db.ts';
 import { call } from '../calls.ts';
-import { made } from '../made.ts';
+import { made } from '../factories.ts';
 import { type Workspace, workspace } from '../workspace.ts';
 import { addressOf } from './send.ts';
 import type { Subject } from './subject.ts';

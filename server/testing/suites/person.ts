@@ -4,10 +4,10 @@ import { z } from 'zod';
 import { newId } from '#server/kernel/ids.ts';
 import { type AnyPersonOperation, isChange, successesOf } from '#server/kernel/operation.ts';
 import { db } from '#server/platform/db.ts';
-import { planted, textPlaces } from '../hostile/planting.ts';
 import { HARSH, NAUGHTY } from '../hostile/strings.ts';
+import { planted, textPlaces } from '../hostile/text-places.ts';
 import { type Answer, browser } from '../people.ts';
-import { somebody } from '../somebody.ts';
+import { somebody } from '../test-person.ts';
 import { ajv } from './document.ts';
 import type { Subject } from './subject.ts';
 

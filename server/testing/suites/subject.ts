@@ -4,7 +4,7 @@ import type { Ctx, Space } from '#server/kernel/context.ts';
 import type { Family, Table } from '#server/kernel/family.ts';
 import { areMet } from '#server/kernel/needs.ts';
 import { type AnyOperation, type AnyPersonOperation, isOfPerson } from '#server/kernel/operation.ts';
-import type { Fixture } from '../made.ts';
+import type { Fixture } from '../factories.ts';
 import { keyActor, memberActor, type Workspace } from '../workspace.ts';
 
 /** A family as the derived suites see it: its rows by plane and caller, their samples, and the tables they write. */

@@ -4,7 +4,7 @@ import { db } from '#server/platform/db.ts';
 import { sql } from '#server/platform/sql.ts';
 import { call } from '#server/testing/calls.ts';
 import { testDatabase } from '#server/testing/database.ts';
-import { made } from '#server/testing/made.ts';
+import { made } from '#server/testing/factories.ts';
 import { memberActor, type Workspace, workspace } from '#server/testing/workspace.ts';
 import { noteVersion, pruneVersions, writeVersions } from './service.ts';
 

@@ -3,7 +3,7 @@ import test from 'node:test';
 import { addMembership, createUser } from '#server/domain/people/service.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
-import { fresh, made } from '#server/testing/made.ts';
+import { fresh, made } from '#server/testing/factories.ts';
 import { workspace } from '#server/testing/workspace.ts';
 
 await testDatabase();

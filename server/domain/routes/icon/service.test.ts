@@ -6,7 +6,7 @@ import { db } from '#server/platform/db.ts';
 import { listen } from '#server/platform/http-out/upstream.fixture.ts';
 import { sql } from '#server/platform/sql.ts';
 import { testDatabase } from '#server/testing/database.ts';
-import { fresh, made } from '#server/testing/made.ts';
+import { fresh, made } from '#server/testing/factories.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { png } from './pictures.fixture.ts';
 import { fetchDueIcons, iconOrigin } from './service.ts';

@@ -5,7 +5,7 @@ import { createServer as createTcp } from 'node:net';
 import test from 'node:test';
 import { listen } from '#server/platform/http-out/upstream.fixture.ts';
 import { testDatabase } from '#server/testing/database.ts';
-import { made } from '#server/testing/made.ts';
+import { made } from '#server/testing/factories.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { selfSigned } from './certificate.fixture.ts';
 

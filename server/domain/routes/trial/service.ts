@@ -4,7 +4,7 @@ import { invalid, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
 import { askGateway } from '#server/platform/gateway-control.ts';
-import { windowCounter } from '#server/platform/windows.ts';
+import { windowCounter } from '#server/platform/window-counter.ts';
 import type { TestRoute } from '../schema.ts';
 import { routeByRef } from '../store.ts';
 import { type TrialOrder, TrialReport } from './schema.ts';

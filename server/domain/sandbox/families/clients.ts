@@ -4,8 +4,8 @@ import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { newId } from '#server/kernel/ids.ts';
 import type { AuditEntry } from '#server/kernel/mutate.ts';
-import { type Board, changesBetween, collectionNamed, collectionThere, judge, type Step, stepOf, there } from '../board.ts';
-import { entryFor } from '../entries.ts';
+import { entryFor } from '../audit-entries.ts';
+import { type Board, changesBetween, collectionNamed, collectionThere, judge, type Step, stepOf, there } from '../plan-builder.ts';
 import type { ClientRow } from '../rows.ts';
 
 /**

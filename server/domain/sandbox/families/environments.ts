@@ -1,8 +1,8 @@
 import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import type { AuditEntry } from '#server/kernel/mutate.ts';
-import { type Board, changesBetween, judge, type Step, stepOf } from '../board.ts';
-import { entryFor } from '../entries.ts';
+import { entryFor } from '../audit-entries.ts';
+import { type Board, changesBetween, judge, type Step, stepOf } from '../plan-builder.ts';
 
 /** Environments are matched by name; which one is the default is each space's own affair. */
 export function planEnvironments(board: Board): void {

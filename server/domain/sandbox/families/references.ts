@@ -1,5 +1,5 @@
 import { type Draft, localReferences } from '#server/domain/routes/transfer/service.ts';
-import { type Board, collectionThere, there } from '../board.ts';
+import { type Board, collectionThere, there } from '../plan-builder.ts';
 import type { CollectionRow, RouteRow } from '../rows.ts';
 import type { Variable, World } from '../world.ts';
 

@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { MOST_PER_PAIR } from '#server/domain/clients/service.ts';
 import { contradiction, type Draft, differences, draftOf, merged, upstreamsOf, withIds } from '#server/domain/routes/transfer/service.ts';
-import { type Board, type Change, changesBetween, collectionThere, judge, type Step, stepOf, there } from '../board.ts';
-import { type Fault, failureOf, faultsOf, freshOf, waitsFor } from '../faults.ts';
+import { type Board, type Change, changesBetween, collectionThere, judge, type Step, stepOf, there } from '../plan-builder.ts';
 import type { RouteRow } from '../rows.ts';
+import { type Fault, failureOf, faultsOf, freshOf, waitsFor } from '../secret-faults.ts';
 import { worldOf } from '../world.ts';
 import { needsOf, unresolved } from './references.ts';
 

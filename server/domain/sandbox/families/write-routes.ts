@@ -11,8 +11,8 @@ import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { newId } from '#server/kernel/ids.ts';
 import type { AuditEntry } from '#server/kernel/mutate.ts';
-import { type Board, collectionThere, type Step } from '../board.ts';
-import { origin } from '../entries.ts';
+import { origin } from '../audit-entries.ts';
+import { type Board, collectionThere, type Step } from '../plan-builder.ts';
 import { type RouteRow, routesWhere, secretsWhere } from '../rows.ts';
 import type { RouteDrafts } from './routes.ts';
 

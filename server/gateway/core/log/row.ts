@@ -1,6 +1,6 @@
 import { scrub } from '#server/platform/log.ts';
 import type { Call } from '../call.ts';
-import { isoInstant } from '../instant.ts';
+import { isoInstant } from '../iso-instant.ts';
 import { loggedPath } from './logged-path.ts';
 import type { LoggedPlane } from './logged-plane.ts';
 import { type Trace, type TraceText, traceText } from './trace.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { indented, SPELLINGS } from './encodings.fixture.ts';
 import { patientRedactor, redactor, textRedactor } from './redaction.ts';
-import { indented, SPELLINGS } from './spellings.fixture.ts';
 
 const one = (value: string) => new Map([['TOKEN', value]]);
 const MARK = '[redacted:secret:TOKEN]';

@@ -1,5 +1,5 @@
 import { randomBuffer } from '#server/crypto/random.ts';
-import { decoded, legible, type Reading, squeezed, unescaped, verbatim } from './readings.ts';
+import { decoded, legible, type Reading, squeezed, unescaped, verbatim } from './decodings.ts';
 
 /** The names of secrets and their values. */
 export type Secrets = ReadonlyMap<string, string>;

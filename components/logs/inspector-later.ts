@@ -1,9 +1,0 @@
-'use client';
-
-import { lazily } from '#components/ui/lazily.tsx';
-
-/** The panel of one call, whose code comes when the list has settled or a call is open. */
-export const InspectorSheet = lazily(
-  () => import('./inspector.tsx').then((module) => module.InspectorSheet),
-  ({ requestId }) => requestId !== null,
-);

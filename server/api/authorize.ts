@@ -1,0 +1,53 @@
+import { noteUses } from '#server/domain/api-keys/capability-usage.ts';
+import { denyingPolicy } from '#server/domain/policies/service.ts';
+import { isServableStatus } from '#server/domain/tenants/schema.ts';
+import { type Capability, rolesWith } from '#server/kernel/capabilities.ts';
+import type { HotCtx } from '#server/kernel/context.ts';
+import { Refusal } from '#server/kernel/errors.ts';
+import { sufficientSets } from '#server/kernel/needs.ts';
+import { type AnyOperation, isChange } from '#server/kernel/operation.ts';
+
+/** What the check of rights reads of an operation. This file loads no Prisma, so that the gateway process can use it. */
+type Asked = Pick<AnyOperation, 'id' | 'summary' | 'kind' | 'needs'>;
+
+/**
+ * The caller holds the capabilities that the operation needs, and no tenant policy denies them (interface rule 24 §7).
+ * @throws Refusal subscription_inactive, role_denied for people, forbidden for machines
+ */
+export async function allow(op: Asked, ctx: HotCtx): Promise<void> {
+  if (op.needs === 'anonymous') return;
+  if (!isServable(ctx) && isChange(op) && !STAYS_OPEN.has(op.id))
+    throw new Refusal(
+      'subscription_inactive',
+      `This workspace's subscription is ${ctx.subscription_status?.replace('_', ' ')}. You can read data and revoke keys, but not make changes.`,
+    );
+  let refusal: Refusal | undefined;
+  for (const set of sufficientSets(op.needs)) {
+    const problem = await refusalFor(op, ctx, set);
+    if (!problem) return noteUses(ctx, set);
+    refusal ??= problem;
+  }
+  throw refusal ?? new Error(`${op.id} can be used by nobody`);
+}
+
+/** Keys have met this rule at authentication; members keep reading and leaving (interface rule 20 §5). */
+const isServable = (ctx: HotCtx) => ctx.subscription_status === undefined || isServableStatus(ctx.subscription_status);
+const STAYS_OPEN: ReadonlySet<string> = new Set(['api_keys.revoke']);
+
+/** Why one of the sufficient sets of capabilities does not serve this caller; undefined when it does. */
+async function refusalFor(op: Asked, ctx: HotCtx, capabilities: readonly Capability[]): Promise<Refusal | undefined> {
+  for (const capability of capabilities) {
+    if (!ctx.actor.capabilities.has(capability)) return missing(ctx, op, capability);
+    const policy = await denyingPolicy(ctx, capability);
+    if (policy) return new Refusal(ctx.actor.type === 'member' ? 'role_denied' : 'forbidden', `denied by tenant policy ${policy.name}`);
+  }
+  return undefined;
+}
+
+/** Names what is missing and, to a person, the roles that have it: the next step is to ask for one of them. */
+function missing({ actor }: HotCtx, op: Asked, capability: Capability): Refusal {
+  if (actor.type !== 'member') return new Refusal('forbidden', `This credential lacks the capability ${capability}.`);
+  const roles = rolesWith(capability).map((role) => role[0]?.toUpperCase() + role.slice(1));
+  const who = roles.length === 0 ? 'Only machine credentials have it.' : `Roles with access: ${new Intl.ListFormat('en').format(roles)}.`;
+  return new Refusal('role_denied', `Your role (${actor.role}) lacks the capability ${capability}, required for: ${op.summary}. ${who}`);
+}
