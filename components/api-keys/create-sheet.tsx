@@ -15,7 +15,7 @@ import { SpaceNote } from '#components/ui/test-band.tsx';
 import { useUnsavedGuard } from '#components/ui/unsaved-guard.ts';
 import { AccessKeyFields, accessKeyFields } from './access-key-fields.tsx';
 import type { NewKey } from './created-card.tsx';
-import { ThreeQuestions } from './key-advisor.tsx';
+import { KeyAdvisor } from './key-advisor.tsx';
 import { KeyFields, keyFields, keyInput } from './key-fields.tsx';
 import { narrowestRole } from './key-labels.ts';
 
@@ -90,7 +90,7 @@ function CreateForm({ onClose, onCreated }: { onClose: () => void; onCreated: Pr
   return (
     <Form form={form} onSubmit={submit} refusal={refusal} className="grow">
       {panel}
-      <ThreeQuestions
+      <KeyAdvisor
         onAdvice={({ role_ids, expires_in_days }) => {
           form.setValue('role_ids', role_ids, { shouldDirty: true });
           const end = expires_in_days === null ? null : new Date(Date.now() + expires_in_days * 86_400_000).toISOString();

@@ -13,7 +13,7 @@ import { roleName } from './key-labels.ts';
 type Props = { onAdvice: (advice: Advice) => void };
 
 /** For whoever does not know the words yet: what for, from where, for how long. The answer fills in the form below. */
-export function ThreeQuestions({ onAdvice }: Props) {
+export function KeyAdvisor({ onAdvice }: Props) {
   const path = usePath();
   const { space } = useScope();
   const [purpose, setPurpose] = useState<Purpose>();

@@ -17,7 +17,7 @@ import { DataTable } from '#components/ui/data-table.tsx';
 import { EmptyState, NoResults } from '#components/ui/empty-states.tsx';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
-import { lazily, whenOpen } from '#components/ui/lazy.tsx';
+import { lazyOverlay, whenOpen } from '#components/ui/lazy.tsx';
 import { grouped } from '#components/ui/numbers.ts';
 import { Pagination } from '#components/ui/pagination.tsx';
 import { usePanel } from '#components/ui/panel.ts';
@@ -31,13 +31,13 @@ import { keyListInput, keySearch } from './list-search.ts';
 import { Roles } from './roles.tsx';
 import { useRevocable } from './use-revocable.ts';
 
-const CreateKeySheet = lazily(() => import('./create-sheet.tsx').then((module) => module.CreateKeySheet), whenOpen);
+const CreateKeySheet = lazyOverlay(() => import('./create-sheet.tsx').then((module) => module.CreateKeySheet), whenOpen);
 
-const KeyPanel = lazily(
+const KeyPanel = lazyOverlay(
   () => import('./key-panel.tsx').then((module) => module.KeyPanel),
   ({ id }) => id !== null,
 );
-const RevokeDialog = lazily(() => import('./key-dialogs.tsx').then((module) => module.RevokeDialog), whenOpen);
+const RevokeDialog = lazyOverlay(() => import('./key-dialogs.tsx').then((module) => module.RevokeDialog), whenOpen);
 
 type Listed = Key & { traffic: Traffic | undefined };
 const column = columnsFor<Listed>();

@@ -7,7 +7,7 @@ import { QueryError } from '#components/trpc/query-error.tsx';
 import { Badge } from '#components/ui/badge.tsx';
 import { LinkButton } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
-import { capital } from '#components/ui/capitalize.ts';
+import { capitalize } from '#components/ui/capitalize.ts';
 import { CopyButton } from '#components/ui/copy.tsx';
 import { type Json, JsonView } from '#components/ui/json-view.tsx';
 import { KeyValueList } from '#components/ui/key-value.tsx';
@@ -77,7 +77,7 @@ function EntryDetail({ id }: { id: string }) {
               : {}),
           },
           {
-            label: capital(nounOf(entry.resource_type)),
+            label: capitalize(nounOf(entry.resource_type)),
             value: page ? (
               <Link className={textLink} href={path(page)}>
                 Open

@@ -1,7 +1,7 @@
 type Row = { id: string };
 
 /** What of the newest rows is not in the list yet; `gap` when none of them is, so that there may be more between. */
-export function entriesAbove<R extends Row>(
+export function newerEntries<R extends Row>(
   newest: readonly R[] | undefined,
   below: readonly R[] | undefined,
 ): { fresh: readonly R[]; gap: boolean } {

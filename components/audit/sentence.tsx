@@ -1,5 +1,5 @@
 import { Bot, KeyRound, UserRound, Wrench } from 'lucide-react';
-import { Initial } from '#components/ui/avatar.tsx';
+import { Avatar } from '#components/ui/avatar.tsx';
 import { cn } from '#components/ui/cn.ts';
 import { actorOf, type Entry, sentenceOf } from './entry-text.ts';
 
@@ -8,7 +8,7 @@ const icons = { api_key: KeyRound, system: Bot, operator: Wrench } as const;
 /** A person by their photo or first letter, everybody else by what they are. */
 function ActorIcon({ entry, className }: { entry: Pick<Entry, 'actor'>; className: string }) {
   const { type, photo } = entry.actor;
-  if (type === 'user') return <Initial name={actorOf(entry)} picture={photo} round className={cn('size-4.5', className)} />;
+  if (type === 'user') return <Avatar name={actorOf(entry)} picture={photo} round className={cn('size-4.5', className)} />;
   const Icon = icons[type as keyof typeof icons] ?? UserRound;
   return <Icon aria-hidden className={cn('inline-block size-3.5 text-ink-3', className)} />;
 }

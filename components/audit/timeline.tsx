@@ -12,7 +12,7 @@ import { DataTable } from '#components/ui/data-table.tsx';
 import { NoResults } from '#components/ui/empty-states.tsx';
 import { FilterBar } from '#components/ui/filter-bar.tsx';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
-import { lazily } from '#components/ui/lazy.tsx';
+import { lazyOverlay } from '#components/ui/lazy.tsx';
 import { counted } from '#components/ui/numbers.ts';
 import { LoadMore } from '#components/ui/pagination.tsx';
 import { usePanel } from '#components/ui/panel.ts';
@@ -27,7 +27,7 @@ import { timelineColumns } from './timeline-columns.tsx';
 import { useEntries } from './use-entries.ts';
 import { useLiveEntries } from './use-live-entries.ts';
 
-const EntryPanel = lazily(
+const EntryPanel = lazyOverlay(
   () => import('./entry-panel.tsx').then((module) => module.EntryPanel),
   ({ id }) => id !== null,
 );

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { useTRPC } from '#components/trpc/provider.tsx';
 import type { Entry } from './entry-text.ts';
-import { entriesAbove } from './newer-entries.ts';
+import { newerEntries } from './newer-entries.ts';
 import type { AuditFilters } from './use-entries.ts';
 
 const EVERY_MS = 4_000;
@@ -26,7 +26,7 @@ export function useLiveEntries(
     refetchInterval: on ? EVERY_MS : false,
     staleTime: 0,
   });
-  const { fresh, gap } = entriesAbove(on ? newest.data?.entries : undefined, below);
+  const { fresh, gap } = newerEntries(on ? newest.data?.entries : undefined, below);
   useEffect(() => {
     if (gap) onGap();
   }, [gap, onGap]);

@@ -17,7 +17,7 @@ import { NoResults } from '#components/ui/empty-states.tsx';
 import { FilterBar } from '#components/ui/filter-bar.tsx';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
-import { lazily, lazyTab, whenOpen } from '#components/ui/lazy.tsx';
+import { lazyOverlay, lazyTab, whenOpen } from '#components/ui/lazy.tsx';
 import { Pagination } from '#components/ui/pagination.tsx';
 import { usePanel } from '#components/ui/panel.ts';
 import { ViewsMenu } from '#components/views/views-menu.tsx';
@@ -30,7 +30,7 @@ import { NoClients } from './no-clients.tsx';
 import { useEnableClient } from './use-enable-client.ts';
 
 const GroupedList = lazyTab(() => import('#components/collections/grouped-list.tsx').then((module) => module.GroupedList));
-const ClientSheet = lazily(() => import('./client-form.tsx').then((module) => module.ClientSheet), whenOpen);
+const ClientSheet = lazyOverlay(() => import('./client-form.tsx').then((module) => module.ClientSheet), whenOpen);
 
 /** The callers that are known by address, with how they fare. */
 export function ClientList() {

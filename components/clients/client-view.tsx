@@ -15,7 +15,7 @@ import { Badge, Status } from '#components/ui/badge.tsx';
 import { Button, IconButton } from '#components/ui/button.tsx';
 import { CopyText } from '#components/ui/copy.tsx';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
-import { lazily, lazyTab, whenOpen } from '#components/ui/lazy.tsx';
+import { lazyOverlay, lazyTab, whenOpen } from '#components/ui/lazy.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { TabLinks } from '#components/ui/tabs.tsx';
 import { Time } from '#components/ui/time.tsx';
@@ -24,9 +24,9 @@ import { ClientOverview } from './client-overview.tsx';
 import { DeleteClient } from './delete-client.tsx';
 
 const AssignmentMatrix = lazyTab(() => import('./assignment-matrix.tsx').then((module) => module.AssignmentMatrix));
-const ClientCalls = lazyTab(() => import('#components/logs/resource-calls.tsx').then((module) => module.CallsOf));
+const ClientCalls = lazyTab(() => import('#components/logs/resource-calls.tsx').then((module) => module.ResourceCalls));
 const Credentials = lazyTab(() => import('./credentials.tsx').then((module) => module.Credentials));
-const ClientSheet = lazily(() => import('./client-form.tsx').then((module) => module.ClientSheet), whenOpen);
+const ClientSheet = lazyOverlay(() => import('./client-form.tsx').then((module) => module.ClientSheet), whenOpen);
 
 const TABS = ['overview', 'credentials', 'routes', 'logs', 'activity'] as const;
 const LABELS = { overview: 'Overview', credentials: 'Credentials', routes: 'Assigned routes', logs: 'Logs', activity: 'Activity' } as const;

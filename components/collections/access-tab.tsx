@@ -13,7 +13,7 @@ import { SectionCard, textLink } from '#components/ui/layout.tsx';
 import { Link } from '#components/ui/link.tsx';
 import { grouped } from '#components/ui/numbers.ts';
 import { Skeleton } from '#components/ui/skeleton.tsx';
-import { type Access, type Entrance, keyMay, roleMay, whoGetsIn } from './access-text.ts';
+import { type Access, describeAccess, type Entrance, keyMay, roleMay } from './access-text.ts';
 import { OwnersCard } from './owners-card.tsx';
 
 /** Who can reach what in the collection: callers by the rules of its routes, keys and people by their roles. */
@@ -117,7 +117,7 @@ function RouteEntrances({ route, strict }: { route: Access['routes'][number]; st
 function Door({ entrance, strict }: { entrance: Entrance; strict: boolean }) {
   const path = usePath();
   const color = useEnvironments()?.find(({ name }) => name === entrance.environment)?.color ?? '';
-  const { nobody, text } = whoGetsIn(entrance, strict);
+  const { nobody, text } = describeAccess(entrance, strict);
   const Sign = nobody ? DoorClosed : DoorOpen;
   const rest = entrance.client_count - entrance.clients.length;
   return (

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { type Entrance, keyMay, roleMay, whoGetsIn } from './access-text.ts';
+import { describeAccess, type Entrance, keyMay, roleMay } from './access-text.ts';
 
 const open: Entrance = {
   environment: 'staging',
@@ -12,7 +12,7 @@ const open: Entrance = {
   methods: null,
   addresses: [],
 };
-const said = (more: Partial<Entrance>, strict = false) => whoGetsIn({ ...open, ...more }, strict);
+const said = (more: Partial<Entrance>, strict = false) => describeAccess({ ...open, ...more }, strict);
 
 test('an entrance that lets nobody in is told as such, with the one thing that shuts it', () => {
   for (const more of [

@@ -1,5 +1,5 @@
 import type { inferRouterOutputs } from '@trpc/server';
-import { capital } from '#components/ui/capitalize.ts';
+import { capitalize } from '#components/ui/capitalize.ts';
 import { grouped } from '#components/ui/numbers.ts';
 import type { AppRouter } from '#server/trpc/root.ts';
 
@@ -9,7 +9,7 @@ type Person = Access['people'][number];
 type Key = Access['keys'][number];
 
 /** Who gets in at one environment of a route, in a sentence; `nobody` for the ones that stand shut. The clients themselves are named beside it. */
-export function whoGetsIn(entrance: Entrance, keyAlwaysNeeded: boolean): { nobody: boolean; text: string } {
+export function describeAccess(entrance: Entrance, keyAlwaysNeeded: boolean): { nobody: boolean; text: string } {
   const { off, requires_clients, client_count, client_count_able, methods, addresses } = entrance;
   if (off === 'route') return { nobody: true, text: 'No one: the route is disabled.' };
   if (off === 'environment') return { nobody: true, text: `No one: the route is disabled in ${entrance.environment}.` };
@@ -36,7 +36,7 @@ export function roleMay({ sees, changes, tests, sets_values }: Person): string {
     tests && 'send test calls',
   ].filter((act) => act !== false);
   const text = acts.length === 1 ? `${acts[0]}; no changes` : inWords(acts);
-  return `${capital(text)}.`;
+  return `${capitalize(text)}.`;
 }
 
 /** What a key can do here. */

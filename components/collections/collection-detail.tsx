@@ -16,7 +16,7 @@ import { Button, LinkButton } from '#components/ui/button.tsx';
 import { ConfirmDanger } from '#components/ui/confirm-danger.tsx';
 import { CopyText } from '#components/ui/copy.tsx';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
-import { lazily, lazyTab, whenOpen } from '#components/ui/lazy.tsx';
+import { lazyOverlay, lazyTab, whenOpen } from '#components/ui/lazy.tsx';
 import { counted } from '#components/ui/numbers.ts';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { TabLinks } from '#components/ui/tabs.tsx';
@@ -27,9 +27,9 @@ const AccessTab = lazyTab(() => import('./access-tab.tsx').then((module) => modu
 const DefaultsTab = lazyTab(() => import('./defaults-tab.tsx').then((module) => module.DefaultsTab));
 const ClientsTab = lazyTab(() => import('./members-tab.tsx').then((module) => module.ClientsTab));
 const SecretsTab = lazyTab(() => import('./members-tab.tsx').then((module) => module.SecretsTab));
-const CallsTab = lazyTab(() => import('#components/logs/resource-calls.tsx').then((module) => module.CallsOf));
+const CallsTab = lazyTab(() => import('#components/logs/resource-calls.tsx').then((module) => module.ResourceCalls));
 const VariablesTab = lazyTab(() => import('./variables-tab.tsx').then((module) => module.VariablesTab));
-const CollectionForm = lazily(() => import('./collection-form.tsx').then((module) => module.CollectionForm), whenOpen);
+const CollectionForm = lazyOverlay(() => import('./collection-form.tsx').then((module) => module.CollectionForm), whenOpen);
 
 const TABS = ['routes', 'secrets', 'clients', 'variables', 'environments', 'requests', 'access', 'activity'] as const;
 const LABELS = {

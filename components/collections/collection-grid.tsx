@@ -14,7 +14,7 @@ import { EmptyState, NoResults } from '#components/ui/empty-states.tsx';
 import { FilterBar } from '#components/ui/filter-bar.tsx';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
-import { lazily, whenOpen } from '#components/ui/lazy.tsx';
+import { lazyOverlay, whenOpen } from '#components/ui/lazy.tsx';
 import { Link } from '#components/ui/link.tsx';
 import { counted, grouped, shareOf } from '#components/ui/numbers.ts';
 import { Pagination } from '#components/ui/pagination.tsx';
@@ -24,7 +24,7 @@ import type { AppRouter } from '#server/trpc/root.ts';
 import { CollectionMark } from './collection-mark.tsx';
 import { collectionListInput, collectionSearch } from './list-search.ts';
 
-const CollectionForm = lazily(() => import('./collection-form.tsx').then((module) => module.CollectionForm), whenOpen);
+const CollectionForm = lazyOverlay(() => import('./collection-form.tsx').then((module) => module.CollectionForm), whenOpen);
 
 type Outputs = inferRouterOutputs<AppRouter>['collections'];
 

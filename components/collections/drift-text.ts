@@ -5,7 +5,7 @@ import type { AppRouter } from '#server/trpc/root.ts';
 export type Drift = inferRouterOutputs<AppRouter>['collections']['syncStatus']['data'][number]['drift'][number];
 
 /** One thing in which a route differs from what its collection expects. */
-export const driftInWords = ({ environment, kind, expected, actual }: Drift): string =>
+export const describeDrift = ({ environment, kind, expected, actual }: Drift): string =>
   kind === 'missing_environment'
     ? `${environment} is missing`
     : kind === 'base_url'

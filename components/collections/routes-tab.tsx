@@ -13,16 +13,16 @@ import { Status } from '#components/ui/badge.tsx';
 import { Button } from '#components/ui/button.tsx';
 import { DataTable } from '#components/ui/data-table.tsx';
 import { EmptyState } from '#components/ui/empty-states.tsx';
-import { lazily, whenOpen } from '#components/ui/lazy.tsx';
+import { lazyOverlay, whenOpen } from '#components/ui/lazy.tsx';
 import { Pagination } from '#components/ui/pagination.tsx';
 import { usePanel } from '#components/ui/panel.ts';
 import { columnsFor } from '#components/ui/table-columns.ts';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import type { AppRouter } from '#server/trpc/root.ts';
-import { driftInWords } from './drift-text.ts';
+import { describeDrift } from './drift-text.ts';
 import { AddMember, takeOut, useMembersChanged } from './members.tsx';
 
-const CreateRoute = lazily(() => import('#components/routes/create-route.tsx').then((module) => module.CreateRoute), whenOpen);
+const CreateRoute = lazyOverlay(() => import('#components/routes/create-route.tsx').then((module) => module.CreateRoute), whenOpen);
 
 type Outputs = inferRouterOutputs<AppRouter>;
 type Sync = Outputs['collections']['syncStatus']['data'][number];
@@ -128,7 +128,7 @@ function Drift({ sync }: { sync: Sync | undefined }) {
     <span className="flex flex-col items-start">
       {sync.drift.slice(0, 3).map((one) => (
         <Status key={`${one.environment}${one.kind}${one.expected ?? ''}`} state="warning">
-          {driftInWords(one)}
+          {describeDrift(one)}
         </Status>
       ))}
       {sync.drift.length > 3 && <span className="text-ink-3 text-xs">and {sync.drift.length - 3} more</span>}

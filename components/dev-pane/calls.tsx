@@ -5,7 +5,7 @@ import { QueryError } from '#components/trpc/query-error.tsx';
 import type { RecordedCall } from '#components/trpc/recorder.ts';
 import { CallDetails } from './call-details.tsx';
 import { CallLine } from './call-line.tsx';
-import { described } from './describe-call.ts';
+import { describeCall } from './describe-call.ts';
 
 export type CallsProps = {
   calls: readonly RecordedCall[];
@@ -37,13 +37,13 @@ export function Calls({ calls, none, chosen, onChoose }: CallsProps) {
             <li key={call.key}>
               <CallLine
                 call={call}
-                line={described(call, table)}
+                line={describeCall(call, table)}
                 open={call.key === open?.key}
                 onOpen={() => onChoose(call.key === open?.key ? undefined : call.key)}
               />
               {call.key === open?.key && (
                 <div className="border-line border-b md:hidden">
-                  <CallDetails call={call} line={described(call, table)} />
+                  <CallDetails call={call} line={describeCall(call, table)} />
                 </div>
               )}
             </li>
@@ -52,7 +52,7 @@ export function Calls({ calls, none, chosen, onChoose }: CallsProps) {
       </div>
       <div className="min-h-0 overflow-y-auto max-md:hidden">
         {open ? (
-          <CallDetails call={open} line={described(open, table)} />
+          <CallDetails call={open} line={describeCall(open, table)} />
         ) : (
           <p className="px-5 py-6 text-ink-3 text-sm">
             Select a call to view it as code, open it in the API explorer, or find its audit entries.

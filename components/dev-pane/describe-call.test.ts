@@ -3,7 +3,7 @@ import test from 'node:test';
 import { shown } from '#components/trpc/masked-input.ts';
 import type { RecordedCall } from '#components/trpc/recorder.ts';
 import { listedOperations, secretFieldNames } from '#server/trpc/listed-operations.ts';
-import { type DescribedCall, described, explorerLink, ofPage } from './describe-call.ts';
+import { type DescribedCall, describeCall, explorerLink, ofPage } from './describe-call.ts';
 
 const call = (procedure: string, input: unknown, more: Partial<RecordedCall> = {}): RecordedCall => ({
   key: 'k',
@@ -17,7 +17,7 @@ const call = (procedure: string, input: unknown, more: Partial<RecordedCall> = {
 });
 /** A call in terms of the API; it must be one. */
 const lineOf = (made: RecordedCall) => {
-  const line = described(made, listedOperations());
+  const line = describeCall(made, listedOperations());
   assert.ok(line);
   return line;
 };
@@ -26,7 +26,7 @@ const linkOf = (line: DescribedCall) => new URL(explorerLink(line) ?? '', 'http:
 const id = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b';
 
 test('a call of a page reads as the call of the API that does the same', () => {
-  assert.deepEqual(described(call('routes.list', { page: 2, sort: 'name', q: undefined }), listedOperations()), {
+  assert.deepEqual(describeCall(call('routes.list', { page: 2, sort: 'name', q: undefined }), listedOperations()), {
     method: 'GET',
     path: '/routes',
     query: 'page=2&sort=name',
@@ -47,7 +47,8 @@ test('what no API key can do is told apart', () => {
 });
 
 test('every procedure of the dashboard has its line', () => {
-  for (const { procedure } of listedOperations()) if (procedure) assert.ok(described(call(procedure, {}), listedOperations()), procedure);
+  for (const { procedure } of listedOperations())
+    if (procedure) assert.ok(describeCall(call(procedure, {}), listedOperations()), procedure);
 });
 
 test('nothing typed into a secret field reaches the pane, its code or its links', () => {

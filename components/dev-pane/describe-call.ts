@@ -21,7 +21,7 @@ export type DescribedCall = {
 const DASHBOARD_ONLY = new Set(['expected_updated_at']);
 
 /** What a call was; undefined while the list of operations is not there, or for a procedure it does not know. */
-export function described(call: RecordedCall, operations: readonly ListedOperation[]): DescribedCall | undefined {
+export function describeCall(call: RecordedCall, operations: readonly ListedOperation[]): DescribedCall | undefined {
   const { what } = call;
   if ('path' in what)
     return {

@@ -6,7 +6,7 @@ import { useState } from 'react';
 import { forgetCalls, useRecordedCalls } from '#components/trpc/recorder.ts';
 import { IconButton } from '#components/ui/button.tsx';
 import { lazyTab } from '#components/ui/lazy.tsx';
-import { Edge } from '#components/ui/resize-handle.tsx';
+import { ResizeHandle } from '#components/ui/resize-handle.tsx';
 import { Scroll } from '#components/ui/scroll.tsx';
 import { Segmented } from '#components/ui/tabs.tsx';
 import { Calls } from './calls.tsx';
@@ -45,7 +45,7 @@ export function DevPane({ height, onHeight, onClose }: { height: number; onHeigh
       }}
       className="sticky bottom-0 z-20 flex max-h-[80dvh] min-w-0 flex-col border-line-strong border-t bg-canvas"
     >
-      <Edge side="top" label="Developer pane height" size={height} onSize={onHeight} least={160} most={0.8} />
+      <ResizeHandle side="top" label="Developer pane height" size={height} onSize={onHeight} least={160} most={0.8} />
       <header className="flex min-w-0 items-center gap-2 border-line border-b px-3 py-1.5 lg:px-5">
         <h2 className="font-medium text-sm max-sm:sr-only">Developer</h2>
         <div className="min-w-0 overflow-x-auto [scrollbar-width:none] [&_[role=radio]]:shrink-0 [&_[role=radio]]:whitespace-nowrap">

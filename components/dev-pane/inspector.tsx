@@ -7,7 +7,7 @@ import { nounOf } from '#components/shell/resources.ts';
 import { useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { refusalOf } from '#components/trpc/refusal.ts';
 import { Badge } from '#components/ui/badge.tsx';
-import { capital } from '#components/ui/capitalize.ts';
+import { capitalize } from '#components/ui/capitalize.ts';
 import { CopyText } from '#components/ui/copy.tsx';
 import { Field } from '#components/ui/field.tsx';
 import { Input } from '#components/ui/input.tsx';
@@ -54,7 +54,7 @@ export function Inspector({ start }: { start: string }) {
         {found && (
           <>
             <p className="flex flex-wrap items-center gap-2">
-              <span className="text-ink-2">{capital(nounOf(found.kind))}</span>
+              <span className="text-ink-2">{capitalize(nounOf(found.kind))}</span>
               {found.space !== null && found.space !== space && (found.space === 'test' ? <TestChip /> : <Badge tone="good">Live</Badge>)}
             </p>
             <Link href={found.url} className={`${textLink} inline-flex w-fit max-w-full items-center gap-1.5 font-medium`}>

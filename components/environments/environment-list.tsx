@@ -16,7 +16,7 @@ import { DataTable } from '#components/ui/data-table.tsx';
 import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
-import { lazily, whenOpen } from '#components/ui/lazy.tsx';
+import { lazyOverlay, whenOpen } from '#components/ui/lazy.tsx';
 import { Link } from '#components/ui/link.tsx';
 import { grouped } from '#components/ui/numbers.ts';
 import { usePanel } from '#components/ui/panel.ts';
@@ -27,12 +27,12 @@ import { DeleteEnvironment } from './delete-environment.tsx';
 import type { EnvironmentRow } from './environment-form.tsx';
 import { type Used, useUsage } from './use-usage.ts';
 
-const DuplicateEnvironmentDialog = lazily(
+const DuplicateEnvironmentDialog = lazyOverlay(
   () => import('./duplicate-environment.tsx').then((module) => module.DuplicateEnvironmentDialog),
   ({ environment }) => environment !== undefined,
 );
 
-const EnvironmentForm = lazily(() => import('./environment-form.tsx').then((module) => module.EnvironmentForm), whenOpen);
+const EnvironmentForm = lazyOverlay(() => import('./environment-form.tsx').then((module) => module.EnvironmentForm), whenOpen);
 
 type Row = EnvironmentRow & { used: Used | undefined; traffic: Traffic | undefined };
 const column = columnsFor<Row>();

@@ -3,7 +3,7 @@ import test from 'node:test';
 import { forbiddenTo } from '#components/roles/forbidden-reason.ts';
 import { operations } from '#server/api/operations.ts';
 import { MEMBER_ROLES, memberCapabilities } from '#server/kernel/capabilities.ts';
-import { areMet, capabilitiesOf } from '#server/kernel/needs.ts';
+import { capabilitiesOf, isSatisfied } from '#server/kernel/needs.ts';
 import { forbiddenCall } from './forbidden.ts';
 
 test('the explorer offers to send exactly what the role may do, for every role and operation', () => {
@@ -11,7 +11,7 @@ test('the explorer offers to send exactly what the role may do, for every role a
     const needs = capabilitiesOf(op.needs);
     for (const role of MEMBER_ROLES) {
       const held = memberCapabilities(role, { reveal_secrets: false });
-      assert.equal(forbiddenCall(role, { needs }) === undefined, areMet(op.needs, held), `${role} ${op.id}`);
+      assert.equal(forbiddenCall(role, { needs }) === undefined, isSatisfied(op.needs, held), `${role} ${op.id}`);
     }
   }
 });

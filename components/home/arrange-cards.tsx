@@ -3,10 +3,10 @@
 import { SlidersHorizontal } from 'lucide-react';
 import { useState } from 'react';
 import { IconButton } from '#components/ui/button.tsx';
-import { lazily, whenOpen } from '#components/ui/lazy.tsx';
+import { lazyOverlay, whenOpen } from '#components/ui/lazy.tsx';
 import type { HomeCard } from './cards.ts';
 
-const CardsSheet = lazily(() => import('./cards-sheet.tsx').then((module) => module.CardsSheet), whenOpen);
+const CardsSheet = lazyOverlay(() => import('./cards-sheet.tsx').then((module) => module.CardsSheet), whenOpen);
 
 /** The way to hide and move the cards of Home; those that this installation cannot fill are `missing`. */
 export function ArrangeCards({ missing }: { missing: readonly HomeCard[] }) {

@@ -10,7 +10,7 @@ import { Link } from '#components/ui/link.tsx';
 import { Checklist } from './checklist.tsx';
 
 /** Home of an empty Live space. */
-export function LiveStart() {
+export function EmptyLive() {
   const path = usePath();
   const { slug } = useScope();
   const stays = useForbidden('sandbox:promote') !== undefined;

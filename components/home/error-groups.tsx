@@ -3,7 +3,7 @@
 import type { z } from 'zod';
 import { reasonOf } from '#components/logs/refusal-reasons.ts';
 import { Badge, HttpStatus } from '#components/ui/badge.tsx';
-import { capital } from '#components/ui/capitalize.ts';
+import { capitalize } from '#components/ui/capitalize.ts';
 import { SectionCard } from '#components/ui/layout.tsx';
 import { Link } from '#components/ui/link.tsx';
 import { grouped } from '#components/ui/numbers.ts';
@@ -35,7 +35,7 @@ export function ErrorGroups({ groups, hrefOf }: { groups: Groups; hrefOf: (filte
               <span className="min-w-0">
                 <span className="flex min-w-0 items-center gap-2">
                   <span className="line-clamp-2 sm:line-clamp-1">
-                    {group.error ? capital(reasonOf(group.error)) : 'The upstream returned an error'}
+                    {group.error ? capitalize(reasonOf(group.error)) : 'The upstream returned an error'}
                   </span>
                   {group.is_new && <Badge tone="warn">new</Badge>}
                 </span>

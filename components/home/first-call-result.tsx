@@ -17,7 +17,7 @@ import { Skeleton } from '#components/ui/skeleton.tsx';
 const Inspector = lazyTab(() => import('#components/logs/inspector.tsx').then((module) => module.Inspector));
 
 /** The first call as it is told to a newcomer: what came back, what was put in, where the time went. The whole inspector is one press away. */
-export function Arrival({ requestId }: { requestId: string }) {
+export function FirstCallResult({ requestId }: { requestId: string }) {
   const trpc = useTRPC();
   const [whole, setWhole] = useState(false);
   const query = useQuery({ ...trpc.requestLogs.inspect.queryOptions({ request_id: requestId }), staleTime: Number.POSITIVE_INFINITY });

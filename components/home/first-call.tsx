@@ -14,10 +14,10 @@ import { Page, PageHeader, SectionCard } from '#components/ui/layout.tsx';
 import { notify } from '#components/ui/toaster.tsx';
 import { awaitedCall } from './awaited-call.ts';
 import { Checklist } from './checklist.tsx';
-import { Arrival } from './first-call-result.tsx';
+import { FirstCallResult } from './first-call-result.tsx';
 import { StarterKey } from './starter-key.tsx';
 import { UpstreamCard } from './upstream-card.tsx';
-import { useArrivals } from './use-new-calls.ts';
+import { useNewCalls } from './use-new-calls.ts';
 
 const WORDS = {
   test: {
@@ -47,7 +47,7 @@ export function FirstCall({ goLive }: { goLive: ReactNode }) {
   const words = WORDS[space];
   const [apiKey, setApiKey] = useState<string>();
   const routes = useQuery(trpc.routes.list.queryOptions({ sort: 'created_at', order: 'asc', per_page: 5, enabled: true }));
-  const live = useArrivals(() => void cache.invalidateQueries(trpc.requestLogs.pathFilter()));
+  const live = useNewCalls(() => void cache.invalidateQueries(trpc.requestLogs.pathFilter()));
   const listed = useQuery({
     ...trpc.requestLogs.browse.queryOptions({ per_page: 8 }),
     refetchInterval: ({ state }) => (awaitedCall(live.rows, state.data?.logs ?? [])?.succeeded ? false : POLL_MS),
@@ -131,7 +131,7 @@ function ArrivedCall({ live, arrived }: { live: Tail['state']; arrived: Arrived 
             ? 'Waiting for your call. It appears here as soon as it arrives.'
             : 'Connecting. You can make your call now; it will appear here.'}
       </p>
-      {arrived && <Arrival key={arrived.call.request_id} requestId={arrived.call.request_id} />}
+      {arrived && <FirstCallResult key={arrived.call.request_id} requestId={arrived.call.request_id} />}
     </SectionCard>
   );
 }

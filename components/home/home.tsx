@@ -10,7 +10,7 @@ import type { ServedCards } from './cards.ts';
 
 // Only one of the three is seen, and the first two once in a workspace's life; the server sends it drawn.
 const FirstCall = lazy(() => import('./first-call.tsx').then((module) => ({ default: module.FirstCall })));
-const LiveStart = lazy(() => import('./empty-live.tsx').then((module) => ({ default: module.LiveStart })));
+const EmptyLive = lazy(() => import('./empty-live.tsx').then((module) => ({ default: module.EmptyLive })));
 const Overview = lazy(() => import('./overview.tsx').then((module) => ({ default: module.Overview })));
 
 /** A space without a successful call gets the guide to its first one; every other space gets its health. */
@@ -36,6 +36,6 @@ export function Home(served: ServedCards) {
       </Page>
     );
   }
-  const start = space === 'live' && routes.data.meta.total === 0 ? <LiveStart /> : <FirstCall goLive={served.goLive} />;
+  const start = space === 'live' && routes.data.meta.total === 0 ? <EmptyLive /> : <FirstCall goLive={served.goLive} />;
   return <Suspense fallback={null}>{first ? start : <Overview {...served} />}</Suspense>;
 }

@@ -26,7 +26,7 @@ import { NeedsAttention } from './needs-attention.tsx';
 import { changeOf, periodsOf, RANGES, type Range, rangeWords } from './ranges.ts';
 import { RecentCalls } from './recent-calls.tsx';
 import { UsageMeters } from './usage-meters.tsx';
-import { useArrivals } from './use-new-calls.ts';
+import { useNewCalls } from './use-new-calls.ts';
 
 // With all the words for what can go wrong; on a good day nothing has.
 const ErrorGroups = lazy(() => import('./error-groups.tsx').then((module) => ({ default: module.ErrorGroups })));
@@ -51,7 +51,7 @@ export function Overview({ news, goLive }: ServedCards) {
   const failures = useQuery(trpc.requestLogs.failures.queryOptions(current, { placeholderData: keepPreviousData }));
   const failedBefore = useQuery(trpc.requestLogs.failures.queryOptions(before, { placeholderData: keepPreviousData }));
   const routes = useQuery(trpc.routes.list.queryOptions({ per_page: 1, enabled: true }));
-  const live = useArrivals(() => {
+  const live = useNewCalls(() => {
     // The figures follow the calls, at most once a minute: periodsOf moves only then.
     setNow(Date.now());
     void cache.invalidateQueries(trpc.requestLogs.stats.queryFilter(current));

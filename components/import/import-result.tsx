@@ -3,7 +3,7 @@
 import type { inferRouterOutputs } from '@trpc/server';
 import { Check, KeyRound } from 'lucide-react';
 import { useState } from 'react';
-import { CallThis } from '#components/routes/route-snippets.tsx';
+import { RouteSnippets } from '#components/routes/route-snippets.tsx';
 import { usePath } from '#components/trpc/provider.tsx';
 import { Badge } from '#components/ui/badge.tsx';
 import { Button, LinkButton } from '#components/ui/button.tsx';
@@ -21,7 +21,7 @@ export type ImportedThings = inferRouterOutputs<AppRouter>['import']['create'] &
 };
 
 /** The imported routes and secrets, and the pasted call rewritten to the gateway. */
-export function Imported({ made, onAgain }: { made: ImportedThings; onAgain: () => void }) {
+export function ImportResult({ made, onAgain }: { made: ImportedThings; onAgain: () => void }) {
   const path = usePath();
   const [first] = made.routes;
   return (
@@ -79,7 +79,7 @@ function Calls({ reference, proposed }: { reference: string; proposed: ProposedR
   return (
     <div className="flex flex-col gap-4">
       {operations.length > 1 && <OperationList operations={operations} chosen={chosen} onChoose={setChosen} />}
-      <CallThis reference={reference} call={chosen ?? sample} />
+      <RouteSnippets reference={reference} call={chosen ?? sample} />
     </div>
   );
 }

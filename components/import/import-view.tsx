@@ -16,9 +16,9 @@ import { Page, PageHeader, SectionCard } from '#components/ui/layout.tsx';
 import { Segmented } from '#components/ui/tabs.tsx';
 import { OPENAPI_LENGTH } from '#server/domain/import/limits.shared.ts';
 import type { Proposal } from '#server/domain/import/schema.ts';
-import { Imported, type ImportedThings } from './import-result.tsx';
+import { type ImportedThings, ImportResult } from './import-result.tsx';
 import { KnownApiList } from './known-api-list.tsx';
-import { essenceOf } from './openapi-outline.ts';
+import { outlineOf } from './openapi-outline.ts';
 import { essenceOfYaml } from './openapi-outline-yaml.ts';
 import { ProposalForm } from './proposal-form.tsx';
 import { kindOf } from './selection.ts';
@@ -44,7 +44,7 @@ export function ImportView() {
 
   const take = (whole: string) => {
     const guess = kindOf(whole);
-    const essence = guess === 'openapi' && whole.length > OPENAPI_LENGTH ? (essenceOf(whole) ?? essenceOfYaml(whole)) : undefined;
+    const essence = guess === 'openapi' && whole.length > OPENAPI_LENGTH ? (outlineOf(whole) ?? essenceOfYaml(whole)) : undefined;
     setShortened(essence !== undefined);
     setText(essence ?? whole);
     propose.reset();
@@ -67,7 +67,7 @@ export function ImportView() {
       <PageHeader title="Import" description="Turn a working curl command or an OpenAPI description into routes and secrets." />
       {readOnly && <Callout title="Read-only">{readOnly}</Callout>}
       {made ? (
-        <Imported made={made} onAgain={startOver} />
+        <ImportResult made={made} onAgain={startOver} />
       ) : proposal ? (
         <ProposalForm
           proposal={proposal}

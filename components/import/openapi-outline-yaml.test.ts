@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import { parse, stringify } from 'yaml';
-import { essenceOf } from './openapi-outline.ts';
+import { outlineOf } from './openapi-outline.ts';
 import { essenceOfYaml } from './openapi-outline-yaml.ts';
 
 /** What an import reads of a text, by way of a parser that reads all of it. */
-const readOf = (text: string): unknown => JSON.parse(essenceOf(JSON.stringify(parse(text, { logLevel: 'silent' }))) ?? 'null');
+const readOf = (text: string): unknown => JSON.parse(outlineOf(JSON.stringify(parse(text, { logLevel: 'silent' }))) ?? 'null');
 const same = (text: string) => {
   const essence = essenceOfYaml(text);
   assert.ok(essence !== undefined, text);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { proposeFromOpenApi } from '#server/domain/import/from-openapi.ts';
-import { essenceOf } from './openapi-outline.ts';
+import { outlineOf } from './openapi-outline.ts';
 
 const prose = 'x'.repeat(2_000);
 const large = JSON.stringify({
@@ -25,13 +25,13 @@ const large = JSON.stringify({
 });
 
 test('a description without its prose and models is proposed exactly as the whole one', async () => {
-  const essence = essenceOf(large) ?? '';
+  const essence = outlineOf(large) ?? '';
   assert.ok(essence.length < 800);
   assert.deepEqual(await proposeFromOpenApi(essence), await proposeFromOpenApi(large));
   const old = JSON.stringify({ swagger: '2.0', info: {}, paths: {} });
-  assert.deepEqual(await proposeFromOpenApi(essenceOf(old) ?? ''), await proposeFromOpenApi(old));
+  assert.deepEqual(await proposeFromOpenApi(outlineOf(old) ?? ''), await proposeFromOpenApi(old));
 });
 
 test('what is no JSON object has no essence', () => {
-  for (const text of ['openapi: 3.1.0', '[]', 'null', '', '{']) assert.equal(essenceOf(text), undefined);
+  for (const text of ['openapi: 3.1.0', '[]', 'null', '', '{']) assert.equal(outlineOf(text), undefined);
 });

@@ -4,7 +4,7 @@ type Json = Record<string, unknown>;
  * What an import reads of an OpenAPI description in JSON, without the prose and the models, which make up most of the megabytes that large APIs publish:
  * title, servers, security, and the operations with their summaries. Undefined when the text is no JSON object.
  */
-export function essenceOf(text: string): string | undefined {
+export function outlineOf(text: string): string | undefined {
   const document = parsed(text);
   if (!document) return undefined;
   const { openapi, swagger, info, servers, security, paths, components } = document;

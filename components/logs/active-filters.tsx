@@ -2,7 +2,7 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { useTRPC } from '#components/trpc/provider.tsx';
-import { capital } from '#components/ui/capitalize.ts';
+import { capitalize } from '#components/ui/capitalize.ts';
 import { useEnvironmentLabel } from '#components/ui/environment-label.ts';
 import type { ActiveFilter } from '#components/ui/filter-bar.tsx';
 import { MODE_WORDS, OUTCOME_WORDS } from './filter-labels.ts';
@@ -36,7 +36,7 @@ export function useActiveFilters(search: LogSearch, set: (change: Partial<LogSea
     ...(search.api_key_id ? [chip('api_key_id', `Key ${nameIn(keys, search.api_key_id)}`)] : []),
     ...(search.environment ? [chip('environment', `In ${environmentName(search.environment)}`)] : []),
     ...(search.origin ? [chip('origin', search.origin === 'service' ? 'Answered by gateway' : 'Answered by upstream')] : []),
-    ...(search.error ? [chip('error', capital(reasonOf(search.error)))] : []),
+    ...(search.error ? [chip('error', capitalize(reasonOf(search.error)))] : []),
     ...(search.limited ? [chip('limited', 'Rate limited')] : []),
     ...(search.slower === null ? [] : [chip('slower', `Slower than ${search.slower} ms`)]),
     ...(search.ip ? [chip('ip', `From ${search.ip}`)] : []),

@@ -15,4 +15,4 @@ export function outcomeOf({ error, status_code }: Pick<Log, 'error' | 'status_co
 }
 
 /** Sent from the Test tab of a route; in the log, and in no figure. */
-export const isTrial = (log: Pick<Log, 'proxy_mode'>): boolean => log.proxy_mode === 'test';
+export const isTestCall = (log: Pick<Log, 'proxy_mode'>): boolean => log.proxy_mode === 'test';

@@ -3,7 +3,7 @@
 import { Ban } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Badge, HttpStatus, Method } from '#components/ui/badge.tsx';
-import { capital } from '#components/ui/capitalize.ts';
+import { capitalize } from '#components/ui/capitalize.ts';
 import { cn } from '#components/ui/cn.ts';
 import { useEnvironmentLabel } from '#components/ui/environment-label.ts';
 import { millis } from '#components/ui/numbers.ts';
@@ -11,7 +11,7 @@ import { Skeleton } from '#components/ui/skeleton.tsx';
 import { Time } from '#components/ui/time.tsx';
 import { VirtualList } from '#components/ui/virtual-list.tsx';
 import { addressIn } from '#server/domain/tenants/country.shared.ts';
-import { isTrial, type Log, refusedByUs } from './call-kind.ts';
+import { isTestCall, type Log, refusedByUs } from './call-kind.ts';
 import type { Marks } from './inspector-actions.tsx';
 import { reasonOf } from './refusal-reasons.ts';
 
@@ -76,7 +76,7 @@ export function CallList({ rows, openId, onOpen, onEndReached, onRead, notice, m
 
 function Row({ log }: { log: Log }) {
   const environmentName = useEnvironmentLabel();
-  const reason = log.error && capital(reasonOf(log.error));
+  const reason = log.error && capitalize(reasonOf(log.error));
   return (
     <span className={grid}>
       <Time value={log.ts} format="time" className="text-ink-2 text-xs @max-lg:hidden" />
@@ -86,7 +86,7 @@ function Row({ log }: { log: Log }) {
         <Method method={log.method ?? '—'} className="min-w-10 shrink-0" />
         <span className="truncate font-mono text-xs">{log.path ?? '/'}</span>
         {log.environment && <span className="shrink-0 text-ink-3 text-xs @max-5xl:hidden">{environmentName(log.environment)}</span>}
-        {isTrial(log) && <Badge tone="accent">Test tab</Badge>}
+        {isTestCall(log) && <Badge tone="accent">Test tab</Badge>}
         {log.client_origin === 'sdk_intercept' && <Badge>SDK</Badge>}
       </span>
       <span className="flex min-w-0 items-center gap-1.5 @max-3xl:hidden">

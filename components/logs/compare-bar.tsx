@@ -2,7 +2,7 @@ import { GitCompareArrows, X } from 'lucide-react';
 import { IconButton } from '#components/ui/button.tsx';
 
 /** One call is marked: what to do next. Two are compared at once. */
-export function MarkedBar({ count, onClear }: { count: number; onClear: () => void }) {
+export function CompareBar({ count, onClear }: { count: number; onClear: () => void }) {
   return (
     <div aria-live="polite" className="pointer-events-none sticky bottom-4 z-30 flex justify-center empty:hidden">
       {count === 1 && (

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { capital } from '#components/ui/capitalize.ts';
+import { capitalize } from '#components/ui/capitalize.ts';
 import type { LogFacets } from '#server/domain/request-logs/browse.schema.ts';
 import { MODE_WORDS, OUTCOME_WORDS } from './filter-labels.ts';
 import type { LogSearch } from './list-search.ts';
@@ -41,7 +41,7 @@ export function facetGroups(facets: Facets, search: LogSearch, environmentName: 
     group('Outcome', 'outcome', failed(facets.outcome), (value) => OUTCOME_WORDS[value as keyof typeof OUTCOME_WORDS] ?? value),
     group('Status', 'status', facets.status_class.toSorted(byValue), same),
     group('Route', 'route_id', facets.route_id, named(facets.route_id)),
-    group('Refusal reason', 'error', facets.error, (code) => capital(reasonOf(code))),
+    group('Refusal reason', 'error', facets.error, (code) => capitalize(reasonOf(code))),
     group('Environment', 'environment', facets.environment, environmentName),
     group('Client', 'client_id', facets.client_id, named(facets.client_id)),
     group('API key', 'api_key_id', facets.api_key_id, named(facets.api_key_id)),

@@ -18,13 +18,13 @@ import { Sheet } from '#components/ui/sheet.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { Time } from '#components/ui/time.tsx';
 import { countryName } from '#server/domain/tenants/country.shared.ts';
-import { isTrial, refusedByUs } from './call-kind.ts';
+import { isTestCall, refusedByUs } from './call-kind.ts';
 import { matchedHow, summaryOf, wordsOfWarning } from './call-summary.ts';
 import { bytes } from './compare.ts';
 import { HeaderNames } from './header-names.tsx';
 import { InspectorActions, type Marks, momentHref } from './inspector-actions.tsx';
 import { Proof } from './proof.tsx';
-import { fixHref, toldOf } from './refusals.ts';
+import { fixHref, refusalAdvice } from './refusals.ts';
 import { blockOf, type Detail, phasesOf, traceOf } from './trace.ts';
 
 /** One call beside its list. The address names it, so the panel can be shared. */
@@ -68,7 +68,7 @@ function Inspected({ detail, marks }: { detail: Detail; marks: Marks | undefined
   const { log, route, client, api_key, related } = detail;
   const path = usePath();
   const { slug } = useScope();
-  const told = toldOf(log.error);
+  const told = refusalAdvice(log.error);
   const trace = traceOf(log.trace);
   const href = told?.fix && fixHref(told.fix, log.route_id, path, slug);
   return (
@@ -80,9 +80,9 @@ function Inspected({ detail, marks }: { detail: Detail; marks: Marks | undefined
             <Method method={log.method ?? '—'} className="mr-2 min-w-0" />
             <span className="font-mono text-xs">{log.path ?? '/'}</span>
           </span>
-          {isTrial(log) && <Badge tone="accent">Test tab</Badge>}
+          {isTestCall(log) && <Badge tone="accent">Test tab</Badge>}
         </p>
-        {isTrial(log) && <p className="text-ink-3 text-xs">Sent from the route’s Test tab. Not counted in metrics.</p>}
+        {isTestCall(log) && <p className="text-ink-3 text-xs">Sent from the route’s Test tab. Not counted in metrics.</p>}
         {told ? (
           <Callout
             tone={refusedByUs(log) ? 'warn' : 'bad'}

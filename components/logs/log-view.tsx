@@ -11,7 +11,7 @@ import { Switch } from '#components/ui/choices.tsx';
 import { NoResults } from '#components/ui/empty-states.tsx';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
-import { lazily, lazyPart } from '#components/ui/lazy.tsx';
+import { lazyOverlay, lazyPart } from '#components/ui/lazy.tsx';
 import { counted, grouped } from '#components/ui/numbers.ts';
 import { LoadMore } from '#components/ui/pagination.tsx';
 import { closePanel, usePanel, writePanel } from '#components/ui/panel.ts';
@@ -21,7 +21,7 @@ import { useActiveFilters } from './active-filters.tsx';
 import { CallHistogram } from './call-histogram.tsx';
 import type { Log } from './call-kind.ts';
 import { CallList } from './call-list.tsx';
-import { MarkedBar } from './compare-bar.tsx';
+import { CompareBar } from './compare-bar.tsx';
 import { EndNote } from './end-note.tsx';
 import { ExportMenu } from './export-menu.tsx';
 import { FacetRail } from './facet-rail.tsx';
@@ -33,12 +33,12 @@ import { OrderMenu } from './order-menu.tsx';
 import { LiveLabel, Waiting } from './tail-notes.tsx';
 import { TimeRange } from './time-range.tsx';
 import { useLogs } from './use-logs.ts';
-import { useHeld } from './use-paused-tail.ts';
+import { usePausedTail } from './use-paused-tail.ts';
 import { useRoutesIn } from './use-routes-in.ts';
 import { useEvery, useTail } from './use-tail.ts';
 
 const NoCalls = lazyPart(() => import('./no-calls.tsx').then((module) => module.NoCalls));
-const CompareSheet = lazily(
+const CompareSheet = lazyOverlay(
   () => import('./compare-sheet.tsx').then((module) => module.CompareSheet),
   ({ requestIds }) => requestIds.length === 2,
 );
@@ -71,7 +71,7 @@ export function LogView() {
   // What came under another filter is judged by this one.
   // biome-ignore lint/correctness/useExhaustiveDependencies: what `matches` depends on.
   const matching = useMemo(() => ({ ...arrived, rows: arrived.rows.filter(matches) }), [arrived, JSON.stringify(filters), inCollection]);
-  const tail = useHeld(matching, reading);
+  const tail = usePausedTail(matching, reading);
   useEvery(tail.rows.length > 0 ? tail.rows[0]?.request_id : undefined, () => {
     void stats.refetch();
     void facets.refetch();
@@ -194,7 +194,7 @@ export function LogView() {
           </div>
         </div>
       )}
-      <MarkedBar count={search.compare.length} onClear={() => change({ compare: null })} />
+      <CompareBar count={search.compare.length} onClear={() => change({ compare: null })} />
       <InspectorSheet requestId={peek.id} onClose={peek.close} marks={marks} />
       <CompareSheet requestIds={search.compare} onClose={() => void closePanel('compare')} />
     </Page>

@@ -16,10 +16,10 @@ export type Fix = {
     | 'usage';
 };
 /** Why a call ended as it did, what to do, and where. */
-export type Told = { why: string; next: string; fix?: Fix };
+export type RefusalAdvice = { why: string; next: string; fix?: Fix };
 
 /** What to do about each refusal; apart from the reasons, which every list of calls shows. */
-const STEPS: Readonly<Record<string, Omit<Told, 'why'>>> = {
+const STEPS: Readonly<Record<string, Omit<RefusalAdvice, 'why'>>> = {
   invalid_request: { next: 'Check how the caller builds the request. The path and headers below show what arrived.' },
   invalid_path: { next: 'Send a path without encoded slashes, dots and control characters.' },
   route_required: { next: 'Put the route slug first in the path, or send it in X-Svc-Route.' },
@@ -113,7 +113,7 @@ const STEPS: Readonly<Record<string, Omit<Told, 'why'>>> = {
 };
 
 /** A refusal with its next step; undefined for a call that was not refused. */
-export const toldOf = (code: string | null | undefined): Told | undefined =>
+export const refusalAdvice = (code: string | null | undefined): RefusalAdvice | undefined =>
   code ? { why: reasonOf(code), ...(STEPS[code] ?? { next: '' }) } : undefined;
 
 /** The page on which a refusal can be mended; undefined when the route is not known. */

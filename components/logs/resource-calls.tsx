@@ -13,7 +13,7 @@ import { InspectorSheet } from './lazy-inspector.ts';
 import { useLogs } from './use-logs.ts';
 
 /** The calls of one client or one collection in the last 24 hours; the log page has the rest of time. `children` says which calls count. */
-export function CallsOf({ of, children }: { of: { client_id: string } | { collection_id: string }; children: ReactNode }) {
+export function ResourceCalls({ of, children }: { of: { client_id: string } | { collection_id: string }; children: ReactNode }) {
   const path = usePath();
   const peek = usePanel('peek');
   const pages = useLogs(of);

@@ -4,12 +4,12 @@ import { Clock } from 'lucide-react';
 import { useState } from 'react';
 import { Button } from '#components/ui/button.tsx';
 import { Menu } from '#components/ui/dropdown-menu.tsx';
-import { lazily, whenOpen } from '#components/ui/lazy.tsx';
+import { lazyOverlay, whenOpen } from '#components/ui/lazy.tsx';
 import { SpanText } from '#components/ui/span-text.tsx';
 import { spanStart } from '#server/domain/request-logs/span.shared.ts';
 import { type LogSearch, RANGES, type RangeName } from './list-search.ts';
 
-const SpanDialog = lazily(() => import('#components/ui/span-dialog.tsx').then((module) => module.SpanDialog), whenOpen);
+const SpanDialog = lazyOverlay(() => import('#components/ui/span-dialog.tsx').then((module) => module.SpanDialog), whenOpen);
 
 const WORDS: Record<RangeName, string> = {
   '15m': 'Last 15 minutes',

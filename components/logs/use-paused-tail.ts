@@ -14,7 +14,7 @@ export type Held = Tail & {
 };
 
 /** While somebody reads the list nothing is put above what they read; it waits, is counted, and comes when they are done or ask for it. */
-export function useHeld(tail: Tail, reading: boolean): Held {
+export function usePausedTail(tail: Tail, reading: boolean): Held {
   const [shown, setShown] = useState<readonly Log[]>([]);
   useEffect(() => {
     // A tail that was switched off or began anew has nothing of the old one.

@@ -9,7 +9,7 @@ import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
 import { useScope } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { Button } from '#components/ui/button.tsx';
-import { capital } from '#components/ui/capitalize.ts';
+import { capitalize } from '#components/ui/capitalize.ts';
 import { Combobox } from '#components/ui/combobox.tsx';
 import { Field } from '#components/ui/field.tsx';
 import { Form, fieldError, useZodForm } from '#components/ui/form.tsx';
@@ -56,7 +56,7 @@ export function ProfileView() {
               items={[
                 ...me.workspaces.map((workspace) => ({
                   label: workspace.name,
-                  value: capital(workspace.role),
+                  value: capitalize(workspace.role),
                   hint: workspace.slug,
                 })),
                 { label: 'Joined', value: <Time value={me.user.created_at} format="date" /> },

@@ -1,12 +1,12 @@
 'use client';
 
 import { useState } from 'react';
-import { Initial } from '#components/ui/avatar.tsx';
-import { lazily } from '#components/ui/lazy.tsx';
+import { Avatar } from '#components/ui/avatar.tsx';
+import { lazyOverlay } from '#components/ui/lazy.tsx';
 import type { PictureProps } from './picture-editor.tsx';
 
 // Few visits change a picture, and none in the first second.
-const PictureEditor = lazily(
+const PictureEditor = lazyOverlay(
   () => import('./picture-editor.tsx').then((module) => module.PictureEditor),
   () => false,
 );
@@ -17,7 +17,7 @@ export function PictureField(props: PictureProps) {
   const [sent, setSent] = useState<string>();
   return (
     <div className="flex min-h-24 flex-wrap items-center gap-x-5 gap-y-3">
-      <Initial name={props.name} picture={sent ?? props.picture} round={props.noun === 'photo'} className="size-20 text-2xl" />
+      <Avatar name={props.name} picture={sent ?? props.picture} round={props.noun === 'photo'} className="size-20 text-2xl" />
       <PictureEditor {...props} sent={sent} onSent={setSent} />
     </div>
   );

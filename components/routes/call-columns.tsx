@@ -1,7 +1,7 @@
 'use client';
 
 import type { inferRouterOutputs } from '@trpc/server';
-import { isTrial } from '#components/logs/call-kind.ts';
+import { isTestCall } from '#components/logs/call-kind.ts';
 import { reasonOf } from '#components/logs/refusal-reasons.ts';
 import { Badge, HttpStatus, Method } from '#components/ui/badge.tsx';
 import { EnvironmentName } from '#components/ui/environment-name.tsx';
@@ -23,7 +23,7 @@ export const routeCallColumns: Columns<Call> = [
       <span className="font-normal">
         <Method method={call.method ?? '—'} />
         <span className="font-mono text-xs">{call.path ?? '/'}</span>
-        {isTrial(call) && (
+        {isTestCall(call) && (
           <Badge tone="accent" className="ml-2">
             Test
           </Badge>

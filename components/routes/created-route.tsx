@@ -6,7 +6,7 @@ import { usePath } from '#components/trpc/provider.tsx';
 import { Button, LinkButton } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
 import type { AppRouter } from '#server/trpc/root.ts';
-import { CallThis } from './route-snippets.tsx';
+import { RouteSnippets } from './route-snippets.tsx';
 
 export type Made = { route: inferRouterOutputs<AppRouter>['routes']['create']; warnings: readonly string[] };
 
@@ -24,7 +24,7 @@ export function CreatedRoute({ made: { route, warnings }, onAgain }: { made: Mad
       <p className="text-ink-2">
         <span className="font-medium text-ink">{route.name}</span> is ready in {route.base_environment}. Call it with an API key:
       </p>
-      <CallThis reference={route.slug ?? route.id} />
+      <RouteSnippets reference={route.slug ?? route.id} />
       <div className="flex flex-wrap gap-2">
         {/* In place of the open form, which Back must not show again. */}
         <LinkButton replace ref={next} variant="primary" href={path(`/routes/${route.id}`)}>

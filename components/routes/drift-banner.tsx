@@ -2,7 +2,7 @@
 
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { RefreshCw } from 'lucide-react';
-import { driftInWords } from '#components/collections/drift-text.ts';
+import { describeDrift } from '#components/collections/drift-text.ts';
 import { usePath, useTRPC } from '#components/trpc/provider.tsx';
 import { MutationError } from '#components/trpc/query-error.tsx';
 import { useForbidden } from '#components/trpc/role.ts';
@@ -57,7 +57,7 @@ export function DriftBanner({ routeId, collectionId }: { routeId: string; collec
       {' expects: '}
       {drift
         .slice(0, SHOWN)
-        .map((one) => driftInWords(one))
+        .map((one) => describeDrift(one))
         .join('; ')}
       {rest > 0 && `; and ${grouped(rest)} more`}. Syncing adds missing settings and sets base URLs. Nothing is removed.
       <MutationError error={reset.error} />

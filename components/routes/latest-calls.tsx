@@ -5,7 +5,7 @@ import { LinkButton } from '#components/ui/button.tsx';
 import { CallsTable, useRouteCalls } from './calls-table.tsx';
 
 /** The newest few calls of one route, and the way to the others. */
-export function LastCalls({ routeId }: { routeId: string }) {
+export function LatestCalls({ routeId }: { routeId: string }) {
   const path = usePath();
   return (
     <CallsTable calls={useRouteCalls({ route_id: routeId, per_page: 10, page: 1 })} skeletonRows={3}>

@@ -10,7 +10,7 @@ import { counted } from '#components/ui/numbers.ts';
 import { notifyDone } from '#components/ui/toaster.tsx';
 
 /** Moves the selected routes into a collection; they get the environments it expects. */
-export function IntoCollection({ ids, onDone }: { ids: ReadonlySet<string>; onDone: () => void }) {
+export function MoveToCollection({ ids, onDone }: { ids: ReadonlySet<string>; onDone: () => void }) {
   const trpc = useTRPC();
   const path = usePath();
   const cache = useQueryClient();

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { type Probed, probeInWords } from './probe-text.ts';
+import { describeProbe, type Probed } from './probe-text.ts';
 
 const none: Probed = { outcome: 'answered', problem: null, certificate: null, status: null, latency_ms: null };
-const said = (more: Partial<Probed>) => probeInWords({ ...none, ...more }, 'api.example.com');
+const said = (more: Partial<Probed>) => describeProbe({ ...none, ...more }, 'api.example.com');
 
 test('an upstream that answers is told with its status, its time and the end of its certificate', () => {
   const certificate = { issuer: 'Example Trust', valid_until: '2027-03-01T10:00:00.000Z' };

@@ -5,7 +5,7 @@ export type Probed = inferRouterOutputs<AppRouter>['routes']['probe'];
 export type Tone = 'good' | 'bad' | 'plain';
 
 /** One sentence, with what to do where there is something to do. */
-export function probeInWords(probed: Probed, host: string): { tone: Tone; text: string } {
+export function describeProbe(probed: Probed, host: string): { tone: Tone; text: string } {
   const { outcome, problem, certificate, status, latency_ms } = probed;
   switch (outcome) {
     case 'refused':

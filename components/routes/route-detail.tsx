@@ -22,7 +22,7 @@ import { RouteSection } from './route-section.tsx';
 import { TAB_LABELS, TABS, type Tab, tabOf } from './route-tabs.ts';
 import { useConfigEditor } from './use-config-editor.ts';
 
-const LeftConfig = lazyPart(() => import('./unsaved-changes.tsx').then((module) => module.LeftConfig));
+const UnsavedChanges = lazyPart(() => import('./unsaved-changes.tsx').then((module) => module.UnsavedChanges));
 const DriftBanner = lazyPart(() => import('./drift-banner.tsx').then((module) => module.DriftBanner));
 
 const parseAsTab = createParser({ parse: tabOf, serialize: (tab: Tab) => tab }).withDefault('overview');
@@ -126,7 +126,7 @@ function LoadedRoute({ route }: { route: RouteDetailData }) {
           onSelect: () => void setPlace({ tab: one === 'overview' ? null : one }, { history: 'push' }),
         }))}
       />
-      {editor.left && <LeftConfig left={editor.left} />}
+      {editor.left && <UnsavedChanges left={editor.left} />}
       <RouteSection {...{ tab, route, env, config, base, editor, colors, readOnly }} named={wanted ?? undefined} onEnvironment={choose} />
     </Page>
   );

@@ -18,7 +18,7 @@ import { NoResults } from '#components/ui/empty-states.tsx';
 import { FilterBar } from '#components/ui/filter-bar.tsx';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
-import { lazily, lazyTab, whenOpen } from '#components/ui/lazy.tsx';
+import { lazyOverlay, lazyTab, whenOpen } from '#components/ui/lazy.tsx';
 import { Pagination } from '#components/ui/pagination.tsx';
 import { usePanel } from '#components/ui/panel.ts';
 import { ViewsMenu } from '#components/views/views-menu.tsx';
@@ -26,7 +26,7 @@ import { DeleteRoute } from './delete-route.tsx';
 import { hostOf } from './host.ts';
 import { useRouteFilters } from './list-filters.ts';
 import { routeListInput, routeSearch } from './list-search.ts';
-import { IntoCollection } from './move-to-collection.tsx';
+import { MoveToCollection } from './move-to-collection.tsx';
 import { NoRoutes } from './no-routes.tsx';
 import { routeColumns } from './route-columns.tsx';
 import { editFocused, useRowActions } from './row-actions.tsx';
@@ -35,7 +35,7 @@ import { useRouteFigures } from './use-figures.ts';
 import { useRouteIcons } from './use-icons.ts';
 
 const GroupedList = lazyTab(() => import('#components/collections/grouped-list.tsx').then((module) => module.GroupedList));
-const CreateRoute = lazily(() => import('./create-route.tsx').then((module) => module.CreateRoute), whenOpen);
+const CreateRoute = lazyOverlay(() => import('./create-route.tsx').then((module) => module.CreateRoute), whenOpen);
 
 /** The routes of the space, with the calls of the last day. */
 export function RouteList() {
@@ -175,7 +175,7 @@ export function RouteList() {
         <Button size="sm" icon={<PowerOff />} loading={enable.isPending} onClick={() => bulk(false)}>
           Turn off
         </Button>
-        <IntoCollection ids={selected} onDone={() => setSelected(new Set())} />
+        <MoveToCollection ids={selected} onDone={() => setSelected(new Set())} />
       </BulkBar>
       <CreateRoute open={form.id === 'true' && !readOnly} onClose={form.close} />
       <DeleteRoute route={deleting} onClose={() => setDeleting(undefined)} />

@@ -9,10 +9,10 @@ import { grouped } from '#components/ui/numbers.ts';
 import { Time } from '#components/ui/time.tsx';
 import type { Config } from './config-draft.ts';
 import { hostOf } from './host.ts';
-import { LastCalls } from './latest-calls.tsx';
+import { LatestCalls } from './latest-calls.tsx';
 import { RecentChanges } from './recent-changes.tsx';
 import type { RouteDetailData } from './route-data.ts';
-import { CallThis } from './route-snippets.tsx';
+import { RouteSnippets } from './route-snippets.tsx';
 
 export type RouteOverviewProps = { route: RouteDetailData; env: string; config: Config; colors: ReadonlyMap<string, string> };
 
@@ -54,10 +54,10 @@ export function RouteOverview({ route, env, config, colors }: RouteOverviewProps
       }
     >
       <SectionCard title="Example call">
-        <CallThis reference={route.slug ?? route.id} environment={named} />
+        <RouteSnippets reference={route.slug ?? route.id} environment={named} />
       </SectionCard>
       <SectionCard title="Recent requests">
-        <LastCalls routeId={route.id} />
+        <LatestCalls routeId={route.id} />
       </SectionCard>
       <SectionCard title="Recent changes">
         <RecentChanges resourceId={route.id} />

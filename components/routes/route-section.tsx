@@ -13,7 +13,7 @@ const ConfigTab = lazyTab(() => import('./config-tab.tsx').then((module) => modu
 const RouteCalls = lazyTab(() => import('./route-calls.tsx').then((module) => module.RouteCalls));
 const RouteSettingsTab = lazyTab(() => import('./route-settings-tab.tsx').then((module) => module.RouteSettingsTab));
 const SaveBar = lazyPart(() => import('./save-bar.tsx').then((module) => module.SaveBar));
-const ServeHere = lazyPart(() => import('./serve-in-environment.tsx').then((module) => module.ServeHere));
+const ServeInEnvironment = lazyPart(() => import('./serve-in-environment.tsx').then((module) => module.ServeInEnvironment));
 const TestTab = lazyTab(() => import('./tester/test-tab.tsx').then((module) => module.TestTab));
 
 type RouteSectionProps = {
@@ -34,7 +34,7 @@ type RouteSectionProps = {
 
 /** What the chosen tab of a route shows. */
 export function RouteSection({ tab, route, env, config, base, editor, colors, readOnly, named, onEnvironment }: RouteSectionProps) {
-  if (!config && !OF_THE_ROUTE.has(tab)) return <ServeHere route={route} env={env} readOnly={readOnly} />;
+  if (!config && !OF_THE_ROUTE.has(tab)) return <ServeInEnvironment route={route} env={env} readOnly={readOnly} />;
   return (
     <>
       {tab === 'overview' && config && <RouteOverview route={route} env={env} config={config} colors={colors} />}

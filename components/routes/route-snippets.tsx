@@ -13,7 +13,7 @@ import { addressings, type CallSnippet, type RoutedCall } from './addressing.ts'
 
 const writer = onDemand(() => import('./call-snippets.ts').then((module) => module.callSnippets));
 
-export type CallThisProps = {
+export type RouteSnippetsProps = {
   reference: string;
   /** Named in the call; absent, the route's base environment answers. */
   environment?: string | undefined;
@@ -22,7 +22,7 @@ export type CallThisProps = {
 };
 
 /** The call of a route in each language, addressed by path or by header. */
-export function CallThis({ reference, environment, call }: CallThisProps) {
+export function RouteSnippets({ reference, environment, call }: RouteSnippetsProps) {
   const { proxy_url } = useScope();
   const path = usePath();
   const [form, setForm] = useState<'byPath' | 'byHeader'>('byPath');

@@ -10,7 +10,7 @@ import { useEnvironmentLabel } from '#components/ui/environment-label.ts';
 import type { RouteDetailData } from './route-data.ts';
 
 /** In place of a tab, when the route has no configuration for the chosen environment. */
-export function ServeHere({ route, env, readOnly }: { route: RouteDetailData; env: string; readOnly: string | undefined }) {
+export function ServeInEnvironment({ route, env, readOnly }: { route: RouteDetailData; env: string; readOnly: string | undefined }) {
   const trpc = useTRPC();
   const cache = useQueryClient();
   const label = useEnvironmentLabel();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { disagreement, type Start } from './config-conflict.ts';
 import type { Config, Draft } from './config-draft.ts';
-import { keptLabels } from './draft-labels.ts';
+import { draftLabels } from './draft-labels.ts';
 import { keptOf, restored } from './stored-draft.ts';
 
 const stored = {
@@ -26,7 +26,7 @@ test('changes kept for a tab come back as they were, in every environment', () =
   assert.deepEqual(kept.base, { 'staging.timeout_ms': 5_000, 'staging.retry_attempts': null, 'production.timeout_ms': 5_000 });
   const back = restored({ ...kept, at: '', left_out: [] }, starts);
   assert.deepEqual(back, { drafts: { staging: draft, production: { timeout_ms: 1 } }, starts });
-  assert.equal(keptLabels({ ...kept, at: '', left_out: [] })['staging.timeout_ms'], 'Timeout (ms) in staging');
+  assert.equal(draftLabels({ ...kept, at: '', left_out: [] })['staging.timeout_ms'], 'Timeout (ms) in staging');
 });
 
 test('what somebody saved between leaving and restoring is a conflict, and only that', () => {

@@ -7,7 +7,7 @@ import { cn } from '#components/ui/cn.ts';
 import { Spinner } from '#components/ui/spinner.tsx';
 import { useSettledText } from '#components/ui/use-settled.ts';
 import { hostOf } from './host.ts';
-import { probeInWords, type Tone } from './probe-text.ts';
+import { describeProbe, type Tone } from './probe-text.ts';
 
 const PAUSE_MS = 700;
 
@@ -25,7 +25,7 @@ export function TargetProbe({ url }: { url: string }) {
     retry: false,
     refetchOnWindowFocus: false,
   });
-  const told = wanted && probe.data ? probeInWords(probe.data, hostOf(settled).split('/')[0] ?? '') : undefined;
+  const told = wanted && probe.data ? describeProbe(probe.data, hostOf(settled).split('/')[0] ?? '') : undefined;
   const Icon = told && { good: CircleCheck, bad: CircleAlert, plain: Info }[told.tone];
   return (
     <p role="status" className="-mt-3 flex min-h-5 items-start gap-1.5 text-xs empty:hidden">

@@ -22,7 +22,7 @@ import {
   withValue,
 } from './config-draft.ts';
 import type { RouteDetailData } from './route-data.ts';
-import { useKeptConfig } from './use-stored-draft.ts';
+import { useStoredDraft } from './use-stored-draft.ts';
 
 export type ConfigEditor = {
   routeId: string;
@@ -49,7 +49,7 @@ export type ConfigEditor = {
   warnings: readonly string[];
   dirtyEnvironments: readonly string[];
   /** Changes left unsaved here before, offered back. */
-  left: ReturnType<typeof useKeptConfig>;
+  left: ReturnType<typeof useStoredDraft>;
 };
 
 export type ConfigEditorInput = {
@@ -92,7 +92,7 @@ export function useConfigEditor({ routeId, env, config, base, updated_at, enviro
   const tell = (at: string, change: Partial<Answered>) => setAnswers((all) => ({ ...all, [at]: { ...(all[at] ?? NOTHING), ...change } }));
   const dirtyEnvironments = Object.keys(drafts).filter((name) => Object.keys(drafts[name] ?? {}).length > 0);
   useUnsavedGuard(dirtyEnvironments.length > 0);
-  const left = useKeptConfig(routeId, drafts, starts, {
+  const left = useStoredDraft(routeId, drafts, starts, {
     now: Object.fromEntries(environments.map((one) => [one.environment_name, { config: one, isBase: one === base, updated_at }])),
     onRestore: (kept) => {
       setDrafts({ ...drafts, ...kept.drafts });

@@ -11,7 +11,7 @@ type Drafts = Readonly<Record<string, Draft>>;
 type Starts = Readonly<Record<string, Start>>;
 
 /** Keeps the unsaved changes of a route for this tab, and offers back what was left; undefined when nothing was. */
-export function useKeptConfig(
+export function useStoredDraft(
   routeId: string,
   drafts: Drafts,
   starts: Starts,

@@ -8,7 +8,7 @@ import { usePath, useScope } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { BulkBar } from '#components/ui/bulk-bar.tsx';
 import { Button, LinkButton } from '#components/ui/button.tsx';
-import { capital } from '#components/ui/capitalize.ts';
+import { capitalize } from '#components/ui/capitalize.ts';
 import { DataTable } from '#components/ui/data-table.tsx';
 import { EmptyState, NoResults } from '#components/ui/empty-states.tsx';
 import { FilterBar } from '#components/ui/filter-bar.tsx';
@@ -22,7 +22,7 @@ import { ValuesToFill } from './values-to-fill.tsx';
 
 /** One that waits is not the same, though nothing would be done about it now. */
 const isSame = (item: Item) => item.action === 'skip' && !isHeldBack(item);
-const heading = (type: Item['type']) => capital(pluralOf(type));
+const heading = (type: Item['type']) => capitalize(pluralOf(type));
 /** What the address of the page holds beside what was picked. */
 const promoteSearch = {
   q: parseAsString.withDefault(''),

@@ -1,6 +1,6 @@
 import { nounOf } from '#components/shell/resources.ts';
 import { Status } from '#components/ui/badge.tsx';
-import { capital } from '#components/ui/capitalize.ts';
+import { capitalize } from '#components/ui/capitalize.ts';
 import { columnsFor } from '#components/ui/table-columns.ts';
 import { type Item, noteOf, type Space, type Stage, spaceWord, stateOf } from './plan-text.ts';
 
@@ -21,7 +21,7 @@ export const planColumns = (to: Space, stage: Stage) => [
   column.accessor('type', {
     header: 'Type',
     meta: { hideBelow: 'sm', width: '7rem' },
-    cell: ({ getValue }) => capital(nounOf(getValue())),
+    cell: ({ getValue }) => capitalize(nounOf(getValue())),
   }),
   column.accessor('action', {
     header: `In ${spaceWord(to)}`,

@@ -1,7 +1,7 @@
 import type { inferRouterOutputs } from '@trpc/server';
 import { labelOf as settingLabel } from '#components/routes/setting-labels.ts';
 import { nounOf, pluralOf, promotedTypes } from '#components/shell/resources.ts';
-import { capital } from '#components/ui/capitalize.ts';
+import { capitalize } from '#components/ui/capitalize.ts';
 import { counted, grouped } from '#components/ui/numbers.ts';
 import type { AppRouter } from '#server/trpc/root.ts';
 
@@ -79,7 +79,7 @@ const FIELDS: Record<string, string> = {
 /** A changed field as people say it, with the environments it belongs to. */
 export function fieldOf({ field, environment, also_in = [] }: Item['changes'][number]): string {
   const label = FIELDS[field] ?? settingLabel(field);
-  const text = capital(label);
+  const text = capitalize(label);
   if (!environment) return text;
   const places = [environment, ...also_in];
   return `${text} (${list.format(places.length > NAMED ? [...places.slice(0, NAMED - 1), `${grouped(places.length - NAMED + 1)} more`] : places)})`;

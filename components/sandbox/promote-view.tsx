@@ -6,7 +6,7 @@ import { useScope } from '#components/trpc/provider.tsx';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
 import { PickStep } from './pick-step.tsx';
 import { type Item, type Plan, TYPES } from './plan-text.ts';
-import { Promoted } from './promotion-result.tsx';
+import { PromotionResult } from './promotion-result.tsx';
 import { ReviewStep } from './review-step.tsx';
 import type { Picks } from './use-plan.ts';
 
@@ -48,7 +48,7 @@ export function PromoteView() {
       />
       {/* Back leads to where it led before: what is done stands at its own address only. */}
       {done?.at === at ? (
-        <Promoted plan={done.plan} onAgain={() => choose([])} />
+        <PromotionResult plan={done.plan} onAgain={() => choose([])} />
       ) : picks.length > 0 ? (
         <ReviewStep picks={picks} onBack={() => choose([])} onDone={(plan) => setDone({ plan, at })} />
       ) : (

@@ -13,7 +13,7 @@ import { ValuesToFill } from './values-to-fill.tsx';
 const ROUTES_SHOWN = 50;
 
 /** What was made there, and what is left to do before it serves calls. */
-export function Promoted({ plan, onAgain }: { plan: Plan; onAgain: () => void }) {
+export function PromotionResult({ plan, onAgain }: { plan: Plan; onAgain: () => void }) {
   const { slug } = useScope();
   const to = spaceWord(plan.to);
   const moved = plan.items.filter((item) => item.action === 'create' || item.action === 'update');

@@ -6,7 +6,7 @@ import { usePath } from '#components/trpc/provider.tsx';
 import { useForbidden } from '#components/trpc/role.ts';
 import { Button } from '#components/ui/button.tsx';
 import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
-import { lazily } from '#components/ui/lazy.tsx';
+import { lazyOverlay } from '#components/ui/lazy.tsx';
 import { Link } from '#components/ui/link.tsx';
 import { Scroll } from '#components/ui/scroll.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
@@ -17,7 +17,7 @@ import type { SetValueTarget } from './set-value-dialog.tsx';
 import type { useEnvironments } from './use-environments.ts';
 import { cellOf } from './value-state.ts';
 
-const SetValueDialog = lazily(
+const SetValueDialog = lazyOverlay(
   () => import('./set-value-dialog.tsx').then((module) => module.SetValueDialog),
   ({ target }) => target !== undefined,
 );

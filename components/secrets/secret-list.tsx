@@ -17,7 +17,7 @@ import { EmptyState, NoResults } from '#components/ui/empty-states.tsx';
 import { type ActiveFilter, FilterBar } from '#components/ui/filter-bar.tsx';
 import { useHotkeys } from '#components/ui/hotkeys.ts';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
-import { lazily, lazyTab, whenOpen } from '#components/ui/lazy.tsx';
+import { lazyOverlay, lazyTab, whenOpen } from '#components/ui/lazy.tsx';
 import { Pagination } from '#components/ui/pagination.tsx';
 import { usePanel } from '#components/ui/panel.ts';
 import { Segmented } from '#components/ui/tabs.tsx';
@@ -29,8 +29,8 @@ import { useCollections, useEnvironments } from './use-environments.ts';
 
 const SecretMatrix = lazyTab(() => import('./matrix.tsx').then((module) => module.SecretMatrix));
 const GroupedList = lazyTab(() => import('#components/collections/grouped-list.tsx').then((module) => module.GroupedList));
-const ImportEnvSheet = lazily(() => import('./import-sheet.tsx').then((module) => module.ImportEnvSheet), whenOpen);
-const CreateSecretSheet = lazily(() => import('./create-sheet.tsx').then((module) => module.CreateSecretSheet), whenOpen);
+const ImportEnvSheet = lazyOverlay(() => import('./import-sheet.tsx').then((module) => module.ImportEnvSheet), whenOpen);
+const CreateSecretSheet = lazyOverlay(() => import('./create-sheet.tsx').then((module) => module.CreateSecretSheet), whenOpen);
 
 /** The secrets of the space as a list, or against the environments as a matrix. */
 export function SecretList() {

@@ -10,7 +10,7 @@ import { Callout } from '#components/ui/callout.tsx';
 import { DataTable } from '#components/ui/data-table.tsx';
 import type { MenuEntry } from '#components/ui/dropdown-menu.tsx';
 import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
-import { lazily } from '#components/ui/lazy.tsx';
+import { lazyOverlay } from '#components/ui/lazy.tsx';
 import { columnsFor } from '#components/ui/table-columns.ts';
 import { Time } from '#components/ui/time.tsx';
 import type { SecretDetail } from '#server/domain/secrets/schema.ts';
@@ -19,7 +19,7 @@ import type { SetValueTarget } from './set-value-dialog.tsx';
 import { useEnvironments } from './use-environments.ts';
 import { type Asking, ConfirmValue, ExpiryDialog } from './value-dialogs.tsx';
 
-const SetValueDialog = lazily(
+const SetValueDialog = lazyOverlay(
   () => import('./set-value-dialog.tsx').then((module) => module.SetValueDialog),
   ({ target }) => target !== undefined,
 );

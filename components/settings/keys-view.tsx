@@ -11,7 +11,7 @@ import { useForbidden } from '#components/trpc/role.ts';
 import { Status } from '#components/ui/badge.tsx';
 import { Button } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
-import { capital } from '#components/ui/capitalize.ts';
+import { capitalize } from '#components/ui/capitalize.ts';
 import { ConfirmDanger } from '#components/ui/confirm-danger.tsx';
 import { DataTable } from '#components/ui/data-table.tsx';
 import { Page, PageHeader, SectionCard } from '#components/ui/layout.tsx';
@@ -34,7 +34,7 @@ const columns = [
   }),
   column.accessor('status', {
     header: 'Status',
-    cell: ({ getValue }) => <Status state={STATES[getValue()] ?? 'off'}>{capital(getValue())}</Status>,
+    cell: ({ getValue }) => <Status state={STATES[getValue()] ?? 'off'}>{capitalize(getValue())}</Status>,
   }),
   column.accessor('wrap_method', {
     header: 'Wrapped by',

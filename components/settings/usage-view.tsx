@@ -8,7 +8,7 @@ import { useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { Badge } from '#components/ui/badge.tsx';
 import { Callout } from '#components/ui/callout.tsx';
-import { capital } from '#components/ui/capitalize.ts';
+import { capitalize } from '#components/ui/capitalize.ts';
 import { KeyValueList } from '#components/ui/key-value.tsx';
 import { Page, PageHeader, SectionCard, Split, textLink } from '#components/ui/layout.tsx';
 import { Link } from '#components/ui/link.tsx';
@@ -66,8 +66,8 @@ export function UsageView() {
         description="Usage in Live. Test has its own limits, and calls in Test are free."
         badges={
           <>
-            <Badge tone="accent">{capital(plan.data.plan)}</Badge>
-            <span className="text-ink-3">{capital(plan.data.status)}</span>
+            <Badge tone="accent">{capitalize(plan.data.plan)}</Badge>
+            <span className="text-ink-3">{capitalize(plan.data.status)}</span>
           </>
         }
       />

@@ -10,7 +10,7 @@ import { QueryError } from '#components/trpc/query-error.tsx';
 import { useForbidden } from '#components/trpc/role.ts';
 import { Badge } from '#components/ui/badge.tsx';
 import { Button, LinkButton } from '#components/ui/button.tsx';
-import { capital } from '#components/ui/capitalize.ts';
+import { capitalize } from '#components/ui/capitalize.ts';
 import { Field } from '#components/ui/field.tsx';
 import { Form, fieldError, useZodForm } from '#components/ui/form.tsx';
 import { Input } from '#components/ui/input.tsx';
@@ -62,7 +62,7 @@ export function WorkspaceSettings({ addresses }: { addresses: { live: Addresses;
                   label: 'Plan',
                   value: (
                     <span className="flex flex-wrap items-center gap-2">
-                      <Badge tone="accent">{capital(account.subscription_plan)}</Badge> {capital(account.subscription_status)}
+                      <Badge tone="accent">{capitalize(account.subscription_plan)}</Badge> {capitalize(account.subscription_status)}
                       <LinkButton size="sm" variant="ghost" href={`/${slug}/settings/usage`}>
                         Plan and usage
                       </LinkButton>

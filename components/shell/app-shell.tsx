@@ -9,7 +9,7 @@ import { remember } from '#components/theme/appearance-provider.tsx';
 import { Button, IconButton } from '#components/ui/button.tsx';
 import { cn } from '#components/ui/cn.ts';
 import { Kbd } from '#components/ui/kbd.tsx';
-import { lazily, whenOpen } from '#components/ui/lazy.tsx';
+import { lazyOverlay, whenOpen } from '#components/ui/lazy.tsx';
 import { onDemand } from '#components/ui/on-demand.ts';
 import { type Space, TestBand, TestChip } from '#components/ui/test-band.tsx';
 import { useSettled } from '#components/ui/use-settled.ts';
@@ -20,7 +20,7 @@ import { OfflineBar } from './offline-bar.tsx';
 import { PageGate } from './page-gate.tsx';
 import { Rail } from './rail.tsx';
 import { RAIL_COOKIE } from './rail-cookie.ts';
-import { WaitingBar } from './rate-limit-bar.tsx';
+import { RateLimitBar } from './rate-limit-bar.tsx';
 import { SessionBar } from './session-bar.tsx';
 import { MoveLink, SpaceSwitch } from './space-switch.tsx';
 import { HelpMenu, type Person, PersonMenu, ThemeMenu, type Workspace, WorkspaceSwitcher } from './top-bar-menus.tsx';
@@ -32,11 +32,11 @@ const Palette = lazy(loadPalette);
 const DevPane = lazy(() => import('#components/dev-pane/dev-pane.tsx').then((module) => ({ default: module.DevPane })));
 const ShortcutSheet = lazy(loadShortcuts);
 // Nothing opens it but an answer; there before a call can have one.
-const Handover = lazily(
+const Handover = lazyOverlay(
   () => import('./handover.tsx').then((module) => module.Handover),
   () => false,
 );
-const NewsSheet = lazily(() => import('#components/changelog/news-sheet.tsx').then((module) => module.NewsSheet), whenOpen);
+const NewsSheet = lazyOverlay(() => import('#components/changelog/news-sheet.tsx').then((module) => module.NewsSheet), whenOpen);
 const drawerView = onDemand(() => import('./drawer.tsx').then((module) => module.Drawer));
 
 export type AppShellProps = {
@@ -124,7 +124,7 @@ export function AppShell(props: AppShellProps) {
             <header className="sticky top-0 z-30 border-line border-b bg-canvas">
               <OfflineBar />
               <SessionBar />
-              <WaitingBar />
+              <RateLimitBar />
               <div className="flex h-(--topbar-height) items-center gap-1.5 px-3 sm:gap-2 lg:px-5">
                 <IconButton label="Pages" icon={<MenuIcon />} onClick={() => setDrawer(true)} className="lg:hidden" />
                 <WorkspaceSwitcher workspaces={workspaces} current={current} space={space} createHref={createWorkspaceHref} />

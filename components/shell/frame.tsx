@@ -11,7 +11,7 @@ import { forgetRecents } from './recents.ts';
 import type { Shrinking } from './retention-notice.ts';
 
 // Most workspaces never see either; the server sends them drawn to those that do.
-const ShrinkingBar = lazyPart(() => import('./retention-bar.tsx').then((module) => module.ShrinkingBar));
+const RetentionBar = lazyPart(() => import('./retention-bar.tsx').then((module) => module.RetentionBar));
 const SubscriptionBar = lazyPart(() => import('./subscription-bar.tsx').then((module) => module.SubscriptionBar));
 
 /** The shell with what talks to the server: signing out. */
@@ -45,7 +45,7 @@ export function Frame({
   const banner = (
     <>
       {props.current.status !== 'active' && <SubscriptionBar status={props.current.status} />}
-      {shrinking.windows.length > 0 && <ShrinkingBar slug={props.current.slug} {...shrinking} />}
+      {shrinking.windows.length > 0 && <RetentionBar slug={props.current.slug} {...shrinking} />}
     </>
   );
   return (

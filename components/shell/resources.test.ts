@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { families } from '#components/families.ts';
 import { families as serverFamilies } from '#server/domain/families.ts';
-import { inspectableOf, searchedOf } from '#server/domain/search/searchable.ts';
+import { inspectableResources, searchableResources } from '#server/domain/search/searchable.ts';
 import { nounOf, pluralOf, promotedTypes, resourceOf } from './resources.ts';
 
 test('everything that search finds has a heading and an icon, and everything that has an ID has a name', () => {
-  for (const { type } of searchedOf(serverFamilies)) assert.ok(resourceOf(type)?.plural && resourceOf(type)?.icon, type);
-  for (const { type } of inspectableOf(serverFamilies)) assert.ok(resourceOf(type), type);
+  for (const { type } of searchableResources(serverFamilies)) assert.ok(resourceOf(type)?.plural && resourceOf(type)?.icon, type);
+  for (const { type } of inspectableResources(serverFamilies)) assert.ok(resourceOf(type), type);
 });
 
 test('no type is declared by two families, and a type that nobody declares is still readable', () => {

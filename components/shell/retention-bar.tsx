@@ -12,7 +12,7 @@ import { SHRINKING_COOKIE, type Shrinking, shrinkingMark, shrinkingWords } from 
  * Stands over every page of a workspace in the days between a smaller plan and the deletion it means: what goes, when, and where it can still be
  * exported (interface rules 13 §7, 61 §5). Who has read it can put it away; the next one comes again.
  */
-export function ShrinkingBar({ slug, windows, hidden }: { slug: string; windows: readonly Shrinking[]; hidden: boolean }) {
+export function RetentionBar({ slug, windows, hidden }: { slug: string; windows: readonly Shrinking[]; hidden: boolean }) {
   const [away, setAway] = useState(hidden);
   const [first] = windows;
   if (!first || away) return null;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { listedOperations } from '#server/trpc/listed-operations.ts';
-import { operationsLike } from './search-operations.ts';
+import { searchOperations } from './search-operations.ts';
 
 const all = listedOperations();
-const ids = (text: string) => operationsLike(all, text).map(({ id }) => id);
+const ids = (text: string) => searchOperations(all, text).map(({ id }) => id);
 
 test('after a question mark the operations of the API are found by words, path and method, the nearest first', () => {
   assert.equal(ids('create a route')[0], 'routes.create');
@@ -14,6 +14,6 @@ test('after a question mark the operations of the API are found by words, path a
 });
 
 test('only what an API key can call is offered, and never more than a page', () => {
-  for (const { id } of operationsLike(all, '')) assert.ok(all.find((op) => op.id === id)?.public, id);
-  assert.equal(operationsLike(all, '').length, 30);
+  for (const { id } of searchOperations(all, '')) assert.ok(all.find((op) => op.id === id)?.public, id);
+  assert.equal(searchOperations(all, '').length, 30);
 });

@@ -3,7 +3,7 @@ import type { ListedOperation } from '#server/domain/explorer/schema.ts';
 const MOST = 30;
 
 /** Operations of the API whose words, path or id hold all words of a text, those whose summary begins with it first. */
-export function operationsLike(operations: readonly ListedOperation[], text: string): readonly ListedOperation[] {
+export function searchOperations(operations: readonly ListedOperation[], text: string): readonly ListedOperation[] {
   const wanted = text.toLowerCase().split(/\s+/).filter(Boolean);
   const start = wanted.join(' ');
   return operations

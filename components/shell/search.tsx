@@ -9,7 +9,7 @@ import { useRouteIcons } from '#components/routes/use-icons.ts';
 import { useListedOperations } from '#components/trpc/listed-operations.ts';
 import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { Badge } from '#components/ui/badge.tsx';
-import { capital } from '#components/ui/capitalize.ts';
+import { capitalize } from '#components/ui/capitalize.ts';
 import { TestChip } from '#components/ui/test-band.tsx';
 import { useSettledText } from '#components/ui/use-settled.ts';
 import type { Place } from './navigation.ts';
@@ -19,7 +19,7 @@ import type { PaletteGroup, PaletteItem } from './palette-order.ts';
 import { queryText } from './query-text.ts';
 import { addRecent, type Recent, recentsOf } from './recents.ts';
 import { pluralOf, resourceOf } from './resources.ts';
-import { operationsLike } from './search-operations.ts';
+import { searchOperations } from './search-operations.ts';
 import type { Workspace } from './top-bar-menus.tsx';
 
 const PAUSE_MS = 150;
@@ -87,7 +87,7 @@ export function SearchPalette({ open, onOpenChange, place: where, workspaces, on
     q === '' || acts || asks
       ? []
       : (found.data?.groups ?? []).map(({ type, items }, place) => ({
-          heading: capital(pluralOf(type)),
+          heading: capitalize(pluralOf(type)),
           items: items.map((item, index) => {
             const recent = { id: item.id, type, title: item.title, url: item.url, space: item.space };
             const own = asItem(recent);
@@ -123,7 +123,7 @@ export function SearchPalette({ open, onOpenChange, place: where, workspaces, on
   const documented: PaletteGroup = {
     heading: 'API',
     after: '?',
-    items: (asks ? operationsLike(operations.data ?? [], q.slice(1)) : []).map(({ id, summary, method, path: at }, index) => ({
+    items: (asks ? searchOperations(operations.data ?? [], q.slice(1)) : []).map(({ id, summary, method, path: at }, index) => ({
       id: `api-${id}`,
       label: summary,
       detail: `${method} /v1${at}`,

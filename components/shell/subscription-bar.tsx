@@ -1,10 +1,10 @@
 import { CircleAlert, TriangleAlert } from 'lucide-react';
 import { cn } from '#components/ui/cn.ts';
-import { subscriptionInWords } from './subscription-text.ts';
+import { describeSubscription } from './subscription-text.ts';
 
 /** Stands over every page of a workspace whose subscription is not in order: what that stops, and who can mend it. */
 export function SubscriptionBar({ status }: { status: string | undefined }) {
-  const told = subscriptionInWords(status);
+  const told = describeSubscription(status);
   if (!told) return null;
   const Icon = told.stops ? CircleAlert : TriangleAlert;
   return (

@@ -10,7 +10,7 @@ const WHAT: Record<string, string> = {
 };
 
 /** What a subscription's state means for whoever looks at the workspace; undefined while it is in order (interface rule 20 §5). */
-export function subscriptionInWords(status: string | undefined): { stops: boolean; what: string; next: string } | undefined {
+export function describeSubscription(status: string | undefined): { stops: boolean; what: string; next: string } | undefined {
   if (status === 'dunning')
     return {
       stops: false,

@@ -16,7 +16,7 @@ import {
 } from 'lucide-react';
 import type { Theme } from '#components/theme/appearance.ts';
 import { useKeptAppearance } from '#components/theme/preferences-provider.tsx';
-import { Initial } from '#components/ui/avatar.tsx';
+import { Avatar } from '#components/ui/avatar.tsx';
 import { Button, IconButton } from '#components/ui/button.tsx';
 import { Menu, type MenuEntry } from '#components/ui/dropdown-menu.tsx';
 import type { Space } from '#components/ui/test-band.tsx';
@@ -58,7 +58,7 @@ export function WorkspaceSwitcher({
     ...workspaces.map((workspace) => ({
       label: workspace.name,
       detail: workspace.role,
-      icon: <Initial name={workspace.name} picture={workspace.logo} />,
+      icon: <Avatar name={workspace.name} picture={workspace.logo} />,
       href: `/${workspace.slug}/${space}`,
     })),
     ...(createHref ? (['separator', { label: 'New workspace', icon: <Plus />, href: createHref }] as const) : []),
@@ -71,7 +71,7 @@ export function WorkspaceSwitcher({
       trigger={
         <Button variant="ghost" className="min-w-0 shrink gap-2 px-1.5 text-ink">
           <span className="flex min-w-0 items-center gap-2">
-            <Initial name={current.name} picture={current.logo} />
+            <Avatar name={current.name} picture={current.logo} />
             <span className="sr-only">Workspace </span>
             <span className="max-w-40 truncate max-sm:sr-only">{current.name}</span>
             <ChevronsUpDown aria-hidden className="size-3.5! text-ink-3" />
@@ -149,7 +149,7 @@ export function PersonMenu({ user, onSignOut }: { user: Person; onSignOut: () =>
     <Menu
       trigger={
         <Button variant="ghost" className="px-1.5">
-          <Initial name={user.name} picture={user.photo} round />
+          <Avatar name={user.name} picture={user.photo} round />
           <span className="sr-only">Your account, {user.name}</span>
         </Button>
       }

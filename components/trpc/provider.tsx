@@ -9,7 +9,7 @@ import type { Space } from '#components/ui/test-band.tsx';
 import type { SecretFields } from '#server/domain/explorer/masking.shared.ts';
 import type { AppRouter } from '#server/trpc/root.ts';
 import { newQueryClient } from './query-client.ts';
-import { patientLink } from './rate-limit-link.ts';
+import { rateLimitLink } from './rate-limit-link.ts';
 import { recordingLink } from './recording-link.ts';
 import { sessionLink } from './session-link.ts';
 
@@ -62,7 +62,7 @@ export function DashboardData({ scope, children }: { scope: Scope; children: Rea
       links: [
         recordingLink(scope),
         sessionLink,
-        patientLink,
+        rateLimitLink,
         httpBatchLink({
           url: '/admin/trpc',
           maxURLLength: 4_000,

@@ -6,7 +6,7 @@ import type { ReactNode } from 'react';
 import { activeItem, hrefOf } from '#components/shell/navigation.ts';
 import { LinkButton } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
-import { capital } from '#components/ui/capitalize.ts';
+import { capitalize } from '#components/ui/capitalize.ts';
 import { EmptyState, ErrorCard } from '#components/ui/empty-states.tsx';
 import { useScopeIfAny } from './provider.tsx';
 import { nextStepOf, refusalOf } from './refusal.ts';
@@ -17,7 +17,7 @@ type Asked = { error: unknown; isFetching?: boolean; refetch: () => unknown };
 /** Stands where the answer of a failed query would stand: cause, next step, request id, retry. */
 export function QueryError({ query, what, actions }: { query: Asked; what: string; actions?: ReactNode }) {
   const refusal = refusalOf(query.error);
-  const name = capital(what.replace(/^(?:the|this|your) /i, ''));
+  const name = capitalize(what.replace(/^(?:the|this|your) /i, ''));
   // Asking again brings nothing back; and "this credential" is the API's word for a person.
   if (refusal.code === 'not_found')
     return (

@@ -3,12 +3,12 @@ import test, { mock } from 'node:test';
 import { TRPCClientError, type TRPCClientRuntime } from '@trpc/client';
 import { observable } from '@trpc/server/observable';
 import type { AppRouter } from '#server/trpc/root.ts';
-import { isWaiting, patientLink } from './rate-limit-link.ts';
+import { isWaiting, rateLimitLink } from './rate-limit-link.ts';
 
 mock.timers.enable({ apis: ['setTimeout'] });
 
 type Answer = { code: string; retry_after?: number } | 'done';
-const ask = patientLink({} as TRPCClientRuntime);
+const ask = rateLimitLink({} as TRPCClientRuntime);
 
 /** One call through the link, to a server that answers so, one answer after the other. */
 function call(...answers: Answer[]) {

@@ -34,7 +34,7 @@ export const useIsWaiting = (): boolean =>
  * Asks again when a call came too fast: after the time that was told, and not all at one moment. Safe for changes too, since nothing is done for a call
  * that is refused so. Whoever stops waiting for an answer stops asking.
  */
-export const patientLink: TRPCLink<AppRouter> =
+export const rateLimitLink: TRPCLink<AppRouter> =
   () =>
   ({ op, next }) =>
     observable((observer) => {

@@ -2,7 +2,7 @@ import { pictureUrl } from '#server/domain/pictures/limits.shared.ts';
 import { cn } from './cn.ts';
 
 /** The picture of a person or a workspace; without one, the first letter of the name on a quiet square. Purely to look at: the name stands beside it. */
-export function Initial({
+export function Avatar({
   name,
   picture,
   round,

@@ -1,2 +1,2 @@
 /** `Key management` from `key management`: for what begins a line or a sentence. */
-export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+export const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

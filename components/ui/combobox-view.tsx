@@ -3,7 +3,7 @@
 import { Combobox as Base } from '@base-ui/react/combobox';
 import { Check, ChevronsUpDown, X } from 'lucide-react';
 import { cn } from './cn.ts';
-import { chipLook, manyLook, oneLook } from './combobox-styles.ts';
+import { chipStyle, multiStyle, singleStyle } from './combobox-styles.ts';
 import { useFieldControl } from './field.tsx';
 import { useLayerHost } from './layer-host.ts';
 import { listItem } from './list-item.ts';
@@ -36,7 +36,7 @@ export function ComboboxView({ value, onValueChange, begun, ...shared }: Combobo
   const chosen = options.find((option) => option.value === value) ?? null;
   return (
     <Base.Root value={chosen} onValueChange={(next) => onValueChange(next?.value ?? null)} {...rootOf(shared, begun)}>
-      <Base.InputGroup className={cn(oneLook, className)}>
+      <Base.InputGroup className={cn(singleStyle, className)}>
         <Base.Input
           {...wired}
           // Only where the focus was already.
@@ -77,10 +77,10 @@ export function MultiComboboxView({ values, onValuesChange, begun, ...shared }: 
       onValueChange={(next) => onValuesChange(next.map((option) => option.value))}
       {...rootOf(shared, begun)}
     >
-      <Base.InputGroup className={cn(manyLook, className)}>
+      <Base.InputGroup className={cn(multiStyle, className)}>
         <Base.Chips className="contents">
           {chosen.map((option) => (
-            <Base.Chip key={option.value} aria-label={option.label} className={chipLook}>
+            <Base.Chip key={option.value} aria-label={option.label} className={chipStyle}>
               <span className="truncate">{option.label}</span>
               <Base.ChipRemove
                 aria-label={`Remove ${option.label}`}

@@ -3,7 +3,7 @@
 import { ChevronsUpDown } from 'lucide-react';
 import { type Dispatch, type ReactNode, type SetStateAction, useState } from 'react';
 import { cn } from './cn.ts';
-import { chipLook, manyLook, oneLook } from './combobox-styles.ts';
+import { chipStyle, multiStyle, singleStyle } from './combobox-styles.ts';
 import type { Begun, ComboboxProps, MultiComboboxProps } from './combobox-view.tsx';
 import { useFieldControl } from './field.tsx';
 import { onDemand } from './on-demand.ts';
@@ -17,7 +17,7 @@ export function Combobox(props: ComboboxProps) {
   if (View) return <View {...props} begun={begun} />;
   const chosen = props.options.find((option) => option.value === props.value);
   return (
-    <div className={cn(oneLook, props.className)}>
+    <div className={cn(singleStyle, props.className)}>
       <Standing
         {...props}
         onBegin={setBegun}
@@ -39,9 +39,9 @@ export function MultiCombobox(props: MultiComboboxProps) {
   if (View) return <View {...props} begun={begun} />;
   const { values, options, placeholder = 'Add…' } = props;
   return (
-    <div className={cn(manyLook, props.className)}>
+    <div className={cn(multiStyle, props.className)}>
       {values.map((value) => (
-        <span key={value} className={cn(chipLook, 'pr-6')}>
+        <span key={value} className={cn(chipStyle, 'pr-6')}>
           <span className="truncate">{options.find((option) => option.value === value)?.label ?? value}</span>
         </span>
       ))}

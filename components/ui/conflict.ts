@@ -1,4 +1,4 @@
-import { capital } from './capitalize.ts';
+import { capitalize } from './capitalize.ts';
 
 /** One field that somebody else changed while it was being edited, in the three versions there are of it. */
 export type Difference = {
@@ -46,5 +46,5 @@ export const inWords = (field: string): string => {
     .replace(/_(id|json|sec|ids)$/, '')
     .replaceAll('_', ' ')
     .replace(/\b(?:api|ca|ip|url)\b/g, (short) => short.toUpperCase());
-  return capital(text);
+  return capitalize(text);
 };

@@ -2,7 +2,7 @@
 
 import { CircleAlert } from 'lucide-react';
 import { createContext, type ReactNode, useContext, useId } from 'react';
-import { capital } from './capitalize.ts';
+import { capitalize } from './capitalize.ts';
 import { cn } from './cn.ts';
 
 type FieldWiring = { id: string; describedBy: string | undefined; labelledBy: string; invalid: boolean; required: boolean };
@@ -75,7 +75,7 @@ function FieldError({ id, children }: { id: string; children: ReactNode }) {
         <>
           <CircleAlert aria-hidden className="mt-0.5 size-3.5 shrink-0" />
           {/* Schemas speak as the rest of a sentence that starts with the field (`name: is required`). */}
-          <span className="min-w-0 [overflow-wrap:anywhere]">{typeof children === 'string' ? capital(children) : children}</span>
+          <span className="min-w-0 [overflow-wrap:anywhere]">{typeof children === 'string' ? capitalize(children) : children}</span>
         </>
       )}
     </p>

@@ -1,7 +1,7 @@
 'use client';
 
 import { useEffect, useRef, useSyncExternalStore } from 'react';
-import { capital } from './capitalize.ts';
+import { capitalize } from './capitalize.ts';
 
 export type Hotkey = {
   /** `mod+k`, `?`, `shift+x`, or a sequence: `g r`. `mod` is Cmd on a Mac and Ctrl elsewhere. */
@@ -153,7 +153,9 @@ export function ariaKeys(keys: string): string | undefined {
   if (keys.includes(' ')) return undefined;
   const [last = '', ...held] = keys.split('+').reverse();
   const spelled = (mod: string) =>
-    [...held.reverse().map((one) => (one === 'mod' ? mod : capital(one))), last.length > 1 ? capital(last) : last.toUpperCase()].join('+');
+    [...held.reverse().map((one) => (one === 'mod' ? mod : capitalize(one))), last.length > 1 ? capitalize(last) : last.toUpperCase()].join(
+      '+',
+    );
   return held.includes('mod') ? `${spelled('Control')} ${spelled('Meta')}` : spelled('');
 }
 

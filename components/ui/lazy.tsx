@@ -2,14 +2,14 @@
 
 import { type ComponentType, createElement, lazy, Suspense } from 'react';
 import { Skeleton } from './skeleton.tsx';
-import { useInBrowser } from './use-hydrated.ts';
+import { useHydrated } from './use-hydrated.ts';
 import { useSettled } from './use-settled.ts';
 
 /**
  * A sheet or dialog that most visits of its page never open: its code comes once the page has settled, or at once when it is `wanted`. It then
  * stays mounted while it is closed, as it would without this.
  */
-export function lazily<P extends object>(load: () => Promise<ComponentType<P>>, wanted: (props: P) => boolean): ComponentType<P> {
+export function lazyOverlay<P extends object>(load: () => Promise<ComponentType<P>>, wanted: (props: P) => boolean): ComponentType<P> {
   const Part = later(load);
   return function Lazily(props: P) {
     const settled = useSettled();
@@ -18,7 +18,7 @@ export function lazily<P extends object>(load: () => Promise<ComponentType<P>>, 
 }
 
 /** A part that few visits of its page show: its code comes when it is shown, and the server sends it drawn. */
-export const lazyPart = <P extends object>(load: () => Promise<ComponentType<P>>): ComponentType<P> => lazily(load, () => true);
+export const lazyPart = <P extends object>(load: () => Promise<ComponentType<P>>): ComponentType<P> => lazyOverlay(load, () => true);
 
 /**
  * A tab or form whose code comes when it is shown, with a skeleton in its place until then. The server sends the skeleton too: a field that stands
@@ -27,13 +27,13 @@ export const lazyPart = <P extends object>(load: () => Promise<ComponentType<P>>
 export function lazyTab<P extends object>(load: () => Promise<ComponentType<P>>): ComponentType<P> {
   const Part = later(load);
   return function LazyTab(props: P) {
-    const inBrowser = useInBrowser();
+    const inBrowser = useHydrated();
     const skeleton = <Skeleton lines={8} label="Loading" />;
     return inBrowser ? <Suspense fallback={skeleton}>{createElement(Part, props)}</Suspense> : skeleton;
   };
 }
 
-/** For `lazily`: what opens by its `open`. */
+/** For `lazyOverlay`: what opens by its `open`. */
 export const whenOpen = ({ open }: { open: boolean }): boolean => open;
 
 const later = <P extends object>(load: () => Promise<ComponentType<P>>) => lazy(async () => ({ default: await load() }));

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { isOpenIn, samePlaceBut } from './panel-address.ts';
+import { isOpenIn, isSamePageExcept } from './panel-address.ts';
 
 const at = (path: string) => `https://gate.example${path}`;
-const same = (one: string, other: string) => samePlaceBut('peek', at(one), at(other));
+const same = (one: string, other: string) => isSamePageExcept('peek', at(one), at(other));
 
 test('what a panel shows is no other place, nor is the same text escaped otherwise', () => {
   assert.ok(same('/a/live/logs?peek=1', '/a/live/logs'));
@@ -14,7 +14,7 @@ test('other filters, another space and the panel of another name are other place
   assert.ok(!same('/a/live/logs?q=x&peek=1', '/a/live/logs'));
   assert.ok(!same('/a/live/logs?peek=1', '/a/test/logs'));
   assert.ok(!same('/a/live/logs?compare=1', '/a/live/logs'));
-  assert.ok(!samePlaceBut('peek', at('/a/live/logs?peek=1'), 'about:blank'));
+  assert.ok(!isSamePageExcept('peek', at('/a/live/logs?peek=1'), 'about:blank'));
 });
 
 test('a panel is open by its own name alone', () => {

@@ -2,7 +2,7 @@
 export const isOpenIn = (key: string, address: string): boolean => new URL(address).searchParams.has(key);
 
 /** Whether two addresses are one place, whatever the panel of this name shows in each. */
-export const samePlaceBut = (key: string, one: string, other: string): boolean => without(key, one) === without(key, other);
+export const isSamePageExcept = (key: string, one: string, other: string): boolean => without(key, one) === without(key, other);
 
 function without(key: string, address: string): string {
   const url = new URL(address);

@@ -2,7 +2,7 @@
 
 import { useSearchParams } from 'next/navigation';
 import { createSerializer, parseAsString } from 'nuqs/server';
-import { isOpenIn, samePlaceBut } from './panel-address.ts';
+import { isOpenIn, isSamePageExcept } from './panel-address.ts';
 
 /**
  * A panel or a form that the address keeps open under `key`, so that it outlives a reload and can be shared. Opening it is a step that Back takes
@@ -38,7 +38,7 @@ export async function closePanel(key: string): Promise<void> {
   const navigation = navigationOf();
   const { key: step = '', index = 0, url } = navigation?.currentEntry ?? {};
   const before = navigation?.entries()[index - 1];
-  if (opened.has(step) && url && before?.url && isOpenIn(key, url) && samePlaceBut(key, url, before.url)) {
+  if (opened.has(step) && url && before?.url && isOpenIn(key, url) && isSamePageExcept(key, url, before.url)) {
     navigation?.addEventListener('navigate', stayInPlace, { once: true });
     await navigation?.back().finished?.catch(() => undefined);
   }

@@ -1,4 +1,4 @@
-import { capital } from './capitalize.ts';
+import { capitalize } from './capitalize.ts';
 
 /** What the server said no with. `fields` maps a field path to its message; without it the message's leading `field:` names the field. */
 export type RefusalView = { type: string; message: string; request_id?: string | undefined; fields?: Record<string, string> | undefined };
@@ -12,7 +12,7 @@ export function refusedFields(refusal: RefusalView, isField: (name: string) => b
   const match = /^["'`]?([a-z_]\w*(?:\.\w+)*)["'`]?(:)?\s+(.+)$/is.exec(refusal.message);
   const [, path = '', colon, rest = ''] = match ?? [];
   if (path === '' || !isField(topOf(path))) return {};
-  return { [path]: colon ? capital(rest) : refusal.message };
+  return { [path]: colon ? capitalize(rest) : refusal.message };
 }
 
 const topOf = (path: string): string => path.split('.')[0] ?? '';

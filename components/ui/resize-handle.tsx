@@ -5,7 +5,7 @@ import { cn } from './cn.ts';
 
 const STEP = 40;
 
-export type EdgeProps = {
+export type ResizeHandleProps = {
   /** Which edge of its panel it is; the panel is positioned. */
   side: 'left' | 'top';
   /** What is measured, for screen readers: "Width of the panel". */
@@ -19,7 +19,7 @@ export type EdgeProps = {
 };
 
 /** The edge of a panel that is dragged, or moved with the arrow keys (the window splitter pattern). */
-export function Edge({ side, label, size, onSize, least, most }: EdgeProps) {
+export function ResizeHandle({ side, label, size, onSize, least, most }: ResizeHandleProps) {
   const upright = side === 'left';
   const extent = () => (upright ? window.innerWidth : window.innerHeight);
   const set = (next: number) => onSize(Math.round(Math.min(Math.max(next, least), extent() * most)));

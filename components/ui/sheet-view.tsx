@@ -6,7 +6,7 @@ import { type ReactNode, useRef, useState } from 'react';
 import { IconButton } from './button.tsx';
 import { firstField } from './initial-focus.ts';
 import { LayerHost } from './layer-host.ts';
-import { Edge } from './resize-handle.tsx';
+import { ResizeHandle } from './resize-handle.tsx';
 import { scrim } from './scrim.ts';
 
 const widths = { sm: 420, md: 560, lg: 760 } as const;
@@ -59,7 +59,7 @@ export function SheetView(props: SheetProps) {
           className="fixed inset-y-0 right-0 z-50 flex w-full flex-col border-line-strong border-l bg-overlay text-ink shadow-overlay outline-none transition-[translate,opacity] duration-200 ease-out data-ending-style:translate-x-8 data-starting-style:translate-x-8 data-ending-style:opacity-0 data-starting-style:opacity-0"
         >
           <LayerHost value={popup}>
-            {resizable && <Edge side="left" label="Panel width" size={width} onSize={setWidth} least={360} most={0.92} />}
+            {resizable && <ResizeHandle side="left" label="Panel width" size={width} onSize={setWidth} least={360} most={0.92} />}
             <div className="flex items-start gap-2 border-line border-b px-5 py-3">
               <div className="min-w-0 flex-1">
                 <Base.Title className="truncate font-semibold text-lg">{title}</Base.Title>

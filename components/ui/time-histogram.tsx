@@ -6,7 +6,7 @@ import { cn } from './cn.ts';
 import { grouped } from './numbers.ts';
 import { type Bucket, clockOf, order, type Series, series } from './time-buckets.ts';
 import { useTimeStyle } from './time-style.ts';
-import { useInBrowser } from './use-hydrated.ts';
+import { useHydrated } from './use-hydrated.ts';
 
 export type { Bucket, Series } from './time-buckets.ts';
 
@@ -32,7 +32,7 @@ const totalOf = (bucket: Bucket) => order.reduce((sum, key) => sum + (bucket[key
  */
 export function TimeHistogram({ buckets, bucketMs, unit, onSelect, onPickSeries, muted, height = 72 }: TimeHistogramProps) {
   const style = useTimeStyle();
-  const inBrowser = useInBrowser();
+  const inBrowser = useHydrated();
   const [asTable, setAsTable] = useState(false);
   const [range, setRange] = useState<{ anchor: number; head: number }>();
   const [hover, setHover] = useState<number>();

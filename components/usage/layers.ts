@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { capital } from '#components/ui/capitalize.ts';
+import { capitalize } from '#components/ui/capitalize.ts';
 import type { LogDays } from '#server/domain/request-logs/figures.schema.ts';
 
 type Days = z.output<typeof LogDays>;
@@ -14,7 +14,7 @@ export function stacked({ days, series }: Pick<Days, 'days' | 'series'>, { none,
   return [
     ...layers,
     {
-      label: layers.length === 0 ? 'Calls' : more && none ? `Other, or ${none}` : more ? 'Other' : none ? capital(none) : 'Other',
+      label: layers.length === 0 ? 'Calls' : more && none ? `Other, or ${none}` : more ? 'Other' : none ? capitalize(none) : 'Other',
       values: rest,
     },
   ];

@@ -2,7 +2,7 @@
 
 import { type ReactNode, useState } from 'react';
 import { Button } from '#components/ui/button.tsx';
-import { capital } from '#components/ui/capitalize.ts';
+import { capitalize } from '#components/ui/capitalize.ts';
 import { textLink } from '#components/ui/layout.tsx';
 import { Link } from '#components/ui/link.tsx';
 import { grouped, shareOf } from '#components/ui/numbers.ts';
@@ -63,7 +63,7 @@ export function Shares({ shares, total, noun, none, hrefOf }: Props) {
           ))}
           {other.calls > 0 && (
             <Row share={other} total={total.counted}>
-              <span className="text-ink-2">{hidden > 0 ? `${grouped(hidden)} more${none ? `, and ${none}` : ''}` : capital(none)}</span>
+              <span className="text-ink-2">{hidden > 0 ? `${grouped(hidden)} more${none ? `, and ${none}` : ''}` : capitalize(none)}</span>
             </Row>
           )}
         </tbody>

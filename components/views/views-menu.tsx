@@ -5,11 +5,11 @@ import { useState } from 'react';
 import { Button } from '#components/ui/button.tsx';
 import type { ColumnChoice } from '#components/ui/columns.tsx';
 import { Menu, type MenuEntry } from '#components/ui/dropdown-menu.tsx';
-import { lazily, whenOpen } from '#components/ui/lazy.tsx';
+import { lazyOverlay, whenOpen } from '#components/ui/lazy.tsx';
 import { useViews, type View } from './use-views.ts';
 
-const ManageViews = lazily(() => import('./manage-views.tsx').then((module) => module.ManageViews), whenOpen);
-const SaveView = lazily(() => import('./save-view.tsx').then((module) => module.SaveView), whenOpen);
+const ManageViews = lazyOverlay(() => import('./manage-views.tsx').then((module) => module.ManageViews), whenOpen);
+const SaveView = lazyOverlay(() => import('./save-view.tsx').then((module) => module.SaveView), whenOpen);
 
 type Props = {
   /** The name under which the page keeps views. */

@@ -1,4 +1,4 @@
-import { noteUses } from '#server/domain/api-keys/capability-usage.ts';
+import { recordCapabilityUse } from '#server/domain/api-keys/capability-usage.ts';
 import { denyingPolicy } from '#server/domain/policies/service.ts';
 import { isServableStatus } from '#server/domain/tenants/schema.ts';
 import { type Capability, rolesWith } from '#server/kernel/capabilities.ts';
@@ -14,7 +14,7 @@ type Asked = Pick<AnyOperation, 'id' | 'summary' | 'kind' | 'needs'>;
  * The caller holds the capabilities that the operation needs, and no tenant policy denies them (interface rule 24 §7).
  * @throws Refusal subscription_inactive, role_denied for people, forbidden for machines
  */
-export async function allow(op: Asked, ctx: HotCtx): Promise<void> {
+export async function authorize(op: Asked, ctx: HotCtx): Promise<void> {
   if (op.needs === 'anonymous') return;
   if (!isServable(ctx) && isChange(op) && !STAYS_OPEN.has(op.id))
     throw new Refusal(
@@ -24,7 +24,7 @@ export async function allow(op: Asked, ctx: HotCtx): Promise<void> {
   let refusal: Refusal | undefined;
   for (const set of sufficientSets(op.needs)) {
     const problem = await refusalFor(op, ctx, set);
-    if (!problem) return noteUses(ctx, set);
+    if (!problem) return recordCapabilityUse(ctx, set);
     refusal ??= problem;
   }
   throw refusal ?? new Error(`${op.id} can be used by nobody`);

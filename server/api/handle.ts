@@ -1,4 +1,4 @@
-import { noteVersion } from '#server/domain/api-keys/versions/service.ts';
+import { recordVersionUse } from '#server/domain/api-keys/versions/service.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { asRefusal, Refusal } from '#server/kernel/errors.ts';
 import { type AnyOperation, isChange, takesIdempotencyKey } from '#server/kernel/operation.ts';
@@ -6,7 +6,7 @@ import { textOf } from '#server/kernel/raw-body.ts';
 import { db } from '#server/platform/db.ts';
 import { log } from '#server/platform/log.ts';
 import { authenticate } from './authenticate.ts';
-import { allow } from './authorize.ts';
+import { authorize } from './authorize.ts';
 import { type Edge, edgeOf } from './edge.ts';
 import { idempotencyKeyOf, runIdempotently } from './idempotency.ts';
 import { bodyOf, ignoredFields, mergedInput } from './input.ts';
@@ -70,14 +70,14 @@ async function answer(call: Call, plane: Plane): Promise<Wire> {
   }
   const { ctx: caller, limit, legacy_key, legacy_key_auth } = await plane.authenticate(req.headers, edge);
   const ctx: Ctx = { ...caller, db: db() };
-  noteVersion(ctx, call.version, req.headers.has('service-version'));
+  recordVersionUse(ctx, call.version, req.headers.has('service-version'));
   const counted = await countAgainstLimit(limit, ctx.now);
   Object.assign(call.headers, counted.headers);
   if (counted.refusal) throw counted.refusal;
   if (legacy_key && legacy_key_auth === 'disabled')
     throw new Refusal('use_oauth', 'This workspace only accepts OAuth access tokens. Exchange the key at /oauth/token.');
   const key = takesIdempotencyKey(op) ? idempotencyKeyOf(req.headers) : null;
-  await allow(op, ctx);
+  await authorize(op, ctx);
   if (isChange(op)) call.changed = `${ctx.tenant_id}:${edge.space}`;
   if (op.kind === 'reveal') {
     // Compressed beside text of the caller's choice, a secret could be guessed by its size.

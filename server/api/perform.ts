@@ -6,7 +6,7 @@ import { invalid, Refusal } from '#server/kernel/errors.ts';
 import type { AnyOperation, Operation } from '#server/kernel/operation.ts';
 import type { Expectation } from '#server/kernel/precondition.ts';
 import type { RawBody } from '#server/kernel/raw-body.ts';
-import { allow } from './authorize.ts';
+import { authorize } from './authorize.ts';
 import { parsedInput, parsedOutput } from './parse.ts';
 
 /**
@@ -18,7 +18,7 @@ export async function perform<I extends z.ZodType, O extends z.ZodType>(
   ctx: Ctx,
   raw: unknown,
 ): Promise<{ output: z.output<O>; result: unknown }> {
-  await allow(op, ctx);
+  await authorize(op, ctx);
   return execute(op, ctx, raw);
 }
 
@@ -29,7 +29,7 @@ export async function performRaw<I extends z.ZodType>(
   ctx: Ctx,
   raw: unknown,
 ): Promise<RawBody> {
-  await allow(op, ctx);
+  await authorize(op, ctx);
   const input = parsedInput(op.input, ctx, raw);
   if (op.feature) requireFeature(ctx, op.feature);
   return stream(ctx, input);

@@ -24,7 +24,7 @@ import {
   signupCookie,
   signupHandleOf,
 } from './session-cookie.ts';
-import { keepPace } from './session-rate-limit.ts';
+import { limitSessionRate } from './session-rate-limit.ts';
 
 const BODY_LIMIT = 256 * 1024;
 
@@ -90,7 +90,7 @@ async function recognise(headers: Headers, ctx: PersonCtx, reads: boolean): Prom
   const person = await personOf(headers, ctx.now);
   if (!person) throw new Refusal('not_authenticated', 'Sign in to continue.');
   if (!reads) assertSameOrigin(headers, person.session);
-  await keepPace(person, ctx.now);
+  await limitSessionRate(person, ctx.now);
   Object.assign(ctx, person);
 }
 

@@ -3,7 +3,7 @@ import test from 'node:test';
 import type { SignedInPerson } from '#server/api/credentials/session.ts';
 import type { Refusal } from '#server/kernel/errors.ts';
 import { memoryCounter, type WindowCounter } from '#server/platform/window-counter.ts';
-import { keepPace, PACE, pacedTogether } from './session-rate-limit.ts';
+import { batchedSessionLimit, limitSessionRate, SESSION_RATE_LIMIT } from './session-rate-limit.ts';
 
 const as = (session: string, user = 'ada') => ({ session: { id: session }, user: { id: user } }) as SignedInPerson;
 const at = (seconds: number) => new Date(1_767_225_600_000 + seconds * 1000);
@@ -12,7 +12,7 @@ async function admitted(n: number, who: SignedInPerson, now: Date, count: Window
   let passed = 0;
   let refusal: Refusal | undefined;
   for (let i = 0; i < n; i++)
-    await keepPace(who, now, count).then(
+    await limitSessionRate(who, now, count).then(
       () => passed++,
       (error) => {
         refusal = error;
@@ -23,8 +23,8 @@ async function admitted(n: number, who: SignedInPerson, now: Date, count: Window
 
 test('a session is answered up to its pace, then told when it goes on, and goes on then', async () => {
   const count = memoryCounter();
-  const { passed, refusal } = await admitted(PACE.session + 50, as('one'), at(3.5), count);
-  assert.deepEqual([passed, refusal?.type, refusal?.status, refusal?.retryAfter], [PACE.session, 'rate_limited', 429, 7]);
+  const { passed, refusal } = await admitted(SESSION_RATE_LIMIT.session + 50, as('one'), at(3.5), count);
+  assert.deepEqual([passed, refusal?.type, refusal?.status, refusal?.retryAfter], [SESSION_RATE_LIMIT.session, 'rate_limited', 429, 7]);
   assert.match(refusal?.message ?? '', /^This session exceeded 400 requests in 10 seconds\. .* in 7 seconds\.$/);
   assert.equal((await admitted(1, as('one'), at(9.9), count)).refusal?.retryAfter, 1);
   assert.equal((await admitted(1, as('one'), at(10), count)).passed, 1);
@@ -32,15 +32,18 @@ test('a session is answered up to its pace, then told when it goes on, and goes 
 
 test('more sessions do not make a person faster, and one that runs away does not slow the others', async () => {
   const count = memoryCounter();
-  assert.equal((await admitted(PACE.session * 3, as('runaway'), at(0), count)).passed, PACE.session);
-  assert.equal((await admitted(PACE.session, as('second'), at(0), count)).passed, PACE.person - PACE.session);
+  assert.equal((await admitted(SESSION_RATE_LIMIT.session * 3, as('runaway'), at(0), count)).passed, SESSION_RATE_LIMIT.session);
+  assert.equal(
+    (await admitted(SESSION_RATE_LIMIT.session, as('second'), at(0), count)).passed,
+    SESSION_RATE_LIMIT.person - SESSION_RATE_LIMIT.session,
+  );
   const third = await admitted(1, as('third'), at(0), count);
   assert.match(third.refusal?.message ?? '', /^Your sessions together/);
   assert.equal((await admitted(1, as('hers', 'grace'), at(0), count)).passed, 1);
 });
 
 test('a counter store that does not answer stops nobody', async () => {
-  await keepPace(as('one'), at(0), async () => {
+  await limitSessionRate(as('one'), at(0), async () => {
     throw new Error('away');
   });
 });
@@ -57,7 +60,7 @@ function told(count: WindowCounter) {
 
 /** Calls of one request, all begun in one moment. */
 const together = (calls: number, who: SignedInPerson, now: Date, count: WindowCounter) => {
-  const keep = pacedTogether(count);
+  const keep = batchedSessionLimit(count);
   return Promise.all(
     Array.from({ length: calls }, () =>
       keep(who, now).then(
@@ -97,7 +100,7 @@ test('however calls are bundled, as many pass as one by one, the first ones, for
 
 test('a request whose calls come one after the other is counted as they come', async () => {
   const { asked, counter } = told(memoryCounter());
-  const keep = pacedTogether(counter);
+  const keep = batchedSessionLimit(counter);
   for (let i = 0; i < 3; i++) await keep(as('one'), at(0));
   assert.equal(asked.times, 6);
 });

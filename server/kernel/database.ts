@@ -1,6 +1,6 @@
 import { isRetryableConflict } from './conflicts.ts';
 import type { Ctx } from './context.ts';
-import { inFairQueue } from './fair-queue.ts';
+import { runInFairQueue } from './fair-queue.ts';
 import type { Db, Tx } from './tx.ts';
 
 // Both types live in tx.ts because a context holds a client and a transaction.
@@ -33,7 +33,7 @@ export async function inTransaction<T>(
   const warnings = ctx.warnings.length;
   for (let attempt = 1; ; attempt++) {
     try {
-      return await inFairQueue(ctx.tenant_id, () =>
+      return await runInFairQueue(ctx.tenant_id, () =>
         ctx.db.$transaction(
           async (tx) => {
             await enter(tx, ctx);

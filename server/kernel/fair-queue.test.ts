@@ -4,7 +4,7 @@ import { sql } from '#server/platform/sql.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { made } from '#server/testing/factories.ts';
 import { memberActor, workspace } from '#server/testing/workspace.ts';
-import { CONNECTIONS, inFairQueue } from './fair-queue.ts';
+import { CONNECTIONS, runInFairQueue } from './fair-queue.ts';
 
 // The connections to the database belong to all workspaces: calls of one that wait for each other must not hold up the others.
 
@@ -36,8 +36,10 @@ test('alone an owner gets half of the connections, beside others a fair share, e
     began.push(name);
     return new Promise<void>((resolve) => ends.push(resolve));
   };
-  const all = Array.from({ length: 8 }, (_, i) => inFairQueue('a', work(`a${i}`)));
-  all.push(...['b', 'c', 'd', 'e', 'f'].flatMap((owner) => [inFairQueue(owner, work(`${owner}0`)), inFairQueue(owner, work(`${owner}1`))]));
+  const all = Array.from({ length: 8 }, (_, i) => runInFairQueue('a', work(`a${i}`)));
+  all.push(
+    ...['b', 'c', 'd', 'e', 'f'].flatMap((owner) => [runInFairQueue(owner, work(`${owner}0`)), runInFairQueue(owner, work(`${owner}1`))]),
+  );
   await Promise.resolve();
   assert.equal(began.length, CONNECTIONS);
   assert.deepEqual(
@@ -65,9 +67,9 @@ test('alone an owner gets half of the connections, beside others a fair share, e
 test('whoever waits for more than five seconds is told so, and nothing of theirs is done', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const ends: (() => void)[] = [];
-  const long = Array.from({ length: 5 }, () => inFairQueue('slow', () => new Promise<void>((resolve) => ends.push(resolve))));
+  const long = Array.from({ length: 5 }, () => runInFairQueue('slow', () => new Promise<void>((resolve) => ends.push(resolve))));
   let done = false;
-  const late = inFairQueue('slow', async () => {
+  const late = runInFairQueue('slow', async () => {
     done = true;
   });
   t.mock.timers.tick(5_001);
@@ -75,7 +77,7 @@ test('whoever waits for more than five seconds is told so, and nothing of theirs
   for (const end of ends) end();
   await Promise.all(long);
   assert.equal(done, false);
-  await inFairQueue('slow', async () => {
+  await runInFairQueue('slow', async () => {
     done = true;
   });
   assert.equal(done, true);

@@ -17,7 +17,7 @@ const { running, waiting } = queue;
  * Runs the work once its owner may have another connection: up to half of those that other owners leave free, and always one while any is free.
  * First in, first out per owner; owners take turns. @throws Refusal dependency_unavailable after waiting five seconds
  */
-export async function inFairQueue<T>(owner: string, work: () => Promise<T>): Promise<T> {
+export async function runInFairQueue<T>(owner: string, work: () => Promise<T>): Promise<T> {
   if (waiting.has(owner) || !mayStart(owner)) await enqueue(owner);
   else start(owner);
   try {

@@ -31,5 +31,5 @@ export function sufficientSets(needs: Needs): readonly (readonly Capability[])[]
 export const capabilitiesOf = (needs: Needs): readonly Capability[] => [...new Set(sufficientSets(needs).flat())];
 
 /** Whether the capabilities that a caller holds meet the needs. */
-export const areMet = (needs: Needs, held: ReadonlySet<Capability>): boolean =>
+export const isSatisfied = (needs: Needs, held: ReadonlySet<Capability>): boolean =>
   sufficientSets(needs).some((set) => set.every((capability) => held.has(capability)));

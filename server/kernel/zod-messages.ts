@@ -4,7 +4,7 @@ import { z } from 'zod';
  * What zod says where a schema has no words of its own, as the rest of a sentence that starts with the field: `name: is required`. Importing
  * this sets it for the whole process. Never quotes the value.
  */
-export function wording(issue: z.core.$ZodRawIssue): string | undefined {
+export function zodMessage(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.input === undefined && issue.code !== 'custom')
     return `is required${issue.code === 'invalid_value' ? ` and must be ${oneOf(issue)}` : ''}`;
   switch (issue.code) {
@@ -26,7 +26,7 @@ export function wording(issue: z.core.$ZodRawIssue): string | undefined {
       return undefined;
   }
 }
-z.config({ customError: wording });
+z.config({ customError: zodMessage });
 
 const kinds: Record<string, string> = {
   string: 'a string',

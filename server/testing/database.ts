@@ -52,7 +52,7 @@ async function create(settings: Record<string, string>): Promise<TestDatabase> {
 
 const users: (() => Promise<unknown>)[] = [];
 /** Closes what has connections of its own to the file's database before that goes; hooks run in their order, and that of the database is the first. */
-export function beforeDatabaseGoes(close: () => Promise<unknown>): void {
+export function onBeforeDatabaseClose(close: () => Promise<unknown>): void {
   users.push(close);
 }
 

@@ -6,14 +6,14 @@ import { browser } from './people.ts';
 import { quickPasswords } from './quick-passwords.ts';
 import { workspace } from './workspace.ts';
 
-export type Somebody = Awaited<ReturnType<typeof somebody>>;
+export type TestPerson = Awaited<ReturnType<typeof createTestPerson>>;
 /** A valid input of an operation of a person; what it refers to is made first. */
-export type PersonSample = (who: Somebody) => Promise<Record<string, unknown>>;
+export type PersonSample = (who: TestPerson) => Promise<Record<string, unknown>>;
 
 export const PASSWORD = 'a quiet harbour at dusk';
 
 /** The owner of a workspace, in a browser of their own. */
-export async function somebody({ signedIn }: { signedIn: boolean }) {
+export async function createTestPerson({ signedIn }: { signedIn: boolean }) {
   quickPasswords();
   const w = await workspace();
   const email = `${newId()}@example.test`;

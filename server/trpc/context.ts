@@ -1,7 +1,7 @@
 import { edgeOf } from '#server/api/edge.ts';
 import { personOf } from '#server/auth/person.ts';
 import { assertSameOrigin } from '#server/auth/same-origin.ts';
-import { pacedTogether } from '#server/auth/session-rate-limit.ts';
+import { batchedSessionLimit } from '#server/auth/session-rate-limit.ts';
 import { memberCtx } from '#server/domain/people/service.ts';
 import type { Ctx, Space } from '#server/kernel/context.ts';
 import { announced } from '#server/kernel/context.ts';
@@ -34,7 +34,7 @@ export function dashboardContext(call: DashboardCall): TrackedContext {
   const request_id = edge?.request_id ?? newId();
   const changes = new Set<string>();
   let person: ReturnType<typeof personOf> | undefined; // one answer for all calls of a batch
-  const keepPace = pacedTogether();
+  const keepPace = batchedSessionLimit();
   return {
     request_id,
     changes,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { PACE } from '#server/auth/session-rate-limit.ts';
+import { SESSION_RATE_LIMIT } from '#server/auth/session-rate-limit.ts';
 import { frontDoorToken } from '#server/crypto/derive.ts';
 import { addMembership, createSession, createUser } from '#server/domain/people/service.ts';
 import { newId } from '#server/kernel/ids.ts';
@@ -86,11 +86,11 @@ test('a session that calls without pause is refused before anything is done, on 
   const batch = () => send(`${Array(MOST_IN_BATCH).fill('views.list').join(',')}?batch=1&input=${encodeURIComponent(input)}`);
   const input = JSON.stringify(Object.fromEntries(Array.from({ length: MOST_IN_BATCH }, (_, i) => [i, { page: 'routes' }])));
   t.mock.timers.enable({ apis: ['Date'], now: Date.now() }); // all of it within one window, however busy the machine
-  for (let sent = 0; sent < PACE.session; sent += MOST_IN_BATCH) assert.equal((await batch()).status, 200);
+  for (let sent = 0; sent < SESSION_RATE_LIMIT.session; sent += MOST_IN_BATCH) assert.equal((await batch()).status, 200);
   const refused = await batch();
   assert.equal(refused.status, 429);
   const wait = Number(refused.headers.get('retry-after'));
-  assert.ok(wait >= 1 && wait <= PACE.window_sec);
+  assert.ok(wait >= 1 && wait <= SESSION_RATE_LIMIT.window_sec);
   const told = JSON.parse(refused.text) as { error: { data: { code: string; retry_after: number } } }[];
   assert.equal(told.length, MOST_IN_BATCH);
   for (const { error } of told) assert.deepEqual([error.data.code, error.data.retry_after], ['rate_limited', wait]);

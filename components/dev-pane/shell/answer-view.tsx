@@ -4,7 +4,7 @@ import { CopyButton } from '#components/ui/copy.tsx';
 import { textLink } from '#components/ui/layout.tsx';
 import { Scroll } from '#components/ui/scroll.tsx';
 import { Time } from '#components/ui/time.tsx';
-import { Said } from './clickable-text.tsx';
+import { ClickableText } from './clickable-text.tsx';
 import { columnsOf, lineOf, type Row, type Shown } from './output.ts';
 import { isId } from './resource-names.ts';
 
@@ -34,7 +34,7 @@ export function AnswerView({ shown, as, status, ms, onId, onType }: Props) {
       <p className="text-ink-3">
         {more && !isPlain && (
           <>
-            <Said text={more} onType={onType} />
+            <ClickableText text={more} onType={onType} />
             {' · '}
           </>
         )}

@@ -3,7 +3,7 @@
 import { textLink } from '#components/ui/layout.tsx';
 
 /** A sentence with lines in it, `like this`: each of them is typed by a press. */
-export function Said({ text, onType }: { text: string; onType: (line: string) => void }) {
+export function ClickableText({ text, onType }: { text: string; onType: (line: string) => void }) {
   return text.split('`').map((part, i) =>
     i % 2 === 0 ? (
       part

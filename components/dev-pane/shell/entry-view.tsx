@@ -5,7 +5,7 @@ import { Button } from '#components/ui/button.tsx';
 import { CopyText } from '#components/ui/copy.tsx';
 import { Spinner } from '#components/ui/spinner.tsx';
 import { AnswerView } from './answer-view.tsx';
-import { Said } from './clickable-text.tsx';
+import { ClickableText } from './clickable-text.tsx';
 import { HelpView } from './help-view.tsx';
 import type { Entry, Output } from './session.ts';
 
@@ -52,7 +52,7 @@ function OutputView({ output, onId, onType }: Acts & { output: Output }) {
         <ol>
           {output.lines.map((line) => (
             <li key={line} className="break-words font-mono">
-              <Said text={`\`${line.replaceAll('`', '')}\``} onType={onType} />
+              <ClickableText text={`\`${line.replaceAll('`', '')}\``} onType={onType} />
             </li>
           ))}
         </ol>
@@ -66,7 +66,7 @@ function OutputView({ output, onId, onType }: Acts & { output: Output }) {
           </p>
           {output.next && (
             <p className="text-ink-2">
-              <Said text={output.next} onType={onType} />
+              <ClickableText text={output.next} onType={onType} />
             </p>
           )}
           {output.requestId && (

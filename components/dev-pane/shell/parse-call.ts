@@ -1,9 +1,9 @@
 import { type ApiField, kindOf, type Schema } from '#components/explorer/document.ts';
 import { COMMON_FLAGS, type Command, type Flag, nearest, positionsOf, spelled } from './commands.ts';
 import { didYouMean, LineProblem } from './line-problem.ts';
-import { meantBy } from './parse-value.ts';
+import { parseValue } from './parse-value.ts';
 import { ASKED, type Given, isFieldOf, type Walked, walk } from './parse-words.ts';
-import { type Told, toldOf } from './redact-line.ts';
+import { type RedactedLine, redactLine } from './redact-line.ts';
 import type { Token } from './tokens.ts';
 
 /** A call as it was typed: names may still stand where ids belong. */
@@ -24,7 +24,7 @@ export type CallReading =
       ask: ApiField[];
       /** Those of them that were typed on the line all the same; what was typed is not used. */
       dropped: string[];
-    } & Told);
+    } & RedactedLine);
 
 /** Fields and their values, as maps: no name that is typed can reach a prototype. */
 type Filled = Record<Flag['place'], Map<string, unknown>> & { as: 'table' | 'json'; dropped: string[] };
@@ -58,7 +58,7 @@ export function callOf(line: string, tokens: readonly Token[], command: Command)
     as: filled.as,
     ask: [...command.flags.values()].filter(({ isSecret }) => isSecret).map(({ field }) => field),
     dropped: filled.dropped,
-    ...toldOf(line, tokens, command, walked),
+    ...redactLine(line, tokens, command, walked),
   };
 }
 
@@ -87,7 +87,7 @@ function fill(command: Command, { positions, given }: Walked): Filled {
     else texts.set(flag, [...(texts.get(flag) ?? []), value?.text ?? 'true']);
   }
   for (const [flag, all] of texts) {
-    const meant = meantBy(flag.field, all);
+    const meant = parseValue(flag.field, all);
     if ('problem' in meant) throw new LineProblem(`--${spelled(flag.name)} ${meant.problem}.`);
     put(filled, flag, meant.value);
   }

@@ -4,7 +4,7 @@ import { nearest } from './commands.ts';
 export type Meant = { value: unknown } | { problem: string };
 
 /** What the words after a flag mean by the field's schema. Only the kind is looked at: bounds and patterns are the service's to judge. */
-export function meantBy({ schema: given }: ApiField, texts: readonly string[]): Meant {
+export function parseValue({ schema: given }: ApiField, texts: readonly string[]): Meant {
   const { schema, nullable } = withoutNull(given);
   const kind = kindOf(given);
   const [text = '', ...more] = texts;

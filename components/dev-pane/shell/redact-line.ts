@@ -7,14 +7,14 @@ import { ASKED, type Walked } from './parse-words.ts';
 import type { Token } from './tokens.ts';
 
 /** A line as it may stand on the page, and as it may be kept for the next time: undefined when it must not be. */
-export type Told = { echo: string; kept: string | undefined };
+export type RedactedLine = { echo: string; kept: string | undefined };
 type Span = { start: number; end: number; isAsked: boolean };
 
 /**
  * What of a line may be shown and kept. The value of a secret field is not: it is asked for again. A line that holds anything else that looks like a
  * credential, or that was typed into a field which may carry one, is not kept at all.
  */
-export function toldOf(line: string, tokens: readonly Token[], command: Command, { given }: Walked): Told {
+export function redactLine(line: string, tokens: readonly Token[], command: Command, { given }: Walked): RedactedLine {
   const spans: Span[] = [];
   for (const { flag, value, name } of given) {
     if (!value) continue;

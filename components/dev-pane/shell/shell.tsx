@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'react';
 import { ConfirmLive } from '#components/explorer/confirm-live.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
-import { Said } from './clickable-text.tsx';
+import { ClickableText } from './clickable-text.tsx';
 import { EntryView } from './entry-view.tsx';
 import { Prompt } from './prompt.tsx';
 import { SecretPrompt } from './secret-prompt.tsx';
@@ -58,7 +58,7 @@ export function Shell({ active, onId }: { active: boolean; onId: (id: string) =>
       >
         {entries.length === 0 && (
           <p className="max-w-prose text-ink-3">
-            <Said text={FIRST} onType={type} />
+            <ClickableText text={FIRST} onType={type} />
           </p>
         )}
         {entries.map((entry) => (

@@ -9,7 +9,7 @@ import { Select } from '#components/ui/select.tsx';
 import { METHODS } from '#server/domain/routes/config/schema.ts';
 import type { Trial } from './use-test-request.ts';
 
-export type TrialFormProps = {
+export type RequestFormProps = {
   trial: Trial;
   onChange: (trial: Trial) => void;
   /** Messages of the server by field. */
@@ -19,7 +19,7 @@ export type TrialFormProps = {
 const WITH_BODY = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 
 /** The request as a caller would write it behind the route's name. */
-export function TrialForm({ trial, onChange, problems }: TrialFormProps) {
+export function RequestForm({ trial, onChange, problems }: RequestFormProps) {
   const change = (part: Partial<Trial>) => onChange({ ...trial, ...part });
   const { box, focusAfter } = useFocusAfter();
   const setHeader = (at: number, part: Partial<Trial['headers'][number]>) =>

@@ -1,7 +1,7 @@
 'use client';
 
 import { KeyRound } from 'lucide-react';
-import { fixHref, toldOf } from '#components/logs/refusals.ts';
+import { fixHref, refusalAdvice } from '#components/logs/refusals.ts';
 import { phasesOf, traceOf } from '#components/logs/trace.ts';
 import { usePath, useScope } from '#components/trpc/provider.tsx';
 import { Badge, HttpStatus } from '#components/ui/badge.tsx';
@@ -14,10 +14,10 @@ import { PhaseBar } from '#components/ui/phase-bar.tsx';
 import { Scroll } from '#components/ui/scroll.tsx';
 import type { Report } from './use-test-request.ts';
 
-export type TrialReportProps = { report: Report; routeId: string; routeEnabled: boolean; environment: string };
+export type TestReportProps = { report: Report; routeId: string; routeEnabled: boolean; environment: string };
 
 /** What a trial led to: the sentence, the time, what left, what came back. Secrets are shown by their names only. */
-export function TrialReport({ report, routeId, routeEnabled, environment }: TrialReportProps) {
+export function TestReport({ report, routeId, routeEnabled, environment }: TestReportProps) {
   const path = usePath();
   const { request, response, timings } = report;
   const trace = traceOf({ phases_ms: report.phases_ms, limits: report.limits });
@@ -65,7 +65,7 @@ export function TrialReport({ report, routeId, routeEnabled, environment }: Tria
   );
 }
 
-function Outcome({ report, routeId, routeEnabled, environment }: TrialReportProps) {
+function Outcome({ report, routeId, routeEnabled, environment }: TestReportProps) {
   const path = usePath();
   const { slug } = useScope();
   const { refusal, response, request, timings } = report;
@@ -77,7 +77,7 @@ function Outcome({ report, routeId, routeEnabled, environment }: TrialReportProp
           Turn it on above, then test again.
         </Callout>
       );
-    const told = toldOf(refusal.code);
+    const told = refusalAdvice(refusal.code);
     const href = told?.fix && fixHref(told.fix, routeId, path, slug);
     return (
       <Callout

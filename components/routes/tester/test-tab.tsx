@@ -19,11 +19,11 @@ import type { RouteDetailData } from '../route-data.ts';
 import { ExamplesCard } from './examples-card.tsx';
 import { replayOf } from './replay.ts';
 import { ReplayNote } from './replay-note.tsx';
-import { TrialForm } from './request-form.tsx';
+import { RequestForm } from './request-form.tsx';
 import { SaveExample } from './save-example.tsx';
-import { TrialReport } from './test-report.tsx';
+import { TestReport } from './test-report.tsx';
 import { type Example, judgeAll } from './use-examples.ts';
-import { firstTrial, type Trial, useTrial } from './use-test-request.ts';
+import { emptyTestRequest, type Trial, useTestRequest } from './use-test-request.ts';
 import { Verdicts } from './verdicts.tsx';
 
 type Props = { route: RouteDetailData; env: string; readOnly: string | undefined; unsaved: boolean };
@@ -55,12 +55,12 @@ function Tester({ route, env, unsaved, call }: Omit<Props, 'readOnly'> & { call?
   const { space } = useScope();
   const label = useEnvironmentLabel();
   const [replay] = useState(() => call && replayOf(call));
-  const [trial, setTrial] = useState<Trial>(replay?.trial ?? firstTrial);
+  const [trial, setTrial] = useState<Trial>(replay?.trial ?? emptyTestRequest);
   const [loaded, setLoaded] = useState<Example>();
   const [keeping, setKeeping] = useState(false);
-  const { report, send, pending, error } = useTrial(route.id, env);
+  const { report, send, pending, error } = useTestRequest(route.id, env);
   const refusal = error && refusalView(error);
-  const problems = refusal ? byField(refusedFields(refusal, (name) => name in firstTrial)) : {};
+  const problems = refusal ? byField(refusedFields(refusal, (name) => name in emptyTestRequest)) : {};
   const go = (dry: boolean) => send(trial, dry, [...(replay?.blank ?? []), ...blankIn(loaded)]);
   useHotkeys([{ keys: 'mod+enter', label: 'Send', group: 'Test', everywhere: true, run: () => pending || go(false) }]);
   const open = (example: Example) => {
@@ -94,7 +94,7 @@ function Tester({ route, env, unsaved, call }: Omit<Props, 'readOnly'> & { call?
       >
         <div className="flex flex-col gap-4">
           {replay && call && <ReplayNote replay={replay} call={call.log} />}
-          <TrialForm trial={trial} onChange={setTrial} problems={problems} />
+          <RequestForm trial={trial} onChange={setTrial} problems={problems} />
         </div>
       </SectionCard>
       {Object.keys(problems).length === 0 && <MutationError error={error} />}
@@ -112,7 +112,7 @@ function Tester({ route, env, unsaved, call }: Omit<Props, 'readOnly'> & { call?
         loaded={loaded}
         status={report?.response?.status}
       />
-      {report && <TrialReport report={report} routeId={route.id} routeEnabled={route.enabled} environment={env} />}
+      {report && <TestReport report={report} routeId={route.id} routeEnabled={route.enabled} environment={env} />}
     </div>
   );
 }

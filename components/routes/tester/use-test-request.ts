@@ -10,10 +10,10 @@ export type Trial = Required<Pick<inferRouterInputs<AppRouter>['routes']['test']
 export type Report = inferRouterOutputs<AppRouter>['routes']['test'];
 
 /** What a trial starts with. */
-export const firstTrial: Trial = { method: 'GET', path: '/', headers: [], body: '' };
+export const emptyTestRequest: Trial = { method: 'GET', path: '/', headers: [], body: '' };
 
 /** Sends what is written through the route. `report` is of the last one that was carried out. */
-export function useTrial(routeId: string, environment: string) {
+export function useTestRequest(routeId: string, environment: string) {
   const trpc = useTRPC();
   const cache = useQueryClient();
   const [report, setReport] = useState<Report>();

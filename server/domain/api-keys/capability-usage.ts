@@ -12,7 +12,7 @@ const MOST_REMEMBERED = 50_000;
 const stamped = processState('stamped-uses', () => new Map<string, number>());
 
 /** Notes that a key used these capabilities, each at most once an hour and outside the request's own work; a lost stamp loses nothing. */
-export function noteUses(ctx: HotCtx, capabilities: readonly Capability[]): void {
+export function recordCapabilityUse(ctx: HotCtx, capabilities: readonly Capability[]): void {
   if (ctx.actor.type !== 'api_key' || ctx.actor.id === null) return;
   const id = ctx.actor.id;
   const now = ctx.now.getTime();

@@ -18,7 +18,7 @@ export { listApiKeys } from './listing.ts';
 export { insertKey } from './minting.ts';
 export { revokeApiKey } from './revocation.ts';
 export { rotateApiKey } from './rotation.ts';
-export { keysOfSpace } from './space-keys.ts';
+export { listSpaceKeys } from './space-keys.ts';
 export { lockedKey } from './store.ts';
 
 export const getApiKey = (ctx: Ctx, input: { id: string }) =>

@@ -5,7 +5,7 @@ import type { Tx } from '#server/kernel/database.ts';
 const MOST = 50;
 
 /** The keys of the space that are taken today, by name, at most fifty, with whether each may call routes and change them; and how many there are. */
-export async function keysOfSpace(tx: Tx, ctx: Ctx) {
+export async function listSpaceKeys(tx: Tx, ctx: Ctx) {
   const active = {
     ...own(ctx),
     active: true,

@@ -1,7 +1,7 @@
 import { namesUsing, usersOfVariables } from '#server/domain/collections/service.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
-import { by, namedBy } from './name-index.ts';
+import { indexBy, loadReferenced } from './name-index.ts';
 import {
   type ClientRow,
   type CollectionRow,
@@ -43,11 +43,11 @@ export async function counterparts(tx: Tx, ctx: Ctx, source: Source): Promise<Ta
   const routes = await routesWhere(tx, ctx, {
     OR: [{ slug: { in: wanted.flatMap((row) => (row.slug === null ? [] : [row.slug])) } }, { name: { in: wanted.map((row) => row.name) } }],
   });
-  const named = await namedBy(tx, ctx, routes);
+  const named = await loadReferenced(tx, ctx, routes);
   return {
     environments,
-    collections: [...by([...named.collections, ...collections], (row) => row.id).values()],
-    secrets: [...by([...named.secrets, ...secrets], (row) => row.id).values()],
+    collections: [...indexBy([...named.collections, ...collections], (row) => row.id).values()],
+    secrets: [...indexBy([...named.secrets, ...secrets], (row) => row.id).values()],
     clients,
     routes,
     inUrls: await inUrls(tx, ctx, source, collections),

@@ -4,19 +4,19 @@ import type { Tx } from '#server/kernel/database.ts';
 import { type CollectionRow, collectionsWhere, type RouteRow, type SecretRow, secretsWhere } from './rows.ts';
 
 /** Secrets and collections of one space under what templates call them. */
-export type Known = ReturnType<typeof knownBy>;
-export const knownBy = (collections: readonly CollectionRow[], secrets: readonly SecretRow[]) => ({
-  secret: by(secrets, (row) => row.id),
-  secretNamed: by(secrets, (row) => row.shortcode_name),
-  collection: by(collections, (row) => row.id),
-  collectionSlugged: by(collections, (row) => row.slug),
+export type NameIndex = ReturnType<typeof createNameIndex>;
+export const createNameIndex = (collections: readonly CollectionRow[], secrets: readonly SecretRow[]) => ({
+  secret: indexBy(secrets, (row) => row.id),
+  secretNamed: indexBy(secrets, (row) => row.shortcode_name),
+  collection: indexBy(collections, (row) => row.id),
+  collectionSlugged: indexBy(collections, (row) => row.slug),
 });
 
-export const by = <Row, Key>(rows: Iterable<Row>, key: (row: Row) => Key): Map<Key, Row> =>
+export const indexBy = <Row, Key>(rows: Iterable<Row>, key: (row: Row) => Key): Map<Key, Row> =>
   new Map(Array.from(rows, (row) => [key(row), row] as const));
 
 /** All that the configurations of these routes name in their space. */
-export async function namedBy(tx: Tx, ctx: Ctx, routes: readonly RouteRow[]) {
+export async function loadReferenced(tx: Tx, ctx: Ctx, routes: readonly RouteRow[]) {
   const references = routes.flatMap((route) => localReferences(draftOf(route.configs)).map(({ reference }) => reference));
   const slugs = new Set(references.flatMap((r) => (r.kind === 'var' && r.collection !== null ? [r.collection] : [])));
   const names = new Set(references.flatMap((r) => (r.kind === 'secret' ? [r.name] : [])));

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Space } from '#server/kernel/context.ts';
 import { newId } from '#server/kernel/ids.ts';
 import type { Target } from './counterparts.ts';
-import { by, knownBy } from './name-index.ts';
+import { createNameIndex, indexBy } from './name-index.ts';
 import type { Family } from './schema.ts';
 import type { Source } from './source.ts';
 
@@ -34,7 +34,7 @@ export type Step = {
 };
 
 /** Both sides, and what was judged so far. Families are judged in the order in which one may refer to the next. */
-export type Board = {
+export type PlanBuilder = {
   source: Source;
   target: Target;
   to: Space;
@@ -45,35 +45,38 @@ export type Board = {
 };
 
 /** Notes what becomes of a thing, under its id on either side. */
-export function judge(board: Board, step: Step): void {
-  board.steps.set(step.id, step);
-  board.there.set(step.there, step);
+export function addStep(builder: PlanBuilder, step: Step): void {
+  builder.steps.set(step.id, step);
+  builder.there.set(step.there, step);
 }
 
 /** Where the collection of a thing is on the other side, or will be; null for a thing without one. */
-export const collectionThere = ({ steps }: Board, { collection_id }: { collection_id: string | null }): string | null =>
+export const targetCollectionId = ({ steps }: PlanBuilder, { collection_id }: { collection_id: string | null }): string | null =>
   (collection_id && steps.get(collection_id)?.there) || null;
 
 /** The collection of a thing by the name both sides know it by; of one that is not among those that were looked up, that there is one. */
-export const collectionNamed = ({ source, find }: Board, { collection_id }: { collection_id: string | null }, side: 'source' | 'target') =>
-  (side === 'source' ? source.collections : find.theirs.collection).get(collection_id ?? '')?.slug ?? (collection_id && 'another');
+export const collectionNamed = (
+  { source, find }: PlanBuilder,
+  { collection_id }: { collection_id: string | null },
+  side: 'source' | 'target',
+) => (side === 'source' ? source.collections : find.theirs.collection).get(collection_id ?? '')?.slug ?? (collection_id && 'another');
 
 /** What routes look up again and again, whatever the number of routes and secrets. */
 type Finder = ReturnType<typeof finderOf>;
 export function finderOf(source: Source, target: Target) {
   return {
     mine: {
-      secretNamed: by(source.secrets.values(), (row) => row.shortcode_name),
-      collectionSlugged: by(source.collections.values(), (row) => row.slug),
+      secretNamed: indexBy(source.secrets.values(), (row) => row.shortcode_name),
+      collectionSlugged: indexBy(source.collections.values(), (row) => row.slug),
     },
     theirs: {
-      ...knownBy(target.collections, target.secrets),
-      secretFolded: by(target.secrets, (row) => row.shortcode_name.toLowerCase()),
-      routeSlugged: by(
+      ...createNameIndex(target.collections, target.secrets),
+      secretFolded: indexBy(target.secrets, (row) => row.shortcode_name.toLowerCase()),
+      routeSlugged: indexBy(
         target.routes.filter((row) => row.slug !== null),
         (row) => row.slug,
       ),
-      routeNamed: by(target.routes, (row) => row.name),
+      routeNamed: indexBy(target.routes, (row) => row.name),
     },
   };
 }
@@ -90,9 +93,9 @@ type Judged = Partial<Pick<Step, 'slug' | 'needs' | 'enabled' | 'changes' | 'nee
 };
 
 /** A step from what a family found: nothing there makes it a creation, a difference an update if it was picked itself. */
-export function stepOf(board: Board, type: Family, row: Row & { name: string }, match: Row | null, judged: Judged): Step {
+export function stepOf(builder: PlanBuilder, type: Family, row: Row & { name: string }, match: Row | null, judged: Judged): Step {
   const { conflict, version, changes = [], ...rest } = judged;
-  const picked = board.source.picked.has(row.id);
+  const picked = builder.source.picked.has(row.id);
   const action = conflict ? 'conflict' : match === null ? 'create' : picked && changes.length > 0 ? 'update' : 'skip';
   const differs = changes.length > 0 && !picked;
   return {
@@ -114,7 +117,7 @@ export function stepOf(board: Board, type: Family, row: Row & { name: string }, 
     ...(conflict
       ? { reason: conflict }
       : action === 'skip'
-        ? { reason: differs ? `Differs in ${there(board.to)}. Select it to update it.` : `Unchanged in ${there(board.to)}.` }
+        ? { reason: differs ? `Differs in ${there(builder.to)}. Select it to update it.` : `Unchanged in ${there(builder.to)}.` }
         : {}),
     changes: action === 'update' ? changes : [],
     versions: JSON.stringify([row.updated_at, match?.updated_at ?? null, version ?? null], bigints),
@@ -128,26 +131,26 @@ export const changesBetween = (from: Record<string, unknown>, to: Record<string,
     .map((field) => ({ field, environment: null, from: from[field] ?? null, to: to[field] ?? null }));
 
 /** What came along only for things that cannot go stays where it is. */
-export function dropUnneeded(board: Board): void {
+export function dropUnneeded(builder: PlanBuilder): void {
   const needed = new Set<string>();
-  const open = [...board.steps.values()].filter((step) => step.picked && step.action !== 'conflict');
+  const open = [...builder.steps.values()].filter((step) => step.picked && step.action !== 'conflict');
   for (let step = open.pop(); step; step = open.pop())
     for (const id of step.needs) {
-      const next = board.steps.get(id);
+      const next = builder.steps.get(id);
       if (!next || needed.has(id)) continue;
       needed.add(id);
       open.push(next);
     }
-  for (const step of board.steps.values()) if (!step.picked && step.action === 'create' && !needed.has(step.id)) step.action = 'skip';
+  for (const step of builder.steps.values()) if (!step.picked && step.action === 'create' && !needed.has(step.id)) step.action = 'skip';
 }
 
 /** What refers to something that cannot go cannot go either. */
-export function spreadConflicts(board: Board): void {
+export function spreadConflicts(builder: PlanBuilder): void {
   for (let spread = true; spread; ) {
     spread = false;
-    for (const step of board.steps.values()) {
+    for (const step of builder.steps.values()) {
       if (step.action !== 'create' && step.action !== 'update') continue;
-      const stuck = step.needs.map((id) => board.steps.get(id)).find((needed) => needed?.action === 'conflict');
+      const stuck = step.needs.map((id) => builder.steps.get(id)).find((needed) => needed?.action === 'conflict');
       if (!stuck) continue;
       Object.assign(step, { action: 'conflict', changes: [], reason: `Needs the ${stuck.type} ${stuck.name}, which has a conflict.` });
       spread = true;

@@ -12,7 +12,7 @@ import { type AuditEntry, audited } from '#server/kernel/mutate.ts';
 import { log } from '#server/platform/log.ts';
 import { addJob } from '#server/platform/queue.ts';
 import { deleteSpace } from './delete-space.ts';
-import { holdSandbox } from './lock.ts';
+import { lockSandbox } from './lock.ts';
 import type { ResetTest, TestWasReset } from './schema.ts';
 
 /** A sign-in so fresh counts as one for this (interface rule 22 §5.2 has the same ten minutes). */
@@ -31,7 +31,7 @@ export async function resetTest(
   const result = await acrossSpaces(ctx, async (within, tx) => {
     const tenant = await tx.tenants.findUniqueOrThrow({ where: { id: ctx.tenant_id }, select: { name: true } });
     if (input.confirm_name.trim() !== tenant.name) throw invalid('confirm_name', 'must be the name of this workspace');
-    await holdSandbox(tx, ctx);
+    await lockSandbox(tx, ctx);
     await withExclusiveTestLock(tx, ctx);
     const told = await within(true, async (tx, test) => {
       const deleted = await deleteSpace(tx, test, families);

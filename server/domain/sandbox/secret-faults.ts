@@ -3,7 +3,7 @@ import { hostAllowed } from '#server/domain/secrets/service.ts';
 import { parseTemplate } from '#server/domain/templates/grammar.ts';
 import type { Space } from '#server/kernel/context.ts';
 import { egress } from '#server/platform/egress.ts';
-import { again, type Board, type Step, there } from './plan-builder.ts';
+import { again, type PlanBuilder, type Step, there } from './plan-builder.ts';
 import { endOf, holdsValue } from './rows.ts';
 import type { Family } from './schema.ts';
 import { type Held, type Reference, remembered, type Variable, type World } from './world.ts';
@@ -85,7 +85,7 @@ function addressOf(template: string, variable: (reference: Variable) => ReturnTy
 }
 
 /** "would fail ..., then promote the route again." */
-export function waitsFor({ to }: Board, { type }: Step, faults: readonly Fault[]): string {
+export function waitsFor({ to }: PlanBuilder, { type }: Step, faults: readonly Fault[]): string {
   const { fails, remedy } = failureOf(to, type, faults);
   return `${fails}. ${remedy}, then ${again(to)} the ${type} again.`;
 }

@@ -7,7 +7,7 @@ import type { Ctx, Space } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { type AuditEntry, audited, unchanged } from '#server/kernel/mutate.ts';
-import { holdBackBreaking } from './breaking-changes.ts';
+import { deferBreakingChanges } from './breaking-changes.ts';
 import { counterparts, hold } from './counterparts.ts';
 import { applyClients, planClients } from './families/clients.ts';
 import { applyCollections, fillCollections, planCollections } from './families/collections.ts';
@@ -15,16 +15,16 @@ import { applyEnvironments, planEnvironments } from './families/environments.ts'
 import { planRoutes, type RouteDrafts } from './families/routes.ts';
 import { applySecrets, planSecrets } from './families/secrets.ts';
 import { applyRoutes } from './families/write-routes.ts';
-import { holdSandbox } from './lock.ts';
-import { type Board, dropUnneeded, finderOf, type Step, spreadConflicts } from './plan-builder.ts';
-import { answerOf, limitsOf } from './plan-response.ts';
+import { lockSandbox } from './lock.ts';
+import { dropUnneeded, finderOf, type PlanBuilder, type Step, spreadConflicts } from './plan-builder.ts';
+import { limitsOf, planResponse } from './plan-response.ts';
 import { FAMILIES, type Family, type Promotion, type SandboxPlan } from './schema.ts';
-import { gather } from './source.ts';
+import { loadSource } from './source.ts';
 
 export { resetTest } from './reset.ts';
 
 type Input = z.output<typeof Promotion>;
-type Plan = { board: Board; drafts: RouteDrafts; answer: SandboxPlan };
+type Plan = { builder: PlanBuilder; drafts: RouteDrafts; answer: SandboxPlan };
 
 /** Configuration of Test into Live; no value of a secret goes with it (interface rule 64 §5). @throws Refusal as `move` */
 export const promote = (ctx: Ctx, input: Input): Promise<SandboxPlan> => move(ctx, 'live', input);
@@ -37,13 +37,13 @@ export const clone = (ctx: Ctx, input: Input): Promise<SandboxPlan> => move(ctx,
  */
 function move(ctx: Ctx, to: Space, input: Input): Promise<SandboxPlan> {
   return acrossSpaces(ctx, async (within, tx) => {
-    if (!input.dry_run) await holdSandbox(tx, ctx);
+    if (!input.dry_run) await lockSandbox(tx, ctx);
     const first = await planned(within, to, input);
     if (input.dry_run) {
       ctx.changed = []; // nothing that a gateway would have to read again
       return first.answer;
     }
-    await held(within, first.board);
+    await held(within, first.builder);
     const plan = await planned(within, to, input);
     if (input.fingerprint !== undefined && input.fingerprint !== plan.answer.fingerprint)
       throw new Refusal('conflict', `The plan has changed. Review the new plan, then try again.`, {
@@ -54,10 +54,10 @@ function move(ctx: Ctx, to: Space, input: Input): Promise<SandboxPlan> {
 }
 
 async function planned(within: Within, to: Space, input: Input): Promise<Plan> {
-  const source = await within(to === 'live', async (tx, here) => unchanged(await gather(tx, here, input.items)));
+  const source = await within(to === 'live', async (tx, here) => unchanged(await loadSource(tx, here, input.items)));
   return within(to === 'test', async (tx, here) => {
     const target = await counterparts(tx, here, source);
-    const board: Board = {
+    const builder: PlanBuilder = {
       source,
       target,
       to,
@@ -66,23 +66,23 @@ async function planned(within: Within, to: Space, input: Input): Promise<Plan> {
       there: new Map(),
       find: finderOf(source, target),
     };
-    planEnvironments(board);
-    planCollections(board);
-    planSecrets(board);
-    planClients(board);
+    planEnvironments(builder);
+    planCollections(builder);
+    planSecrets(builder);
+    planClients(builder);
     // Before anything is judged by what they become.
-    spreadConflicts(board);
-    await holdBackBreaking(tx, here, board);
-    const drafts = await planRoutes(board, here.now);
-    spreadConflicts(board);
-    dropUnneeded(board);
-    const limits = await limitsOf(tx, here, board);
-    return unchanged({ board, drafts, answer: answerOf(board, limits, input.dry_run) });
+    spreadConflicts(builder);
+    await deferBreakingChanges(tx, here, builder);
+    const drafts = await planRoutes(builder, here.now);
+    spreadConflicts(builder);
+    dropUnneeded(builder);
+    const limits = await limitsOf(tx, here, builder);
+    return unchanged({ builder, drafts, answer: planResponse(builder, limits, input.dry_run) });
   });
 }
 
 /** Nothing that the plan was judged by changes before it is done. */
-async function held(within: Within, { source, target, to, steps }: Board): Promise<void> {
+async function held(within: Within, { source, target, to, steps }: PlanBuilder): Promise<void> {
   const there = (type: Family) => [...steps.values()].flatMap((step) => (step.type === type && step.exists ? [step.there] : [])).sort();
   await within(to === 'live', async (tx, here) =>
     unchanged(
@@ -109,32 +109,32 @@ async function held(within: Within, { source, target, to, steps }: Board): Promi
   });
 }
 
-async function carriedOut(within: Within, { board, drafts, answer }: Plan, to: Space): Promise<SandboxPlan> {
-  const todo = [...board.steps.values()].filter((step) => step.action === 'create' || step.action === 'update');
+async function carriedOut(within: Within, { builder, drafts, answer }: Plan, to: Space): Promise<SandboxPlan> {
+  const todo = [...builder.steps.values()].filter((step) => step.action === 'create' || step.action === 'update');
   if (todo.length === 0) return answer;
   const of = (type: Family) => todo.filter((step) => step.type === type);
   const run = newId();
-  const entry = promotionEntry(run, board, answer);
+  const entry = promotionEntry(run, builder, answer);
   await within(to === 'test', async (tx, here) => {
     await refuseDenied(here, todo);
     for (const type of FAMILIES) {
       const more = of(type).filter((step) => !step.exists).length;
       if (more > 0) await withinPlan(tx, here, `${type}s`, more);
     }
-    const entries = await applyEnvironments(tx, here, board, of('environment'), run);
-    await applyCollections(tx, here, board, of('collection'));
-    entries.push(...(await applySecrets(tx, here, board, of('secret'), run)));
-    entries.push(...(await applyClients(tx, here, board, of('client'), run)));
-    entries.push(...(await fillCollections(tx, here, board, of('collection'), run)));
-    entries.push(...(await applyRoutes(tx, here, board, drafts, of('route'), run)));
+    const entries = await applyEnvironments(tx, here, builder, of('environment'), run);
+    await applyCollections(tx, here, builder, of('collection'));
+    entries.push(...(await applySecrets(tx, here, builder, of('secret'), run)));
+    entries.push(...(await applyClients(tx, here, builder, of('client'), run)));
+    entries.push(...(await fillCollections(tx, here, builder, of('collection'), run)));
+    entries.push(...(await applyRoutes(tx, here, builder, drafts, of('route'), run)));
     return audited(undefined, entry, entries);
   });
   await within(to === 'live', async () => audited(undefined, entry));
   const made = new Set(todo.map((step) => step.id));
   const items = answer.items.map((item) =>
-    made.has(item.source_id) ? { ...item, target_id: board.steps.get(item.source_id)?.there ?? null } : item,
+    made.has(item.source_id) ? { ...item, target_id: builder.steps.get(item.source_id)?.there ?? null } : item,
   );
-  const idOf = (name: string) => [...board.steps.values()].find((step) => step.type === 'secret' && step.name === name)?.there ?? null;
+  const idOf = (name: string) => [...builder.steps.values()].find((step) => step.type === 'secret' && step.name === name)?.there ?? null;
   return {
     ...answer,
     id: run,
@@ -153,14 +153,14 @@ async function refuseDenied(there: Ctx, todo: readonly Step[]): Promise<void> {
 }
 
 /** One in each space, so that the history of either tells of it (interface rule 64 §5). */
-const promotionEntry = (run: string, board: Board, answer: SandboxPlan): AuditEntry => ({
+const promotionEntry = (run: string, builder: PlanBuilder, answer: SandboxPlan): AuditEntry => ({
   action: 'promote',
   resource_type: 'sandbox',
   resource_id: run,
-  name: board.to === 'live' ? 'from Test to Live' : 'from Live to Test',
+  name: builder.to === 'live' ? 'from Test to Live' : 'from Live to Test',
   details: {
     promotion: run,
-    direction: board.to === 'live' ? 'test_to_live' : 'live_to_test',
+    direction: builder.to === 'live' ? 'test_to_live' : 'live_to_test',
     ...answer.summary,
     routes: answer.items
       .flatMap((i) => (i.type === 'route' && (i.action === 'create' || i.action === 'update') ? [i.name] : []))

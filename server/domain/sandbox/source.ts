@@ -33,7 +33,7 @@ export type Source = {
 };
 
 /** @throws Refusal validation_error naming the first item that is not in this space */
-export async function gather(tx: Tx, ctx: Ctx, items: readonly Item[] | 'all'): Promise<Source> {
+export async function loadSource(tx: Tx, ctx: Ctx, items: readonly Item[] | 'all'): Promise<Source> {
   const picks = items === 'all' ? await everything(tx, ctx) : items;
   const all = await environmentsOf(tx, ctx);
   const source: Source = {

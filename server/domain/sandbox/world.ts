@@ -1,6 +1,6 @@
 import type { localReferences } from '#server/domain/routes/transfer/service.ts';
-import { by, type Known } from './name-index.ts';
-import type { Board } from './plan-builder.ts';
+import { indexBy, type NameIndex } from './name-index.ts';
+import type { PlanBuilder } from './plan-builder.ts';
 import type { SecretRow } from './rows.ts';
 
 /** What the templates of a route name. */
@@ -17,26 +17,27 @@ export type World = {
   secret: (reference: Exclude<Reference, Variable>) => Held | undefined;
 };
 
-/** The space these rows are of, as it is; with a board, as it will be once all that is planned on it so far is done. */
-export function worldOf(known: Known, board?: Board): World {
-  const thereOf = (sourceId: string | null | undefined) => board?.steps.get(sourceId ?? '')?.there;
+/** The space these rows are of, as it is; with a builder, as it will be once all that is planned on it so far is done. */
+export function worldOf(known: NameIndex, builder?: PlanBuilder): World {
+  const thereOf = (sourceId: string | null | undefined) => builder?.steps.get(sourceId ?? '')?.there;
   const coming = (id: string) => {
-    const step = board?.there.get(id);
+    const step = builder?.there.get(id);
     return step?.action === 'create' || step?.action === 'update' ? step.id : undefined;
   };
   const secret = remembered((id: string): Held | undefined => {
     const row = known.secret.get(id);
-    const sourceId = row ? coming(id) : board?.there.get(id)?.id;
-    const is = board?.source.secrets.get(sourceId ?? '') ?? row;
+    const sourceId = row ? coming(id) : builder?.there.get(id)?.id;
+    const is = builder?.source.secrets.get(sourceId ?? '') ?? row;
     return is && { name: is.shortcode_name, row, strict: is.strict_expiry_enforcement, pins: is.allowed_hosts as string[] | null };
   });
   const variables = remembered((id: string) => {
     const theirs = known.collection.get(id)?.variables ?? [];
-    const ours = board?.source.collections.get(coming(id) ?? '')?.variables ?? [];
-    return by([...theirs, ...ours.map((one) => ({ ...one, secret_id: thereOf(one.secret_id) ?? one.secret_id }))], (one) => one.key);
+    const ours = builder?.source.collections.get(coming(id) ?? '')?.variables ?? [];
+    return indexBy([...theirs, ...ours.map((one) => ({ ...one, secret_id: thereOf(one.secret_id) ?? one.secret_id }))], (one) => one.key);
   });
-  const collectionId = (slug: string) => known.collectionSlugged.get(slug)?.id ?? thereOf(board?.find.mine.collectionSlugged.get(slug)?.id);
-  const secretId = (name: string) => known.secretNamed.get(name)?.id ?? thereOf(board?.find.mine.secretNamed.get(name)?.id);
+  const collectionId = (slug: string) =>
+    known.collectionSlugged.get(slug)?.id ?? thereOf(builder?.find.mine.collectionSlugged.get(slug)?.id);
+  const secretId = (name: string) => known.secretNamed.get(name)?.id ?? thereOf(builder?.find.mine.secretNamed.get(name)?.id);
   return {
     variable: (home, { collection, key }) => {
       const id = collection === null ? home : collectionId(collection);

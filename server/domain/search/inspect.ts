@@ -5,7 +5,7 @@ import { notFound } from '#server/kernel/errors.ts';
 import type { Family } from '#server/kernel/family.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import type { Inspected, InspectQuery } from './schema.ts';
-import { inspectableOf, searchedOf } from './searchable.ts';
+import { inspectableResources, searchableResources } from './searchable.ts';
 import { allowed, homeOf, may, namesOnly } from './service.ts';
 import { documentOf, requestOf } from './store.ts';
 
@@ -33,7 +33,7 @@ type Found = Omit<z.input<typeof Inspected>, 'space'>;
 async function ofId(ctx: Ctx, id: string, onlyRequest: boolean, families: readonly Family[]): Promise<Found | null> {
   const searched = await allowed(
     ctx,
-    searchedOf(families).filter(({ type }) => !onlyRequest || type === 'request'),
+    searchableResources(families).filter(({ type }) => !onlyRequest || type === 'request'),
   );
   const types = searched.map(({ type }) => type);
   const home = await homeOf(ctx);
@@ -47,7 +47,7 @@ async function ofId(ctx: Ctx, id: string, onlyRequest: boolean, families: readon
     return { kind: resource.type, id, title: row.title, subtitle, url: `${home}${resource.search.page(id)}` };
   }
   if (onlyRequest) return null;
-  for (const { type, inspect } of inspectableOf(families)) {
+  for (const { type, inspect } of inspectableResources(families)) {
     if (!(await may(ctx, inspect.needs))) continue;
     const part = await read(ctx, (tx) => inspect.find(tx, ctx, id));
     if (part) return { kind: type, id, title: part.title, subtitle: part.subtitle, url: `${home}${part.path}` };
@@ -59,7 +59,7 @@ async function ofId(ctx: Ctx, id: string, onlyRequest: boolean, families: readon
 async function ofKeyId(ctx: Ctx, key_id: string, families: readonly Family[]): Promise<Found | null> {
   const [resource] = await allowed(
     ctx,
-    searchedOf(families).filter(({ type }) => type === 'api_key'),
+    searchableResources(families).filter(({ type }) => type === 'api_key'),
   );
   if (!resource) return null;
   const row = await read(ctx, (tx) => tx.api_keys.findFirst({ where: { ...own(ctx), key_id }, select: { id: true, name: true } }));

@@ -1,16 +1,16 @@
 import type { Action, Family, Resource, ResourceAction } from '#server/kernel/family.ts';
 
-export type Searched = Resource & Required<Pick<Resource, 'search'>>;
+export type SearchableResource = Resource & Required<Pick<Resource, 'search'>>;
 type Inspectable = Resource & Required<Pick<Resource, 'inspect'>>;
 
 const resourcesOf = (families: readonly Family[]): Resource[] => families.flatMap(({ resources = [] }) => resources);
 
 /** What search finds. Groups whose best finds are equally good have this order. */
-export const searchedOf = (families: readonly Family[]): Searched[] =>
-  resourcesOf(families).filter((resource): resource is Searched => resource.search !== undefined);
+export const searchableResources = (families: readonly Family[]): SearchableResource[] =>
+  resourcesOf(families).filter((resource): resource is SearchableResource => resource.search !== undefined);
 
 /** What has an ID but no search document. */
-export const inspectableOf = (families: readonly Family[]): Inspectable[] =>
+export const inspectableResources = (families: readonly Family[]): Inspectable[] =>
   resourcesOf(families).filter((resource): resource is Inspectable => resource.inspect !== undefined);
 
 /** Actions whose every word begins a word of the text: "cr rou" is Create route. */
@@ -28,7 +28,10 @@ export function actionsLike(text: string, families: readonly Family[]): Action[]
 }
 
 /** Actions on one resource that begin as the text does: "rotate key build". */
-export const resourceActionsLike = (text: string, families: readonly Family[]): { resource: Searched; action: ResourceAction }[] =>
-  searchedOf(families).flatMap((resource) =>
+export const resourceActionsLike = (
+  text: string,
+  families: readonly Family[],
+): { resource: SearchableResource; action: ResourceAction }[] =>
+  searchableResources(families).flatMap((resource) =>
     (resource.actions ?? []).filter(({ verb }) => verb.test(text)).map((action) => ({ resource, action })),
   );

@@ -11,10 +11,10 @@ import { sql } from '#server/platform/sql.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { made, operationById } from '#server/testing/factories.ts';
 import { workspace } from '#server/testing/workspace.ts';
-import { searchedOf } from './searchable.ts';
+import { searchableResources } from './searchable.ts';
 
 const NEEDS: Readonly<Record<string, Capability>> = Object.fromEntries(
-  searchedOf(families).map(({ type, search }) => [type, search.needs]),
+  searchableResources(families).map(({ type, search }) => [type, search.needs]),
 );
 
 await testDatabase();

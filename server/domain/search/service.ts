@@ -7,7 +7,7 @@ import { invalid } from '#server/kernel/errors.ts';
 import type { Action, Family } from '#server/kernel/family.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import type { Found, SearchAnswer, SearchQuery } from './schema.ts';
-import { actionsLike, resourceActionsLike, type Searched, searchedOf } from './searchable.ts';
+import { actionsLike, resourceActionsLike, type SearchableResource, searchableResources } from './searchable.ts';
 import { clientsAt, type Document, documentOf, documentsLike, rangeOf, requestOf } from './store.ts';
 
 /** A credential's start is all that is ever looked for, whoever sent the rest (interface rule 70 §10). */
@@ -25,7 +25,7 @@ export async function search(
   const began = performance.now();
   const given = q.trim();
   const text = CREDENTIAL.test(given) ? given.slice(0, CREDENTIAL_START) : (HOST_OF_URL.exec(given)?.[1] ?? given);
-  const asked = askedFor(types, searchedOf(families));
+  const asked = askedFor(types, searchableResources(families));
   const spaces = [ctx, { ...ctx, sandbox: !ctx.sandbox }];
   const slug = await slugOf(ctx);
   const home = (space: Ctx) => `/${slug}/${spaceOf(space.sandbox)}`;
@@ -50,13 +50,19 @@ export async function search(
 }
 
 /** @throws Refusal validation_error for a type that no family declares */
-function askedFor(types: readonly string[] | undefined, searched: readonly Searched[]): readonly Searched[] {
+function askedFor(types: readonly string[] | undefined, searched: readonly SearchableResource[]): readonly SearchableResource[] {
   const unknown = types?.find((type) => !searched.some((one) => one.type === type));
   if (unknown !== undefined) throw invalid('types', `must be among ${searched.map(({ type }) => type).join(', ')}`);
   return searched.filter(({ type }) => types?.includes(type) ?? true);
 }
 
-async function finds(ctx: Ctx, text: string, searched: readonly Searched[], limit: number, forgive: boolean): Promise<Document[]> {
+async function finds(
+  ctx: Ctx,
+  text: string,
+  searched: readonly SearchableResource[],
+  limit: number,
+  forgive: boolean,
+): Promise<Document[]> {
   const types = searched.map(({ type }) => type);
   if (types.length === 0 || text === '') return [];
   const id = text.replace(/^req(?:uest)?:\s*/i, '').toLowerCase();
@@ -98,7 +104,7 @@ const slugOf = async (ctx: Ctx): Promise<string> =>
   (await read(ctx, (tx) => tx.tenants.findFirstOrThrow({ where: { id: ctx.tenant_id }, select: { slug: true } }))).slug;
 
 /** The resources that the caller may list. */
-export async function allowed(ctx: Ctx, searched: readonly Searched[]): Promise<Searched[]> {
+export async function allowed(ctx: Ctx, searched: readonly SearchableResource[]): Promise<SearchableResource[]> {
   const verdicts = await Promise.all(searched.map(({ search }) => may(ctx, search.needs)));
   return searched.filter((_, i) => verdicts[i]);
 }
@@ -108,14 +114,14 @@ export const may = async (ctx: Ctx, capability: Capability) =>
   ctx.actor.capabilities.has(capability) && (await denyingPolicy(ctx, capability)) === null;
 
 /** Below the name of a route stands its upstream; below the others' stands another name. */
-export const namesOnly = (ctx: Ctx, { type }: Document, { search }: Searched) =>
+export const namesOnly = (ctx: Ctx, { type }: Document, { search }: SearchableResource) =>
   type === 'route' && seesNamesOnly(ctx.actor.capabilities, search.needs);
 /** Found by its name, not by what it is set to: an upstream that finds its route would be told. */
 const named = ({ title }: Document, text: string) => title.toLowerCase().includes(text.toLowerCase());
 
-type Hit = Found & { resource: Searched };
+type Hit = Found & { resource: SearchableResource };
 
-const asFound = (row: Document, resource: Searched, ctx: Ctx, home: string): Hit => ({
+const asFound = (row: Document, resource: SearchableResource, ctx: Ctx, home: string): Hit => ({
   resource,
   id: row.ref_id,
   title: row.title,
@@ -127,7 +133,7 @@ const asFound = (row: Document, resource: Searched, ctx: Ctx, home: string): Hit
 });
 
 /** By type, the type of the best find first. What came first, the caller's own space, stays first. */
-function grouped(hits: Hit[], order: readonly Searched[]) {
+function grouped(hits: Hit[], order: readonly SearchableResource[]) {
   const own = hits[0]?.space;
   const best = (items: Found[]) => Math.max(...items.map(({ score, space }) => score - (space === own ? 0 : 1)));
   return [...Map.groupBy(hits, ({ resource }) => resource)]

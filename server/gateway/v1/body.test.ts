@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { hotOperation } from '#server/kernel/hot-operation.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { env } from '#server/platform/env.ts';
-import { beforeDatabaseGoes, testDatabase } from '#server/testing/database.ts';
+import { onBeforeDatabaseClose, testDatabase } from '#server/testing/database.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { createListener, inspectHead } from '../core/listener.ts';
 import { apiKeys } from '../credentials/api-keys.ts';
@@ -48,7 +48,7 @@ async function bodiesAtWeb() {
   });
   mkdirSync(path.dirname(env.WEB_SOCKET), { recursive: true });
   await new Promise<void>((resolve) => void server.listen(env.WEB_SOCKET, resolve));
-  beforeDatabaseGoes(async () => void server.close());
+  onBeforeDatabaseClose(async () => void server.close());
   return bodies;
 }
 
@@ -71,7 +71,7 @@ async function door(): Promise<number> {
     },
   });
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  beforeDatabaseGoes(async () => {
+  onBeforeDatabaseClose(async () => {
     server.close();
     server.closeAllConnections();
     forward.close();

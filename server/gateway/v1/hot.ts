@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import { contextOfKey, isValidKey, type KeyRow, legacyKeyAuthOf, limitOfKey, refusalOfKey, stampUse } from '#server/api/api-key.ts';
-import { allow } from '#server/api/authorize.ts';
+import { authorize } from '#server/api/authorize.ts';
 import { ignoredFields, mergedInput } from '#server/api/input.ts';
 import { type Match, matcher } from '#server/api/match.ts';
 import { parsedInput, parsedOutput } from '#server/api/parse.ts';
 import { countAgainstLimit } from '#server/api/rate-limit.ts';
 import { type Finished, finished, success } from '#server/api/respond.ts';
 import { resolveVersion } from '#server/api/versions.ts';
-import { noteVersion } from '#server/domain/api-keys/versions/tally.ts';
+import { recordVersionUse } from '#server/domain/api-keys/versions/tally.ts';
 import { hotOperations } from '#server/domain/hot-operations.ts';
 import { planFeature } from '#server/domain/plans/schema.ts';
 import type { Space } from '#server/kernel/context.ts';
@@ -88,7 +88,7 @@ export function createHotV1({ keys, count, operations = hotOperations }: HotV1Op
     const ctx = contextOfKey(row, edge, now);
     // Both stamps are times of day, which web would set as well.
     stampUse(ctx);
-    await allow(op, ctx);
+    await authorize(op, ctx);
     const sent = req.method === 'POST' ? await body() : NO_BODY;
     if (sent.body === null) return null;
     const raw = mergedInput(op, { url: `http://api${target}`, headers }, params, sent.body);
@@ -100,7 +100,7 @@ export function createHotV1({ keys, count, operations = hotOperations }: HotV1Op
     // Counted last: nothing after this can fail, and a call over its limit is counted by web without going further.
     const { headers: rate, refusal } = limit && counter ? await countAgainstLimit(limit, now, counter) : NOT_LIMITED;
     if (refusal) return null;
-    noteVersion(ctx, version, asked !== null);
+    recordVersionUse(ctx, version, asked !== null);
     const reader = req.method === 'HEAD' ? null : { accept: headers.get('accept-encoding') };
     return finished({ ...wire, headers: { 'service-version': version, ...rate, ...wire.headers } }, requestId, reader);
   }

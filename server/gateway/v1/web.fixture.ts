@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import path from 'node:path';
 import { handle } from '#server/api/handle.ts';
 import { env } from '#server/platform/env.ts';
-import { beforeDatabaseGoes } from '#server/testing/database.ts';
+import { onBeforeDatabaseClose } from '#server/testing/database.ts';
 
 /** The web process's part of /v1 on its socket, without the framework: the same `handle` that the route of Next calls. */
 export async function startWeb() {
@@ -29,6 +29,6 @@ export async function startWeb() {
       server.close(() => resolve());
       server.closeAllConnections();
     });
-  beforeDatabaseGoes(async () => (server.listening ? stop() : undefined));
+  onBeforeDatabaseClose(async () => (server.listening ? stop() : undefined));
   return { seen, stop };
 }

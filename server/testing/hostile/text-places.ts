@@ -44,15 +44,15 @@ export function textPlaces(schema: z.ZodType, path: readonly string[] = []): Pla
 const unique = (places: Place[]) => [...new Map(places.map((place) => [place.label, place])).values()];
 
 /** A copy of the input with the text at the place; what must stand beside it, so that the text itself is judged, is made up from the schema. */
-export function planted(schema: z.ZodType, input: unknown, path: readonly string[], text: string): unknown {
+export function withTextAt(schema: z.ZodType, input: unknown, path: readonly string[], text: string): unknown {
   const [step, ...rest] = path;
   if (step === undefined) return text;
   const def = optionWith(schema, step);
-  if (step === '*') return [planted(def.element, undefined, rest, text)];
+  if (step === '*') return [withTextAt(def.element, undefined, rest, text)];
   if (step === '{}') return withMember({}, text, minimal(def.valueType));
-  if (step === '{v}') return { 'x-planted': planted(def.valueType, undefined, rest, text) };
+  if (step === '{v}') return { 'x-planted': withTextAt(def.valueType, undefined, rest, text) };
   const from = (typeof input === 'object' && input !== null ? input : (minimal(schema) ?? {})) as Record<string, unknown>;
-  return withMember(from, step, planted(def.shape[step], from[step], rest, text));
+  return withMember(from, step, withTextAt(def.shape[step], from[step], rest, text));
 }
 
 /** What stands at a place of an answer; undefined when the answer has no such place. */

@@ -9,7 +9,7 @@ import { type AnyOperation, successesOf } from '#server/kernel/operation.ts';
 import { sql } from '#server/platform/sql.ts';
 import { type Answer, call } from '../calls.ts';
 import { HARSH, NAUGHTY } from '../hostile/strings.ts';
-import { type Place, planted, textPlaces, valueAt } from '../hostile/text-places.ts';
+import { type Place, textPlaces, valueAt, withTextAt } from '../hostile/text-places.ts';
 import { quickPasswords } from '../quick-passwords.ts';
 import { memberActor, type Workspace, workspace } from '../workspace.ts';
 import type { Subject } from './subject.ts';
@@ -76,7 +76,7 @@ async function tryAll(
   let accepted = 0;
   const quarter = Math.min(4, places.length);
   const untouched = async (what: string) => assert.deepEqual(await written(w), before, `${what}: refused, yet something was written`);
-  const withText = (place: Place, text: string) => planted(op.input, input, place.path, text) as Input;
+  const withText = (place: Place, text: string) => withTextAt(op.input, input, place.path, text) as Input;
   for (const [index, place] of places.entries()) {
     const texts = Map.groupBy(textsFor(op, place, index, places.length), (text) => op.input.safeParse(withText(place, text)).success);
     for (const possible of [false, true]) {

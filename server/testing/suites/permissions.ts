@@ -3,7 +3,7 @@ import test, { describe } from 'node:test';
 import { perform } from '#server/api/perform.ts';
 import { KEY_ROLES, keyCapabilities, MEMBER_ROLES, memberCapabilities, scopeOf } from '#server/kernel/capabilities.ts';
 import type { Refusal } from '#server/kernel/errors.ts';
-import { areMet, capabilitiesOf } from '#server/kernel/needs.ts';
+import { capabilitiesOf, isSatisfied } from '#server/kernel/needs.ts';
 import { keyActor, memberActor, workspace } from '../workspace.ts';
 import type { Subject } from './subject.ts';
 
@@ -26,7 +26,7 @@ export function permissions({ operations, v1 }: Subject): void {
             () => false,
             (e: Refusal) => /lacks the capability|does not include/.test(e.message),
           );
-          assert.equal(refused, !areMet(op.needs, held), `${name} on ${op.id}`);
+          assert.equal(refused, !isSatisfied(op.needs, held), `${name} on ${op.id}`);
         }
       });
   });

@@ -5,9 +5,9 @@ import { newId } from '#server/kernel/ids.ts';
 import { type AnyPersonOperation, isChange, successesOf } from '#server/kernel/operation.ts';
 import { db } from '#server/platform/db.ts';
 import { HARSH, NAUGHTY } from '../hostile/strings.ts';
-import { planted, textPlaces } from '../hostile/text-places.ts';
+import { textPlaces, withTextAt } from '../hostile/text-places.ts';
 import { type Answer, browser } from '../people.ts';
-import { somebody } from '../test-person.ts';
+import { createTestPerson } from '../test-person.ts';
 import { ajv } from './document.ts';
 import type { Subject } from './subject.ts';
 
@@ -21,7 +21,7 @@ export function personal({ name, ofPerson, fixture }: Subject): void {
   describe('an answer to a person agrees with its schema, and a change is in the audit log', () => {
     for (const op of ofPerson.filter(({ id }) => personSamples[id]))
       test(op.id, async () => {
-        const who = await somebody({ signedIn: op.needs === 'session' });
+        const who = await createTestPerson({ signedIn: op.needs === 'session' });
         const answer = await who.b.call(...request(op, await personSamples[op.id]!(who)));
         assert.ok(successesOf(op).includes(answer.status as 200), answer.text);
         const validate = ajv.compile(z.toJSONSchema(op.output, { io: 'output', unrepresentable: 'any' }));
@@ -38,7 +38,7 @@ export function personal({ name, ofPerson, fixture }: Subject): void {
         const stranger = await browser().call(...request(op, {}));
         assert.deepEqual([stranger.status, stranger.body.error], [401, 'not_authenticated']);
         if (op.http.startsWith('GET ')) return;
-        const { b: person } = await somebody({ signedIn: true });
+        const { b: person } = await createTestPerson({ signedIn: true });
         const forged: Record<string, string | null>[] = [
           { origin: 'https://elsewhere.example' },
           { 'x-csrf-token': 'wrong' },
@@ -57,10 +57,10 @@ export function personal({ name, ofPerson, fixture }: Subject): void {
       if (places.length === 0) continue;
       test(`${op.id} (${places.length} places)`, async () => {
         for (const [index, place] of places.entries()) {
-          const who = await somebody({ signedIn: op.needs === 'session' });
+          const who = await createTestPerson({ signedIn: op.needs === 'session' });
           const sample = await personSamples[op.id]?.(who);
           for (const text of textsFor(index)) {
-            const input = planted(op.input, sample, place.path, text) as Record<string, unknown>;
+            const input = withTextAt(op.input, sample, place.path, text) as Record<string, unknown>;
             if (!fitsPath(op, input)) continue;
             assertDeclared(op, await who.b.call(...request(op, input)), `${place.label} = ${JSON.stringify(text).slice(0, 80)}`);
           }

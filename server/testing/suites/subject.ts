@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { KEY_ROLES } from '#server/kernel/capabilities.ts';
 import type { Ctx, Space } from '#server/kernel/context.ts';
 import type { Family, Table } from '#server/kernel/family.ts';
-import { areMet } from '#server/kernel/needs.ts';
+import { isSatisfied } from '#server/kernel/needs.ts';
 import { type AnyOperation, type AnyPersonOperation, isOfPerson } from '#server/kernel/operation.ts';
 import type { Fixture } from '../factories.ts';
 import { keyActor, memberActor, type Workspace } from '../workspace.ts';
@@ -41,7 +41,7 @@ export async function subjectOf({ name, operations = {}, tables = [] }: Family):
   const ofPerson = table.filter(isOfPerson);
   const rows = table.filter((op): op is AnyOperation => !isOfPerson(op));
   const known = rows.filter((op) => op.needs !== 'anonymous');
-  const keyMay = (op: AnyOperation) => !fixture.peopleOnly?.includes(op.id) && areMet(op.needs, widest.capabilities);
+  const keyMay = (op: AnyOperation) => !fixture.peopleOnly?.includes(op.id) && isSatisfied(op.needs, widest.capabilities);
   const v1 = known.filter((op) => !isDashboard(op));
   return {
     name,

@@ -6,7 +6,7 @@ import { call } from '#server/testing/calls.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { made } from '#server/testing/factories.ts';
 import { memberActor, type Workspace, workspace } from '#server/testing/workspace.ts';
-import { noteVersion, pruneVersions, writeVersions } from './service.ts';
+import { pruneVersions, recordVersionUse, writeVersions } from './service.ts';
 
 // Who still asks for which version of the API (interface rule 64 §7).
 
@@ -41,7 +41,7 @@ test('refused versions and unknown keys count for nobody, and a person’s own c
   const { text: key } = await w.key('live');
   await call('GET', '/routes', { key, headers: { 'service-version': '1999-01-01' } });
   await call('GET', '/routes', { key: `${key.slice(0, -1)}x` });
-  noteVersion(w.ctx('live', memberActor('owner')), VERSION, true);
+  recordVersionUse(w.ctx('live', memberActor('owner')), VERSION, true);
   await writeVersions();
   assert.deepEqual(await seen(w), []);
 });
@@ -65,7 +65,7 @@ test('a revoked key keeps its name there, and what is older than thirty days goe
 test('a store that does not answer costs the counts and nothing else', async () => {
   const w = await workspace();
   const { row, text } = await w.key('live');
-  noteVersion({ ...w.live, actor: { ...w.live.actor, type: 'api_key', id: 'not an id' } as never }, VERSION, true);
+  recordVersionUse({ ...w.live, actor: { ...w.live.actor, type: 'api_key', id: 'not an id' } as never }, VERSION, true);
   assert.equal((await call('GET', '/routes', { key: text })).status, 200);
   await writeVersions();
   assert.equal(await db().api_version_days.count({ where: { api_key_id: row.id } }), 0);

@@ -6,7 +6,7 @@ import { VERSIONS } from '#server/kernel/versions.ts';
 import type { SeenVersions } from '../schema.ts';
 import { SEEN_DAYS } from './tally.ts';
 
-export { noteVersion, pruneVersions, writeVersions } from './tally.ts';
+export { pruneVersions, recordVersionUse, writeVersions } from './tally.ts';
 
 /** Who asked for which version of the API in the last thirty days, in both spaces; newest use first. */
 export function versionsSeen(ctx: Ctx): Promise<z.input<typeof SeenVersions>> {

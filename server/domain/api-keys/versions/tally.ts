@@ -24,7 +24,7 @@ const tally = processState('api-versions', (): { seen: Map<string, Seen>; timer?
  * Counts a call of the Management API under the version it runs under, for its key. An addition in memory: rows are written every ten seconds by one
  * statement that no call waits for, and what a process has not written when it ends is lost.
  */
-export function noteVersion({ actor, tenant_id, sandbox, now }: HotCtx, version: string, named: boolean): void {
+export function recordVersionUse({ actor, tenant_id, sandbox, now }: HotCtx, version: string, named: boolean): void {
   if (actor.type !== 'api_key') return;
   const day = now.toISOString().slice(0, 10);
   const key = `${actor.id} ${version} ${named} ${day}`;

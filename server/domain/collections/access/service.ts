@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { keysOfSpace } from '#server/domain/api-keys/service.ts';
+import { listSpaceKeys } from '#server/domain/api-keys/service.ts';
 import { membersByRole } from '#server/domain/people/service.ts';
 import { entrancesOf } from '#server/domain/routes/membership/service.ts';
 import { settingsOf } from '#server/domain/tenants/schema.ts';
@@ -32,7 +32,7 @@ export function collectionAccess(ctx: Ctx, input: { id: string }): Promise<z.inp
           }
         : [];
     });
-    const { keys, count, calling } = await keysOfSpace(tx, ctx);
+    const { keys, count, calling } = await listSpaceKeys(tx, ctx);
     return {
       people,
       keys,

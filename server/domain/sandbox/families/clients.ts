@@ -5,31 +5,40 @@ import type { Tx } from '#server/kernel/database.ts';
 import { newId } from '#server/kernel/ids.ts';
 import type { AuditEntry } from '#server/kernel/mutate.ts';
 import { entryFor } from '../audit-entries.ts';
-import { type Board, changesBetween, collectionNamed, collectionThere, judge, type Step, stepOf, there } from '../plan-builder.ts';
+import {
+  addStep,
+  changesBetween,
+  collectionNamed,
+  type PlanBuilder,
+  type Step,
+  stepOf,
+  targetCollectionId,
+  there,
+} from '../plan-builder.ts';
 import type { ClientRow } from '../rows.ts';
 
 /**
  * Clients are matched by name, and by address where several share one. Their own address goes with them; no credential does, not even an address
  * that was added: what lets somebody in is given on purpose, in the space where it lets them in.
  */
-export function planClients(board: Board): void {
-  for (const row of board.source.clients.values()) {
-    const same = board.target.clients.filter((one) => one.name === row.name);
+export function planClients(builder: PlanBuilder): void {
+  for (const row of builder.source.clients.values()) {
+    const same = builder.target.clients.filter((one) => one.name === row.name);
     const exact = same.find((one) => one.ip_address === row.ip_address);
-    const ambiguous = !exact && (same.length > 1 || (same.length === 1 && board.source.namesakes.has(row.name)));
+    const ambiguous = !exact && (same.length > 1 || (same.length === 1 && builder.source.namesakes.has(row.name)));
     const match = exact ?? (ambiguous ? null : (same[0] ?? null));
-    const changes = match ? changesBetween(settingsOf(board, match, 'target'), settingsOf(board, row, 'source')) : [];
+    const changes = match ? changesBetween(settingsOf(builder, match, 'target'), settingsOf(builder, row, 'source')) : [];
     const twin = match?.credentials.some((c) => !c.is_primary && c.ip_range === row.ip_address);
-    judge(
-      board,
-      stepOf(board, 'client', row, match, {
+    addStep(
+      builder,
+      stepOf(builder, 'client', row, match, {
         changes,
         needs: row.collection_id ? [row.collection_id] : [],
         left_behind: match ? [] : row.credentials.flatMap((c) => (c.is_primary ? [] : [leftBehind(c)])),
         conflict: ambiguous
           ? 'Several clients have this name. Rename them so that each is unique.'
           : twin && changes.some((c) => c.field === 'ip_address')
-            ? `${row.ip_address} is already a credential of this client in ${there(board.to)}. Delete it first.`
+            ? `${row.ip_address} is already a credential of this client in ${there(builder.to)}. Delete it first.`
             : undefined,
         version: match?.credentials.map((c) => c.ip_range),
       }),
@@ -41,19 +50,19 @@ const WORDS: Record<string, string> = { ip: 'address', mtls_thumbprint: 'certifi
 const leftBehind = ({ kind, label, ip_range }: ClientRow['credentials'][number]) =>
   [WORDS[kind] ?? 'signature key', label ?? ip_range].filter(Boolean).join(' ');
 
-const settingsOf = (board: Board, row: ClientRow, side: 'source' | 'target') => {
+const settingsOf = (builder: PlanBuilder, row: ClientRow, side: 'source' | 'target') => {
   const { type, ip_address, ip_notes, description } = row;
-  return { type, ip_address, ip_notes, description, collection: collectionNamed(board, row, side) };
+  return { type, ip_address, ip_notes, description, collection: collectionNamed(builder, row, side) };
 };
 
-export async function applyClients(tx: Tx, ctx: Ctx, board: Board, steps: readonly Step[], run: string): Promise<AuditEntry[]> {
+export async function applyClients(tx: Tx, ctx: Ctx, builder: PlanBuilder, steps: readonly Step[], run: string): Promise<AuditEntry[]> {
   const at = { created_at: ctx.now, updated_at: ctx.now };
-  const made = steps.filter((step) => !step.exists).map((step) => ({ step, row: board.source.clients.get(step.id) as ClientRow }));
+  const made = steps.filter((step) => !step.exists).map((step) => ({ step, row: builder.source.clients.get(step.id) as ClientRow }));
   await tx.clients.createMany({
     data: made.map(({ step, row }) => ({
       ...own(ctx),
       ...at,
-      ...columns(board, row),
+      ...columns(builder, row),
       id: step.there,
       name: row.name,
       enabled: row.enabled,
@@ -73,10 +82,10 @@ export async function applyClients(tx: Tx, ctx: Ctx, board: Board, steps: readon
     })),
   });
   for (const step of steps.filter((one) => one.exists)) {
-    const row = board.source.clients.get(step.id) as ClientRow;
+    const row = builder.source.clients.get(step.id) as ClientRow;
     await tx.clients.update({
       where: { id: step.there, ...own(ctx) },
-      data: { ...columns(board, row), updated_at: ctx.now },
+      data: { ...columns(builder, row), updated_at: ctx.now },
       select: { id: true },
     });
     if (!step.changes.some((change) => change.field === 'ip_address')) continue;
@@ -89,10 +98,10 @@ export async function applyClients(tx: Tx, ctx: Ctx, board: Board, steps: readon
   return steps.map((step) => entryFor(step, run));
 }
 
-const columns = (board: Board, row: ClientRow) => ({
+const columns = (builder: PlanBuilder, row: ClientRow) => ({
   type: row.type,
   ip_address: row.ip_address,
   ip_notes: row.ip_notes as Prisma.InputJsonObject,
   description: row.description,
-  collection_id: collectionThere(board, row),
+  collection_id: targetCollectionId(builder, row),
 });

@@ -5,30 +5,30 @@ import type { Tx } from '#server/kernel/database.ts';
 import { newId } from '#server/kernel/ids.ts';
 import type { AuditEntry } from '#server/kernel/mutate.ts';
 import { entryFor } from '../audit-entries.ts';
-import { type Board, type Change, changesBetween, judge, type Step, stepOf, there } from '../plan-builder.ts';
+import { addStep, type Change, changesBetween, type PlanBuilder, type Step, stepOf, there } from '../plan-builder.ts';
 import type { CollectionRow } from '../rows.ts';
 
 /** Collections are matched by slug, which is written once. What only the other space has in them stays: variables, clients, environments. */
-export function planCollections(board: Board): void {
-  for (const row of board.source.collections.values()) {
-    const match = board.target.collections.find((one) => one.slug === row.slug) ?? null;
-    const namesake = board.target.collections.find((one) => one.name === row.name && one.slug !== row.slug);
+export function planCollections(builder: PlanBuilder): void {
+  for (const row of builder.source.collections.values()) {
+    const match = builder.target.collections.find((one) => one.slug === row.slug) ?? null;
+    const namesake = builder.target.collections.find((one) => one.name === row.name && one.slug !== row.slug);
     const needs = [
       ...row.variables.flatMap((v) => (v.secret_id ? [v.secret_id] : [])),
       ...row.defaults.flatMap((d) => d.default_client_ids),
       ...[...row.expected_environments, ...row.defaults.map((d) => d.environment_name)].flatMap(
-        (name) => board.source.environments.get(name)?.id ?? [],
+        (name) => builder.source.environments.get(name)?.id ?? [],
       ),
     ];
-    judge(
-      board,
-      stepOf(board, 'collection', row, match, {
+    addStep(
+      builder,
+      stepOf(builder, 'collection', row, match, {
         slug: row.slug,
         needs,
-        changes: match ? changesOf(board, match, row) : [],
+        changes: match ? changesOf(builder, match, row) : [],
         conflict: namesake
-          ? `${there(board.to)} has a collection with this name and the slug ${namesake.slug}.`
-          : match && unfit(board, match, row),
+          ? `${there(builder.to)} has a collection with this name and the slug ${namesake.slug}.`
+          : match && unfit(builder, match, row),
         version: [row.variables.map((v) => v.updated_at), match?.variables.map((v) => v.updated_at)],
       }),
     );
@@ -36,26 +36,26 @@ export function planCollections(board: Board): void {
 }
 
 /** What the two together must not be. */
-function unfit(board: Board, match: CollectionRow, row: CollectionRow): string | undefined {
-  if (!board.source.picked.has(row.id)) return undefined;
-  const to = there(board.to);
-  const url = board.target.inUrls.get(match.id);
+function unfit(builder: PlanBuilder, match: CollectionRow, row: CollectionRow): string | undefined {
+  if (!builder.source.picked.has(row.id)) return undefined;
+  const to = there(builder.to);
+  const url = builder.target.inUrls.get(match.id);
   if (url) return `Variable ${url.key} would become a secret, but upstream URLs in ${to} use it: ${url.users}.`;
   if (new Set([...match.expected_environments, ...row.expected_environments]).size > MOST_EXPECTED)
     return `Would expect more than ${MOST_EXPECTED} environments in ${to}.`;
   const crowded = row.defaults.find((d) => {
     const held = match.defaults.find((one) => one.environment_name === d.environment_name)?.default_client_ids ?? [];
-    return new Set([...held, ...d.default_client_ids.map((id) => counterpartOf(board, id) ?? id)]).size > MOST_DEFAULT_CLIENTS;
+    return new Set([...held, ...d.default_client_ids.map((id) => counterpartOf(builder, id) ?? id)]).size > MOST_DEFAULT_CLIENTS;
   });
   return crowded && `Would have more than ${MOST_DEFAULT_CLIENTS} default clients in ${crowded.environment_name} of ${to}.`;
 }
 
-function changesOf(board: Board, match: CollectionRow, row: CollectionRow): Change[] {
+function changesOf(builder: PlanBuilder, match: CollectionRow, row: CollectionRow): Change[] {
   const facts = ({ name, description, color, icon }: CollectionRow) => ({ name, description, color, icon });
   const expected = { expected_environments: match.expected_environments };
   const variables = (one: CollectionRow, side: 'source' | 'target') =>
     Object.fromEntries(
-      one.variables.map((v) => [variableField(v.key), v.type === 'value' ? v.value : secretName(board, v.secret_id, side)]),
+      one.variables.map((v) => [variableField(v.key), v.type === 'value' ? v.value : secretName(builder, v.secret_id, side)]),
     );
   return [
     ...changesBetween(facts(match), facts(row)),
@@ -63,12 +63,12 @@ function changesOf(board: Board, match: CollectionRow, row: CollectionRow): Chan
     ...changesBetween(variables(match, 'target'), variables(row, 'source')),
     ...row.defaults.flatMap((d): Change[] => {
       const mine = match.defaults.find((one) => one.environment_name === d.environment_name);
-      const added = d.default_client_ids.filter((id) => !mine?.default_client_ids.includes(counterpartOf(board, id) ?? ''));
+      const added = d.default_client_ids.filter((id) => !mine?.default_client_ids.includes(counterpartOf(builder, id) ?? ''));
       const url =
         (mine?.base_url ?? null) === d.base_url
           ? []
           : [{ field: 'base_url', environment: d.environment_name, from: mine?.base_url ?? null, to: d.base_url }];
-      const names = added.map((id) => board.source.clients.get(id)?.name ?? id);
+      const names = added.map((id) => builder.source.clients.get(id)?.name ?? id);
       return [...url, ...(names.length > 0 ? [{ field: 'default_clients', environment: d.environment_name, from: null, to: names }] : [])];
     }),
   ];
@@ -77,24 +77,24 @@ function changesOf(board: Board, match: CollectionRow, row: CollectionRow): Chan
 /** What a change of a variable is called in the plan. */
 export const variableField = (key: string) => `variable ${key}`;
 
-const secretName = ({ source, target }: Board, id: string | null, side: 'source' | 'target'): string | null => {
+const secretName = ({ source, target }: PlanBuilder, id: string | null, side: 'source' | 'target'): string | null => {
   const found = side === 'source' ? source.secrets.get(id ?? '') : target.secrets.find((one) => one.id === id);
   return found ? `{{secret:${found.name}}}` : id;
 };
 
 /** Clients are judged after collections: theirs is looked up the way they will be. */
-const counterpartOf = ({ source, target }: Board, id: string): string | undefined => {
+const counterpartOf = ({ source, target }: PlanBuilder, id: string): string | undefined => {
   const client = source.clients.get(id);
   const same = target.clients.filter((one) => one.name === client?.name);
   return (same.find((one) => one.ip_address === client?.ip_address) ?? (same.length === 1 ? same[0] : undefined))?.id;
 };
 
 /** The rows alone: what they refer to is made after them. */
-export async function applyCollections(tx: Tx, ctx: Ctx, board: Board, steps: readonly Step[]): Promise<void> {
+export async function applyCollections(tx: Tx, ctx: Ctx, builder: PlanBuilder, steps: readonly Step[]): Promise<void> {
   for (const step of steps) {
-    const row = board.source.collections.get(step.id) as CollectionRow;
+    const row = builder.source.collections.get(step.id) as CollectionRow;
     const { name, slug, description, color, icon } = row;
-    const kept = board.target.collections.find((one) => one.id === step.there)?.expected_environments ?? [];
+    const kept = builder.target.collections.find((one) => one.id === step.there)?.expected_environments ?? [];
     const data = {
       ...{ name, description, color, icon, updated_at: ctx.now },
       expected_environments: [...new Set([...kept, ...row.expected_environments])],
@@ -105,11 +105,11 @@ export async function applyCollections(tx: Tx, ctx: Ctx, board: Board, steps: re
 }
 
 /** Variables and defaults, once secrets and clients are there. */
-export async function fillCollections(tx: Tx, ctx: Ctx, board: Board, steps: readonly Step[], run: string): Promise<AuditEntry[]> {
-  const id = (source: string) => board.steps.get(source)?.there ?? source;
+export async function fillCollections(tx: Tx, ctx: Ctx, builder: PlanBuilder, steps: readonly Step[], run: string): Promise<AuditEntry[]> {
+  const id = (source: string) => builder.steps.get(source)?.there ?? source;
   for (const step of steps) {
-    const row = board.source.collections.get(step.id) as CollectionRow;
-    const held = board.target.collections.find((one) => one.id === step.there);
+    const row = builder.source.collections.get(step.id) as CollectionRow;
+    const held = builder.target.collections.find((one) => one.id === step.there);
     for (const { key, type, value, description, secret_id } of row.variables) {
       const data = { type, value, description, secret_id: secret_id && id(secret_id), updated_at: ctx.now };
       const mine = held?.variables.find((one) => one.key === key);

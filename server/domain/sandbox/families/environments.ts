@@ -2,21 +2,27 @@ import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import type { AuditEntry } from '#server/kernel/mutate.ts';
 import { entryFor } from '../audit-entries.ts';
-import { type Board, changesBetween, judge, type Step, stepOf } from '../plan-builder.ts';
+import { addStep, changesBetween, type PlanBuilder, type Step, stepOf } from '../plan-builder.ts';
 
 /** Environments are matched by name; which one is the default is each space's own affair. */
-export function planEnvironments(board: Board): void {
-  for (const name of board.source.served) {
-    const row = board.source.environments.get(name);
+export function planEnvironments(builder: PlanBuilder): void {
+  for (const name of builder.source.served) {
+    const row = builder.source.environments.get(name);
     if (!row) continue;
-    const match = board.target.environments.get(name) ?? null;
+    const match = builder.target.environments.get(name) ?? null;
     const settings = ({ display_name, description, color }: typeof row) => ({ display_name, description, color });
     const changes = match ? changesBetween(settings(match), settings(row)) : [];
-    judge(board, stepOf(board, 'environment', row, match, { changes }));
+    addStep(builder, stepOf(builder, 'environment', row, match, { changes }));
   }
 }
 
-export async function applyEnvironments(tx: Tx, ctx: Ctx, { source }: Board, steps: readonly Step[], run: string): Promise<AuditEntry[]> {
+export async function applyEnvironments(
+  tx: Tx,
+  ctx: Ctx,
+  { source }: PlanBuilder,
+  steps: readonly Step[],
+  run: string,
+): Promise<AuditEntry[]> {
   const rows = new Map([...source.environments.values()].map((row) => [row.id, row]));
   for (const step of steps) {
     const row = rows.get(step.id);

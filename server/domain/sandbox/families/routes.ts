@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { MOST_PER_PAIR } from '#server/domain/clients/service.ts';
 import { contradiction, type Draft, differences, draftOf, merged, upstreamsOf, withIds } from '#server/domain/routes/transfer/service.ts';
-import { type Board, type Change, changesBetween, collectionThere, judge, type Step, stepOf, there } from '../plan-builder.ts';
+import { addStep, type Change, changesBetween, type PlanBuilder, type Step, stepOf, targetCollectionId, there } from '../plan-builder.ts';
 import type { RouteRow } from '../rows.ts';
 import { type Fault, failureOf, faultsOf, freshOf, waitsFor } from '../secret-faults.ts';
 import { worldOf } from '../world.ts';
@@ -14,36 +14,36 @@ export type RouteDrafts = Map<string, { before: Draft | null; after: Draft }>;
  * Routes are matched by slug, which callers use and which never changes; those without one by name. Judged last: by now it is known what becomes of
  * everything they refer to.
  */
-export async function planRoutes(board: Board, at: Date): Promise<RouteDrafts> {
+export async function planRoutes(builder: PlanBuilder, at: Date): Promise<RouteDrafts> {
   const drafts: RouteDrafts = new Map();
-  const [now, then] = [worldOf(board.find.theirs), worldOf(board.find.theirs, board)];
+  const [now, then] = [worldOf(builder.find.theirs), worldOf(builder.find.theirs, builder)];
   let since = performance.now();
-  for (const row of board.source.routes.values()) {
+  for (const row of builder.source.routes.values()) {
     // Thousands of them take a while, and this process serves others too.
     if (performance.now() - since > BREATH_MS) {
       await nextTurn();
       since = performance.now();
     }
-    const named = board.find.theirs.routeNamed.get(row.name);
-    const match = (row.slug === null ? (named?.slug === null ? named : undefined) : board.find.theirs.routeSlugged.get(row.slug)) ?? null;
+    const named = builder.find.theirs.routeNamed.get(row.name);
+    const match = (row.slug === null ? (named?.slug === null ? named : undefined) : builder.find.theirs.routeSlugged.get(row.slug)) ?? null;
     const namesake = named && named.id !== match?.id ? named : undefined;
-    const coming = withIds(board.source.drafts.get(row.id) as Draft, (id) => board.steps.get(id)?.there);
+    const coming = withIds(builder.source.drafts.get(row.id) as Draft, (id) => builder.steps.get(id)?.there);
     const before = match && draftOf(match.configs);
-    const after = before ? merged(before, coming, board.keepTargets) : coming;
+    const after = before ? merged(before, coming, builder.keepTargets) : coming;
     drafts.set(row.id, { before, after });
 
-    const faults = faultsOf({ draft: after, collection_id: collectionThere(board, row) }, then, at);
+    const faults = faultsOf({ draft: after, collection_id: targetCollectionId(builder, row) }, then, at);
     const missing = faults.flatMap(({ why, secret, environment }) => (why === 'value' ? [{ secret, environment }] : []));
-    const changes = match && before ? changesOf(board, row, match, before, after) : [];
+    const changes = match && before ? changesOf(builder, row, match, before, after) : [];
     const problem = namesake
-      ? `${there(board.to)} has another route named ${row.name}${namesake.slug ? ` (${namesake.slug})` : ''}. Rename one of them.`
-      : (unresolved(board, row, match, after, then) ?? (before ? contradiction(after) : undefined) ?? crowded(board, row, match));
-    const enabled = match ? match.enabled : row.enabled && board.to === 'live' && faults.length === 0;
-    const step = stepOf(board, 'route', row, match, {
+      ? `${there(builder.to)} has another route named ${row.name}${namesake.slug ? ` (${namesake.slug})` : ''}. Rename one of them.`
+      : (unresolved(builder, row, match, after, then) ?? (before ? contradiction(after) : undefined) ?? crowded(builder, row, match));
+    const enabled = match ? match.enabled : row.enabled && builder.to === 'live' && faults.length === 0;
+    const step = stepOf(builder, 'route', row, match, {
       changes,
       enabled,
       slug: row.slug,
-      needs: needsOf(board, row),
+      needs: needsOf(builder, row),
       needs_values: missing,
       upstreams: upstreamsOf(after),
       conflict: problem,
@@ -51,13 +51,13 @@ export async function planRoutes(board: Board, at: Date): Promise<RouteDrafts> {
         row.config_version,
         match?.config_version,
         faults.map(({ why, secret, environment }) => [why, secret, environment]),
-        board.keepTargets,
+        builder.keepTargets,
       ],
-      reason: match ? null : whyOff(board, row, faults),
+      reason: match ? null : whyOff(builder, row, faults),
     });
     if (step.action === 'update' && match?.enabled && before)
-      holdBack(board, step, freshOf(faults, faultsOf({ draft: before, collection_id: match.collection_id }, now, at)));
-    judge(board, step);
+      holdBack(builder, step, freshOf(faults, faultsOf({ draft: before, collection_id: match.collection_id }, now, at)));
+    addStep(builder, step);
   }
   return drafts;
 }
@@ -65,7 +65,7 @@ export async function planRoutes(board: Board, at: Date): Promise<RouteDrafts> {
 const BREATH_MS = 20;
 
 /** Clients are only added: those of both sides together may be more than a route may admit. */
-function crowded({ steps, to }: Board, row: RouteRow, match: RouteRow | null): string | undefined {
+function crowded({ steps, to }: PlanBuilder, row: RouteRow, match: RouteRow | null): string | undefined {
   if (!match) return undefined;
   const held = match.assignments.map((one) => [one.environment.name, one.client_id] as const);
   const coming = row.assignments.map((one) => [one.environment.name, steps.get(one.client_id)?.there ?? one.client_id] as const);
@@ -76,28 +76,28 @@ function crowded({ steps, to }: Board, row: RouteRow, match: RouteRow | null): s
 }
 
 /** A route that serves calls keeps serving them: a change that would make them fail waits until it would not. */
-function holdBack(board: Board, step: Step, fresh: readonly Fault[]): void {
+function holdBack(builder: PlanBuilder, step: Step, fresh: readonly Fault[]): void {
   if (fresh.length === 0) return;
   step.action = 'skip';
-  step.reason = `On in ${there(board.to)}, and its calls ${waitsFor(board, step, fresh)}`;
+  step.reason = `On in ${there(builder.to)}, and its calls ${waitsFor(builder, step, fresh)}`;
 }
 
-function whyOff(board: Board, row: RouteRow, faults: readonly Fault[]): string | null {
+function whyOff(builder: PlanBuilder, row: RouteRow, faults: readonly Fault[]): string | null {
   if (!row.enabled) return 'Off here, so it stays off.';
   const unfilled = new Set(faults.flatMap(({ why, secret }) => (why === 'value' ? [secret] : [])));
   if (unfilled.size > 0) return `Stays off until ${list.format(unfilled)} ${unfilled.size === 1 ? 'has a value' : 'have values'}.`;
   if (faults.length > 0) {
-    const { fails, remedy } = failureOf(board.to, 'route', faults);
+    const { fails, remedy } = failureOf(builder.to, 'route', faults);
     return `Stays off: its calls ${fails}. ${remedy}, then turn it on.`;
   }
-  return board.to === 'test' ? 'Starts off because it calls the same upstream as in Live.' : null;
+  return builder.to === 'test' ? 'Starts off because it calls the same upstream as in Live.' : null;
 }
 const list = new Intl.ListFormat('en');
 
 /** Every difference there is, what environments inherit included; whether it serves calls is not one, and clients are only added. */
-function changesOf(board: Board, row: RouteRow, match: RouteRow, before: Draft, after: Draft): Change[] {
-  const { source, find, steps } = board;
-  const to = collectionThere(board, row);
+function changesOf(builder: PlanBuilder, row: RouteRow, match: RouteRow, before: Draft, after: Draft): Change[] {
+  const { source, find, steps } = builder;
+  const to = targetCollectionId(builder, row);
   const slugOf = (id: string | null) => (id === null ? null : (find.theirs.collection.get(id)?.slug ?? 'another'));
   const facts = changesBetween({ name: match.name, base_environment: before.base }, { name: row.name, base_environment: after.base });
   const collection =

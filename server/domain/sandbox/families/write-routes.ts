@@ -12,7 +12,7 @@ import type { Tx } from '#server/kernel/database.ts';
 import { newId } from '#server/kernel/ids.ts';
 import type { AuditEntry } from '#server/kernel/mutate.ts';
 import { origin } from '../audit-entries.ts';
-import { type Board, collectionThere, type Step } from '../plan-builder.ts';
+import { type PlanBuilder, type Step, targetCollectionId } from '../plan-builder.ts';
 import { type RouteRow, routesWhere, secretsWhere } from '../rows.ts';
 import type { RouteDrafts } from './routes.ts';
 
@@ -20,7 +20,7 @@ import type { RouteDrafts } from './routes.ts';
 export async function applyRoutes(
   tx: Tx,
   ctx: Ctx,
-  board: Board,
+  builder: PlanBuilder,
   drafts: RouteDrafts,
   steps: readonly Step[],
   run: string,
@@ -29,17 +29,17 @@ export async function applyRoutes(
   const environments = new Map(
     (await tx.environments.findMany({ where: own(ctx), select: { id: true, name: true } })).map((e) => [e.name, e.id]),
   );
-  const before = new Map(board.target.routes.map((row) => [row.id, row]));
+  const before = new Map(builder.target.routes.map((row) => [row.id, row]));
   await create(
     tx,
     ctx,
-    board,
+    builder,
     drafts,
     steps.filter((step) => !step.exists),
     environments,
   );
-  for (const step of steps.filter((one) => one.exists)) await update(tx, ctx, board, drafts, step, environments);
-  await assign(tx, ctx, board, steps, environments);
+  for (const step of steps.filter((one) => one.exists)) await update(tx, ctx, builder, drafts, step, environments);
+  await assign(tx, ctx, builder, steps, environments);
   await refer(tx, ctx, drafts, steps);
   const after = new Map((await routesWhere(tx, ctx, { id: { in: steps.map((step) => step.there) } })).map((row) => [row.id, row]));
   return steps.flatMap((step) => entriesOf(step, drafts, after.get(step.there) as RouteRow, before.get(step.there), run));
@@ -51,11 +51,18 @@ const idOf = (environments: Map<string, string>, name: string): string => {
   if (!id) throw new Error('a route serves an environment that was not made');
   return id;
 };
-async function create(tx: Tx, ctx: Ctx, board: Board, drafts: RouteDrafts, steps: readonly Step[], environments: Map<string, string>) {
+async function create(
+  tx: Tx,
+  ctx: Ctx,
+  builder: PlanBuilder,
+  drafts: RouteDrafts,
+  steps: readonly Step[],
+  environments: Map<string, string>,
+) {
   const at = { created_at: ctx.now, updated_at: ctx.now };
   await tx.routes.createMany({
     data: steps.map((step) => {
-      const row = board.source.routes.get(step.id) as RouteRow;
+      const row = builder.source.routes.get(step.id) as RouteRow;
       const { after } = draftsOf(drafts, step);
       return {
         ...own(ctx),
@@ -65,7 +72,7 @@ async function create(tx: Tx, ctx: Ctx, board: Board, drafts: RouteDrafts, steps
         slug: row.slug,
         enabled: step.enabled === true,
         base_environment_id: idOf(environments, after.base),
-        collection_id: collectionThere(board, row),
+        collection_id: targetCollectionId(builder, row),
       };
     }),
   });
@@ -83,14 +90,21 @@ async function create(tx: Tx, ctx: Ctx, board: Board, drafts: RouteDrafts, steps
   for (const some of inBatches(configs, 500)) await tx.route_environment_configs.createMany({ data: some });
 }
 
-async function update(tx: Tx, ctx: Ctx, board: Board, drafts: RouteDrafts, step: Step, environments: Map<string, string>): Promise<void> {
-  const row = board.source.routes.get(step.id) as RouteRow;
+async function update(
+  tx: Tx,
+  ctx: Ctx,
+  builder: PlanBuilder,
+  drafts: RouteDrafts,
+  step: Step,
+  environments: Map<string, string>,
+): Promise<void> {
+  const row = builder.source.routes.get(step.id) as RouteRow;
   const { before, after } = draftsOf(drafts, step);
   await tx.routes.update({
     where: { id: step.there, ...own(ctx) },
     data: {
       name: row.name,
-      collection_id: collectionThere(board, row),
+      collection_id: targetCollectionId(builder, row),
       base_environment_id: idOf(environments, after.base),
       config_version: { increment: 1 },
       updated_at: ctx.now,
@@ -101,13 +115,13 @@ async function update(tx: Tx, ctx: Ctx, board: Board, drafts: RouteDrafts, step:
 }
 
 /** Only added: whoever may call there already may go on. */
-async function assign(tx: Tx, ctx: Ctx, board: Board, steps: readonly Step[], environments: Map<string, string>): Promise<void> {
+async function assign(tx: Tx, ctx: Ctx, builder: PlanBuilder, steps: readonly Step[], environments: Map<string, string>): Promise<void> {
   const rows = steps.flatMap((step) =>
-    (board.source.routes.get(step.id) as RouteRow).assignments.map((one) => ({
+    (builder.source.routes.get(step.id) as RouteRow).assignments.map((one) => ({
       ...own(ctx),
       route_id: step.there,
       environment_id: idOf(environments, one.environment.name),
-      client_id: board.steps.get(one.client_id)?.there as string,
+      client_id: builder.steps.get(one.client_id)?.there as string,
       created_at: ctx.now,
     })),
   );
