@@ -2,10 +2,11 @@
 // npm run openapi -- --check  fails when the committed file differs
 import fs from 'node:fs';
 import path from 'node:path';
-import { openApiText } from '../server/api/openapi/document.ts';
 import { generateClient } from './schema.ts';
 
 await generateClient();
+// It loads the client that was just generated.
+const { openApiText } = await import('../server/api/openapi/document.ts');
 const file = path.resolve(import.meta.dirname, '../public/openapi.json');
 const text = openApiText();
 if (process.argv.includes('--check')) {

@@ -70,8 +70,10 @@ const isOfNamespace = (file: string, id = '') => {
   return family !== undefined && file.startsWith(`server/domain/${family.name}/`);
 };
 
-test('every limit of a resource is in the register of plan limits', () => {
-  for (const { type, limit } of resources) assert.ok(limit === undefined || limit in LIMITS, type);
+test('every limit of a resource is in the register of plan limits, and is called like the table whose rows are counted', () => {
+  for (const { resources = [], tables = [] } of list)
+    for (const { type, limit } of resources)
+      assert.ok(limit === undefined || (limit in LIMITS && tables.some(({ name }) => name === limit)), type);
 });
 
 test('every table of a workspace is declared by a family, and those of a space that the tenant role reaches have row-level security', async () => {

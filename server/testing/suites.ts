@@ -11,6 +11,7 @@ import { permissions } from './suites/permissions.ts';
 import { personal } from './suites/person.ts';
 import { sameOverTrpc } from './suites/procedures.ts';
 import { requests } from './suites/requests.ts';
+import { resources } from './suites/resources.ts';
 import { responses } from './suites/responses.ts';
 import { secretMarks } from './suites/secret-marks.ts';
 import { subjectOf } from './suites/subject.ts';
@@ -29,6 +30,7 @@ export async function testFamily(family: Family): Promise<void> {
   });
   for (const suite of [
     permissions,
+    resources,
     isolation,
     unknownIds,
     audit,

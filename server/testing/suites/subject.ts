@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { KEY_ROLES } from '#server/kernel/capabilities.ts';
 import type { Ctx, Space } from '#server/kernel/context.ts';
-import type { Family, Table } from '#server/kernel/family.ts';
+import type { Family, Resource, Table } from '#server/kernel/family.ts';
 import { isSatisfied } from '#server/kernel/needs.ts';
 import { type AnyOperation, type AnyPersonOperation, isOfPerson } from '#server/kernel/operation.ts';
 import type { Fixture } from '../factories.ts';
@@ -10,6 +10,8 @@ import { keyActor, memberActor, type Workspace } from '../workspace.ts';
 /** A family as the derived suites see it: its rows by plane and caller, their samples, and the tables they write. */
 export type Subject = {
   name: string;
+  namespace: string;
+  resources: readonly Resource[];
   /** Every row of a workspace, those that take no credential included. */
   rows: readonly AnyOperation[];
   /** Rows of the session plane. */
@@ -32,7 +34,7 @@ export type Subject = {
 
 const widest = KEY_ROLES.at(-1) as (typeof KEY_ROLES)[number];
 
-export async function subjectOf({ name, operations = {}, tables = [] }: Family): Promise<Subject> {
+export async function subjectOf({ name, namespace = '', operations = {}, resources = [], tables = [] }: Family): Promise<Subject> {
   const file = new URL(`../../domain/${name}/samples.fixture.ts`, import.meta.url);
   const fixture: Fixture = existsSync(file) ? await import(file.href) : { samples: {} };
   const table = Object.values(operations).filter(
@@ -45,6 +47,8 @@ export async function subjectOf({ name, operations = {}, tables = [] }: Family):
   const v1 = known.filter((op) => !isDashboard(op));
   return {
     name,
+    namespace,
+    resources,
     rows,
     ofPerson,
     operations: known,

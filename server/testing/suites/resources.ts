@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { perform } from '#server/api/perform.ts';
+import { type LimitKey, planLimit } from '#server/domain/plans/schema.ts';
+import * as sandbox from '#server/domain/sandbox/operations.ts';
+import * as search from '#server/domain/search/operations.ts';
+import type { Ctx } from '#server/kernel/context.ts';
+import { made } from '../factories.ts';
+import { workspace } from '../workspace.ts';
+import type { Subject } from './subject.ts';
+
+/** What a descriptor promises of a resource holds once one is created: search and ID lookup find it, the plan limits it, a reset of Test removes it. */
+export function resources({ namespace, resources, operations, tables, fixture }: Subject): void {
+  const id = `${namespace}.create`;
+  const sample = fixture.samples[id];
+  const list = operations.find((op) => op.id === `${namespace}.list`);
+  // The one that the family is called after; others are parts of it.
+  const main = resources.find((resource) => resource.search && tables.includes(namespace));
+  if (!sample || !list || !main) return;
+
+  test(`${main.type}: search, ID lookup and the list's search find a new one, and a reset of Test removes it`, async () => {
+    const w = await workspace();
+    const input = await sample(w.test);
+    const created: { id: string } = await made(w.test, id, input);
+    const owner = w.member('owner', 'test');
+    const { groups } = (await perform(search.query, owner, { q: input.name, types: main.type })).output;
+    const found = groups.flatMap(({ items }) => items);
+    assert.deepEqual(
+      found.map((item) => item.id),
+      [created.id],
+    );
+    assert.equal((await perform(search.inspect, owner, { id: created.id })).output.kind, main.type);
+    const listed = async (query: Record<string, unknown>) =>
+      (await made(w.test, list.id, query)).some((row: { id: string }) => row.id === created.id);
+    assert.ok(await listed(list.input.shape?.q ? { q: input.name } : {}));
+    await perform(sandbox.reset, owner, { confirm_name: w.tenant.name });
+    assert.ok(!(await listed({})));
+  });
+
+  const { limit } = main;
+  const most = limit === undefined ? null : planLimit('free', limit as LimitKey);
+  if (most === null) return;
+  test(`${main.type}: the plan's limit holds`, async () => {
+    const w = await workspace({ plan: 'free' });
+    const create = async (ctx: Ctx) => made(ctx, id, await sample(ctx));
+    for (let created = 0; created < most; created++) await create(w.ctx('live')).catch(assertAtLimit);
+    await assert.rejects(create(w.ctx('live')), { type: 'plan_limit' });
+  });
+}
+
+/** A new workspace has some already. */
+const assertAtLimit = (error: { type?: string }) => assert.equal(error.type, 'plan_limit', String(error));
