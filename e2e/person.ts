@@ -4,10 +4,23 @@ import { expect, type Page } from '@playwright/test';
 /** Signs the browser of a page in by what the form of that page sends, and waits for the workspace it lands in. The form itself has journeys of its own. */
 export async function signIn(page: Page, person: { email: string; password: string }, slug: string): Promise<void> {
   const { email, password } = person;
+  awaitHydration(page);
   const answer = await page.request.post('/auth/login', { data: { email, password } });
   expect(answer.status(), await answer.text()).toBe(200);
   await page.goto('/');
   await page.waitForURL(`**/${slug}/**`);
+}
+
+/** A press before React listens is lost, and a slow machine is slow to listen: from here on every page is waited for. */
+function awaitHydration(page: Page): void {
+  const open = page.goto.bind(page);
+  page.goto = async (...to) => {
+    const response = await open(...to);
+    await page.waitForFunction(
+      () => !document.querySelector('script[src*="/_next/"]') || Object.keys(document).some((key) => key.startsWith('__reactContainer$')),
+    );
+    return response;
+  };
 }
 
 /** Fills in and sends the form that stands there. */
