@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { uploadId } from '#server/domain/pictures/schema.ts';
 import { FEATURES, LIMITS, PLANS } from '#server/domain/plans/schema.ts';
+import { DASHBOARD_RANGES_AT_MOST, SESSION_IDLE_MINUTES, SESSION_MAX_HOURS } from '#server/domain/tenants/schema.ts';
+import { addressRange } from '#server/kernel/address-field.ts';
 import { atLeastOne, label, time } from '#server/kernel/fields.ts';
 
 /** The workspace as its own API shows it (interface rule 00, Account). */
@@ -24,14 +26,34 @@ export const Account = z
 
 export const UpdateAccount = atLeastOne(z.object({ name: label(120).optional() }), []);
 
+/**
+ * Settings that this release acts on, by name, as a change of them is judged. `TenantSettings` holds their defaults. A setting whose feature comes
+ * later isn't here, so it is neither shown nor accepted.
+ */
+const settings = {
+  session_idle_minutes: z.number().int().min(SESSION_IDLE_MINUTES.least).max(SESSION_IDLE_MINUTES.most).nullable(),
+  session_max_hours: z.number().int().min(SESSION_MAX_HOURS.least).max(SESSION_MAX_HOURS.most).nullable(),
+  /** IP addresses and CIDR ranges; empty: any. */
+  dashboard_ip_allowlist: z.array(addressRange()).max(DASHBOARD_RANGES_AT_MOST),
+};
+export type Setting = keyof typeof settings;
+export const SETTINGS = Object.keys(settings) as Setting[];
+/** What an Owner alone may change. */
+export const OWNER_SETTINGS: ReadonlySet<Setting> = new Set<Setting>([]);
+
 /** What only the dashboard shows and sets of a workspace (interface rule 22 §11). */
 export const WorkspaceSettings = z.object({
+  name: z.string(),
   /** Served at /auth/avatars/{id}. */
   logo: z.uuid().nullable(),
+  ...settings,
 });
 
 /** `logo_upload_id`: what POST /auth/avatars answered; null takes the logo down. */
-export const UpdateWorkspaceSettings = atLeastOne(z.object({ logo_upload_id: uploadId() }), []);
+export const UpdateWorkspaceSettings = atLeastOne(
+  z.strictObject({ name: label(120), logo_upload_id: uploadId(), ...settings }).partial(),
+  [],
+);
 
 const metered = z.object({ used: z.number().int(), limit: z.number().int().nullable() });
 

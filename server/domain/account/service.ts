@@ -1,5 +1,4 @@
 import type { z } from 'zod';
-import { useLogo } from '#server/domain/pictures/service.ts';
 import { FEATURES, LIMITS, type LimitKey, type PlanName, planFeature, planLimit } from '#server/domain/plans/schema.ts';
 import { hasFeature } from '#server/domain/plans/service.ts';
 import { SANDBOX_LOG_DAYS } from '#server/domain/retention/service.ts';
@@ -8,9 +7,10 @@ import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { notFound } from '#server/kernel/errors.ts';
 import type { Family } from '#server/kernel/family.ts';
-import { audited, mutate, unchanged } from '#server/kernel/mutate.ts';
-import type { Account, UpdateAccount, UpdateWorkspaceSettings } from './schema.ts';
+import { audited, mutate } from '#server/kernel/mutate.ts';
+import type { Account, UpdateAccount } from './schema.ts';
 
+export { getSettings, updateSettings } from './settings.ts';
 export { notifyUsage } from './usage-notices.ts';
 
 type AccountRow = z.input<typeof Account>;
@@ -34,28 +34,6 @@ export function updateAccount(ctx: Ctx, input: z.output<typeof UpdateAccount>) {
     });
   });
 }
-
-/** What the dashboard alone shows of the workspace. @throws Refusal not_found */
-export const getSettings = (ctx: Ctx) => read(ctx, async (tx) => settingsOf(await tenantRow(tx, ctx)));
-
-/** @throws Refusal validation_error: no such upload of the member who acts */
-export function updateSettings(ctx: Ctx, input: z.output<typeof UpdateWorkspaceSettings>) {
-  return mutate(ctx, async (tx) => {
-    const changed = input.logo_upload_id !== undefined && (await useLogo(tx, ctx, input.logo_upload_id));
-    const after = await tenantRow(tx, ctx);
-    if (!changed) return unchanged(settingsOf(after));
-    return audited(settingsOf(after), {
-      action: 'update',
-      resource_type: 'tenant',
-      resource_id: ctx.tenant_id,
-      name: after.name,
-      changes: [{ field: 'logo', changed: true }],
-      workspace_level: true,
-    });
-  });
-}
-
-const settingsOf = ({ logo }: { logo: string | null }) => ({ logo });
 
 /** Usage of the current calendar month (UTC) and the counted rows of this space. Test calls are never counted (interface rule 64 §4). */
 export function getUsage(ctx: Ctx, families: readonly Family[]) {

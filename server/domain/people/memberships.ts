@@ -1,3 +1,5 @@
+import { settingsOf } from '#server/domain/tenants/schema.ts';
+import { compileRanges } from '#server/kernel/address.ts';
 import { type MemberRole, memberCapabilities } from '#server/kernel/capabilities.ts';
 import type { Ctx, Space } from '#server/kernel/context.ts';
 import type { Db, Tx } from '#server/kernel/database.ts';
@@ -17,6 +19,8 @@ export type WorkspaceRow = {
   logo: string | null;
   plan: Ctx['plan'];
   status: string;
+  /** Ranges that the dashboard may be used from; empty: any. */
+  ip_allowlist: readonly string[];
   role: MemberRole;
   reveal_secrets: boolean;
   joined_at: Date;
@@ -41,6 +45,7 @@ export async function workspacesOf(tx: Db | Tx, userId: string): Promise<Workspa
           logo: true,
           subscription_plan: true,
           subscription_status: true,
+          settings: true,
         },
       },
     },
@@ -55,6 +60,7 @@ export async function workspacesOf(tx: Db | Tx, userId: string): Promise<Workspa
     // Both columns are written by the domain only, from these registers.
     plan: tenant.subscription_plan as Ctx['plan'],
     status: tenant.subscription_status,
+    ip_allowlist: settingsOf(tenant.settings).dashboard_ip_allowlist,
     ...row,
     role: row.role as MemberRole,
   }));
@@ -120,11 +126,13 @@ export type MemberRequest = {
 
 /**
  * The signed-in person as a member acting in one workspace and space.
- * @throws Refusal not_a_member (not in it, or there is none: one answer), session_scope_mismatch, invalid "choose a workspace"
+ * @throws Refusal not_a_member (not in it, or there is none: one answer), session_scope_mismatch, invalid "choose a workspace", forbidden for an
+ * address that the workspace doesn't allow
  */
 export async function memberCtx(request: MemberRequest): Promise<Ctx> {
   const { session, user } = request.person;
   const workspace = chosen(await workspacesOf(db(), user.id), request.workspace, session);
+  assertAllowedAddress(workspace, request.ip);
   const { role, reveal_secrets } = workspace;
   return {
     db: db(),
@@ -166,6 +174,15 @@ export function chosen(
       'This session is limited to another workspace. Sign in again without choosing a workspace to access this one.',
     );
   return found;
+}
+
+/** The dashboard of a workspace may be limited to addresses (interface rule 22 §11). @throws Refusal forbidden */
+export function assertAllowedAddress({ name, ip_allowlist }: Pick<WorkspaceRow, 'name' | 'ip_allowlist'>, ip: string | null): void {
+  if (ip_allowlist.length === 0 || (ip !== null && compileRanges(ip_allowlist)(ip))) return;
+  throw new Refusal(
+    'forbidden',
+    `${name} can't be used from your IP address${ip ? ` (${ip})` : ''}. Use an allowed network, or ask an Owner or Admin to add this one.`,
+  );
 }
 
 const defaultOf = (workspaces: readonly WorkspaceRow[], { active_tenant_id }: Pick<LiveSession, 'active_tenant_id'>) =>

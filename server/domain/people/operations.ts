@@ -146,7 +146,7 @@ export const select = operation({
   http: 'POST /auth/workspaces/select',
   kind: 'change',
   needs: 'session',
-  refuses: ['not_a_member', 'session_scope_mismatch'],
+  refuses: ['not_a_member', 'session_scope_mismatch', 'forbidden'],
   input: SelectWorkspace,
   output: z.object({ workspace: WorkspaceView }),
   run: (ctx, input) => selectWorkspace(ctx, input),

@@ -8,7 +8,7 @@ import { assertUnmodified, type Expectation } from '#server/kernel/precondition.
 import { env } from '#server/platform/env.ts';
 import { places } from '#server/platform/geoip.ts';
 import { auditPerson, tenantIdsOf } from './audit.ts';
-import { chosen, type WorkspaceRow, withinScope, workspacesOf } from './memberships.ts';
+import { assertAllowedAddress, chosen, type WorkspaceRow, withinScope, workspacesOf } from './memberships.ts';
 import { COMPANY_FIELDS, PersonView, type Preferences, preferencesOf, type UpdateMeInput } from './schema.ts';
 import { revokeSession, revokeSessions, sessionsOf } from './sessions.ts';
 import { personById } from './users.ts';
@@ -161,9 +161,10 @@ export async function endOtherSessions(ctx: SignedInCtx) {
   return { deleted: true as const, revoked };
 }
 
-/** @throws Refusal not_a_member, session_scope_mismatch */
+/** @throws Refusal not_a_member, session_scope_mismatch, forbidden */
 export async function selectWorkspace(ctx: SignedInCtx, input: { tenant_id: string }) {
   const workspace = chosen(await workspacesOf(ctx.db, ctx.user.id), input.tenant_id, ctx.session);
+  assertAllowedAddress(workspace, ctx.ip);
   await ctx.db.sessions.update({ where: { id: ctx.session.id }, data: { active_tenant_id: workspace.id } });
   return { workspace };
 }

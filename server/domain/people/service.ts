@@ -3,6 +3,7 @@ export { auditCtx, auditPerson, type Doer, tenantIdsOf } from './audit.ts';
 export { dropMailCodes, issueMailCode, peekLink } from './mail-codes.ts';
 export {
   addMembership,
+  assertAllowedAddress,
   chosen,
   type MemberRequest,
   memberCtx,

@@ -53,9 +53,14 @@ export async function createSession(tx: Tx, input: NewSession): Promise<{ token:
  */
 export async function sessionOf(token: string, now: Date): Promise<{ session: LiveSession; user: Person } | null> {
   if (classifyCredential(token).kind !== 'session') return null;
-  const { rows } = await sql().query<LiveSession & Record<string, unknown>>({ name: 'session-of', text: LOOKUP, values: [digest(token)] });
+  const { rows } = await sql().query<LiveSession & Caps & Record<string, unknown>>({
+    name: 'session-of',
+    text: LOOKUP,
+    values: [digest(token)],
+  });
   const row = rows[0];
   if (!row) return null;
+  const { idle_cap, max_cap, ...capless } = row;
   if (hasEnded(row, now)) return null;
   if (now.getTime() - row.last_seen_at.getTime() >= 60_000)
     await sql().query({
@@ -77,7 +82,7 @@ export async function sessionOf(token: string, now: Date): Promise<{ session: Li
     u_created_at,
     u_updated_at,
     ...session
-  } = row;
+  } = capless;
   const user = {
     id: u_id,
     email: u_email,
@@ -95,18 +100,37 @@ export async function sessionOf(token: string, now: Date): Promise<{ session: Li
   return { session: session as LiveSession, user };
 }
 
+/**
+ * The shortest lifetimes that the workspaces of a session allow, in milliseconds; null where none has a cap. A session ends for all of them: it can't be
+ * kept alive in one workspace for another.
+ */
+type Caps = { idle_cap: number | null; max_cap: number | null };
+const CAPS = `left join lateral (
+    select min((t.settings ->> 'session_idle_minutes')::float8) * 60000 as idle_cap, min((t.settings ->> 'session_max_hours')::float8) * 3600000 as max_cap
+    from memberships c join tenants t on t.id = c.tenant_id
+    where c.user_id = s.user_id and c.removed_at is null and t.deleted_at is null and (s.scope_tenant_id is null or t.id = s.scope_tenant_id)) caps on true`;
+
+type Aging = Pick<LiveSession, 'keep' | 'created_at' | 'last_seen_at' | 'expires_at'> & Caps;
+
 /** Past its end, or idle too long. */
-const hasEnded = (row: Pick<LiveSession, 'keep' | 'last_seen_at' | 'expires_at'>, now: Date): boolean =>
-  now >= row.expires_at || now.getTime() - row.last_seen_at.getTime() >= lifetime[row.keep ? 'keep' : 'short'].idle;
+function hasEnded({ keep, created_at, last_seen_at, expires_at, idle_cap, max_cap }: Aging, now: Date): boolean {
+  const idle = Math.min(lifetime[keep ? 'keep' : 'short'].idle, idle_cap ?? Number.POSITIVE_INFINITY);
+  return (
+    now >= expires_at ||
+    now.getTime() - last_seen_at.getTime() >= idle ||
+    (max_cap !== null && now.getTime() - created_at.getTime() >= max_cap)
+  );
+}
 
 /**
  * Whether a member may still act as when their call began: the session lives, the account too, and the membership has the same role. For calls
  * that stay open, such as the live view of the log; looking does not count as use of the session.
  */
 export async function isStillMember(member: { user_id: string; session_id: string; tenant_id: string; role: string }, now: Date) {
-  const { rows } = await sql().query<Pick<LiveSession, 'keep' | 'last_seen_at' | 'expires_at'>>({
+  const { rows } = await sql().query<Aging>({
     name: 'still-member',
-    text: `select s.keep, s.last_seen_at, s.expires_at from sessions s join users u on u.id = s.user_id join memberships m on m.user_id = u.id join tenants t on t.id = m.tenant_id
+    text: `select s.keep, s.created_at, s.last_seen_at, s.expires_at, caps.idle_cap, caps.max_cap
+      from sessions s join users u on u.id = s.user_id join memberships m on m.user_id = u.id join tenants t on t.id = m.tenant_id ${CAPS}
       where s.id = $1 and u.id = $2 and m.tenant_id = $3 and m.role = $4 and s.revoked_at is null and u.disabled_at is null and m.removed_at is null and t.deleted_at is null`,
     values: [member.session_id, member.user_id, member.tenant_id, member.role],
   });
@@ -115,8 +139,8 @@ export async function isStillMember(member: { user_id: string; session_id: strin
 
 const LOOKUP = `select s.id, s.user_id, s.csrf_token, s.auth_methods, s.mfa_at, s.keep, s.scope_tenant_id, s.active_tenant_id, s.ip, s.user_agent, s.created_at, s.last_seen_at, s.expires_at,
     u.id as u_id, u.email as u_email, u.email_verified_at as u_email_verified_at, u.full_name as u_full_name, u.timezone as u_timezone, u.date_format as u_date_format,
-    u.locale as u_locale, u.avatar as u_avatar, u.preferences as u_preferences, u.password_hash is not null as u_has_password, u.created_at as u_created_at, u.updated_at as u_updated_at
-  from sessions s join users u on u.id = s.user_id where s.digest = $1 and s.revoked_at is null and u.disabled_at is null`;
+    u.locale as u_locale, u.avatar as u_avatar, u.preferences as u_preferences, u.password_hash is not null as u_has_password, u.created_at as u_created_at, u.updated_at as u_updated_at, caps.idle_cap, caps.max_cap
+  from sessions s join users u on u.id = s.user_id ${CAPS} where s.digest = $1 and s.revoked_at is null and u.disabled_at is null`;
 
 /** The person's live sessions, newest use first. */
 export const sessionsOf = (db: Db | Tx, userId: string, now: Date) =>

@@ -108,7 +108,7 @@ export const takeStarterKey = operation({
   http: 'POST /auth/starter-key',
   kind: 'mint',
   needs: 'session',
-  refuses: ['not_a_member', 'session_scope_mismatch', 'role_denied', 'subscription_inactive', 'conflict'],
+  refuses: ['not_a_member', 'session_scope_mismatch', 'forbidden', 'role_denied', 'subscription_inactive', 'conflict'],
   input: StarterKeyRequest,
   output: StarterKeyAnswer,
   run: (ctx, input) => starterKey(ctx, input),

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import {
   acceptPassword,
+  assertAllowedAddress,
   auditCtx,
   auditPerson,
   begin,
@@ -66,10 +67,11 @@ const firstAccount = (ctx: PersonCtx, input: Omit<WebInput, 'password'>, passwor
 
 /**
  * The Test key of a new workspace, shown once on the page that asks for it: as long as Test never had a key (interface rule 64 §4).
- * @throws Refusal not_a_member, role_denied, subscription_inactive, conflict
+ * @throws Refusal not_a_member, forbidden, role_denied, subscription_inactive, conflict
  */
 export async function starterKey(ctx: SignedInCtx, input: { tenant_id?: string | undefined }) {
   const workspace = chosen(await workspacesOf(ctx.db, ctx.user.id), input.tenant_id ?? null, ctx.session);
+  assertAllowedAddress(workspace, ctx.ip);
   if (workspace.role !== 'owner' && workspace.role !== 'admin')
     throw new Refusal('role_denied', 'Only an Owner or Admin can collect the starter key.');
   assertServable(workspace);

@@ -37,8 +37,19 @@ export function slugFrom(name: string): string {
   return base && isUsableSlug(base) ? base : `${base || 'workspace'}-1`.replace(/^sandbox-/, 'workspace-');
 }
 
+const HOUR_MINUTES = 60;
+const MONTH_HOURS = 30 * 24;
+/** Caps of the sessions that may act in the workspace; null: the service's own lifetimes (interface rule 22 §3.1). */
+export const SESSION_IDLE_MINUTES = { least: 5, most: 14 * 24 * HOUR_MINUTES };
+export const SESSION_MAX_HOURS = { least: 1, most: MONTH_HOURS };
+export const DASHBOARD_RANGES_AT_MOST = 50;
+
 /** Workspace settings with their defaults (interface rule 22 §11); tenants.settings holds only what differs. */
 export const TenantSettings = z.object({
+  session_idle_minutes: z.number().nullable().default(null),
+  session_max_hours: z.number().nullable().default(null),
+  /** Addresses that members may use the dashboard from; empty: any. */
+  dashboard_ip_allowlist: z.array(z.string()).default([]),
   proxy_require_credential: z.boolean().default(false),
   legacy_key_auth: z.enum(['enabled', 'disabled']).default('enabled'),
   log_payloads_default: z.enum(['all', 'errors', 'off']).default('all'),
