@@ -8,6 +8,7 @@ import type { Expectation } from '#server/kernel/precondition.ts';
 import type { RawBody } from '#server/kernel/raw-body.ts';
 import { authorize } from './authorize.ts';
 import { parsedInput, parsedOutput } from './parse.ts';
+import { confirmed } from './step-up.ts';
 
 /**
  * What REST and tRPC have in common: the right to do it, the input, the verb, and only declared fields leaving.
@@ -35,7 +36,7 @@ export async function performRaw<I extends z.ZodType>(
   return stream(ctx, input);
 }
 
-/** Validation, the plan's feature, the verb, and the output schema, in that order (interface rule 01 §2). */
+/** Validation, the plan's feature, the person's confirmation, the verb, and the output schema, in that order (interface rule 01 §2). */
 export async function execute<I extends z.ZodType, O extends z.ZodType>(
   op: Operation<I, O>,
   ctx: Ctx,
@@ -43,7 +44,7 @@ export async function execute<I extends z.ZodType, O extends z.ZodType>(
 ): Promise<{ output: z.output<O>; result: unknown }> {
   const input = parsedInput(op.input, ctx, raw);
   if (op.feature) requireFeature(ctx, op.feature);
-  const result: unknown = await guarded(op, ctx, input, raw);
+  const result: unknown = await confirmed(op, ctx, input, () => guarded(op, ctx, input, raw));
   return { output: parsedOutput(op, ctx, result), result };
 }
 

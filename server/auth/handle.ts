@@ -4,6 +4,7 @@ import { bodyOf, parseJsonObject } from '#server/api/input.ts';
 import { matchPerson } from '#server/api/operations.ts';
 import { firstProblem, unstorable, unstorableField } from '#server/api/parse.ts';
 import { refusalHeaders, respondJson, secured } from '#server/api/respond.ts';
+import { confirmed, stepUpDigest } from '#server/api/step-up.ts';
 import { families } from '#server/domain/families.ts';
 import { asRefusal, Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
@@ -55,6 +56,7 @@ export const callerOf = (headers: Headers, edge: Edge | null): PersonCtx => ({
   host: headers.get('host'),
   signup_handle: signupHandleOf(headers),
   device: deviceOf(headers),
+  step_up_digest: stepUpDigest(headers),
   now: new Date(),
   changes: [],
   cookies: {},
@@ -80,7 +82,7 @@ async function answer(req: Request, ctx: PersonCtx): Promise<Response> {
   const field = unstorableField(input.data);
   if (field !== null) throw new Refusal('invalid', unstorable(field));
   // A row that needs a session runs after `recognise` has put the person into the context.
-  const output = op.output.parse(await op.run(ctx as SignedInCtx, input.data, families));
+  const output = op.output.parse(await confirmed(op, ctx, input.data, () => op.run(ctx as SignedInCtx, input.data, families)));
   if (op.raw) return rawAnswer(req.headers, output);
   return Response.json(output, { status: statusOf(op, output) });
 }

@@ -7,6 +7,7 @@ import { deliveries } from './deliveries/family.ts';
 import { environments } from './environments/family.ts';
 import { events } from './events/family.ts';
 import { explorer } from './explorer/family.ts';
+import { factors } from './factors/family.ts';
 import { imports } from './import/family.ts';
 import { keys } from './keys/family.ts';
 import { leases } from './leases/family.ts';
@@ -47,6 +48,7 @@ export const families = [
   account,
   signup,
   people,
+  factors,
   pictures,
   mail,
   openapi,

@@ -1,6 +1,7 @@
 import { type Ctx, spaceOf } from './context.ts';
 import { CHANGE_MS, enter, inTransaction } from './database.ts';
 import { type Audited, writeAudits } from './mutate.ts';
+import { takeStepUp } from './step-up.ts';
 import type { Tx } from './tx.ts';
 
 /**
@@ -20,6 +21,7 @@ export function acrossSpaces<T>(ctx: Ctx, work: (within: Within, tx: Tx) => Prom
     let busy = false;
     // The role that row-level security binds, before the first look.
     await enter(tx, ctx);
+    await takeStepUp(tx, ctx);
     await leave(tx);
     return work(async (sandbox, inside) => {
       if (busy) throw new Error('two spaces of one transaction at the same time');

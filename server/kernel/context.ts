@@ -1,3 +1,4 @@
+import type { StepUp, StepUpDigest } from './action-scopes.ts';
 import type { Capability, MemberRole } from './capabilities.ts';
 import type { Expectation } from './precondition.ts';
 import type { Db, Tx } from './tx.ts';
@@ -74,6 +75,10 @@ export type Ctx = {
   tx?: Tx;
   /** Set for an edit that must not overwrite what somebody else saved meanwhile. */
   expects?: Expectation;
+  /** Set for a member's call that they must confirm; `mutate` uses the verification up. */
+  step_up?: StepUp;
+  /** SHA-256 of X-Svc-StepUp. */
+  step_up_digest?: StepUpDigest | null;
   tenant_id: string;
   sandbox: boolean;
   actor: Actor;
@@ -92,7 +97,7 @@ export type Ctx = {
 };
 
 /** What a hot operation may know of its call: the gateway serves it without Prisma and without a transaction. */
-export type HotCtx = Omit<Ctx, 'db' | 'tx' | 'expects' | 'changed'>;
+export type HotCtx = Omit<Ctx, 'db' | 'tx' | 'expects' | 'step_up' | 'step_up_digest' | 'changed'>;
 
 /** The spaces a changing call announces, as `tenant_id:live` or `tenant_id:test`. */
 export const announced = ({ tenant_id, sandbox, changed }: Pick<Ctx, 'tenant_id' | 'sandbox' | 'changed'>): string[] =>

@@ -31,6 +31,7 @@ export async function inTransaction<T>(
 ): Promise<T> {
   if (ctx.tx) return work(ctx.tx);
   const warnings = ctx.warnings.length;
+  const used = ctx.step_up?.used ?? null;
   for (let attempt = 1; ; attempt++) {
     try {
       return await runInFairQueue(ctx.tenant_id, () =>
@@ -44,6 +45,7 @@ export async function inTransaction<T>(
         ),
       );
     } catch (error) {
+      if (ctx.step_up) ctx.step_up.used = used; // given back by the rollback
       if (attempt === MAX_ATTEMPTS || !isRetryableConflict(error)) throw error;
       ctx.warnings.length = warnings;
       if (ctx.expects?.state === 'met') ctx.expects.state = 'open';

@@ -3,6 +3,7 @@ import { inTransaction, type Tx } from './database.ts';
 import { newId } from './ids.ts';
 import { assertUnmodified } from './precondition.ts';
 import { sanitiseDetails } from './sanitise.ts';
+import { takeStepUp } from './step-up.ts';
 
 /** What an audit row says beyond who, when and from where (interface rule 61 §2). */
 export type AuditEntry = {
@@ -30,10 +31,11 @@ export const unchanged = <T>(value: T): Audited<T> => ({ value, entries: [] as A
 
 /**
  * A change of one workspace and space: the work and its audit entries commit together or not at all (interface rule 01 §13).
- * @throws whatever the work throws, conflict when the edited row is not as expected; a failed audit insert rolls the change back.
+ * @throws whatever the work throws, step_up_required when the person must confirm first, conflict when the edited row is not as expected; a failed audit insert rolls the change back.
  */
 export function mutate<T>(ctx: Ctx, work: (tx: Tx) => Promise<Audited<T>>): Promise<T> {
   return inTransaction(ctx, async (tx) => {
+    await takeStepUp(tx, ctx);
     await assertUnmodified(tx, ctx);
     const { value, entries } = await work(tx);
     await writeAudits(tx, ctx, entries);
@@ -67,12 +69,13 @@ const insert = (tx: Tx, ctx: Ctx, entries: readonly AuditEntry[]) => {
       with ordinality as e(id, sandbox, action, resource_type, resource_id, details, nth) order by nth`;
 };
 
-const detailsOf = ({ actor, request_id }: Ctx, entry: AuditEntry, sandbox: boolean) =>
+const detailsOf = ({ actor, request_id, step_up }: Ctx, entry: AuditEntry, sandbox: boolean) =>
   sanitiseDetails({
     ...entry.details,
     ...(entry.name === undefined ? {} : { name: entry.name }),
     ...(entry.changes === undefined ? {} : { changes: entry.changes }),
     ...(entry.reason === undefined ? {} : { reason: entry.reason }),
+    ...(step_up?.used ? { step_up: { ...step_up.used, scope: step_up.scope } } : {}),
     sandbox,
     actor: auditActor(actor),
     request_id: request_id || null,

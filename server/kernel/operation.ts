@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { StepUpRule } from './action-scopes.ts';
 import type { Ctx } from './context.ts';
 import type { Tx } from './database.ts';
 import type { ErrorType } from './errors.ts';
@@ -62,6 +63,8 @@ export type Operation<
   http: `${M} /${string}`;
   kind: K;
   needs: N;
+  /** What a person must confirm before the change, with `step_up_required` and `mfa_required` as further refusals. Its verb uses the verification up. */
+  step_up?: StepUpRule<z.output<I>>;
   /** The plan feature that the workspace must have; without it the call is refused as `plan_feature`. In Test it may be tried (interface rule 64 §4). */
   feature?: Feature;
   /** Error types beyond those of the pipeline (validation_error included there); a refusal not listed fails the tests. */

@@ -1,4 +1,5 @@
-import type { Db } from './database.ts';
+import type { StepUp, StepUpDigest } from './action-scopes.ts';
+import type { Db } from './tx.ts';
 
 /** A person as the session plane knows them; no workspace is implied. */
 export type Person = {
@@ -52,6 +53,10 @@ export type PersonCtx = {
   signup_handle: string | null;
   /** The device cookie of this browser. */
   device: string | null;
+  /** Set for a call that the person must confirm; the verb uses the verification up by `takeStepUp`. */
+  step_up?: StepUp;
+  /** SHA-256 of X-Svc-StepUp. */
+  step_up_digest?: StepUpDigest | null;
   now: Date;
   /** Workspaces and spaces whose configuration changed, as `tenant_id:test`: the gateway refreshes before the answer is relayed. */
   changes: string[];

@@ -14,6 +14,7 @@ import { requests } from './suites/requests.ts';
 import { resources } from './suites/resources.ts';
 import { responses } from './suites/responses.ts';
 import { secretMarks } from './suites/secret-marks.ts';
+import { stepUp } from './suites/step-up.ts';
 import { subjectOf } from './suites/subject.ts';
 import { unknownIds } from './suites/unknown-ids.ts';
 
@@ -43,6 +44,7 @@ export async function testFamily(family: Family): Promise<void> {
     paging,
     naughtyText,
     personal,
+    stepUp,
   ])
     suite(subject);
 }

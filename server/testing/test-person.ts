@@ -29,5 +29,10 @@ export async function createTestPerson({ signedIn }: { signedIn: boolean }) {
     await other.load();
   };
   if (signedIn) await signIn(b);
-  return { w, email, b, signIn };
+  /** Who confirms in this browser: the person and their session. */
+  const who = async () => {
+    const { user, session } = (await b.get('/auth/me')).body as unknown as Record<'user' | 'session', { id: string }>;
+    return { user_id: user.id, session_id: session.id };
+  };
+  return { w, email, b, signIn, who };
 }

@@ -1,4 +1,5 @@
 import { edgeOf } from '#server/api/edge.ts';
+import { stepUpDigest } from '#server/api/step-up.ts';
 import { personOf } from '#server/auth/person.ts';
 import { assertSameOrigin } from '#server/auth/same-origin.ts';
 import { batchedSessionLimit } from '#server/auth/session-rate-limit.ts';
@@ -49,7 +50,7 @@ export function dashboardContext(call: DashboardCall): TrackedContext {
       if (call.method !== 'GET' && call.method !== 'HEAD') assertSameOrigin(call.headers, signedIn.session);
       await keepPace(signedIn, new Date());
       if (needed && call.space === null) throw new Refusal('invalid', 'X-Svc-Space: is required for changes and must be live or test');
-      return memberCtx({
+      const ctx = await memberCtx({
         person: signedIn,
         workspace: call.workspace,
         space: call.space ?? 'live',
@@ -57,6 +58,7 @@ export function dashboardContext(call: DashboardCall): TrackedContext {
         ip: edge.ip,
         user_agent: edge.user_agent,
       });
+      return Object.assign(ctx, { step_up_digest: stepUpDigest(call.headers) });
     },
   };
 }

@@ -32,6 +32,7 @@ export const reset = operation({
   http: 'POST /admin/sandbox/reset',
   kind: 'change',
   needs: ['sandbox:reset'],
+  step_up: { when_enrolled: 'sandbox.reset' },
   refuses: ['role_denied', 'step_up_required', 'invalid_credentials', 'rate_limited'],
   input: ResetTest,
   output: TestWasReset,

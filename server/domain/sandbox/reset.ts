@@ -59,10 +59,11 @@ export async function resetTest(
   return result;
 }
 
-/** Until a passkey can say so: a sign-in of the last ten minutes, or the password again. */
+/** Whoever has no second factor to confirm with signed in within ten minutes, or gives the password again. */
 async function confirmed(ctx: Ctx, password: string | undefined): Promise<void> {
   const { actor } = ctx;
   if (actor.type !== 'member') throw new Refusal('role_denied', 'Only a signed-in user can reset Test.');
+  if (ctx.step_up) return;
   if (password !== undefined) return confirmPassword(ctx, actor.id, password);
   if (ctx.now.getTime() - actor.signed_in_at.getTime() <= FRESH_MS) return;
   throw new Refusal('step_up_required', 'Your sign-in is older than ten minutes. Enter your password or sign in again.', {

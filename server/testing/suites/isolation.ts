@@ -3,6 +3,7 @@ import test, { describe } from 'node:test';
 import { perform } from '#server/api/perform.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { call } from '../calls.ts';
+import { confirm } from '../step-up.ts';
 import { type Workspace, workspace } from '../workspace.ts';
 import { auditCount } from './audit.ts';
 import { hasBody } from './send.ts';
@@ -21,6 +22,7 @@ export function isolation({ operations, v1, sample, caller }: Subject): void {
         const input = await sample(op, caller(op, theirs));
         const before = await auditCount(theirs);
         for (const ctx of [caller(op, mine), caller(op, mine, 'test'), caller(op, theirs, 'test')]) {
+          await confirm(op, ctx, input);
           await assert.rejects(perform(op, ctx, input), (error: unknown) => {
             assert.ok(error instanceof Refusal, String(error));
             assert.equal(error.type, 'not_found', `${op.id} answered ${error.type}: ${error.message}`);

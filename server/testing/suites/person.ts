@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
 import test, { describe } from 'node:test';
 import { z } from 'zod';
-import { newId } from '#server/kernel/ids.ts';
+import { scopeFor } from '#server/kernel/action-scopes.ts';
 import { type AnyPersonOperation, isChange, successesOf } from '#server/kernel/operation.ts';
 import { db } from '#server/platform/db.ts';
 import { HARSH, NAUGHTY } from '../hostile/strings.ts';
 import { textPlaces, withTextAt } from '../hostile/text-places.ts';
 import { type Answer, browser } from '../people.ts';
-import { createTestPerson } from '../test-person.ts';
+import { verified } from '../step-up.ts';
+import { createTestPerson, type TestPerson } from '../test-person.ts';
 import { ajv } from './document.ts';
+import { personRequest } from './person-request.ts';
 import type { Subject } from './subject.ts';
 
 /** What holds for every operation of the session plane (interface rule 22). */
@@ -22,7 +24,9 @@ export function personal({ name, ofPerson, fixture }: Subject): void {
     for (const op of ofPerson.filter(({ id }) => personSamples[id]))
       test(op.id, async () => {
         const who = await createTestPerson({ signedIn: op.needs === 'session' });
-        const answer = await who.b.call(...request(op, await personSamples[op.id]!(who)));
+        const input = await personSamples[op.id]!(who);
+        await confirmed(op, who, input);
+        const answer = await who.b.call(...personRequest(op, input));
         assert.ok(successesOf(op).includes(answer.status as 200), answer.text);
         const validate = ajv.compile(z.toJSONSchema(op.output, { io: 'output', unrepresentable: 'any' }));
         assert.ok(validate(answer.body), `${ajv.errorsText(validate.errors)}\n${answer.text}`);
@@ -35,7 +39,7 @@ export function personal({ name, ofPerson, fixture }: Subject): void {
   describe('an operation of a person refuses whoever is not signed in, another origin, and a call without the CSRF token', () => {
     for (const op of ofPerson.filter(({ needs }) => needs === 'session'))
       test(op.id, async () => {
-        const stranger = await browser().call(...request(op, {}));
+        const stranger = await browser().call(...personRequest(op, {}));
         assert.deepEqual([stranger.status, stranger.body.error], [401, 'not_authenticated']);
         if (op.http.startsWith('GET ')) return;
         const { b: person } = await createTestPerson({ signedIn: true });
@@ -45,7 +49,7 @@ export function personal({ name, ofPerson, fixture }: Subject): void {
           { 'x-csrf-token': null },
         ];
         for (const headers of forged) {
-          const answer = await person.call(...request(op, {}), headers);
+          const answer = await person.call(...personRequest(op, {}), headers);
           assert.deepEqual([answer.status, answer.body.error], [403, 'csrf_failed'], JSON.stringify(headers));
         }
       });
@@ -62,7 +66,7 @@ export function personal({ name, ofPerson, fixture }: Subject): void {
           for (const text of textsFor(index)) {
             const input = withTextAt(op.input, sample, place.path, text) as Record<string, unknown>;
             if (!fitsPath(op, input)) continue;
-            assertDeclared(op, await who.b.call(...request(op, input)), `${place.label} = ${JSON.stringify(text).slice(0, 80)}`);
+            assertDeclared(op, await who.b.call(...personRequest(op, input)), `${place.label} = ${JSON.stringify(text).slice(0, 80)}`);
           }
         }
       });
@@ -92,18 +96,8 @@ function assertDeclared(op: AnyPersonOperation, answer: Answer, what: string): v
   assert.ok(answer.status < 500, `${what}: ${answer.status} ${answer.text}`);
   const { error, code, message, request_id } = answer.body as Record<string, unknown>;
   assert.ok(error === code && message && request_id, `${what}: ${answer.text}`);
-  assert.ok([...OF_THE_PLANE, ...op.refuses].includes(String(error)), `${what}: ${error} is not declared`);
-}
-
-function request(op: AnyPersonOperation, input: Record<string, unknown>): [method: string, path: string, body?: unknown] {
-  const [method, template] = op.http.split(' ') as [string, string];
-  const rest = { ...input };
-  const path = template.replace(/\{(\w+)\}/g, (_, name: string) => {
-    const value = rest[name] ?? newId();
-    delete rest[name];
-    return encodeURIComponent(String(value));
-  });
-  return method === 'GET' ? [method, path] : [method, path, rest];
+  const confirming = op.step_up ? ['step_up_required', 'mfa_required'] : [];
+  assert.ok([...OF_THE_PLANE, ...confirming, ...op.refuses].includes(String(error)), `${what}: ${error} is not declared`);
 }
 
 /** A URL carries neither a lone surrogate nor a segment that is a dot. */
@@ -112,3 +106,8 @@ const fitsPath = (op: AnyPersonOperation, input: Record<string, unknown>) =>
     const value = String(input[name] ?? 'x');
     return value.isWellFormed() && !['', '.', '..'].includes(value);
   });
+
+async function confirmed(op: AnyPersonOperation, person: TestPerson, input: unknown): Promise<void> {
+  const scope = scopeFor(op.step_up, input);
+  if (scope) await verified(await person.who(), scope);
+}

@@ -5,6 +5,7 @@ import type { Family, Resource, Table } from '#server/kernel/family.ts';
 import { isSatisfied } from '#server/kernel/needs.ts';
 import { type AnyOperation, type AnyPersonOperation, isOfPerson } from '#server/kernel/operation.ts';
 import type { Fixture } from '../factories.ts';
+import { confirm } from '../step-up.ts';
 import { keyActor, memberActor, type Workspace } from '../workspace.ts';
 
 /** A family as the derived suites see it: its rows by plane and caller, their samples, and the tables they write. */
@@ -24,7 +25,7 @@ export type Subject = {
   byKey: readonly AnyOperation[];
   tables: readonly string[];
   fixture: Fixture;
-  /** A valid input; what it refers to is made first. */
+  /** A valid input, confirmed if the operation asks a member for that; what it refers to is made first. */
   sample: (op: AnyOperation, ctx: Ctx) => Promise<Record<string, unknown>>;
   /** A caller who may: a key wherever a key may, an owner elsewhere. */
   caller: (op: AnyOperation, w: Workspace, space?: Space) => Ctx;
@@ -57,10 +58,12 @@ export async function subjectOf({ name, namespace = '', operations = {}, resourc
     byKey: v1.filter(keyMay),
     tables: (tables as readonly Table[]).map((table) => table.name),
     fixture,
-    sample: (op, ctx) => {
+    sample: async (op, ctx) => {
       const sample = fixture.samples[op.id];
       if (!sample) throw new Error(`${op.id} has no sample: add one to server/domain/${name}/samples.fixture.ts`);
-      return sample(ctx);
+      const input = await sample(ctx);
+      await confirm(op, ctx, input);
+      return input;
     },
     caller: (op, w, space = 'live') => w.ctx(space, keyMay(op) ? keyActor(widest.name) : memberActor('owner')),
     keyMay,

@@ -1,0 +1,36 @@
+import { digest } from '#server/crypto/tokens.ts';
+import { type StepUpDigest, scopeFor } from '#server/kernel/action-scopes.ts';
+import type { Ctx } from '#server/kernel/context.ts';
+import type { AnyOperation, AnyPersonOperation } from '#server/kernel/operation.ts';
+import type { PersonCtx } from '#server/kernel/person.ts';
+import { hasFactor, mfaRequired } from '#server/kernel/step-up.ts';
+import { env } from '#server/platform/env.ts';
+
+/** X-Svc-StepUp as it is looked up; null without the header, which takes the oldest verification that fits. */
+export function stepUpDigest(headers: Headers): StepUpDigest | null {
+  const token = headers.get('x-svc-stepup');
+  return token === null ? null : new Uint8Array(digest(token));
+}
+
+/**
+ * Runs the verb of an operation, which uses up the confirmation that the row asks a person for. A verb that forgets to fails loudly, whatever it did: that is
+ * a mistake of ours. @throws Refusal mfa_required when the account has no factor
+ */
+export async function confirmed<T>(
+  op: AnyOperation | AnyPersonOperation,
+  ctx: Ctx | PersonCtx,
+  input: unknown,
+  run: () => Promise<T>,
+): Promise<T> {
+  const scope = scopeFor(op.step_up, input);
+  const userId = 'actor' in ctx ? (ctx.actor.type === 'member' ? ctx.actor.id : undefined) : ctx.user?.id;
+  if (scope === undefined || userId === undefined) return run();
+  if (!(await hasFactor(ctx.db, userId))) {
+    if (typeof op.step_up === 'object') return run();
+    throw mfaRequired(env.PUBLIC_ADMIN_URL);
+  }
+  ctx.step_up = { scope, token_digest: ctx.step_up_digest ?? null, used: null };
+  const result = await run();
+  if (!ctx.step_up.used) throw new Error(`${op.id} did not use the verification that it asks for`);
+  return result;
+}

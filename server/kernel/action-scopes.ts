@@ -1,0 +1,57 @@
+/**
+ * What a person may confirm (interface rule 22 §5.4): a closed register. A verification is good for one use within its window, in the session that made it
+ * and for this scope alone. `to` completes "Confirm it's you to …".
+ */
+export const ACTION_SCOPES = {
+  'plaintext.reveal': { window_sec: 300, to: 'see a stored value' },
+  'secret.migration': { window_sec: 300, to: 'review a migration' },
+  'mfa.credential': { window_sec: 300, to: 'change how you sign in' },
+  'scim.credential': { window_sec: 300, to: 'create a SCIM credential' },
+  'oauth.client': { window_sec: 300, to: 'change an OAuth client' },
+  'oauth.consent': { window_sec: 300, to: 'grant this access' },
+  'api_key.create': { window_sec: 300, to: 'create an access key' },
+  'tenant.kms': { window_sec: 300, to: 'change the encryption key of this workspace' },
+  'tenant.kms.unseal': { window_sec: 120, to: 'unseal this workspace' },
+  'tenant.slug': { window_sec: 300, to: 'change the slug of this workspace' },
+  'tenant.delete': { window_sec: 300, to: 'delete this workspace' },
+  'tenant.transfer': { window_sec: 300, to: 'transfer this workspace' },
+  'billing.change': { window_sec: 300, to: 'change the subscription' },
+  'member.role': { window_sec: 300, to: 'grant the Owner or Admin role' },
+  'domain.remove': { window_sec: 300, to: 'remove this domain' },
+  'sso.change': { window_sec: 300, to: 'change single sign-on' },
+  'policy.change': { window_sec: 300, to: 'change this policy' },
+  'crypto.destroy_latch': { window_sec: 300, to: 'allow this key to be destroyed' },
+  'pki.revoke_root': { window_sec: 300, to: 'revoke this root certificate' },
+  'agent.reset_fingerprint': { window_sec: 300, to: 'reset the fingerprint of this agent' },
+  'sandbox.reset': { window_sec: 300, to: 'reset Test' },
+  'ai.resume': { window_sec: 300, to: 'resume this AI agent' },
+  'ai.clear_step_up': { window_sec: 300, to: 'clear the flag of this AI agent' },
+  'mcp.approve': { window_sec: 300, to: 'approve this call' },
+} as const satisfies Record<string, { window_sec: number; to: string }>;
+
+export type ActionScope = keyof typeof ACTION_SCOPES;
+// Object.keys widens to string; these are the keys of the literal above.
+export const ACTION_SCOPE_NAMES = Object.keys(ACTION_SCOPES) as [ActionScope, ...ActionScope[]];
+
+/** The heading of the dialog, and the message of the refusal. */
+export const confirmationOf = (scope: ActionScope): string => `Confirm it's you to ${ACTION_SCOPES[scope].to}.`;
+
+/**
+ * When an operation asks a person to confirm that it's them (interface rule 22 §5.4): always for one scope, depending on the input, or only if the account
+ * has a second factor. Machines are never asked.
+ */
+export type StepUpRule<Input> = ActionScope | ((input: Input) => ActionScope | undefined) | { when_enrolled: ActionScope };
+
+/** The scope that an input takes, whether or not the person has a factor; undefined when it takes none. */
+export function scopeFor<Input>(rule: StepUpRule<Input> | undefined, input: Input): ActionScope | undefined {
+  if (typeof rule === 'function') return rule(input);
+  return typeof rule === 'object' ? rule.when_enrolled : rule;
+}
+
+/** The confirmation that a call needs. `used` is set by the transaction that used it up. */
+export type StepUp = {
+  scope: ActionScope;
+  token_digest: StepUpDigest | null;
+  used: { verification_id: string; method: 'passkey' | 'totp' } | null;
+};
+export type StepUpDigest = Uint8Array<ArrayBuffer>;
