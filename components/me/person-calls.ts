@@ -1,5 +1,6 @@
 'use client';
 
+import { fetchWithStepUp } from '#components/step-up/with-step-up.ts';
 import { useScope } from '#components/trpc/provider.tsx';
 import { nextKey, record } from '#components/trpc/recorder.ts';
 
@@ -21,13 +22,13 @@ export function usePersonCall(): PersonCall {
   return personCall(useScope().csrf);
 }
 
-/** Calls of the session plane (interface rule 22 §4); changes carry the session's CSRF token. @throws what `refusalOf` reads */
+/** Calls of the session plane (interface rule 22 §4); changes carry the session's CSRF token, and a verification where one is asked for. @throws what `refusalOf` reads */
 export const personCall =
   (csrf: string): PersonCall =>
   async <T>(method: string, path: string, body?: object | Blob) => {
     const began = performance.now();
     const type = body instanceof Blob ? 'application/octet-stream' : 'application/json';
-    const response = await fetch(path, {
+    const response = await fetchWithStepUp(path, {
       method,
       headers: { accept: 'application/json', ...(method === 'GET' ? {} : { 'content-type': type, 'x-csrf-token': csrf }) },
       ...(method === 'GET' ? {} : { body: body instanceof Blob ? body : JSON.stringify(body ?? {}) }),

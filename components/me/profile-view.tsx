@@ -1,9 +1,8 @@
 'use client';
 
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRouter } from 'next/navigation';
 import { useState } from 'react';
-import type { z } from 'zod';
 import { PictureField } from '#components/pictures/picture-field.tsx';
 import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
 import { useScope } from '#components/trpc/provider.tsx';
@@ -20,17 +19,9 @@ import { Skeleton } from '#components/ui/skeleton.tsx';
 import { Time } from '#components/ui/time.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import { useUnsavedGuard } from '#components/ui/unsaved-guard.ts';
-import type { Me } from '#server/domain/people/schema.ts';
 import { usePersonCall } from './person-calls.ts';
+import { ME, type Person, useMe } from './use-me.ts';
 import { VerifyEmail } from './verify-email.tsx';
-
-type Person = z.output<typeof Me>;
-const ME = ['me'] as const;
-/** The signed-in person and their workspaces. */
-export const useMe = () => {
-  const call = usePersonCall();
-  return useQuery({ queryKey: ME, queryFn: () => call<Person>('GET', '/auth/me') });
-};
 
 const loadProfileFields = () => import('./schemas.ts').then((module) => module.ProfileFields);
 

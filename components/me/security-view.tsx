@@ -6,7 +6,7 @@ import { LinkButton } from '#components/ui/button.tsx';
 import { Page, PageHeader, SectionCard } from '#components/ui/layout.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { PasswordCard } from './password-card.tsx';
-import { useMe } from './profile-view.tsx';
+import { useMe } from './use-me.ts';
 
 /** How one signs in, and where one is signed in. */
 export function SecurityView() {

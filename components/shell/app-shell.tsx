@@ -36,6 +36,11 @@ const Handover = lazyOverlay(
   () => import('./handover.tsx').then((module) => module.Handover),
   () => false,
 );
+// Nothing opens it but a refused call.
+const StepUpDialog = lazyOverlay(
+  () => import('#components/step-up/step-up-dialog.tsx').then((module) => module.StepUpDialog),
+  () => false,
+);
 const NewsSheet = lazyOverlay(() => import('#components/changelog/news-sheet.tsx').then((module) => module.NewsSheet), whenOpen);
 const drawerView = onDemand(() => import('./drawer.tsx').then((module) => module.Drawer));
 
@@ -172,6 +177,7 @@ export function AppShell(props: AppShellProps) {
         </Drawer>
       )}
       <Handover />
+      <StepUpDialog />
       <NewsSheet open={news.open} onOpenChange={news.setOpen} />
       <Suspense fallback={null}>
         {overlays && (

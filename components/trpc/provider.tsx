@@ -1,9 +1,10 @@
 'use client';
 
 import { QueryClientProvider } from '@tanstack/react-query';
-import { createTRPCClient, httpBatchLink } from '@trpc/client';
+import { createTRPCClient, httpBatchLink, httpLink, splitLink } from '@trpc/client';
 import { createTRPCContext } from '@trpc/tanstack-react-query';
 import { createContext, type ReactNode, useContext, useState } from 'react';
+import { headersOf, stepUpLink } from '#components/step-up/step-up-link.ts';
 import { InTestContext } from '#components/ui/environment-label.ts';
 import type { Space } from '#components/ui/test-band.tsx';
 import type { SecretFields } from '#server/domain/explorer/masking.shared.ts';
@@ -57,21 +58,24 @@ export function usePath(): (path: string) => string {
  */
 export function DashboardData({ scope, children }: { scope: Scope; children: ReactNode }) {
   const [queryClient] = useState(newQueryClient);
-  const [client] = useState(() =>
-    createTRPCClient<AppRouter>({
+  const [client] = useState(() => {
+    const url = '/admin/trpc';
+    const headers = { 'x-svc-space': scope.space, 'x-tenant-id': scope.slug, 'x-csrf-token': scope.csrf };
+    return createTRPCClient<AppRouter>({
       links: [
+        stepUpLink,
         recordingLink(scope),
         sessionLink,
         rateLimitLink,
-        httpBatchLink({
-          url: '/admin/trpc',
-          maxURLLength: 4_000,
-          maxItems: 50, // more are refused (server/trpc/handle.ts)
-          headers: { 'x-svc-space': scope.space, 'x-tenant-id': scope.slug, 'x-csrf-token': scope.csrf },
+        splitLink({
+          // What one call carries of its own, a verification or a reason, is for that call alone.
+          condition: (op) => headersOf(op) !== undefined,
+          true: httpLink({ url, headers: ({ op }) => ({ ...headers, ...headersOf(op) }) }),
+          false: httpBatchLink({ url, headers, maxURLLength: 4_000, maxItems: 50 }), // more are refused (server/trpc/handle.ts)
         }),
       ],
-    }),
-  );
+    });
+  });
   return (
     <ScopeContext.Provider value={scope}>
       <InTestContext.Provider value={scope.space === 'test'}>

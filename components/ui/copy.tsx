@@ -3,6 +3,7 @@
 import { Check, Copy } from 'lucide-react';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { Button, IconButton } from './button.tsx';
+import { copyText } from './clipboard.ts';
 import { cn } from './cn.ts';
 import { Tooltip } from './tooltip.tsx';
 
@@ -12,7 +13,7 @@ export function useCopy(): [state: 'idle' | 'copied' | 'failed', copy: (text: st
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);
   const copy = useCallback(async (text: string) => {
-    const done = await navigator.clipboard.writeText(text).then(
+    const done = await copyText(text).then(
       () => 'copied' as const,
       () => 'failed' as const,
     );

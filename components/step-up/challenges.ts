@@ -1,0 +1,95 @@
+import { useSyncExternalStore } from 'react';
+
+/** What a refused call asks of its person: to prove who they are, or to enroll a factor they can prove it with. */
+export type Challenge = { key: number; message: string } & (
+  | {
+      kind: 'verify';
+      /** What the verification will be good for, e.g. `plaintext.reveal`. */
+      scope: string;
+      methods: readonly string[];
+      /** Reveals take a reason into the audit log; false for one that was sent along already. */
+      asks_reason: boolean;
+      settle: (headers: StepUpHeaders | null) => void;
+    }
+  | { kind: 'enroll' }
+);
+
+/** What the repeated request carries besides. */
+export type StepUpHeaders = { 'x-svc-stepup': string; 'x-reveal-reason'?: string };
+
+// Calls wait here in the order they were refused; the dialog shows the first.
+let waiting: readonly Challenge[] = [];
+let counted = 0;
+const listeners = new Set<() => void>();
+
+function set(next: readonly Challenge[]): void {
+  waiting = next;
+  for (const tell of listeners) tell();
+}
+
+/** The challenge whose turn it is. */
+export const useChallenge = (): Challenge | undefined =>
+  useSyncExternalStore(
+    (notify) => {
+      listeners.add(notify);
+      return () => listeners.delete(notify);
+    },
+    firstChallenge,
+    () => undefined,
+  );
+
+/** As `useChallenge` has it. */
+export const firstChallenge = (): Challenge | undefined => waiting[0];
+
+/** The answer to the challenge whose turn it is: the headers that repeat its call, or null when the person cancelled. */
+export function settleChallenge(challenge: Challenge, headers: StepUpHeaders | null): void {
+  set(waiting.filter(({ key }) => key !== challenge.key));
+  if (challenge.kind === 'verify') challenge.settle(headers);
+}
+
+/** The members of a refusal that matter here (interface rule 22 §1). */
+export type Refused = {
+  code?: string;
+  message?: string;
+  requires_step_up?: unknown;
+  action_scope?: unknown;
+  allowed_methods?: unknown;
+};
+
+/** Whether a refusal asks for a verification. */
+export const asksStepUp = (refused: Refused | null | undefined): boolean =>
+  refused?.requires_step_up === true && typeof refused.action_scope === 'string';
+
+/** Asks the person to prove who they are. @returns what the repeated call must carry, or null when they cancelled or `signal` aborted */
+export function askStepUp(refused: Refused, { reason_sent = false, signal }: { reason_sent?: boolean; signal?: AbortSignal | null } = {}) {
+  return new Promise<StepUpHeaders | null>((settle) => {
+    const challenge: Challenge = {
+      key: ++counted,
+      kind: 'verify',
+      message: refused.message ?? '',
+      scope: String(refused.action_scope),
+      methods: Array.isArray(refused.allowed_methods) ? refused.allowed_methods.map(String) : [],
+      asks_reason: refused.code === 'reveal_step_up_required' && !reason_sent,
+      settle,
+    };
+    set([...waiting, challenge]);
+    signal?.addEventListener('abort', () => settleChallenge(challenge, null), { once: true });
+  });
+}
+
+/** Explains that a factor is needed and where to enroll one. The call is refused all the same: enrolling takes longer than a call waits. */
+export function explainMissingFactor(refused: Refused): void {
+  if (waiting.some(({ kind }) => kind === 'enroll')) return;
+  set([...waiting, { key: ++counted, kind: 'enroll', message: refused.message ?? '' }]);
+}
+
+/** What the caller of a cancelled call is told; `cancelled` tells it from a refusal that nobody answered. */
+export const cancelled = <R extends Refused>(refused: R) => ({
+  ...refused,
+  message: 'You didn’t confirm it’s you, so nothing was done.',
+  cancelled: true,
+});
+
+/** Whether a call failed because its person did not want to prove who they are. */
+export const isCancelled = (error: unknown): boolean =>
+  (error as { data?: { cancelled?: unknown } | null } | null)?.data?.cancelled === true;
