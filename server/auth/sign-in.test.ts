@@ -435,7 +435,7 @@ test('a session scoped to one workspace touches no other', async () => {
   const who = await whoIs(b.token);
   await assert.rejects(memberCtx({ person: who, workspace: c.tenant.id, space: 'live', request_id: 'r', ip: null, user_agent: null }), {
     type: 'session_scope_mismatch',
-    message: /limited to another workspace/,
+    message: /scoped to a different tenant/,
   });
   assert.equal(
     (await memberCtx({ person: who, workspace: null, space: 'live', request_id: 'r', ip: null, user_agent: null })).tenant_id,

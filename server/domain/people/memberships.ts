@@ -168,11 +168,7 @@ export function chosen(
   const found = wanted === null ? defaultOf(workspaces, session) : named(workspaces, wanted);
   if (!found && wanted === null && workspaces.length > 0) throw new Refusal('invalid', 'X-Tenant-ID: is required. Select a workspace.');
   if (!found) throw new Refusal('not_a_member', "This workspace doesn't exist, or you're not a member of it.");
-  if (session.scope_tenant_id && session.scope_tenant_id !== found.id)
-    throw new Refusal(
-      'session_scope_mismatch',
-      'This session is limited to another workspace. Sign in again without choosing a workspace to access this one.',
-    );
+  if (session.scope_tenant_id && session.scope_tenant_id !== found.id) throw scopeMismatch();
   return found;
 }
 
@@ -184,6 +180,13 @@ export function assertAllowedAddress({ name, ip_allowlist }: Pick<WorkspaceRow, 
     `${name} can't be used from your IP address${ip ? ` (${ip})` : ''}. Use an allowed network, or ask an Owner or Admin to add this one.`,
   );
 }
+
+/** A session bound to one workspace asked for another (interface rule 22 §3.3). */
+export const scopeMismatch = () =>
+  new Refusal(
+    'session_scope_mismatch',
+    'This session is scoped to a different tenant. Sign in again without choosing a workspace to access this one.',
+  );
 
 const defaultOf = (workspaces: readonly WorkspaceRow[], { active_tenant_id }: Pick<LiveSession, 'active_tenant_id'>) =>
   workspaces.find((w) => w.id === active_tenant_id) ?? (workspaces.length === 1 ? workspaces[0] : undefined);

@@ -86,7 +86,7 @@ export const patchMe = operation({
   http: 'PATCH /auth/me',
   kind: 'change',
   needs: 'session',
-  refuses: ['role_denied', 'mfa_required'],
+  refuses: ['role_denied', 'mfa_required', 'session_scope_mismatch', 'forbidden'],
   input: UpdateMe,
   output: Me,
   run: (ctx, input) => updateMe(ctx, input),

@@ -1,15 +1,16 @@
 import { usePhoto } from '#server/domain/pictures/service.ts';
+import { companyOf } from '#server/domain/tenants/service.ts';
 import { changesOf } from '#server/kernel/changes.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { notFound, Refusal } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import type { SignedInCtx } from '#server/kernel/person.ts';
 import { assertUnmodified, type Expectation } from '#server/kernel/precondition.ts';
-import { env } from '#server/platform/env.ts';
 import { places } from '#server/platform/geoip.ts';
 import { auditPerson, tenantIdsOf } from './audit.ts';
-import { assertAllowedAddress, chosen, type WorkspaceRow, withinScope, workspacesOf } from './memberships.ts';
-import { COMPANY_FIELDS, PersonView, type Preferences, preferencesOf, type UpdateMeInput } from './schema.ts';
+import { hasCompanyField, managesCompany, updateFirstCompany } from './company.ts';
+import { assertAllowedAddress, chosen, withinScope, workspacesOf } from './memberships.ts';
+import { PersonView, type Preferences, preferencesOf, type UpdateMeInput } from './schema.ts';
 import { revokeSession, revokeSessions, sessionsOf } from './sessions.ts';
 import { personById } from './users.ts';
 
@@ -27,43 +28,22 @@ export async function me(ctx: SignedInCtx) {
     session: ctx.session,
     active_workspace: active ?? null,
     workspaces,
-    company:
-      first && isManager(first)
-        ? {
-            tenant_id: first.id,
-            country: first.country,
-            address: null,
-            city: null,
-            postal_code: null,
-            tax_id_type: null,
-            tax_id_value: null,
-          }
-        : null,
+    company: first && managesCompany(first) ? { tenant_id: first.id, ...(await companyOf(ctx.db, first.id)) } : null,
   };
 }
 
 /**
- * Profile fields for everybody. With any of the six company fields the workspace first joined is meant, and the first failing rule saves nothing
- * (interface rule 22 §6): role, then an enrolled second factor. No factor can be enrolled yet, so the second rule always refuses.
- * @throws Refusal role_denied, mfa_required, invalid
+ * Profile fields for everybody. Company fields change the workspace first joined, and whatever is refused saves nothing (interface rule 22 §6).
+ * @throws Refusal role_denied, mfa_required, session_scope_mismatch, forbidden, invalid
  */
 export async function updateMe(ctx: SignedInCtx, input: UpdateMeInput) {
-  if (COMPANY_FIELDS.some((field) => input[field] !== undefined)) {
-    const first = (await workspacesOf(ctx.db, ctx.user.id))[0];
-    if (!first || !isManager(first))
-      throw new Refusal(
-        'role_denied',
-        'Only an Owner or Admin of the first workspace you joined can change its company details. Nothing was saved.',
-      );
-    throw new Refusal('mfa_required', 'Changing company details requires two-factor authentication on your account. Nothing was saved.', {
-      extra: { enroll_url: `${env.PUBLIC_ADMIN_URL}/me/security` },
-    });
-  }
   const { full_name, timezone, date_format, locale, preferences, avatar_upload_id: upload } = input;
   const profile = definedOf({ full_name, timezone, date_format, locale, preferences });
   const fields = Object.keys(profile);
-  if (fields.length === 0 && upload === undefined) throw new Refusal('invalid', 'Send at least one field to update.');
+  const company = hasCompanyField(input);
+  if (fields.length === 0 && upload === undefined && !company) throw new Refusal('invalid', 'Send at least one field to update.');
   const user = await ctx.db.$transaction(async (tx) => {
+    if (company) await updateFirstCompany(tx, ctx, input);
     await sameAsExpected(tx, ctx, input.expected_updated_at);
     const merged = preferences && { preferences: { ...(await lockedPreferences(tx, ctx.user.id)), ...definedOf(preferences) } };
     if (fields.length > 0)
@@ -169,6 +149,5 @@ export async function selectWorkspace(ctx: SignedInCtx, input: { tenant_id: stri
   return { workspace };
 }
 
-const isManager = (w: WorkspaceRow) => w.role === 'owner' || w.role === 'admin';
 const doer = (ctx: SignedInCtx) => ({ id: ctx.user.id, email: ctx.user.email, session_id: ctx.session.id });
 const definedOf = <T extends object>(fields: T) => Object.fromEntries(Object.entries(fields).filter(([, v]) => v !== undefined));

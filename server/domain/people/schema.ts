@@ -36,7 +36,6 @@ export const ResetPassword = z.object({ token: secret(z.string().max(100)), new:
 export const ChangePassword = z.object({ current: password(), new: password() });
 
 const nullable = <T extends z.ZodType>(schema: T) => schema.nullable().optional();
-export const COMPANY_FIELDS = ['country', 'address', 'city', 'postal_code', 'tax_id_type', 'tax_id_value'] as const;
 
 /** The id of a page. Only the dashboard knows which pages exist; it leaves out ids of others. */
 const pageId = () => z.string().regex(/^[a-z][a-z0-9-]{0,39}$/, 'must be the id of a page');

@@ -10,6 +10,7 @@ export {
   memberPhotos,
   membersByRole,
   namedMembers,
+  scopeMismatch,
   type WorkspaceRow,
   withinScope,
   workspacesOf,

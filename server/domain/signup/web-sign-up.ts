@@ -8,6 +8,7 @@ import {
   chosen,
   holdAddress,
   type SignedIn,
+  scopeMismatch,
   tenantIdsOf,
   workspacesOf,
 } from '#server/domain/people/service.ts';
@@ -110,11 +111,7 @@ export async function completeOnboarding(ctx: SignedInCtx, input: z.output<typeo
     // One person pressing twice must not own two workspaces.
     await holdLock(tx, `onboarding:${ctx.user.id}`);
     const owned = (await workspacesOf(tx, ctx.user.id)).find((w) => w.role === 'owner');
-    if (ctx.session.scope_tenant_id && ctx.session.scope_tenant_id !== owned?.id)
-      throw new Refusal(
-        'session_scope_mismatch',
-        'This session is limited to another workspace. Sign in again without choosing a workspace.',
-      );
+    if (ctx.session.scope_tenant_id && ctx.session.scope_tenant_id !== owned?.id) throw scopeMismatch();
     if (owned && wanted.tenant_slug && wanted.tenant_slug !== owned.slug)
       throw invalid('tenant_slug', "can't be changed here; use the settings of the workspace");
     if (owned && wanted.region && wanted.region !== owned.region) throw invalid('region', "can't be changed");

@@ -79,7 +79,10 @@ const EU_VAT: Readonly<Record<string, Rule>> = {
   ES: { form: /^[A-Z0-9]\d{7}[A-Z0-9]$/, check: isSpanish },
   FI: { form: /^\d{8}$/, check: (n) => (11 - (weighted(digitsOf(n), [7, 9, 10, 5, 8, 4, 2]) % 11)) % 11 === Number(n[7]) },
   // Keys with letters exist and have a rule of their own.
-  FR: { form: /^[0-9A-HJ-NP-Z]{2}\d{9}$/, check: (n) => !/^\d{2}/.test(n) || (12 + 3 * (Number(n.slice(2)) % 97)) % 97 === Number(n.slice(0, 2)) },
+  FR: {
+    form: /^[0-9A-HJ-NP-Z]{2}\d{9}$/,
+    check: (n) => !/^\d{2}/.test(n) || (12 + 3 * (Number(n.slice(2)) % 97)) % 97 === Number(n.slice(0, 2)),
+  },
   HR: { form: /^\d{11}$/, check: isMod1110 },
   HU: { form: /^\d{8}$/ },
   IE: { form: /^\d[A-Z0-9+*]\d{5}[A-Z]{1,2}$/ },

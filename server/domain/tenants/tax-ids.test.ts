@@ -3,7 +3,8 @@ import test from 'node:test';
 import { taxIdProblem } from './tax-ids.shared.ts';
 
 // Published numbers of companies and of the authorities' own documents.
-const VALID = `ATU13585627 BE0428759497 DE136695976 DK13585628 EL094259216 ES54362315K ESX2482300W ESA13585625 ESB58378431 FI20774740 FR40303265045
+const VALID =
+  `ATU13585627 BE0428759497 DE136695976 DK13585628 EL094259216 ES54362315K ESX2482300W ESA13585625 ESB58378431 FI20774740 FR40303265045
   FR83404833048 HR33392005961 IT00743110157 LU15027442 NL004495445B01 NL123456789B13 PL8567346215 PT501964843 SE123456789701`.split(/\s+/);
 
 test('the check digits of a VAT number are verified, whichever digit was mistyped', () => {
@@ -20,7 +21,8 @@ test('the check digits of a VAT number are verified, whichever digit was mistype
 
 test('separators in a tax ID are allowed, and a number of no member state is refused', () => {
   assert.equal(taxIdProblem('eu_vat', 'BE 0428.759.497'), undefined);
-  for (const wrong of ['NL004495446B01', 'NL123456789B14', '136695976', 'GB999999973', 'US123', 'GR094259216', 'DE12']) assert.ok(taxIdProblem('eu_vat', wrong), wrong);
+  for (const wrong of ['NL004495446B01', 'NL123456789B14', '136695976', 'GB999999973', 'US123', 'GR094259216', 'DE12'])
+    assert.ok(taxIdProblem('eu_vat', wrong), wrong);
 });
 
 test('an ABN has 11 digits with check digits', () => {
