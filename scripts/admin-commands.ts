@@ -19,6 +19,7 @@ export const options = {
   space: text,
   role: text,
   email: text,
+  domain: text,
   password: text,
   'password-stdin': flag,
   mfa: flag,
@@ -52,6 +53,7 @@ export const commands = {
     does: 'creates an API key and prints it once; --space is live or test',
   },
   'create-session': { needs: ['email'], takes: ['mfa', 'i-understand'], does: 'prints a dashboard session token' },
+  'verify-domain': { needs: ['slug', 'domain'], does: 'marks a domain as verified without looking for its DNS record' },
   suspend: { needs: ['slug'], does: 'pauses a workspace until it is resumed' },
   resume: { needs: ['slug'], does: 'ends a suspension' },
   'list-tenants': { needs: [], does: 'lists workspaces with plan, status and counts' },
@@ -93,6 +95,8 @@ export async function perform(command: keyof typeof commands, flags: Given): Pro
       return operator.createKey({ slug: need('slug'), space: need('space'), ...given('role', 'name') });
     case 'create-session':
       return operator.openSession({ email: need('email'), mfa: flags.mfa ?? false, i_understand: flags['i-understand'] ?? false });
+    case 'verify-domain':
+      return operator.verifyDomain({ slug: need('slug'), domain: need('domain') });
     case 'suspend':
       return operator.suspend({ slug: need('slug') });
     case 'resume':
@@ -108,4 +112,4 @@ export async function perform(command: keyof typeof commands, flags: Given): Pro
   }
 }
 
-type TextFlag = 'slug' | 'name' | 'region' | 'plan' | 'status' | 'kind' | 'value' | 'reason' | 'space' | 'role' | 'email' | 'password';
+type TextFlag = 'slug' | 'name' | 'region' | 'plan' | 'status' | 'kind' | 'value' | 'reason' | 'space' | 'role' | 'email' | 'domain' | 'password';

@@ -4,6 +4,7 @@ import { auditLogs } from './audit-logs/family.ts';
 import { clients } from './clients/family.ts';
 import { collections } from './collections/family.ts';
 import { deliveries } from './deliveries/family.ts';
+import { domains } from './domains/family.ts';
 import { environments } from './environments/family.ts';
 import { events } from './events/family.ts';
 import { explorer } from './explorer/family.ts';
@@ -52,6 +53,7 @@ export const families = [
   pictures,
   mail,
   openapi,
+  domains,
   tenants,
   plans,
   policies,

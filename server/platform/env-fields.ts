@@ -75,6 +75,12 @@ function cidrOf(value: string): string | undefined {
 
 export const cidrs = listOf(cidrOf, 'must be a comma-separated list of IP addresses or CIDR ranges');
 
+/** `9.9.9.9`, `127.0.0.1:5353`, `[2620:fe::fe]:53`. */
+export const resolvers = listOf<string>((value) => {
+  const [, bracketed, bare, port] = /^(?:\[([^\]]+)\]|([\d.]+))(?::(\d{1,5}))?$/.exec(value) ?? [];
+  return ipaddr.isValid(bracketed ?? bare ?? value) && (port === undefined || isPort(port)) ? value : undefined;
+}, 'must be a comma-separated list of IP addresses, each optionally followed by :port');
+
 /** `10.0.0.0/8`, `127.0.0.1:9000`, `10.0.0.0/8:443`, `fd00::/8`, `[fd00::/8]:443`. */
 export const allowedRanges = listOf<AllowedRange>((value) => {
   const [, bracketed, bare, port] = /^(?:\[([^\]]+)\]|(.*?))(?::(\d{1,5}))?$/.exec(value) ?? [];

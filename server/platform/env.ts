@@ -95,6 +95,7 @@ const variables = z.object({
   UPSTREAM_PRIVATE_ALLOWLIST: field.allowedRanges.default([]),
   UPSTREAM_DENYLIST: field.cidrs.default([]),
   ALLOW_HTTP_UPSTREAM: field.flag.default(false),
+  DNS_RESOLVERS: field.resolvers.default(['1.1.1.1', '8.8.8.8']),
   SVC_TEST_MODE: field.flag.default(false),
   SVC_EGRESS_TEST_HOSTS: field.testHosts.default([]),
 

@@ -20,6 +20,8 @@ export type Fixture = {
   needsGateway?: readonly string[];
   /** Messages of refusals that the schema of one request cannot foresee, because they depend on what exists or on several members at once. */
   dependsOnState?: readonly RegExp[];
+  /** Its resources belong to the workspace and are the same in both spaces. */
+  ofWorkspace?: boolean;
   /** PATCH operations without `edits`: those that overwrite nothing anybody could have edited meanwhile. */
   unguardedEdits?: readonly string[];
   /** Fields that are marked secret or shown once, by operation. Marks drive redaction, the document and how a stored answer is sealed. */

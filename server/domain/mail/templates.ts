@@ -204,6 +204,21 @@ export const usageReached = (
   button: { label: 'View usage', url: usageUrl },
 });
 
+/** The DNS record of a verified domain is gone for the third day. */
+export const domainLapsed = (
+  facts: { workspace: string; domain: string; txt_name: string; txt_value: string; sso_required: boolean },
+  domainsUrl: string,
+): Letter => ({
+  subject: `The domain ${facts.domain} of ${facts.workspace} is no longer verified`,
+  paragraphs: [
+    `The DNS record that proves that ${facts.workspace} owns ${facts.domain} has been missing for three days.`,
+    'New people with an address of this domain can no longer join by single sign-on or a directory. Existing members are not affected.',
+    ...(facts.sso_required ? ['Members with an address of this domain must still use single sign-on.'] : []),
+    `To verify it again, publish this TXT record: ${facts.txt_name} with the value ${facts.txt_value}`,
+  ],
+  button: { label: 'View domains', url: domainsUrl },
+});
+
 const minuteOf = (at: Date) => `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
 type SignInFacts = { ip: string | null; country?: string | null; city?: string | null; user_agent: string | null; at: Date };

@@ -55,6 +55,8 @@ export const TenantSettings = z.object({
   log_payloads_default: z.enum(['all', 'errors', 'off']).default('all'),
   egress_allowlist: z.array(z.string()).nullable().default(null),
   details_withheld: z.boolean().default(false),
+  sso_required: z.boolean().default(false),
+  jit_joining: z.boolean().default(false),
 });
 export type TenantSettings = z.output<typeof TenantSettings>;
 export const settingsOf = (stored: unknown): TenantSettings => TenantSettings.parse(stored ?? {});
