@@ -7,8 +7,8 @@ export type DnsServer = {
   address: string;
   /** TXT records by name; each record is a list of its strings. A name that isn't here doesn't exist. */
   records: Map<string, string[][]>;
-  /** Answers nothing at all. */
-  silent: boolean;
+  /** Answers that it can't tell (SERVFAIL). */
+  failing: boolean;
   close(): void;
 };
 
@@ -21,11 +21,11 @@ export async function dnsServer(): Promise<DnsServer> {
   const server: DnsServer = {
     address: `127.0.0.1:${socket.address().port}`,
     records: new Map(),
-    silent: false,
+    failing: false,
     close: () => socket.close(),
   };
   socket.on('message', (query: Buffer, from: RemoteInfo) => {
-    if (!server.silent) socket.send(answerTo(query, server.records), from.port, from.address);
+    socket.send(answerTo(query, server), from.port, from.address);
   });
   return server;
 }
@@ -37,7 +37,10 @@ export async function localResolvers(): Promise<[DnsServer, DnsServer]> {
   return pair;
 }
 
-function answerTo(query: Buffer, records: DnsServer['records']): Buffer {
+const SERVFAIL = 2;
+const NXDOMAIN = 3;
+
+function answerTo(query: Buffer, { records, failing }: DnsServer): Buffer {
   const labels: string[] = [];
   let at = 12;
   for (let length = query[at] ?? 0; length > 0; length = query[at] ?? 0) {
@@ -45,10 +48,10 @@ function answerTo(query: Buffer, records: DnsServer['records']): Buffer {
     at += 1 + length;
   }
   const question = query.subarray(12, at + 5);
-  const found = records.get(labels.join('.').toLowerCase());
+  const found = failing ? undefined : records.get(labels.join('.').toLowerCase());
   const head = Buffer.alloc(12);
   query.copy(head, 0, 0, 2);
-  head.writeUInt16BE(0x8180 | (found ? 0 : 3), 2); // a response, recursion available; NXDOMAIN is 3
+  head.writeUInt16BE(0x8180 | (failing ? SERVFAIL : found ? 0 : NXDOMAIN), 2); // a response, recursion available
   head.writeUInt16BE(1, 4);
   head.writeUInt16BE(found?.length ?? 0, 6);
   return Buffer.concat([head, question, ...(found ?? []).map(recordOf)]);
