@@ -112,4 +112,17 @@ export async function perform(command: keyof typeof commands, flags: Given): Pro
   }
 }
 
-type TextFlag = 'slug' | 'name' | 'region' | 'plan' | 'status' | 'kind' | 'value' | 'reason' | 'space' | 'role' | 'email' | 'domain' | 'password';
+type TextFlag =
+  | 'slug'
+  | 'name'
+  | 'region'
+  | 'plan'
+  | 'status'
+  | 'kind'
+  | 'value'
+  | 'reason'
+  | 'space'
+  | 'role'
+  | 'email'
+  | 'domain'
+  | 'password';
