@@ -13,7 +13,7 @@ import { bodyOf, ignoredFields, mergedInput } from './input.ts';
 import { matchV1 } from './operations.ts';
 import { execute, performRaw } from './perform.ts';
 import { countAgainstLimit } from './rate-limit.ts';
-import { failure, REVEAL_HEADERS, type Reader, respond, success, type Wire } from './respond.ts';
+import { failure, type Reader, respond, success, type Wire } from './respond.ts';
 import { NEWEST, resolveVersion } from './versions.ts';
 
 const PREFIX = '/v1';
@@ -79,11 +79,6 @@ async function answer(call: Call, plane: Plane): Promise<Wire> {
   const key = takesIdempotencyKey(op) ? idempotencyKeyOf(req.headers) : null;
   await authorize(op, ctx);
   if (isChange(op)) call.changed = `${ctx.tenant_id}:${edge.space}`;
-  if (op.kind === 'reveal') {
-    // Compressed beside text of the caller's choice, a secret could be guessed by its size.
-    call.reader = 'uncompressed';
-    Object.assign(call.headers, REVEAL_HEADERS);
-  }
   const run = (c: Ctx) => performed(op, c, mergedInput(op, req, params, body));
   if (key === null) return run(ctx);
   return runIdempotently(

@@ -58,7 +58,10 @@ class KeyRotated extends Error {
 }
 const MOST_ROTATIONS = 3;
 
-/** Runs the call, or answers what its key was answered before. @throws Refusal idempotency_key_reuse, request_in_progress while the first is under way, whatever `run` throws */
+/**
+ * Runs the call, or answers what its key was answered before. @throws Refusal idempotency_key_reuse, request_in_progress while the first is under way,
+ * conflict for a reveal that was performed, whatever `run` throws
+ */
 export async function runIdempotently(call: IdempotentCall, run: (ctx: Ctx) => Promise<Wire>): Promise<Wire> {
   const { ctx } = call;
   const fingerprint = requestFingerprint(call.method, call.path, call.query, call.body);
@@ -72,7 +75,7 @@ export async function runIdempotently(call: IdempotentCall, run: (ctx: Ctx) => P
         // A call under the new version would not find this claim, and the other way round.
         if (fresh && active !== undefined && active !== claim.tmk_version) throw new KeyRotated();
         const wire = await run({ ...ctx, tx });
-        await complete(tx, call, claim, call.kind === 'reveal' ? failure(alreadyRevealed(), ctx.request_id) : wire, ctx.request_id);
+        await complete(tx, call, claim, call.kind === 'reveal' ? NOTHING_STORED : wire, ctx.request_id);
         return wire;
       });
     } catch (error) {
@@ -130,6 +133,7 @@ async function findOlder(call: IdempotentCall, active: number): Promise<StoredCa
 async function judge(call: IdempotentCall, row: StoredCall, fingerprint: Uint8Array): Promise<Claimed> {
   if (!Buffer.from(row.fingerprint).equals(Buffer.from(fingerprint)))
     throw new Refusal('idempotency_key_reuse', 'This idempotency key was already used with a different request. Use a new key.');
+  if (row.state === 'completed' && call.kind === 'reveal') throw alreadyRevealed();
   if (row.state === 'completed') return { replay: await replay(call, row) };
   const claim = await takeOver(row);
   if (claim) return { claim, fresh: false };
@@ -178,12 +182,17 @@ async function complete(tx: Tx, call: IdempotentCall, claim: Claim, wire: Wire, 
 }
 
 /** Stored in place of a reveal's answer, which would be plaintext at rest (interface rule 32 §5.5). */
+const NOTHING_STORED: Wire = { status: 204, body: '', headers: {} };
 const alreadyRevealed = () => new Refusal('conflict', 'This call was already performed. Its result is shown only once.');
 
-/** Outcomes of validation and the verb are kept; everything a retry may cure releases the claim (interface rule 01 §7.8). */
+/**
+ * Outcomes of validation and the verb are kept; everything a retry may cure releases the claim (interface rule 01 §7.8), as every refusal of a reveal
+ * does: confirming who one is cures most of them.
+ */
 async function settleRefusal(call: IdempotentCall, claim: Claim, refusal: Refusal): Promise<void> {
   // What refuses by right of the caller came before the claim: a 403 in here is the verb's own.
-  const kept = refusal.status >= 400 && refusal.status < 500 && refusal.status !== 429 && refusal.type !== 'request_in_progress';
+  const kept =
+    call.kind !== 'reveal' && refusal.status >= 400 && refusal.status < 500 && refusal.status !== 429 && refusal.type !== 'request_in_progress';
   if (!kept) return releaseClaim(claim);
   await inTransaction({ ...call.ctx, tx: undefined } as Ctx, (tx) =>
     complete(tx, call, claim, failure(refusal, call.ctx.request_id), call.ctx.request_id),

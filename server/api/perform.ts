@@ -8,6 +8,7 @@ import type { Expectation } from '#server/kernel/precondition.ts';
 import type { RawBody } from '#server/kernel/raw-body.ts';
 import { authorize } from './authorize.ts';
 import { parsedInput, parsedOutput } from './parse.ts';
+import { throughGate } from './reveal.ts';
 import { confirmed } from './step-up.ts';
 
 /**
@@ -19,7 +20,7 @@ export async function perform<I extends z.ZodType, O extends z.ZodType>(
   ctx: Ctx,
   raw: unknown,
 ): Promise<{ output: z.output<O>; result: unknown }> {
-  await authorize(op, ctx);
+  if (op.kind !== 'reveal') await authorize(op, ctx); // the gate has an order of its own
   return execute(op, ctx, raw);
 }
 
@@ -30,6 +31,7 @@ export async function performRaw<I extends z.ZodType>(
   ctx: Ctx,
   raw: unknown,
 ): Promise<RawBody> {
+  if (op.kind === 'reveal') return throughGate<I, RawBody>(op, ctx, raw, stream);
   await authorize(op, ctx);
   const input = parsedInput(op.input, ctx, raw);
   if (op.feature) requireFeature(ctx, op.feature);
@@ -42,6 +44,11 @@ export async function execute<I extends z.ZodType, O extends z.ZodType>(
   ctx: Ctx,
   raw: unknown,
 ): Promise<{ output: z.output<O>; result: unknown }> {
+  if (op.kind === 'reveal')
+    return throughGate<I, { output: z.output<O>; result: unknown }>(op, ctx, raw, async (granted, input) => {
+      const result: unknown = await op.run(granted, input, families);
+      return { output: parsedOutput(op, ctx, result), result };
+    });
   const input = parsedInput(op.input, ctx, raw);
   if (op.feature) requireFeature(ctx, op.feature);
   const result: unknown = await confirmed(op, ctx, input, () => guarded(op, ctx, input, raw));

@@ -20,8 +20,11 @@ const securityHeaders = (requestId: string): Record<string, string> => ({
   'x-request-id': requestId,
 });
 
-/** Headers of an answer with a plaintext secret, over those of every answer (interface rule 32 §5.5). */
-export const REVEAL_HEADERS: Record<string, string> = { 'cache-control': 'no-store, private', pragma: 'no-cache' };
+/**
+ * Headers of an answer with a plaintext secret, over those of every answer (interface rule 32 §5.5). `no-transform` keeps the framework and everybody on
+ * the way from compressing it: beside text of an attacker's choice, a secret could be guessed by its size.
+ */
+export const REVEAL_HEADERS: Record<string, string> = { 'cache-control': 'no-store, private, no-transform', pragma: 'no-cache' };
 
 /** What a refusal says in headers: its own, and whole seconds to wait. */
 export const refusalHeaders = ({ headers, retryAfter }: Refusal): Record<string, string> => ({

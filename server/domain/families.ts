@@ -19,6 +19,7 @@ import { pictures } from './pictures/family.ts';
 import { plans } from './plans/family.ts';
 import { policies } from './policies/family.ts';
 import { requestLogs } from './request-logs/family.ts';
+import { reveals } from './reveals/family.ts';
 import { retention } from './retention/family.ts';
 import { roles } from './roles/family.ts';
 import { routes } from './routes/family.ts';
@@ -57,6 +58,7 @@ export const families = [
   tenants,
   plans,
   policies,
+  reveals,
   retention,
   leases,
   events,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { StepUpRule } from './action-scopes.ts';
+import type { ActionScope, StepUpRule } from './action-scopes.ts';
+import type { Capability } from './capabilities.ts';
 import type { Ctx } from './context.ts';
 import type { Tx } from './database.ts';
 import type { ErrorType } from './errors.ts';
@@ -17,7 +18,8 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
  * - `read` changes nothing. No audit entry, no announcement to the gateways; allowed while a subscription is inactive.
  * - `change` changes rows. It is audited and takes an idempotency key.
  * - `mint` is a change that answers with a credential shown only once: its stored answer is sealed under the idempotency key's text too.
- * - `reveal` answers with a stored secret in plaintext: never batched, recorded, cached, compressed or stored for replay (interface rule 32 §5.5).
+ * - `reveal` answers with a stored secret in plaintext: only to a person who passes the gate of interface rule 32, and never batched, recorded, cached,
+ *   compressed or stored for replay.
  */
 export type Kind = 'read' | 'change' | 'mint' | 'reveal';
 
@@ -59,7 +61,10 @@ export type Operation<
   /** `<family>.<verb>`, also the span name. */
   id: string;
   summary: string;
-  /** Path relative to /v1, or absolute for the dashboard plane (`/admin/...`, `/auth/...`). */
+  /**
+   * Path relative to /v1, or absolute for the dashboard plane (`/admin/...`, `/auth/...`). A row of the dashboard may end in `?include=details`: it
+   * answers calls with that query parameter, and the row of the plain path all others.
+   */
   http: `${M} /${string}`;
   kind: K;
   needs: N;
@@ -82,6 +87,8 @@ export type Operation<
    * Only people's calls carry the field; /v1 has no such check (interface rule 70 §3.5).
    */
   edits?: { row: (tx: Tx, ctx: Ctx, input: z.output<I>) => Promise<{ updated_at: Date }>; shown_by: AnyOperation };
+  /** What the gate asks before `run`, which then only decrypts. Every row of kind `reveal` has it, and no other. */
+  reveal?: Reveal<z.output<I>>;
   /** The answer is this raw body instead of JSON (exports); `run` gives the same as text to callers that cannot stream. */
   stream?: (ctx: Ctx, input: z.output<I>) => Promise<RawBody>;
   /** The body of a person's call is no JSON but at most so many bytes, which `input` has as `bytes`. `admit` refuses before one of them is read. */
@@ -91,6 +98,22 @@ export type Operation<
   /** `families` is every descriptor of the product, for the few operations that work over all of them (search, reset of Test). */
   run: (ctx: CtxOf<N>, input: z.output<I>, families: readonly Family[]) => Promise<Result<O>>;
 };
+
+/** What interface rule 32 §2 fixes for a reveal. `server/api/reveal.ts` goes through the steps of its §4 in order; none of these decrypts anything. */
+export type Reveal<Input> = {
+  /** `A`: Owner, Admin, and Editors with Reveal secrets. `B`: Owner and Admin only. */
+  class: 'A' | 'B';
+  scope: ActionScope;
+  /** A tenant policy that denies it refuses everybody, Owners included. */
+  policy: Capability;
+  /** Step 2: the revealed resource, as its audit entry names it. @throws Refusal not_found */
+  subject: (ctx: Ctx, input: Input) => Promise<RevealSubject>;
+  /** Step 5b: its state allows the reveal. Returns further details of the audit entry. @throws Refusal with the row's own errors */
+  state?: (ctx: Ctx, input: Input) => Promise<Record<string, unknown>>;
+  /** The ordinary row that answers a call which shows nothing withheld; null when this call is a reveal. */
+  unguarded?: (ctx: Ctx, input: Input) => Promise<AnyOperation | null>;
+};
+export type RevealSubject = { resource_type: string; resource_id: string; name?: string; details?: Record<string, unknown> };
 
 /** What `run` hands back: rows as the database gave them; the output schema turns dates into text and drops what is undeclared. */
 export type Result<O extends z.ZodType> = z.input<O> extends (infer Row)[] ? Page<Row> | Feed<Row> : z.input<O>;

@@ -25,6 +25,9 @@ export type Fixture = {
   /** PATCH operations without `edits`: those that overwrite nothing anybody could have edited meanwhile. */
   unguardedEdits?: readonly string[];
   /** Fields that are marked secret or shown once, by operation. Marks drive redaction, the document and how a stored answer is sealed. */
+  /** The plaintext in the answer of a reveal, which must be nowhere else. */
+  // biome-ignore lint/suspicious/noExplicitAny: outputs of every shape
+  revealed?: Record<string, (output: any) => string[]>;
   secretInput?: Record<string, readonly string[]>;
   shownOnce?: Record<string, readonly string[]>;
 };

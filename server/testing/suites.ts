@@ -13,6 +13,7 @@ import { sameOverTrpc } from './suites/procedures.ts';
 import { requests } from './suites/requests.ts';
 import { resources } from './suites/resources.ts';
 import { responses } from './suites/responses.ts';
+import { reveals } from './suites/reveals.ts';
 import { secretMarks } from './suites/secret-marks.ts';
 import { stepUp } from './suites/step-up.ts';
 import { subjectOf } from './suites/subject.ts';
@@ -45,6 +46,7 @@ export async function testFamily(family: Family): Promise<void> {
     naughtyText,
     personal,
     stepUp,
+    reveals,
   ])
     suite(subject);
 }

@@ -58,7 +58,10 @@ export function dashboardContext(call: DashboardCall): TrackedContext {
         ip: edge.ip,
         user_agent: edge.user_agent,
       });
-      return Object.assign(ctx, { step_up_digest: stepUpDigest(call.headers) });
+      return Object.assign(ctx, {
+        step_up_digest: stepUpDigest(call.headers),
+        reveal_reason: call.headers.get('x-reveal-reason') ?? undefined,
+      });
     },
   };
 }

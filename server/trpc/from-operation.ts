@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { procedureBody } from '#server/api/envelope.ts';
 import { shallow } from '#server/api/input.ts';
 import { perform } from '#server/api/perform.ts';
+import { answeringRow } from '#server/api/reveal.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { asRefusal, type ErrorType, Refusal } from '#server/kernel/errors.ts';
 import { isChange, type Operation } from '#server/kernel/operation.ts';
@@ -73,8 +74,19 @@ const unparsed =
   (value: unknown) =>
     shallow(value ?? {}) as z.input<I> & More;
 
-/** Edits name the version of the row they started from; a call that edits no row is refused when it does. */
-type Expecting = { expected_updated_at?: string };
+/**
+ * Edits name the version of the row they started from; a call that edits no row is refused when it does. Reveals may say why, as X-Reveal-Reason does over
+ * plain HTTP.
+ */
+type Expecting = { expected_updated_at?: string; reveal_reason?: string };
+
+/** The reason in the spelling of the header. */
+function reasonIn(raw: unknown): string | undefined {
+  const { reveal_reason: reason } = raw as { reveal_reason?: unknown };
+  if (reason === undefined) return undefined;
+  if (typeof reason !== 'string' || !reason.isWellFormed()) throw new Refusal('invalid', 'reveal_reason: must be a text');
+  return encodeURIComponent(reason);
+}
 
 async function carriedOut<I extends z.ZodType, O extends z.ZodType>(
   op: Operation<I, O>,
@@ -85,11 +97,13 @@ async function carriedOut<I extends z.ZodType, O extends z.ZodType>(
   try {
     if (op.kind === 'reveal' && context.batched)
       throw new Refusal('invalid', 'A call that shows a secret must be the only one of its request.');
-    const ctx = await context.member(needs);
     context.revealed = op.kind === 'reveal';
-    const { output, result } = await perform(op, ctx, raw);
-    if (isChange(op)) context.changed(ctx);
-    return procedureBody(op, output, result, ctx.warnings) as Answer<O>;
+    const ctx = await context.member(needs);
+    if (op.kind === 'reveal') ctx.reveal_reason = reasonIn(raw) ?? ctx.reveal_reason;
+    const row = await answeringRow(op, ctx, raw);
+    const { output, result } = await perform(row, ctx, raw);
+    if (isChange(row)) context.changed(ctx);
+    return procedureBody(row, output, result, ctx.warnings) as Answer<O>;
   } catch (error) {
     throw asTrpc(asRefusal(error), context.request_id);
   }

@@ -3,9 +3,11 @@ import { type ChainRow, canonicalRow, zeroHash } from '#server/crypto/chain.ts';
 import { signHead } from '#server/crypto/chain-head.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { read } from '#server/kernel/database.ts';
+import { Refusal } from '#server/kernel/errors.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
 import { download, type RawBody } from '#server/kernel/raw-body.ts';
 import { sql } from '#server/platform/sql.ts';
+import { mayReadDetails } from './may-read-details.ts';
 import type { BrowseCritical, CriticalRow, VerifyCritical } from './schema.ts';
 import { signingKey } from './signing.ts';
 import { chainRows, verifyCritical } from './verify.ts';
@@ -21,7 +23,8 @@ export async function browseCritical(ctx: Ctx, { after, limit, action, from, to 
     ...(action ? { action } : {}),
     ...(from || to ? { at } : {}),
   };
-  const { rows, head } = await read(ctx, async (tx) => ({
+  const { open, rows, head } = await read(ctx, async (tx) => ({
+    open: await mayReadDetails(tx, ctx),
     rows: await tx.audit_log_critical.findMany({ where, orderBy: { sequence_number: 'asc' }, take: limit + 1 }),
     head: await tx.audit_log_critical.findFirst({
       where: { chain_id: ctx.tenant_id },
@@ -31,7 +34,7 @@ export async function browseCritical(ctx: Ctx, { after, limit, action, from, to 
   }));
   const shown = rows.slice(0, limit);
   return {
-    entries: shown.map(readable),
+    entries: shown.map((row) => (open ? readable(row) : withheld(row))),
     next_after: rows.length > limit ? String(shown.at(-1)?.sequence_number) : null,
     head: head && { sequence_number: String(head.sequence_number), row_hash: hex(head.row_hash) },
     checkpoint: await lastCheckpoint(ctx.tenant_id),
@@ -53,6 +56,13 @@ const readable = (row: ChainRow) => ({
   details: row.details as z.input<typeof CriticalRow>['details'],
 });
 
+/** The hashes stay: whoever has an older export can still compare. */
+const withheld = (row: ChainRow) => ({
+  ...readable(row),
+  details: { sandbox: (row.details as { sandbox?: boolean }).sandbox === true },
+  details_redacted: true,
+});
+
 /** Checkpoints are outside row-level security: the chain's id is the workspace's own. */
 async function lastCheckpoint(chainId: string) {
   const { rows } = await sql().query<{ sequence_number: string; row_hash: string; key_id: string; created_at: Date }>(
@@ -67,9 +77,11 @@ export const verifyChainOf = (ctx: Ctx, range: z.output<typeof VerifyCritical>) 
 
 /**
  * The whole chain as JSON lines, each with the bytes that were hashed, then a trailer that signs the last row: what `verify-audit-chain.mjs` checks
- * without us. Recorded before the first line leaves.
+ * without us. Recorded before the first line leaves. @throws Refusal role_denied while details are withheld from the caller
  */
 export async function exportCritical(ctx: Ctx): Promise<RawBody> {
+  if (!(await read(ctx, (tx) => mayReadDetails(tx, ctx))))
+    throw new Refusal('role_denied', "This workspace withholds audit details, and the chain can't be verified without them.");
   await mutate(ctx, async () =>
     audited(undefined, {
       action: 'export',

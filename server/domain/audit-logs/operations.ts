@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { exporting, operation } from '#server/kernel/operation.ts';
+import { type AnyOperation, exporting, operation } from '#server/kernel/operation.ts';
 import * as chain from './chain-pages.ts';
 import { exportAuditLogs } from './export.ts';
 import {
@@ -19,6 +19,7 @@ import {
   VerifyCritical,
 } from './schema.ts';
 import * as audit from './service.ts';
+import { revealDetails, revealOfDetails } from './reveal.ts';
 
 export const list = operation({
   id: 'audit_logs.list',
@@ -68,6 +69,19 @@ export const get = operation({
   input: AuditRef,
   output: AuditEntryDetail,
   run: (ctx, input) => audit.getAuditLog(ctx, input),
+});
+
+export const reveal = operation({
+  id: 'audit_logs.reveal',
+  summary: 'Reveal the withheld details of an audit log entry',
+  http: 'GET /admin/audit-logs/{id}?include=details',
+  kind: 'reveal',
+  needs: ['audit_log:read_details'],
+  refuses: ['not_found'],
+  input: AuditRef,
+  output: AuditEntryDetail,
+  reveal: revealOfDetails(get as AnyOperation),
+  run: (ctx, input) => revealDetails(ctx, input),
 });
 
 export const facets = operation({

@@ -138,6 +138,7 @@ export const CriticalRow = z
     resource_type: z.string(),
     resource_id: z.string().nullable(),
     details,
+    details_redacted: z.boolean().optional(),
   })
   .meta({ id: 'CriticalRow' });
 const checkpoint = z.object({ sequence_number: z.string(), row_hash: z.string(), key_id: z.string(), created_at: time() });

@@ -106,7 +106,7 @@ function placeOf(before: string): { at: Date; seq: bigint } {
 export async function getAuditLog(ctx: Ctx, { id }: { id: string }) {
   const located = locatedBy(await places());
   return read(ctx, async (tx) => {
-    const row = isUuid(id) ? await entryById(tx, ctx, id) : null;
+    const row = await entryById(tx, ctx, id);
     if (!row) throw notFound();
     const around = (minutes: number) => new Date(row.created_at.getTime() + minutes * 60_000);
     const beside = row.request_id
@@ -122,7 +122,8 @@ export async function getAuditLog(ctx: Ctx, { id }: { id: string }) {
   });
 }
 
-async function entryById(tx: Tx, ctx: Ctx, id: string) {
+export async function entryById(tx: Tx, ctx: Ctx, id: string) {
+  if (!isUuid(id)) return null;
   const general = await tx.audit_logs.findFirst({ where: { ...own(ctx), id } });
   if (general) return fromGeneral(general);
   const critical = await tx.audit_log_critical.findFirst({ where: { tenant_id: ctx.tenant_id, id }, select: { seq: true } });

@@ -3,6 +3,7 @@ import { Deleted } from '#server/kernel/fields.ts';
 import { operation } from '#server/kernel/operation.ts';
 import * as values from './environment-values.ts';
 import { importEnv } from './import-env.ts';
+import { revealOfValue, revealValue } from './reveal.ts';
 import * as schema from './schema.ts';
 import * as secrets from './service.ts';
 import { lockedSecret } from './store.ts';
@@ -142,6 +143,19 @@ export const versions = operation({
   input: schema.SecretRef,
   output: schema.SecretVersions,
   run: (ctx, input) => secretVersions(ctx, input),
+});
+
+export const reveal = operation({
+  id: 'secrets.reveal',
+  summary: 'Reveal the value of a secret in an environment',
+  http: 'GET /admin/secrets/{id}/value',
+  kind: 'reveal',
+  needs: ['secret:reveal'],
+  refuses: ['not_found', 'tenant_sealed'],
+  input: schema.RevealSecret,
+  output: schema.RevealedSecret,
+  reveal: revealOfValue,
+  run: (ctx, input) => revealValue(ctx, input),
 });
 
 const importEnvFile = operation({

@@ -1,5 +1,5 @@
 import { environment } from '#server/domain/environments/samples.fixture.ts';
-import { fresh, idOf, made, nothing, type Sample } from '#server/testing/factories.ts';
+import { type Fixture, fresh, idOf, made, nothing, type Sample } from '#server/testing/factories.ts';
 
 export const secret: Sample = async () => ({ name: fresh('SECRET').replaceAll('-', '_'), value: fresh('a value nobody may see') });
 export const secretId = idOf('secrets.create', secret);
@@ -30,9 +30,11 @@ export const samples: Record<string, Sample> = {
   },
   'secrets.usage': secretId,
   'secrets.versions': secretId,
+  'secrets.reveal': secretId,
   'secrets.import_env': async () => ({ content: `${fresh('A').replaceAll('-', '_')}=1\n` }),
 };
 
+export const revealed: Fixture['revealed'] = { 'secrets.reveal': ({ value }) => [value] };
 export const peopleOnly = ['secrets.restore'];
 export const dependsOnState = [/would cover hosts of everyone/];
 export const secretInput = { 'secrets.create': ['value'], 'secrets.import_env': ['content'], 'secrets.put_value': ['value'] };

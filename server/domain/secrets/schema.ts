@@ -187,6 +187,8 @@ export const PutValue = z.object({
 });
 
 export const SecretRef = z.object({ id: pathId() });
+export const RevealSecret = z.object({ id: pathId(), environment: environment().optional(), ...misnamedEnvironment });
+export const RevealedSecret = WrittenValue.extend({ value: z.string() }).meta({ id: 'RevealedSecret' });
 export const SecretEnvironmentRef = z.object({ id: pathId(), env: pathId() });
 export const UpdateSecretEnvironment = z.object({ id: pathId(), env: pathId(), expires_at_override: date().nullable() });
 export const RestoreValue = z.object({ id: pathId(), environment: environment().optional(), ...misnamedEnvironment });

@@ -79,6 +79,22 @@ export async function resealPrevious(
   }
 }
 
+/** One version in plaintext, the caller's to wipe. @throws DecryptFailed, TenantKeyUnavailable, Error when it was wiped */
+export async function openVersion(
+  tx: Tx,
+  ctx: Ctx,
+  place: { secret_id: string; environment_name: string },
+  version: number,
+): Promise<Buffer> {
+  const row = await tx.secret_values.findFirst({
+    where: { ...own(ctx), environment: place, value_version: version },
+    select: { id: true, value_ct: true, cek_wrapped: true, tmk_version: true },
+  });
+  const { value_ct, cek_wrapped } = row ?? {};
+  if (!row || !value_ct || !cek_wrapped) throw new Error('the version that was to be revealed is gone');
+  return keyring().openValue(placeOf(ctx, row.id), { value_ct, cek_wrapped, tmk_version: row.tmk_version });
+}
+
 /** Overwrites ciphertext and content keys before the rows go, so that no page of the table keeps them live. */
 export const wipeValues = (tx: Tx, ctx: Ctx, environments: { secret_id: string; environment_name?: string }) =>
   tx.secret_values.updateMany({ where: { ...own(ctx), environment: environments, wiped_at: null }, data: WIPED(ctx.now) });

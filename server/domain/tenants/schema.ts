@@ -57,6 +57,7 @@ export const TenantSettings = z.object({
   details_withheld: z.boolean().default(false),
   sso_required: z.boolean().default(false),
   jit_joining: z.boolean().default(false),
+  require_reveal_reason: z.boolean().default(false),
 });
 export type TenantSettings = z.output<typeof TenantSettings>;
 export const settingsOf = (stored: unknown): TenantSettings => TenantSettings.parse(stored ?? {});

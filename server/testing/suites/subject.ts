@@ -21,6 +21,8 @@ export type Subject = {
   operations: readonly AnyOperation[];
   v1: readonly AnyOperation[];
   dashboard: readonly AnyOperation[];
+  /** Rows that answer with a stored secret: only their gate runs them. */
+  reveals: readonly AnyOperation[];
   /** Rows of /v1 that the key role with the most capabilities may call. */
   byKey: readonly AnyOperation[];
   tables: readonly string[];
@@ -44,7 +46,7 @@ export async function subjectOf({ name, namespace = '', operations = {}, resourc
   const ofPerson = table.filter(isOfPerson);
   const rows = table.filter((op): op is AnyOperation => !isOfPerson(op));
   const known = rows.filter((op) => op.needs !== 'anonymous');
-  const keyMay = (op: AnyOperation) => !fixture.peopleOnly?.includes(op.id) && isSatisfied(op.needs, widest.capabilities);
+  const keyMay = (op: AnyOperation) => op.kind !== 'reveal' && !fixture.peopleOnly?.includes(op.id) && isSatisfied(op.needs, widest.capabilities);
   const v1 = known.filter((op) => !isDashboard(op));
   return {
     name,
@@ -55,6 +57,7 @@ export async function subjectOf({ name, namespace = '', operations = {}, resourc
     operations: known,
     v1,
     dashboard: known.filter(isDashboard),
+    reveals: known.filter(({ kind }) => kind === 'reveal'),
     byKey: v1.filter(keyMay),
     tables: (tables as readonly Table[]).map((table) => table.name),
     fixture,
