@@ -192,7 +192,11 @@ const alreadyRevealed = () => new Refusal('conflict', 'This call was already per
 async function settleRefusal(call: IdempotentCall, claim: Claim, refusal: Refusal): Promise<void> {
   // What refuses by right of the caller came before the claim: a 403 in here is the verb's own.
   const kept =
-    call.kind !== 'reveal' && refusal.status >= 400 && refusal.status < 500 && refusal.status !== 429 && refusal.type !== 'request_in_progress';
+    call.kind !== 'reveal' &&
+    refusal.status >= 400 &&
+    refusal.status < 500 &&
+    refusal.status !== 429 &&
+    refusal.type !== 'request_in_progress';
   if (!kept) return releaseClaim(claim);
   await inTransaction({ ...call.ctx, tx: undefined } as Ctx, (tx) =>
     complete(tx, call, claim, failure(refusal, call.ctx.request_id), call.ctx.request_id),

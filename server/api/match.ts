@@ -1,7 +1,12 @@
 import type { AnyOperation, Kind, Method } from '#server/kernel/operation.ts';
 
 export type Match<O = AnyOperation> = { op: O; params: Record<string, string> };
-type Node<O> = { literals: Map<string, Node<O>>; param: { name: string; node: Node<O> } | undefined; ops: Map<Method, O>; variants: Variant<O>[] };
+type Node<O> = {
+  literals: Map<string, Node<O>>;
+  param: { name: string; node: Node<O> } | undefined;
+  ops: Map<Method, O>;
+  variants: Variant<O>[];
+};
 /** A row that answers calls of its path with one query parameter. */
 type Variant<O> = { method: Method; name: string; value: string; op: O };
 

@@ -54,9 +54,11 @@ async function checked<I extends z.ZodType>(op: AnyOperation, gate: Reveal<z.out
   const reason = reasonOf(ctx, await asksForReason(ctx));
   if (op.feature) requireFeature(ctx, op.feature);
   const state = await gate.state?.(ctx, parsed.value);
-  await keyring().activeTmk(ctx.tenant_id).catch((error: unknown) => {
-    throw sealed(error); // 6
-  });
+  await keyring()
+    .activeTmk(ctx.tenant_id)
+    .catch((error: unknown) => {
+      throw sealed(error); // 6
+    });
   const { details, ...resource } = subject as NonNullable<typeof subject>; // an accepted input has named it
   const [http_method] = op.http.split(' ');
   const entry = {
@@ -70,9 +72,13 @@ async function checked<I extends z.ZodType>(op: AnyOperation, gate: Reveal<z.out
 /** Whatever fails unforeseen before anything is spent is one answer. */
 function failedCheck(error: unknown): never {
   if (error instanceof Refusal) throw error;
-  throw new Refusal('reveal_check_failed', "The reveal couldn't be checked. Nothing was shown. Try again, or contact support with the request ID.", {
-    cause: error,
-  });
+  throw new Refusal(
+    'reveal_check_failed',
+    "The reveal couldn't be checked. Nothing was shown. Try again, or contact support with the request ID.",
+    {
+      cause: error,
+    },
+  );
 }
 
 const pathOf = (op: AnyOperation) => op.http.slice(op.http.indexOf(' ') + 1);
@@ -106,9 +112,13 @@ function requireRole(op: AnyOperation, gate: Pick<Reveal<unknown>, 'class'>, { r
 async function requireNoPolicy(ctx: Ctx, capability: Capability, _subject: { resource_id: string; name?: string } | undefined) {
   const policy = await denyingPolicy(ctx, capability);
   if (policy)
-    throw new Refusal('reveal_policy_denied', `The workspace's policy ${policy.name} doesn't allow this. Ask an Owner or Admin to change it.`, {
-      extra: { policy_action: capability },
-    });
+    throw new Refusal(
+      'reveal_policy_denied',
+      `The workspace's policy ${policy.name} doesn't allow this. Ask an Owner or Admin to change it.`,
+      {
+        extra: { policy_action: capability },
+      },
+    );
 }
 
 const asksForReason = (ctx: Ctx) =>

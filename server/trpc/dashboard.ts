@@ -16,13 +16,16 @@ import { log } from '#server/platform/log.ts';
 import { callOf, dashboardContext } from './context.ts';
 
 /** The documented /admin paths over plain HTTP: the same rows, authorisation and audit as their tRPC procedures (interface rule 22 §1). */
-export async function handleDashboard(req: Request): Promise<Response> {
+export const handleDashboard = (req: Request): Promise<Response> => dashboardResponse(req, matchDashboard);
+
+/** The answer of a table of rows to one request. */
+export async function dashboardResponse(req: Request, matchRow: typeof matchDashboard): Promise<Response> {
   let requestId = newId();
   try {
     const context = dashboardContext(callOf(req));
     requestId = context.request_id;
     const url = new URL(req.url);
-    const match = matchDashboard(req.method, url.pathname, url.searchParams);
+    const match = matchRow(req.method, url.pathname, url.searchParams);
     if (!match) throw new Refusal('not_found', 'No such path.');
     if ('allow' in match)
       throw new Refusal('method_not_allowed', `Method not allowed. This path supports ${match.allow.join(', ')}.`, {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type AnyOperation, exporting, operation } from '#server/kernel/operation.ts';
 import * as chain from './chain-pages.ts';
 import { exportAuditLogs } from './export.ts';
+import { revealDetails, revealOfDetails } from './reveal.ts';
 import {
   AuditEntryDetail,
   AuditEvents,
@@ -19,7 +20,6 @@ import {
   VerifyCritical,
 } from './schema.ts';
 import * as audit from './service.ts';
-import { revealDetails, revealOfDetails } from './reveal.ts';
 
 export const list = operation({
   id: 'audit_logs.list',

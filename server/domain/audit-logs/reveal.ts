@@ -4,7 +4,7 @@ import { read } from '#server/kernel/database.ts';
 import { notFound } from '#server/kernel/errors.ts';
 import type { AnyOperation, Reveal } from '#server/kernel/operation.ts';
 import { mayReadDetails } from './may-read-details.ts';
-import type { AuditRef } from './schema.ts';
+import type { AuditEntryDetail, AuditRef } from './schema.ts';
 import { entryById, getAuditLog } from './service.ts';
 
 type Input = z.output<typeof AuditRef>;
@@ -28,5 +28,6 @@ export async function revealDetails(ctx: Ctx, { id }: Input) {
   const row = await read(ctx, (tx) => entryById(tx, ctx, id));
   if (!row) throw notFound();
   const { details_redacted: _, ...entry } = shown;
-  return { ...entry, details: row.details };
+  // Any JSON; the output schema checks it.
+  return { ...entry, details: row.details as z.input<typeof AuditEntryDetail>['details'] };
 }

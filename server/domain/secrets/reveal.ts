@@ -22,11 +22,15 @@ export const revealOfValue: Reveal<Input> = {
     read(ctx, async (tx) => {
       const secret = await secretById(tx, ctx, id);
       const wanted = environment ?? secret.base_environment;
-      const held = wanted === null ? null : await tx.secret_environments.findFirst({
-        where: { ...own(ctx), secret_id: id, environment_name: wanted, current_value_id: { not: null } },
-        select: { environment_name: true, value_version: true },
-      });
-      if (!held) throw new Refusal('not_found', wanted === null ? `${secret.name} has no value yet.` : `${secret.name} has no value in ${wanted}.`);
+      const held =
+        wanted === null
+          ? null
+          : await tx.secret_environments.findFirst({
+              where: { ...own(ctx), secret_id: id, environment_name: wanted, current_value_id: { not: null } },
+              select: { environment_name: true, value_version: true },
+            });
+      if (!held)
+        throw new Refusal('not_found', wanted === null ? `${secret.name} has no value yet.` : `${secret.name} has no value in ${wanted}.`);
       return { environment: held.environment_name, value_version: held.value_version };
     }),
 };

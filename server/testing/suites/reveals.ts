@@ -4,7 +4,7 @@ import { matchDashboard } from '#server/api/operations.ts';
 import { perform } from '#server/api/perform.ts';
 import { MEMBER_ROLES, type MemberRole, memberCapabilities, ROLE_MATRIX } from '#server/kernel/capabilities.ts';
 import type { Ctx } from '#server/kernel/context.ts';
-import { Refusal } from '#server/kernel/errors.ts';
+import type { Refusal } from '#server/kernel/errors.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { capabilitiesOf } from '#server/kernel/needs.ts';
 import { type AnyOperation, isOfPerson, type Reveal } from '#server/kernel/operation.ts';
@@ -85,7 +85,8 @@ export function reveals({ name, rows, ofPerson, reveals: gated, sample, fixture 
           ...{ reason: 'ticket 812', sandbox: false },
         }))
           assert.equal(details[field], value, field);
-        for (const text of fixture.revealed?.[op.id]?.(output) ?? []) assert.ok(!JSON.stringify(entry).includes(text), 'the value is in the audit log');
+        for (const text of fixture.revealed?.[op.id]?.(output) ?? [])
+          assert.ok(!JSON.stringify(details).includes(text), 'the value is in the audit log');
       });
 
       test('lets each role through that the register names, and no other', async () => {
@@ -156,7 +157,9 @@ export function reveals({ name, rows, ofPerson, reveals: gated, sample, fixture 
         } finally {
           await release();
         }
-        await withoutLedger(owner, () => assert.rejects(perform(watched, owner, input), { type: 'reveal_budget_unavailable', status: 503 }));
+        await withoutLedger(owner, () =>
+          assert.rejects(perform(watched, owner, input), { type: 'reveal_budget_unavailable', status: 503 }),
+        );
         assert.deepEqual([shown, await usable(owner), await spent(owner)], [0, 1, 0]);
         await perform(watched, owner, input);
         assert.deepEqual([shown, await usable(owner), await spent(owner)], [1, 0, 1]);

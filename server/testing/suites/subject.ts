@@ -46,7 +46,8 @@ export async function subjectOf({ name, namespace = '', operations = {}, resourc
   const ofPerson = table.filter(isOfPerson);
   const rows = table.filter((op): op is AnyOperation => !isOfPerson(op));
   const known = rows.filter((op) => op.needs !== 'anonymous');
-  const keyMay = (op: AnyOperation) => op.kind !== 'reveal' && !fixture.peopleOnly?.includes(op.id) && isSatisfied(op.needs, widest.capabilities);
+  const keyMay = (op: AnyOperation) =>
+    op.kind !== 'reveal' && !fixture.peopleOnly?.includes(op.id) && isSatisfied(op.needs, widest.capabilities);
   const v1 = known.filter((op) => !isDashboard(op));
   return {
     name,
