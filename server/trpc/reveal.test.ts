@@ -208,8 +208,8 @@ test('a workspace that asks for a reason shows nothing without one', async () =>
   const { w, http, confirmed } = await owner();
   await db().tenants.update({ where: { id: w.tenant.id }, data: { settings: { require_reveal_reason: true } } });
   await confirmed();
-  for (const reason of [{}, { 'x-reveal-reason': '%20%0A' }])
-    assert.deepEqual(codes(await http('GET', reason as {})), [400, 'reveal_reason_required']);
+  for (const reason of ['', '%20%0A'])
+    assert.deepEqual(codes(await http('GET', { 'x-reveal-reason': reason })), [400, 'reveal_reason_required']);
   assert.equal((await http('GET', { 'x-reveal-reason': 'ticket%20812' })).status, 200);
 });
 

@@ -69,7 +69,9 @@ export function reveals({ name, rows, ofPerson, reveals: gated, sample, fixture 
         let before: Entry[] = [];
         await verified(owner, gate.scope);
         const { output } = await perform(
-          spied(op, async () => void (before = await entriesOf(w))),
+          spied(op, async () => {
+            before = await entriesOf(w);
+          }),
           owner,
           input,
         );
