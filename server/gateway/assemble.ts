@@ -25,12 +25,14 @@ import { createLogWriter } from './core/log/writer.ts';
 import { monthlyCounters } from './core/monthly.ts';
 import { Pipeline } from './core/pipeline.ts';
 import type { Plane } from './core/plane.ts';
+import { quota } from './core/quota.ts';
 import type { Runtime } from './core/runtime.ts';
 import { secretValues } from './core/secret-values.ts';
 import { apiKeys } from './credentials/api-keys.ts';
 import { createFrontDoor } from './front-door/front-door.ts';
 import { createWebForward } from './front-door/web-forward.ts';
 import { createGateway, type Gateway } from './gateway.ts';
+import { createPayloadWriter } from './route/payloads/writer.ts';
 import { routePlane } from './route/plane.ts';
 import { type ControlSocket, createControlSocket } from './route/test-requests/control-socket.ts';
 import { createDisk } from './snapshot/disk.ts';
@@ -52,6 +54,9 @@ export type Assembly = {
 /** In the order in which they are asked whether a request is theirs. */
 const PLANES: readonly Plane[] = [routePlane];
 const USAGE_RELOAD_MS = 30_000;
+/** Bytes of payloads on their way to the log: of one workspace, and of all. */
+const CAPTURED_OF_WORKSPACE = 8 * 1024 * 1024;
+const CAPTURED = 32 * 1024 * 1024;
 
 /** Builds the gateway of this deployment from its settings and loads what it serves; opens no public port yet. */
 export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assembly> {
@@ -81,6 +86,7 @@ export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assem
   // Named after the root key: two installations of one machine must not take each other's rows for their own.
   const spill = createSpill(path.join(env.LOG_SPILL_DIR, `sallyport-log-spill-${roots.current.id}-${env.PLANE_PORTS.proxy ?? env.PORT}`));
   const logs = createLogWriter({ pool, spill, stamps: usageStamps(pool), nodeId: hostname() });
+  const payloads = createPayloadWriter({ pool, keyring });
   const runtime: Runtime = {
     snapshots,
     counters,
@@ -89,12 +95,17 @@ export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assem
     inFlight: new Map(),
     maxInFlight: env.MAX_INFLIGHT_PER_TENANT,
     bodies: bodyMemory(),
+    captures: quota(CAPTURED_OF_WORKSPACE, CAPTURED),
     secrets,
     resolver,
     pools,
     echo: echo.pool,
     privateHeaders: new Set(env.CLIENT_CERT_HEADER === undefined ? [] : [hyphenated(env.CLIENT_CERT_HEADER)]),
-    record: (call, plane) => afterResponses(() => logs.record(call, plane)),
+    record: (call, plane) =>
+      afterResponses(() => {
+        if (call.capture !== null) payloads.take(call);
+        logs.record(call, plane);
+      }),
   };
 
   const loadUsage = () => monthly.load().catch((error: unknown) => log.debug({ err: error }, 'cannot read the usage counters'));
@@ -147,7 +158,7 @@ export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assem
     runtime,
     flush: async () => {
       flushTurn();
-      await Promise.all([logs.flush(), monthly.flush(), writeVersions()]);
+      await Promise.all([logs.flush(), payloads.flush(), monthly.flush(), writeVersions()]);
     },
     async close(drainMs) {
       clearInterval(usageTimer);
@@ -157,7 +168,7 @@ export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assem
       await Promise.race([pools.close(), new Promise((resolve) => setTimeout(resolve, 1_000).unref())]);
       await echo.close();
       flushTurn();
-      await Promise.allSettled([logs.close(), monthly.close(), writeVersions(), keys.close()]);
+      await Promise.allSettled([logs.close(), payloads.close(), monthly.close(), writeVersions(), keys.close()]);
       await snapshots.close();
       counters.close();
       failures.close();

@@ -12,5 +12,7 @@ export const SEALED_TABLES: readonly SealedTable[] = [
   { table: 'client_credentials', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'client_credential', space: 'by_row' },
   { table: 'client_authorities', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'pki_key', space: 'shared' },
   { table: 'events', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'webhook_payload', space: 'by_row' },
+  { table: 'log_payloads', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'log_payload', space: 'by_row' },
+  { table: 'payload_captures', wrapped: 'cek_wrapped', version: 'tmk_version', purpose: 'capture_payload', space: 'by_row' },
   { table: 'idempotency_keys', wrapped: 'cek_wrapped', version: 'body_tmk', purpose: 'idempotency_response', space: 'by_row' },
 ];

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { flag, isoTime, queryInt, time, uuid } from '#server/kernel/fields.ts';
 import { pageQuery } from '#server/kernel/page.ts';
+import { PAYLOAD_STATES } from './payloads/stored.ts';
 import { RequestLog, statusFilters, word } from './schema.ts';
 import { OUTCOMES } from './span.shared.ts';
 
@@ -82,6 +83,8 @@ export const LogDetail = z
     payload_withheld: z.boolean(),
     payload_meta: z.object({
       captured: z.boolean(),
+      state: z.enum(PAYLOAD_STATES),
+      expires_at: time().nullable(),
       request_bytes: z.number().nullable(),
       response_bytes: z.number().nullable(),
       request_content_type: z.string().nullable(),

@@ -9,6 +9,7 @@ import { type BrowseLogs, type LogDetail, LogView } from './browse.schema.ts';
 import { placesFor, withPlace } from './countries.ts';
 import { countUpTo } from './counts.ts';
 import { byRoutesOf } from './filters.ts';
+import { payloadMeta } from './payloads/store.ts';
 import { spanStart } from './span.shared.ts';
 import { browseRows, firstSuccessDay, type LogFields, rowOf } from './store.ts';
 
@@ -68,15 +69,17 @@ export async function inspectLog(ctx: Ctx, { request_id }: { request_id: string 
         error_detail: true,
         node_id: true,
         trace: true,
+        payload_flags: true,
       },
     });
     if (!more) throw notFound();
+    const { payload_flags, ...shown } = more;
     return {
-      log: { ...withPlace(row, known), ...more, trace: more.trace as Trace },
+      log: { ...withPlace(row, known), ...shown, trace: more.trace as Trace },
       ...(await surroundings(tx, ctx, row)),
       payload: null,
       payload_withheld: true,
-      payload_meta: payloadMeta(row),
+      payload_meta: await payloadMeta(tx, ctx, { ...row, payload_flags }),
     };
   });
 }
@@ -118,12 +121,3 @@ async function surroundings(tx: Tx, ctx: Ctx, row: LogFields) {
       : [];
   return { api_key: api_key || null, client: client || null, route: route || null, related };
 }
-
-const payloadMeta = (row: LogFields) => ({
-  captured: false, // payload capture is not part of this version: nothing is stored, so there is nothing to withhold or reveal
-  request_bytes: row.request_bytes,
-  response_bytes: row.response_bytes,
-  request_content_type: null,
-  response_content_type: null,
-  truncated: false,
-});

@@ -38,6 +38,7 @@ export const call = (ctx: Ctx, over: Partial<LogRow> = {}): LogRow => ({
   secrets_used: [],
   warnings: [],
   error_detail: null,
+  payload_flags: null,
   node_id: 'n',
   injected: [],
   trace: { phases_ms: { limit: 0.1 }, latency_phase: 'complete', request_headers: [], response_headers: [], limits: {} },

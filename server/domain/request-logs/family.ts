@@ -18,6 +18,7 @@ export const requestLogs = family({
   // The calls of a Test that was reset are removed by a job (`forget_test_calls`).
   tables: [
     { name: 'request_logs', reset: 'stay' },
+    { name: 'log_payloads', reset: 'delete' },
     { name: 'request_rollups', reset: 'stay' },
     { name: 'request_quarters', reset: 'stay' },
     { name: 'request_blocks', reset: 'stay' },

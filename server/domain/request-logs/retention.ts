@@ -4,6 +4,7 @@ import { log } from '#server/platform/log.ts';
 import { sql } from '#server/platform/sql.ts';
 import { KEPT_DAYS } from './days.ts';
 import { WITHOUT_DOWNSAMPLING } from './downsampling.ts';
+import { prunePayloads } from './payloads/store.ts';
 import { ROLLUPS } from './rollups.ts';
 import { ADD_TOTALS, FORGET_TOTALS, takenFrom } from './totals.ts';
 
@@ -15,8 +16,12 @@ export async function pruneRequestLogs(windows: readonly Windows[], now: Date): 
   let removed = 0;
   for (const { tenant_id, log_days } of windows) {
     try {
-      if (log_days !== null) removed += await pruneSpace(tenant_id, false, windowEnd(now, log_days));
-      removed += await pruneSpace(tenant_id, true, windowEnd(now, SANDBOX_LOG_DAYS));
+      const [live, test] = [log_days === null ? null : windowEnd(now, log_days), windowEnd(now, SANDBOX_LOG_DAYS)];
+      // Payloads first: none outlives its call.
+      await prunePayloads(tenant_id, false, live, now);
+      await prunePayloads(tenant_id, true, test, now);
+      if (live !== null) removed += await pruneSpace(tenant_id, false, live);
+      removed += await pruneSpace(tenant_id, true, test);
     } catch (error) {
       log.error({ err: error, tenant_id }, 'cannot remove old request logs; the next run tries again');
     }

@@ -52,7 +52,8 @@ export const TenantSettings = z.object({
   dashboard_ip_allowlist: z.array(z.string()).default([]),
   proxy_require_credential: z.boolean().default(false),
   legacy_key_auth: z.enum(['enabled', 'disabled']).default('enabled'),
-  log_payloads_default: z.enum(['all', 'errors', 'off']).default('all'),
+  /** What routes keep that don't say otherwise. Off: payloads are only kept where somebody turned it on. */
+  log_payloads_default: z.enum(['all', 'errors', 'off']).default('off'),
   egress_allowlist: z.array(z.string()).nullable().default(null),
   details_withheld: z.boolean().default(false),
   sso_required: z.boolean().default(false),

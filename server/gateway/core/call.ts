@@ -3,6 +3,7 @@ import type { Verdict } from '#server/platform/counters.ts';
 import type { Target } from '#server/platform/http-out/target-url.ts';
 import type { ApiKey, ClientMatch } from '../snapshot/model.ts';
 import type { SpaceSnapshot } from '../snapshot/slices.ts';
+import type { Capture } from './capture.ts';
 import type { GatewayResponse } from './gateway-response.ts';
 import type { Refused } from './refusal.ts';
 
@@ -121,6 +122,8 @@ export function newCall<State>(start: CallStart<State>) {
     injected: null as string[] | null,
     secretsUsed: null as string[] | null,
     warnings: null as string[] | null,
+    /** What is kept of its payloads; null for most calls. */
+    capture: null as Capture | null,
 
     // outcome
     attempts: 0,

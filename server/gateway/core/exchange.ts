@@ -5,6 +5,7 @@ import type { HeaderList } from '#server/platform/http-out/response-parser.ts';
 import type { UpstreamCall, UpstreamHandler } from '#server/platform/http-out/upstream-call.ts';
 import { BufferedResponse, writeCopy } from './buffered-response.ts';
 import type { Call } from './call.ts';
+import type { Capture } from './capture.ts';
 import { afterReads } from './event-loop-turn.ts';
 import { acceptBody } from './listener.ts';
 import { type Refused, refused } from './refusal.ts';
@@ -46,6 +47,8 @@ export class Exchange implements UpstreamHandler {
   #reason = '';
   #responseHeaders: HeaderList = [];
   #paused = false;
+  /** Keeps what of the answer passes by; null for most calls. */
+  #kept: Capture | null = null;
 
   constructor(call: Call, runtime: Runtime, outcome: Outcome) {
     this.#call = call;
@@ -60,7 +63,7 @@ export class Exchange implements UpstreamHandler {
     res.on('close', () => this.#callerClosed());
     if (this.#call.streamsBody) {
       acceptBody(req, res);
-      this.#relay = new BodyRelay(req, STREAMED_LIMIT, (error) => this.#bodyFailed(error));
+      this.#relay = new BodyRelay(req, STREAMED_LIMIT, (error) => this.#bodyFailed(error), this.#call.capture);
     }
     this.#arm(this.#call.forwarding?.timeoutMs ?? 30_000);
     this.#dispatch();
@@ -98,6 +101,8 @@ export class Exchange implements UpstreamHandler {
       this.#state = 'discarding';
       return;
     }
+    const { capture } = this.#call;
+    if (capture?.wants(status)) this.#kept = capture;
     const length = bufferedLength(this.#call.method, status, headers);
     // A response that is too long to buffer, or for which there is no memory left, is streamed.
     if (length < 0 || !this.#runtime.bodies.hold(this.#call, this.#call.bufferedBytes + length)) this.#startStream();
@@ -109,6 +114,7 @@ export class Exchange implements UpstreamHandler {
 
   onData(bytes: Buffer): void {
     this.#received += bytes.length;
+    if (this.#kept !== null) this.#kept.takeResponse(bytes);
     switch (this.#state) {
       case 'buffering':
         this.#held?.add(bytes);
@@ -208,7 +214,9 @@ export class Exchange implements UpstreamHandler {
     call.phase = phase;
     call.responseHeaders = namesOf(this.#responseHeaders);
     const reason = REASON.test(this.#reason) ? this.#reason : undefined;
-    call.res.begin(this.#status, reason, responseHead(call, this.#responseHeaders));
+    const head = responseHead(call, this.#responseHeaders);
+    if (this.#kept !== null) this.#kept.head = head;
+    call.res.begin(this.#status, reason, head);
   }
 
   #waitForDrain(): void {

@@ -36,6 +36,7 @@ export class Pipeline {
     call.responseBytes = Buffer.byteLength(body);
     // Without our 100 the caller may or may not send its body: the next request cannot be told from it.
     if (!req.complete && req.headers.expect !== undefined) head.fields.push('Connection', 'close');
+    call.capture?.answerInstead(head, body);
     res.begin(status, undefined, head).end(body);
     this.#over(call);
   }

@@ -19,7 +19,7 @@ async function stalling(): Promise<IncomingMessage> {
 
 test('a caller that stops sending is noticed, also after the upstream was the slow one for a while', async () => {
   const failures: Error[] = [];
-  const relay = new BodyRelay(await stalling(), 100, (error) => failures.push(error), 80);
+  const relay = new BodyRelay(await stalling(), 100, (error) => failures.push(error), null, 80);
   let got = '';
   relay.start({
     write(bytes) {

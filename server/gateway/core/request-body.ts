@@ -57,6 +57,9 @@ export class BodyStalled extends Error {
   override readonly name = 'BodyStalled';
 }
 
+/** Is shown every chunk on its way; it copies what it keeps. */
+export type BodyTap = { takeRequest(bytes: Buffer): void };
+
 /** A request body on its way to an upstream, with back-pressure. `failed` is told once why it does not come; the request itself stays open. */
 export class BodyRelay implements BodySource {
   bytes = 0;
@@ -64,14 +67,16 @@ export class BodyRelay implements BodySource {
   readonly #limit: number;
   readonly #failed: (reason: Error) => void;
   readonly #idleMs: number;
+  readonly #tap: BodyTap | null;
   #idle: NodeJS.Timeout | undefined;
   #sink: BodySink | null = null;
 
-  constructor(req: IncomingMessage, limit: number, failed: (reason: Error) => void, idleMs = IDLE_MS) {
+  constructor(req: IncomingMessage, limit: number, failed: (reason: Error) => void, tap: BodyTap | null = null, idleMs = IDLE_MS) {
     this.#req = req;
     this.#limit = limit;
     this.#failed = failed;
     this.#idleMs = idleMs;
+    this.#tap = tap;
     req.pause();
   }
 
@@ -114,6 +119,7 @@ export class BodyRelay implements BodySource {
   readonly #onData = (chunk: Buffer): void => {
     this.bytes += chunk.length;
     this.#idle?.refresh();
+    if (this.#tap !== null) this.#tap.takeRequest(chunk);
     if (this.bytes > this.#limit) this.#fail(new BodyTooLarge('the body is too large'));
     else if (this.#sink?.write(chunk) === false) {
       this.#req.pause();

@@ -8,6 +8,7 @@ import type { BodyMemory } from './body-memory.ts';
 import type { Call } from './call.ts';
 import type { LoggedPlane } from './log/logged-plane.ts';
 import type { MonthlyCounters } from './monthly.ts';
+import type { Quota } from './quota.ts';
 import type { SecretValues } from './secret-values.ts';
 
 /** What calls are served with; one per process. */
@@ -21,6 +22,8 @@ export type Runtime = {
   inFlight: Map<string, number>;
   maxInFlight: number;
   bodies: BodyMemory;
+  /** Bytes of payloads that are kept for the log, per workspace id. */
+  captures: Quota;
   secrets: SecretValues;
   resolver: Resolver;
   pools: UpstreamPools;

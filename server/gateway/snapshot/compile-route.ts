@@ -135,6 +135,7 @@ function compileConfig(fields: EffectiveConfig, limitKey: string, egress: Egress
     retryAttempts: fields.retry_attempts,
     bodyPlaceholders: fields.body_placeholders,
     forwardClientIp: fields.forward_client_ip,
+    logPayloads: fields.log_payloads,
     requiresSignature: fields.require_signature,
     unusable:
       fields.mtls_certificate_id !== null

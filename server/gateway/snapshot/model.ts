@@ -89,6 +89,8 @@ export type CallConfig = {
   readonly retryAttempts: number;
   readonly bodyPlaceholders: 'all' | 'same_collection' | 'off';
   readonly forwardClientIp: boolean;
+  /** Which payloads are kept with the log; null: as the workspace's default says. */
+  readonly logPayloads: 'all' | 'errors' | 'off' | null;
   readonly requiresSignature: boolean;
   /** Names the setting this gateway cannot honour; the call is refused rather than sent without it. */
   readonly unusable: string | null;

@@ -8,7 +8,7 @@ async function deleteCallsUntil(tenantId: string, until: Date): Promise<number> 
   // Whole minutes, because rollups are: nobody has a key of the new Test before the next one begins.
   const minute = new Date((Math.floor(until.getTime() / 60_000) + 1) * 60_000);
   const removed = await pruneSpace(tenantId, true, minute);
-  for (const table of ['call_days', 'api_key_uses', 'api_version_days'])
+  for (const table of ['log_payloads', 'call_days', 'api_key_uses', 'api_version_days'])
     await sql().query(`delete from ${table} where tenant_id = $1 and sandbox and ${STAMPS[table]} <= $2`, [tenantId, until]);
   return removed;
 }
@@ -47,4 +47,9 @@ export async function deleteAllResetCalls(now: Date): Promise<number> {
   return removed;
 }
 
-const STAMPS: Record<string, string> = { call_days: 'last_at', api_key_uses: 'last_used_at', api_version_days: 'last_at' };
+const STAMPS: Record<string, string> = {
+  log_payloads: 'ts',
+  call_days: 'last_at',
+  api_key_uses: 'last_used_at',
+  api_version_days: 'last_at',
+};

@@ -41,6 +41,7 @@ export const TYPES = {
   user_agent: 'text',
   warnings: 'text[]',
   error_detail: 'text',
+  payload_flags: 'int',
   trace: 'jsonb',
 } as const satisfies Record<keyof LogRow, string>;
 
@@ -63,7 +64,7 @@ export function logLine(row: LogRow): string {
     `${placeText(row)}${word(row.request_id)}\t${word(row.method)}\t${word(row.status_code)}\t${word(row.src_ip)}\t${word(row.ts)}\t` +
     `${text(row.path)}\t${word(row.latency_ms)}\t${word(row.error)}\t${word(row.rate_limited)}\t${word(row.origin)}\t` +
     `${word(row.upstream_status)}\t${word(row.upstream_ms)}\t${word(row.attempts)}\t${word(row.request_bytes)}\t` +
-    `${word(row.response_bytes)}\t${text(row.user_agent)}\t${array(row.warnings)}\t${text(row.error_detail)}\t` +
+    `${word(row.response_bytes)}\t${text(row.user_agent)}\t${array(row.warnings)}\t${text(row.error_detail)}\t${word(row.payload_flags)}\t` +
     `${row.trace ? json(row.trace) : '\\N'}\n`
   );
 }

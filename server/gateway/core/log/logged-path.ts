@@ -19,7 +19,8 @@ const SUSPECT = /[%+]|pass|pwd|secret|token|jwt|bearer|session|sid|key|auth|cred
 const NAMED =
   /(?:^|[^a-z])(?:pin|ssn|otp|sid|key|auth|sig)$|(?:password|passwd|passphrase|pwd|jwt|bearer|session(?:.?id)?|secret|token|api.?key|access.?key|private.?key|secret.?key|authorization|signature|credential|cvv|cvc)$/;
 
-function shownPair(pair: string): string {
+/** A pair of a query or of a form as it may be shown. */
+export function shownPair(pair: string): string {
   const equals = pair.indexOf('=');
   if (equals < 0) return withoutEncoded(pair);
   const name = pair.slice(0, equals);
@@ -48,7 +49,7 @@ function decoded(text: string): string {
 }
 
 /** Digit runs that are card numbers by Luhn keep their first six and last four digits. */
-function maskCards(text: string): string {
+export function maskCards(text: string): string {
   return /\d{13}/.test(text)
     ? text.replace(/\d{13,19}/g, (run) => (isCard(run) ? `${run.slice(0, 6)}${'*'.repeat(run.length - 10)}${run.slice(-4)}` : run))
     : text;

@@ -57,6 +57,7 @@ export function logRow(call: Call, plane: LoggedPlane, nodeId: string) {
     secrets_used: call.secretsUsed ?? [],
     warnings: call.warnings ?? [],
     error_detail: call.errorDetail,
+    payload_flags: call.capture?.flags || null,
     node_id: nodeId,
     injected: call.injected ?? [],
     // As it is stored, for one that was read from the disk.

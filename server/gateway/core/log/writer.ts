@@ -150,7 +150,7 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
 }
 
 /** SQLSTATE classes 22, 23 and 54 (a value larger than an index takes): the row is at fault, not the database. */
-function isDataFault(error: unknown): boolean {
+export function isDataFault(error: unknown): boolean {
   const code = (error as { code?: unknown }).code;
   return typeof code === 'string' && /^(?:22|23|54)/.test(code);
 }

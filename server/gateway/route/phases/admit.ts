@@ -1,4 +1,5 @@
 import { admission } from '../../core/admission.ts';
+import { Capture } from '../../core/capture.ts';
 import { limitFailures, limitWorkspaceRate } from '../../core/limits.ts';
 import { type Refused, refused } from '../../core/refusal.ts';
 import type { Runtime } from '../../core/runtime.ts';
@@ -32,6 +33,8 @@ export function admit(call: RouteCall, runtime: Runtime): Refused | undefined | 
   call.admitted = true;
   if (lookupFault) return lookupFault;
   if (!tenant.servable) return refused('subscription_inactive', "This workspace's subscription is not active.");
+  const payloads = call.state.config?.logPayloads ?? tenant.settings.log_payloads_default;
+  if (payloads !== 'off' && call.state.config && !test?.dry) call.capture = new Capture(payloads, tenant.id, runtime.captures);
   if (test) return test.dry ? undefined : limitWorkspaceRate(call, runtime);
   const { key } = credential;
   // Tenant policies that deny proxy:invoke (interface rule 24 §6) go here, once something can make one: see domain/policies/service.ts.

@@ -57,7 +57,10 @@ function takeBody(call: RouteCall, runtime: Runtime, config: CallConfig): Result
     if (read.body === null) return refused('invalid_request', "The request body wasn't fully received.");
     call.body = read.body;
     call.requestBytes = read.body.length;
-    if (read.state === 'whole') return undefined;
+    if (read.state === 'whole') {
+      call.capture?.takeRequest(read.body);
+      return undefined;
+    }
     if (injects) return tooLarge('10 MiB');
     // Too long to look into: it may pass when nothing in the part that was read asks for it.
     if (read.body.includes('{{secret')) return tooLarge('5 MiB if it contains placeholders');
@@ -181,7 +184,10 @@ function apply(call: RouteCall, runtime: Runtime, config: CallConfig, resolution
   call.upstreamPath = written.path;
   call.body = written.body;
   if (written.injected.length > 0) call.injected = written.injected;
-  if (secrets.size > 0) call.secretsUsed = [...secrets.keys()];
+  if (secrets.size > 0) {
+    call.secretsUsed = [...secrets.keys()];
+    if (call.capture) call.capture.secrets = secrets;
+  }
   return test ? noteSent(call, test, runtime) : undefined;
 }
 

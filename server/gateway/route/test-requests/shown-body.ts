@@ -1,7 +1,7 @@
-import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync, zstdDecompressSync } from 'node:zlib';
+import { brotliDecompressSync, constants, gunzipSync, inflateRawSync, inflateSync, zstdDecompressSync } from 'node:zlib';
 import type { Withheld } from '#server/domain/routes/trial/schema.ts';
 import type { PatientRedact } from '../templates/redaction.ts';
-import { SEARCHED, SHOWN } from './send.ts';
+import { SHOWN } from './send.ts';
 
 export type ShownBody = {
   body: string;
@@ -9,43 +9,50 @@ export type ShownBody = {
   withheld_reason: Withheld | null;
   truncated: boolean;
 };
-/** A body as it came. `cut`: there was more of it, or it broke off. `redact` is null when the call used no secret. */
+/**
+ * A body as it came. `cut`: there was more of it, or it broke off. `redact` is null when the call used no secret. `most` bytes are shown. With `begins`
+ * the beginning of something compressed is decompressed as far as it goes.
+ */
 export type Came = {
   bytes: Buffer;
   fields: (name: string) => string | undefined;
   status: number;
   cut: boolean;
   redact: PatientRedact | null;
+  most?: number;
+  begins?: boolean;
 };
+/** How much more is searched than shown: a value may end behind the shown part. */
+const BEHIND = 8 * 1024;
 
 /**
  * What a person is shown of an answer. When secrets were sent it must be text, decoded and with every value masked; what cannot be searched for
  * certain is withheld: slices, what does not decompress, and bytes that are no text, among which are the encodings that do not name themselves.
  */
-export async function shownAnswer({ bytes, fields, status, cut, redact }: Came): Promise<ShownBody> {
+export async function shownAnswer({ bytes, fields, status, cut, redact, most = SHOWN, begins = false }: Came): Promise<ShownBody> {
   const isPart = status === 206 || fields('content-range') !== undefined || /^multipart\/byteranges\b/i.test(fields('content-type') ?? '');
   if (redact && isPart && bytes.length > 0) return withheld('partial');
-  const plain = opened(bytes, fields('content-encoding') ?? '', cut, redact !== null);
+  const plain = opened(bytes, fields('content-encoding') ?? '', { cut, begins, sniffs: redact !== null });
   if (!plain) return withheld('compressed');
   const text = textOf(plain, /\bcharset="?([\w.:-]{1,40})/i.exec(fields('content-type') ?? '')?.[1], cut);
-  if (!redact) return text ? cutText(text.bytes, cut) : cutBinary(plain, cut);
+  if (!redact) return text ? cutText(text.bytes, cut, most) : cutBinary(plain, cut, most);
   if (!text) return withheld('binary');
   // What was compressed may be much longer than what is shown of it.
-  const searched = text.bytes.subarray(0, SEARCHED);
-  const broken = cut || text.bytes.length > SEARCHED;
+  const searched = text.bytes.subarray(0, most + BEHIND);
+  const broken = cut || text.bytes.length > most + BEHIND;
   const clean = await masked(redact, searched);
   if (!clean) return withheld('complex');
   // In a charset that is not its own a value passes as characters that nobody looks for.
   if (clean === searched && text.bytes !== plain && (await masked(redact, plain)) !== plain) return withheld('binary');
-  return cutText(broken ? clean.subarray(0, Math.max(0, clean.length - UNSURE)) : clean, broken);
+  return cutText(broken ? clean.subarray(0, Math.max(0, clean.length - UNSURE)) : clean, broken, most);
 }
 
 /** The body that left, in which values are marked already; `redact` where they are not. */
 export async function shownRequest(bytes: Buffer, redact: PatientRedact | null): Promise<ShownBody> {
   const text = textOf(bytes, undefined, false);
-  if (!text) return redact ? withheld('binary') : cutBinary(bytes, false);
+  if (!text) return redact ? withheld('binary') : cutBinary(bytes, false, SHOWN);
   const clean = redact ? await masked(redact, text.bytes) : text.bytes;
-  return clean ? cutText(clean, false) : withheld('complex');
+  return clean ? cutText(clean, false, SHOWN) : withheld('complex');
 }
 
 const masked = (redact: PatientRedact, bytes: Buffer): Promise<Buffer | null> => redact(bytes);
@@ -53,17 +60,17 @@ const withheld = (reason: Withheld): ShownBody => ({ body: '', body_encoding: 'w
 /** The beginning of a value at the end of what was cut off, too short to be known, with twelve bytes for each of its characters. */
 const UNSURE = 192;
 
-function cutText(bytes: Buffer, cut: boolean): ShownBody {
-  const truncated = cut || bytes.length > SHOWN;
-  const body = bytes.subarray(0, bytes.length > SHOWN ? wholeCharacters(bytes, SHOWN) : bytes.length).toString();
+function cutText(bytes: Buffer, cut: boolean, most: number): ShownBody {
+  const truncated = cut || bytes.length > most;
+  const body = bytes.subarray(0, bytes.length > most ? wholeCharacters(bytes, most) : bytes.length).toString();
   return { body, body_encoding: 'text', withheld_reason: null, truncated };
 }
 
-const cutBinary = (bytes: Buffer, cut: boolean): ShownBody => ({
-  body: bytes.subarray(0, SHOWN).toString('base64'),
+const cutBinary = (bytes: Buffer, cut: boolean, most: number): ShownBody => ({
+  body: bytes.subarray(0, most).toString('base64'),
   body_encoding: 'base64',
   withheld_reason: null,
-  truncated: cut || bytes.length > SHOWN,
+  truncated: cut || bytes.length > most,
 });
 
 /** At most `limit` bytes, without the beginning of a character at the end. */
@@ -74,15 +81,20 @@ function wholeCharacters(bytes: Buffer, limit: number): number {
 }
 
 const LONGEST_OPENED = 4 * SHOWN;
-const DECODERS: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
-  gzip: (bytes) => gunzipSync(bytes, { maxOutputLength: LONGEST_OPENED }),
-  deflate: (bytes) => (startsAs(bytes) === 'deflate' ? inflateSync : inflateRawSync)(bytes, { maxOutputLength: LONGEST_OPENED }),
-  br: (bytes) => brotliDecompressSync(bytes, { maxOutputLength: LONGEST_OPENED }),
-  zstd: (bytes) => zstdDecompressSync(bytes, { maxOutputLength: LONGEST_OPENED }),
+type Decoder = (bytes: Buffer, cut: boolean) => Buffer;
+const zlibOptions = (cut: boolean) => ({ maxOutputLength: LONGEST_OPENED, ...(cut && { finishFlush: constants.Z_SYNC_FLUSH }) });
+const DECODERS: Readonly<Record<string, Decoder>> = {
+  gzip: (bytes, cut) => gunzipSync(bytes, zlibOptions(cut)),
+  deflate: (bytes, cut) => (startsAs(bytes) === 'deflate' ? inflateSync : inflateRawSync)(bytes, zlibOptions(cut)),
+  br: (bytes, cut) =>
+    brotliDecompressSync(bytes, { maxOutputLength: LONGEST_OPENED, ...(cut && { finishFlush: constants.BROTLI_OPERATION_FLUSH }) }),
+  zstd: (bytes, cut) => zstdDecompressSync(bytes, { maxOutputLength: LONGEST_OPENED, ...(cut && { finishFlush: constants.ZSTD_e_flush }) }),
 };
 
+type Opening = Pick<Required<Came>, 'cut' | 'begins'> & { sniffs: boolean };
+
 /** Without the encodings that the answer names, and those it does not but that its first bytes tell; null when one cannot be undone. */
-function opened(bytes: Buffer, encoding: string, cut: boolean, sniffs: boolean): Buffer | null {
+function opened(bytes: Buffer, encoding: string, { sniffs, ...opening }: Opening): Buffer | null {
   const named = encoding
     .toLowerCase()
     .split(',')
@@ -90,22 +102,22 @@ function opened(bytes: Buffer, encoding: string, cut: boolean, sniffs: boolean):
     .filter((one) => one !== '' && one !== 'identity');
   if (named.length > LAYERS) return null;
   let plain: Buffer | null = bytes;
-  for (const one of named.reverse()) plain = plain && decode(plain, one, cut);
+  for (const one of named.reverse()) plain = plain && decode(plain, one, opening);
   for (let layer = 0; sniffs && plain && layer < LAYERS; layer++) {
     const found = startsAs(plain);
     if (!found) break;
-    plain = decode(plain, found, cut);
+    plain = decode(plain, found, opening);
   }
   return plain;
 }
 const LAYERS = 4;
 
-function decode(bytes: Buffer, encoding: string, cut: boolean): Buffer | null {
+function decode(bytes: Buffer, encoding: string, { cut, begins }: Omit<Opening, 'sniffs'>): Buffer | null {
   const decoder = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding] : undefined;
   if (bytes.length === 0) return bytes;
-  if (!decoder || cut) return null;
+  if (!decoder || (cut && !begins)) return null;
   try {
-    return decoder(bytes);
+    return decoder(bytes, cut);
   } catch {
     return null;
   }
