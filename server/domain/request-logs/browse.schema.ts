@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { flag, isoTime, queryInt, time, uuid } from '#server/kernel/fields.ts';
 import { pageQuery } from '#server/kernel/page.ts';
-import { PAYLOAD_STATES } from './payloads/stored.ts';
+import { PAYLOAD_STATES } from './payloads/stored.shared.ts';
 import { RequestLog, statusFilters, word } from './schema.ts';
 import { OUTCOMES } from './span.shared.ts';
 

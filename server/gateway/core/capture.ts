@@ -29,7 +29,7 @@ export class Capture {
   secrets: ReadonlyMap<string, string> = NO_SECRETS;
   /** There was no memory left. */
   crowded = false;
-  /** Bits of the log row (request-logs/payloads/stored.ts). */
+  /** Bits of the log row (request-logs/payloads/stored.shared.ts). */
   flags = 0;
   readonly #owner: string;
   readonly #room: Quota;

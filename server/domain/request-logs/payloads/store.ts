@@ -3,7 +3,7 @@ import { SANDBOX_LOG_DAYS } from '#server/domain/retention/service.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { sql } from '#server/platform/sql.ts';
-import { NO_ROOM, PAYLOAD_DAYS, type PayloadState } from './stored.ts';
+import { NO_ROOM, PAYLOAD_DAYS, type PayloadState } from './stored.shared.ts';
 
 const DAY = 24 * 3_600_000;
 /** Payloads are written within a second of their call; the gateway gives up on one long before this. */

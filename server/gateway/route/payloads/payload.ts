@@ -1,4 +1,10 @@
-import { BODY_KEPT, type BodyWithheld, HEADERS_KEPT, type Side, type StoredPayload } from '#server/domain/request-logs/payloads/stored.ts';
+import {
+  BODY_KEPT,
+  type BodyWithheld,
+  HEADERS_KEPT,
+  type Side,
+  type StoredPayload,
+} from '#server/domain/request-logs/payloads/stored.shared.ts';
 import { redactCredentials } from '#server/kernel/credential-patterns.ts';
 import { hyphenated } from '#server/platform/header-name.ts';
 import { BODY_TAKEN, type Capture } from '../../core/capture.ts';

@@ -1,4 +1,4 @@
-import { payloadPlace, type Side, type StoredPayload } from '#server/domain/request-logs/payloads/stored.ts';
+import { payloadPlace, type Side, type StoredPayload } from '#server/domain/request-logs/payloads/stored.shared.ts';
 import { db } from '#server/platform/db.ts';
 import { keyring } from '#server/platform/keys.ts';
 import { type Answer, type Running, until } from '../../gateway.fixture.ts';

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import test from 'node:test';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import pg from 'pg';
-import { payloadPlace } from '#server/domain/request-logs/payloads/stored.ts';
+import { payloadPlace } from '#server/domain/request-logs/payloads/stored.shared.ts';
 import { inTransaction } from '#server/kernel/database.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { Keyring } from '#server/crypto/keyring.ts';
-import { KEPT_REQUEST, KEPT_RESPONSE, NO_ROOM, payloadPlace, type Side } from '#server/domain/request-logs/payloads/stored.ts';
+import { KEPT_REQUEST, KEPT_RESPONSE, NO_ROOM, payloadPlace, type Side } from '#server/domain/request-logs/payloads/stored.shared.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { log } from '#server/platform/log.ts';
 import type { Call } from '../../core/call.ts';
