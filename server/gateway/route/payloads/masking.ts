@@ -20,8 +20,15 @@ export const isMaskedHeader = (name: string): boolean =>
 /** The body of a media type with the values of such fields masked. */
 export function maskFields(text: string, contentType: string): string {
   if (/^application\/x-www-form-urlencoded\b/i.test(contentType)) return text.split('&').map(shownPair).join('&');
-  const boundary = /^multipart\//i.test(contentType) ? /;[ \t]*boundary="?([^";]{1,70})/i.exec(contentType)?.[1] : undefined;
+  const boundary = boundaryOf(contentType);
   return maskMembers(boundary === undefined ? text : maskParts(text, boundary));
+}
+
+function boundaryOf(contentType: string): string | undefined {
+  const [type = '', ...parameters] = contentType.split(';').map((part) => part.trim());
+  if (!type.toLowerCase().startsWith('multipart/')) return undefined;
+  const found = parameters.find((parameter) => parameter.toLowerCase().startsWith('boundary='));
+  return found?.slice('boundary='.length).replaceAll('"', '') || undefined;
 }
 
 function maskParts(text: string, boundary: string): string {
