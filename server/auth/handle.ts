@@ -16,10 +16,13 @@ import { magicPage, useMagicForm } from './magic-page.ts';
 import { personOf } from './person.ts';
 import { assertNotForeign, assertSameOrigin } from './same-origin.ts';
 import {
+  clearMfaCookie,
   clearSessionCookie,
   clearSignupCookie,
   deviceCookie,
   deviceOf,
+  mfaCookie,
+  mfaTokenOf,
   sessionCookie,
   sessionCookieName,
   signupCookie,
@@ -56,6 +59,7 @@ export const callerOf = (headers: Headers, edge: Edge | null): PersonCtx => ({
   host: headers.get('host'),
   signup_handle: signupHandleOf(headers),
   device: deviceOf(headers),
+  mfa_token: mfaTokenOf(headers),
   step_up_digest: stepUpDigest(headers),
   now: new Date(),
   changes: [],
@@ -132,8 +136,9 @@ function refused(refusal: Refusal, ctx: PersonCtx, headers: Headers): Response {
   return respondJson(refusal.status, sessionFailure(refusal, ctx.request_id), ctx.request_id, refusalHeaders(refusal));
 }
 
-async function addCookies(headers: Headers, { cookies: { session, signup, device }, now }: PersonCtx): Promise<void> {
+async function addCookies(headers: Headers, { cookies: { session, signup, device, mfa }, now }: PersonCtx): Promise<void> {
   if (session) headers.append('set-cookie', session === 'clear' ? clearSessionCookie() : await sessionCookie(session, now));
+  if (mfa) headers.append('set-cookie', mfa === 'clear' ? clearMfaCookie() : mfaCookie(mfa, now));
   if (device) headers.append('set-cookie', deviceCookie(device, now));
   if (signup) headers.append('set-cookie', signup === 'clear' ? clearSignupCookie() : signupCookie(signup, now));
 }

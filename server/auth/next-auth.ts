@@ -1,7 +1,7 @@
 import type { NextAuthOptions } from 'next-auth';
 import { edgeOf } from '#server/api/edge.ts';
 import { Login, MagicVerify } from '#server/domain/people/schema.ts';
-import { type SignedIn, sessionOf, signInByCode, signInByPassword, signOut } from '#server/domain/people/service.ts';
+import { type SignIn, sessionOf, signInByCode, signInByPassword, signOut } from '#server/domain/people/service.ts';
 import { useMagicLink } from '#server/domain/signup/service.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import type { PersonCtx } from '#server/kernel/person.ts';
@@ -77,12 +77,15 @@ export function nextAuthOptions(): NextAuthOptions {
 type AuthUser = { id: string; email: string; name: string; ses: string };
 
 /** Runs a sign-in verb for next-auth, which shows the sentence of a refusal and hides everything else. */
-async function authorised(headers: Record<string, unknown> | undefined, signIn: (ctx: PersonCtx) => Promise<SignedIn>): Promise<AuthUser> {
+async function authorised(headers: Record<string, unknown> | undefined, signIn: (ctx: PersonCtx) => Promise<SignIn>): Promise<AuthUser> {
   const head = new Headers(
     Object.entries(headers ?? {}).flatMap(([name, value]): [string, string][] => (typeof value === 'string' ? [[name, value]] : [])),
   );
   try {
-    const { user, token } = await signIn(callerOf(head, edgeOf(head)));
+    const begun = await signIn(callerOf(head, edgeOf(head)));
+    // These forms have no second step; /auth/login and the page of the link have.
+    if (begun.status !== 'ok') throw new Refusal('mfa_required', 'This account has a second factor. Sign in on the sign-in page.');
+    const { user, token } = begun;
     return { id: user.id, email: user.email, name: user.full_name, ses: token };
   } catch (error) {
     if (error instanceof Refusal && error.status < 500) throw new Error(error.type, { cause: error });

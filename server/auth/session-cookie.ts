@@ -81,6 +81,13 @@ export const deviceOf = (headers: Headers): string | null => cookieOf(headers, d
 export const deviceCookie = (device: { token: string; expires_at: Date }, now: Date): string =>
   setCookie(deviceCookieName(), device.token, Math.floor((device.expires_at.getTime() - now.getTime()) / 1000));
 
+/** The token of a sign-in that lacks its second factor: pages that no script wrote, such as that of a mailed link, go on with it. */
+const mfaCookieName = () => cookieName(DASHBOARD_COOKIES.mfa);
+export const mfaTokenOf = (headers: Headers): string | null => cookieOf(headers, mfaCookieName()) ?? null;
+export const mfaCookie = (mfa: { token: string; expires_at: Date }, now: Date): string =>
+  setCookie(mfaCookieName(), mfa.token, Math.floor((mfa.expires_at.getTime() - now.getTime()) / 1000));
+export const clearMfaCookie = (): string => setCookie(mfaCookieName(), '', 0);
+
 const setCookie = (name: string, value: string, maxAge: number) =>
   `${name}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${maxAge}${secure() ? '; Secure' : ''}`;
 

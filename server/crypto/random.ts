@@ -24,6 +24,15 @@ export function randomBase32(length: number, letters: 'upper' | 'lower' = 'upper
   return letters === 'lower' ? text.toLowerCase() : text;
 }
 
+/** `length` characters of an alphabet of at most 256, each equally likely. */
+export function randomOf(alphabet: string, length: number): string {
+  const fair = 256 - (256 % alphabet.length);
+  let text = '';
+  while (text.length < length)
+    for (const byte of randomBuffer(length + 8)) if (byte < fair && text.length < length) text += alphabet.charAt(byte % alphabet.length);
+  return text;
+}
+
 /** `length` decimal digits, each equally likely: mailed codes. */
 export function randomDigits(length: number): string {
   let text = '';

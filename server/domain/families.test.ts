@@ -60,6 +60,8 @@ test('no code outside of a family names its operations: what goes over all of th
     .flatMap((file) =>
       [...readFileSync(file, 'utf8').matchAll(/'(\w+(?:\.\w+)+)'/g)].map(([, id]) => ({ file, id, owner: owners.get(id) })),
     )
+    // Scopes of a confirmation are names of their own, and some are spelled like an operation.
+    .filter(({ file }) => file !== 'server/kernel/action-scopes.ts')
     .filter(({ file, id, owner }) => owner && !file.startsWith(`server/domain/${owner}/`) && !isOfNamespace(file, id));
   // Revoking a key stays possible in a workspace that is not paid for.
   assert.deepEqual([...new Set(named.map(({ file, id }) => `${file} ${id}`))], ['server/api/authorize.ts api_keys.revoke']);

@@ -14,6 +14,7 @@ export const ERROR_STATUS = {
   not_authenticated: 401,
   invalid_credentials: 401,
   mfa_code_invalid: 401,
+  webauthn_failed: 401,
   plan_feature: 402,
   plan_limit: 402,
   wrong_key_type: 403,

@@ -53,6 +53,8 @@ export type PersonCtx = {
   signup_handle: string | null;
   /** The device cookie of this browser. */
   device: string | null;
+  /** The sign-in that this browser began and that lacks the second factor. */
+  mfa_token?: string | null;
   /** Set for a call that the person must confirm; the verb uses the verification up by `takeStepUp`. */
   step_up?: StepUp;
   /** SHA-256 of X-Svc-StepUp. */
@@ -64,6 +66,7 @@ export type PersonCtx = {
   cookies: {
     session?: { token: string; expires_at: Date } | 'clear';
     signup?: { handle: string; expires_at: Date } | 'clear';
+    mfa?: { token: string; expires_at: Date } | 'clear';
     device?: { token: string; expires_at: Date };
   };
 };

@@ -18,10 +18,11 @@ export async function createTestPerson({ signedIn }: { signedIn: boolean }) {
   const w = await workspace();
   const email = `${newId()}@example.test`;
   const password_hash = await acceptPassword(PASSWORD, email, 'password');
-  await db().$transaction(async (tx) => {
+  const id = await db().$transaction(async (tx) => {
     const now = new Date();
     const user = await createUser(tx, { email, full_name: 'P', password_hash, email_verified: true, now });
     await addMembership(tx, { tenant_id: w.tenant.id, user_id: user.id, role: 'owner', source: 'signup', now });
+    return user.id;
   });
   const b = browser();
   const signIn = async (other = browser()) => {
@@ -34,5 +35,5 @@ export async function createTestPerson({ signedIn }: { signedIn: boolean }) {
     const { user, session } = (await b.get('/auth/me')).body as unknown as Record<'user' | 'session', { id: string }>;
     return { user_id: user.id, session_id: session.id };
   };
-  return { w, email, b, signIn, who };
+  return { w, id, email, b, signIn, who };
 }

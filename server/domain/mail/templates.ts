@@ -104,6 +104,26 @@ export const passwordChanged = (forgotUrl: string): Letter => ({
   button: { label: 'Choose a new password', url: forgotUrl },
 });
 
+export const factorCode = (code: string): Letter => ({
+  subject: 'Your Sallyport confirmation code',
+  paragraphs: ['Enter this code to change the second factor of your account.'],
+  code,
+  footer: "The code works once and expires in 10 minutes. If this wasn't you, someone is signed in as you: choose a new password.",
+  credential: true,
+});
+
+/** To a person whose ways to sign in changed (interface rule 22 §5.3). */
+export const factorChanged = (what: string, at: { ip: string | null; at: Date }, securityUrl: string): Letter => ({
+  subject: `${what} on your Sallyport account`,
+  paragraphs: [
+    `${what} on your Sallyport account.`,
+    `Time: ${minuteOf(at.at)}`,
+    `IP address: ${at.ip ?? 'unknown'}`,
+    'If this was you, no action is required. If not, choose a new password and check your second factors.',
+  ],
+  button: { label: 'Review your security settings', url: securityUrl },
+});
+
 export type KeyFacts = { name: string; key_id: string; workspace: string; space: 'live' | 'test' };
 
 export const keyMade = (key: KeyFacts & { access: boolean; by: string; ip: string | null; at: Date }, keysUrl: string): Letter => ({

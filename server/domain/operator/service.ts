@@ -106,13 +106,13 @@ export function openSession(input: { email: string; mfa?: boolean; i_understand?
     const now = new Date();
     const session = await createSession(tx, {
       user_id: user.id,
+      mfa: Boolean(input.mfa),
       methods: input.mfa ? ['operator', 'mfa'] : ['operator'],
       keep: false,
       ip: null,
       user_agent: 'operator',
       now,
     });
-    if (input.mfa) await tx.sessions.update({ where: { id: session.id }, data: { mfa_at: now } });
     const memberships = await tx.memberships.findMany({ where: { user_id: user.id, removed_at: null } });
     for (const m of memberships)
       await audit(tx, m.tenant_id, {

@@ -10,23 +10,15 @@ export type Doer = { id: string; email: string; session_id?: string | null };
  * Writes one entry in each given workspace (interface rule 22 §12: what concerns the person is written to every workspace of theirs).
  * Runs in a system-side transaction: people and sessions lie outside row-level security.
  */
-export async function auditPerson(
-  tx: Tx,
-  ctx: Pick<PersonCtx, 'db' | 'request_id' | 'ip' | 'user_agent' | 'now'>,
-  doer: Doer,
-  tenantIds: readonly string[],
-  entry: AuditEntry,
-): Promise<void> {
+export async function auditPerson(tx: Tx, ctx: AuditedCall, doer: Doer, tenantIds: readonly string[], entry: AuditEntry): Promise<void> {
   for (const tenantId of tenantIds) await writeAudit(tx, auditCtx(ctx, doer, tenantId), { ...entry, workspace_level: true });
 }
 
+/** What an entry says of the call; the confirmation that it used included. */
+export type AuditedCall = Pick<PersonCtx, 'db' | 'request_id' | 'ip' | 'user_agent' | 'now' | 'step_up'>;
+
 /** A context for `writeAudit` alone: it holds no capability. */
-export const auditCtx = (
-  ctx: Pick<PersonCtx, 'db' | 'request_id' | 'ip' | 'user_agent' | 'now'>,
-  doer: Doer,
-  tenantId: string,
-  sandbox = false,
-): Ctx => ({
+export const auditCtx = (ctx: AuditedCall, doer: Doer, tenantId: string, sandbox = false): Ctx => ({
   db: ctx.db,
   tenant_id: tenantId,
   sandbox,
@@ -46,6 +38,7 @@ export const auditCtx = (
   request_id: ctx.request_id,
   ip: ctx.ip,
   user_agent: ctx.user_agent,
+  ...(ctx.step_up ? { step_up: ctx.step_up } : {}),
   now: ctx.now,
   warnings: [],
 });

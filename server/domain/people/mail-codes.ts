@@ -4,8 +4,8 @@ import type { Prisma } from '#server/generated/prisma/client.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { newId } from '#server/kernel/ids.ts';
 
-export type MailPurpose = 'sign_in' | 'password_reset';
-const minutes = { sign_in: 10, password_reset: 60 } as const;
+export type MailPurpose = 'sign_in' | 'password_reset' | 'factor';
+const minutes = { sign_in: 10, password_reset: 60, factor: 10 } as const;
 const codeTries = 5;
 
 /** Who asked for a code, or types one: the browser by its device cookie, and the network it calls from. */

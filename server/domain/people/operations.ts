@@ -15,7 +15,7 @@ import {
   SelectWorkspace,
   SessionList,
   SessionRef,
-  SignedInView,
+  SignInAnswer,
   UpdateMe,
   WorkspaceView,
 } from './schema.ts';
@@ -33,7 +33,7 @@ export const login = operation({
   needs: 'visitor',
   refuses: ['invalid_credentials', 'not_a_member'],
   input: Login,
-  output: SignedInView,
+  output: SignInAnswer,
   run: async (ctx, input) => answerOf(await signInByPassword(ctx, input)),
 });
 

@@ -9,6 +9,7 @@ import { assertUnmodified, type Expectation } from '#server/kernel/precondition.
 import { places } from '#server/platform/geoip.ts';
 import { auditPerson, tenantIdsOf } from './audit.ts';
 import { hasCompanyField, managesCompany, updateFirstCompany } from './company.ts';
+import { factorsOf } from './factor-summary.ts';
 import { assertAllowedAddress, chosen, withinScope, workspacesOf } from './memberships.ts';
 import { PersonView, type Preferences, preferencesOf, type UpdateMeInput } from './schema.ts';
 import { revokeSession, revokeSessions, sessionsOf } from './sessions.ts';
@@ -22,8 +23,7 @@ export async function me(ctx: SignedInCtx) {
   const first = workspaces.find((w) => w === all[0]); // out of a bound session's sight unless it is bound to it
   return {
     user: ctx.user,
-    // No factor can be enrolled yet; the summary says so instead of guessing.
-    factors: { totp: false, passkeys: [], recovery_codes_left: 0 },
+    factors: await factorsOf(ctx.db, ctx.user.id),
     csrf_token: ctx.session.csrf_token,
     session: ctx.session,
     active_workspace: active ?? null,

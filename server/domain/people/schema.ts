@@ -155,6 +155,29 @@ export const PersonView = z.object({
   updated_at: time(),
 });
 
+export const MFA_METHODS = ['passkey', '2fa', 'recovery'] as const;
+const SecondFactorOwed = z.object({
+  status: z.literal('mfa_required'),
+  /** For POST /auth/login/mfa; browsers have it as a cookie too. */
+  mfa_token: shownOnce(z.string()),
+  expires_at: time(),
+  methods: z.array(z.enum(MFA_METHODS)),
+  redirect_to: z.string(),
+});
+/** A passkey or security key as its owner sees it. */
+export const PasskeyView = z.object({
+  id: z.uuid(),
+  /** passkey or security_key */
+  kind: z.string(),
+  name: z.string(),
+  /** Synchronised by its provider, so it is on other devices too. */
+  backed_up: z.boolean(),
+  created_at: time(),
+  last_used_at: time().nullable(),
+  /** When it was refused as a copy: its counter went back. It opens nothing any more. */
+  cloned_at: time().nullable(),
+});
+
 export const SignedInView = z.object({
   status: z.literal('ok'),
   token: shownOnce(z.string()),
@@ -164,9 +187,17 @@ export const SignedInView = z.object({
   redirect_to: z.string(),
 });
 
+/** The answer of every way to prove the first factor. */
+export const SignInAnswer = z.discriminatedUnion('status', [SignedInView, SecondFactorOwed]);
+
 export const Me = z.object({
   user: PersonView,
-  factors: z.object({ totp: z.boolean(), passkeys: z.array(z.unknown()), recovery_codes_left: z.number() }),
+  factors: z.object({
+    totp: z.boolean(),
+    totp_enabled_at: time().nullable(),
+    passkeys: z.array(PasskeyView),
+    recovery_codes_left: z.number(),
+  }),
   csrf_token: z.string(),
   session: z.object({
     id: z.uuid(),

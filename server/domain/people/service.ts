@@ -1,6 +1,8 @@
 /** What other families and planes may use of people: sessions, memberships and the ways to sign in. */
-export { auditCtx, auditPerson, type Doer, tenantIdsOf } from './audit.ts';
-export { dropMailCodes, issueMailCode, peekLink } from './mail-codes.ts';
+export { type AuditedCall, auditCtx, auditPerson, type Doer, tenantIdsOf } from './audit.ts';
+export { deviceOf } from './devices.ts';
+export { factorsOf, type MfaMethod, mfaMethodsOf, PASSKEY_COLUMNS } from './factor-summary.ts';
+export { dropMailCodes, issueMailCode, peekLink, useCode } from './mail-codes.ts';
 export {
   addMembership,
   assertAllowedAddress,
@@ -17,18 +19,22 @@ export {
 } from './memberships.ts';
 export { confirmPassword } from './password-verbs.ts';
 export { acceptPassword, checkPassword } from './passwords.ts';
+export { countTry, type PendingLogin, pendingLoginOf, usePendingLogin } from './pending-logins.ts';
 export { pruneIdentityData } from './pruning.ts';
-export { createSession, isStillMember, revokeSessions, sessionOf } from './sessions.ts';
+export { createSession, isStillMember, renewToken, revokeSessions, sessionOf } from './sessions.ts';
 export {
   answerOf,
   begin,
   deadLink,
   magicUrl,
+  recordFailure,
   type Scope,
   type SignedIn,
+  type SignIn,
   signInByCode,
   signInByLink,
   signInByPassword,
   signOut,
+  startSession,
 } from './sign-in.ts';
-export { accountByEmail, canonicalEmail, createUser, holdAddress, nobodyYet } from './users.ts';
+export { accountByEmail, canonicalEmail, createUser, holdAddress, nobodyYet, personById } from './users.ts';

@@ -12,6 +12,8 @@ const lifetime = { short: { idle: 12 * hour, absolute: 7 * 24 * hour }, keep: { 
 export type NewSession = {
   user_id: string;
   methods: readonly string[];
+  /** Whether a second factor was proven. */
+  mfa?: boolean;
   keep: boolean;
   ip: string | null;
   user_agent: string | null;
@@ -32,6 +34,7 @@ export async function createSession(tx: Tx, input: NewSession): Promise<{ token:
       user_id: input.user_id,
       csrf_token: randomBase64url(32),
       auth_methods: [...input.methods],
+      mfa_at: input.mfa ? input.now : null,
       keep: input.keep,
       scope_tenant_id: input.scope_tenant_id ?? null,
       active_tenant_id: input.scope_tenant_id ?? input.active_tenant_id ?? null,

@@ -3,27 +3,33 @@ import { newSignIn, signInCode } from '#server/domain/mail/templates.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import type { Person, PersonCtx, SignedInCtx } from '#server/kernel/person.ts';
+import { hasFactor } from '#server/kernel/step-up.ts';
 import { inBackground } from '#server/platform/background.ts';
 import { env } from '#server/platform/env.ts';
 import { places } from '#server/platform/geoip.ts';
 import { network, take, throttled } from '#server/platform/throttle.ts';
 import { auditPerson, tenantIdsOf } from './audit.ts';
 import { countedWith, deviceOf, isKnownDevice, isNewCountry, isNewDevice, mayMail } from './devices.ts';
+import { type MfaMethod, mfaMethodsOf } from './factor-summary.ts';
 import { issueMailCode, useCode, useLink } from './mail-codes.ts';
 import { type WorkspaceRow, withinScope, workspacesOf } from './memberships.ts';
 import { checkPassword, rehashPassword } from './passwords.ts';
+import { createPendingLogin } from './pending-logins.ts';
 import { preferencesOf } from './schema.ts';
 import { createSession, revokeSession } from './sessions.ts';
 import { accountByEmail, personById } from './users.ts';
 
 export type SignedIn = { status: 'ok'; token: string; user: Person; workspaces: WorkspaceRow[] };
+/** The first factor is proven, and the account has a second one. */
+export type SecondFactorOwed = { status: 'mfa_required'; mfa_token: string; expires_at: Date; methods: MfaMethod[] };
+export type SignIn = SignedIn | SecondFactorOwed;
 export type Scope = { keep?: boolean | undefined; scope_tenant?: string | undefined };
 
 /**
  * E-mail and password (interface rule 22 §4.1). Unknown address, wrong password, no password and disabled account are one answer in one time.
  * @throws Refusal invalid_credentials, rate_limited, not_a_member (scope_tenant)
  */
-export async function signInByPassword(ctx: PersonCtx, input: { email: string; password: string } & Scope): Promise<SignedIn> {
+export async function signInByPassword(ctx: PersonCtx, input: { email: string; password: string } & Scope): Promise<SignIn> {
   const forgive = await throttled(
     [
       // The network first: who is over its limit must not leave a row for every address they make up.
@@ -79,7 +85,7 @@ export const magicUrl = (token: string): string => `${env.PUBLIC_ADMIN_URL}/auth
 const strangers = (email: string) => ({ what: 'code-strangers', subject: email, limit: 100, window_sec: 86_400 });
 
 /** The same answer for a wrong code, a used up one, and an account without one. @throws Refusal mfa_code_invalid, rate_limited */
-export async function signInByCode(ctx: PersonCtx, input: { email: string; code: string } & Scope): Promise<SignedIn> {
+export async function signInByCode(ctx: PersonCtx, input: { email: string; code: string } & Scope): Promise<SignIn> {
   const forgive = await throttled([{ what: 'code-ip', subject: network(ctx.ip), limit: 50, window_sec: 900 }], ctx.now, 'rate_limited');
   const known = await isKnownDevice(ctx.db, ctx, input.email);
   const counted = known ? null : await take(strangers(input.email), ctx.now);
@@ -102,7 +108,7 @@ export async function signInByCode(ctx: PersonCtx, input: { email: string; code:
 }
 
 /** @throws Refusal mfa_code_invalid for a link that is used, expired or was never one */
-export async function signInByLink(ctx: PersonCtx, input: { token: string } & Scope): Promise<SignedIn> {
+export async function signInByLink(ctx: PersonCtx, input: { token: string } & Scope): Promise<SignIn> {
   return ctx.db.$transaction(async (tx) => {
     const found = await useLink(tx, 'sign_in', input.token, ctx.now);
     if (!found) throw deadLink();
@@ -124,22 +130,49 @@ const finish = (ctx: PersonCtx, userId: string, method: Method, scope: Scope, fi
     return begin(tx, ctx, userId, method, scope);
   });
 
-export type Method = 'password' | 'code' | 'link' | 'signup';
+/** The first factor. */
+export type Method = 'password' | 'code' | 'link' | 'signup' | 'sso';
 
-/** The end of every way to sign in: a session row, its audit entries, the cookie. @throws Refusal invalid_credentials for a disabled account */
+/**
+ * The end of every way to prove the first factor: a session, or for an account with a second factor the token with which that is proven
+ * (interface rule 22 §4.1, §4.4). @throws Refusal invalid_credentials for a disabled account, not_a_member (scope_tenant)
+ */
 export async function begin(
   tx: Tx,
   ctx: PersonCtx,
   userId: string,
   method: Method,
   { keep = false, scope_tenant }: Scope,
-): Promise<SignedIn> {
+): Promise<SignIn> {
   const user = await personById(tx, userId);
   if (!user) throw wrong('The email address or password is incorrect.');
-  const all = await workspacesOf(tx, userId);
-  const scoped = scope_tenant === undefined ? null : all.find((w) => w.slug === scope_tenant.toLowerCase());
+  const scoped = scope_tenant === undefined ? null : (await workspacesOf(tx, userId)).find((w) => w.slug === scope_tenant.toLowerCase());
   if (scoped === undefined) throw new Refusal('not_a_member', "This workspace doesn't exist, or you're not a member of it.");
-  const workspaces = withinScope(all, { scope_tenant_id: scoped?.id ?? null });
+  const scope_tenant_id = scoped?.id ?? null;
+  if (!(await hasFactor(tx, userId))) return startSession(tx, ctx, userId, { methods: [method], mfa: false, keep, scope_tenant_id });
+  const owed = await createPendingLogin(tx, ctx, { user_id: userId, method, keep, scope_tenant_id });
+  return { status: 'mfa_required', ...owed, methods: await mfaMethodsOf(tx, userId) };
+}
+
+export type Proof = {
+  /** What was proven, the first factor first. */
+  methods: readonly [string, ...string[]];
+  /** Whether a second factor is among it. */
+  mfa: boolean;
+  keep: boolean;
+  scope_tenant_id: string | null;
+};
+
+/**
+ * A session row, its audit entries, the notice of a new device, and the cookie. Only for a person who has proven every factor they hold; `begin` is for all
+ * others. @throws Refusal invalid_credentials for a disabled account
+ */
+export async function startSession(tx: Tx, ctx: PersonCtx, userId: string, proof: Proof): Promise<SignedIn> {
+  const { methods, mfa, keep, scope_tenant_id } = proof;
+  const [method] = methods;
+  const user = await personById(tx, userId);
+  if (!user) throw wrong('The email address or password is incorrect.');
+  const workspaces = withinScope(await workspacesOf(tx, userId), { scope_tenant_id });
   const device = deviceOf(ctx);
   const known = await places();
   const isNew = {
@@ -148,12 +181,13 @@ export async function begin(
   };
   const session = await createSession(tx, {
     user_id: userId,
-    methods: [method],
+    methods,
+    mfa,
     keep,
     ip: ctx.ip,
     user_agent: ctx.user_agent,
     now: ctx.now,
-    scope_tenant_id: scoped?.id ?? null,
+    scope_tenant_id,
     active_tenant_id: workspaces.length === 1 ? (workspaces[0]?.id ?? null) : null,
     device_digest: device,
   });
@@ -163,7 +197,7 @@ export async function begin(
     resource_type: 'session',
     resource_id: session.id,
     name: user.email,
-    details: { method },
+    details: { method, ...(methods.length > 1 ? { second_factor: methods.at(-1) } : {}) },
   });
   if (isNew.browser || isNew.country)
     inBackground('sign-in notice', () =>
@@ -179,13 +213,17 @@ export async function begin(
       }),
     );
   ctx.cookies.session = { token: session.token, expires_at: session.expires_at };
+  if (ctx.mfa_token) ctx.cookies.mfa = 'clear';
   return { status: 'ok', token: session.token, user, workspaces };
 }
 
+/** Where a browser proves the second factor. */
+export const SECOND_FACTOR_PAGE = '/signin/second-factor';
+
 /** What the caller of any sign-in gets: the token once, and where a browser goes next. */
-export const answerOf = (signedIn: SignedIn) => ({
-  ...signedIn,
-  redirect_to: landingOf(signedIn),
+export const answerOf = (signIn: SignIn) => ({
+  ...signIn,
+  redirect_to: signIn.status === 'ok' ? landingOf(signIn) : SECOND_FACTOR_PAGE,
 });
 
 /** Whoever chose where the dashboard opens goes through its front door, which knows; everybody else begins in Test. */
@@ -210,7 +248,7 @@ export async function signOut(ctx: SignedInCtx): Promise<void> {
 }
 
 /** One entry per account in five minutes, however often somebody tries (interface rule 22 §12). */
-async function recordFailure(ctx: PersonCtx, account: { id: string; email: string }, method: Method): Promise<void> {
+export async function recordFailure(ctx: PersonCtx, account: { id: string; email: string }, method: string): Promise<void> {
   if (!(await take({ what: 'login-failed-audit', subject: account.id, limit: 1, window_sec: 300 }, ctx.now)).allowed) return;
   await ctx.db.$transaction(async (tx) => {
     await auditPerson(tx, ctx, { id: account.id, email: account.email }, await tenantIdsOf(tx, account.id), {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MagicVerify, SignedInView } from '#server/domain/people/schema.ts';
+import { MagicVerify, SignInAnswer } from '#server/domain/people/schema.ts';
 import { answerOf, signInByCode } from '#server/domain/people/service.ts';
 import { secret } from '#server/kernel/fields.ts';
 import { operation } from '#server/kernel/operation.ts';
@@ -57,7 +57,7 @@ export const signUpOnWeb = operation({
   success: { among: [200, 202], of: (answer) => (answer.status === 'check_mail' ? 202 : 200) },
   run: async (ctx, input) => {
     const answer = await signUpOnTheWeb(ctx, input);
-    return answer.status === 'ok' ? answerOf(answer) : answer;
+    return answer.status === 'check_mail' ? answer : answerOf(answer);
   },
 });
 
@@ -69,7 +69,7 @@ export const magicVerify = operation({
   needs: 'visitor',
   refuses: ['mfa_code_invalid', 'invalid_credentials', 'not_a_member'],
   input: MagicVerify,
-  output: SignedInView,
+  output: SignInAnswer,
   run: async (ctx, { email, code, token, password, ...scope }) =>
     answerOf(
       token === undefined
@@ -86,7 +86,7 @@ export const magicUse = operation({
   needs: 'visitor',
   refuses: ['mfa_code_invalid', 'invalid_credentials'],
   input: z.object({ token: secret(z.string().max(100)), password: secret(z.string().max(4096)).optional() }),
-  output: SignedInView,
+  output: SignInAnswer,
   run: async (ctx, input) => answerOf(await useMagicLink(ctx, input)),
 });
 

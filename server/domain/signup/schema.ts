@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { email, SignedInView, WorkspaceView } from '#server/domain/people/schema.ts';
+import { email, SignInAnswer, WorkspaceView } from '#server/domain/people/schema.ts';
 import { REGIONS, tenantSlug } from '#server/domain/tenants/schema.ts';
 import { isDisposable } from '#server/kernel/disposable-domains.ts';
 import { label, secret, shownOnce, time } from '#server/kernel/fields.ts';
@@ -71,7 +71,7 @@ export const WebSignUp = z.object({
   ...workspace,
 });
 export const WebSignUpAnswer = z.discriminatedUnion('status', [
-  SignedInView,
+  SignInAnswer,
   z.object({ status: z.literal('check_mail'), message: z.string() }),
 ]);
 

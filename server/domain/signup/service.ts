@@ -10,7 +10,7 @@ import {
   issueMailCode,
   magicUrl,
   peekLink,
-  type SignedIn,
+  type SignIn,
   signInByLink,
 } from '#server/domain/people/service.ts';
 import type { Ctx } from '#server/kernel/context.ts';
@@ -128,7 +128,7 @@ export async function peekMagic(
 export async function useMagicLink(
   ctx: PersonCtx,
   input: { token: string; password?: string | undefined; keep?: boolean | undefined; scope_tenant?: string | undefined },
-): Promise<SignedIn> {
+): Promise<SignIn> {
   const forgive = await throttled([{ what: 'link-ip', subject: network(ctx.ip), limit: 50, window_sec: 900 }], ctx.now, 'rate_limited');
   if (await peekLink(ctx.db, 'sign_in', input.token, ctx.now)) {
     const signedIn = await signInByLink(ctx, input);

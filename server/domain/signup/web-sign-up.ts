@@ -7,7 +7,7 @@ import {
   begin,
   chosen,
   holdAddress,
-  type SignedIn,
+  type SignIn,
   scopeMismatch,
   tenantIdsOf,
   workspacesOf,
@@ -35,7 +35,7 @@ type WebInput = z.output<typeof WebSignUp>;
 export async function signUpOnTheWeb(
   ctx: PersonCtx,
   { password, ...input }: WebInput,
-): Promise<SignedIn | { status: 'check_mail'; message: string }> {
+): Promise<SignIn | { status: 'check_mail'; message: string }> {
   // A hash costs a tenth of a second and 64 MiB, and anybody may ask for one: counted before, wide enough for a few poor passwords.
   const local = isOnThisMachine(ctx);
   if (!local) await throttled([{ what: 'signup-hash-ip', subject: network(ctx.ip), limit: 20, window_sec: 3600 }], ctx.now, 'rate_limited');
@@ -50,7 +50,7 @@ export async function signUpOnTheWeb(
 }
 
 /** Null when somebody is here already. The lock lets one of several first people be the first. */
-const firstAccount = (ctx: PersonCtx, input: Omit<WebInput, 'password'>, password_hash: string): Promise<SignedIn | null> =>
+const firstAccount = (ctx: PersonCtx, input: Omit<WebInput, 'password'>, password_hash: string): Promise<SignIn | null> =>
   ctx.db.$transaction(async (tx) => {
     if (await tx.users.findFirst({ select: { id: true } })) return null;
     await holdLock(tx, 'signup:first');
