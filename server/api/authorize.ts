@@ -8,7 +8,7 @@ import { sufficientSets } from '#server/kernel/needs.ts';
 import { type AnyOperation, isChange } from '#server/kernel/operation.ts';
 
 /** What the check of rights reads of an operation. This file loads no Prisma, so that the gateway process can use it. */
-type Asked = Pick<AnyOperation, 'id' | 'summary' | 'kind' | 'needs'>;
+type Asked = Pick<AnyOperation, 'id' | 'summary' | 'kind' | 'needs' | 'while_inactive'>;
 
 /**
  * The caller holds the capabilities that the operation needs, and no tenant policy denies them (interface rule 24 §7).
@@ -16,7 +16,7 @@ type Asked = Pick<AnyOperation, 'id' | 'summary' | 'kind' | 'needs'>;
  */
 export async function authorize(op: Asked, ctx: HotCtx): Promise<void> {
   if (op.needs === 'anonymous') return;
-  if (!isServable(ctx) && isChange(op) && !STAYS_OPEN.has(op.id))
+  if (!isServable(ctx) && isChange(op) && !op.while_inactive)
     throw new Refusal(
       'subscription_inactive',
       `This workspace's subscription is ${ctx.subscription_status?.replace('_', ' ')}. You can read data and revoke keys, but not make changes.`,
@@ -32,7 +32,6 @@ export async function authorize(op: Asked, ctx: HotCtx): Promise<void> {
 
 /** Keys have met this rule at authentication; members keep reading and leaving (interface rule 20 §5). */
 const isServable = (ctx: HotCtx) => ctx.subscription_status === undefined || isServableStatus(ctx.subscription_status);
-const STAYS_OPEN: ReadonlySet<string> = new Set(['api_keys.revoke']);
 
 /** Why one of the sufficient sets of capabilities does not serve this caller; undefined when it does. */
 async function refusalFor(op: Asked, ctx: HotCtx, capabilities: readonly Capability[]): Promise<Refusal | undefined> {

@@ -63,8 +63,7 @@ test('no code outside of a family names its operations: what goes over all of th
     // Scopes of a confirmation are names of their own, and some are spelled like an operation.
     .filter(({ file }) => file !== 'server/kernel/action-scopes.ts')
     .filter(({ file, id, owner }) => owner && !file.startsWith(`server/domain/${owner}/`) && !isOfNamespace(file, id));
-  // Revoking a key stays possible in a workspace that is not paid for.
-  assert.deepEqual([...new Set(named.map(({ file, id }) => `${file} ${id}`))], ['server/api/authorize.ts api_keys.revoke']);
+  assert.deepEqual([...new Set(named.map(({ file, id }) => `${file} ${id}`))], []);
 });
 /** `routes.logs` is declared by request-logs and described by routes. */
 const isOfNamespace = (file: string, id = '') => {

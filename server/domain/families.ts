@@ -1,6 +1,7 @@
 import { account } from './account/family.ts';
 import { apiKeys } from './api-keys/family.ts';
 import { auditLogs } from './audit-logs/family.ts';
+import { billing } from './billing/family.ts';
 import { clients } from './clients/family.ts';
 import { collections } from './collections/family.ts';
 import { deliveries } from './deliveries/family.ts';
@@ -48,6 +49,7 @@ export const families = [
   search,
   keys,
   account,
+  billing,
   signup,
   people,
   factors,

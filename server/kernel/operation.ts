@@ -72,6 +72,8 @@ export type Operation<
   step_up?: StepUpRule<z.output<I>>;
   /** The plan feature that the workspace must have; without it the call is refused as `plan_feature`. In Test it may be tried (interface rule 64 §4). */
   feature?: Feature;
+  /** A change that stays possible in a workspace whose subscription ended (interface rule 20 §5): paying, leaving, revoking. */
+  while_inactive?: true;
   /** Error types beyond those of the pipeline (validation_error included there); a refusal not listed fails the tests. */
   refuses: readonly ErrorType[];
   input: I;

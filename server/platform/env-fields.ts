@@ -112,6 +112,26 @@ export const planePorts = z.string().transform((value, ctx) => {
   return ports;
 });
 
+export const PRICED_PLANS = ['starter', 'pro', 'enterprise'] as const;
+export const INTERVALS = ['month', 'year'] as const;
+/** A price of the payment provider for a plan and an interval. */
+export type Price = { plan: (typeof PRICED_PLANS)[number]; interval: (typeof INTERVALS)[number]; id: string };
+
+/** `starter:month=price_1,pro:month=price_2,pro:year=price_3`, each plan and interval at most once. */
+export const prices = z.string().transform((value, ctx) => {
+  const list = entries(value).map((entry) => /^(starter|pro|enterprise):(month|year)=(\w{1,100})$/.exec(entry));
+  const keys = list.map((found) => found?.slice(1, 3).join(':'));
+  const ids = list.map((found) => found?.[3]);
+  if (list.length === 0 || list.includes(null) || new Set(keys).size < list.length || new Set(ids).size < list.length) {
+    ctx.addIssue({
+      code: 'custom',
+      message: 'must look like pro:month=price_1,pro:year=price_2, with plans starter, pro or enterprise, each once',
+    });
+    return z.NEVER;
+  }
+  return list.map((found) => ({ plan: found?.[1], interval: found?.[2], id: found?.[3] }) as Price);
+});
+
 export const roles = ['gateway', 'web', 'worker'] as const;
 export type Role = (typeof roles)[number];
 export const roleList = listOf<Role>(

@@ -111,10 +111,13 @@ test('production refuses test doubles and keys that stand in examples', () => {
 
 test('a driver that is not there yet, and half of a pair of settings, are refused', () => {
   assert.match(problemsOf({ MASTER_KMS_PROVIDER: 'aws', MASTER_KMS_KEY_REF: 'x' })[0] ?? '', /not available in this release/);
-  assert.match(
-    problemsOf({ BILLING_DRIVER: 'stripe', STRIPE_SECRET_KEY: 'x', STRIPE_WEBHOOK_SECRET: 'x' })[0] ?? '',
-    /not available in this release/,
-  );
+  const stripe = { BILLING_DRIVER: 'stripe', STRIPE_SECRET_KEY: 'x', STRIPE_WEBHOOK_SECRET: 'x', STRIPE_PRICES: 'pro:month=price_1' };
+  assert.deepEqual(problemsOf(stripe), []);
+  for (const name of ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET', 'STRIPE_PRICES'])
+    assert.deepEqual(problemsOf({ ...stripe, [name]: '' }), [`${name} is required when BILLING_DRIVER is stripe`]);
+  for (const STRIPE_PRICES of ['pro=price_1', 'free:month=price_1', 'pro:month=a,pro:month=b', 'pro:month=a,pro:year=a'])
+    assert.match(problemsOf({ ...stripe, STRIPE_PRICES })[0] ?? '', /^STRIPE_PRICES must look like/);
+  assert.equal(problemsOf({ ...stripe, NODE_ENV: 'production', STRIPE_API_URL: 'http://127.0.0.1:1' }).length, 1);
   assert.equal(problemsOf({ SVC_EGRESS_TEST_HOSTS: 'api.example.com:443=127.0.0.1' }).length, 1);
 });
 

@@ -117,6 +117,8 @@ const variables = z.object({
   DEFAULT_PLAN: z.enum(['free', 'starter', 'pro', 'enterprise'], 'must be free, starter, pro or enterprise').optional(),
   STRIPE_SECRET_KEY: field.text.optional(),
   STRIPE_WEBHOOK_SECRET: field.text.optional(),
+  STRIPE_PRICES: field.prices.optional(),
+  STRIPE_API_URL: field.origin.default('https://api.stripe.com'),
   SIGNUPS_PER_HOUR: field.whole(0, 1_000_000).default(200),
   CAPTCHA_SECRET: field.text.optional(),
   DEMO_UPSTREAM: field.httpUrl.optional(),
@@ -136,8 +138,6 @@ const LATER = [
   'PKI_PUB_HTTP',
   'PRESIDIO_URL',
   'SMS_PROVIDER_URL',
-  'STRIPE_SECRET_KEY',
-  'STRIPE_WEBHOOK_SECRET',
   'SVC_STRICT_BUILD_CHECK',
   'WEBAUTHN_RP_ID',
 ] as const satisfies readonly (keyof typeof variables.shape)[];
@@ -195,10 +195,14 @@ function contradictions(env: Env): string[] {
       env.MASTER_KEY_PREVIOUS_B64 !== undefined && env.MASTER_KEY_PREVIOUS_B64 === env.MASTER_KEY_B64,
       'MASTER_KEY_PREVIOUS_B64 must differ from MASTER_KEY_B64',
     ],
-    // Accepted, it would give plans away that nobody pays for.
+    // Without them, plans would be given away that nobody pays for.
+    ...(['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET', 'STRIPE_PRICES'] as const).map((name): [boolean, string] => [
+      env.BILLING_DRIVER === 'stripe' && env[name] === undefined,
+      `${name} is required when BILLING_DRIVER is stripe`,
+    ]),
     [
-      env.BILLING_DRIVER === 'stripe',
-      'BILLING_DRIVER=stripe is not available in this release. Leave it unset and change plans with: npm run -s admin',
+      env.NODE_ENV === 'production' && !env.STRIPE_API_URL.startsWith('https:') && env.BILLING_DRIVER === 'stripe',
+      'STRIPE_API_URL must start with https:// when NODE_ENV is production',
     ],
   ];
   return checks.filter(([wrong]) => wrong).map(([, problem]) => problem);

@@ -11,7 +11,7 @@ export const account = family({
   tag: 'Account',
   descriptions,
   operations,
-  resources: [{ type: 'tenant' }, { type: 'billing' }],
+  resources: [{ type: 'tenant' }],
   tables: [{ name: 'usage_counters', reset: 'stay' }],
   jobs: {
     notify_usage: { cron: '*/10 * * * *', run: ({ now }) => notifyUsage(db(), now) },

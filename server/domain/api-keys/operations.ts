@@ -87,6 +87,7 @@ export const revoke = operation({
   http: 'DELETE /api-keys/{id}',
   kind: 'change',
   needs: ['api_key:revoke'],
+  while_inactive: true,
   refuses: ['not_found', 'role_denied'],
   input: ApiKeyRef,
   output: RevokedApiKey,

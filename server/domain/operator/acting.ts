@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { STATUSES, type Status, trialFrom } from '#server/domain/billing/service.ts';
 import type { PlanName } from '#server/domain/plans/schema.ts';
 import type { Ctx, Space } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
@@ -9,8 +10,7 @@ import { db } from '#server/platform/db.ts';
 
 // What every act of the operator shares: the workspace by its slug, the words of a refusal, and the audit entry.
 
-export const STATUSES = ['trialing', 'active', 'dunning', 'past_due', 'paused', 'cancelled'] as const;
-export type Status = (typeof STATUSES)[number];
+export { STATUSES };
 
 /** Brings a workspace to a plan and status. `deliberate`: the end of an Enterprise plan was wanted, and is no lapse. */
 export async function movePlan(
@@ -27,6 +27,12 @@ export async function movePlan(
       subscription_status: status,
       subscription_cancel_at: status === 'cancelled' ? new Date() : null,
       pause_reason: status === 'paused' ? 'operator' : null,
+      // Each state that ends by itself counts from now.
+      dunning_since: status === 'dunning' ? new Date() : null,
+      past_due_since: status === 'past_due' ? new Date() : null,
+      paused_until: null,
+      subscription_notice: null,
+      ...(status === 'trialing' && tenant.subscription_status !== 'trialing' ? trialFrom(new Date()) : {}),
       enterprise_ended_by: tenant.subscription_plan === 'enterprise' && plan !== 'enterprise' && deliberate ? 'operator' : null,
     },
   });
@@ -34,6 +40,7 @@ export async function movePlan(
     action: 'update',
     resource_type: 'billing',
     resource_id: tenant.id,
+    reason: 'operator',
     details: { from: { plan: tenant.subscription_plan, status: tenant.subscription_status }, to: { plan, status }, deliberate },
   });
 }
