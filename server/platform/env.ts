@@ -139,7 +139,6 @@ const LATER = [
   'PRESIDIO_URL',
   'SMS_PROVIDER_URL',
   'SVC_STRICT_BUILD_CHECK',
-  'WEBAUTHN_RP_ID',
 ] as const satisfies readonly (keyof typeof variables.shape)[];
 
 /** Which of them are set: an operator who set one expects something to happen. */
@@ -200,6 +199,10 @@ function contradictions(env: Env): string[] {
       env.BILLING_DRIVER === 'stripe' && env[name] === undefined,
       `${name} is required when BILLING_DRIVER is stripe`,
     ]),
+    [
+      !`.${new URL(env.PUBLIC_ADMIN_URL).hostname}`.endsWith(`.${env.WEBAUTHN_RP_ID}`),
+      'WEBAUTHN_RP_ID must be the host of PUBLIC_ADMIN_URL or a parent domain of it, or browsers refuse every passkey',
+    ],
     [
       env.NODE_ENV === 'production' && !env.STRIPE_API_URL.startsWith('https:') && env.BILLING_DRIVER === 'stripe',
       'STRIPE_API_URL must start with https:// when NODE_ENV is production',

@@ -15,6 +15,7 @@ import type { PersonCtx } from '#server/kernel/person.ts';
 import { inBackground } from '#server/platform/background.ts';
 import { throttled } from '#server/platform/throttle.ts';
 import { auditFactor } from './notices.ts';
+import { assertSecondFactor } from './passkey-login.ts';
 import { useRecoveryCode } from './recovery-codes.ts';
 import type { SecondFactor } from './schema.ts';
 import { acceptTotp } from './totp.ts';
@@ -42,15 +43,18 @@ export async function signInBySecondFactor(ctx: PersonCtx, input: SecondFactor) 
     return startSession(tx, ctx, pending.user_id, { methods: [pending.method, METHODS[input.method]], mfa: true, keep, scope_tenant_id });
   });
   if (!signedIn) {
-    inBackground('failed second factor', async () => {
-      const user = await personById(ctx.db, pending.user_id);
-      if (user) await recordFailure(ctx, user, METHODS[input.method]);
-    });
+    failed(ctx, pending, METHODS[input.method]);
     throw new Refusal('mfa_code_invalid', 'The code is incorrect or was already used.');
   }
   await forgive();
   return answerOf(signedIn);
 }
+
+const failed = (ctx: PersonCtx, { user_id }: PendingLogin, method: string) =>
+  inBackground('failed second factor', async () => {
+    const user = await personById(ctx.db, user_id);
+    if (user) await recordFailure(ctx, user, method);
+  });
 
 /** As sessions and the audit log name them. */
 const METHODS = { '2fa': 'totp', recovery: 'recovery', passkey: 'passkey' } as const;
@@ -69,5 +73,11 @@ async function proofOf(ctx: PersonCtx, pending: PendingLogin, input: SecondFacto
         await auditFactor(tx, ctx, user, { action: 'login', id: used.id, kind: 'recovery_codes' });
         return true;
       };
+    case 'passkey':
+      await assertSecondFactor(ctx, pending, input).catch((error: unknown) => {
+        failed(ctx, pending, 'passkey');
+        throw error;
+      });
+      return async () => true;
   }
 }

@@ -1,18 +1,38 @@
 import { SignInAnswer } from '#server/domain/people/schema.ts';
+import { factorsOf } from '#server/domain/people/service.ts';
+import { Deleted } from '#server/kernel/fields.ts';
 import { operation } from '#server/kernel/operation.ts';
 import { pendingLogin, signInBySecondFactor } from './login.ts';
+import { loginOptions, secondFactorOptions, signInByPasskey } from './passkey-login.ts';
+import { stepUpOptions, verifyAssertion } from './passkey-step-up.ts';
+import { challengeFirstPasskey, deletePasskey, passkeyOptions, registerPasskey, renamePasskey } from './passkeys.ts';
+import { challengeRecovery, resetFactors } from './recovery.ts';
 import {
+  CodeSent,
   EnableTotp,
   Nothing,
   Ok,
+  PasskeyAnswer,
+  PasskeyList,
+  PasskeyLogin,
+  PasskeyOptions,
+  PasskeyOptionsRequest,
+  PasskeyRef,
+  PasskeyRegistered,
   PendingLoginView,
   PendingRef,
   RecoveryCodes,
+  RegisterPasskey,
+  RenamePasskey,
+  ResetFactors,
   SecondFactor,
   SetUpTotp,
+  StepUpOptions,
+  StepUpOptionsRequest,
   TotpEnabled,
   TotpSetup,
   Verification,
+  VerifyAssertion,
   VerifyCode,
 } from './schema.ts';
 import { disableTotp, enableTotp, newRecoveryCodes, setUpTotp } from './totp.ts';
@@ -119,4 +139,174 @@ export const secondFactor = operation({
   input: SecondFactor,
   output: SignInAnswer,
   run: (ctx, input) => signInBySecondFactor(ctx, input),
+});
+
+export const passkeyChallenge = operation({
+  id: 'factors.passkeys.challenge',
+  summary: 'Email the code for your first passkey',
+  http: 'POST /auth/passkey/challenge',
+  kind: 'change',
+  needs: 'session',
+  refuses: ['step_up_required'],
+  input: Nothing,
+  output: CodeSent,
+  run: async (ctx) => {
+    await challengeFirstPasskey(ctx);
+    return { code_sent: true as const };
+  },
+});
+
+export const passkeyRegisterOptions = operation({
+  id: 'factors.passkeys.options',
+  summary: 'Start adding a passkey or security key',
+  http: 'POST /auth/passkey/register-options',
+  kind: 'change',
+  needs: 'session',
+  step_up: { when_enrolled: 'mfa.credential' },
+  refuses: ['step_up_required', 'mfa_code_invalid', 'conflict'],
+  input: PasskeyOptionsRequest,
+  output: PasskeyOptions,
+  run: (ctx, input) => passkeyOptions(ctx, input),
+});
+
+export const passkeyRegister = operation({
+  id: 'factors.passkeys.create',
+  summary: 'Add a passkey or security key',
+  http: 'POST /auth/passkey/register',
+  kind: 'mint',
+  needs: 'session',
+  refuses: ['webauthn_failed', 'conflict'],
+  input: RegisterPasskey,
+  output: PasskeyRegistered,
+  run: (ctx, input) => registerPasskey(ctx, input),
+});
+
+export const passkeys = operation({
+  id: 'factors.passkeys.list',
+  summary: 'List your passkeys and security keys',
+  http: 'GET /auth/passkeys',
+  kind: 'read',
+  needs: 'session',
+  refuses: [],
+  input: Nothing,
+  output: PasskeyList,
+  run: async (ctx) => ({ passkeys: (await factorsOf(ctx.db, ctx.user.id)).passkeys }),
+});
+
+export const passkeyRename = operation({
+  id: 'factors.passkeys.update',
+  summary: 'Rename a passkey',
+  http: 'PATCH /auth/passkeys/{id}',
+  kind: 'change',
+  needs: 'session',
+  refuses: ['not_found'],
+  input: RenamePasskey,
+  output: PasskeyAnswer,
+  run: (ctx, input) => renamePasskey(ctx, input),
+});
+
+export const passkeyDelete = operation({
+  id: 'factors.passkeys.delete',
+  summary: 'Remove a passkey',
+  http: 'DELETE /auth/passkeys/{id}',
+  kind: 'change',
+  needs: 'session',
+  step_up: 'mfa.credential',
+  refuses: ['not_found'],
+  input: PasskeyRef,
+  output: Deleted,
+  run: async (ctx, input) => {
+    await deletePasskey(ctx, input);
+    return { deleted: true as const };
+  },
+});
+
+export const passkeyLoginOptions = operation({
+  id: 'factors.passkeys.login-options',
+  summary: 'Start signing in with a passkey',
+  http: 'POST /auth/passkey/login-options',
+  kind: 'change',
+  needs: 'visitor',
+  refuses: [],
+  input: Nothing,
+  output: PasskeyOptions,
+  run: (ctx) => loginOptions(ctx),
+});
+
+export const passkeyLogin = operation({
+  id: 'factors.passkeys.login',
+  summary: 'Sign in with a passkey',
+  http: 'POST /auth/passkey/login',
+  kind: 'mint',
+  needs: 'visitor',
+  refuses: ['webauthn_failed', 'not_a_member', 'invalid_credentials'],
+  input: PasskeyLogin,
+  output: SignInAnswer,
+  run: (ctx, input) => signInByPasskey(ctx, input),
+});
+
+export const secondFactorPasskey = operation({
+  id: 'factors.login.options',
+  summary: 'Start proving a second factor with a passkey',
+  http: 'POST /auth/login/mfa/options',
+  kind: 'change',
+  needs: 'visitor',
+  refuses: ['not_authenticated'],
+  input: PendingRef,
+  output: PasskeyOptions,
+  run: (ctx, input) => secondFactorOptions(ctx, input),
+});
+
+export const stepUpPasskeyOptions = operation({
+  id: 'factors.step-up.options',
+  summary: 'Start confirming an action with a passkey',
+  http: 'POST /auth/2fa/webauthn/step-up-options',
+  kind: 'change',
+  needs: 'session',
+  refuses: ['mfa_required'],
+  input: StepUpOptionsRequest,
+  output: StepUpOptions,
+  run: (ctx, input) => stepUpOptions(ctx, input),
+});
+
+export const stepUpPasskey = operation({
+  id: 'factors.step-up.passkey',
+  summary: 'Confirm an action with a passkey',
+  http: 'POST /auth/2fa/webauthn/verify-step-up',
+  kind: 'mint',
+  needs: 'session',
+  refuses: ['webauthn_failed', 'mfa_required', 'not_authenticated'],
+  input: VerifyAssertion,
+  output: Verification,
+  run: (ctx, input) => verifyAssertion(ctx, input),
+});
+
+export const recoveryChallenge = operation({
+  id: 'factors.recovery.challenge',
+  summary: 'Email the code that replaces lost factors',
+  http: 'POST /auth/2fa/recovery/challenge',
+  kind: 'change',
+  needs: 'session',
+  refuses: ['step_up_required'],
+  input: Nothing,
+  output: CodeSent,
+  run: async (ctx) => {
+    await challengeRecovery(ctx);
+    return { code_sent: true as const };
+  },
+});
+
+export const recoveryReset = operation({
+  id: 'factors.recovery.reset',
+  summary: 'Remove lost factors',
+  http: 'POST /auth/2fa/recovery/reset',
+  kind: 'change',
+  needs: 'session',
+  refuses: ['step_up_required', 'mfa_code_invalid'],
+  input: ResetFactors,
+  output: Ok,
+  run: async (ctx, input) => {
+    await resetFactors(ctx, input);
+    return { status: 'ok' as const };
+  },
 });

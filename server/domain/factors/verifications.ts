@@ -49,7 +49,7 @@ export async function admitStepUp(ctx: Confirming): Promise<() => Promise<void>>
 }
 
 /** Audits a failed attempt, at most one entry per person in five minutes, and answers what to throw. */
-export function failedStepUp(ctx: Confirming, kind: FactorKind, refusal: Refusal): Refusal {
+export function failedStepUp<E>(ctx: Confirming, kind: FactorKind | null, refusal: E): E {
   inBackground('failed step-up', async () => {
     const first = await take({ what: 'step-up-failed-audit', subject: ctx.user.id, limit: 1, window_sec: 300 }, ctx.now);
     if (!first.allowed) return;

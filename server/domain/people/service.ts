@@ -31,6 +31,7 @@ export {
   type Scope,
   type SignedIn,
   type SignIn,
+  scopeId,
   signInByCode,
   signInByLink,
   signInByPassword,

@@ -146,12 +146,18 @@ export async function begin(
 ): Promise<SignIn> {
   const user = await personById(tx, userId);
   if (!user) throw wrong('The email address or password is incorrect.');
-  const scoped = scope_tenant === undefined ? null : (await workspacesOf(tx, userId)).find((w) => w.slug === scope_tenant.toLowerCase());
-  if (scoped === undefined) throw new Refusal('not_a_member', "This workspace doesn't exist, or you're not a member of it.");
-  const scope_tenant_id = scoped?.id ?? null;
+  const scope_tenant_id = await scopeId(tx, userId, scope_tenant);
   if (!(await hasFactor(tx, userId))) return startSession(tx, ctx, userId, { methods: [method], mfa: false, keep, scope_tenant_id });
   const owed = await createPendingLogin(tx, ctx, { user_id: userId, method, keep, scope_tenant_id });
   return { status: 'mfa_required', ...owed, methods: await mfaMethodsOf(tx, userId) };
+}
+
+/** The workspace that a session is bound to, by the slug that the person asked for. @throws Refusal not_a_member */
+export async function scopeId(tx: Tx, userId: string, slug: string | undefined): Promise<string | null> {
+  if (slug === undefined) return null;
+  const scoped = (await workspacesOf(tx, userId)).find((w) => w.slug === slug.toLowerCase());
+  if (!scoped) throw new Refusal('not_a_member', "This workspace doesn't exist, or you're not a member of it.");
+  return scoped.id;
 }
 
 export type Proof = {
