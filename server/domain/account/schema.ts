@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { uploadId } from '#server/domain/pictures/schema.ts';
 import { FEATURES, LIMITS, PLANS } from '#server/domain/plans/schema.ts';
-import { DASHBOARD_RANGES_AT_MOST, SESSION_IDLE_MINUTES, SESSION_MAX_HOURS } from '#server/domain/tenants/schema.ts';
+import { DASHBOARD_RANGES_AT_MOST, LOG_PAYLOADS, SESSION_IDLE_MINUTES, SESSION_MAX_HOURS } from '#server/domain/tenants/schema.ts';
 import { addressRange } from '#server/kernel/address-field.ts';
 import { atLeastOne, label, time } from '#server/kernel/fields.ts';
 
@@ -33,6 +33,8 @@ export const UpdateAccount = atLeastOne(z.object({ name: label(120).optional() }
 const settings = {
   session_idle_minutes: z.number().int().min(SESSION_IDLE_MINUTES.least).max(SESSION_IDLE_MINUTES.most).nullable(),
   session_max_hours: z.number().int().min(SESSION_MAX_HOURS.least).max(SESSION_MAX_HOURS.most).nullable(),
+  /** Which payloads routes keep that don't say otherwise. */
+  log_payloads_default: z.enum(LOG_PAYLOADS),
   /** IP addresses and CIDR ranges; empty: any. */
   dashboard_ip_allowlist: z.array(addressRange()).max(DASHBOARD_RANGES_AT_MOST),
 };

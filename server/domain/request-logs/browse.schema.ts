@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { flag, isoTime, queryInt, time, uuid } from '#server/kernel/fields.ts';
 import { pageQuery } from '#server/kernel/page.ts';
-import { PAYLOAD_STATES } from './payloads/stored.shared.ts';
-import { RequestLog, statusFilters, word } from './schema.ts';
+import { BODY_WITHHELD, PAYLOAD_STATES, SIDES } from './payloads/stored.shared.ts';
+import { LogRef, RequestLog, statusFilters, word } from './schema.ts';
 import { OUTCOMES } from './span.shared.ts';
 
 // The dashboard's table of calls: its filters, its rows, one call in full, and what one can filter by.
@@ -80,7 +80,7 @@ export const LogDetail = z
       z.object({ id: z.uuid(), action: z.string(), resource_type: z.string(), actor_label: z.string().nullable(), created_at: time() }),
     ),
     payload: z.null(),
-    payload_withheld: z.boolean(),
+    payload_withheld: z.literal(true),
     payload_meta: z.object({
       captured: z.boolean(),
       state: z.enum(PAYLOAD_STATES),
@@ -89,10 +89,28 @@ export const LogDetail = z
       response_bytes: z.number().nullable(),
       request_content_type: z.string().nullable(),
       response_content_type: z.string().nullable(),
+      request_body_withheld: z.enum(BODY_WITHHELD).nullable(),
+      response_body_withheld: z.enum(BODY_WITHHELD).nullable(),
       truncated: z.boolean(),
     }),
   })
   .meta({ id: 'LogDetail' });
+
+const payloadSide = z
+  .object({
+    headers: z.array(z.object({ name: z.string(), value: z.string() })),
+    body: z.string().nullable(),
+    encoding: z.enum(['text', 'base64']).nullable(),
+  })
+  .nullable();
+
+/** A call with what its caller sent and was answered, masked as it was stored (interface rule 13 §6.4). */
+export const RevealedLog = LogDetail.extend({
+  payload: z.object({ request: payloadSide, response: payloadSide }),
+  payload_withheld: z.literal(false),
+}).meta({ id: 'RevealedLog' });
+
+export const LogFile = LogRef.extend({ part: z.enum(SIDES).default('response') });
 
 export const LogFacetsQuery = z.object(filters);
 const facet = z.array(z.object({ value: z.string(), count: z.number() }));

@@ -78,7 +78,7 @@ export async function inspectLog(ctx: Ctx, { request_id }: { request_id: string 
       log: { ...withPlace(row, known), ...shown, trace: more.trace as Trace },
       ...(await surroundings(tx, ctx, row)),
       payload: null,
-      payload_withheld: true,
+      payload_withheld: true as const,
       payload_meta: await payloadMeta(tx, ctx, { ...row, payload_flags }),
     };
   });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { exporting, operation } from '#server/kernel/operation.ts';
-import { BrowsedLogs, BrowseLogs, ExportLogs, LogDetail, LogFacets, LogFacetsQuery } from './browse.schema.ts';
+import { textOf } from '#server/kernel/raw-body.ts';
+import { BrowsedLogs, BrowseLogs, ExportLogs, LogDetail, LogFacets, LogFacetsQuery, LogFile, RevealedLog } from './browse.schema.ts';
 import { browseLogs, inspectLog } from './browse.ts';
 import { logDays } from './days.ts';
 import { exportDays } from './days-export.ts';
@@ -18,6 +19,7 @@ import {
   LogTraffic,
   LogTrafficQuery,
 } from './figures.schema.ts';
+import { fileOfPayload, revealOfFile, revealOfPayload, revealPayload } from './payloads/reveal.ts';
 import { LogProof } from './proof.schema.ts';
 import { proveLog } from './proof.ts';
 import { FollowLogs, ListRouteLogs, LogRef, RequestLog, RequestLogRecord, RouteLog } from './schema.ts';
@@ -97,6 +99,33 @@ export const inspect = operation({
   input: LogRef,
   output: LogDetail,
   run: (ctx, input) => inspectLog(ctx, input),
+});
+
+export const reveal = operation({
+  id: 'logs.reveal',
+  summary: 'Reveal the payload of a call',
+  http: 'GET /admin/logs/{request_id}?include=payload',
+  kind: 'reveal',
+  needs: ['log:read_payload'],
+  refuses: ['not_found', 'payload_not_captured', 'tenant_sealed'],
+  input: LogRef,
+  output: RevealedLog,
+  reveal: revealOfPayload,
+  run: (ctx, input) => revealPayload(ctx, input),
+});
+
+export const file = operation({
+  id: 'logs.file',
+  summary: 'Download a body of a call',
+  http: 'GET /admin/logs/{request_id}/file',
+  kind: 'reveal',
+  needs: ['log:read_payload'],
+  refuses: ['not_found', 'payload_not_captured', 'tenant_sealed'],
+  input: LogFile,
+  output: z.string(),
+  reveal: revealOfFile,
+  stream: (ctx, input) => fileOfPayload(ctx, input),
+  run: async (ctx, input) => textOf(await fileOfPayload(ctx, input)),
 });
 
 export const stats = operation({

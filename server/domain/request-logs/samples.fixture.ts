@@ -2,7 +2,8 @@ import { routeId } from '#server/domain/routes/samples.fixture.ts';
 import { secretId } from '#server/domain/secrets/samples.fixture.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { sql } from '#server/platform/sql.ts';
-import { nothing, type Sample } from '#server/testing/factories.ts';
+import { type Fixture, nothing, type Sample } from '#server/testing/factories.ts';
+import { keepPayload } from './payloads/payloads.fixture.ts';
 
 /** A call as the gateway logs it, old enough to have passed every watermark. */
 const loggedCall: Sample = async (ctx) => {
@@ -14,6 +15,13 @@ const loggedCall: Sample = async (ctx) => {
   return { request_id };
 };
 
+/** The same, with a payload. */
+const capturedCall: Sample = async (ctx) => {
+  const sample = (await loggedCall(ctx)) as { request_id: string };
+  await keepPayload(ctx, sample.request_id);
+  return sample;
+};
+
 export const samples: Record<string, Sample> = {
   'logs.follow': nothing,
   'logs.get': loggedCall,
@@ -21,6 +29,8 @@ export const samples: Record<string, Sample> = {
   'routes.logs': routeId,
   'logs.browse': nothing,
   'logs.inspect': loggedCall,
+  'logs.reveal': capturedCall,
+  'logs.file': capturedCall,
   'logs.stats': nothing,
   'logs.traffic': async (ctx) => ({ kind: 'secret', ids: [(await secretId(ctx)).id] }),
   'logs.days': nothing,
@@ -28,4 +38,9 @@ export const samples: Record<string, Sample> = {
   'logs.facets': nothing,
   'logs.failures': nothing,
   'logs.export': nothing,
+};
+
+export const revealed: Fixture['revealed'] = {
+  'logs.reveal': ({ payload }) => [payload.request.body, payload.response.body],
+  'logs.file': (body) => [body],
 };

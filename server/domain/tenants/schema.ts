@@ -44,6 +44,9 @@ export const SESSION_IDLE_MINUTES = { least: 5, most: 14 * 24 * HOUR_MINUTES };
 export const SESSION_MAX_HOURS = { least: 1, most: MONTH_HOURS };
 export const DASHBOARD_RANGES_AT_MOST = 50;
 
+/** Which calls keep their payloads with the log. */
+export const LOG_PAYLOADS = ['all', 'errors', 'off'] as const;
+
 /** Workspace settings with their defaults (interface rule 22 §11); tenants.settings holds only what differs. */
 export const TenantSettings = z.object({
   session_idle_minutes: z.number().nullable().default(null),
@@ -53,7 +56,7 @@ export const TenantSettings = z.object({
   proxy_require_credential: z.boolean().default(false),
   legacy_key_auth: z.enum(['enabled', 'disabled']).default('enabled'),
   /** What routes keep that don't say otherwise. Off: payloads are only kept where somebody turned it on. */
-  log_payloads_default: z.enum(['all', 'errors', 'off']).default('off'),
+  log_payloads_default: z.enum(LOG_PAYLOADS).default('off'),
   egress_allowlist: z.array(z.string()).nullable().default(null),
   details_withheld: z.boolean().default(false),
   sso_required: z.boolean().default(false),

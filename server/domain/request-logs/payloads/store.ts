@@ -3,7 +3,7 @@ import { SANDBOX_LOG_DAYS } from '#server/domain/retention/service.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { sql } from '#server/platform/sql.ts';
-import { NO_ROOM, PAYLOAD_DAYS, type PayloadState } from './stored.shared.ts';
+import { type BodyWithheld, NO_ROOM, PAYLOAD_DAYS, type PayloadState } from './stored.shared.ts';
 
 const DAY = 24 * 3_600_000;
 /** Payloads are written within a second of their call; the gateway gives up on one long before this. */
@@ -14,7 +14,7 @@ type Call = { request_id: string; ts: Date; request_bytes: number | null; respon
 /** Payloads that old are gone, also before the job has deleted them. */
 const goneBefore = (now: Date): Date => new Date(now.getTime() - PAYLOAD_DAYS * DAY);
 
-const META = { side: true, content_type: true, body_bytes: true, truncated: true } as const;
+const META = { side: true, content_type: true, body_bytes: true, truncated: true, body_withheld: true } as const;
 const SEALED = { ...META, id: true, tenant_id: true, sandbox: true, value_ct: true, cek_wrapped: true, tmk_version: true } as const;
 
 /** What everybody who may see a call is told of its payloads: whether there are any, of what type and how long. */
@@ -34,6 +34,8 @@ export async function payloadMeta(tx: Tx, ctx: Ctx, call: Call) {
     response_bytes: bytesOf('response') ?? call.response_bytes,
     request_content_type: of('request')?.content_type ?? null,
     response_content_type: of('response')?.content_type ?? null,
+    request_body_withheld: (of('request')?.body_withheld ?? null) as BodyWithheld | null,
+    response_body_withheld: (of('response')?.body_withheld ?? null) as BodyWithheld | null,
     truncated: rows.some((row) => row.truncated),
   };
 }
@@ -55,6 +57,8 @@ function payloadState({ payload_flags, ts }: Call, found: boolean, now: Date): P
 /** The sealed sides of a call. */
 export const sealedPayloads = (tx: Tx, ctx: Ctx, request_id: string) =>
   tx.log_payloads.findMany({ where: keptWhere(ctx, request_id), select: SEALED });
+
+export type SealedPayload = Awaited<ReturnType<typeof sealedPayloads>>[number];
 
 const keptWhere = (ctx: Ctx, request_id: string) => ({ ...own(ctx), request_id, ts: { gte: goneBefore(ctx.now) } });
 

@@ -9,11 +9,10 @@ export type BodyWithheld = (typeof BODY_WITHHELD)[number];
 
 /** The sealed JSON of one side. */
 export type StoredPayload = {
-  headers: readonly { name: string; value: string }[];
-  /** Null: there is none, or none that is shown. */
+  headers: { name: string; value: string }[];
+  /** Null: there was none, or it isn't kept. */
   body: string | null;
   encoding: 'text' | 'base64' | null;
-  body_withheld: BodyWithheld | null;
 };
 
 /** Most of a body that is kept, and of the headers. */

@@ -30,7 +30,14 @@ export type RawSide = {
 };
 
 /** One side masked, with what its row tells in clear. */
-export type MaskedSide = { side: Side; content_type: string | null; body_bytes: number; truncated: boolean; payload: StoredPayload };
+export type MaskedSide = {
+  side: Side;
+  content_type: string | null;
+  body_bytes: number;
+  truncated: boolean;
+  body_withheld: BodyWithheld | null;
+  payload: StoredPayload;
+};
 
 /** Both sides of a finished call; what was sent to the caller as their head, and what they sent. */
 export function rawSides(call: RouteCall, capture: Capture): RawSide[] {
@@ -72,7 +79,8 @@ export async function maskedSide(raw: RawSide, secrets: ReadonlyMap<string, stri
     content_type: contentType === '' ? null : mask(contentType).slice(0, 200),
     body_bytes: raw.bytes,
     truncated: body.truncated || headers.truncated,
-    payload: { headers: headers.list, body: body.text, encoding: body.encoding, body_withheld: body.withheld },
+    body_withheld: body.withheld,
+    payload: { headers: headers.list, body: body.text, encoding: body.encoding },
   };
 }
 

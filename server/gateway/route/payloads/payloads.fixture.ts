@@ -14,10 +14,11 @@ export async function keptOf(running: Running, request_id: string) {
   const sides = await Promise.all(
     rows.map(async (row) => {
       const bytes = await keyring().openValue(payloadPlace(row), row);
-      const { side, body_bytes, truncated, content_type } = row;
+      const { side, body_bytes, truncated, content_type, body_withheld } = row;
       return [
         side,
-        { ...(JSON.parse(bytes.toString()) as StoredPayload), body_bytes: Number(body_bytes), truncated, content_type },
+        { ...(JSON.parse(bytes.toString()) as StoredPayload), body_bytes: Number(body_bytes), truncated, content_type,
+          body_withheld },
       ] as const;
     }),
   );

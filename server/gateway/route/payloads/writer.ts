@@ -48,6 +48,7 @@ type SealedRow = {
   content_type: string | null;
   body_bytes: number;
   truncated: boolean;
+  body_withheld: string | null;
   value_ct: Uint8Array;
   cek_wrapped: Uint8Array;
   tmk_version: number;
@@ -191,8 +192,8 @@ async function sealSide(keyring: Keyring, { request_id, tenant_id, sandbox, at, 
 }
 
 /** A row that is there already was written by this process before its connection broke. */
-const INSERT = `insert into log_payloads (id, tenant_id, sandbox, request_id, side, ts, content_type, body_bytes, truncated, value_ct, cek_wrapped, tmk_version)
-  select * from unnest($1::uuid[], $2::uuid[], $3::boolean[], $4::uuid[], $5::text[], $6::timestamptz[], $7::text[], $8::bigint[], $9::boolean[], $10::bytea[], $11::bytea[], $12::int[])
+const INSERT = `insert into log_payloads (id, tenant_id, sandbox, request_id, side, ts, content_type, body_bytes, truncated, body_withheld, value_ct, cek_wrapped, tmk_version)
+  select * from unnest($1::uuid[], $2::uuid[], $3::boolean[], $4::uuid[], $5::text[], $6::timestamptz[], $7::text[], $8::bigint[], $9::boolean[], $10::text[], $11::bytea[], $12::bytea[], $13::int[])
   on conflict do nothing`;
 
 /** One row the database will not take must not hold back its neighbours. */
@@ -225,6 +226,7 @@ async function insert(pool: Pool, rows: readonly SealedRow[]): Promise<void> {
       column('content_type'),
       column('body_bytes'),
       column('truncated'),
+      column('body_withheld'),
       bytes('value_ct'),
       bytes('cek_wrapped'),
       column('tmk_version'),
