@@ -76,3 +76,12 @@ test('an address list shuts out every other address on the next call, and cannot
   );
   assert.equal(await db().audit_logs.count({ where: { tenant_id: w.tenant.id, action: 'update', resource_type: 'tenant' } }), 1);
 });
+
+test('what payloads are kept by default is a setting like any other, off unless somebody turned it on', async () => {
+  const { w, set, call } = await owner();
+  assert.equal((await call('GET /admin/settings')).body.log_payloads_default, 'off');
+  assert.equal((await set({ log_payloads_default: 'errors' })).body.log_payloads_default, 'errors');
+  assert.equal((await set({ log_payloads_default: 'some' })).status, 400);
+  const entry = await db().audit_logs.findFirstOrThrow({ where: { tenant_id: w.tenant.id, action: 'update', resource_type: 'tenant' } });
+  assert.deepEqual((entry.details as { changes: unknown }).changes, [{ field: 'log_payloads_default', from: 'off', to: 'errors' }]);
+});
