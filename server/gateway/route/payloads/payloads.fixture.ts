@@ -17,8 +17,7 @@ export async function keptOf(running: Running, request_id: string) {
       const { side, body_bytes, truncated, content_type, body_withheld } = row;
       return [
         side,
-        { ...(JSON.parse(bytes.toString()) as StoredPayload), body_bytes: Number(body_bytes), truncated, content_type,
-          body_withheld },
+        { ...(JSON.parse(bytes.toString()) as StoredPayload), body_bytes: Number(body_bytes), truncated, content_type, body_withheld },
       ] as const;
     }),
   );
