@@ -37,6 +37,10 @@ const settings = {
   log_payloads_default: z.enum(LOG_PAYLOADS),
   /** IP addresses and CIDR ranges; empty: any. */
   dashboard_ip_allowlist: z.array(addressRange()).max(DASHBOARD_RANGES_AT_MOST),
+  /** Whoever reveals a value must say why. */
+  require_reveal_reason: z.boolean(),
+  /** Owners and Admins too see details of audit entries only as a reveal. */
+  details_withheld: z.boolean(),
 };
 export type Setting = keyof typeof settings;
 export const SETTINGS = Object.keys(settings) as Setting[];

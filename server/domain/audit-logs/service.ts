@@ -17,6 +17,7 @@ import type { AuditFilters } from './filters.ts';
 import type { AuditEvents, AuditFacetsQuery, BrowseAuditLogs, ListAuditLogs } from './schema.ts';
 import { facetsOf, keysOf } from './store.ts';
 
+export { actorsOfBothSpaces, type LocatedView, pageOfBothSpaces } from './both-spaces.ts';
 export { appendCritical } from './critical.ts';
 
 /** Seconds the event feed trails, so that ordinary transactions have ended. */

@@ -206,6 +206,16 @@ export function secretsEnding(
   };
 }
 
+/** One person revealed much within an hour. */
+export const manyReveals = (facts: { workspace: string; person: string; n: number }, logUrl: string): Letter => ({
+  subject: `${facts.person} revealed ${facts.n} values in ${facts.workspace} within an hour`,
+  paragraphs: [
+    `${facts.person} revealed ${facts.n} stored values in ${facts.workspace} in the last hour. Each one was confirmed with a second factor and is in the reveal log.`,
+    "If you don't expect this, ask them about it, or remove their access under Team and set new values for the secrets in the log.",
+  ],
+  button: { label: 'View the reveal log', url: logUrl },
+});
+
 /** A share of the month's calls is used; at 100 % Live calls are refused. */
 export const usageReached = (
   facts: { workspace: string; percent: number; used: number; limit: number; plan: string; resets: Date },
