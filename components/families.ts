@@ -9,6 +9,7 @@ import { imports } from './import/family.ts';
 import { logs } from './logs/family.ts';
 import { me } from './me/family.ts';
 import { quickstart } from './quickstart/family.ts';
+import { reveals } from './reveals/family.ts';
 import { roles } from './roles/family.ts';
 import { routes } from './routes/family.ts';
 import { sandbox } from './sandbox/family.ts';
@@ -29,6 +30,7 @@ export const families: readonly PageFamily[] = [
   logs,
   me,
   quickstart,
+  reveals,
   roles,
   routes,
   sandbox,

@@ -40,6 +40,7 @@ export async function DashboardFrame({
     csrf,
     secret_fields,
     role: current.role,
+    reveal_secrets: current.reveal_secrets,
     person: frame.user.id,
     email_verified: frame.email_verified,
     ...addressesOf(current.slug, space),

@@ -1,8 +1,10 @@
 'use client';
 
 import { useQuery } from '@tanstack/react-query';
+import { revealCall } from '#components/reveals/reveal-call.ts';
+import { useRevealForbidden } from '#components/reveals/use-reveal-forbidden.ts';
 import { nounOf } from '#components/shell/resources.ts';
-import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
+import { usePath, useScope, useTRPC, useTRPCClient } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { Badge } from '#components/ui/badge.tsx';
 import { LinkButton } from '#components/ui/button.tsx';
@@ -13,6 +15,7 @@ import { type Json, JsonView } from '#components/ui/json-view.tsx';
 import { KeyValueList } from '#components/ui/key-value.tsx';
 import { textLink } from '#components/ui/layout.tsx';
 import { Link } from '#components/ui/link.tsx';
+import { RevealField } from '#components/ui/reveal-field.tsx';
 import { Sheet } from '#components/ui/sheet.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { Time } from '#components/ui/time.tsx';
@@ -34,6 +37,25 @@ export function EntryPanel({ id, onClose }: { id: string | null; onClose: () => 
     >
       {id && <EntryDetail id={id} />}
     </Sheet>
+  );
+}
+
+/** Hidden by the role, or withheld from Owners and Admins too until they reveal them. */
+function WithheldDetails({ id }: { id: string }) {
+  const client = useTRPCClient();
+  const forbidden = useRevealForbidden('audit_log:read_details');
+  if (forbidden) return <Callout title="Details are hidden">Only Owners and Admins can see what changed.</Callout>;
+  return (
+    <section aria-label="Withheld details" className="flex flex-col gap-2">
+      <p className="text-ink-2">This workspace withholds audit details. Revealing them is recorded with your name.</p>
+      <RevealField
+        label="details of this entry"
+        reveal={async (reason) => {
+          const { details } = await client.auditLogs.reveal.mutate({ id }, revealCall(reason));
+          return { value: JSON.stringify(details, null, 2) };
+        }}
+      />
+    </section>
   );
 }
 
@@ -60,7 +82,7 @@ function EntryDetail({ id }: { id: string }) {
         </p>
       </div>
       {changes.length > 0 && <Changes changes={changes} />}
-      {entry.details_redacted && <Callout title="Details are hidden">Only Owners and Admins can see what changed.</Callout>}
+      {entry.details_redacted && <WithheldDetails id={id} />}
       <KeyValueList
         items={[
           {

@@ -3,6 +3,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useQueryStates } from 'nuqs';
 import { useCallback, useState } from 'react';
+import { useRevealForbidden } from '#components/reveals/use-reveal-forbidden.ts';
 import { useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { Callout } from '#components/ui/callout.tsx';
@@ -35,6 +36,7 @@ const EntryPanel = lazyOverlay(
 /** Who did what and when, filtered, exported, and each entry in full beside the list. */
 export function Timeline() {
   const trpc = useTRPC();
+  const forbidden = useRevealForbidden('audit_log:read_details');
   const [search, setSearch] = useQueryStates(auditSearch);
   const peek = usePanel('peek');
   const filters = auditFilters(search);
@@ -78,7 +80,13 @@ export function Timeline() {
         <SpanMenu from={search.from} to={search.to} onSpan={(span) => void setSearch(span)} />
         <ExportMenu filters={filters} />
       </FilterBar>
-      {rows?.[0]?.details_redacted && <Callout title="Details are hidden">Only Owners and Admins can see what changed.</Callout>}
+      {rows?.[0]?.details_redacted && (
+        <Callout title="Details are hidden">
+          {forbidden
+            ? 'Only Owners and Admins can see what changed.'
+            : 'This workspace withholds them. Open an entry to reveal its details.'}
+        </Callout>
+      )}
       {pages.isError ? (
         <QueryError query={pages} what="The audit log" />
       ) : (

@@ -26,7 +26,7 @@ const SecretSettings = lazyTab(() => import('./settings-tab.tsx').then((module) 
 const TABS = ['values', 'history', 'usage', 'settings', 'activity'] as const;
 const LABELS = { values: 'Values', history: 'History', usage: 'Usage', settings: 'Settings', activity: 'Activity' } as const;
 
-/** One secret: where it has values, who uses it, what became of it. Never a value. */
+/** One secret: where it has values, who uses it, what became of it. A value only behind its gate. */
 export function SecretView({ id }: { id: string }) {
   const trpc = useTRPC();
   const path = usePath();

@@ -21,7 +21,7 @@ export type SetValueTarget = {
   replaces: boolean;
 };
 
-/** Writes one value. It never shows the present one: there is nothing to pre-fill, and nothing of it reaches this page. */
+/** Writes one value. It never shows the present one: there is nothing to pre-fill. */
 export function SetValueDialog({ target, onClose }: { target: SetValueTarget | undefined; onClose: () => void }) {
   return (
     <Dialog
@@ -78,7 +78,12 @@ function ValueForm({ target, onClose }: { target: SetValueTarget; onClose: () =>
         if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) save();
       }}
     >
-      <Field label="Value" required error={problem && sentence(problem)} hint="Encrypted when saved. It can’t be read back.">
+      <Field
+        label="Value"
+        required
+        error={problem && sentence(problem)}
+        hint="Encrypted when saved. Seeing it again takes a reveal, which is recorded."
+      >
         <ValueInput hints value={value} onChange={setValue} />
       </Field>
       <MutationError error={put.error} />

@@ -3,7 +3,9 @@
 import { PenLine } from 'lucide-react';
 import { useState } from 'react';
 import type { z } from 'zod';
-import { useScope } from '#components/trpc/provider.tsx';
+import { revealCall } from '#components/reveals/reveal-call.ts';
+import { useRevealForbidden } from '#components/reveals/use-reveal-forbidden.ts';
+import { useScope, useTRPCClient } from '#components/trpc/provider.tsx';
 import { useForbidden } from '#components/trpc/role.ts';
 import { Button } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
@@ -11,6 +13,7 @@ import { DataTable } from '#components/ui/data-table.tsx';
 import type { MenuEntry } from '#components/ui/dropdown-menu.tsx';
 import { EnvironmentDot } from '#components/ui/environment-dot.tsx';
 import { lazyOverlay } from '#components/ui/lazy.tsx';
+import { RevealField } from '#components/ui/reveal-field.tsx';
 import { columnsFor } from '#components/ui/table-columns.ts';
 import { Time } from '#components/ui/time.tsx';
 import type { SecretDetail } from '#server/domain/secrets/schema.ts';
@@ -38,7 +41,29 @@ const Version = ({ value }: { value: Row['value'] }) =>
     <span className="whitespace-nowrap text-warn-ink">No value</span>
   );
 
-const column = columnsFor<Row & { set: () => void; readOnly: string | undefined; strict: boolean; expires_at: string | null }>();
+type Acting = Row & {
+  secret: Pick<Detail, 'id' | 'name' | 'expires_at' | 'strict_expiry_enforcement'>;
+  set: () => void;
+  readOnly: string | undefined;
+  hidden: string | undefined;
+};
+
+/** The value of one environment, behind its gate. */
+function StoredValue({ row: { secret, environment, value, hidden } }: { row: Acting }) {
+  const client = useTRPCClient();
+  if (!value) return null;
+  return (
+    <RevealField
+      // A new version is another value: what was shown of the last one goes.
+      key={value.value_version}
+      label={`value of ${secret.name} in ${environment.display_name}`}
+      disabledReason={hidden}
+      reveal={(reason) => client.secrets.reveal.mutate({ id: secret.id, environment: environment.name }, revealCall(reason))}
+    />
+  );
+}
+
+const column = columnsFor<Acting>();
 const columns = [
   column.display({
     id: 'environment',
@@ -52,6 +77,12 @@ const columns = [
         </span>
       </span>
     ),
+  }),
+  column.display({
+    id: 'value',
+    header: 'Value',
+    meta: { cap: '28rem' },
+    cell: ({ row }) => <StoredValue row={row.original} />,
   }),
   column.display({
     id: 'version',
@@ -70,11 +101,11 @@ const columns = [
     header: 'Expires',
     meta: { hideBelow: 'md' },
     cell: ({ row }) => {
-      const { value, strict, expires_at } = row.original;
+      const { value, secret } = row.original;
       if (!value) return null;
       return (
         <span className="inline-flex items-center gap-1.5">
-          <ExpiryChip at={value.expires_at_override ?? expires_at} strict={strict} />
+          <ExpiryChip at={value.expires_at_override ?? secret.expires_at} strict={secret.strict_expiry_enforcement} />
           {value.expires_at_override && <span className="text-ink-3 text-xs">Override</span>}
         </span>
       );
@@ -97,6 +128,7 @@ export function SecretValues({ secret }: { secret: Detail }) {
   const { role } = useScope();
   const environments = useEnvironments();
   const readOnly = useForbidden('secret:update');
+  const hidden = useRevealForbidden('secret:reveal');
   const [target, setTarget] = useState<SetValueTarget>();
   const [asking, setAsking] = useState<Asking>();
   const known = new Set(environments?.map(({ name }) => name));
@@ -137,9 +169,9 @@ export function SecretValues({ secret }: { secret: Detail }) {
         columns={columns}
         rows={rows?.map((row) => ({
           ...row,
+          secret,
           readOnly,
-          strict: secret.strict_expiry_enforcement,
-          expires_at: secret.expires_at,
+          hidden,
           set: () =>
             setTarget({ secret, environment: row.environment, version: row.value?.value_version, replaces: row.value !== undefined }),
         }))}
@@ -149,7 +181,10 @@ export function SecretValues({ secret }: { secret: Detail }) {
         actions={entries}
         skeletonRows={3}
       />
-      <Callout title="Values can’t be read back">If you no longer know a value, replace it.</Callout>
+      <Callout title="Every reveal is recorded">
+        A reveal takes your passkey or an authenticator code. Your name, the time and the reason go to the audit log before the value is
+        shown.
+      </Callout>
       <SetValueDialog target={target} onClose={() => setTarget(undefined)} />
       {asking?.what === 'expiry' && <ExpiryDialog secret={secret} value={asking.value} onClose={() => setAsking(undefined)} />}
       <ConfirmValue asking={asking} secret={secret} onClose={() => setAsking(undefined)} />

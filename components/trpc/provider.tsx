@@ -26,6 +26,8 @@ export type Scope = {
   api_url: string;
   proxy_url: string;
   role: string;
+  /** Whether an Editor may reveal values. */
+  reveal_secrets: boolean;
   /** The fields that no page may show again. */
   secret_fields: SecretFields;
   /** Whose session it is: the id of the person. */

@@ -5,12 +5,16 @@ import type { AppRouter } from '#server/trpc/root.ts';
 import { nextKey, onceMasked, record } from './recorder.ts';
 import { refusalOf } from './refusal.ts';
 
-/** Notes every call of the client for the developer pane, masked before anything is kept. Changes nothing about the call. */
+/**
+ * Notes every call of the client for the developer pane, masked before anything is kept, but for those that reveal a stored value. Changes nothing about
+ * the call.
+ */
 export const recordingLink =
   ({ secret_fields }: { secret_fields: SecretFields }): TRPCLink<AppRouter> =>
   () =>
   ({ op, next }) =>
     observable((observer) => {
+      if (op.context.reveal) return next(op).subscribe(observer);
       const began = performance.now();
       const note = (more: { request_id: string; status?: number; error?: { code: string; message: string } }) => {
         const page = window.location.pathname;

@@ -24,7 +24,9 @@ export async function frameOf(headers: Headers) {
     news: { newest: CHANGELOG[0]?.id ?? '', unread: unreadEntries(preferences.changelog_seen, person.user.created_at) },
     csrf: person.session.csrf_token,
     secret_fields: secretFieldNames(),
-    workspaces: workspaces.map(({ id, slug, name, logo, role, plan, status }) => ({ id, slug, name, logo, role, plan, status })),
+    workspaces: workspaces.map(({ id, slug, name, logo, role, reveal_secrets, plan, status }) => ({
+      ...{ id, slug, name, logo, role, reveal_secrets, plan, status },
+    })),
     /** Where the dashboard opens, if the person chose a workspace they are still in. */
     home: workspaces.find((w) => w.id === preferences.home_workspace_id)?.slug ?? null,
     active: workspaces.find((w) => w.id === person.session.active_tenant_id)?.slug ?? workspaces[0]?.slug ?? null,

@@ -33,6 +33,7 @@ export const exported = exporting({
   summary: 'Export the reveal log',
   http: 'GET /admin/reveals/export',
   needs: ['audit_log:export'],
+  feature: 'audit_export',
   refuses: [],
   input: ExportReveals,
   stream: exportReveals,

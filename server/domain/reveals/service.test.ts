@@ -181,6 +181,7 @@ test('Owners are mailed once an hour about a person who reveals more than 30 val
   const { w, owner } = await arranged();
   await verified(owner, 'plaintext.reveal');
   await member(w, owner);
+  await db().reveal_ledger.deleteMany(); // of the other tests' people
   const mails = async () => (await db().mails.findMany({ where: { kind: 'many_reveals' } })).map(({ subject }) => subject);
   await ledger(owner, Array<number>(30).fill(600));
   assert.equal(await notifyManyReveals(db(), new Date()), 0);
