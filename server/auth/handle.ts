@@ -11,6 +11,7 @@ import { newId } from '#server/kernel/ids.ts';
 import { type AnyPersonOperation, type RawAnswer, statusOf } from '#server/kernel/operation.ts';
 import type { PersonCtx, SignedInCtx } from '#server/kernel/person.ts';
 import { db } from '#server/platform/db.ts';
+import { env } from '#server/platform/env.ts';
 import { log } from '#server/platform/log.ts';
 import { magicPage, useMagicForm } from './magic-page.ts';
 import { personOf } from './person.ts';
@@ -27,10 +28,14 @@ import {
   sessionCookieName,
   signupCookie,
   signupHandleOf,
+  ssoBrowserOf,
+  ssoCookie,
 } from './session-cookie.ts';
 import { limitSessionRate } from './session-rate-limit.ts';
 
 const BODY_LIMIT = 256 * 1024;
+/** A SAML response in base64, percent-encoded. */
+const FORM_LIMIT = 512 * 1024;
 
 /** The session plane as one function: sign-in, the account, sessions, sign-up (interface rule 22 §4). */
 export async function handle(req: Request): Promise<Response> {
@@ -39,12 +44,34 @@ export async function handle(req: Request): Promise<Response> {
   try {
     response = await answer(req, ctx);
   } catch (error) {
-    response = refused(asRefusal(error), ctx, req.headers);
+    const refusal = asRefusal(error);
+    response = refused(refusal, ctx, req.headers);
+    if (isBrowserRedirect(req)) response = toSignIn(refusal, response);
   }
   if (req.method === 'HEAD') response = new Response(null, response);
   await addCookies(response.headers, ctx);
   if (ctx.changes.length > 0) response.headers.set('x-sallyport-changed', ctx.changes.join(','));
   return secured(response, ctx.request_id);
+}
+
+/** A person looking at the address bar, on one of the paths between this service and an identity provider. */
+function isBrowserRedirect({ method, url, headers }: Request): boolean {
+  const match = matchPerson(method, new URL(url).pathname);
+  return (
+    match !== undefined &&
+    match !== null &&
+    'op' in match &&
+    match.op.redirects === true &&
+    (headers.get('accept') ?? '').includes('text/html')
+  );
+}
+
+/** The sign-in page says what happened; the address carries a code, never a text. */
+function toSignIn(refusal: Refusal, { headers }: Response): Response {
+  const page = new URL('/signin', env.PUBLIC_ADMIN_URL);
+  page.searchParams.set('sso', String(refusal.extra?.reason ?? refusal.type));
+  page.searchParams.set('request', headers.get('x-request-id') ?? '');
+  return new Response(null, { status: 303, headers: { location: page.href } });
 }
 
 /** The facts of a call before anybody is recognised. Without the front door there is no address, and throttles count it as unknown. */
@@ -60,6 +87,7 @@ export const callerOf = (headers: Headers, edge: Edge | null): PersonCtx => ({
   signup_handle: signupHandleOf(headers),
   device: deviceOf(headers),
   mfa_token: mfaTokenOf(headers),
+  sso_browser: ssoBrowserOf(headers),
   step_up_digest: stepUpDigest(headers),
   now: new Date(),
   changes: [],
@@ -78,7 +106,7 @@ async function answer(req: Request, ctx: PersonCtx): Promise<Response> {
     });
   const { op, params } = match;
   if (op.needs === 'session') await recognise(req.headers, ctx, reads);
-  else if (!reads) assertNotForeign(req.headers);
+  else if (!reads && !op.foreignForm) assertNotForeign(req.headers);
   if (isForm(req) && url.pathname === '/auth/magic')
     return useMagicForm(ctx, new URLSearchParams(new TextDecoder().decode(await bodyOf(req, BODY_LIMIT))));
   const input = op.input.safeParse({ ...(reads ? Object.fromEntries(url.searchParams) : await inputOf(req, op, ctx)), ...params });
@@ -88,6 +116,7 @@ async function answer(req: Request, ctx: PersonCtx): Promise<Response> {
   // A row that needs a session runs after `recognise` has put the person into the context.
   const output = op.output.parse(await confirmed(op, ctx, input.data, () => op.run(ctx as SignedInCtx, input.data, families)));
   if (op.raw) return rawAnswer(req.headers, output);
+  if (op.redirects) return new Response(null, { status: 303, headers: { location: output.location } });
   return Response.json(output, { status: statusOf(op, output) });
 }
 
@@ -103,7 +132,8 @@ async function recognise(headers: Headers, ctx: PersonCtx, reads: boolean): Prom
 const isForm = (req: Request) =>
   req.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() === 'application/x-www-form-urlencoded';
 
-async function inputOf(req: Request, { takes }: AnyPersonOperation, ctx: PersonCtx): Promise<Record<string, unknown>> {
+async function inputOf(req: Request, { takes, foreignForm }: AnyPersonOperation, ctx: PersonCtx): Promise<Record<string, unknown>> {
+  if (foreignForm && isForm(req)) return Object.fromEntries(new URLSearchParams(new TextDecoder().decode(await bodyOf(req, FORM_LIMIT))));
   if (!takes) return jsonOf(req);
   await takes.admit(ctx as SignedInCtx); // only rows that require a session take bytes
   return { bytes: await bodyOf(req, takes.bytes) };
@@ -136,9 +166,10 @@ function refused(refusal: Refusal, ctx: PersonCtx, headers: Headers): Response {
   return respondJson(refusal.status, sessionFailure(refusal, ctx.request_id), ctx.request_id, refusalHeaders(refusal));
 }
 
-async function addCookies(headers: Headers, { cookies: { session, signup, device, mfa }, now }: PersonCtx): Promise<void> {
+async function addCookies(headers: Headers, { cookies: { session, signup, device, mfa, sso }, now }: PersonCtx): Promise<void> {
   if (session) headers.append('set-cookie', session === 'clear' ? clearSessionCookie() : await sessionCookie(session, now));
   if (mfa) headers.append('set-cookie', mfa === 'clear' ? clearMfaCookie() : mfaCookie(mfa, now));
+  if (sso) headers.append('set-cookie', ssoCookie(sso));
   if (device) headers.append('set-cookie', deviceCookie(device, now));
   if (signup) headers.append('set-cookie', signup === 'clear' ? clearSignupCookie() : signupCookie(signup, now));
 }

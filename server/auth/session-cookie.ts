@@ -87,6 +87,10 @@ export const mfaTokenOf = (headers: Headers): string | null => cookieOf(headers,
 export const mfaCookie = (mfa: { token: string; expires_at: Date }, now: Date): string =>
   setCookie(mfaCookieName(), mfa.token, Math.floor((mfa.expires_at.getTime() - now.getTime()) / 1000));
 export const clearMfaCookie = (): string => setCookie(mfaCookieName(), '', 0);
+/** Ties sign-ins at identity providers to this browser; it opens nothing by itself. SameSite=Lax: it comes with the redirect back, never with a foreign POST. */
+const ssoCookieName = () => cookieName(DASHBOARD_COOKIES.sso);
+export const ssoBrowserOf = (headers: Headers): string | null => cookieOf(headers, ssoCookieName()) ?? null;
+export const ssoCookie = (secret: string): string => setCookie(ssoCookieName(), secret, 3600);
 
 const setCookie = (name: string, value: string, maxAge: number) =>
   `${name}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${maxAge}${secure() ? '; Secure' : ''}`;

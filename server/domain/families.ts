@@ -28,6 +28,7 @@ import { sandbox } from './sandbox/family.ts';
 import { search } from './search/family.ts';
 import { secrets } from './secrets/family.ts';
 import { signup } from './signup/family.ts';
+import { sso } from './sso/family.ts';
 import { tenants } from './tenants/family.ts';
 import { views } from './views/family.ts';
 
@@ -57,6 +58,7 @@ export const families = [
   mail,
   openapi,
   domains,
+  sso,
   tenants,
   plans,
   policies,

@@ -95,6 +95,10 @@ export type Operation<
   stream?: (ctx: Ctx, input: z.output<I>) => Promise<RawBody>;
   /** The body of a person's call is no JSON but at most so many bytes, which `input` has as `bytes`. `admit` refuses before one of them is read. */
   takes?: { bytes: number; admit: (ctx: SignedInCtx) => Promise<unknown> };
+  /** A browser is sent to the `location` of the output; a refusal goes to the sign-in page of a browser, and stays JSON for everybody else. */
+  redirects?: true;
+  /** The body is a form that a page of another site posts. Such a call must not trust any cookie. */
+  foreignForm?: true;
   /** The output of a person's call is the answer itself, with its own headers, and no JSON. */
   raw?: true;
   /** `families` is every descriptor of the product, for the few operations that work over all of them (search, reset of Test). */

@@ -55,6 +55,8 @@ export type PersonCtx = {
   device: string | null;
   /** The sign-in that this browser began and that lacks the second factor. */
   mfa_token?: string | null;
+  /** What ties a sign-in at an identity provider to this browser. */
+  sso_browser?: string | null;
   /** Set for a call that the person must confirm; the verb uses the verification up by `takeStepUp`. */
   step_up?: StepUp;
   /** SHA-256 of X-Svc-StepUp. */
@@ -68,6 +70,7 @@ export type PersonCtx = {
     signup?: { handle: string; expires_at: Date } | 'clear';
     mfa?: { token: string; expires_at: Date } | 'clear';
     device?: { token: string; expires_at: Date };
+    sso?: string;
   };
 };
 export type SignedInCtx = PersonCtx & { session: LiveSession; user: Person };

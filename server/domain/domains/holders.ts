@@ -21,10 +21,7 @@ export async function verifiedIn(tx: Tx | Db, tenantId: string, domains: readonl
 }
 
 /** The workspaces that hold the domain of an address, those that require single sign-on of it first, then the oldest. */
-export async function domainsEnforcingSso(
-  tx: Tx | Db,
-  email: string,
-): Promise<{ tenant_id: string; sso_required: boolean; status: string }[]> {
+export async function domainHolders(tx: Tx | Db, email: string): Promise<{ tenant_id: string; sso_required: boolean; status: string }[]> {
   const domain = domainOf(email);
   if (domain === undefined) return [];
   return tx.tenant_domains.findMany({

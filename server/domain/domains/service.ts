@@ -15,7 +15,7 @@ import { ownableDomain } from './names.ts';
 import { entryOf, txtName, VERIFIED } from './rows.ts';
 import type { DomainStatus } from './schema.ts';
 
-export { claimForSso, domainsEnforcingSso, isVerifiedFor, releaseFromSso, verifiedIn } from './holders.ts';
+export { claimForSso, domainHolders, isVerifiedFor, releaseFromSso, verifiedIn } from './holders.ts';
 export { domainOf } from './names.ts';
 export { recheckDomains } from './recheck.ts';
 

@@ -1,0 +1,38 @@
+import { fresh, made, nothing, operationById, type Sample } from '#server/testing/factories.ts';
+import { confirm } from '#server/testing/step-up.ts';
+
+const connection: Sample = async () => ({
+  kind: 'oidc',
+  name: fresh('Okta'),
+  issuer: 'https://login.example.com',
+  client_id: 'sallyport',
+  client_secret: 'a client secret that nobody knows',
+});
+
+/** A connection that exists; making one takes a confirmation of its own. */
+const existing: Sample = async (ctx) => {
+  const input = await connection(ctx);
+  await confirm(operationById('sso.create'), ctx, input);
+  return { id: (await made(ctx, 'sso.create', input)).id };
+};
+
+export const samples: Record<string, Sample> = {
+  'sso.list': nothing,
+  'sso.get': existing,
+  'sso.create': connection,
+  'sso.update': async (ctx) => ({ ...(await existing(ctx)), name: fresh('Renamed') }),
+  'sso.delete': existing,
+  'sso.metadata': existing,
+  'sso.test': existing,
+  'sso.test-result': async (ctx) => ({ id: (await made(ctx, 'sso.test', await existing(ctx))).id }),
+  'sso.settings': nothing,
+  'sso.settings.update': async () => ({ jit_joining: true }),
+};
+
+const byBrowser = 'server/domain/sso/sign-in.test.ts: a browser is sent on, with no JSON to compare';
+export const personSamples = { 'sso.lookup': async () => ({ email: 'somebody@example.test' }) };
+export const testedElsewhere = { 'sso.start': byBrowser, 'sso.callback': byBrowser, 'sso.acs': byBrowser };
+export const secretInput = { 'sso.create': ['client_secret'], 'sso.update': ['client_secret'] };
+/** Connections belong to the workspace and are the same in both spaces. */
+export const ofWorkspace = true;
+export const unguardedEdits = ['sso.settings.update'];
