@@ -83,3 +83,12 @@ SELECT register_table('sso_attempts', 'tenant', privileges => 'SELECT, INSERT');
 -- Only sign-in writes these, before anybody is a member acting in a workspace.
 SELECT register_table('user_identities', 'tenant', privileges => 'SELECT');
 SELECT register_table('sso_assertions', 'tenant', privileges => 'SELECT');
+
+-- Whom a requirement concerns, and which Owners can sign in without it: numbers alone, because a workspace doesn't see how its people sign in.
+CREATE FUNCTION sso_people(domains text[]) RETURNS TABLE (members_concerned int, owners int, owners_with_break_glass int)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_catalog, pg_temp AS $$
+  SELECT count(*) FILTER (WHERE m.role <> 'owner' AND split_part(u.email, '@', 2) = ANY (domains))::int, count(*) FILTER (WHERE m.role = 'owner')::int,
+    count(*) FILTER (WHERE m.role = 'owner' AND u.password_hash IS NOT NULL AND u.disabled_at IS NULL AND has_factor(u.id))::int
+  FROM memberships m JOIN users u ON u.id = m.user_id WHERE m.tenant_id = app_tenant() AND m.removed_at IS NULL $$;
+REVOKE ALL ON FUNCTION sso_people FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION sso_people TO sallyport_app;

@@ -8,6 +8,7 @@ import { isUuid } from '#server/kernel/fields.ts';
 import { newId } from '#server/kernel/ids.ts';
 import type { LiveSession, Person } from '#server/kernel/person.ts';
 import { db } from '#server/platform/db.ts';
+import { assertSsoInSession } from './sso-rule.ts';
 
 export type WorkspaceRow = {
   id: string;
@@ -21,6 +22,8 @@ export type WorkspaceRow = {
   status: string;
   /** Ranges that the dashboard may be used from; empty: any. */
   ip_allowlist: readonly string[];
+  /** Members with an address of its domains must use single sign-on. */
+  sso_required: boolean;
   role: MemberRole;
   reveal_secrets: boolean;
   joined_at: Date;
@@ -61,6 +64,7 @@ export async function workspacesOf(tx: Db | Tx, userId: string): Promise<Workspa
     plan: tenant.subscription_plan as Ctx['plan'],
     status: tenant.subscription_status,
     ip_allowlist: settingsOf(tenant.settings).dashboard_ip_allowlist,
+    sso_required: settingsOf(tenant.settings).sso_required,
     ...row,
     role: row.role as MemberRole,
   }));
@@ -133,6 +137,7 @@ export async function memberCtx(request: MemberRequest): Promise<Ctx> {
   const { session, user } = request.person;
   const workspace = chosen(await workspacesOf(db(), user.id), request.workspace, session);
   assertAllowedAddress(workspace, request.ip);
+  await assertSsoInSession(db(), user.email, workspace, session);
   const { role, reveal_secrets } = workspace;
   return {
     db: db(),

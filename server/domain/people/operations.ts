@@ -31,7 +31,7 @@ export const login = operation({
   http: 'POST /auth/login',
   kind: 'mint',
   needs: 'visitor',
-  refuses: ['invalid_credentials', 'not_a_member'],
+  refuses: ['invalid_credentials', 'not_a_member', 'sso_required'],
   input: Login,
   output: SignInAnswer,
   run: async (ctx, input) => answerOf(await signInByPassword(ctx, input)),

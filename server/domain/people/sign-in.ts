@@ -17,6 +17,7 @@ import { checkPassword, rehashPassword } from './passwords.ts';
 import { createPendingLogin } from './pending-logins.ts';
 import { preferencesOf } from './schema.ts';
 import { createSession, revokeSession } from './sessions.ts';
+import { assertSsoAtSignIn } from './sso-rule.ts';
 import { accountByEmail, personById } from './users.ts';
 
 export type SignedIn = { status: 'ok'; token: string; user: Person; workspaces: WorkspaceRow[] };
@@ -148,6 +149,8 @@ export async function begin(
   if (!user) throw wrong('The email address or password is incorrect.');
   const scope_tenant_id = await scopeId(tx, userId, scope_tenant);
   if (!(await hasFactor(tx, userId))) return startSession(tx, ctx, userId, { methods: [method], mfa: false, keep, scope_tenant_id });
+  // Before the second factor is asked for: whoever must use single sign-on is told at once.
+  await assertSsoAtSignIn(tx, user.email, await workspacesOf(tx, userId), { method, second_factor: true, scope_tenant_id });
   const owed = await createPendingLogin(tx, ctx, { user_id: userId, method, keep, scope_tenant_id });
   return { status: 'mfa_required', ...owed, methods: await mfaMethodsOf(tx, userId) };
 }
@@ -178,7 +181,9 @@ export async function startSession(tx: Tx, ctx: PersonCtx, userId: string, proof
   const [method] = methods;
   const user = await personById(tx, userId);
   if (!user) throw wrong('The email address or password is incorrect.');
-  const workspaces = withinScope(await workspacesOf(tx, userId), { scope_tenant_id });
+  const all = await workspacesOf(tx, userId);
+  await assertSsoAtSignIn(tx, user.email, all, { method, second_factor: mfa, scope_tenant_id });
+  const workspaces = withinScope(all, { scope_tenant_id });
   const device = deviceOf(ctx);
   const known = await places();
   const isNew = {

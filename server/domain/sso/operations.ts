@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Deleted } from '#server/kernel/fields.ts';
-import { exporting, operation } from '#server/kernel/operation.ts';
+import { operation } from '#server/kernel/operation.ts';
 import { wholeList } from '#server/kernel/page.ts';
 import * as attempts from './attempts.ts';
 import { takeSamlResponse } from './saml-responses.ts';
@@ -12,6 +12,7 @@ import {
   SsoConnectionRef,
   SsoLookup,
   SsoLookupAnswer,
+  SsoMetadata,
   SsoRedirect,
   SsoSettings,
   SsoStart,
@@ -91,14 +92,16 @@ const remove = operation({
   run: (ctx, input) => sso.deleteConnection(ctx, input),
 });
 
-export const metadata = exporting({
+export const metadata = operation({
   id: 'sso.metadata',
-  summary: 'Download the service provider metadata',
+  summary: 'Get the service provider metadata',
   http: 'GET /admin/sso/connections/{id}/metadata',
+  kind: 'read',
   needs: ['sso:read'],
   refuses: ['not_found'],
   input: SsoConnectionRef,
-  stream: (ctx, input) => sso.downloadMetadata(ctx, input),
+  output: SsoMetadata,
+  run: (ctx, input) => sso.getMetadata(ctx, input),
 });
 
 export const test = operation({

@@ -24,7 +24,7 @@ export async function takeSamlResponse(
   const attempt = isAttemptSecret(state) ? await ctx.db.sso_attempts.findUnique({ where: { state_digest: digestOf(state) } }) : null;
   if (!attempt) return takeUnsolicited(ctx, input.SAMLResponse);
   const connection = await connectionOf(ctx.db, attempt.connection_id);
-  if (!connection || connection.kind !== 'saml' || attempt.request_id === null || attempt.answered_at || attempt.expires_at <= ctx.now)
+  if (connection?.kind !== 'saml' || attempt.request_id === null || attempt.answered_at || attempt.expires_at <= ctx.now)
     throw refused('expired');
   try {
     await keepAssertion(ctx, connection, input.SAMLResponse, attempt.request_id, (tx, identity) =>

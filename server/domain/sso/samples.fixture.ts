@@ -1,5 +1,6 @@
-import { fresh, made, nothing, operationById, type Sample } from '#server/testing/factories.ts';
-import { confirm } from '#server/testing/step-up.ts';
+import { fresh, made, nothing, type Sample } from '#server/testing/factories.ts';
+import { CreateSsoConnection } from './schema.ts';
+import { createConnection } from './service.ts';
 
 const connection: Sample = async () => ({
   kind: 'oidc',
@@ -9,12 +10,8 @@ const connection: Sample = async () => ({
   client_secret: 'a client secret that nobody knows',
 });
 
-/** A connection that exists; making one takes a confirmation of its own. */
-const existing: Sample = async (ctx) => {
-  const input = await connection(ctx);
-  await confirm(operationById('sso.create'), ctx, input);
-  return { id: (await made(ctx, 'sso.create', input)).id };
-};
+/** A connection that exists; its maker has confirmed nothing. */
+const existing: Sample = async (ctx) => ({ id: (await createConnection(ctx, CreateSsoConnection.parse(await connection(ctx)))).id });
 
 export const samples: Record<string, Sample> = {
   'sso.list': nothing,

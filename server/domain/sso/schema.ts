@@ -68,6 +68,9 @@ export const CreateSsoConnection = z.object({ kind: z.enum(SSO_KINDS), ...z.obje
 export const UpdateSsoConnection = atLeastOne(z.object({ id: pathId(), ...z.object(settings).partial().shape }));
 export const SsoConnectionRef = z.object({ id: pathId() });
 
+/** The metadata document of this service, as XML. */
+export const SsoMetadata = z.object({ xml: z.string() }).meta({ id: 'SsoMetadata' });
+
 export const SsoTestStarted = z.object({ id: z.uuid(), url: z.string(), expires_at: time() });
 const REASONS = Object.keys(SSO_REASONS) as [SsoReason, ...SsoReason[]];
 /** What a test sign-in showed. It changes nothing, whatever it shows. */

@@ -9,7 +9,6 @@ import { isUuid } from '#server/kernel/fields.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { type AuditEntry, audited, mutate } from '#server/kernel/mutate.ts';
 import { holdLock } from '#server/kernel/named-lock.ts';
-import { download } from '#server/kernel/raw-body.ts';
 import { egress } from '#server/platform/egress.ts';
 import { parseTarget } from '#server/platform/http-out/target-url.ts';
 import { keyring } from '#server/platform/keys.ts';
@@ -110,17 +109,8 @@ export function deleteConnection(ctx: Ctx, input: { id: string }) {
 }
 
 /** The metadata document that an administrator uploads to a SAML provider. */
-export async function downloadMetadata(ctx: Ctx, input: { id: string }) {
-  const row = await read(ctx, (tx) => connectionById(tx, ctx, input.id));
-  const xml = serviceMetadata(serviceOf(row.id));
-  return download(
-    'application/samlmetadata+xml',
-    'sallyport-metadata.xml',
-    (async function* () {
-      yield xml;
-    })(),
-  );
-}
+export const getMetadata = (ctx: Ctx, input: { id: string }) =>
+  read(ctx, async (tx) => ({ xml: serviceMetadata(serviceOf((await connectionById(tx, ctx, input.id)).id)) }));
 
 /** @throws Refusal not_found */
 export async function connectionById(tx: Tx, ctx: Ctx, id: string) {

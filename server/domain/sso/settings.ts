@@ -71,10 +71,7 @@ async function factsOf(tx: Tx, ctx: Ctx) {
   });
   const verified_domains = domains.map(({ domain }) => domain);
   const [people] = await tx.$queryRaw<{ members_concerned: number; owners: number; owners_with_break_glass: number }[]>`
-    select count(*) filter (where m.role <> 'owner' and split_part(u.email, '@', 2) = any(${verified_domains}::text[]))::int as members_concerned,
-      count(*) filter (where m.role = 'owner')::int as owners,
-      count(*) filter (where m.role = 'owner' and u.password_hash is not null and u.disabled_at is null and has_factor(u.id))::int as owners_with_break_glass
-    from memberships m join users u on u.id = m.user_id where m.tenant_id = ${ctx.tenant_id}::uuid and m.removed_at is null`;
+    select * from sso_people(${verified_domains}::text[])`;
   const tested_connections = await tx.sso_connections.count({
     where: { tenant_id: ctx.tenant_id, active: true, tested_at: { not: null } },
   });

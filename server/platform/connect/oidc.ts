@@ -44,7 +44,7 @@ const STALE_MS = 24 * 3_600_000;
 const REFETCH_MS = 30_000;
 const MOST_ISSUERS = 1_000;
 
-type Documents = { metadata: client.ServerMetadata; keys: Keys; fetched: number; tried: number };
+type Documents = { metadata: client.ServerMetadata; keys: Keys; fetched: number; refetched: number };
 type Keys = Parameters<typeof verifyIdToken>[1];
 const cached = processState('oidc-issuers', () => new Map<string, Documents>());
 
@@ -128,10 +128,10 @@ async function documentsOf(http: OutboundHttp, provider: OidcProvider, now: Date
   const name = `${provider.tenant} ${provider.issuer}`;
   const known = cached.get(name);
   const age = known ? now.getTime() - known.fetched : Number.POSITIVE_INFINITY;
-  if (known && (newer ? now.getTime() - known.tried < REFETCH_MS : age < FRESH_MS)) return known;
-  if (known) known.tried = now.getTime();
+  if (known && (newer ? now.getTime() - known.refetched < REFETCH_MS : age < FRESH_MS)) return known;
+  if (known && newer) known.refetched = now.getTime();
   try {
-    const fresh = await fetchDocuments(http, provider, now);
+    const fresh = { ...(await fetchDocuments(http, provider, now)), refetched: known?.refetched ?? 0 };
     if (cached.size >= MOST_ISSUERS) cached.delete(cached.keys().next().value as string);
     cached.set(name, fresh);
     return fresh;
@@ -142,7 +142,7 @@ async function documentsOf(http: OutboundHttp, provider: OidcProvider, now: Date
   }
 }
 
-async function fetchDocuments(http: OutboundHttp, provider: OidcProvider, now: Date): Promise<Documents> {
+async function fetchDocuments(http: OutboundHttp, provider: OidcProvider, now: Date): Promise<Omit<Documents, 'refetched'>> {
   const host = hostOf(provider);
   const metadata = (await json(
     http,
@@ -159,7 +159,7 @@ async function fetchDocuments(http: OutboundHttp, provider: OidcProvider, now: D
       throw new OidcFault('misconfigured', `The discovery document of ${host} has no usable ${endpoint}.`);
   const keys = (await json(http, provider, String(metadata.jwks_uri))) as unknown as Keys;
   if (!Array.isArray(keys.keys)) throw new OidcFault('misconfigured', `The key set of ${host} is malformed.`);
-  return { metadata, keys, fetched: now.getTime(), tried: now.getTime() };
+  return { metadata, keys, fetched: now.getTime() };
 }
 
 async function json(http: OutboundHttp, provider: OidcProvider, url: string): Promise<Record<string, unknown>> {
@@ -198,6 +198,7 @@ function configuration(http: OutboundHttp, provider: OidcProvider, metadata: cli
       headers: init.headers,
       ...(init.body === undefined || init.body === null ? {} : { body: String(init.body) }),
     });
+    if (status >= 500 || status === 429) throw unreachable(provider);
     const list = Object.entries(headers).flatMap(([name, value]) => [value ?? []].flat().map((one): [string, string] => [name, one]));
     return new Response([204, 205, 304].includes(status) ? null : new Uint8Array(body), { status, headers: list });
   };
