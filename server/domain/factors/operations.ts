@@ -135,7 +135,7 @@ export const secondFactor = operation({
   http: 'POST /auth/login/mfa',
   kind: 'mint',
   needs: 'visitor',
-  refuses: ['not_authenticated', 'mfa_code_invalid', 'webauthn_failed', 'invalid_credentials'],
+  refuses: ['not_authenticated', 'mfa_code_invalid', 'webauthn_failed', 'invalid_credentials', 'sso_required'],
   input: SecondFactor,
   output: SignInAnswer,
   run: (ctx, input) => signInBySecondFactor(ctx, input),

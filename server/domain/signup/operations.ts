@@ -67,7 +67,7 @@ export const magicVerify = operation({
   http: 'POST /auth/magic/verify',
   kind: 'mint',
   needs: 'visitor',
-  refuses: ['mfa_code_invalid', 'invalid_credentials', 'not_a_member'],
+  refuses: ['mfa_code_invalid', 'invalid_credentials', 'not_a_member', 'sso_required'],
   input: MagicVerify,
   output: SignInAnswer,
   run: async (ctx, { email, code, token, password, ...scope }) =>
@@ -84,7 +84,7 @@ export const magicUse = operation({
   http: 'POST /auth/magic',
   kind: 'mint',
   needs: 'visitor',
-  refuses: ['mfa_code_invalid', 'invalid_credentials'],
+  refuses: ['mfa_code_invalid', 'invalid_credentials', 'sso_required'],
   input: z.object({ token: secret(z.string().max(100)), password: secret(z.string().max(4096)).optional() }),
   output: SignInAnswer,
   run: async (ctx, input) => answerOf(await useMagicLink(ctx, input)),
