@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { SAML, type SamlConfig, ValidateInResponseTo } from '@node-saml/node-saml';
 import { parseDomFromString, xpath } from '@node-saml/node-saml/lib/xml.js';
+import { trimEnd } from '#server/kernel/trim-end.ts';
 import { randomBuffer } from './random.ts';
 
 // SAML 2.0, Web Browser SSO profile: AuthnRequest by redirect, response by POST. The library verifies signatures and times; the shape of the document and
@@ -184,26 +185,57 @@ const ALGORITHMS: ReadonlySet<string> = new Set([
  * that only looks like one of them is refused as well; no provider sends any.
  */
 function assertPlainResponse(xml: string): string {
-  const body = xml.replace(/^\uFEFF?\s*<\?xml [^<>?]*\?>/, '').trimStart();
+  const body = xml.replace(/^\uFEFF?<\?xml [^<>?]*\?>/, '').trimStart();
   if (body.includes('<!') || body.includes('<?'))
     throw invalid('contains a document type, comment, CDATA section or processing instruction');
-  const elements = (name: string) => body.match(new RegExp(`<(?:[\\w.-]{1,40}:)?${name}(?=[\\s/>])`, 'g'))?.length ?? 0;
-  if (elements('EncryptedAssertion') > 0 || elements('EncryptedID') > 0)
+  // Every tag by its local name, whatever its prefix; `<` can't stand in an attribute.
+  const tags = body
+    .split('<')
+    .slice(1)
+    .map((text) => ({ name: localName(text), text }));
+  const count = (name: string) => tags.filter((tag) => tag.name === name).length;
+  if (count('EncryptedAssertion') > 0 || count('EncryptedID') > 0)
     throw invalid('is encrypted. Turn off assertion encryption at your identity provider; the connection itself is encrypted');
-  if (elements('Response') !== 1 || !/^<(?:[\w.-]{1,40}:)?Response[\s>]/.test(body)) throw invalid('is not one SAML response');
-  if (elements('Assertion') > 1) throw invalid('has more than one assertion');
-  if (elements('Signature') > 2) throw invalid('has more than two signatures');
-  for (const [, double, single] of body.matchAll(/Algorithm\s{0,9}=\s{0,9}(?:"([^"]{0,200})"|'([^']{0,200})'|)/g))
-    if (!ALGORITHMS.has(double ?? single ?? ''))
-      throw invalid(`uses the algorithm ${(double ?? single ?? 'none').slice(0, 80)}. Sign assertions with SHA-256 or stronger`);
+  if (tags[0]?.name !== 'Response' || count('Response') !== 1) throw invalid('is not one SAML response');
+  if (count('Assertion') > 1) throw invalid('has more than one assertion');
+  if (count('Signature') > 2) throw invalid('has more than two signatures');
+  for (const { name, text } of tags) if (NAMES_ALGORITHM.has(name)) assertAlgorithm(text);
   return xml;
+}
+
+const NAMES_ALGORITHM: ReadonlySet<string> = new Set([
+  'SignatureMethod',
+  'DigestMethod',
+  'CanonicalizationMethod',
+  'Transform',
+  'EncryptionMethod',
+]);
+
+function localName(tag: string): string {
+  const name = /^[^\s/>]*/.exec(tag)?.[0] ?? '';
+  return name.slice(name.lastIndexOf(':') + 1);
+}
+
+function assertAlgorithm(tag: string): void {
+  const value = attributeOf(tag, 'Algorithm');
+  if (value === undefined || !ALGORITHMS.has(value))
+    throw invalid(`uses the algorithm ${(value ?? 'none').slice(0, 80)}. Sign assertions with SHA-256 or stronger`);
+}
+
+/** The value of an attribute whose name stands in the tag exactly once, as a parser would read it. */
+function attributeOf(tag: string, name: string): string | undefined {
+  const [, rest = '', ...more] = tag.split(name);
+  const value = rest.trimStart().startsWith('=') ? rest.trimStart().slice(1).trimStart() : '';
+  const quote = value[0];
+  const end = quote === '"' || quote === "'" ? value.indexOf(quote, 1) : -1;
+  return more.length > 0 || end === -1 ? undefined : value.slice(1, end);
 }
 
 function decoded(encoded: string): string {
   const text = encoded.replace(/\s/g, '');
   if (text.length > (LONGEST_RESPONSE * 4) / 3) throw invalid('is too large');
   const bytes = Buffer.from(text, 'base64');
-  if (bytes.length === 0 || bytes.toString('base64').replace(/=+$/, '') !== text.replace(/=+$/, '')) throw invalid('is not base64');
+  if (bytes.length === 0 || trimEnd(bytes.toString('base64'), '=') !== trimEnd(text, '=')) throw invalid('is not base64');
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {

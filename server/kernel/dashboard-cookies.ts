@@ -1,5 +1,11 @@
 /** The dashboard's cookies by their bare names; over TLS they carry the prefix `__Host-` (interface rule 22 §3.1). */
-export const DASHBOARD_COOKIES = { session: 'svc_session', signup: 'svc_signup', device: 'svc_device', mfa: 'svc_mfa', sso: 'svc_sso' } as const;
+export const DASHBOARD_COOKIES = {
+  session: 'svc_session',
+  signup: 'svc_signup',
+  device: 'svc_device',
+  mfa: 'svc_mfa',
+  sso: 'svc_sso',
+} as const;
 
 const OURS = /^(?:__Host-)?(?:svc_session|svc_signup|svc_device|svc_mfa|svc_sso)$/;
 
