@@ -239,7 +239,7 @@ export const passkeyLogin = operation({
   http: 'POST /auth/passkey/login',
   kind: 'mint',
   needs: 'visitor',
-  refuses: ['webauthn_failed', 'not_a_member', 'invalid_credentials'],
+  refuses: ['webauthn_failed', 'not_a_member', 'invalid_credentials', 'sso_required'],
   input: PasskeyLogin,
   output: SignInAnswer,
   run: (ctx, input) => signInByPasskey(ctx, input),
