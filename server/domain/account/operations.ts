@@ -1,6 +1,19 @@
 import { z } from 'zod';
 import { operation } from '#server/kernel/operation.ts';
-import { Account, Plan, UpdateAccount, UpdateWorkspaceSettings, Usage, WorkspaceSettings } from './schema.ts';
+import {
+  Account,
+  ChangeSlug,
+  DeletedWorkspaces,
+  DeleteWorkspace,
+  Plan,
+  RestoreWorkspace,
+  UpdateAccount,
+  UpdateWorkspaceSettings,
+  Usage,
+  WorkspaceDeleted,
+  WorkspaceRestored,
+  WorkspaceSettings,
+} from './schema.ts';
 import * as account from './service.ts';
 
 export const get = operation({
@@ -70,8 +83,59 @@ export const updateSettings = operation({
   http: 'PATCH /admin/settings',
   kind: 'change',
   needs: ['settings:update'],
-  refuses: ['not_found'],
+  refuses: ['not_found', 'role_denied'],
   input: UpdateWorkspaceSettings,
   output: WorkspaceSettings,
   run: (ctx, input) => account.updateSettings(ctx, input),
+});
+
+export const changeSlug = operation({
+  id: 'account.change_slug',
+  summary: 'Change the slug of the workspace',
+  http: 'POST /admin/settings/slug',
+  kind: 'change',
+  needs: ['tenant:change_slug'],
+  step_up: 'tenant.slug',
+  refuses: ['not_found', 'conflict'],
+  input: ChangeSlug,
+  output: Account,
+  run: (ctx, input) => account.changeSlug(ctx, input),
+});
+
+export const remove = operation({
+  id: 'account.delete',
+  summary: 'Delete the workspace',
+  http: 'POST /admin/settings/delete',
+  kind: 'change',
+  needs: ['tenant:delete'],
+  while_inactive: true,
+  step_up: 'tenant.delete',
+  refuses: ['not_found'],
+  input: DeleteWorkspace,
+  output: WorkspaceDeleted,
+  run: (ctx, input) => account.deleteWorkspace(ctx, input),
+});
+
+export const deletedWorkspaces = operation({
+  id: 'account.deleted',
+  summary: 'List deleted workspaces that you can restore',
+  http: 'GET /auth/workspaces/deleted',
+  kind: 'read',
+  needs: 'session',
+  refuses: [],
+  input: z.object({}),
+  output: DeletedWorkspaces,
+  run: (ctx) => account.deletedWorkspaces(ctx),
+});
+
+export const restore = operation({
+  id: 'account.restore',
+  summary: 'Restore a deleted workspace',
+  http: 'POST /auth/workspaces/{id}/restore',
+  kind: 'change',
+  needs: 'session',
+  refuses: ['not_found', 'session_scope_mismatch', 'forbidden'],
+  input: RestoreWorkspace,
+  output: WorkspaceRestored,
+  run: (ctx, input) => account.restoreWorkspace(ctx, input),
 });

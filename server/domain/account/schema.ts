@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { uploadId } from '#server/domain/pictures/schema.ts';
 import { FEATURES, LIMITS, PLANS } from '#server/domain/plans/schema.ts';
-import { DASHBOARD_RANGES_AT_MOST, LOG_PAYLOADS, SESSION_IDLE_MINUTES, SESSION_MAX_HOURS } from '#server/domain/tenants/schema.ts';
+import { DASHBOARD_RANGES_AT_MOST, LOG_PAYLOADS, SESSION_IDLE_MINUTES, SESSION_MAX_HOURS, tenantSlug } from '#server/domain/tenants/schema.ts';
 import { addressRange } from '#server/kernel/address-field.ts';
-import { atLeastOne, label, time } from '#server/kernel/fields.ts';
+import { atLeastOne, label, pathId, time } from '#server/kernel/fields.ts';
 
 /** The workspace as its own API shows it (interface rule 00, Account). */
 export const Account = z
@@ -60,6 +60,16 @@ export const UpdateWorkspaceSettings = atLeastOne(
   z.strictObject({ name: label(120), logo_upload_id: uploadId(), ...settings }).partial(),
   [],
 );
+
+/** `confirm_slug` is the current one. */
+export const ChangeSlug = z.strictObject({ slug: tenantSlug(), confirm_slug: z.string().max(100) });
+export const DeleteWorkspace = z.strictObject({ confirm_slug: z.string().max(100) });
+export const WorkspaceDeleted = z.object({ deleted: z.literal(true), /** until then an Owner can restore it */ erased_after: time() });
+export const DeletedWorkspaces = z.object({
+  workspaces: z.array(z.object({ id: z.uuid(), slug: z.string(), name: z.string(), deleted_at: time(), erased_after: time() })),
+});
+export const RestoreWorkspace = z.object({ id: pathId() });
+export const WorkspaceRestored = z.object({ workspace: z.object({ id: z.uuid(), slug: z.string(), name: z.string() }) });
 
 const metered = z.object({ used: z.number().int(), limit: z.number().int().nullable() });
 

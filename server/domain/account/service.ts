@@ -5,15 +5,17 @@ import { SANDBOX_LOG_DAYS } from '#server/domain/retention/service.ts';
 import { changesOf } from '#server/kernel/changes.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
-import { notFound } from '#server/kernel/errors.ts';
 import type { Family } from '#server/kernel/family.ts';
 import { audited, mutate } from '#server/kernel/mutate.ts';
-import type { Account, UpdateAccount } from './schema.ts';
+import type { UpdateAccount } from './schema.ts';
+import { type AccountRow, tenantRow } from './workspace-row.ts';
 
+export { deletedWorkspaces, deleteWorkspace, restoreWorkspace } from './deletion.ts';
+export { deleteErasedRows } from './erasure.ts';
 export { getSettings, updateSettings } from './settings.ts';
+export { changeSlug } from './slug.ts';
 export { notifyUsage } from './usage-notices.ts';
-
-type AccountRow = z.input<typeof Account>;
+export { lockedAccount } from './workspace-row.ts';
 
 /** The workspace of the caller (interface rule 20 §2). @throws Refusal not_found when its row is gone */
 export const getAccount = (ctx: Ctx): Promise<AccountRow> => read(ctx, (tx) => tenantRow(tx, ctx));
@@ -88,22 +90,6 @@ export function getPlan(ctx: Ctx) {
       features: FEATURES.map((key) => ({ key, included: planFeature(tenant.subscription_plan, key), usable_here: hasFeature(ctx, key) })),
     };
   });
-}
-
-/** The workspace's row, held until the transaction ends; rows that refer to it stay free. */
-export async function lockedAccount(tx: Tx, ctx: Ctx) {
-  await tx.$queryRaw`select 1 from tenants where id = ${ctx.tenant_id}::uuid for no key update`;
-  return tenantRow(tx, ctx);
-}
-
-async function tenantRow(tx: Tx, ctx: Ctx) {
-  const row = await tx.tenants.findUnique({ where: { id: ctx.tenant_id } });
-  if (!row) throw notFound();
-  return {
-    ...row,
-    subscription_plan: row.subscription_plan as PlanName,
-    subscription_status: row.subscription_status as AccountRow['subscription_status'],
-  };
 }
 
 async function effectiveLimits(tx: Tx, ctx: Ctx): Promise<Map<LimitKey, { limit: number | null; overridden: boolean }>> {

@@ -2,7 +2,7 @@ import { family } from '#server/kernel/family.ts';
 import { db } from '#server/platform/db.ts';
 import { leases } from './leases.ts';
 import * as operations from './operations.ts';
-import { endProviderSubscription, pruneBillingEvents, retryPayment, syncBilling } from './service.ts';
+import { endProviderSubscription, pruneBillingEvents, retryPayment, stopRenewal, syncBilling } from './service.ts';
 
 /** Of a job that is about one workspace. */
 const tenantOf = ({ tenant_id }: Record<string, unknown>) => String(tenant_id);
@@ -22,6 +22,7 @@ export const billing = family({
     sync_billing: { run: ({ now, payload }) => syncBilling(db(), tenantOf(payload), now) },
     retry_payment: { run: ({ now, payload }) => retryPayment(db(), tenantOf(payload), now) },
     end_provider_subscription: { run: ({ payload }) => endProviderSubscription(db(), tenantOf(payload)) },
+    stop_renewal: { run: ({ payload }) => stopRenewal(db(), tenantOf(payload)) },
     prune_billing_events: { cron: '50 3 * * *', run: ({ now }) => pruneBillingEvents(db(), now) },
   },
 });

@@ -149,3 +149,11 @@ export async function endProviderSubscription(db: Db, tenantId: string): Promise
   await db.billing_accounts.update({ where: { tenant_id: tenantId }, data: { subscription_id: null, interval: null } });
   return true;
 }
+
+/** Of a deleted workspace: what is paid for runs out. An Owner who restores it may undo this too. */
+export async function stopRenewal(db: Db, tenantId: string): Promise<boolean> {
+  const [payments, account] = [await driver(), await db.billing_accounts.findUnique({ where: { tenant_id: tenantId } })];
+  if (!payments || !account?.subscription_id) return false;
+  await payments.scheduleCancel(account.subscription_id, true, newId());
+  return true;
+}
