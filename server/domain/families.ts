@@ -6,6 +6,7 @@ import { clients } from './clients/family.ts';
 import { collections } from './collections/family.ts';
 import { deliveries } from './deliveries/family.ts';
 import { domains } from './domains/family.ts';
+import { deployment } from './deployment/family.ts';
 import { environments } from './environments/family.ts';
 import { events } from './events/family.ts';
 import { explorer } from './explorer/family.ts';
@@ -51,6 +52,7 @@ export const families = [
   keys,
   account,
   billing,
+  deployment,
   signup,
   people,
   factors,

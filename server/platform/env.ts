@@ -88,6 +88,8 @@ const variables = z.object({
     .regex(/^[a-z0-9-]+$/, 'must be a header name')
     .optional(),
 
+  EGRESS_IPS: field.cidrs.default([]),
+
   SVC_GATEWAYS: field.whole(1, 1000).default(1),
   SNAPSHOT_MAX_AGE_SECONDS: field.whole(1, 604_800).default(3600),
   MAX_INFLIGHT_PER_TENANT: field.whole(1, 100_000).default(200),

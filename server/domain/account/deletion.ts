@@ -29,7 +29,12 @@ export async function deleteWorkspace(ctx: Ctx, { confirm_slug }: z.output<typeo
     if (before.deleted_at) throw notFound();
     if (confirm_slug !== before.slug) throw invalid('confirm_slug', 'must be the slug of this workspace');
     const erased_after = eraseAt(ctx.now);
-    const letter = workspaceDeleted({ workspace: before.name, by: ctx.actor.label, erased: erased_after, restoreUrl: `${env.PUBLIC_ADMIN_URL}/me/profile` });
+    const letter = workspaceDeleted({
+      workspace: before.name,
+      by: ctx.actor.label,
+      erased: erased_after,
+      restoreUrl: `${env.PUBLIC_ADMIN_URL}/me/profile`,
+    });
     const mails = await postTeamMails(tx, { tenant_id: ctx.tenant_id, kind: 'workspace_deleted', letter, now: ctx.now });
     await tx.tenants.update({ where: { id: ctx.tenant_id }, data: { deleted_at: ctx.now, updated_at: ctx.now }, select: { id: true } });
     return audited(

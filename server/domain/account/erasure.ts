@@ -38,13 +38,19 @@ export async function eraseDeleted(tx: Tx, due: readonly Lease[], now: Date): Pr
 
 /** The provider is told before the keys go; it may be told twice. */
 export async function endSubscription({ resource_id }: Lease): Promise<void> {
-  const over = await db().tenants.count({ where: { id: resource_id, deleted_at: { lte: new Date(Date.now() - GRACE_MS) }, erased_at: null } });
+  const over = await db().tenants.count({
+    where: { id: resource_id, deleted_at: { lte: new Date(Date.now() - GRACE_MS) }, erased_at: null },
+  });
   if (over > 0) await endProviderSubscription(db(), resource_id);
 }
 
 async function erase(tx: Tx, { id, name, slug }: { id: string; name: string; slug: string }, now: Date): Promise<void> {
   const ctx = systemContext(db(), { tenant_id: id, now, label: 'workspace deletion' });
-  const keys = await tx.tenant_master_keys.findMany({ where: { tenant_id: id }, orderBy: { version: 'asc' }, select: { id: true, version: true } });
+  const keys = await tx.tenant_master_keys.findMany({
+    where: { tenant_id: id },
+    orderBy: { version: 'asc' },
+    select: { id: true, version: true },
+  });
   for (const { id: resource_id, version } of keys)
     await appendCritical(tx, ctx, {
       action: 'byok.kms.revoke',

@@ -13,10 +13,14 @@ export function changeSlug(ctx: Ctx, { slug, confirm_slug }: z.output<typeof Cha
   // Both spaces have addresses.
   ctx.changed = ['live', 'test'];
   return mutate(ctx, async (tx) => {
-    const [{ current = '' } = {}] = await tx.$queryRaw<{ current: string }[]>`select slug as current from tenants where id = ${ctx.tenant_id}::uuid`;
+    const [{ current = '' } = {}] = await tx.$queryRaw<
+      { current: string }[]
+    >`select slug as current from tenants where id = ${ctx.tenant_id}::uuid`;
     if (confirm_slug !== current) throw invalid('confirm_slug', 'must be the current slug of this workspace');
     if (slug === current) return unchanged(await lockedAccount(tx, ctx));
-    const [taken] = await tx.$queryRaw<{ moved: boolean }[]>`select change_slug(${ctx.tenant_id}::uuid, ${current}, ${slug}, ${ctx.now}::timestamptz) as moved`;
+    const [taken] = await tx.$queryRaw<
+      { moved: boolean }[]
+    >`select change_slug(${ctx.tenant_id}::uuid, ${current}, ${slug}, ${ctx.now}::timestamptz) as moved`;
     if (!taken?.moved) throw new Refusal('conflict', `The slug ${slug} is taken or reserved. Choose another one.`);
     const after = await lockedAccount(tx, ctx);
     return audited(after, {

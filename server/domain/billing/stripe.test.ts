@@ -10,8 +10,8 @@ import { db } from '#server/platform/db.ts';
 import { sql } from '#server/platform/sql.ts';
 import { dashboardPerson } from '#server/testing/dashboard.ts';
 import { testDatabase } from '#server/testing/database.ts';
-import { startStripe, stripeSettings } from '#server/testing/stripe-server.ts';
 import { verified } from '#server/testing/step-up.ts';
+import { startStripe, stripeSettings } from '#server/testing/stripe-server.ts';
 import { workspace } from '#server/testing/workspace.ts';
 import { billing } from './family.ts';
 import { leases } from './leases.ts';
@@ -37,12 +37,32 @@ async function work(): Promise<string[]> {
   return rows.map(({ task_identifier }) => task_identifier);
 }
 
-type Sent = { type: string; object: Record<string, unknown>; id?: string; created?: number; at?: Date; secret?: string; signature?: string | null };
-async function send({ type, object, id = `evt_${randomUUID().replaceAll('-', '')}`, created, at = new Date(), secret = 'whsec_local', signature }: Sent) {
+type Sent = {
+  type: string;
+  object: Record<string, unknown>;
+  id?: string;
+  created?: number;
+  at?: Date;
+  secret?: string;
+  signature?: string | null;
+};
+async function send({
+  type,
+  object,
+  id = `evt_${randomUUID().replaceAll('-', '')}`,
+  created,
+  at = new Date(),
+  secret = 'whsec_local',
+  signature,
+}: Sent) {
   const body = JSON.stringify({ id, object: 'event', type, created: created ?? Math.floor(Date.now() / 1000), data: { object } });
   const header = signature === undefined ? stripeSignature(body, secret, at) : signature;
   const answer = await handleStripeWebhook(
-    new Request('http://admin.test/admin/billing/webhook', { method: 'POST', body, headers: header === null ? {} : { 'stripe-signature': header } }),
+    new Request('http://admin.test/admin/billing/webhook', {
+      method: 'POST',
+      body,
+      headers: header === null ? {} : { 'stripe-signature': header },
+    }),
   );
   return { status: answer.status, body: (await answer.json()) as { received?: boolean; duplicate?: boolean; code?: string } };
 }
@@ -116,7 +136,10 @@ test('parallel checkouts of one plan are one page and one customer; of two plans
   const other = await buy('starter');
   assert.notEqual(other.body.url, answers[0]?.body.url);
   const mine = [...provider.sessions.values()].filter((session) => session.client_reference_id === w.tenant.id);
-  assert.deepEqual(mine.map(({ status }) => status), ['expired', 'open']);
+  assert.deepEqual(
+    mine.map(({ status }) => status),
+    ['expired', 'open'],
+  );
 });
 
 test('should two checkouts be paid all the same, the later plan counts and the earlier subscription is ended', async () => {
@@ -130,8 +153,13 @@ test('should two checkouts be paid all the same, the later plan counts and the e
 test('an event is processed once by its ID, however often and however parallel it is sent', async () => {
   const { customer, sub } = await subscribed();
   const object = { id: sub.id, object: 'subscription', customer };
-  const answers = await Promise.all(Array.from({ length: 8 }, () => send({ id: 'evt_same', type: 'customer.subscription.updated', object })));
-  assert.deepEqual(answers.map(({ status }) => status), Array(8).fill(200));
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, () => send({ id: 'evt_same', type: 'customer.subscription.updated', object })),
+  );
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    Array(8).fill(200),
+  );
   assert.equal(answers.filter(({ body }) => !body.duplicate).length, 1);
   assert.deepEqual(await work(), ['sync_billing']);
   assert.equal((await send({ id: 'evt_same', type: 'customer.subscription.deleted', object })).body.duplicate, true);
@@ -162,17 +190,40 @@ test('a wrong signature, none, an old one, and one of the future are refused, an
 test('an event about a customer we did not make, or that claims another workspace, touches nobody', async () => {
   const [mine, theirs] = [await subscribed(), await subscribed('price_starter')];
   theirs.sub.status = 'canceled';
-  await send({ type: 'customer.subscription.deleted', object: { object: 'subscription', customer: 'cus_unknown', metadata: { tenant_id: mine.w.tenant.id } } });
+  await send({
+    type: 'customer.subscription.deleted',
+    object: { object: 'subscription', customer: 'cus_unknown', metadata: { tenant_id: mine.w.tenant.id } },
+  });
   await send({
     type: 'checkout.session.completed',
-    object: { object: 'checkout.session', customer: theirs.customer, client_reference_id: mine.w.tenant.id, metadata: { tenant_id: mine.w.tenant.id } },
+    object: {
+      object: 'checkout.session',
+      customer: theirs.customer,
+      client_reference_id: mine.w.tenant.id,
+      metadata: { tenant_id: mine.w.tenant.id },
+    },
   });
   await send({
     type: 'invoice.paid',
-    object: { id: 'in_forged', object: 'invoice', customer: theirs.customer, status: 'paid', total: 1, currency: 'usd', created: 1, metadata: { tenant_id: mine.w.tenant.id } },
+    object: {
+      id: 'in_forged',
+      object: 'invoice',
+      customer: theirs.customer,
+      status: 'paid',
+      total: 1,
+      currency: 'usd',
+      created: 1,
+      metadata: { tenant_id: mine.w.tenant.id },
+    },
   });
   await work();
-  assert.deepEqual([await mine.standing(), await theirs.standing()], [['pro', 'active'], ['starter', 'cancelled']]);
+  assert.deepEqual(
+    [await mine.standing(), await theirs.standing()],
+    [
+      ['pro', 'active'],
+      ['starter', 'cancelled'],
+    ],
+  );
   assert.deepEqual((await mine.owner.call('GET /admin/billing')).body.invoices, []);
   assert.equal((await theirs.owner.call('GET /admin/billing')).body.invoices.length, 1);
 });
@@ -180,11 +231,29 @@ test('an event about a customer we did not make, or that claims another workspac
 test('events in any order lead to where the subscription stands, and invoices to their last word', async () => {
   const { customer, sub, standing, owner } = await subscribed();
   const invoice = (status: string, created: number) =>
-    send({ type: `invoice.${status}`, created, object: { id: `in_${sub.id}`, object: 'invoice', customer, status, total: 4900, currency: 'eur', number: 'A-1', created: 1_000, invoice_pdf: 'https://pay.stripe.test/x.pdf' } });
+    send({
+      type: `invoice.${status}`,
+      created,
+      object: {
+        id: `in_${sub.id}`,
+        object: 'invoice',
+        customer,
+        status,
+        total: 4900,
+        currency: 'eur',
+        number: 'A-1',
+        created: 1_000,
+        invoice_pdf: 'https://pay.stripe.test/x.pdf',
+      },
+    });
   await invoice('paid', 3_000);
   await invoice('open', 2_000);
   sub.status = 'active';
-  await send({ type: 'customer.subscription.deleted', created: 5, object: { id: sub.id, object: 'subscription', customer, status: 'canceled' } });
+  await send({
+    type: 'customer.subscription.deleted',
+    created: 5,
+    object: { id: sub.id, object: 'subscription', customer, status: 'canceled' },
+  });
   await work();
   assert.deepEqual(await standing(), ['pro', 'active'], 'an event only says that something happened');
   const [shown] = (await owner.call('GET /admin/billing')).body.invoices;
