@@ -33,7 +33,12 @@ export async function eraseDeleted(tx: Tx, due: readonly Lease[], now: Date): Pr
       erased.push(id);
     }
   }
-  return { next, acted: erased.length, committed: () => erased.forEach((id) => keyring().evict(id)) };
+  return { next, acted: erased.length, committed: () => forget(erased) };
+}
+
+/** Keys in the memory of this process; the others drop theirs when the workspace leaves their snapshot. */
+function forget(ids: readonly string[]): void {
+  for (const id of ids) keyring().evict(id);
 }
 
 /** The provider is told before the keys go; it may be told twice. */

@@ -1,7 +1,13 @@
 import { z } from 'zod';
 import { uploadId } from '#server/domain/pictures/schema.ts';
 import { FEATURES, LIMITS, PLANS } from '#server/domain/plans/schema.ts';
-import { DASHBOARD_RANGES_AT_MOST, LOG_PAYLOADS, SESSION_IDLE_MINUTES, SESSION_MAX_HOURS, tenantSlug } from '#server/domain/tenants/schema.ts';
+import {
+  DASHBOARD_RANGES_AT_MOST,
+  LOG_PAYLOADS,
+  SESSION_IDLE_MINUTES,
+  SESSION_MAX_HOURS,
+  tenantSlug,
+} from '#server/domain/tenants/schema.ts';
 import { addressRange } from '#server/kernel/address-field.ts';
 import { atLeastOne, label, pathId, time } from '#server/kernel/fields.ts';
 

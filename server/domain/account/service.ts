@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { FEATURES, LIMITS, type LimitKey, type PlanName, planFeature, planLimit } from '#server/domain/plans/schema.ts';
+import { FEATURES, LIMITS, type LimitKey, planFeature, planLimit } from '#server/domain/plans/schema.ts';
 import { hasFeature } from '#server/domain/plans/service.ts';
 import { SANDBOX_LOG_DAYS } from '#server/domain/retention/service.ts';
 import { changesOf } from '#server/kernel/changes.ts';
