@@ -192,6 +192,7 @@ test('J1: the first call of Live is a live one: its own route, a live key made o
 async function signIn(page: Page): Promise<void> {
   await page.goto('/signin');
   await page.getByLabel('Email').fill(person.email);
+  await page.getByRole('button', { name: 'Continue', exact: true }).click();
   await page.getByLabel('Password', { exact: true }).fill(person.password);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.waitForURL('**/analytical-engines/test');

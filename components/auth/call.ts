@@ -43,3 +43,6 @@ export function go(to: string): void {
 export const isOwnPath = (to: string): boolean => /^\/(?![/\\])[^\\\u0000-\u001f]*$/.test(to);
 
 export type SignedIn = { status: 'ok'; redirect_to: string };
+/** The first factor was right and the account has a second one, which `redirect_to` asks for. */
+export type SecondFactorOwed = { status: 'mfa_required'; redirect_to: string };
+export type SignInAnswer = SignedIn | SecondFactorOwed;

@@ -4,14 +4,16 @@ import { ArrowLeft } from 'lucide-react';
 import { type FormEvent, useRef, useState } from 'react';
 import { Button } from '#components/ui/button.tsx';
 import { Field } from '#components/ui/field.tsx';
-import { Input } from '#components/ui/input.tsx';
-import { callAuth, go, type SignedIn } from './call.ts';
+import { callAuth, type SignInAnswer } from './call.ts';
+import { CodeInput } from './code-input.tsx';
 import { MailboxHint } from './mailbox-hint.tsx';
+import type { Identity } from './sign-in-form.tsx';
 
-export type CodeFormProps = { email: string; keep: boolean; next: string | null; onBack: () => void };
+export type CodeFormProps = { who: Identity; onAnswer: (answer: SignInAnswer) => void; onBack: () => void };
 
 /** The six digits of a mail. Complete ones are sent at once, so that a pasted code needs no click. */
-export function CodeForm({ email, keep, next, onBack }: CodeFormProps) {
+export function CodeForm({ who, onAnswer, onBack }: CodeFormProps) {
+  const { email } = who;
   const [code, setCode] = useState('');
   const [problem, setProblem] = useState<string>();
   const [busy, setBusy] = useState(false);
@@ -20,17 +22,10 @@ export function CodeForm({ email, keep, next, onBack }: CodeFormProps) {
 
   const verify = async (digits: string) => {
     setBusy(true);
-    const answer = await callAuth<SignedIn>('/auth/magic/verify', { email, code: digits, keep });
-    if (answer.ok) return go(next ?? answer.data.redirect_to);
+    const answer = await callAuth<SignInAnswer>('/auth/magic/verify', { ...who, code: digits });
+    if (answer.ok) return onAnswer(answer.data);
     setBusy(false);
     setProblem(answer.refusal.message);
-    input.current?.select();
-  };
-  const type = (text: string) => {
-    const digits = text.replace(/\D/g, '').slice(0, 6);
-    setCode(digits);
-    setProblem(undefined);
-    if (digits.length === 6 && digits !== code) void verify(digits);
   };
   const again = async () => {
     const answer = await callAuth('/auth/magic/start', { email });
@@ -50,18 +45,17 @@ export function CodeForm({ email, keep, next, onBack }: CodeFormProps) {
         code and a link. Both expire in 10 minutes.
       </p>
       <Field label="Code" error={problem}>
-        <Input
-          ref={input}
+        <CodeInput
+          inputRef={input}
           value={code}
-          onChange={(event) => type(event.target.value)}
-          mono
-          size="lg"
-          inputMode="numeric"
-          autoComplete="one-time-code"
-          autoFocus
+          problem={problem}
           disabled={busy}
-          placeholder="000000"
-          className="h-12 text-center text-xl tracking-[0.4em]"
+          autoFocus
+          onChange={(digits) => {
+            setCode(digits);
+            setProblem(undefined);
+          }}
+          onComplete={(digits) => void verify(digits)}
         />
       </Field>
       <Button type="submit" variant="primary" size="lg" loading={busy} className="w-full">

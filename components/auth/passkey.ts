@@ -8,6 +8,9 @@ import type {
 /** What a ceremony ended with; `problem` is a sentence for the person, absent when the page itself gave the ceremony up. */
 export type Ceremony<Credential> = { credential: Credential } | { problem?: string };
 
+/** What the server asks a passkey to sign. */
+export type PasskeyRequest = { options: PublicKeyCredentialRequestOptionsJSON; challenge: string };
+
 /** Fetched when the first ceremony begins: most visits have none. */
 const webauthn = () => import('@simplewebauthn/browser');
 

@@ -7,5 +7,6 @@ export { ForgotPassword, ResetPassword } from '#server/domain/people/schema.ts';
 export const SignUpFields = WebSignUp.pick({ tenant_name: true, full_name: true, email: true, password: true }).required({
   full_name: true,
 });
-export const SignInFields = Login.pick({ email: true, password: true, keep: true });
+export const SignInStart = Login.pick({ email: true, keep: true });
+export const SignInPassword = Login.pick({ password: true });
 export const OnboardingFields = Onboarding.pick({ full_name: true, tenant_name: true, use_case: true });

@@ -1,60 +1,39 @@
 'use client';
 
-import { Mail } from 'lucide-react';
-import { useState } from 'react';
+import { Fingerprint } from 'lucide-react';
 import { Controller } from 'react-hook-form';
 import { Button } from '#components/ui/button.tsx';
+import { Callout } from '#components/ui/callout.tsx';
 import { Checkbox } from '#components/ui/choices.tsx';
 import { Field } from '#components/ui/field.tsx';
-import { applyRefusal, Form, fieldError, insistOn, useZodForm } from '#components/ui/form.tsx';
+import { Form, fieldError, useZodForm } from '#components/ui/form.tsx';
 import { Input } from '#components/ui/input.tsx';
-import { Link } from '#components/ui/link.tsx';
-import type { RefusalView } from '#components/ui/refusal.ts';
-import { callAuth, go, type SignedIn } from './call.ts';
-import { CodeForm } from './code-form.tsx';
-import { PasswordInput } from './password-input.tsx';
+import type { SignedIn } from './call.ts';
+import { usePasskeySignIn } from './use-passkey-sign-in.ts';
 
-const loadSignInFields = () => import('./schemas.ts').then((module) => module.SignInFields);
+/** Who wants to sign in, and for how long. */
+export type Identity = { email: string; keep: boolean };
 
-/** E-mail and password, or a code by mail for who has none or forgot it. `next` is where the person wanted to go. */
-export function SignInForm({ next, email }: { next: string | null; email: string }) {
-  const [refusal, setRefusal] = useState<RefusalView>();
-  const [codeFor, setCodeFor] = useState<{ email: string; keep: boolean }>();
-  const [sending, setSending] = useState(false);
-  const form = useZodForm({ schema: loadSignInFields, defaultValues: { email, password: '', keep: false } });
+export type SignInFormProps = {
+  who: Identity;
+  /** Why the person is back here. */
+  problem?: string | undefined;
+  onContinue: (who: Identity) => void;
+  onSignedIn: (answer: SignedIn) => void;
+};
 
-  if (codeFor) return <CodeForm {...codeFor} next={next} onBack={() => setCodeFor(undefined)} />;
+const loadSignInStart = () => import('./schemas.ts').then((module) => module.SignInStart);
 
-  const signIn = async (value: { email: string; password: string; keep: boolean }) => {
-    const answer = await callAuth<SignedIn>('/auth/login', value);
-    if (answer.ok) return go(next ?? answer.data.redirect_to);
-    setRefusal(applyRefusal(form, answer.refusal));
-  };
-  const mailCode = async () => {
-    if (!(await insistOn(form, 'email'))) return;
-    setSending(true);
-    const { email, keep } = form.getValues();
-    const answer = await callAuth('/auth/magic/start', { email });
-    setSending(false);
-    if (answer.ok) setCodeFor({ email, keep: Boolean(keep) });
-    else setRefusal(applyRefusal(form, answer.refusal));
-  };
-
+/** The address first. A passkey needs none: the browser offers it in the field, or by the button. */
+export function SignInForm({ who, problem, onContinue, onSignedIn }: SignInFormProps) {
+  const form = useZodForm({ schema: loadSignInStart, defaultValues: who });
+  const passkey = usePasskeySignIn({ autofill: true, keep: () => Boolean(form.getValues('keep')), onSignedIn });
+  const told = passkey.problem ?? problem;
   return (
-    <Form form={form} onSubmit={signIn} refusal={refusal}>
+    <Form form={form} onSubmit={({ email, keep }) => onContinue({ email, keep: Boolean(keep) })}>
+      {told && <Callout tone="bad" title={told} />}
       <Field label="Email" error={fieldError(form, 'email')}>
-        <Input {...form.register('email')} type="email" size="lg" autoComplete="username" inputMode="email" autoFocus={email === ''} />
-      </Field>
-      <Field
-        label="Password"
-        error={fieldError(form, 'password')}
-        action={
-          <Link href="/forgot" className="text-accent-ink text-xs hover:underline">
-            Forgot password?
-          </Link>
-        }
-      >
-        <PasswordInput {...form.register('password')} autoComplete="current-password" autoFocus={email !== ''} />
+        <Input {...form.register('email')} type="email" size="lg" autoComplete="username webauthn" inputMode="email" autoFocus />
       </Field>
       <Controller
         control={form.control}
@@ -69,14 +48,19 @@ export function SignInForm({ next, email }: { next: string | null; email: string
         )}
       />
       <Button type="submit" variant="primary" size="lg" loading={form.formState.isSubmitting} className="w-full">
-        Sign in
+        Continue
       </Button>
-      <div className="flex items-center gap-3 text-ink-3 text-xs before:h-px before:flex-1 before:bg-line after:h-px after:flex-1 after:bg-line">
-        or
-      </div>
-      <Button size="lg" icon={<Mail />} loading={sending} onClick={() => void mailCode()} className="w-full">
-        Email me a code
+      <Or />
+      <Button size="lg" icon={<Fingerprint />} loading={passkey.busy} onClick={() => void passkey.signIn()} className="w-full">
+        Sign in with a passkey
       </Button>
     </Form>
   );
 }
+
+/** Between the main way and the others. */
+export const Or = () => (
+  <div className="flex items-center gap-3 text-ink-3 text-xs before:h-px before:flex-1 before:bg-line after:h-px after:flex-1 after:bg-line">
+    or
+  </div>
+);

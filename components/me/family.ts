@@ -22,7 +22,8 @@ export const me: PageFamily = {
       path: '/me/security',
       group: 'person',
       order: 20,
-      keywords: ['password', 'sessions', 'devices', 'sign out'],
+      keywords: ['password', 'passkey', 'authenticator', '2fa', 'recovery codes', 'sessions', 'devices', 'sign out'],
+      docs: 'sign-in',
     },
     {
       id: 'sessions',

@@ -26,6 +26,12 @@ type Row = Sessions['sessions'][number] & { end: () => void };
 const KEY = ['me', 'sessions'] as const;
 const METHODS: Record<string, string> = {
   password: 'password',
+  passkey: 'passkey',
+  totp: 'authenticator code',
+  recovery: 'recovery code',
+  code: 'email code',
+  sso: 'single sign-on',
+  signup: 'sign-up',
   magic: 'email code or link',
   otp: 'email code',
   link: 'email link',

@@ -4,7 +4,7 @@ import { Fingerprint } from 'lucide-react';
 import { type RefObject, useEffect, useRef, useState } from 'react';
 import { callAuth } from '#components/auth/call.ts';
 import { CodeInput } from '#components/auth/code-input.tsx';
-import { signWithPasskey, supportsPasskeys } from '#components/auth/passkey.ts';
+import { type PasskeyRequest, signWithPasskey, supportsPasskeys } from '#components/auth/passkey.ts';
 import { type Person, useMe } from '#components/me/use-me.ts';
 import { useScope } from '#components/trpc/provider.tsx';
 import { MutationError } from '#components/trpc/query-error.tsx';
@@ -144,11 +144,7 @@ function useVerification(challenge: Challenge & { kind: 'verify' }, reason: stri
   const byCode = (code: string) => during(() => take('/auth/2fa/verify-step-up', { code }));
   const byPasskey = () =>
     during(async () => {
-      const begun = await callAuth<{ options: Parameters<typeof signWithPasskey>[0]; challenge: string }>(
-        '/auth/2fa/webauthn/step-up-options',
-        { action_scope },
-        csrf,
-      );
+      const begun = await callAuth<PasskeyRequest>('/auth/2fa/webauthn/step-up-options', { action_scope }, csrf);
       if (!begun.ok) return begun.refusal.message;
       const signed = await signWithPasskey(begun.data.options);
       if (!('credential' in signed)) return signed.problem;

@@ -48,6 +48,7 @@ export function staleOf<Row>(error: unknown, id?: unknown): Stale<Row> | undefin
 const steps: Partial<Record<DashboardError['code'], string>> = {
   not_authenticated: 'Sign in again. Your draft stays in this tab.',
   csrf_failed: 'Your session changed in another tab. Reload the page.',
+  mfa_required: 'Go to Me > Security and add a passkey or an authenticator app.',
   forbidden: 'Ask an Owner or Admin for access.',
   role_denied: 'Ask an Owner or Admin for access.',
   not_a_member: 'Choose another workspace in the top-left menu.',
