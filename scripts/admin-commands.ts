@@ -53,6 +53,10 @@ export const commands = {
     does: 'creates an API key and prints it once; --space is live or test',
   },
   'create-session': { needs: ['email'], takes: ['mfa', 'i-understand'], does: 'prints a dashboard session token' },
+  'reset-factors': {
+    needs: ['email'],
+    does: 'removes the second factors of a person who lost them, and ends their sessions',
+  },
   'verify-domain': { needs: ['slug', 'domain'], does: 'marks a domain as verified without looking for its DNS record' },
   suspend: { needs: ['slug'], does: 'pauses a workspace until it is resumed' },
   resume: { needs: ['slug'], does: 'ends a suspension' },
@@ -95,6 +99,8 @@ export async function perform(command: keyof typeof commands, flags: Given): Pro
       return operator.createKey({ slug: need('slug'), space: need('space'), ...given('role', 'name') });
     case 'create-session':
       return operator.openSession({ email: need('email'), mfa: flags.mfa ?? false, i_understand: flags['i-understand'] ?? false });
+    case 'reset-factors':
+      return operator.resetFactors({ email: need('email') });
     case 'verify-domain':
       return operator.verifyDomain({ slug: need('slug'), domain: need('domain') });
     case 'suspend':

@@ -13,6 +13,7 @@ import type { PersonCtx, SignedInCtx } from '#server/kernel/person.ts';
 import { db } from '#server/platform/db.ts';
 import { env } from '#server/platform/env.ts';
 import { log } from '#server/platform/log.ts';
+import { emailPage, useEmailForm } from './email-page.ts';
 import { magicPage, useMagicForm } from './magic-page.ts';
 import { personOf } from './person.ts';
 import { assertNotForeign, assertSameOrigin } from './same-origin.ts';
@@ -98,6 +99,7 @@ async function answer(req: Request, ctx: PersonCtx): Promise<Response> {
   const url = new URL(req.url);
   const reads = req.method === 'GET' || req.method === 'HEAD';
   if (url.pathname === '/auth/magic' && reads) return magicPage(ctx, url.searchParams.get('token') ?? '');
+  if (url.pathname === '/auth/email') return emailLink(req, ctx, url, reads);
   const match = matchPerson(req.method, url.pathname);
   if (!match) throw new Refusal('not_found', 'No such path.');
   if ('allow' in match)
@@ -118,6 +120,17 @@ async function answer(req: Request, ctx: PersonCtx): Promise<Response> {
   if (op.raw) return rawAnswer(req.headers, output);
   if (op.redirects) return new Response(null, { status: 303, headers: { location: output.location } });
   return Response.json(output, { status: statusOf(op, output) });
+}
+
+/** The page of a mailed link about a new address, and its button. @throws Refusal csrf_failed, method_not_allowed */
+async function emailLink(req: Request, ctx: PersonCtx, url: URL, reads: boolean): Promise<Response> {
+  if (reads) return emailPage(ctx, url.searchParams.get('token') ?? '');
+  if (req.method !== 'POST')
+    throw new Refusal('method_not_allowed', 'Method not allowed. This path supports GET, HEAD, POST.', {
+      headers: { allow: 'GET, HEAD, POST' },
+    });
+  assertNotForeign(req.headers);
+  return useEmailForm(ctx, new URLSearchParams(new TextDecoder().decode(await bodyOf(req, BODY_LIMIT))));
 }
 
 /** @throws Refusal not_authenticated, csrf_failed */

@@ -53,7 +53,7 @@ function confirmSignUp(workspace: string, field: string, askPassword: boolean, p
   return `<h1>Confirm your address</h1><p>This creates the workspace <strong>${escapeHtml(workspace)}</strong> with a demo route, a sample secret and a Test key.</p>\n<form method="post" action="/auth/magic">${field}${alert}${password}<button${askPassword ? '' : ' autofocus'}>Confirm and open the workspace</button></form>`;
 }
 
-const dead = () =>
+export const dead = () =>
   page(
     'Link expired',
     `<h1>This link no longer works</h1><p>It has expired or was already used. Request a new one on the sign-in page.</p><p><a class="button" href="/signin">Go to sign-in</a></p>`,
@@ -73,7 +73,8 @@ const MARK =
   '<svg aria-hidden="true" viewBox="0 0 24 24"><path fill="currentColor" fill-rule="evenodd" d="M3 4.5a1 1 0 0 1 1-1h2.6a1 1 0 0 1 1 1V6.4h2V4.5a1 1 0 0 1 1-1h2.8a1 1 0 0 1 1 1v1.9h2V4.5a1 1 0 0 1 1-1H20a1 1 0 0 1 1 1v15a1 1 0 0 1-1 1h-4.2v-6.1a3.8 3.8 0 1 0-7.6 0v6.1H4a1 1 0 0 1-1-1z"/></svg>';
 const POLICY = `default-src 'none'; style-src 'sha256-${digest(STYLE).toString('base64')}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`;
 
-const page = (title: string, body: string) =>
+/** A page of its own, in the dashboard's colours and without script. */
+export const page = (title: string, body: string) =>
   new Response(
     `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex"><title>${title} · Sallyport</title><style>${STYLE}</style></head><body><main><p class="brand">${MARK}Sallyport</p>${body}</main></body></html>`,
     { headers: { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': POLICY } },

@@ -14,6 +14,8 @@ export type Fixture = {
   personSamples?: Record<string, PersonSample>;
   testedElsewhere?: Record<string, string>;
   unaudited?: Record<string, string>;
+  /** Inputs that a member confirms, of operations whose `step_up` depends on the input. */
+  confirmedSamples?: Record<string, Sample>;
   /** Operations that ask for a person, beyond a capability. */
   peopleOnly?: readonly string[];
   /** Operations that the gateway of the node carries out. */

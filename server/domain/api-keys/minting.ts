@@ -70,6 +70,6 @@ function creator({ actor }: Pick<Ctx, 'actor'>) {
 export function recentSignIn(ctx: Ctx): void {
   if (ctx.actor.type === 'member' && ctx.now.getTime() - ctx.actor.signed_in_at.getTime() > 12 * HOUR)
     throw new Refusal('step_up_required', 'Sign in again to create a key: your sign-in is more than 12 hours old.', {
-      extra: { requires_step_up: true, action_scope: 'api_key.create', allowed_methods: ['passkey', '2fa'] },
+      extra: { action_scope: 'api_key.create', allowed_methods: ['sign_in'] },
     });
 }

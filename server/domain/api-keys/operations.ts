@@ -48,6 +48,7 @@ export const create = operation({
   http: 'POST /api-keys',
   kind: 'mint',
   needs: ['api_key:create'],
+  step_up: ({ key_type }) => (key_type === 'access_key' ? 'api_key.create' : undefined),
   refuses: ['plan_limit', 'plan_feature', 'privilege_escalation', 'forbidden', 'step_up_required'],
   input: CreateApiKey,
   output: CreatedApiKey,

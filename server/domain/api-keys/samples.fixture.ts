@@ -13,5 +13,9 @@ export const samples: Record<string, Sample> = {
   'api_keys.revoke': idOf('api_keys.create', apiKey),
 };
 
+export const confirmedSamples: Record<string, Sample> = {
+  'api_keys.create': async (ctx) => ({ ...(await apiKey(ctx)), key_type: 'access_key' }),
+};
+
 export const dependsOnState = [/must be between 1 hour and 5 years/, /only access keys/i];
 export const shownOnce = { 'api_keys.create': ['api_key'], 'api_keys.rotate': ['api_key'] };

@@ -4,6 +4,7 @@ import test from 'node:test';
 import type { SealedPlace } from '#server/crypto/aad.ts';
 import { loadRootKeys } from '#server/crypto/root-key.ts';
 import { publicKeyDocument } from '#server/domain/audit-logs/signing.ts';
+import { withSeed } from '#server/domain/factors/seeds.ts';
 import { openMail, postMail } from '#server/domain/mail/service.ts';
 import { signInCode } from '#server/domain/mail/templates.ts';
 import type { Ctx } from '#server/kernel/context.ts';
@@ -12,6 +13,7 @@ import { db } from '#server/platform/db.ts';
 import { keyring, rootKeys, wipeKeys } from '#server/platform/keys.ts';
 import { sql } from '#server/platform/sql.ts';
 import { testDatabase } from '#server/testing/database.ts';
+import { asPerson, enrolled } from '#server/testing/step-up.ts';
 import { type Workspace, workspace } from '#server/testing/workspace.ts';
 import { resumeRewraps, rewrap } from './rewrap.ts';
 import { checkRootKey } from './root-check.ts';
@@ -202,6 +204,8 @@ test('a root key that does not fit the database is refused by name before anythi
     letter: signInCode('123456', 'https://x.test'),
     now: new Date(),
   });
+  const { user_id } = await asPerson(w.member('owner'));
+  const { seed } = await enrolled(user_id);
   const old = process.env.MASTER_KEY_B64!;
   const oldId = rootKeys().current.id;
   await checkRootKey();
@@ -234,5 +238,10 @@ test('a root key that does not fit the database is refused by name before anythi
   await checkRootKey();
   assert.match(openMail(await db().mails.findUniqueOrThrow({ where: { id: mailId } })).text, /123456/);
   assert.equal(await open(w.live, id), 'precious');
+  const app = await db().totp_secrets.findFirstOrThrow({ where: { user_id } });
+  assert.deepEqual(
+    withSeed(app, (moved) => Buffer.from(moved)),
+    seed,
+  );
   assert.deepEqual(await publicKeyDocument(), before, 'the audit signing key moved with it');
 });

@@ -6,7 +6,7 @@ import { log } from '#server/platform/log.ts';
 import { sql } from '#server/platform/sql.ts';
 
 export type RootRotation = {
-  /** Keys, deployment secrets and sealed mails moved by this run. */
+  /** Keys, deployment secrets, authenticator seeds and sealed mails moved by this run. */
   moved: number;
   /** Still under another root key; 0 means MASTER_KEY_PREVIOUS_B64 may be removed. */
   remaining: number;
@@ -15,15 +15,17 @@ export type RootRotation = {
 const BATCH = 100;
 
 /**
- * Wraps every tenant master key, the deployment's own secrets and sealed mails under the current root key (interface rule 31 §3). Needs the key they are
+ * Wraps every tenant master key, the deployment's own secrets, authenticator seeds and sealed mails under the current root key (interface rule 31 §3). Needs the key they are
  * under as MASTER_KEY_PREVIOUS_B64. Idempotent and resumable: each row moves by itself, compared with what it was.
  */
 export async function rotateRootKey(): Promise<RootRotation> {
-  const moved = (await moveTenantKeys()) + (await moveDeploymentValues()) + (await moveMails());
+  const moved =
+    (await moveTenantKeys()) + (await moveDeploymentValues()) + (await moveSealed('mails')) + (await moveSealed('totp_secrets'));
   const { rows } = await sql().query<{ n: number }>(
     `select (select count(*) from tenant_master_keys where wrap_method = 'global' and wrapped_key is not null and root_key_id <> $1)::int
       + (select count(*) from deployment_values where sealed is not null and value ->> 'root_key_id' <> $1)::int
-      + (select count(*) from mails where sealed is not null and root_key_id <> $1)::int as n`,
+      + (select count(*) from mails where sealed is not null and root_key_id <> $1)::int
+      + (select count(*) from totp_secrets where root_key_id <> $1)::int as n`,
     [rootKeys().current.id],
   );
   const remaining = rows[0]?.n ?? 0;
@@ -88,20 +90,23 @@ async function moveDeploymentValues(): Promise<number> {
   return moved;
 }
 
-/** Mails live for days, so they fit one pass. */
-async function moveMails(): Promise<number> {
+/** Tables of values that belong to no workspace, each bound to its row by a name. They fit one pass: mails live for days, and a person has one app. */
+const SEALED = { mails: mailName, totp_secrets: (id: string) => `totp_seed:${id}` } as const;
+
+async function moveSealed(table: keyof typeof SEALED): Promise<number> {
   const roots = rootKeys();
   const { rows } = await sql().query<{ id: string; sealed: Buffer; root_key_id: string }>(
-    'select id, sealed, root_key_id from mails where sealed is not null and root_key_id <> $1',
+    `select id, sealed, root_key_id from ${table} where sealed is not null and root_key_id <> $1`,
     [roots.current.id],
   );
   let moved = 0;
   for (const row of rows) {
     try {
-      const plaintext = openDeploymentValue(roots, mailName(row.id), row);
-      const next = sealDeploymentValue(roots.current, mailName(row.id), plaintext);
+      const name = SEALED[table](row.id);
+      const plaintext = openDeploymentValue(roots, name, row);
+      const next = sealDeploymentValue(roots.current, name, plaintext);
       plaintext.fill(0);
-      const { rowCount } = await sql().query('update mails set sealed = $1, root_key_id = $2 where id = $3 and root_key_id = $4', [
+      const { rowCount } = await sql().query(`update ${table} set sealed = $1, root_key_id = $2 where id = $3 and root_key_id = $4`, [
         next.sealed,
         next.root_key_id,
         row.id,
@@ -109,7 +114,7 @@ async function moveMails(): Promise<number> {
       ]);
       moved += rowCount ?? 0;
     } catch (error) {
-      log.error({ err: error, mail_id: row.id, root_key_id: row.root_key_id }, 'a mail could not be moved to the current root key');
+      log.error({ err: error, table, id: row.id, root_key_id: row.root_key_id }, 'a value could not be moved to the current root key');
     }
   }
   return moved;

@@ -112,6 +112,37 @@ export const factorCode = (code: string): Letter => ({
   credential: true,
 });
 
+/** To the new address. */
+export const emailChange = (url: string): Letter => ({
+  subject: 'Confirm your new email address',
+  paragraphs: ['Someone, probably you, wants to use this address for their Sallyport account.'],
+  button: { label: 'Confirm this address', url },
+  footer: `The link works once and expires in 60 minutes. ${IGNORE}`,
+  credential: true,
+});
+
+/** To the old address, when the change is asked for. */
+export const emailChangeAsked = (to: string, securityUrl: string): Letter => ({
+  subject: 'A new email address was requested for your account',
+  paragraphs: [
+    `Someone, probably you, asked to change the email address of your Sallyport account to ${to}. Nothing changes until a link sent to that address is used.`,
+    "If this wasn't you, someone is signed in as you: choose a new password and end your other sessions.",
+  ],
+  button: { label: 'Review your security settings', url: securityUrl },
+});
+
+/** To the old address, once it is no longer that of the account. */
+export const emailChanged = (to: string, undoUrl: string): Letter => ({
+  subject: 'The email address of your account was changed',
+  paragraphs: [
+    `The email address of your Sallyport account is now ${to}.`,
+    "If this wasn't you, take the change back: it makes this address yours again and ends all sessions. Then choose a new password.",
+  ],
+  button: { label: 'Undo this change', url: undoUrl },
+  footer: 'The link works once and expires in 7 days.',
+  credential: true,
+});
+
 /** To a person whose ways to sign in changed (interface rule 22 §5.3). */
 export const factorChanged = (what: string, at: { ip: string | null; at: Date }, securityUrl: string): Letter => ({
   subject: `${what} on your Sallyport account`,

@@ -17,6 +17,7 @@ import { audit, bySlug, fitting, movePlan, oneOf, operatorCtx, refuse, STATUSES 
  */
 export { operatorCtx } from './acting.ts';
 export { verifyDomain } from './domains.ts';
+export { resetFactors } from './factors.ts';
 export { setMember } from './members.ts';
 export { provisionTenant } from './provisioning.ts';
 

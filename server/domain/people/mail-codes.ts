@@ -4,8 +4,8 @@ import type { Prisma } from '#server/generated/prisma/client.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { newId } from '#server/kernel/ids.ts';
 
-export type MailPurpose = 'sign_in' | 'password_reset' | 'factor';
-const minutes = { sign_in: 10, password_reset: 60, factor: 10 } as const;
+export type MailPurpose = 'sign_in' | 'password_reset' | 'factor' | 'email_change' | 'email_undo';
+const minutes = { sign_in: 10, password_reset: 60, factor: 10, email_change: 60, email_undo: 7 * 24 * 60 } as const;
 const codeTries = 5;
 
 /** Who asked for a code, or types one: the browser by its device cookie, and the network it calls from. */
@@ -47,15 +47,18 @@ export async function peekLink(tx: Tx, purpose: MailPurpose, token: string, now:
 }
 
 /** Uses a link up. Of two at once exactly one gets the account; null for everything that is not a fresh link. */
-export async function useLink(tx: Tx, purpose: MailPurpose, token: string, now: Date): Promise<{ user_id: string } | null> {
+export async function useLink(tx: Tx, purpose: MailPurpose, token: string, now: Date): Promise<UsedLink | null> {
   if (!isMailToken(token)) return null;
   const [row] = await tx.mail_codes.updateManyAndReturn({
     where: { token_digest: new Uint8Array(digest(token)), purpose, used_at: null, expires_at: { gt: now } },
     data: { used_at: now },
-    select: { user_id: true },
+    select: { user_id: true, email: true, created_at: true },
   });
-  return row?.user_id ? { user_id: row.user_id } : null;
+  return row?.user_id ? { ...row, user_id: row.user_id } : null;
 }
+
+/** `email` is the address that the link was mailed to. */
+export type UsedLink = { user_id: string; email: string; created_at: Date };
 
 /**
  * Uses a code up. A code belongs to whoever asked for it: the browser that did has five tries, and callers of the same network without that browser's
@@ -87,9 +90,9 @@ export async function useCode(
   return count === 1 ? { user_id: row.user_id } : null;
 }
 
-/** After a password change no older link or code may act. */
+/** After a password change no older link or code may act, but for those that take a change of the address back: a thief would change the password first. */
 export const dropMailCodes = (tx: Tx, userId: string, now: Date) =>
-  tx.mail_codes.updateMany({ where: { user_id: userId, used_at: null }, data: { used_at: now } });
+  tx.mail_codes.updateMany({ where: { user_id: userId, used_at: null, purpose: { not: 'email_undo' } }, data: { used_at: now } });
 
 /** Bound to its row: two rows with one code have two digests. */
 const codeDigest = (id: string, code: string) => digest(`${id}:${code}`);

@@ -1,11 +1,14 @@
 import { z } from 'zod';
 import { Deleted } from '#server/kernel/fields.ts';
 import { operation } from '#server/kernel/operation.ts';
+import { confirmEmailChange, requestEmailChange, undoEmailChange } from './email-change.ts';
 import { withinScope, workspacesOf } from './memberships.ts';
 import { changePassword, forgotPassword, resetPassword } from './password-verbs.ts';
 import { endOtherSessions, endSession, listSessions, me, selectWorkspace, updateMe } from './profile.ts';
 import {
+  ChangeEmail,
   ChangePassword,
+  EmailLink,
   ForgotPassword,
   Login,
   MagicStart,
@@ -189,8 +192,50 @@ export const change = operation({
   http: 'POST /auth/password/change',
   kind: 'mint',
   needs: 'session',
+  step_up: { when_enrolled: 'mfa.credential' },
   refuses: ['invalid_credentials'],
   input: ChangePassword,
   output: Ok.extend({ token: z.string() }),
   run: async (ctx, input) => ({ status: 'ok' as const, ...(await changePassword(ctx, input)) }),
+});
+
+export const changeEmail = operation({
+  id: 'auth.email.change',
+  summary: 'Request a new email address',
+  http: 'POST /auth/email/change',
+  kind: 'change',
+  needs: 'session',
+  step_up: { when_enrolled: 'mfa.credential' },
+  refuses: ['invalid_credentials'],
+  input: ChangeEmail,
+  output: Accepted,
+  success: 202,
+  run: async (ctx, input) => {
+    await requestEmailChange(ctx, input);
+    return accepted('If the address is free, a link is on its way to it.');
+  },
+});
+
+export const confirmEmail = operation({
+  id: 'auth.email.confirm',
+  summary: 'Confirm a new email address',
+  http: 'POST /auth/email/confirm',
+  kind: 'change',
+  needs: 'visitor',
+  refuses: ['mfa_code_invalid', 'conflict'],
+  input: EmailLink,
+  output: Ok.extend({ email: z.string() }),
+  run: async (ctx, input) => ({ status: 'ok' as const, ...(await confirmEmailChange(ctx, input)) }),
+});
+
+export const undoEmail = operation({
+  id: 'auth.email.undo',
+  summary: 'Undo a change of the email address',
+  http: 'POST /auth/email/undo',
+  kind: 'change',
+  needs: 'visitor',
+  refuses: ['mfa_code_invalid', 'conflict'],
+  input: EmailLink,
+  output: Ok.extend({ email: z.string() }),
+  run: async (ctx, input) => ({ status: 'ok' as const, ...(await undoEmailChange(ctx, input)) }),
 });

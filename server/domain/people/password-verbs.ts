@@ -2,6 +2,7 @@ import { dispatch, postMail, sendMail } from '#server/domain/mail/service.ts';
 import { passwordChanged, passwordReset } from '#server/domain/mail/templates.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import type { PersonCtx, SignedInCtx } from '#server/kernel/person.ts';
+import { takeStepUp } from '#server/kernel/step-up.ts';
 import { inBackground } from '#server/platform/background.ts';
 import { env } from '#server/platform/env.ts';
 import { network, throttled } from '#server/platform/throttle.ts';
@@ -54,7 +55,7 @@ export async function resetPassword(ctx: PersonCtx, input: { token: string; new:
   notify(ctx, person.email);
 }
 
-/** Ends the other sessions and puts this one under a new token. @throws Refusal invalid_credentials, invalid */
+/** Ends the other sessions and puts this one under a new token. @throws Refusal step_up_required with a factor, invalid_credentials, invalid */
 export async function changePassword(ctx: SignedInCtx, input: { current: string; new: string }): Promise<{ token: string }> {
   const forgive = await throttled([{ what: 'password-change', subject: ctx.user.id, limit: 10, window_sec: 900 }], ctx.now, 'rate_limited');
   const account = await accountByEmail(ctx.db, ctx.user.email);
@@ -65,6 +66,7 @@ export async function changePassword(ctx: SignedInCtx, input: { current: string;
   await forgive();
   const hash = await acceptPassword(input.new, account.email, 'new');
   const renewed = await ctx.db.$transaction(async (tx) => {
+    await takeStepUp(tx, ctx);
     await tx.users.update({ where: { id: account.id }, data: { password_hash: hash } });
     await revokeSessions(tx, account.id, ctx.now, ctx.session.id);
     await dropMailCodes(tx, account.id, ctx.now);

@@ -33,6 +33,9 @@ export const MagicVerify = z
   });
 export const ForgotPassword = z.object({ email: email() });
 export const ResetPassword = z.object({ token: secret(z.string().max(100)), new: password() });
+/** `password` is needed without a second factor. */
+export const ChangeEmail = z.object({ email: email(), password: password().optional() });
+export const EmailLink = z.object({ token: secret(z.string().max(100)) });
 export const ChangePassword = z.object({ current: password(), new: password() });
 
 const nullable = <T extends z.ZodType>(schema: T) => schema.nullable().optional();

@@ -1,6 +1,7 @@
 /** What other families and planes may use of people: sessions, memberships and the ways to sign in. */
 export { type AuditedCall, auditCtx, auditPerson, type Doer, tenantIdsOf } from './audit.ts';
 export { deviceOf } from './devices.ts';
+export { confirmEmailChange, peekEmailLink, undoEmailChange } from './email-change.ts';
 export { factorsOf, type MfaMethod, mfaMethodsOf, PASSKEY_COLUMNS } from './factor-summary.ts';
 export { dropMailCodes, issueMailCode, peekLink, useCode } from './mail-codes.ts';
 export {

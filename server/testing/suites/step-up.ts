@@ -19,7 +19,7 @@ export function stepUp({ operations, ofPerson, fixture }: Subject): void {
         test(op.id, async () => {
           const w = await workspace();
           const ctx = w.member('owner');
-          const input = await fixture.samples[op.id]!(ctx);
+          const input = await (fixture.confirmedSamples?.[op.id] ?? fixture.samples[op.id]!)(ctx);
           const scope = scopeFor(op.step_up, input);
           assert.ok(scope, 'the sample of a row with step_up asks for one');
           const who = await asPerson(ctx);
