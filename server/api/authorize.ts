@@ -1,47 +1,57 @@
 import { recordCapabilityUse } from '#server/domain/api-keys/capability-usage.ts';
-import { denyingPolicy } from '#server/domain/policies/service.ts';
+import { policyDenied, policyDenyingCall } from '#server/domain/policies/service.ts';
 import { isServableStatus } from '#server/domain/tenants/schema.ts';
-import { type Capability, rolesWith } from '#server/kernel/capabilities.ts';
+import { type Capability, PERSON_FORBIDDEN, rolesWith } from '#server/kernel/capabilities.ts';
 import type { HotCtx } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { sufficientSets } from '#server/kernel/needs.ts';
 import { type AnyOperation, isChange } from '#server/kernel/operation.ts';
 
 /** What the check of rights reads of an operation. This file loads no Prisma, so that the gateway process can use it. */
-type Asked = Pick<AnyOperation, 'id' | 'summary' | 'kind' | 'needs' | 'while_inactive'>;
+type Asked = Pick<AnyOperation, 'id' | 'summary' | 'kind' | 'needs' | 'while_inactive' | 'http'>;
 
 /**
  * The caller holds the capabilities that the operation needs, and no tenant policy denies them (interface rule 24 §7).
- * @throws Refusal subscription_inactive, role_denied for people, forbidden for machines
+ * `input` is what the call sends, read only when a policy is narrowed to single resources.
+ * @throws Refusal subscription_inactive, role_denied for people, forbidden for machines, dependency_unavailable when policies can't be read
  */
-export async function authorize(op: Asked, ctx: HotCtx): Promise<void> {
+export async function authorize(op: Asked, ctx: HotCtx, input: () => Record<string, unknown>): Promise<void> {
   if (op.needs === 'anonymous') return;
   if (!isServable(ctx) && isChange(op) && !op.while_inactive)
     throw new Refusal(
       'subscription_inactive',
       `This workspace's subscription is ${ctx.subscription_status?.replace('_', ' ')}. You can read data and revoke keys, but not make changes.`,
     );
-  let refusal: Refusal | undefined;
+  let refuse: (() => Refusal) | undefined;
   for (const set of sufficientSets(op.needs)) {
-    const problem = await refusalFor(op, ctx, set);
+    const problem = await refusalFor(op, ctx, set, input);
     if (!problem) return recordCapabilityUse(ctx, set);
-    refusal ??= problem;
+    refuse ??= problem;
   }
-  throw refusal ?? new Error(`${op.id} can be used by nobody`);
+  throw refuse?.() ?? new Error(`${op.id} can be used by nobody`);
 }
 
 /** Keys have met this rule at authentication; members keep reading and leaving (interface rule 20 §5). */
 const isServable = (ctx: HotCtx) => ctx.subscription_status === undefined || isServableStatus(ctx.subscription_status);
 
 /** Why one of the sufficient sets of capabilities does not serve this caller; undefined when it does. */
-async function refusalFor(op: Asked, ctx: HotCtx, capabilities: readonly Capability[]): Promise<Refusal | undefined> {
+async function refusalFor(
+  op: Asked,
+  ctx: HotCtx,
+  capabilities: readonly Capability[],
+  input: () => Record<string, unknown>,
+): Promise<(() => Refusal) | undefined> {
   for (const capability of capabilities) {
-    if (!ctx.actor.capabilities.has(capability)) return missing(ctx, op, capability);
-    const policy = await denyingPolicy(ctx, capability);
-    if (policy) return new Refusal(ctx.actor.type === 'member' ? 'role_denied' : 'forbidden', `denied by tenant policy ${policy.name}`);
+    if (!holds(ctx, capability)) return () => missing(ctx, op, capability);
+    const policy = await policyDenyingCall(ctx, op, capability, input);
+    if (policy) return () => policyDenied(ctx, policy, capability);
   }
   return undefined;
 }
+
+/** A person's token never carries what only reveals give a person, whatever its row says (interface rule 24 §5). */
+const holds = ({ actor }: HotCtx, capability: Capability): boolean =>
+  actor.capabilities.has(capability) && !(actor.type === 'oauth_token' && actor.user_id !== null && PERSON_FORBIDDEN.has(capability));
 
 /** Names what is missing and, to a person, the roles that have it: the next step is to ask for one of them. */
 function missing({ actor }: HotCtx, op: Asked, capability: Capability): Refusal {

@@ -77,7 +77,7 @@ async function answer(call: Call, plane: Plane): Promise<Wire> {
   if (legacy_key && legacy_key_auth === 'disabled')
     throw new Refusal('use_oauth', 'This workspace only accepts OAuth access tokens. Exchange the key at /oauth/token.');
   const key = takesIdempotencyKey(op) ? idempotencyKeyOf(req.headers) : null;
-  await authorize(op, ctx);
+  await authorize(op, ctx, () => mergedInput(op, req, params, body));
   if (isChange(op)) call.changed = `${ctx.tenant_id}:${edge.space}`;
   const run = (c: Ctx) => performed(op, c, mergedInput(op, req, params, body));
   if (key === null) return run(ctx);

@@ -28,7 +28,8 @@ export function parsedOutput<O extends z.ZodType>(
 ): z.output<O> {
   const output = op.output.parse(op.list ? (result as { rows: unknown }).rows : result);
   const { names } = op;
-  if (!names || !capabilitiesOf(op.needs).some((list) => seesNamesOnly(actor.capabilities, list))) return output;
+  const { names_only } = result as { names_only?: boolean };
+  if (!names || !(names_only || capabilitiesOf(op.needs).some((list) => seesNamesOnly(actor.capabilities, list)))) return output;
   return (output as Record<string, unknown>[]).map((row) => Object.fromEntries(names.map((name) => [name, row[name]]))) as z.output<O>;
 }
 

@@ -9,6 +9,7 @@ import type { RawBody } from '#server/kernel/raw-body.ts';
 import { authorize } from './authorize.ts';
 import { parsedInput, parsedOutput } from './parse.ts';
 import { throughGate } from './reveal.ts';
+import { shown } from './shown.ts';
 import { confirmed } from './step-up.ts';
 
 /**
@@ -20,7 +21,7 @@ export async function perform<I extends z.ZodType, O extends z.ZodType>(
   ctx: Ctx,
   raw: unknown,
 ): Promise<{ output: z.output<O>; result: unknown }> {
-  if (op.kind !== 'reveal') await authorize(op, ctx); // the gate has an order of its own
+  if (op.kind !== 'reveal') await authorize(op, ctx, () => fieldsOf(raw)); // the gate has an order of its own
   return execute(op, ctx, raw);
 }
 
@@ -32,7 +33,7 @@ export async function performRaw<I extends z.ZodType>(
   raw: unknown,
 ): Promise<RawBody> {
   if (op.kind === 'reveal') return throughGate<I, RawBody>(op, ctx, raw, stream);
-  await authorize(op, ctx);
+  await authorize(op, ctx, () => fieldsOf(raw));
   const input = parsedInput(op.input, ctx, raw);
   if (op.feature) requireFeature(ctx, op.feature);
   return stream(ctx, input);
@@ -51,9 +52,12 @@ export async function execute<I extends z.ZodType, O extends z.ZodType>(
     });
   const input = parsedInput(op.input, ctx, raw);
   if (op.feature) requireFeature(ctx, op.feature);
-  const result: unknown = await confirmed(op, ctx, input, () => guarded(op, ctx, input, raw));
+  const result: unknown = await shown(op, ctx, await confirmed(op, ctx, input, () => guarded(op, ctx, input, raw)));
   return { output: parsedOutput(op, ctx, result), result };
 }
+
+const fieldsOf = (raw: unknown): Record<string, unknown> =>
+  typeof raw === 'object' && raw !== null ? (raw as Record<string, unknown>) : {};
 
 /** Runs the verb under the caller's expectation, if there is one; a stale one is refused with what the row is now. */
 async function guarded<I extends z.ZodType, O extends z.ZodType>(op: Operation<I, O>, ctx: Ctx, input: z.output<I>, raw: unknown) {

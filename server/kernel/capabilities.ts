@@ -1,6 +1,8 @@
 import { type Capability, type MemberRole, ROLE_MATRIX } from './role-matrix.ts';
+import { expandScopes, PERSON_FORBIDDEN, SCOPE_CATALOGUE, SCOPE_NAMES } from './scopes.ts';
 
 export { type Capability, type Cell, MEMBER_ROLES, type MemberRole, ROLE_MATRIX, rolesWith } from './role-matrix.ts';
+export { PERSON_FORBIDDEN } from './scopes.ts';
 
 /**
  * The closed register of capabilities, member roles, key roles and OAuth scopes (interface rule 24). Data, not code: pages, matrices, tests and
@@ -22,6 +24,19 @@ export const LITERAL_ONLY: ReadonlySet<Capability> = new Set<Capability>([
   'api_key:create',
   'oauth_client:create',
 ]);
+
+/** Whether grants cover a capability (interface rule 24 §7). `literal_only`: a wildcard would, but this one must be named. */
+export function coverage(grants: ReadonlySet<string>, capability: Capability): 'covered' | 'literal_only' | 'missing' {
+  if (grants.has(capability)) return 'covered';
+  const wild = grants.has(`${capability.slice(0, capability.indexOf(':'))}:*`) || grants.has('*:*');
+  return wild ? (LITERAL_ONLY.has(capability) ? 'literal_only' : 'covered') : 'missing';
+}
+
+/** The capabilities that grants stand for, wildcards included, as an actor holds them. */
+export const expandGrants = (grants: readonly string[]): ReadonlySet<Capability> => {
+  const given = new Set(grants);
+  return new Set(CAPABILITIES.filter((capability) => coverage(given, capability) === 'covered'));
+};
 
 /** The "names only" of rule 24 §2: who may list but not read sees what a thing is called, and nothing of how it is set. */
 const READ_OF_LIST: Partial<Record<Capability, Capability>> = {
@@ -133,71 +148,8 @@ export function keyCapabilities(roleIds: readonly string[]): ReadonlySet<Capabil
   return held;
 }
 
-/** OAuth scopes (interface rule 24 §4): scope -> capabilities. An operation's scope is the one that covers its capability. */
-export const SCOPES: Readonly<Record<string, readonly Capability[]>> = {
-  'account:read': ['account:read'],
-  'account:write': ['account:update'],
-  'agents:read': ['agent:list', 'agent:read'],
-  'agents:write': ['agent:create', 'agent:update', 'agent:revoke'],
-  'ai_gateway:create': ['ai_gateway:create'],
-  'ai_gateway:delete': ['ai_gateway:delete'],
-  'ai_gateway:mint': ['ai_gateway:mint'],
-  'ai_gateway:read': ['ai_gateway:read', 'ai_gateway:list'],
-  'ai_gateway:read_usage': ['ai_gateway:read_usage'],
-  'ai_gateway:update': ['ai_gateway:update'],
-  'api_keys:read': ['api_key:list', 'api_key:read'],
-  'api_keys:write': ['api_key:create', 'api_key:update', 'api_key:revoke'],
-  'audit_logs:read': ['audit_log:list'],
-  'clients:read': ['client:read'],
-  'clients:write': ['client:create', 'client:update', 'client:delete'],
-  'collections:read': ['collection:list', 'collection:read'],
-  'collections:write': ['collection:create', 'collection:update', 'collection:delete'],
-  'dyn_db:read': ['dyn_db_cred:read'],
-  'dyn_db:write': ['dyn_db_cred:create', 'dyn_db_cred:update', 'dyn_db_cred:delete', 'dyn_db_cred:manage_roles', 'dyn_db_cred:revoke'],
-  'dyn_db_cred:mint': ['dyn_db_cred:mint'],
-  'environments:read': ['environment:list', 'environment:read'],
-  'environments:write': ['environment:create', 'environment:update', 'environment:delete'],
-  'logs:identity': ['log:read_identity'],
-  'logs:read': ['log:list'],
-  'oauth:introspect': ['oauth:introspect'],
-  'oauth_clients:read': ['oauth_client:list', 'oauth_client:read'],
-  'oauth_clients:write': ['oauth_client:create', 'oauth_client:update', 'oauth_client:rotate', 'oauth_client:revoke'],
-  'opportunities:read': ['opportunity:list'],
-  'opportunities:write': ['opportunity:accept', 'opportunity:dismiss'],
-  'pki:issue': ['pki:issue'],
-  'pki:read': ['pki:read'],
-  'pki:write': ['pki:create', 'pki:update', 'pki:delete', 'pki:rotate', 'pki:manage_roles', 'pki:revoke'],
-  'proxy:invoke': ['proxy:invoke'],
-  'roles:read': ['role:list'],
-  'routes:read': ['route:list', 'route:read'],
-  'routes:write': ['route:create', 'route:update', 'route:delete', 'route:test'],
-  'secrets:read': ['secret:read'],
-  'secrets:token': ['secret:read_oauth_token'],
-  'secrets:write': ['secret:create', 'secret:update', 'secret:delete'],
-  'transit:decrypt': ['transit:decrypt'],
-  'transit:destroy': ['transit:destroy'],
-  'transit:encrypt': ['transit:encrypt'],
-  'transit:read': ['transit:read'],
-  'transit:rewrap': ['transit:rewrap'],
-  'transit:sign': ['transit:sign'],
-  'transit:verify': ['transit:verify'],
-  'transit:write': ['transit:create', 'transit:update', 'transit:rotate'],
-  'vault:detokenize': ['vault:detokenize'],
-  'vault:list_tokens': ['vault:list_tokens'],
-  'vault:tokenize': ['vault:tokenize'],
-  'vaults:read': ['vault:read'],
-  'vaults:write': ['vault:create', 'vault:update', 'vault:delete', 'vault:rotate', 'vault:update_token', 'vault:delete_token'],
-  'webhooks:read': ['webhook:list', 'webhook:read'],
-  'webhooks:write': ['webhook:create', 'webhook:update', 'webhook:delete', 'webhook:test'],
-  'workflows:execute': ['workflow:execute', 'workflow:cancel'],
-  'workflows:read': ['workflow:list', 'workflow:read', 'workflow:read_execution_data'],
-  'workflows:write': ['workflow:create', 'workflow:update', 'workflow:delete'],
-};
-
 /** Capabilities of a scope list; unknown scopes grant nothing. */
-export function scopeCapabilities(scopes: readonly string[]): ReadonlySet<Capability> {
-  return new Set(scopes.flatMap((s) => SCOPES[s] ?? []));
-}
+export const scopeCapabilities = expandScopes;
 
 /** What an API key may do: what its roles give, within its scopes when it was made with scopes. */
 export function capabilitiesOfKey(key: {
@@ -211,21 +163,11 @@ export function capabilitiesOfKey(key: {
   return new Set([...held].filter((capability) => within.has(capability)));
 }
 
-/** What no token of a person ever carries, whatever role or consent (interface rule 24 §5). */
-export const PERSON_FORBIDDEN: ReadonlySet<Capability> = new Set<Capability>([
-  'transit:decrypt',
-  'transit:rewrap',
-  'vault:detokenize',
-  'vault:list_tokens',
-  'pki:issue',
-  'dyn_db_cred:mint',
-  'secret:read_oauth_token',
-]);
-
 /** What of a member's rights a call of /v1 in their name may use: what some scope covers, and nothing a person's token never carries. */
 export function personCapabilities(held: ReadonlySet<Capability>): ReadonlySet<Capability> {
   return new Set([...held].filter((c) => !PERSON_FORBIDDEN.has(c) && scopeOf(c) !== undefined));
 }
 
 /** The scope that covers a capability, for documentation; undefined for dashboard-only acts. */
-export const scopeOf = (capability: Capability): string | undefined => Object.keys(SCOPES).find((s) => SCOPES[s]?.includes(capability));
+export const scopeOf = (capability: Capability): string | undefined =>
+  SCOPE_NAMES.find((scope) => SCOPE_CATALOGUE[scope]?.capabilities.includes(capability));

@@ -1,19 +1,20 @@
-import { denyingPolicy } from '#server/domain/policies/service.ts';
-import { type Capability, KEY_ROLES, keyCapabilities, LITERAL_ONLY, scopeCapabilities } from '#server/kernel/capabilities.ts';
+import { policyEscapedByHeirs } from '#server/domain/policies/service.ts';
+import {
+  type Capability,
+  KEY_ROLES,
+  keyCapabilities,
+  LITERAL_ONLY,
+  type MemberRole,
+  ROLE_MATRIX,
+  scopeCapabilities,
+} from '#server/kernel/capabilities.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 
-/** Class B acts that Owners and Admins may hand to a machine although they reach them themselves only through reveals (interface rule 24 §3). */
-const HANDED_ON: readonly Capability[] = [
-  'transit:decrypt',
-  'transit:rewrap',
-  'vault:detokenize',
-  'vault:list_tokens',
-  'pki:issue',
-  'dyn_db_cred:mint',
-  'secret:read_oauth_token',
-  'oauth:introspect',
-];
+/** What Owners and Admins may hand to a machine although they reach it only through reveals, or not at all (interface rule 24 §3). */
+const handedOn = (role: MemberRole, capability: Capability): boolean =>
+  ROLE_MATRIX.get(capability)?.[role] === 'B' ||
+  ((role === 'owner' || role === 'admin') && (capability === 'secret:read_oauth_token' || capability === 'oauth:introspect'));
 
 /**
  * What the caller may put on a key: everything it effectively holds. Never more than itself.
@@ -24,7 +25,7 @@ export async function coveredRoles(ctx: Ctx, roleIds: readonly string[]): Promis
   for (const id of unique) {
     const role = KEY_ROLES.find((r) => r.id === id);
     if (!role) throw new Refusal('forbidden', `The role ${id} can't be assigned to an API key.`);
-    for (const capability of [...role.capabilities].sort()) if (!(await covers(ctx, capability))) throw escalation(capability);
+    for (const capability of [...role.capabilities].sort()) if (!(await covers(ctx, capability))) throw escalation(capability, scope);
   }
   return unique;
 }
@@ -33,7 +34,8 @@ export async function coveredRoles(ctx: Ctx, roleIds: readonly string[]): Promis
 export async function coveredScopes(ctx: Ctx, scopes: readonly string[]): Promise<string[]> {
   const unique = [...new Set(scopes)].sort();
   for (const scope of unique) {
-    for (const capability of scopeCapabilities([scope])) if (!(await covers(ctx, capability))) throw escalation(capability);
+    for (const capability of [...scopeCapabilities([scope])].sort())
+      if (!(await covers(ctx, capability))) throw escalation(capability, scope);
   }
   return unique;
 }
@@ -72,17 +74,17 @@ async function coversAll(ctx: Ctx, capabilities: Iterable<Capability>): Promise<
 async function covers(ctx: Ctx, capability: Capability): Promise<boolean> {
   const { actor } = ctx;
   if (actor.type === 'operator' || actor.type === 'system') return true;
-  const boss = actor.type === 'member' && (actor.role === 'owner' || actor.role === 'admin');
   // No key role carries a wildcard, so a literal grant is always what is compared.
   const held =
     actor.capabilities.has(capability) ||
-    (boss && HANDED_ON.includes(capability)) ||
+    (actor.type === 'member' && handedOn(actor.role, capability)) ||
     (actor.type === 'member' && capability === 'secret:read_oauth_token' && actor.capabilities.has('secret:create'));
-  return held && !(await denyingPolicy(ctx, capability));
+  return held && !(await policyEscapedByHeirs(ctx, capability));
 }
 
-const escalation = (capability: Capability) =>
+/** Names the grant as it was asked for, and the capability behind it. */
+const escalation = (capability: Capability, scope?: string) =>
   new Refusal(
     'privilege_escalation',
-    `The key would have the capability ${capability}, which the caller doesn't have.${LITERAL_ONLY.has(capability) ? ' It must be granted explicitly.' : ''}`,
+    `The key would have ${scope === undefined ? '' : `the scope ${scope} with `}the capability ${capability}, which the caller doesn't have.${LITERAL_ONLY.has(capability) ? ' It must be granted explicitly.' : ''}`,
   );

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { addressRange } from '#server/kernel/address-field.ts';
-import { SCOPES } from '#server/kernel/capabilities.ts';
 import { atLeastOne, atMostOne, flag, isoTime, label, pathId, shownOnce, time, uuid } from '#server/kernel/fields.ts';
 import { listQuery } from '#server/kernel/page.ts';
+import { SCOPE_CATALOGUE, SCOPE_NAMES } from '#server/kernel/scopes.ts';
 
 /** An API key as lists and details show it (interface rule 20 §1.4). The key itself is never among the fields. */
 export const ApiKey = z
@@ -58,7 +58,9 @@ const requests = z.number().int().min(1).max(1_000_000).nullable();
 const window = z.number().int().min(1).max(86_400).nullable();
 const addresses = z.array(addressRange()).max(50);
 const roles = z.array(uuid()).max(20);
-const scopes = z.array(z.enum(Object.keys(SCOPES), 'unknown scope').meta({ id: 'Scope' })).max(100);
+/** Scopes that mean something on a key: `mcp:tools` has no capability of its own. */
+const KEY_SCOPES = SCOPE_NAMES.filter((scope) => SCOPE_CATALOGUE[scope]?.capabilities.length !== 0);
+const scopes = z.array(z.enum(KEY_SCOPES, 'unknown scope').meta({ id: 'Scope' })).max(100);
 
 /** When a key ends: at a time, after a number of days, or never. Every kind of key takes one of them (interface rule 20 §1.6). */
 const ending = {

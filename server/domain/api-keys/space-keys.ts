@@ -1,6 +1,7 @@
-import { type Capability, capabilitiesOfKey, KEY_ROLES, SCOPES, scopeCapabilities } from '#server/kernel/capabilities.ts';
+import { type Capability, capabilitiesOfKey, KEY_ROLES, scopeCapabilities } from '#server/kernel/capabilities.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
+import { SCOPE_NAMES } from '#server/kernel/scopes.ts';
 
 const MOST = 50;
 
@@ -30,5 +31,5 @@ export async function listSpaceKeys(tx: Tx, ctx: Ctx) {
 /** `capabilitiesOfKey` as a condition on rows. */
 const holding = (capability: Capability) => ({
   role_ids: { hasSome: KEY_ROLES.filter((role) => role.capabilities.has(capability)).map(({ id }) => id) },
-  OR: [{ scoped: false }, { scopes: { hasSome: Object.keys(SCOPES).filter((scope) => scopeCapabilities([scope]).has(capability)) } }],
+  OR: [{ scoped: false }, { scopes: { hasSome: SCOPE_NAMES.filter((scope) => scopeCapabilities([scope]).has(capability)) } }],
 });

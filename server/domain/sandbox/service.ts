@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { inTurn } from '#server/domain/environments/service.ts';
 import { withinPlan } from '#server/domain/plans/service.ts';
-import { denyingPolicy } from '#server/domain/policies/service.ts';
+import { denyingPolicy, policyDenied } from '#server/domain/policies/service.ts';
 import { acrossSpaces, type Within } from '#server/kernel/across-spaces.ts';
 import type { Ctx, Space } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
@@ -145,10 +145,12 @@ async function carriedOut(within: Within, { builder, drafts, answer }: Plan, to:
 
 /** A tenant policy that keeps somebody from a change there keeps them from promoting one (interface rule 24 §6). @throws Refusal role_denied */
 async function refuseDenied(there: Ctx, todo: readonly Step[]): Promise<void> {
-  const acts = new Set(todo.map((step) => `${step.type}:${step.exists ? 'update' : 'create'}` as const));
-  for (const capability of ['sandbox:promote', ...acts] as const) {
-    const policy = await denyingPolicy(there, capability);
-    if (policy) throw new Refusal('role_denied', `denied by tenant policy ${policy.name}`);
+  const whole = await denyingPolicy(there, 'sandbox:promote');
+  if (whole) throw policyDenied(there, whole, 'sandbox:promote');
+  for (const { type, exists, there: id, name } of todo) {
+    const capability = `${type}:${exists ? 'update' : 'create'}` as const;
+    const policy = await denyingPolicy(there, capability, exists ? { id, name } : { name });
+    if (policy) throw policyDenied(there, policy, capability);
   }
 }
 

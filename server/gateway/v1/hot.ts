@@ -6,6 +6,7 @@ import { type Match, matcher } from '#server/api/match.ts';
 import { parsedInput, parsedOutput } from '#server/api/parse.ts';
 import { countAgainstLimit } from '#server/api/rate-limit.ts';
 import { type Finished, finished, success } from '#server/api/respond.ts';
+import { shown } from '#server/api/shown.ts';
 import { resolveVersion } from '#server/api/versions.ts';
 import { recordVersionUse } from '#server/domain/api-keys/versions/tally.ts';
 import { hotOperations } from '#server/domain/hot-operations.ts';
@@ -88,11 +89,11 @@ export function createHotV1({ keys, count, operations = hotOperations }: HotV1Op
     const ctx = contextOfKey(row, edge, now);
     // Both stamps are times of day, which web would set as well.
     stampUse(ctx);
-    await authorize(op, ctx);
+    await authorize(op, ctx, () => params);
     const sent = req.method === 'POST' ? await body() : NO_BODY;
     if (sent.body === null) return null;
     const raw = mergedInput(op, { url: `http://api${target}`, headers }, params, sent.body);
-    const result: unknown = await op.run(ctx, parsedInput(op.input, ctx, raw));
+    const result: unknown = await shown(op, ctx, await op.run(ctx, parsedInput(op.input, ctx, raw)));
     const output = parsedOutput(op, ctx, result);
     const ignored = ignoredFields(op, raw);
     const wire = success(op, output, result, requestId, ignored ? [...ctx.warnings, ignored] : ctx.warnings);
