@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { TenantKeyUnavailable } from '#server/crypto/keyring.ts';
 import { requireFeature } from '#server/domain/plans/service.ts';
-import { denyingPolicy } from '#server/domain/policies/service.ts';
+import { denyingPolicy, recordDenial } from '#server/domain/policies/service.ts';
 import { type MemberCtx, reasonOf, recordFailure, spend } from '#server/domain/reveals/service.ts';
 import { settingsOf } from '#server/domain/tenants/schema.ts';
 import { type Capability, ROLE_MATRIX } from '#server/kernel/capabilities.ts';
@@ -109,16 +109,21 @@ function requireRole(op: AnyOperation, gate: Pick<Reveal<unknown>, 'class'>, { r
     throw new Refusal('reveal_tick_required', 'Your membership lacks Reveal secrets. Ask an Owner or Admin to turn it on under Team.');
 }
 
-async function requireNoPolicy(ctx: Ctx, capability: Capability, _subject: { resource_id: string; name?: string } | undefined) {
-  const policy = await denyingPolicy(ctx, capability);
-  if (policy)
-    throw new Refusal(
-      'reveal_policy_denied',
-      `The workspace's policy ${policy.name} doesn't allow this. Ask an Owner or Admin to change it.`,
-      {
-        extra: { policy_action: capability },
-      },
-    );
+/** Policies that can't be read are a check that failed: nothing is shown (interface rule 24 §6). */
+async function requireNoPolicy(ctx: Ctx, capability: Capability, subject: { resource_id: string; name?: string } | undefined) {
+  const about = subject && { id: subject.resource_id, ...(subject.name === undefined ? {} : { name: subject.name }) };
+  const policy = await denyingPolicy(ctx, capability, about).catch((cause: unknown) => {
+    throw new Error('the policies of the workspace could not be read', { cause });
+  });
+  if (!policy) return;
+  recordDenial(ctx, policy, capability);
+  throw new Refusal(
+    'reveal_policy_denied',
+    `The workspace's policy ${policy.name} doesn't allow this. Ask an Owner or Admin to change it.`,
+    {
+      extra: { policy_action: capability, policy: { id: policy.id, name: policy.name } },
+    },
+  );
 }
 
 const asksForReason = (ctx: Ctx) =>

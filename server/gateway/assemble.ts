@@ -4,6 +4,7 @@ import pg from 'pg';
 import { frontDoorToken } from '#server/crypto/derive.ts';
 import { Keyring, type TenantKeyRow } from '#server/crypto/keyring.ts';
 import { writeVersions } from '#server/domain/api-keys/versions/tally.ts';
+import { forgetRules, writeDenials } from '#server/domain/policies/service.ts';
 import { NEWEST } from '#server/kernel/versions.ts';
 import { memoryCounters } from '#server/platform/counters/memory.ts';
 import { openCounters } from '#server/platform/counters.ts';
@@ -130,6 +131,7 @@ export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assem
     onChanged: async (value) => {
       const [tenantId = '', space] = value.split(':');
       keys.forget(tenantId);
+      forgetRules(tenantId);
       if (space === 'live' || space === 'test') await snapshots.refresh(tenantId);
     },
   });
@@ -158,7 +160,7 @@ export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assem
     runtime,
     flush: async () => {
       flushTurn();
-      await Promise.all([logs.flush(), payloads.flush(), monthly.flush(), writeVersions()]);
+      await Promise.all([logs.flush(), payloads.flush(), monthly.flush(), writeVersions(), writeDenials()]);
     },
     async close(drainMs) {
       clearInterval(usageTimer);
@@ -168,7 +170,7 @@ export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assem
       await Promise.race([pools.close(), new Promise((resolve) => setTimeout(resolve, 1_000).unref())]);
       await echo.close();
       flushTurn();
-      await Promise.allSettled([logs.close(), payloads.close(), monthly.close(), writeVersions(), keys.close()]);
+      await Promise.allSettled([logs.close(), payloads.close(), monthly.close(), writeVersions(), writeDenials(), keys.close()]);
       await snapshots.close();
       counters.close();
       failures.close();

@@ -25,7 +25,7 @@ export async function coveredRoles(ctx: Ctx, roleIds: readonly string[]): Promis
   for (const id of unique) {
     const role = KEY_ROLES.find((r) => r.id === id);
     if (!role) throw new Refusal('forbidden', `The role ${id} can't be assigned to an API key.`);
-    for (const capability of [...role.capabilities].sort()) if (!(await covers(ctx, capability))) throw escalation(capability, scope);
+    for (const capability of [...role.capabilities].sort()) if (!(await covers(ctx, capability))) throw escalation(capability);
   }
   return unique;
 }

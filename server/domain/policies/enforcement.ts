@@ -71,6 +71,26 @@ export async function rowsShown<Row>(
   return shown;
 }
 
+/** Objects of several kinds, as search finds them, without those whose listing or reading a narrowed rule denies this caller. */
+export async function documentsShown<Row extends { type: string; ref_id: string }>(ctx: HotCtx, rows: readonly Row[]): Promise<Row[]> {
+  let shown = [...rows];
+  for (const type of new Set(rows.map((row) => row.type)).intersection(new Set(Object.keys(NARROWABLE)))) {
+    const rules: Rule[] = [];
+    for (const verb of ['list', 'read'])
+      rules.push(...(await rulesFor(ctx, `${type}:${verb}` as Capability)).filter((rule) => !isWhole(rule)));
+    if (rules.length === 0) continue;
+    const left = await notCovered(
+      ctx,
+      type,
+      rules,
+      shown.filter((row) => row.type === type).map(({ ref_id }) => ({ id: ref_id })),
+    );
+    const ids = new Set(left.map(({ id }) => id));
+    shown = shown.filter((row) => row.type !== type || ids.has(row.ref_id));
+  }
+  return shown;
+}
+
 async function notCovered<Row>(ctx: HotCtx, resource: string, rules: readonly Rule[], rows: readonly Row[]): Promise<readonly Row[]> {
   const idOf = (row: Row) => String((row as { id?: unknown }).id ?? '');
   const names = await namesOf(ctx, resource, rows.map(idOf));

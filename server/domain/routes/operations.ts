@@ -204,7 +204,7 @@ export const test = operation({
   summary: 'Send a request through a route',
   http: 'POST /admin/routes/{id}/test',
   kind: 'change',
-  needs: ['route:test'],
+  needs: ['route:test', 'proxy:invoke'],
   refuses: ['not_found', 'rate_limited', 'dependency_unavailable'],
   input: wire.TestRoute,
   output: wire.TestedRoute,

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { denyingPolicy } from '#server/domain/policies/service.ts';
+import { denyingPolicy, documentsShown } from '#server/domain/policies/service.ts';
 import { type Capability, seesNamesOnly } from '#server/kernel/capabilities.ts';
 import { type Ctx, spaceOf } from '#server/kernel/context.ts';
 import { read } from '#server/kernel/database.ts';
@@ -40,7 +40,7 @@ export async function search(
       await Promise.all(
         spaces.map(async (space) => {
           const searched = await allowed(space, asked);
-          const rows = await finds(space, text, searched, limit, forgive);
+          const rows = await documentsShown(space, await finds(space, text, searched, limit, forgive));
           return rows.flatMap((row) => searched.flatMap((one) => (one.type === row.type ? asFound(row, one, space, home(space)) : [])));
         }),
       )
@@ -88,7 +88,7 @@ async function actions(ctx: Ctx, text: string, limit: number, home: string, fami
     const { type, search } = resource;
     if (!(await may(ctx, action.needs)) || !(await may(ctx, search.needs))) continue;
     const named = text.replace(action.verb, '');
-    const rows = named === '' ? [] : await read(ctx, (tx) => documentsLike(tx, named, [type], limit, false));
+    const rows = named === '' ? [] : await documentsShown(ctx, await read(ctx, (tx) => documentsLike(tx, named, [type], limit, false)));
     possible.push(
       ...rows
         .filter((row) => !row.badges.includes('revoked'))

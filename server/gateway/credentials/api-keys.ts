@@ -1,5 +1,6 @@
 import { type KeyRow, keyRow } from '#server/api/api-key.ts';
 import { classifyCredential } from '#server/crypto/tokens.ts';
+import { forgetRules } from '#server/domain/policies/service.ts';
 import { type Listener, listen } from '#server/platform/notify.ts';
 import { type KeyedLookup, keyedLookup } from './keyed-lookup.ts';
 
@@ -22,7 +23,11 @@ export function apiKeys(): ApiKeys {
   });
   const listener: Listener = listen({
     channels: ['config_changed', 'tenant_changed'],
-    onMessage: (_, payload) => forget(payload.split(':')[0] ?? ''),
+    onMessage: (_, payload) => {
+      const [tenantId = ''] = payload.split(':');
+      forget(tenantId);
+      forgetRules(tenantId);
+    },
     // Announcements made while nothing listened were lost.
     onConnect: forgetAll,
   });

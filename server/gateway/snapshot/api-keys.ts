@@ -48,6 +48,7 @@ function compileKey(row: ApiKeyRow): ApiKey {
   return {
     id: row.id,
     keyId: row.key_id,
+    roleIds: row.role_ids,
     digest: Buffer.from(row.digest, 'base64'),
     mayInvoke,
     allows: row.ip_allowlist.length > 0 ? compileRanges(row.ip_allowlist) : null,

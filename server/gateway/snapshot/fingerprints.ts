@@ -13,12 +13,13 @@ const counted = (table: string, label: string, id: string, where: string) =>
   `select ${id} as tenant_id, ${label} as part, count(*) as n, sum(hashtextextended(xmin::text, 0)) as x from ${table} ${where} group by 1, 2`;
 
 const SPACE_TABLES = [...new Set(SLICES.flatMap(({ tables }) => tables))];
+const WORKSPACE_TABLES = [...new Set([...TENANT_TABLES, ...SLICES.flatMap(({ workspaceTables = [] }) => workspaceTables)])];
 
 function query(filtered: boolean): string {
   const only = (column: string) => (filtered ? `where ${column} = any($1)` : '');
   const parts = [
     counted('tenants', "'tenants'", 'id', only('id')),
-    ...TENANT_TABLES.map((table) => counted(table, `'${table}'`, 'tenant_id', only('tenant_id'))),
+    ...WORKSPACE_TABLES.map((table) => counted(table, `'${table}'`, 'tenant_id', only('tenant_id'))),
     ...SPACE_TABLES.map((table) =>
       counted(table, `'${table}' || case when sandbox then '.test' else '.live' end`, 'tenant_id', only('tenant_id')),
     ),
@@ -51,7 +52,9 @@ function parse(text: string): Fingerprint {
 
 /** Whether the slice has changed in a space. Without a fingerprint before, everything has. */
 export const sliceChanged = (slice: AnySlice, space: Space, before: Fingerprint | undefined, now: Fingerprint): boolean =>
-  before === undefined || slice.tables.some((table) => before.tables.get(`${table}.${space}`) !== now.tables.get(`${table}.${space}`));
+  before === undefined ||
+  slice.tables.some((table) => before.tables.get(`${table}.${space}`) !== now.tables.get(`${table}.${space}`)) ||
+  (slice.workspaceTables ?? []).some((table) => before.tables.get(table) !== now.tables.get(table));
 
 export const tenantChanged = (before: Fingerprint | undefined, now: Fingerprint): boolean =>
   before === undefined || ['tenants', ...TENANT_TABLES].some((table) => before.tables.get(table) !== now.tables.get(table));

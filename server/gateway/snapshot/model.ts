@@ -22,6 +22,7 @@ export type Tenant = {
 export type ApiKey = {
   readonly id: string;
   readonly keyId: string;
+  readonly roleIds: readonly string[];
   readonly digest: Buffer;
   readonly mayInvoke: boolean;
   /** Null: any address. */

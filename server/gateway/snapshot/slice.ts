@@ -1,13 +1,15 @@
 import type { EgressSettings } from '#server/platform/http-out/settings.ts';
 
 /**
- * A part of the snapshot that is loaded and compiled by itself. Its tables are partitioned by workspace and space, and a change of any of them
+ * A part of the snapshot that is loaded and compiled by itself. Its tables are partitioned by workspace, most also by space, and a change of any of them
  * reloads this slice and no other.
  */
 export type Slice<Rows extends RowLists, Part extends object> = {
   readonly name: string;
   /** Tables with `tenant_id` and `sandbox` that the queries read. */
   readonly tables: readonly string[];
+  /** Tables that the queries read of the whole workspace: a change reloads the slice in both spaces. */
+  readonly workspaceTables?: readonly string[];
   /**
    * SQL by the name of the list its rows become. $1: workspace ids; $2: values of `sandbox`. Every row has `tenant_id` and `sandbox`, which are
    * cut off; the rest is plain JSON, since it is written to disk as it is: bytes as base64, instants as epoch milliseconds.

@@ -3,6 +3,7 @@ import type { EgressSettings } from '#server/platform/http-out/settings.ts';
 import { apiKeys } from './api-keys.ts';
 import { clients } from './clients.ts';
 import type { Tenant } from './model.ts';
+import { policies } from './policies.ts';
 import { routes } from './routes.ts';
 import { secrets } from './secrets.ts';
 import type { RowLists, Slice } from './slice.ts';
@@ -10,7 +11,7 @@ import { compileTenant, type TenantRow } from './tenant.ts';
 import { variables } from './variables.ts';
 
 /** What a snapshot is made of. A new slice is a file beside this one and a line here. */
-const slices = { routes, clients, apiKeys, variables, secrets };
+const slices = { routes, clients, apiKeys, variables, secrets, policies };
 
 type Slices = typeof slices;
 type AnyCompile = { compile(rows: never, egress: never): object };

@@ -1,3 +1,4 @@
+import { countDenial } from '#server/domain/policies/service.ts';
 import { admission } from '../../core/admission.ts';
 import { Capture } from '../../core/capture.ts';
 import { limitFailures, limitWorkspaceRate } from '../../core/limits.ts';
@@ -37,10 +38,27 @@ export function admit(call: RouteCall, runtime: Runtime): Refused | undefined | 
   if (payloads !== 'off' && call.state.config && !test?.dry) call.capture = new Capture(payloads, tenant.id, runtime.captures);
   if (test) return test.dry ? undefined : limitWorkspaceRate(call, runtime);
   const { key } = credential;
-  // Tenant policies that deny proxy:invoke (interface rule 24 §6) go here, once something can make one: see domain/policies/service.ts.
   if (key && !key.mayInvoke) return refused('forbidden', "This credential can't call routes: it lacks the capability proxy:invoke.");
+  const policy = call.snapshot.policyDenying(key, call.state.route);
+  if (policy) return denied(call, policy);
   if (key?.allows && !key.allows(call.sourceAddress)) return refused('forbidden', "This key can't be used from this IP address.");
   return limitWorkspaceRate(call, runtime);
+}
+
+/** As the Management API words it (interface rule 24 §6). */
+function denied(call: RouteCall, { id, name }: { id: string; name: string }): Refused {
+  const { key } = call.credential;
+  countDenial({
+    tenant_id: call.snapshot.tenant.id,
+    sandbox: call.snapshot.sandbox,
+    policy_id: id,
+    capability: 'proxy:invoke',
+    actor_type: key ? 'api_key' : 'client',
+    actor_id: key?.id ?? call.client?.client.id ?? '',
+    actor_label: key?.keyId ?? call.client?.client.name ?? 'no credential',
+    request_id: call.requestId,
+  });
+  return refused('forbidden', `denied by tenant policy ${name}`);
 }
 
 type Rejection = Exclude<ReturnType<typeof admission>, 'admitted'>;
