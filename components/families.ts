@@ -8,6 +8,7 @@ import { home } from './home/family.ts';
 import { imports } from './import/family.ts';
 import { logs } from './logs/family.ts';
 import { me } from './me/family.ts';
+import { policies } from './policies/family.ts';
 import { quickstart } from './quickstart/family.ts';
 import { reveals } from './reveals/family.ts';
 import { roles } from './roles/family.ts';
@@ -29,6 +30,7 @@ export const families: readonly PageFamily[] = [
   imports,
   logs,
   me,
+  policies,
   quickstart,
   reveals,
   roles,

@@ -1,4 +1,4 @@
-import type { Capability } from '#server/domain/roles/catalogue.shared.ts';
+import type { Needs } from '#server/domain/roles/matrix.shared.ts';
 
 /** What the explorer reads of a JSON Schema of our OpenAPI document. */
 export type Schema = {
@@ -31,7 +31,7 @@ type Described = {
   responses: Record<string, Response>;
   security: unknown[];
   'x-scopes'?: string[];
-  'x-capabilities'?: Capability[];
+  'x-capabilities'?: Needs;
   'x-machine-only'?: boolean;
 };
 export type ApiDocument = {
@@ -53,8 +53,8 @@ export type ApiOperation = {
   inHeader: ApiField[];
   inBody: ApiField[];
   scopes: readonly string[];
-  /** Capabilities the caller must hold, all of them. */
-  needs: readonly Capability[];
+  /** Capabilities the caller must hold: all of a list, or a combination. */
+  needs: Needs;
   /** Why a person cannot make this call here; undefined when they can. */
   machineOnly: string | undefined;
   responses: readonly [status: string, description: string][];

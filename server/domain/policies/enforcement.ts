@@ -92,7 +92,8 @@ export async function documentsShown<Row extends { type: string; ref_id: string 
 }
 
 async function notCovered<Row>(ctx: HotCtx, resource: string, rules: readonly Rule[], rows: readonly Row[]): Promise<readonly Row[]> {
-  const idOf = (row: Row) => String((row as { id?: unknown }).id ?? '');
+  const field = `${NARROWABLE[resource]?.table.slice(0, -1)}_id`;
+  const idOf = (row: Row) => String((row as Record<string, unknown>)[field] ?? (row as { id?: unknown }).id ?? '');
   const names = await namesOf(ctx, resource, rows.map(idOf));
   return rows.filter((row) => firstCovering(rules, [{ id: idOf(row), names: names.get(idOf(row)) ?? [] }]) === null);
 }

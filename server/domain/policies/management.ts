@@ -219,6 +219,35 @@ async function assertSubjectsExist(ctx: Ctx, subjects: PolicySubjects, before: P
   unknown('oauth_client_ids', added('oauth_client_ids'), new Map());
 }
 
+/** Whom a policy can name, people by joining and keys by name. */
+export async function policyCandidates(ctx: Ctx) {
+  const people = await read(ctx, (tx) =>
+    tx.memberships.findMany({
+      where: { tenant_id: ctx.tenant_id, removed_at: null },
+      select: { role: true, user: { select: { id: true, full_name: true, email: true } } },
+      orderBy: { joined_at: 'asc' },
+      take: MOST_CANDIDATES,
+    }),
+  );
+  const keys: { id: string; name: string; space: 'live' | 'test' }[] = [];
+  for (const sandbox of [false, true])
+    keys.push(
+      ...(
+        await read({ ...ctx, sandbox }, (tx) =>
+          tx.api_keys.findMany({
+            where: { tenant_id: ctx.tenant_id, sandbox, active: true },
+            select: { id: true, name: true },
+            orderBy: [{ name: 'asc' }, { id: 'asc' }],
+            take: MOST_CANDIDATES,
+          }),
+        )
+      ).map((key) => ({ ...key, space: spaceOf(sandbox) })),
+    );
+  return { people: people.map(({ role, user }) => ({ id: user.id, name: user.full_name || user.email, role })), keys };
+}
+
+const MOST_CANDIDATES = 1_000;
+
 /** Names of current members, by user. */
 export async function peopleNamed(tx: Tx, ctx: Ctx, ids: readonly string[]): Promise<Map<string, string>> {
   const rows = await tx.memberships.findMany({

@@ -7,6 +7,7 @@ import { previewPolicy } from './preview.ts';
 import {
   CreatePolicy,
   Policy,
+  PolicyCandidates,
   PolicyDenial,
   PolicyPreview,
   PolicyRef,
@@ -94,6 +95,18 @@ export const denials = operation({
   output: z.array(PolicyDenial),
   list: 'whole',
   run: async (ctx, input) => wholeList(await policies.denialsOf(ctx, input)),
+});
+
+export const candidates = operation({
+  id: 'policies.candidates',
+  summary: 'List whom a policy can name',
+  http: 'GET /admin/policies/candidates',
+  kind: 'read',
+  needs: ['policy:list', 'member:list', 'api_key:list'],
+  refuses: [],
+  input: z.object({}),
+  output: PolicyCandidates,
+  run: (ctx) => policies.policyCandidates(ctx),
 });
 
 export const test = operation({

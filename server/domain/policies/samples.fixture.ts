@@ -18,6 +18,7 @@ export const samples: Record<string, Sample> = {
   'policies.update': async (ctx) => ({ ...(await policyId(ctx)), reason: 'Payloads hold personal data' }),
   'policies.delete': policyId,
   'policies.denials': policyId,
+  'policies.candidates': nothing,
   'policies.test': async () => ({ caller: { role: 'editor' }, capability: 'route:delete' }),
   'policies.preview': async () => ({ draft: { actions: ['log:read_payload'], subjects: { roles: ['editor'] } } }),
 };

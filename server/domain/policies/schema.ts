@@ -202,3 +202,11 @@ export const PolicyPreview = z
     locks_out_owners: z.boolean(),
   })
   .meta({ id: 'PolicyPreview' });
+
+/** Whom policies can name: the people of the workspace and the API keys of both its spaces. */
+export const PolicyCandidates = z
+  .object({
+    people: z.array(z.object({ id: z.uuid(), name: z.string(), role: z.string() })),
+    keys: z.array(z.object({ id: z.uuid(), name: z.string(), space: z.enum(['live', 'test']) })),
+  })
+  .meta({ id: 'PolicyCandidates' });
