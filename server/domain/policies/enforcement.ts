@@ -3,8 +3,8 @@ import { type Actor, type HotCtx, spaceOf } from '#server/kernel/context.ts';
 import { capabilitiesOf } from '#server/kernel/needs.ts';
 import type { AnyOperation } from '#server/kernel/operation.ts';
 import { listedResource, NARROWABLE, resourceOf, type Target, targetOf } from './narrowing.shared.ts';
+import { namesOf, resourcesNamed, rulesOf } from './rule-cache.ts';
 import { bindingRules, coversResource, type PolicyCaller, type PolicyResource, type Rule } from './rules.shared.ts';
-import { namesOf, resourcesNamed, rulesOf } from './store.ts';
 
 /**
  * The tenant policy that denies a capability to this caller here, or null (interface rule 24 §6, §7). Deny always wins. Without a resource only rules

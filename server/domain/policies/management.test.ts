@@ -10,7 +10,7 @@ import { ownDatabase } from '#server/testing/database.ts';
 import { made, operationById } from '#server/testing/factories.ts';
 import { verified } from '#server/testing/step-up.ts';
 import { type Workspace, workspace } from '#server/testing/workspace.ts';
-import { forgetRules } from './store.ts';
+import { forgetRules } from './rule-cache.ts';
 
 await ownDatabase();
 

@@ -11,9 +11,9 @@ import { type AuditEntry, audited, mutate } from '#server/kernel/mutate.ts';
 import { holdLock } from '#server/kernel/named-lock.ts';
 import { writeDenials } from './denials.ts';
 import { isNarrowable } from './narrowing.shared.ts';
+import { forgetRules } from './rule-cache.ts';
 import { bindingRules, indexRules, type PolicySubjects, type Rule } from './rules.shared.ts';
 import { type CreatePolicy, MAX_POLICIES, NOT_NARROWABLE, type UpdatePolicy } from './schema.ts';
-import { forgetRules } from './store.ts';
 
 type Row = Prisma.tenant_policiesGetPayload<object>;
 

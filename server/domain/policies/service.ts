@@ -1,3 +1,3 @@
 export { countDenial, policyDenied, recordDenial, writeDenials } from './denials.ts';
 export { callerOf, denyingPolicy, documentsShown, policyDenyingCall, policyEscapedByHeirs, rowsShown } from './enforcement.ts';
-export { forgetRules } from './store.ts';
+export { forgetRules } from './rule-cache.ts';

@@ -19,9 +19,9 @@ import type { AnyOperation } from '#server/kernel/operation.ts';
 import { expandScopes } from '#server/kernel/scopes.ts';
 import { ruleOf } from './management.ts';
 import { isNarrowable, resourceOf, targetOf } from './narrowing.shared.ts';
+import { resourcesNamed } from './rule-cache.ts';
 import { bindingRules, coversResource, indexRules, type PolicyCaller, type PolicyResource, type Rule } from './rules.shared.ts';
 import type { PolicyTest, PreviewPolicy, TestPolicies } from './schema.ts';
-import { resourcesNamed } from './store.ts';
 
 type Input = z.output<typeof TestPolicies>;
 type Check = z.input<typeof PolicyTest>['checks'][number];

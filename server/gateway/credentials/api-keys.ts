@@ -1,6 +1,6 @@
 import { type KeyRow, keyRow } from '#server/api/api-key.ts';
 import { classifyCredential } from '#server/crypto/tokens.ts';
-import { forgetRules } from '#server/domain/policies/service.ts';
+import { forgetRules } from '#server/domain/policies/rule-cache.ts';
 import { type Listener, listen } from '#server/platform/notify.ts';
 import { type KeyedLookup, keyedLookup } from './keyed-lookup.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { writeDenials } from '#server/domain/policies/service.ts';
+import { writeDenials } from '#server/domain/policies/denials.ts';
 import { KEY_ROLES } from '#server/kernel/capabilities.ts';
 import { newId } from '#server/kernel/ids.ts';
 import { db } from '#server/platform/db.ts';

@@ -1,4 +1,4 @@
-import { countDenial } from '#server/domain/policies/service.ts';
+import { countDenial } from '#server/domain/policies/denials.ts';
 import { admission } from '../../core/admission.ts';
 import { Capture } from '../../core/capture.ts';
 import { limitFailures, limitWorkspaceRate } from '../../core/limits.ts';
