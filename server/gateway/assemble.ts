@@ -34,6 +34,7 @@ import { apiKeys } from './credentials/api-keys.ts';
 import { createFrontDoor } from './front-door/front-door.ts';
 import { createWebForward } from './front-door/web-forward.ts';
 import { createGateway, type Gateway } from './gateway.ts';
+import { capturePlane } from './payload-capture/plane.ts';
 import { createPayloadWriter } from './route/payloads/writer.ts';
 import { routePlane } from './route/plane.ts';
 import { type ControlSocket, createControlSocket } from './route/test-requests/control-socket.ts';
@@ -138,7 +139,7 @@ export async function assemble(planes: readonly Plane[] = PLANES): Promise<Assem
   });
   const gateway = createGateway({
     runtime,
-    pipelines: planes.map((plane) => new Pipeline(plane, runtime)),
+    pipelines: [...planes, capturePlane({ pool, keyring })].map((plane) => new Pipeline(plane, runtime)),
     frontDoor,
     hosts: {
       apiUrl: env.PUBLIC_API_URL,

@@ -1,6 +1,7 @@
 import { own } from '#server/kernel/context.ts';
 import { family } from '#server/kernel/family.ts';
 import { descriptions } from './descriptions.ts';
+import { leases } from './leases.ts';
 import * as operations from './operations.ts';
 import { fetchDueIcons } from './service.ts';
 
@@ -11,6 +12,7 @@ export const routes = family({
   tag: 'Routes',
   descriptions,
   operations,
+  leases,
   resources: [
     {
       type: 'route',
@@ -37,6 +39,7 @@ export const routes = family({
     { name: 'route_environment_configs', reset: 'cascade' },
     { name: 'route_client_assignments', reset: 'cascade' },
     { name: 'route_examples', reset: 'cascade' },
+    { name: 'payload_captures', reset: 'cascade' },
   ],
   actions: [{ id: 'create-route', title: 'Create route', path: '/routes?create=true', needs: 'route:create' }],
   savedViews: { routes: { see: 'route:list', share: 'route:update' } },

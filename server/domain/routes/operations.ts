@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Deleted } from '#server/kernel/fields.ts';
-import { operation } from '#server/kernel/operation.ts';
+import { type AnyOperation, operation } from '#server/kernel/operation.ts';
 import { wholeList } from '#server/kernel/page.ts';
 import * as clients from './clients/service.ts';
 import { duplicateRoute } from './duplicate.ts';
@@ -10,6 +10,9 @@ import * as examples from './examples/service.ts';
 import { routeIcons } from './icon/service.ts';
 import { impactOfRoute } from './impact.ts';
 import { overviewRoutes } from './overview.ts';
+import { revealCapture, revealOfCapture } from './payload-capture/reveal.ts';
+import { CapturedRequest, CaptureRef, CaptureStatus, StartCapture, StartedCapture } from './payload-capture/schema.ts';
+import * as captures from './payload-capture/service.ts';
 import { ProbedTarget, ProbeTarget } from './probe/schema.ts';
 import { probeTarget } from './probe/service.ts';
 import * as wire from './schema.ts';
@@ -271,6 +274,56 @@ export const probe = operation({
   input: ProbeTarget,
   output: ProbedTarget,
   run: (ctx, input) => probeTarget(ctx, input),
+});
+
+export const startCapture = operation({
+  id: 'routes.capture.start',
+  summary: 'Create a link that captures one request',
+  http: 'POST /admin/routes/{id}/payload-capture',
+  kind: 'mint',
+  needs: ['route:update'],
+  refuses: ['not_found'],
+  input: StartCapture,
+  output: StartedCapture,
+  success: 201,
+  run: (ctx, input) => captures.startCapture(ctx, input),
+});
+
+export const captureStatus = operation({
+  id: 'routes.capture.status',
+  summary: 'Get the state of a capture link and the structure of what was sent',
+  http: 'GET /admin/routes/{id}/payload-capture/{token}/status',
+  kind: 'read',
+  needs: ['route:update'],
+  refuses: ['not_found'],
+  input: CaptureRef,
+  output: CaptureStatus,
+  run: (ctx, input) => captures.captureStatus(ctx, input),
+});
+
+export const checkCapture = operation({
+  id: 'routes.capture.check',
+  summary: 'Reveal a captured request',
+  http: 'GET /admin/routes/{id}/check-payload-capture/{token}',
+  kind: 'reveal',
+  needs: ['log:read_payload'],
+  refuses: ['not_found', 'capture_expired', 'tenant_sealed'],
+  input: CaptureRef,
+  output: CapturedRequest,
+  reveal: revealOfCapture(captureStatus as AnyOperation),
+  run: (ctx, input) => revealCapture(ctx, input),
+});
+
+export const applyCapture = operation({
+  id: 'routes.capture.apply',
+  summary: 'Save the structure of a captured request',
+  http: 'POST /admin/routes/{id}/payload-capture/{token}/apply',
+  kind: 'change',
+  needs: ['route:update'],
+  refuses: ['not_found', 'conflict', 'capture_expired'],
+  input: CaptureRef,
+  output: CaptureStatus,
+  run: (ctx, input) => captures.applyCapture(ctx, input),
 });
 
 export const secretById = operation({

@@ -1,6 +1,7 @@
 import { environment } from '#server/domain/environments/samples.fixture.ts';
 import { secret } from '#server/domain/secrets/samples.fixture.ts';
-import { fresh, idOf, made, nothing, type Sample } from '#server/testing/factories.ts';
+import { type Fixture, fresh, idOf, made, nothing, type Sample } from '#server/testing/factories.ts';
+import { captureRequest } from './payload-capture/captured.fixture.ts';
 
 export const route: Sample = async () => ({ name: fresh('route'), target_base_url: 'http://127.0.0.1:9' });
 export const routeId = idOf('routes.create', route);
@@ -25,6 +26,16 @@ const example: Sample = async (ctx) => ({
 const exampleId: Sample = async (ctx) => {
   const input = await example(ctx);
   return { id: input.id, exampleId: (await made(ctx, 'routes.examples.create', input)).id };
+};
+
+const link: Sample = async (ctx) => {
+  const { id } = await routeId(ctx);
+  return { id, token: (await made(ctx, 'routes.capture.start', { id })).token };
+};
+const captured: Sample = async (ctx) => {
+  const input = await link(ctx);
+  await captureRequest(String(input.token));
+  return input;
 };
 
 export const samples: Record<string, Sample> = {
@@ -52,6 +63,10 @@ export const samples: Record<string, Sample> = {
   'routes.examples.create': example,
   'routes.examples.replace': async (ctx) => ({ ...(await example(ctx)), ...(await exampleId(ctx)) }),
   'routes.examples.delete': exampleId,
+  'routes.capture.start': routeId,
+  'routes.capture.status': link,
+  'routes.capture.check': captured,
+  'routes.capture.apply': captured,
   'routes.icons': async (ctx) => ({ ids: String((await routeId(ctx)).id) }),
   'routes.overview': async (ctx) => ({ ids: String((await routeId(ctx)).id) }),
 };
@@ -60,3 +75,5 @@ export const dependsOnState = [/must have at least one method|is required while 
 export const secretInput = { 'routes.test': ['headers[].value'] };
 
 export const needsGateway = ['routes.test'];
+export const shownOnce = { 'routes.capture.start': ['capture_url', 'token'] };
+export const revealed: Fixture['revealed'] = { 'routes.capture.check': ({ body }) => [body] };

@@ -75,7 +75,8 @@ export function isServicePath(target: string): boolean {
   );
 }
 
-function within(prefix: string, target: string): boolean {
+/** By whole segments of a target. */
+export function within(prefix: string, target: string): boolean {
   if (!target.startsWith(prefix)) return false;
   const next = target[prefix.length];
   return next === undefined || next === '/' || next === '?';

@@ -104,7 +104,7 @@ export class Pipeline {
     call.body = null;
     if (!call.req.complete && !call.res.destroyed) discardBody(call.req);
     // A dry test request was never sent: it isn't a call and isn't logged as one.
-    if (!call.test?.dry) this.runtime.record(call, this.plane);
+    if (!call.test?.dry && this.plane.logged !== false) this.runtime.record(call, this.plane);
   }
 
   #release(call: Call): void {

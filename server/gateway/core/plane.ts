@@ -21,6 +21,8 @@ type Hooks<State> = {
   readonly name: string;
   /** Whether the plane serves this host and path. The first of the gateway's planes that does is taken. */
   matches(match: PlaneMatch): boolean;
+  /** False: its calls are in no log. */
+  readonly logged?: boolean;
   /** What the phases note of a call besides what every call has. Always the same literal, so that the engine sees a single shape. */
   newState(): State;
   refusalAnswer(call: Call<State>, refusal: Refused): RefusalAnswer;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { isMaskedHeader, maskFields, maskMembers } from './masking.ts';
+import { isMaskedHeader } from '../../core/masked-headers.ts';
+import { maskFields, maskMembers } from './masking.ts';
 
 const R = '"[redacted]"';
 

@@ -9,14 +9,6 @@ const NAMED =
   /(?:^|[^a-z])(?:pin|ssn|otp)$|(?:password|passwd|passphrase|pwd|secret|token|api.?key|access.?key|private.?key|secret.?key|authorization|signature|credential|bearer|jwt|cvv|cvc)$/;
 const isNamed = (name: string): boolean => NAMED.test(name.toLowerCase());
 
-/** Headers that hold credentials, and what the last word of such a header is. In lower case, hyphenated. */
-const HEADERS = new Set(['authorization', 'proxy-authorization', 'cookie', 'set-cookie', 'dpop', 'apikey']);
-const LAST_WORDS = new Set(['key', 'apikey', 'token', 'secret', 'auth', 'signature', 'password']);
-
-/** Whether the value of a header isn't kept: it is a credential, or one of ours. */
-export const isMaskedHeader = (name: string): boolean =>
-  HEADERS.has(name) || name.startsWith('x-svc-') || LAST_WORDS.has(name.slice(name.lastIndexOf('-') + 1));
-
 /** The body of a media type with the values of such fields masked. */
 export function maskFields(text: string, contentType: string): string {
   if (/^application\/x-www-form-urlencoded\b/i.test(contentType)) return text.split('&').map(shownPair).join('&');
