@@ -2,7 +2,7 @@ import { Badge } from '#components/ui/badge.tsx';
 
 type Props = { request: readonly string[]; response: readonly string[]; injected: readonly string[] };
 
-/** Names only: values of headers are never stored. What we put in is marked, its value shown as dots that hide nothing but a length. */
+/** Names only: values of headers are part of the payload. What we put in is marked, its value shown as dots that hide nothing but a length. */
 export function HeaderNames({ request, response, injected }: Props) {
   const put = injected.map(placeOf);
   return (

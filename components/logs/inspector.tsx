@@ -23,6 +23,7 @@ import { matchedHow, summaryOf, wordsOfWarning } from './call-summary.ts';
 import { bytes } from './compare.ts';
 import { HeaderNames } from './header-names.tsx';
 import { InspectorActions, type Marks, momentHref } from './inspector-actions.tsx';
+import { Payload } from './payload.tsx';
 import { Proof } from './proof.tsx';
 import { fixHref, refusalAdvice } from './refusals.ts';
 import { blockOf, type Detail, phasesOf, traceOf } from './trace.ts';
@@ -54,7 +55,7 @@ export function InspectorSheet({ requestId, onClose, marks }: { requestId: strin
   );
 }
 
-/** Everything that is known of one call, from the sentence down to the proof. Bodies and values of headers are never stored. */
+/** Everything that is known of one call, from the sentence down to the proof. What is in its payload stays behind the gate. */
 export function Inspector({ requestId, marks }: { requestId: string; marks?: Marks | undefined }) {
   const trpc = useTRPC();
   const query = useQuery({ ...trpc.requestLogs.inspect.queryOptions({ request_id: requestId }), staleTime: Number.POSITIVE_INFINITY });
@@ -190,10 +191,7 @@ function Inspected({ detail, marks }: { detail: Detail; marks: Marks | undefined
           }))}
         />
       </section>
-      <section className="flex flex-col gap-2">
-        <h3 className="font-semibold">Bodies</h3>
-        <p className="text-ink-2">Request and response bodies are not stored.</p>
-      </section>
+      <Payload detail={detail} />
       <Proof requestId={log.request_id} />
       {related.length > 0 && (
         <section className="flex flex-col gap-2">

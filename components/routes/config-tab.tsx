@@ -9,6 +9,7 @@ import type { Config } from './config-draft.ts';
 import { ForwardingCard, UpstreamCard } from './forwarding-cards.tsx';
 import { InjectionEditor } from './injection-editor.tsx';
 import { MethodSettings } from './method-settings.tsx';
+import { PayloadsCard } from './payloads-card.tsx';
 import type { RouteDetailData } from './route-data.ts';
 import { VIEWS } from './route-tabs.ts';
 import { Setting } from './setting.tsx';
@@ -104,6 +105,7 @@ function ConfigForm({ editor, routeName }: { editor: ConfigEditor; routeName: st
         </div>
       </SectionCard>
       <ForwardingCard editor={editor} />
+      <PayloadsCard editor={editor} />
       <SectionCard title="Method overrides" description="Headers, body, limits and timeout for single methods.">
         <MethodSettings editor={editor} />
       </SectionCard>

@@ -22,7 +22,7 @@ const LABELS: Partial<Record<ConfigField, string>> = {
   body_placeholders: 'Placeholders in request bodies',
   forward_client_ip: 'Forward caller IP address',
   intercept_enabled: 'Interception',
-  log_payloads: 'Log payloads',
+  log_payloads: 'Payloads kept',
 };
 
 /** The label of a setting. */

@@ -26,6 +26,8 @@ export type RevealFieldProps = {
   reveal: (reason?: string) => Promise<Revealed>;
   /** Why it cannot be revealed, known before asking. */
   disabledReason?: string | undefined;
+  /** For values of many lines. */
+  tall?: boolean;
   className?: string;
 };
 
@@ -39,7 +41,7 @@ const DOTS = '••••••••••••';
  * A stored value behind dots (interface rule 32 §7). It stands in the page for 30 seconds at most, and in nothing but the page: no state, no cache.
  * Hiding the tab or leaving the page takes it away at once.
  */
-export function RevealField({ label, reveal, disabledReason, className }: RevealFieldProps) {
+export function RevealField({ label, reveal, disabledReason, tall, className }: RevealFieldProps) {
   const { box, shown, left_sec, show, hide, copy } = useShownValue();
   const [busy, setBusy] = useState(false);
   const [refusal, setRefusal] = useState<RevealRefusal>();
@@ -68,7 +70,10 @@ export function RevealField({ label, reveal, disabledReason, className }: Reveal
           as="pre"
           aria-label={label}
           hidden={!shown}
-          className="max-h-48 min-w-0 max-w-full overflow-auto whitespace-pre-wrap break-all rounded-md border border-line-strong bg-subtle px-2.5 py-1.5 font-mono text-xs"
+          className={cn(
+            'min-w-0 max-w-full overflow-auto whitespace-pre-wrap break-all rounded-md border border-line-strong bg-subtle px-2.5 py-1.5 font-mono text-xs',
+            tall ? 'max-h-120' : 'max-h-48',
+          )}
         >
           <code ref={box} />
         </Scroll>

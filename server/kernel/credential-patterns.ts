@@ -23,7 +23,7 @@ const credentialPatterns = {
   agent_token: /svc_a[is]t_[0-9A-Za-z_-]{43}/,
   // Known by place, not by shape: mail links, invitations, consent state, capture and workflow hook URLs.
   link_token: /(?<=[?&#;](?:token|state)=)[0-9A-Za-z_%.~-]{8,}/,
-  path_token: /(?<=\/(?:_capture|wf|payload-capture|check-payload-capture)\/)[0-9A-Za-z_-]{16,}/,
+  path_token: /(?<=\/(?:_capture|wf)\/|-capture\/)[0-9A-Za-z_-]{16,}/,
   // Providers: the secrets customers keep here.
   stripe: /(?:sk|rk)_(?:live|test)_[0-9A-Za-z]{8,}/,
   github: /gh[pousr]_[0-9A-Za-z]{20,}|github_pat_[0-9A-Za-z_]{20,}/,

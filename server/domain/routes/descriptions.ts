@@ -84,7 +84,8 @@ export const descriptions: Descriptions = {
     payload_structure: 'Shape of a captured body. `{}` if none was captured.',
     mtls_certificate_id: 'ID of the client certificate presented to the upstream.',
     upstream_ca_certificate_id: 'ID of the certificate authority trusted for the upstream, in addition to the public ones.',
-    log_payloads: 'Which bodies are stored with the log. `null` for the workspace default.',
+    log_payloads:
+      'Which calls keep their payloads with the log. `null` for the workspace default, which is off unless changed. See [Payloads](/docs/payloads).',
     injection_rules: 'Always empty. A legacy form of injection.',
     egress_server_id: 'Reserved. Always `null`.',
     data_plane_node_id: 'Reserved. Always `null`.',
