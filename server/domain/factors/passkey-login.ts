@@ -14,7 +14,7 @@ import { inBackground } from '#server/platform/background.ts';
 import { network, throttled } from '#server/platform/throttle.ts';
 import { assertProof, credentialById } from './assertions.ts';
 import { issueChallenge, relyingParty, useChallenge, webauthnFailed } from './challenges.ts';
-import { usableKeys } from './passkey-step-up.ts';
+import { optionsForKeysOf } from './passkey-step-up.ts';
 
 /** A challenge for whoever has a passkey of this site. @throws Refusal rate_limited */
 export async function loginOptions(ctx: PersonCtx) {
@@ -54,8 +54,7 @@ const isOwner = (stored: Uint8Array | null, given: Uint8Array | null): boolean =
 /** A challenge for the keys of the account whose first factor is proven. @throws Refusal not_authenticated */
 export async function secondFactorOptions(ctx: PersonCtx, input: { mfa_token?: string | undefined }) {
   const pending = await pendingLoginOf(ctx.db, ctx, input.mfa_token);
-  const known = await usableKeys(ctx, pending.user_id);
-  const options = await requestOptions(relyingParty(), { verify: known.every(({ kind }) => kind === 'passkey'), known });
+  const options = await optionsForKeysOf(ctx, pending.user_id);
   const made = { purpose: 'mfa' as const, pending_login_id: pending.id, user_id: pending.user_id };
   return { options, challenge: options.challenge, expires_at: await issueChallenge(ctx.db, options.challenge, made, ctx.now) };
 }

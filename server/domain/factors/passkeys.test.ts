@@ -281,3 +281,15 @@ test('lost phone: a recovery code signs in, a mailed code removes what was lost,
   });
   await addPasskey({ ...who, b });
 });
+
+test('an account without a key is not asked for one: an empty list would ask for any passkey of this site', async () => {
+  const who = await person();
+  await enrolled(who.id);
+  const b = browser();
+  await b.post('/auth/login', { email: who.email, password: PASSWORD });
+  for (const answer of [
+    await b.post('/auth/login/mfa/options'),
+    await who.b.post('/auth/2fa/webauthn/step-up-options', { action_scope: 'plaintext.reveal' }),
+  ])
+    assert.deepEqual([answer.status, answer.body.code], [400, 'invalid']);
+});

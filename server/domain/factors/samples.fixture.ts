@@ -55,7 +55,12 @@ Object.assign(personSamples, {
     const { options, challenge } = await optionsOf(who.b, '/auth/passkey/login-options');
     return { credential: device.get(options), challenge };
   },
-  'factors.login.options': pendingOf(() => ({})),
+  'factors.login.options': async (who) => {
+    await who.signIn(who.b);
+    await addPasskey(who);
+    await who.b.post('/auth/login', { email: who.email, password: PASSWORD });
+    return {};
+  },
   'factors.step-up.options': async (who) => {
     await addPasskey(who);
     return { action_scope: 'plaintext.reveal' };
