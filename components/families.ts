@@ -17,6 +17,7 @@ import { sandbox } from './sandbox/family.ts';
 import { secrets } from './secrets/family.ts';
 import { settings } from './settings/family.ts';
 import type { PageFamily } from './shell/page-family.ts';
+import { team } from './team/family.ts';
 
 /** Every family that has pages in the dashboard. The rail, the palette, shortcuts, links to the documentation and page tests derive from this list. */
 export const families: readonly PageFamily[] = [
@@ -38,4 +39,5 @@ export const families: readonly PageFamily[] = [
   sandbox,
   secrets,
   settings,
+  team,
 ];

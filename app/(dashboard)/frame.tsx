@@ -31,6 +31,8 @@ export async function DashboardFrame({
   if (!wanted) redirect('/onboarding');
   const current = frame.workspaces.find((w) => w.slug === wanted);
   if (!current) notFound();
+  // Its calls would all be refused: the way in is to add a factor.
+  if (slug !== null && frame.needing_factor.includes(current.slug)) redirect(`/me/security?required=${current.slug}`);
   const windows = await shrinkingOf(current.id);
   const hidden = jar.get(SHRINKING_COOKIE)?.value === shrinkingMark(current.slug, windows);
   const { csrf, secret_fields } = frame;

@@ -15,7 +15,13 @@ class PersonRefusal extends Error {
   }
 }
 
-export type PersonCall = <T>(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: `/auth/${string}`, body?: object | Blob) => Promise<T>;
+/** `workspace`: the ID of the workspace that a call of the dashboard plane acts on. */
+export type PersonCall = <T>(
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
+  path: `/auth/${string}` | `/admin/${string}`,
+  body?: object | Blob,
+  workspace?: string,
+) => Promise<T>;
 
 /** `personCall` for the session of the page. */
 export function usePersonCall(): PersonCall {
@@ -25,12 +31,16 @@ export function usePersonCall(): PersonCall {
 /** Calls of the session plane (interface rule 22 §4); changes carry the session's CSRF token, and a verification where one is asked for. @throws what `refusalOf` reads */
 export const personCall =
   (csrf: string): PersonCall =>
-  async <T>(method: string, path: string, body?: object | Blob) => {
+  async <T>(method: string, path: string, body?: object | Blob, workspace?: string) => {
     const began = performance.now();
     const type = body instanceof Blob ? 'application/octet-stream' : 'application/json';
     const response = await fetchWithStepUp(path, {
       method,
-      headers: { accept: 'application/json', ...(method === 'GET' ? {} : { 'content-type': type, 'x-csrf-token': csrf }) },
+      headers: {
+        accept: 'application/json',
+        ...(workspace ? { 'x-tenant-id': workspace } : {}),
+        ...(method === 'GET' ? {} : { 'content-type': type, 'x-csrf-token': csrf }),
+      },
       ...(method === 'GET' ? {} : { body: body instanceof Blob ? body : JSON.stringify(body ?? {}) }),
     });
     const answer = (await response.json().catch(() => ({}))) as Record<string, unknown>;

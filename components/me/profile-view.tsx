@@ -4,19 +4,17 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRouter } from 'next/navigation';
 import { useState } from 'react';
 import { PictureField } from '#components/pictures/picture-field.tsx';
+import { WorkspacesCard } from '#components/team/workspaces-card.tsx';
 import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
 import { useScope } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
 import { Button } from '#components/ui/button.tsx';
-import { capitalize } from '#components/ui/capitalize.ts';
 import { Combobox } from '#components/ui/combobox.tsx';
 import { Field } from '#components/ui/field.tsx';
 import { Form, fieldError, useZodForm } from '#components/ui/form.tsx';
 import { Input } from '#components/ui/input.tsx';
-import { KeyValueList } from '#components/ui/key-value.tsx';
 import { Page, PageHeader, SectionCard } from '#components/ui/layout.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
-import { Time } from '#components/ui/time.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import { useUnsavedGuard } from '#components/ui/unsaved-guard.ts';
 import { usePersonCall } from './person-calls.ts';
@@ -42,18 +40,7 @@ export function ProfileView() {
           {email_verified === false && me.user.email_verified_at === null && <VerifyEmail email={me.user.email} />}
           <PhotoCard user={me.user} />
           <DetailsCard user={me.user} />
-          <SectionCard title="Workspaces">
-            <KeyValueList
-              items={[
-                ...me.workspaces.map((workspace) => ({
-                  label: workspace.name,
-                  value: capitalize(workspace.role),
-                  hint: workspace.slug,
-                })),
-                { label: 'Joined', value: <Time value={me.user.created_at} format="date" /> },
-              ]}
-            />
-          </SectionCard>
+          <WorkspacesCard me={me} />
         </>
       )}
     </Page>

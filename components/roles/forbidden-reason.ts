@@ -5,7 +5,7 @@ import { type Capability, type MemberRole, ROLE_MATRIX, rolesWith } from '#serve
 export function forbiddenTo(role: string, capability: Capability): string | undefined {
   const cell = ROLE_MATRIX.get(capability)?.[role as MemberRole] ?? '-';
   if (cell === 'y' || cell === 'o') return undefined;
-  const step = rolesWith(capability).length > 0 ? ' Ask the operator of this installation to change your role.' : '';
+  const step = rolesWith(capability).length > 0 ? ' Ask an Owner or Admin to change your role.' : '';
   return `Requires ${requiredFor(capability)}. Your role is ${capitalize(role)}.${step}`;
 }
 

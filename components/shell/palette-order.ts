@@ -15,13 +15,13 @@ export type PaletteItem = {
 export type PaletteGroup = {
   heading: string;
   items: readonly PaletteItem[];
-  /** Listed after `>` too, or after `?` only. */
-  after?: '>' | '?';
+  /** Listed after `>` too, or after `?` or `@` only. */
+  after?: '>' | '?' | '@';
 };
 
 /** The groups to show for a query, the best match first: items within their group, groups by their best item. */
 export function arrangeGroups(groups: readonly PaletteGroup[], query: string): PaletteGroup[] {
-  const [sigil = ''] = /^[>?]/.exec(query) ?? [];
+  const [sigil = ''] = /^[>?@]/.exec(query) ?? [];
   const search = query.slice(sigil.length).trim().toLowerCase();
   const eligible = groups.filter((group) => group.items.length > 0 && (sigil === '' || group.after === sigil));
   if (!search) return eligible;

@@ -21,7 +21,7 @@ export type PaletteProps = {
   problem?: string | undefined;
 };
 
-/** Go anywhere, do anything, find anything. `>` lists actions only, `?` what the API can do. */
+/** Go anywhere, do anything, find anything. `>` lists actions only, `@` members, `?` what the API can do. */
 export function Palette({ open, onOpenChange, groups, onQuery, searching, problem }: PaletteProps) {
   const [query, setQuery] = useState('');
   const [warned, setWarned] = useState(false);
@@ -87,7 +87,7 @@ export function Palette({ open, onOpenChange, groups, onQuery, searching, proble
                   if (chosen) run(chosen);
                 })
               }
-              placeholder="Search or jump to… Type > for actions, ? for the API"
+              placeholder="Search or jump to… Type > for actions, @ for members, ? for the API"
               className="h-full min-w-0 flex-1 bg-transparent text-base outline-none placeholder:text-ink-3"
             />
             {searching && <Spinner label="Searching" className="text-ink-3" />}

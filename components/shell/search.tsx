@@ -8,6 +8,8 @@ import { RouteIcon } from '#components/routes/route-icon.tsx';
 import { useRouteIcons } from '#components/routes/use-icons.ts';
 import { useListedOperations } from '#components/trpc/listed-operations.ts';
 import { usePath, useScope, useTRPC } from '#components/trpc/provider.tsx';
+import { useForbidden } from '#components/trpc/role.ts';
+import { Avatar } from '#components/ui/avatar.tsx';
 import { Badge } from '#components/ui/badge.tsx';
 import { capitalize } from '#components/ui/capitalize.ts';
 import { TestChip } from '#components/ui/test-band.tsx';
@@ -49,11 +51,19 @@ export function SearchPalette({ open, onOpenChange, place: where, workspaces, on
   const q = useSettledText(sent, PAUSE_MS);
   const acts = q.startsWith('>');
   const asks = q.startsWith('?');
+  const names = q.startsWith('@');
   const operations = useListedOperations(open && asks);
   const found = useQuery(
     trpc.search.query.queryOptions(
       { q },
-      { enabled: open && q !== '' && !acts && !asks, staleTime: 10_000, placeholderData: keepPreviousData },
+      { enabled: open && q !== '' && !acts && !asks && !names, staleTime: 10_000, placeholderData: keepPreviousData },
+    ),
+  );
+  const cannotName = useForbidden('member:list');
+  const members = useQuery(
+    trpc.team.list.queryOptions(
+      { per_page: 8, ...(q.length > 1 ? { q: q.slice(1).trim() } : {}) },
+      { enabled: open && names && !cannotName, staleTime: 10_000, placeholderData: keepPreviousData },
     ),
   );
   const actions = useQuery(
@@ -84,7 +94,7 @@ export function SearchPalette({ open, onOpenChange, place: where, workspaces, on
     };
   };
   const foundGroups: PaletteGroup[] =
-    q === '' || acts || asks
+    q === '' || acts || asks || names
       ? []
       : (found.data?.groups ?? []).map(({ type, items }, place) => ({
           heading: capitalize(pluralOf(type)),
@@ -132,14 +142,33 @@ export function SearchPalette({ open, onOpenChange, place: where, workspaces, on
       run: () => router.push(path(`/explorer?op=${encodeURIComponent(id)}`)),
     })),
   };
+  const named: PaletteGroup = {
+    heading: 'Members',
+    after: '@',
+    items: (names ? (members.data?.data ?? []) : []).map((member, index) => ({
+      id: `member-${member.id}`,
+      label: member.full_name || member.email,
+      detail: [...(member.full_name ? [member.email] : []), capitalize(member.role)].join(' · '),
+      icon: <Avatar name={member.full_name || member.email} picture={member.avatar} round className="size-5" />,
+      rank: 1 - index * 0.001,
+      run: () => router.push(`/${slug}/settings/team?peek=${member.id}`),
+    })),
+  };
   return (
     <Palette
       open={open}
       onOpenChange={onOpenChange}
-      groups={[builtIn.pinned, recents, ...foundGroups, doable, documented, ...builtIn.rest]}
+      groups={[builtIn.pinned, recents, ...foundGroups, doable, named, documented, ...builtIn.rest]}
       onQuery={setQuery}
-      searching={(q !== '' && !acts && !asks && found.isFetching) || (asks && operations.isFetching) || q !== sent}
-      problem={found.error && q !== '' ? 'Search isn’t responding. Pages and actions still work.' : undefined}
+      searching={
+        (q !== '' && !acts && !asks && !names && found.isFetching) ||
+        (names && members.isFetching) ||
+        (asks && operations.isFetching) ||
+        q !== sent
+      }
+      problem={
+        (found.error ?? (names ? members.error : null)) && q !== '' ? 'Search isn’t responding. Pages and actions still work.' : undefined
+      }
     />
   );
 }

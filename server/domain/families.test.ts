@@ -56,7 +56,8 @@ test('no code outside of a family names its operations: what goes over all of th
     list.flatMap(({ name, operations = {} }) => Object.values(operations).map((row: { id?: string }) => [row.id, name] as const)),
   );
   const named = globSync('{server,scripts}/**/*.ts', { exclude: ['server/generated/**'] })
-    .filter((file) => !/\.(test|fixture)\.ts$/.test(file))
+    // The register of what people confirm: a scope may be called like the operation that asks for it.
+    .filter((file) => !/\.(test|fixture)\.ts$/.test(file) && file !== 'server/kernel/action-scopes.ts')
     .flatMap((file) =>
       [...readFileSync(file, 'utf8').matchAll(/'(\w+(?:\.\w+)+)'/g)].map(([, id]) => ({ file, id, owner: owners.get(id) })),
     )

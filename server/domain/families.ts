@@ -30,6 +30,7 @@ import { search } from './search/family.ts';
 import { secrets } from './secrets/family.ts';
 import { signup } from './signup/family.ts';
 import { sso } from './sso/family.ts';
+import { team } from './team/family.ts';
 import { tenants } from './tenants/family.ts';
 import { views } from './views/family.ts';
 
@@ -56,6 +57,7 @@ export const families = [
   signup,
   people,
   factors,
+  team,
   pictures,
   mail,
   openapi,

@@ -30,8 +30,13 @@ export type Family = {
   jobs?: Readonly<Record<string, Job>>;
   /** The export of `leases.ts`: what happens when its rows expire. */
   leases?: LeaseHandlers;
-  /** Entries of the command palette: pages where something is begun, below the caller's space. */
+  /** Entries of the command palette: pages where something is begun. */
   actions?: readonly Action[];
+  /**
+   * What of a person's own in the workspace ends when they leave or are removed: runs in that transaction, once in each space. Keys and other things
+   * of the workspace that they created stay. Answers how many of what ended, for the audit entry.
+   */
+  membershipEnds?: (tx: Tx, ctx: Ctx, userId: string) => Promise<Readonly<Record<string, number>>>;
   /** Its list pages that keep views, by name: what seeing the page takes, and what sharing a view of it takes. */
   savedViews?: Readonly<Record<string, ViewRights>>;
 };
@@ -52,8 +57,8 @@ export type Resource = {
   actions?: readonly ResourceAction[];
 };
 
-/** `path` is below the space. */
-export type Inspected = { title: string; subtitle: string | null; path: string };
+/** `path` is below the space; with `scope` below the workspace. */
+export type Inspected = { title: string; subtitle: string | null; path: string; scope?: 'workspace' };
 
 /** `verb` matches the beginning of the text; the rest names the resource. */
 export type ResourceAction = { verb: RegExp; title: (name: string) => string; needs: Capability };
@@ -61,7 +66,8 @@ export type ResourceAction = { verb: RegExp; title: (name: string) => string; ne
 /** Whoever may change what a page lists may also share a view of it. */
 export type ViewRights = { see: Capability; share: Capability };
 
-export type Action = { id: string; title: string; path: string; needs: Capability };
+/** `path` is below the space; with `scope` below the workspace. */
+export type Action = { id: string; title: string; path: string; scope?: 'workspace'; needs: Capability };
 
 export type Table = {
   name: Prisma.ModelName;

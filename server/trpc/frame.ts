@@ -1,10 +1,11 @@
 import { personOf } from '#server/auth/person.ts';
 import { CHANGELOG, unreadEntries } from '#server/domain/changelog/entries.shared.ts';
 import { preferencesOf } from '#server/domain/people/schema.ts';
-import { nobodyYet, withinScope, workspacesOf } from '#server/domain/people/service.ts';
+import { lacksFactor, nobodyYet, type WorkspaceRow, withinScope, workspacesOf } from '#server/domain/people/service.ts';
 import { type Shrinking, shrinkingWindows } from '#server/domain/retention/service.ts';
 import { apiUrl, proxyUrl } from '#server/domain/tenants/addresses.ts';
 import type { Space } from '#server/kernel/context.ts';
+import type { LiveSession } from '#server/kernel/person.ts';
 import { db } from '#server/platform/db.ts';
 import { mailLeaves } from '#server/platform/mail.ts';
 import { secretFieldNames } from './listed-operations.ts';
@@ -27,10 +28,17 @@ export async function frameOf(headers: Headers) {
     workspaces: workspaces.map(({ id, slug, name, logo, role, reveal_secrets, plan, status }) => ({
       ...{ id, slug, name, logo, role, reveal_secrets, plan, status },
     })),
+    /** Slugs of those that the person can't use until they have a second factor. */
+    needing_factor: await needingFactor(workspaces, person.session),
     /** Where the dashboard opens, if the person chose a workspace they are still in. */
     home: workspaces.find((w) => w.id === preferences.home_workspace_id)?.slug ?? null,
     active: workspaces.find((w) => w.id === person.session.active_tenant_id)?.slug ?? workspaces[0]?.slug ?? null,
   };
+}
+
+async function needingFactor(workspaces: readonly WorkspaceRow[], session: LiveSession): Promise<string[]> {
+  const judged = await Promise.all(workspaces.map(async (one) => ((await lacksFactor(one, session)) ? [one.slug] : [])));
+  return judged.flat();
 }
 
 /** Where somebody without a session begins: on a fresh installation there is nobody to be welcomed back. */

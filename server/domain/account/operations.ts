@@ -83,7 +83,7 @@ export const updateSettings = operation({
   http: 'PATCH /admin/settings',
   kind: 'change',
   needs: ['settings:update'],
-  refuses: ['not_found', 'role_denied'],
+  refuses: ['not_found', 'role_denied', 'mfa_required'],
   input: UpdateWorkspaceSettings,
   output: WorkspaceSettings,
   run: (ctx, input) => account.updateSettings(ctx, input),

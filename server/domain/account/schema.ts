@@ -47,11 +47,13 @@ const settings = {
   require_reveal_reason: z.boolean(),
   /** Owners and Admins too see details of audit entries only as a reveal. */
   details_withheld: z.boolean(),
+  /** Every member needs a second factor. */
+  require_mfa: z.boolean(),
 };
 export type Setting = keyof typeof settings;
 export const SETTINGS = Object.keys(settings) as Setting[];
 /** What an Owner alone may change. */
-export const OWNER_SETTINGS: ReadonlySet<Setting> = new Set<Setting>([]);
+export const OWNER_SETTINGS: ReadonlySet<Setting> = new Set<Setting>(['require_mfa']);
 
 /** What only the dashboard shows and sets of a workspace (interface rule 22 §11). */
 export const WorkspaceSettings = z.object({

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { FEATURES, LIMITS, type LimitKey, planFeature, planLimit } from '#server/domain/plans/schema.ts';
 import { hasFeature } from '#server/domain/plans/service.ts';
 import { SANDBOX_LOG_DAYS } from '#server/domain/retention/service.ts';
+import { seatsTaken } from '#server/domain/team/service.ts';
 import { changesOf } from '#server/kernel/changes.ts';
 import { type Ctx, own } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
@@ -107,7 +108,7 @@ async function effectiveLimits(tx: Tx, ctx: Ctx): Promise<Map<LimitKey, { limit:
 async function countsOf(tx: Tx, ctx: Ctx): Promise<Map<string, number>> {
   const rows = await tx.row_counts.findMany({ where: own(ctx) });
   const counts = new Map(rows.map((r) => [r.kind, Number(r.n)]));
-  counts.set('members', await tx.memberships.count({ where: { tenant_id: ctx.tenant_id, removed_at: null } }));
+  counts.set('members', await seatsTaken(tx, ctx));
   return counts;
 }
 

@@ -7,6 +7,8 @@ import type { Ctx } from '#server/kernel/context.ts';
 import { read, type Tx } from '#server/kernel/database.ts';
 import { invalid, notFound, Refusal } from '#server/kernel/errors.ts';
 import { audited, mutate, unchanged } from '#server/kernel/mutate.ts';
+import { hasFactor, mfaRequired } from '#server/kernel/step-up.ts';
+import { env } from '#server/platform/env.ts';
 import { OWNER_SETTINGS, SETTINGS, type Setting, type UpdateWorkspaceSettings } from './schema.ts';
 
 type Row = { name: string; logo: string | null; settings: unknown };
@@ -24,6 +26,7 @@ export function updateSettings(ctx: Ctx, input: z.output<typeof UpdateWorkspaceS
     const before = settingsOf(row.settings);
     const after = { ...before, ...Object.fromEntries(given.map((name) => [name, input[name]])) };
     if (given.includes('dashboard_ip_allowlist')) after.dashboard_ip_allowlist = reachableRanges(ctx, after.dashboard_ip_allowlist);
+    if (input.require_mfa && !before.require_mfa) await assertOwnFactor(tx, ctx);
     const name = input.name ?? row.name;
     const pictured = input.logo_upload_id !== undefined && (await useLogo(tx, ctx, input.logo_upload_id));
     const changed = changesOf({ name: row.name, ...before }, { name, ...after }, ['name', ...given]);
@@ -58,6 +61,11 @@ function assertMaySet({ actor }: Ctx, given: readonly Setting[]): void {
   const owners = given.find((name) => OWNER_SETTINGS.has(name));
   if (owners && !(actor.type === 'member' && actor.role === 'owner'))
     throw new Refusal('role_denied', `Only an Owner can change ${owners}. Nothing was saved.`);
+}
+
+/** Nobody demands of others what would shut themselves out. @throws Refusal mfa_required */
+async function assertOwnFactor(tx: Tx, { actor }: Ctx): Promise<void> {
+  if (actor.type === 'member' && !(await hasFactor(tx, actor.id))) throw mfaRequired(env.PUBLIC_ADMIN_URL);
 }
 
 /** What differs from the defaults; stored settings that this release doesn't know stay as they are. */

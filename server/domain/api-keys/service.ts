@@ -14,6 +14,7 @@ import type { CreateApiKey, UpdateApiKey } from './schema.ts';
 import { addressList, expiry, limits } from './settings.ts';
 import { hasEnded, keyByRef, lockedKey, oneWithUsage } from './store.ts';
 
+export { keysCreatedBy, revokeKeysCreatedBy } from './created-by.ts';
 export { listApiKeys } from './listing.ts';
 export { insertKey } from './minting.ts';
 export { revokeApiKey } from './revocation.ts';

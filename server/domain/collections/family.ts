@@ -2,6 +2,7 @@ import { own } from '#server/kernel/context.ts';
 import { family } from '#server/kernel/family.ts';
 import { descriptions } from './descriptions.ts';
 import * as operations from './operations.ts';
+import { endOwnerships } from './owners/service.ts';
 
 export const collections = family({
   name: 'collections',
@@ -30,6 +31,7 @@ export const collections = family({
       },
     },
   ],
+  membershipEnds: async (tx, ctx, userId) => ({ collection_ownerships: await endOwnerships(tx, ctx, userId) }),
   tables: [
     { name: 'collection_variables', reset: 'delete', before: ['secrets', 'collections'] },
     { name: 'collections', reset: 'delete' },

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Ctx, own } from '#server/kernel/context.ts';
-import { read } from '#server/kernel/database.ts';
+import { read, type Tx } from '#server/kernel/database.ts';
 import type { AnyOperation } from '#server/kernel/operation.ts';
 import { sanitiseDetails } from '#server/kernel/sanitise.ts';
 import { secretFields } from '#server/kernel/secret-fields.ts';
@@ -52,6 +52,11 @@ export async function historyOf(ctx: Ctx): Promise<{ calls: z.input<typeof Explo
     tx.explorer_calls.findMany({ where: { ...own(ctx), user_id }, orderBy: [{ created_at: 'desc' }, { id: 'desc' }], take: KEPT }),
   );
   return { calls: rows.map((row) => ({ ...row, body: row.body as Record<string, unknown> | null })) };
+}
+
+/** Forgets the calls of a person who leaves the workspace. @returns how many */
+export async function forgetCallsOf(tx: Tx, ctx: Ctx, user_id: string): Promise<number> {
+  return (await tx.explorer_calls.deleteMany({ where: { ...own(ctx), user_id } })).count;
 }
 
 /** The fields that the operation takes: a name mistyped by a letter is no reason to keep the value behind it. */

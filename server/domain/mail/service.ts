@@ -21,6 +21,18 @@ export async function postMail(tx: Tx | Db, mail: { to: string; kind: string; le
   return id;
 }
 
+/**
+ * The same inside row-level security, to a member of the workspace or somebody it invited; the database refuses any other address.
+ * @returns the row's id, to dispatch after the commit
+ */
+export async function postColleagueMail(tx: Tx, mail: { to: string; kind: string; letter: Letter; now: Date }): Promise<string> {
+  const { subject, ...body } = render(mail.letter);
+  const id = newId();
+  const stored = { sealed: null, root_key_id: null, ...(mail.letter.credential ? sealBody(id, body) : body) };
+  await tx.$executeRaw`select mail_colleague(${id}::uuid, ${mail.to}, ${mail.kind}, ${subject}, ${stored.text}, ${stored.html}, ${stored.sealed}::bytea, ${stored.root_key_id}, ${mail.now})`;
+  return id;
+}
+
 type TeamMail = { tenant_id: string; kind: string; letter: Letter; now: Date; to?: readonly ('owner' | 'admin')[] };
 
 /**

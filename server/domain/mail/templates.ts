@@ -64,8 +64,8 @@ export const signUpLink = (workspace: string, url: string): Letter => ({
  * Anybody may sign up with anybody's address: a name that mail programs would turn into a link, or that could pass for a message, is a stranger's letter
  * under our name, and is left out.
  */
-const named = (workspace: string): string =>
-  workspace.length > 40 || /[/@:]|www\.|[a-z0-9]\.[a-z]{2}/i.test(workspace) ? 'your workspace' : `the workspace "${workspace}"`;
+const named = (workspace: string, otherwise = 'your workspace'): string =>
+  workspace.length > 40 || /[/@:]|www\.|[a-z0-9]\.[a-z]{2}/i.test(workspace) ? otherwise : `the workspace "${workspace}"`;
 
 /** To an address that signed up and has one: the link signs in, the sign-up goes no further. */
 export const knownAddressLink = (url: string): Letter => ({
@@ -298,4 +298,30 @@ export const newSignIn = (details: SignInFacts, isNew: { browser: boolean; count
     'If this was you, no action is required. If not, end that session and change your password.',
   ],
   button: { label: 'View sessions', url: sessionsUrl },
+});
+
+/** To somebody whom a workspace invites. Its name and theirs were typed by people, see `named`. */
+export const invitationMail = (facts: { workspace: string; by: string; role: string; expires_at: Date }, url: string): Letter => ({
+  subject: "You're invited to a Sallyport workspace",
+  paragraphs: [
+    `${facts.by} invited you to join ${named(facts.workspace, 'a workspace')} as ${facts.role}.`,
+    'Sign in with this address to join. If you have no account yet, the link creates one.',
+  ],
+  button: { label: 'View invitation', url },
+  footer: `The link works once and expires on ${minuteOf(facts.expires_at)}. If you don't know this sender, ignore this email. Nothing happens until the link is used.`,
+  credential: true,
+});
+
+export const roleChanged = (facts: { workspace: string; by: string; role: string }, url: string): Letter => ({
+  subject: `Your role in ${facts.workspace} changed`,
+  paragraphs: [`${facts.by} changed your role in ${named(facts.workspace)} to ${facts.role}. It applies from your next request.`],
+  button: { label: 'Open the workspace', url },
+});
+
+export const membershipEnded = (facts: { workspace: string; by: string }): Letter => ({
+  subject: `You no longer have access to ${facts.workspace}`,
+  paragraphs: [
+    `${facts.by} removed you from ${named(facts.workspace)}. Your account and your other workspaces are not affected.`,
+    'If this is unexpected, contact an Owner or Admin of the workspace.',
+  ],
 });

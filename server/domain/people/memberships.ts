@@ -7,7 +7,10 @@ import { Refusal } from '#server/kernel/errors.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import { newId } from '#server/kernel/ids.ts';
 import type { LiveSession, Person } from '#server/kernel/person.ts';
+import { hasFactor, mfaRequired } from '#server/kernel/step-up.ts';
 import { db } from '#server/platform/db.ts';
+import { env } from '#server/platform/env.ts';
+import { sql } from '#server/platform/sql.ts';
 import { assertSsoInSession } from './sso-rule.ts';
 
 export type WorkspaceRow = {
@@ -24,9 +27,13 @@ export type WorkspaceRow = {
   ip_allowlist: readonly string[];
   /** Members with an address of its domains must use single sign-on. */
   sso_required: boolean;
+  /** Every member needs a second factor. */
+  require_mfa: boolean;
   role: MemberRole;
   reveal_secrets: boolean;
   joined_at: Date;
+  /** Their last call here, to the minute or so. */
+  last_active_at: Date | null;
 };
 
 /** The person's workspaces, the first joined first; a deleted workspace is none. */
@@ -38,6 +45,7 @@ export async function workspacesOf(tx: Db | Tx, userId: string): Promise<Workspa
       role: true,
       reveal_secrets: true,
       joined_at: true,
+      last_active_at: true,
       tenant: {
         select: {
           id: true,
@@ -65,6 +73,7 @@ export async function workspacesOf(tx: Db | Tx, userId: string): Promise<Workspa
     status: tenant.subscription_status,
     ip_allowlist: settingsOf(tenant.settings).dashboard_ip_allowlist,
     sso_required: settingsOf(tenant.settings).sso_required,
+    require_mfa: settingsOf(tenant.settings).require_mfa,
     ...row,
     role: row.role as MemberRole,
   }));
@@ -131,13 +140,15 @@ export type MemberRequest = {
 /**
  * The signed-in person as a member acting in one workspace and space.
  * @throws Refusal not_a_member (not in it, or there is none: one answer), session_scope_mismatch, invalid "choose a workspace", forbidden for an
- * address that the workspace doesn't allow
+ * address that the workspace doesn't allow, mfa_required where it demands a second factor
  */
 export async function memberCtx(request: MemberRequest): Promise<Ctx> {
   const { session, user } = request.person;
   const workspace = chosen(await workspacesOf(db(), user.id), request.workspace, session);
   assertAllowedAddress(workspace, request.ip);
   await assertSsoInSession(db(), user.email, workspace, session);
+  if (await lacksFactor(workspace, session)) throw mfaRequired(env.PUBLIC_ADMIN_URL);
+  await noteActivity(workspace, user.id, request.now ?? new Date());
   const { role, reveal_secrets } = workspace;
   return {
     db: db(),
@@ -192,6 +203,27 @@ export const scopeMismatch = () =>
     'session_scope_mismatch',
     'This session is scoped to a different tenant. Sign in again without choosing a workspace to access this one.',
   );
+
+/**
+ * Whether the workspace demands a second factor that the person doesn't have (interface rule 22 §8). A single sign-on of this very workspace that vouched for
+ * one is as good.
+ */
+export const lacksFactor = async (
+  { id, require_mfa }: Pick<WorkspaceRow, 'id' | 'require_mfa'>,
+  session: Pick<LiveSession, 'user_id' | 'scope_tenant_id' | 'mfa_at'>,
+): Promise<boolean> =>
+  require_mfa && !(session.scope_tenant_id === id && session.mfa_at !== null) && !(await hasFactor(db(), session.user_id));
+
+/** What the list of members shows as last active; one write in five minutes. */
+async function noteActivity({ id, last_active_at }: WorkspaceRow, userId: string, now: Date): Promise<void> {
+  if (last_active_at && now.getTime() - last_active_at.getTime() < ACTIVITY_MS) return;
+  await sql().query({
+    name: 'member-active',
+    text: 'update memberships set last_active_at = $3 where tenant_id = $1 and user_id = $2 and removed_at is null',
+    values: [id, userId, now],
+  });
+}
+const ACTIVITY_MS = 5 * 60_000;
 
 const defaultOf = (workspaces: readonly WorkspaceRow[], { active_tenant_id }: Pick<LiveSession, 'active_tenant_id'>) =>
   workspaces.find((w) => w.id === active_tenant_id) ?? (workspaces.length === 1 ? workspaces[0] : undefined);

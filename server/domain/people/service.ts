@@ -8,6 +8,7 @@ export {
   addMembership,
   assertAllowedAddress,
   chosen,
+  lacksFactor,
   type MemberRequest,
   memberCtx,
   memberPhotos,

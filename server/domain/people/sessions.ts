@@ -1,5 +1,6 @@
 import { randomBase64url } from '#server/crypto/random.ts';
 import { classifyCredential, digest, mintToken } from '#server/crypto/tokens.ts';
+import type { Ctx } from '#server/kernel/context.ts';
 import type { Db, Tx } from '#server/kernel/database.ts';
 import { newId } from '#server/kernel/ids.ts';
 import type { LiveSession, Person } from '#server/kernel/person.ts';
@@ -176,6 +177,13 @@ export async function revokeSessions(tx: Tx, userId: string, now: Date, exceptId
     data: { revoked_at: now },
   });
   return count;
+}
+
+/** Cuts a person off from the workspace: sessions bound to it end, others go on elsewhere. In a transaction of the workspace. @returns how many, once */
+export async function leaveWorkspaceSessions(tx: Tx, ctx: Pick<Ctx, 'now' | 'sandbox'>, userId: string): Promise<number> {
+  if (ctx.sandbox) return 0; // sessions belong to no space
+  const [row] = await tx.$queryRaw<{ n: number }[]>`select leave_workspace_sessions(${userId}::uuid, ${ctx.now}) as n`;
+  return row?.n ?? 0;
 }
 
 /** The same session under a new token, after its rights or its person's password changed. */

@@ -13,7 +13,7 @@ const MOST_PER_TENANT = 20;
 const MOST_PER_PERSON = 8;
 const HEARTBEAT_MS = 15_000;
 /** Whoever loses the right to look gets no further row, and loses the open view within this time. */
-const CHECK_MS = 2_000;
+const CHECK_MS = 600;
 /** Then the browser connects again by itself. */
 const LIFETIME_MS = 10 * 60_000;
 

@@ -6,7 +6,7 @@ import type { Family } from '#server/kernel/family.ts';
 import { isUuid } from '#server/kernel/fields.ts';
 import type { Inspected, InspectQuery } from './schema.ts';
 import { inspectableResources, searchableResources } from './searchable.ts';
-import { allowed, homeOf, may, namesOnly } from './service.ts';
+import { allowed, homeOf, may, namesOnly, urlOf } from './service.ts';
 import { documentOf, requestOf } from './store.ts';
 
 /**
@@ -23,12 +23,13 @@ export async function inspect(
   if (isUuid(id) && id === ctx.tenant_id && !onlyRequest) return workspace(ctx);
   for (const space of [ctx, { ...ctx, sandbox: !ctx.sandbox }]) {
     const found = isUuid(id) ? await ofId(space, id, onlyRequest, families) : await ofKeyId(space, input.id, families);
-    if (found) return { ...found, space: spaceOf(space.sandbox) };
+    if (found) return { space: spaceOf(space.sandbox), ...found };
   }
   throw notFound();
 }
 
-type Found = Omit<z.input<typeof Inspected>, 'space'>;
+/** `space` null: it belongs to the workspace. */
+type Found = Omit<z.input<typeof Inspected>, 'space'> & { space?: null };
 
 async function ofId(ctx: Ctx, id: string, onlyRequest: boolean, families: readonly Family[]): Promise<Found | null> {
   const searched = await allowed(
@@ -50,7 +51,8 @@ async function ofId(ctx: Ctx, id: string, onlyRequest: boolean, families: readon
   for (const { type, inspect } of inspectableResources(families)) {
     if (!(await may(ctx, inspect.needs))) continue;
     const part = await read(ctx, (tx) => inspect.find(tx, ctx, id));
-    if (part) return { kind: type, id, title: part.title, subtitle: part.subtitle, url: `${home}${part.path}` };
+    if (part)
+      return { kind: type, id, title: part.title, subtitle: part.subtitle, url: urlOf(home, part), ...(part.scope ? { space: null } : {}) };
   }
   return null;
 }

@@ -95,8 +95,12 @@ async function actions(ctx: Ctx, text: string, limit: number, home: string, fami
         .map((row) => ({ id: `${type}-${row.ref_id}`, title: action.title(row.title), path: search.page(row.ref_id) })),
     );
   }
-  return possible.map(({ id, title, path }) => ({ id, title, url: `${home}${path}` }));
+  return possible.map(({ id, title, ...place }) => ({ id, title, url: urlOf(home, place) }));
 }
+
+/** The address of a page below the caller's space, or with `scope` below the workspace. `home` is what `homeOf` gives. */
+export const urlOf = (home: string, { path, scope }: { path: string; scope?: 'workspace' }): string =>
+  `${scope ? home.slice(0, home.lastIndexOf('/')) : home}${path}`;
 
 /** Where the pages of the caller's space hang. */
 export const homeOf = async (ctx: Ctx): Promise<string> => `/${await slugOf(ctx)}/${spaceOf(ctx.sandbox)}`;

@@ -6,7 +6,7 @@ export { isServableStatus } from './status.shared.ts';
 /** Labels that name other hosts of the service (interface rule 01 §1.5), and first segments of the dashboard's and the API's own paths. */
 const HOSTS =
   'api sandbox api-staging sandbox-staging www staging admin auth app dashboard docs status mail mcp wrap cdn static assets support billing hooks scim pub agent';
-const PATHS = 'me signin signup forgot reset mailbox onboarding check-mail changelog v1 oauth p healthz readyz';
+const PATHS = 'me signin signup forgot reset mailbox onboarding invitation check-mail changelog v1 oauth p healthz readyz';
 const RESERVED_SLUGS: ReadonlySet<string> = new Set(`${HOSTS} ${PATHS}`.split(' '));
 
 /** At most 55 characters, so that `sandbox-{slug}` is still a DNS label. */
@@ -53,6 +53,8 @@ export const TenantSettings = z.object({
   session_max_hours: z.number().nullable().default(null),
   /** Addresses that members may use the dashboard from; empty: any. */
   dashboard_ip_allowlist: z.array(z.string()).default([]),
+  /** Every member needs a second factor. */
+  require_mfa: z.boolean().default(false),
   proxy_require_credential: z.boolean().default(false),
   legacy_key_auth: z.enum(['enabled', 'disabled']).default('enabled'),
   /** What routes keep that don't say otherwise. Off: payloads are only kept where somebody turned it on. */

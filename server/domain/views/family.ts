@@ -1,5 +1,6 @@
 import { family } from '#server/kernel/family.ts';
 import * as operations from './operations.ts';
+import { endPrivateViews } from './service.ts';
 
 export const views = family({
   name: 'views',
@@ -7,5 +8,6 @@ export const views = family({
   router: 'views',
   operations,
   resources: [{ type: 'view' }],
+  membershipEnds: endPrivateViews,
   tables: [{ name: 'saved_views', reset: 'delete' }],
 });

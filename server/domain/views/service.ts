@@ -174,3 +174,12 @@ function require(ctx: Ctx, capability: Capability): void {
       `Sharing or seeing views of this page requires the capability ${capability}. Ask an Owner or Admin of the workspace.`,
     );
 }
+
+/** A person who leaves takes their private views along; shared ones stay with the workspace. */
+export async function endPrivateViews(tx: Tx, ctx: Ctx, userId: string): Promise<{ saved_views: number }> {
+  const { count } = await tx.saved_views.deleteMany({ where: { ...own(ctx), owner_id: userId, shared: false } });
+  await tx.$executeRaw`
+    update saved_views set default_for = array_remove(default_for, ${userId}::uuid)
+    where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and ${userId}::uuid = any(default_for)`;
+  return { saved_views: count };
+}

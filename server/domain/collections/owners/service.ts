@@ -37,6 +37,12 @@ export function putOwners(ctx: Ctx, { id, user_ids }: z.output<typeof PutOwners>
   });
 }
 
+/** A person who leaves the workspace answers for no collection any more. @returns how many they answered for */
+export const endOwnerships = (tx: Tx, ctx: Ctx, userId: string): Promise<number> =>
+  tx.$executeRaw`
+    update collections set owner_ids = array_remove(owner_ids, ${userId}::uuid)
+    where tenant_id = ${ctx.tenant_id}::uuid and sandbox = ${ctx.sandbox} and ${userId}::uuid = any(owner_ids)`;
+
 async function answer(tx: Tx, ctx: Ctx, { owner_ids }: { owner_ids: string[] }) {
   return {
     owners: await namedMembers(tx, ctx, { ids: owner_ids, most: MOST_OWNERS }),
