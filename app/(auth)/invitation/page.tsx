@@ -13,7 +13,7 @@ export default async function InvitationPage({ searchParams }: { searchParams: P
   const { token } = await searchParams;
   if (typeof token !== 'string') redirect('/');
   const { invitation, signed_in, problem } = await invitationPage(await headers(), token);
-  if (!invitation || invitation.state !== 'open') return <DeadInvitation state={invitation?.state ?? null} problem={problem ?? null} />;
+  if (invitation?.state !== 'open') return <DeadInvitation state={invitation?.state ?? null} problem={problem ?? null} />;
   const { email, workspace, role, invited_by, has_account } = invitation;
   return (
     <AuthLayout
