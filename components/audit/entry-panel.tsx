@@ -51,8 +51,8 @@ function WithheldDetails({ id }: { id: string }) {
       <RevealField
         label="details of this entry"
         reveal={async (reason) => {
-          const { details } = await client.auditLogs.reveal.mutate({ id }, revealCall(reason));
-          return { value: JSON.stringify(details, null, 2) };
+          const { details, reveals_left } = await client.auditLogs.reveal.mutate({ id }, revealCall(reason));
+          return { value: JSON.stringify(details, null, 2), left: reveals_left };
         }}
       />
     </section>

@@ -20,6 +20,7 @@ const VERBS: Record<string, string> = {
   export: 'exported',
   reset: 'reset',
   promote: 'moved',
+  'plaintext.reveal': 'revealed',
   'byok.kms.rotate': 'rotated',
   'request_log.anchor': 'anchored',
 };

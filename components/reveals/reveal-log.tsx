@@ -38,7 +38,7 @@ const columns = [
   column.display({
     id: 'person',
     header: 'Person',
-    meta: { cap: '16rem' },
+    meta: { cap: '16rem', hideBelow: 'sm' },
     cell: ({ row: { original } }) => (
       <span className="inline-flex min-w-0 items-center gap-1.5">
         <Avatar name={personOf(original)} picture={original.actor.photo} round className="size-4.5" />
@@ -59,6 +59,8 @@ const columns = [
           {original.sandbox && <Badge tone="test">Test</Badge>}
           {original.outcome === 'failed' && <Badge tone="warn">Failed</Badge>}
         </span>
+        {/* A phone has no room for the column of people. */}
+        <span className="truncate text-ink-2 text-xs sm:hidden">{personOf(original)}</span>
       </span>
     ),
   }),

@@ -49,16 +49,22 @@ type Acting = Row & {
 };
 
 /** The value of one environment, behind its gate. */
-function StoredValue({ row: { secret, environment, value, hidden } }: { row: Acting }) {
+function StoredValue({ row: { secret, environment, value: stored, hidden } }: { row: Acting }) {
   const client = useTRPCClient();
-  if (!value) return null;
+  if (!stored) return null;
   return (
     <RevealField
       // A new version is another value: what was shown of the last one goes.
-      key={value.value_version}
+      key={stored.value_version}
       label={`value of ${secret.name} in ${environment.display_name}`}
       disabledReason={hidden}
-      reveal={(reason) => client.secrets.reveal.mutate({ id: secret.id, environment: environment.name }, revealCall(reason))}
+      reveal={async (reason) => {
+        const { value, reveals_left } = await client.secrets.reveal.mutate(
+          { id: secret.id, environment: environment.name },
+          revealCall(reason),
+        );
+        return { value, left: reveals_left };
+      }}
     />
   );
 }
@@ -114,7 +120,8 @@ const columns = [
   column.display({
     id: 'act',
     header: () => <span className="sr-only">Actions</span>,
-    meta: { align: 'right' },
+    // A phone has them in the row's menu.
+    meta: { align: 'right', hideBelow: 'sm' },
     cell: ({ row }) => (
       <Button size="sm" icon={<PenLine />} disabledReason={row.original.readOnly} onClick={row.original.set}>
         {row.original.value ? 'Replace value' : 'Set value'}
@@ -144,9 +151,12 @@ export function SecretValues({ secret }: { secret: Detail }) {
   ];
   const mayRestore = role === 'owner' || role === 'admin';
   const ask = (what: Asking['what'], { environment, value }: Row) => value && setAsking({ what, environment, value });
-  const entries = (row: Row): MenuEntry[] =>
-    row.value
-      ? [
+  const setValue = ({ environment, value }: Row) =>
+    setTarget({ secret, environment, version: value?.value_version, replaces: value !== undefined });
+  const entries = (row: Row): MenuEntry[] => [
+    { label: row.value ? 'Replace value…' : 'Set value…', disabledReason: readOnly, onSelect: () => setValue(row) },
+    ...(row.value
+      ? ([
           'separator',
           { label: 'Set expiry…', disabledReason: readOnly, onSelect: () => ask('expiry', row) },
           {
@@ -161,8 +171,9 @@ export function SecretValues({ secret }: { secret: Detail }) {
           },
           'separator',
           { label: 'Remove value…', danger: true, disabledReason: readOnly, onSelect: () => ask('remove', row) },
-        ]
-      : [];
+        ] satisfies MenuEntry[])
+      : []),
+  ];
   return (
     <>
       <DataTable
@@ -172,8 +183,7 @@ export function SecretValues({ secret }: { secret: Detail }) {
           secret,
           readOnly,
           hidden,
-          set: () =>
-            setTarget({ secret, environment: row.environment, version: row.value?.value_version, replaces: row.value !== undefined }),
+          set: () => setValue(row),
         }))}
         rowId={(row) => row.environment.name}
         rowName={(row) => row.environment.display_name}

@@ -29,7 +29,8 @@ export async function throughGate<I extends z.ZodType, T>(
   const gate: Reveal<z.output<I>> | undefined = op.reveal;
   if (!gate) throw new Error(`${op.id} shows a secret and declares no gate`);
   const { member, input, entry } = await checked<I>(op, gate, ctx, raw).catch(failedCheck);
-  const granted = await spend({ ctx: member, scope: gate.scope, route: pathOf(op), entry }); // 7 to 10
+  const { granted, left } = await spend({ ctx: member, scope: gate.scope, route: pathOf(op), entry }); // 7 to 10
+  ctx.reveals_left = left;
   try {
     return await decrypt({ ...ctx, granted: granted.details ?? {} }, input); // 11
   } catch (error) {

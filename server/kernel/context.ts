@@ -94,6 +94,8 @@ export type Ctx = {
   warnings: string[];
   /** X-Reveal-Reason of a person's call, as it was sent: percent-encoded. */
   reveal_reason?: string | undefined;
+  /** Set by the gate of a reveal: how many the person has left in this window. */
+  reveals_left?: number;
   /** Set for `run` of a reveal: the details of its committed audit entry, so that what is shown is what was audited. */
   granted?: Readonly<Record<string, unknown>>;
   /** Set by the few verbs that change both spaces: what the gateway reads again before the answer is relayed. */
@@ -101,7 +103,7 @@ export type Ctx = {
 };
 
 /** What a hot operation may know of its call: the gateway serves it without Prisma and without a transaction. */
-export type HotCtx = Omit<Ctx, 'db' | 'tx' | 'expects' | 'step_up' | 'step_up_digest' | 'changed' | 'reveal_reason' | 'granted'>;
+export type HotCtx = Omit<Ctx, 'db' | 'tx' | 'expects' | 'step_up' | 'step_up_digest' | 'changed' | 'reveal_reason' | 'reveals_left' | 'granted'>;
 
 /** The spaces a changing call announces, as `tenant_id:live` or `tenant_id:test`. */
 export const announced = ({ tenant_id, sandbox, changed }: Pick<Ctx, 'tenant_id' | 'sandbox' | 'changed'>): string[] =>

@@ -52,7 +52,7 @@ type ListAnswer<Row> = {
   meta: { total: number; page: number; per_page: number; total_pages: number } & Record<string, unknown>;
 };
 /** Lists keep the envelope of /v1 (data and meta); everything else is the resource itself. */
-export type Answer<O extends z.ZodType> = z.output<O> extends (infer Row)[] ? ListAnswer<Row> : z.output<O> & { warnings?: string[] };
+export type Answer<O extends z.ZodType> = z.output<O> extends (infer Row)[] ? ListAnswer<Row> : z.output<O> & { warnings?: string[]; reveals_left?: number };
 
 /** A read over GET as a tRPC query. */
 export const query = <I extends z.ZodType, O extends z.ZodType>(op: Operation<I, O>) =>
@@ -103,7 +103,8 @@ async function carriedOut<I extends z.ZodType, O extends z.ZodType>(
     const row = await answeringRow(op, ctx, raw);
     const { output, result } = await perform(row, ctx, raw);
     if (isChange(row)) context.changed(ctx);
-    return procedureBody(row, output, result, ctx.warnings) as Answer<O>;
+    const body = procedureBody(row, output, result, ctx.warnings);
+    return (ctx.reveals_left === undefined ? body : { ...(body as object), reveals_left: ctx.reveals_left }) as Answer<O>;
   } catch (error) {
     throw asTrpc(asRefusal(error), context.request_id);
   }

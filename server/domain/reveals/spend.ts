@@ -24,17 +24,17 @@ type Spending = {
 
 /**
  * Steps 7 to 10 of interface rule 32 §4: one unit of the budget, one verification and the audit entry commit together, or none of them does.
- * Returns the entry that was committed. @throws Refusal reveal_budget_exceeded, reveal_step_up_required, reveal_budget_unavailable,
+ * Returns the entry that was committed, and how many reveals are left in this window. @throws Refusal reveal_budget_exceeded, reveal_step_up_required, reveal_budget_unavailable,
  * reveal_audit_unavailable, reveal_check_failed
  */
-export async function spend({ ctx, scope, route, entry }: Spending): Promise<AuditEntry> {
+export async function spend({ ctx, scope, route, entry }: Spending): Promise<{ granted: AuditEntry; left: number }> {
   const phase: Phase = { failure: 'reveal_budget_unavailable' };
   try {
     return await runInFairQueue(`reveal:${ctx.actor.id}`, () =>
       ctx.db.$transaction(
         async (tx) => {
           await tx.$queryRaw`select set_config('statement_timeout', '3s', true), set_config('lock_timeout', '2s', true)`;
-          await requireRoom(tx, ctx);
+          const left = await takeRoom(tx, ctx);
           phase.failure = 'reveal_check_failed';
           const verification = await takeVerification(tx, ctx, scope);
           phase.failure = 'reveal_budget_unavailable';
@@ -49,7 +49,7 @@ export async function spend({ ctx, scope, route, entry }: Spending): Promise<Aud
           };
           await enter(tx, ctx);
           await writeAudit(tx, ctx, granted);
-          return granted;
+          return { granted, left };
         },
         { maxWait: 5_000, timeout: 15_000 },
       ),
@@ -72,14 +72,14 @@ const FAILED = {
   reveal_audit_unavailable: "The audit log couldn't be written, so nothing was shown. Your confirmation is still valid. Try again.",
 } as const satisfies Partial<Record<ErrorType, string>>;
 
-/** Reveals of one person queue up here. `clock_timestamp()`: waiting for the lock must not shift the window. */
-async function requireRoom(tx: Tx, ctx: MemberCtx): Promise<void> {
+/** Reveals of one person queue up here. `clock_timestamp()`: waiting for the lock must not shift the window. @returns what is left after this one */
+async function takeRoom(tx: Tx, ctx: MemberCtx): Promise<number> {
   await tx.$queryRaw`select pg_advisory_xact_lock(hashtextextended(${`reveal:${ctx.actor.id}`}, 0))::text`;
   const [window] = await tx.$queryRaw<{ n: number; wait: number | null }[]>`
     select count(*)::int as n, extract(epoch from min(at) + ${REVEAL_BUDGET.window_sec} * interval '1 second' - clock_timestamp())::float8 as wait
     from reveal_ledger where user_id = ${ctx.actor.id}::uuid and at > clock_timestamp() - ${REVEAL_BUDGET.window_sec} * interval '1 second'`;
   if (!window) throw new Error('the reveal budget has no count');
-  if (window.n < REVEAL_BUDGET.reveals) return;
+  if (window.n < REVEAL_BUDGET.reveals) return REVEAL_BUDGET.reveals - window.n - 1;
   const retryAfter = Math.max(1, Math.ceil(window.wait ?? REVEAL_BUDGET.window_sec));
   throw new Refusal(
     'reveal_budget_exceeded',

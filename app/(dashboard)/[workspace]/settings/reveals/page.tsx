@@ -1,4 +1,5 @@
 import type { Metadata } from 'next';
+import { NuqsAdapter } from 'nuqs/adapters/next/app';
 import { createLoader } from 'nuqs/server';
 import { Prefetch, type SpacePage } from '#app/prefetch.tsx';
 import { revealListInput, revealSearch } from '#components/reveals/list-search.ts';
@@ -25,7 +26,9 @@ export default async function RevealsPage({
         trpc.account.plan.queryOptions({}),
       ]}
     >
-      <RevealLog />
+      <NuqsAdapter>
+        <RevealLog />
+      </NuqsAdapter>
     </Prefetch>
   );
 }
