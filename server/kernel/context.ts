@@ -103,7 +103,10 @@ export type Ctx = {
 };
 
 /** What a hot operation may know of its call: the gateway serves it without Prisma and without a transaction. */
-export type HotCtx = Omit<Ctx, 'db' | 'tx' | 'expects' | 'step_up' | 'step_up_digest' | 'changed' | 'reveal_reason' | 'reveals_left' | 'granted'>;
+export type HotCtx = Omit<
+  Ctx,
+  'db' | 'tx' | 'expects' | 'step_up' | 'step_up_digest' | 'changed' | 'reveal_reason' | 'reveals_left' | 'granted'
+>;
 
 /** The spaces a changing call announces, as `tenant_id:live` or `tenant_id:test`. */
 export const announced = ({ tenant_id, sandbox, changed }: Pick<Ctx, 'tenant_id' | 'sandbox' | 'changed'>): string[] =>

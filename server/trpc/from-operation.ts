@@ -52,7 +52,8 @@ type ListAnswer<Row> = {
   meta: { total: number; page: number; per_page: number; total_pages: number } & Record<string, unknown>;
 };
 /** Lists keep the envelope of /v1 (data and meta); everything else is the resource itself. */
-export type Answer<O extends z.ZodType> = z.output<O> extends (infer Row)[] ? ListAnswer<Row> : z.output<O> & { warnings?: string[]; reveals_left?: number };
+export type Answer<O extends z.ZodType> =
+  z.output<O> extends (infer Row)[] ? ListAnswer<Row> : z.output<O> & { warnings?: string[]; reveals_left?: number };
 
 /** A read over GET as a tRPC query. */
 export const query = <I extends z.ZodType, O extends z.ZodType>(op: Operation<I, O>) =>
