@@ -170,8 +170,9 @@ export async function revokeSession(tx: Tx, userId: string, id: string, now: Dat
   return count > 0;
 }
 
-/** Ends all of the person's sessions, but for `exceptId`. @returns how many */
+/** Ends all of the person's sessions, but for `exceptId`, and sign-ins that lack their second factor. @returns how many sessions */
 export async function revokeSessions(tx: Tx, userId: string, now: Date, exceptId?: string): Promise<number> {
+  await tx.pending_logins.deleteMany({ where: { user_id: userId } });
   const { count } = await tx.sessions.updateMany({
     where: { ...live(now), user_id: userId, ...(exceptId ? { NOT: { id: exceptId } } : {}) },
     data: { revoked_at: now },
