@@ -17,7 +17,7 @@ const KINDS = [
   {
     title: 'People',
     caption: 'Permissions of each member role',
-    hint: 'Each person has one role per workspace. The operator of this installation assigns it with npm run -s admin -- set-member.',
+    hint: 'Each person has one role per workspace. “If granted reveals” takes Reveal secrets on the membership. “After verification” asks for a passkey or a code each time. Policies can deny any of it.',
     roles: MEMBER_ROLE_COLUMNS,
   },
   {
