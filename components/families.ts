@@ -2,6 +2,7 @@ import { apiKeys } from './api-keys/family.ts';
 import { audit } from './audit/family.ts';
 import { clients } from './clients/family.ts';
 import { collections } from './collections/family.ts';
+import { domains } from './domains/family.ts';
 import { environments } from './environments/family.ts';
 import { explorer } from './explorer/family.ts';
 import { home } from './home/family.ts';
@@ -16,6 +17,7 @@ import { routes } from './routes/family.ts';
 import { sandbox } from './sandbox/family.ts';
 import { secrets } from './secrets/family.ts';
 import { settings } from './settings/family.ts';
+import { sso } from './sso/family.ts';
 import type { PageFamily } from './shell/page-family.ts';
 import { team } from './team/family.ts';
 
@@ -25,6 +27,7 @@ export const families: readonly PageFamily[] = [
   audit,
   clients,
   collections,
+  domains,
   environments,
   explorer,
   home,
@@ -40,4 +43,5 @@ export const families: readonly PageFamily[] = [
   secrets,
   settings,
   team,
+  sso,
 ];

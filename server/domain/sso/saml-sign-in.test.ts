@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { inflateRawSync } from 'node:zlib';
 import { db } from '#server/platform/db.ts';
+import { env } from '#server/platform/env.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { browser } from '#server/testing/people.ts';
 import { connect, person, setSso, trail, verifiedWorkspace } from './people.fixture.ts';
@@ -9,7 +10,7 @@ import { certificate, type SamlTags, samlProvider } from './saml.fixture.ts';
 import * as sso from './service.ts';
 
 await testDatabase();
-const idp = await samlProvider();
+const idp = await samlProvider({ acs: `${env.PUBLIC_ADMIN_URL}/auth/sso/acs` });
 type Browser = ReturnType<typeof browser>;
 
 async function scene(extra: Parameters<typeof connect>[1] = {}) {

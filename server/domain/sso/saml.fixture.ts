@@ -1,7 +1,6 @@
 import 'reflect-metadata';
 import * as x509 from '@peculiar/x509';
 import { IdentityProvider, SamlLib, ServiceProvider } from 'samlify';
-import { env } from '#server/platform/env.ts';
 
 x509.cryptoProvider.set(crypto);
 const RSA = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256', publicExponent: new Uint8Array([1, 0, 1]), modulusLength: 2048 };
@@ -40,10 +39,11 @@ export type SamlTags = Partial<
   >
 >;
 
+type Where = { acs: string; entityID?: string; ssoUrl?: string };
+
 /** An identity provider of samlify, which signs with an implementation that isn't ours. */
-export async function samlProvider(entityID = 'https://idp.example/metadata') {
+export async function samlProvider({ acs, entityID = 'https://idp.example/metadata', ssoUrl = 'https://idp.example/sso' }: Where) {
   const signing = await certificate();
-  const ssoUrl = 'https://idp.example/sso';
   const build = ({ cert, key }: Certificate, algorithm = 'http://www.w3.org/2001/04/xmldsig-more#rsa-sha256') =>
     IdentityProvider({
       entityID,
@@ -54,7 +54,6 @@ export async function samlProvider(entityID = 'https://idp.example/metadata') {
       singleLogoutService: [{ Binding: 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect', Location: `${ssoUrl}/out` }],
       singleSignOnService: [{ Binding: 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect', Location: ssoUrl }],
     });
-  const acs = `${env.PUBLIC_ADMIN_URL}/auth/sso/acs`;
   const metadata = build(signing).getMetadata();
 
   /** The XML of a response to a request, by default a good one. */

@@ -1,0 +1,21 @@
+import { Globe } from 'lucide-react';
+import type { PageFamily } from '#components/shell/page-family.ts';
+
+export const domains: PageFamily = {
+  name: 'domains',
+  pages: [
+    {
+      id: 'domains',
+      label: 'Domains',
+      icon: Globe,
+      scope: 'workspace',
+      path: '/settings/domains',
+      group: 'settings',
+      order: 24,
+      keywords: ['dns', 'txt', 'verify', 'sso', 'scim'],
+      needs: 'domain:list',
+      docs: 'single-sign-on',
+    },
+  ],
+  resources: [{ type: 'tenant_domain', noun: 'domain' }],
+};
