@@ -54,7 +54,7 @@ async function toProvider(page: Page, email: string): Promise<void> {
 }
 
 async function expectRefused(page: Page): Promise<void> {
-  await expect(page.getByText('isn’t verified in this workspace')).toBeVisible();
+  await expect(page.getByText('isn't verified in this workspace')).toBeVisible();
   await accessible(page, 'a refused sign-in');
   expect((await page.request.get('/auth/me')).status()).toBe(401);
 }
@@ -78,11 +78,9 @@ test('people of a verified domain sign in by OpenID Connect, and a person of ano
   expect([me.user.email, me.session.auth_methods]).toEqual([`anna@${acme.domain}`, ['sso']]);
 
   await toProvider(page, `anna@${acme.domain}`);
-  await page.goto(`${provider.client.issuer}/session/end`).catch(() => undefined);
-  await toProvider(page, `anna@${acme.domain}`);
   await provider.signIn(page, 'eve@elsewhere.example');
   await expectRefused(page);
-  await provider.close();
+  provider.close();
 });
 
 test('the same by SAML, after a test sign-in that shows what the provider says', async ({ page }) => {
@@ -106,5 +104,5 @@ test('the same by SAML, after a test sign-in that shows what the provider says',
   await toProvider(page, `anna@${acme.domain}`);
   await idp.signIn(page, 'eve@elsewhere.example');
   await expectRefused(page);
-  await idp.close();
+  idp.close();
 });

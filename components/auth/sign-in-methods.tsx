@@ -11,6 +11,7 @@ import type { RefusalView } from '#components/ui/refusal.ts';
 import { callAuth, type SignInAnswer } from './call.ts';
 import { PasswordInput } from './password-input.tsx';
 import { type Identity, Or } from './sign-in-form.tsx';
+import { SsoLink, useDomainSso } from './sso-option.tsx';
 import { usePasskeySignIn } from './use-passkey-sign-in.ts';
 
 export type SignInMethodsProps = { who: Identity; onAnswer: (answer: SignInAnswer) => void; onMailed: () => void; onBack: () => void };
@@ -22,6 +23,7 @@ export function SignInMethods({ who, onAnswer, onMailed, onBack }: SignInMethods
   const [refusal, setRefusal] = useState<RefusalView>();
   const [mailing, setMailing] = useState(false);
   const passkey = usePasskeySignIn({ keep: () => who.keep, onSignedIn: onAnswer });
+  const { sso, required } = useDomainSso(who.email);
   const form = useZodForm({ schema: loadSignInPassword, defaultValues: { password: '' } });
   const signIn = async ({ password }: { password: string }) => {
     const answer = await callAuth<SignInAnswer>('/auth/login', { ...who, password });
@@ -45,6 +47,13 @@ export function SignInMethods({ who, onAnswer, onMailed, onBack }: SignInMethods
           Change<span className="sr-only"> email</span>
         </button>
       </div>
+      {required && (
+        <>
+          <Callout title="Your organization requires single sign-on." />
+          <SsoLink email={who.email} primary />
+          <Or />
+        </>
+      )}
       {/* Password managers find the password by this name. */}
       <input type="hidden" autoComplete="username" value={who.email} readOnly />
       <Field
@@ -58,12 +67,13 @@ export function SignInMethods({ who, onAnswer, onMailed, onBack }: SignInMethods
       >
         <PasswordInput {...form.register('password')} autoComplete="current-password" autoFocus />
       </Field>
-      <Button type="submit" variant="primary" size="lg" loading={form.formState.isSubmitting} className="w-full">
+      <Button type="submit" variant={required ? 'secondary' : 'primary'} size="lg" loading={form.formState.isSubmitting} className="w-full">
         Sign in
       </Button>
       <Or />
       {passkey.problem && <Callout tone="bad" title={passkey.problem} />}
       <div className="flex flex-col gap-2.5">
+        {sso && !required && <SsoLink email={who.email} />}
         <Button size="lg" icon={<Fingerprint />} loading={passkey.busy} onClick={() => void passkey.signIn()} className="w-full">
           Use a passkey
         </Button>

@@ -2,22 +2,17 @@ import type { Metadata } from 'next';
 import { headers } from 'next/headers';
 import { redirect } from 'next/navigation';
 import { isOwnPath } from '#components/auth/call.ts';
+import { signInProblem } from '#components/auth/sign-in-problem.ts';
 import { SignInView } from '#components/auth/sign-in-view.tsx';
 import { personOf } from '#server/auth/person.ts';
 
 export const metadata: Metadata = { title: 'Sign in' };
 
-type Query = Promise<Partial<Record<'next' | 'email' | 'ended', string | string[]>>>;
+type Query = Promise<Partial<Record<'next' | 'email' | 'ended' | 'sso', string | string[]>>>;
 
 export default async function SignInPage({ searchParams }: { searchParams: Query }) {
-  const { next, email, ended } = await searchParams;
+  const { next, email, ended, sso } = await searchParams;
   const to = typeof next === 'string' && isOwnPath(next) ? next : null;
   if (await personOf(await headers())) redirect(to ?? '/');
-  return (
-    <SignInView
-      next={to}
-      email={typeof email === 'string' ? email : ''}
-      problem={ended === undefined ? undefined : 'That took too long, or there were too many tries. Sign in again.'}
-    />
-  );
+  return <SignInView next={to} email={typeof email === 'string' ? email : ''} problem={signInProblem({ ended, sso })} />;
 }
