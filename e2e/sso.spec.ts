@@ -54,7 +54,7 @@ async function toProvider(page: Page, email: string): Promise<void> {
 }
 
 async function expectRefused(page: Page): Promise<void> {
-  await expect(page.getByText('isn't verified in this workspace')).toBeVisible();
+  await expect(page.getByText("isn't verified in this workspace")).toBeVisible();
   await accessible(page, 'a refused sign-in');
   expect((await page.request.get('/auth/me')).status()).toBe(401);
 }

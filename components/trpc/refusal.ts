@@ -51,6 +51,8 @@ const steps: Partial<Record<DashboardError['code'], string>> = {
   mfa_required: 'Go to Me > Security and add a passkey or an authenticator app.',
   forbidden: 'Ask an Owner or Admin for access.',
   role_denied: 'Ask an Owner or Admin for access.',
+  sso_required: 'Sign out, then sign in with single sign-on.',
+  domain_txt_not_found: 'Compare the record with what was found, then verify again.',
   not_a_member: 'Choose another workspace in the top-left menu.',
   not_found: 'It may have been deleted or be in the other space. Go back to the list.',
   plan_limit: 'Delete something you no longer need, or upgrade in Settings > Usage.',

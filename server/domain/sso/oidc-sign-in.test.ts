@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { addMembership } from '#server/domain/people/service.ts';
+import { backgroundSettled } from '#server/platform/background.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { browser } from '#server/testing/people.ts';
@@ -11,6 +12,7 @@ import { connect, person, setSso, trail, verifiedWorkspace, verifyDomain } from 
 import * as sso from './service.ts';
 
 await testDatabase();
+test.after(backgroundSettled);
 
 type Browser = ReturnType<typeof browser>;
 
@@ -191,6 +193,9 @@ test('joining at the first sign-in is off until it is switched on, gives the rol
   provider.claims = { sub: 'new', email: `new@${domain}`, email_verified: true, name: 'New\u0007 Person' };
   assert.equal(reasonOf(await signIn(browser(), w, provider))[2], 'not_a_member');
   await setSso(w, { jit_joining: true });
+  await db().tenant_limit_overrides.create({ data: { tenant_id: w.tenant.id, kind: 'members', value: 1 } });
+  assert.equal(reasonOf(await signIn(browser(), w, provider))[2], 'member_limit');
+  await db().tenant_limit_overrides.deleteMany({ where: { tenant_id: w.tenant.id } });
   const b = browser();
   assert.equal((await signIn(b, w, provider)).status, 303);
   const me = (await b.load()).body as unknown as { user: { full_name: string; id: string }; workspaces: { role: string }[] };

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { inflateRawSync } from 'node:zlib';
+import { backgroundSettled } from '#server/platform/background.ts';
 import { db } from '#server/platform/db.ts';
 import { env } from '#server/platform/env.ts';
 import { testDatabase } from '#server/testing/database.ts';
@@ -10,6 +11,7 @@ import { certificate, type SamlTags, samlProvider } from './saml.fixture.ts';
 import * as sso from './service.ts';
 
 await testDatabase();
+test.after(backgroundSettled);
 const idp = await samlProvider({ acs: `${env.PUBLIC_ADMIN_URL}/auth/sso/acs` });
 type Browser = ReturnType<typeof browser>;
 
