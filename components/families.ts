@@ -17,8 +17,8 @@ import { routes } from './routes/family.ts';
 import { sandbox } from './sandbox/family.ts';
 import { secrets } from './secrets/family.ts';
 import { settings } from './settings/family.ts';
-import { sso } from './sso/family.ts';
 import type { PageFamily } from './shell/page-family.ts';
+import { sso } from './sso/family.ts';
 import { team } from './team/family.ts';
 
 /** Every family that has pages in the dashboard. The rail, the palette, shortcuts, links to the documentation and page tests derive from this list. */

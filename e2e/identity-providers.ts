@@ -29,6 +29,7 @@ export async function startOidcProvider(redirectUri: string) {
       await page.locator('input[name=login]').fill(email);
       await page.locator('input[name=password]').fill('any');
       await page.locator('button[type=submit]').click();
+      await page.locator('input[name=prompt][value=consent]').waitFor({ state: 'attached' });
       await page.locator('button[type=submit]').click();
     },
     close: () => closed(server),

@@ -9,7 +9,7 @@ import {
   revokeSessions,
 } from '#server/domain/people/service.ts';
 import type { PlanName } from '#server/domain/plans/schema.ts';
-import { limitOf } from '#server/domain/plans/service.ts';
+import { assertFreeSeat, lockMembers } from '#server/domain/team/service.ts';
 import { settingsOf } from '#server/domain/tenants/schema.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
@@ -140,17 +140,13 @@ async function takeOver(tx: Tx, userId: string, now: Date): Promise<void> {
   await dropMailCodes(tx, userId, now);
 }
 
-/** Counted and judged in one step: changes of a workspace's members wait for each other at its row. */
 async function assertRoom(tx: Tx, ctx: PersonCtx, tenantId: string): Promise<void> {
-  await tx.$queryRaw`select 1 from tenants where id = ${tenantId}::uuid for no key update`;
+  await lockMembers(tx, tenantId);
   const { subscription_plan } = await tx.tenants.findUniqueOrThrow({ where: { id: tenantId }, select: { subscription_plan: true } });
-  const limit = await limitOf(
-    tx,
-    { ...auditCtx(ctx, { id: tenantId, email: '' }, tenantId), plan: subscription_plan as PlanName },
-    'members',
-  );
-  if (limit === null) return;
-  if ((await tx.memberships.count({ where: { tenant_id: tenantId, removed_at: null } })) >= limit) throw refused('member_limit');
+  const member = { ...auditCtx(ctx, { id: tenantId, email: '' }, tenantId), plan: subscription_plan as PlanName };
+  await assertFreeSeat(tx, member).catch((error: unknown) => {
+    throw error instanceof Refusal ? refused('member_limit') : error;
+  });
 }
 
 const nameOf = ({ name }: Identity) =>
