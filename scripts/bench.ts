@@ -1,4 +1,4 @@
-// npm run bench [-- proxy bodies latency memory hot lists start]   what the service costs, beside nginx and a Next route handler, on this machine.
+// npm run bench [-- proxy bodies latency memory payloads hot lists start]   what the service costs, beside nginx and a Next route handler, on this machine.
 // One table on standard output, steps on standard error; exit code 1 when a target is missed. Nothing is written into the checkout but
 // what `npm start` builds there. See server/gateway/README.md for the method.
 import fs from 'node:fs';
@@ -10,6 +10,7 @@ import { measureLatency } from './bench/latency.ts';
 import { measureLists } from './bench/lists.ts';
 import { cores, endChildren, findTool, moveSelfTo, requireMachine } from './bench/machine.ts';
 import { measureMemory } from './bench/memory.ts';
+import { measurePayloads } from './bench/payloads.ts';
 import { type Bench, type Peer, startProxies } from './bench/proxies.ts';
 import { measureProxy } from './bench/proxy.ts';
 import { type Row, say, table } from './bench/report.ts';
@@ -17,13 +18,14 @@ import { measureStart } from './bench/start.ts';
 import { fail, Problem } from './command.ts';
 import { postmaster } from './database.ts';
 
-const parts = ['proxy', 'bodies', 'latency', 'memory', 'hot', 'lists', 'start'] as const;
+const parts = ['proxy', 'bodies', 'latency', 'memory', 'payloads', 'hot', 'lists', 'start'] as const;
 type Part = (typeof parts)[number];
 const proxyParts: Partial<Record<Part, (bench: Bench) => Promise<Row[]>>> = {
   proxy: measureProxy,
   bodies: measureBodies,
   latency: measureLatency,
   memory: measureMemory,
+  payloads: measurePayloads,
 };
 
 const machine = `${os.availableParallelism()} cores of ${os.cpus()[0]?.model.trim()}, Node ${process.versions.node}, ${process.platform}-${process.arch}`;

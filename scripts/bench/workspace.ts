@@ -1,5 +1,8 @@
 import type { Installation } from './service.ts';
 
+/** Slug of a second route, which is the same but keeps the payloads of its calls. */
+export const KEEPING = 'keeping';
+
 /** What a caller needs to make the call that is measured. */
 export type Callable = { url: string; headers: Record<string, string> };
 
@@ -21,20 +24,18 @@ export async function makeWorkspace({ ports }: Installation, slug: string, upstr
   const ctx = () => operator.operatorCtx(tenant.id, 'live');
   await createSecret(ctx(), { name: 'UPSTREAM_KEY', value: 'sk_live_0123456789abcdef0123456789abcdef' });
   const client = await createClient(ctx(), CreateClient.parse({ name: 'load', ip_address: '127.0.0.1' }));
-  const route = await createRoute(
-    ctx(),
-    CreateRoute.parse({
-      name: 'orders',
-      slug: 'orders',
-      target_base_url: `http://127.0.0.1:${upstreamPort}`,
-      inject_headers_json: { Authorization: 'Bearer {{secret:UPSTREAM_KEY}}' },
-      requires_clients: true,
-      rate_limit_enabled: true,
-      rate_limit_requests: 1_000_000,
-      rate_limit_window_sec: 1,
-    }),
-  );
-  await setRouteClients(ctx(), { id: route.id, env: route.base_environment ?? '', client_ids: [client.id] });
+  const settings = {
+    target_base_url: `http://127.0.0.1:${upstreamPort}`,
+    inject_headers_json: { Authorization: 'Bearer {{secret:UPSTREAM_KEY}}' },
+    requires_clients: true,
+    rate_limit_enabled: true,
+    rate_limit_requests: 1_000_000,
+    rate_limit_window_sec: 1,
+  };
+  for (const route of [{ slug: 'orders' }, { slug: KEEPING, log_payloads: 'all' }]) {
+    const { id, base_environment } = await createRoute(ctx(), CreateRoute.parse({ ...settings, name: route.slug, ...route }));
+    await setRouteClients(ctx(), { id, env: base_environment ?? '', client_ids: [client.id] });
+  }
   const key = await operator.createKey({ slug, space: 'live', role: 'Key - Infrastructure' });
   const { env } = await import('../../server/platform/env.ts');
   return {
