@@ -14,6 +14,7 @@ import { Field } from '#components/ui/field.tsx';
 import { Form, fieldError, useZodForm } from '#components/ui/form.tsx';
 import { Input } from '#components/ui/input.tsx';
 import { Page, PageHeader, SectionCard } from '#components/ui/layout.tsx';
+import { lazyOverlay, whenOpen } from '#components/ui/lazy.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import { useUnsavedGuard } from '#components/ui/unsaved-guard.ts';
@@ -21,6 +22,7 @@ import { usePersonCall } from './person-calls.ts';
 import { ME, type Person, useMe } from './use-me.ts';
 import { VerifyEmail } from './verify-email.tsx';
 
+const ChangeEmail = lazyOverlay(() => import('./change-email.tsx').then((module) => module.ChangeEmail), whenOpen);
 const loadProfileFields = () => import('./schemas.ts').then((module) => module.ProfileFields);
 
 /** The person who is signed in: their workspaces, their name, their time zone. */
@@ -28,6 +30,7 @@ export function ProfileView() {
   const query = useMe();
   const me = query.data;
   const { email_verified } = useScope();
+  const [changingEmail, setChangingEmail] = useState(false);
   return (
     <Page className="max-w-3xl">
       <PageHeader title="Profile" description="Your details in every workspace." />
@@ -39,7 +42,8 @@ export function ProfileView() {
         <>
           {email_verified === false && me.user.email_verified_at === null && <VerifyEmail email={me.user.email} />}
           <PhotoCard user={me.user} />
-          <DetailsCard user={me.user} />
+          <DetailsCard user={me.user} onChangeEmail={() => setChangingEmail(true)} />
+          <ChangeEmail me={me} open={changingEmail} onClose={() => setChangingEmail(false)} />
           <WorkspacesCard me={me} />
         </>
       )}
@@ -70,7 +74,7 @@ function PhotoCard({ user }: { user: Person['user'] }) {
 
 const valuesOf = ({ full_name, timezone }: Person['user']) => ({ full_name, timezone });
 
-function DetailsCard({ user }: { user: Person['user'] }) {
+function DetailsCard({ user, onChangeEmail }: { user: Person['user']; onChangeEmail: () => void }) {
   const call = usePersonCall();
   const queryClient = useQueryClient();
   const router = useRouter();
@@ -110,7 +114,15 @@ function DetailsCard({ user }: { user: Person['user'] }) {
         className="max-w-md"
       >
         {panel}
-        <Field label="Email" hint="You sign in with this address. It can’t be changed yet.">
+        <Field
+          label="Email"
+          hint="You sign in with this address."
+          action={
+            <button type="button" onClick={onChangeEmail} className="cursor-pointer text-accent-ink text-xs hover:underline">
+              Change<span className="sr-only"> email</span>
+            </button>
+          }
+        >
           <Input readOnly value={user.email} className="bg-subtle text-ink-2" />
         </Field>
         <Field label="Name" required error={fieldError(form, 'full_name')}>
