@@ -66,7 +66,7 @@ test('P1: sign up, add a passkey, sign out, sign in with it and reveal a secret 
       const log = await page.request.get('/admin/audit-logs?action=plaintext.reveal', {
         headers: { 'x-tenant-id': 'hopping', 'x-svc-space': 'test' },
       });
-      entries = ((await log.json()) as { data: unknown[] }).data;
+      ({ entries } = (await log.json()) as { entries: unknown[] });
     }
     await route.fulfill({ response: answer });
   });
@@ -79,7 +79,7 @@ test('P1: sign up, add a passkey, sign out, sign in with it and reveal a secret 
   await accessible(page, 'the dialog that confirms');
   await device.presentFor(async () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Use a passkey' }).click();
-    await expect(page.getByText(/^Hides in \d+ s/)).toBeVisible();
+    await expect(page.getByText(/^Hides in \d+ s/)).toBeVisible({ timeout: 30_000 });
   });
   expect(entries).toHaveLength(1);
   await page.getByRole('button', { name: 'Hide', exact: true }).click();
