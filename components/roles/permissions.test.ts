@@ -70,7 +70,7 @@ test('names resources and rows as people do', () => {
   assert.ok(titles.includes('Key management') && titles.includes('Audit log') && titles.includes('Workspace'), titles.join());
   const labels = (title: string) => resources.find((resource) => resource.title === title)?.permissions.map(({ label }) => label);
   assert.deepEqual(labels('Routes'), ['View', 'Create and edit', 'Delete', 'Call through the gateway', 'Test']);
-  assert.deepEqual(labels('Workspace'), ['View', 'Edit']);
+  assert.deepEqual(labels('Workspace'), ['View', 'Edit', 'Delete', 'Transfer ownership', 'Change the slug']);
   assert.deepEqual(labels('API keys'), ['View', 'Create and edit', 'Revoke']);
 });
 
