@@ -19,7 +19,7 @@ await checkRootKey();
 const { perform } = await import('../server/api/perform.ts');
 const { operations } = await import('../server/api/operations.ts');
 const { families } = await import('../server/domain/families.ts');
-const { provisionTenant, createKey, operatorCtx } = await import('../server/domain/operator/service.ts');
+const { provisionTenant, createKey, operatorCtx, setMember } = await import('../server/domain/operator/service.ts');
 const { CAPABILITIES } = await import('../server/kernel/capabilities.ts');
 const { closeDb, db } = await import('../server/platform/db.ts');
 const { env } = await import('../server/platform/env.ts');
@@ -32,6 +32,7 @@ const base = operatorCtx(tenant.id, 'test');
 const ctx = { ...base, actor: { ...base.actor, capabilities: new Set(CAPABILITIES) } };
 
 if (tenant.created) {
+  await setMember({ slug, email: 'sam@example.com', role: 'editor', name: 'Sam Rivera' });
   const ids: Record<string, string> = {};
   for (const { run } of await seedsOf(families)) await run(make, ids);
 }
