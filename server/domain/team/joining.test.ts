@@ -82,7 +82,10 @@ test('somebody new signs up through the invitation: verified, signed in and in t
   const answer = await b.post(`/auth/invitations/${token}/sign-up`, { full_name: 'New Colleague' });
   assert.equal(answer.status, 200, answer.text);
   assert.equal(answer.body.redirect_to, `/${w.tenant.slug}/test`);
-  const me = (await b.load()).body as unknown as { user: { email: string; email_verified_at: string | null }; workspaces: { slug: string }[] };
+  const me = (await b.load()).body as unknown as {
+    user: { email: string; email_verified_at: string | null };
+    workspaces: { slug: string }[];
+  };
   assert.deepEqual([me.user.email, me.workspaces[0]?.slug], [email, w.tenant.slug]);
   assert.ok(me.user.email_verified_at);
   const again = await invitedBy(email);
