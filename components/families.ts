@@ -1,7 +1,9 @@
 import { apiKeys } from './api-keys/family.ts';
 import { audit } from './audit/family.ts';
+import { billing } from './billing/family.ts';
 import { clients } from './clients/family.ts';
 import { collections } from './collections/family.ts';
+import { deployment } from './deployment/family.ts';
 import { domains } from './domains/family.ts';
 import { environments } from './environments/family.ts';
 import { explorer } from './explorer/family.ts';
@@ -25,8 +27,10 @@ import { team } from './team/family.ts';
 export const families: readonly PageFamily[] = [
   apiKeys,
   audit,
+  billing,
   clients,
   collections,
+  deployment,
   domains,
   environments,
   explorer,

@@ -58,6 +58,7 @@ export const commands = {
     does: 'removes the second factors of a person who lost them, and ends their sessions',
   },
   'verify-domain': { needs: ['slug', 'domain'], does: 'marks a domain as verified without looking for its DNS record' },
+  'clear-allowlist': { needs: ['slug'], does: 'lets the dashboard of a workspace be used from any address again' },
   suspend: { needs: ['slug'], does: 'pauses a workspace until it is resumed' },
   resume: { needs: ['slug'], does: 'ends a suspension' },
   'list-tenants': { needs: [], does: 'lists workspaces with plan, status and counts' },
@@ -103,6 +104,8 @@ export async function perform(command: keyof typeof commands, flags: Given): Pro
       return operator.resetFactors({ email: need('email') });
     case 'verify-domain':
       return operator.verifyDomain({ slug: need('slug'), domain: need('domain') });
+    case 'clear-allowlist':
+      return operator.clearAllowlist({ slug: need('slug') });
     case 'suspend':
       return operator.suspend({ slug: need('slug') });
     case 'resume':

@@ -18,6 +18,8 @@ import { lazyOverlay, whenOpen } from '#components/ui/lazy.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import { useUnsavedGuard } from '#components/ui/unsaved-guard.ts';
+import { CompanyCard } from './company-card.tsx';
+import { DeletedWorkspaces } from './deleted-workspaces.tsx';
 import { usePersonCall } from './person-calls.ts';
 import { ME, type Person, useMe } from './use-me.ts';
 import { VerifyEmail } from './verify-email.tsx';
@@ -44,12 +46,17 @@ export function ProfileView() {
           <PhotoCard user={me.user} />
           <DetailsCard user={me.user} onChangeEmail={() => setChangingEmail(true)} />
           <ChangeEmail me={me} open={changingEmail} onClose={() => setChangingEmail(false)} />
+          {me.company && <CompanyCard me={{ ...me, company: me.company }} name={nameOf(me.workspaces, me.company.tenant_id)} />}
           <WorkspacesCard me={me} />
+          <DeletedWorkspaces />
         </>
       )}
     </Page>
   );
 }
+
+const nameOf = (workspaces: Person['workspaces'], id: string) =>
+  workspaces.find((workspace) => workspace.id === id)?.name ?? 'your workspace';
 
 function PhotoCard({ user }: { user: Person['user'] }) {
   const call = usePersonCall();

@@ -15,6 +15,7 @@ import { Input } from '#components/ui/input.tsx';
 import { SectionCard } from '#components/ui/layout.tsx';
 import { counted } from '#components/ui/numbers.ts';
 import { notifyDone } from '#components/ui/toaster.tsx';
+import { ChangeSlugRow, DeleteWorkspaceRow } from './workspace-danger.tsx';
 
 /** Test back to how the workspace began. Only a person who has just proved who they are may do it. */
 export function DangerZone({ name }: { name: string }) {
@@ -30,6 +31,8 @@ export function DangerZone({ name }: { name: string }) {
           Reset Test…
         </Button>
       </DangerRow>
+      <ChangeSlugRow />
+      <DeleteWorkspaceRow name={name} />
       {asking && <ResetDialog name={name} onClose={() => setAsking(false)} />}
     </SectionCard>
   );

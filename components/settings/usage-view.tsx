@@ -6,7 +6,9 @@ import { useState } from 'react';
 import { usePlan } from '#components/trpc/plan.tsx';
 import { useScope, useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
+import { useForbidden } from '#components/trpc/role.ts';
 import { Badge } from '#components/ui/badge.tsx';
+import { LinkButton } from '#components/ui/button.tsx';
 import { Callout } from '#components/ui/callout.tsx';
 import { capitalize } from '#components/ui/capitalize.ts';
 import { KeyValueList } from '#components/ui/key-value.tsx';
@@ -95,7 +97,7 @@ export function UsageView() {
                 })}
               </ul>
             </SectionCard>
-            <Callout title="To change your plan, contact the operator of this installation" />
+            <BillingLink />
           </>
         }
       >
@@ -138,6 +140,13 @@ export function UsageView() {
       </Split>
     </Page>
   );
+}
+
+/** Billing is for Owners and Admins; the others ask one of them. */
+function BillingLink() {
+  const { slug } = useScope();
+  if (useForbidden('billing:read')) return <Callout title="To change the plan, ask an Owner" />;
+  return <LinkButton href={`/${slug}/settings/billing`}>Plans and billing</LinkButton>;
 }
 
 function LimitRow({

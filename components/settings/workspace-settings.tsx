@@ -23,6 +23,7 @@ import { useUnsavedGuard } from '#components/ui/unsaved-guard.ts';
 import { PayloadsCard } from './payloads-card.tsx';
 import { REGIONS } from './plan-labels.ts';
 import { DangerZone } from './reset-test.tsx';
+import { AccessCard } from './workspace-access.tsx';
 
 export type Addresses = { api_url: string; proxy_url: string };
 const loadWorkspaceName = () => import('./schemas.ts').then((module) => module.WorkspaceName);
@@ -51,7 +52,7 @@ export function WorkspaceSettings({ addresses }: { addresses: { live: Addresses;
                   label: 'Slug',
                   value: account.slug,
                   copy: account.slug,
-                  hint: 'Part of every URL below. It can’t be changed yet.',
+                  hint: 'Part of every URL below. An Owner can change it in the danger zone.',
                 },
                 { label: 'ID', value: account.id, copy: account.id },
                 {
@@ -103,6 +104,7 @@ export function WorkspaceSettings({ addresses }: { addresses: { live: Addresses;
             </SectionCard>
           ))}
           <PayloadsCard />
+          <AccessCard />
           <SpacesCard slug={slug} />
           <DangerZone name={account.name} />
         </>

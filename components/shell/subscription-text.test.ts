@@ -8,6 +8,6 @@ test('says nothing about a subscription in order, and for one that stops calls n
   for (const status of ['past_due', 'paused', 'cancelled', 'something_new']) {
     const told = describeSubscription(status);
     assert.equal(told?.stops, true, status);
-    assert.match(told?.next ?? '', /are refused.*Contact the operator/);
+    assert.match(told?.next ?? '', /are refused.*An Owner can end this/);
   }
 });

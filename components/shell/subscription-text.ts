@@ -1,7 +1,7 @@
 import { isServableStatus } from '#server/domain/tenants/status.shared.ts';
 
 const STOPPED = 'Proxied calls and API calls are refused. You can view pages and revoke keys, but not change anything else.';
-const OPERATOR = 'Contact the operator of this installation.';
+const OWNER = 'An Owner can end this under Settings → Billing.';
 
 const WHAT: Record<string, string> = {
   past_due: 'This workspace’s subscription is past due.',
@@ -15,12 +15,12 @@ export function describeSubscription(status: string | undefined): { stops: boole
     return {
       stops: false,
       what: 'A payment for this workspace failed.',
-      next: `Everything keeps working for 14 days after that. ${OPERATOR}`,
+      next: `Everything keeps working for 14 days after that. ${OWNER}`,
     };
   if (status === undefined || isServableStatus(status)) return undefined;
   return {
     stops: true,
     what: WHAT[status] ?? `This workspace’s subscription is ${status.replaceAll('_', ' ')}.`,
-    next: `${STOPPED} ${OPERATOR}`,
+    next: `${STOPPED} ${OWNER}`,
   };
 }

@@ -1,4 +1,5 @@
 import { personOf } from '#server/auth/person.ts';
+import { deletedWorkspaces } from '#server/domain/account/service.ts';
 import { CHANGELOG, unreadEntries } from '#server/domain/changelog/entries.shared.ts';
 import { preferencesOf } from '#server/domain/people/schema.ts';
 import { lacksFactor, nobodyYet, type WorkspaceRow, withinScope, workspacesOf } from '#server/domain/people/service.ts';
@@ -39,6 +40,12 @@ export async function frameOf(headers: Headers) {
 async function needingFactor(workspaces: readonly WorkspaceRow[], session: LiveSession): Promise<string[]> {
   const judged = await Promise.all(workspaces.map(async (one) => ((await lacksFactor(one, session)) ? [one.slug] : [])));
   return judged.flat();
+}
+
+/** Workspaces of a signed-in person that were deleted and can be brought back. */
+export async function restorableOf(headers: Headers): Promise<{ id: string; slug: string; name: string }[]> {
+  const person = await personOf(headers);
+  return person ? (await deletedWorkspaces({ ...person, db: db(), now: new Date() })).workspaces : [];
 }
 
 /** Where somebody without a session begins: on a fresh installation there is nobody to be welcomed back. */

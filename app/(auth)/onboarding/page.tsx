@@ -2,9 +2,10 @@ import type { Metadata } from 'next';
 import { headers } from 'next/headers';
 import { redirect } from 'next/navigation';
 import { OnboardingForm } from '#components/auth/onboarding-form.tsx';
+import { RestoreWorkspace } from '#components/auth/restore-workspace.tsx';
 import { AuthLayout } from '#components/shell/auth-layout.tsx';
 import { LinkButton } from '#components/ui/button.tsx';
-import { frameOf } from '#server/trpc/frame.ts';
+import { frameOf, restorableOf } from '#server/trpc/frame.ts';
 
 export const metadata: Metadata = { title: 'Create a workspace' };
 
@@ -24,8 +25,12 @@ export default async function OnboardingPage() {
         </LinkButton>
       </AuthLayout>
     );
+  const restorable = await restorableOf(await headers());
   return (
     <AuthLayout title="Create your workspace" description="You start in Test with a working route, a sample secret and an API key.">
+      {restorable.map((workspace) => (
+        <RestoreWorkspace key={workspace.id} workspace={workspace} csrf={frame.csrf} />
+      ))}
       <OnboardingForm name={frame.user.name === frame.user.email ? '' : frame.user.name} csrf={frame.csrf} />
     </AuthLayout>
   );

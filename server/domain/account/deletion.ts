@@ -55,7 +55,7 @@ export async function deleteWorkspace(ctx: Ctx, { confirm_slug }: z.output<typeo
 }
 
 /** The deleted workspaces that the person owns and can still restore. */
-export async function deletedWorkspaces(ctx: SignedInCtx) {
+export async function deletedWorkspaces(ctx: Pick<SignedInCtx, 'db' | 'user' | 'session' | 'now'>) {
   const rows = await ctx.db.memberships.findMany({
     where: {
       user_id: ctx.user.id,
@@ -109,7 +109,7 @@ export async function restoreWorkspace(ctx: SignedInCtx, { id }: { id: string })
   return { workspace: { id, slug: tenant.slug, name: tenant.name } };
 }
 
-const inScope = ({ session }: SignedInCtx, id: string) => session.scope_tenant_id === null || session.scope_tenant_id === id;
+const inScope = ({ session }: Pick<SignedInCtx, 'session'>, id: string) => session.scope_tenant_id === null || session.scope_tenant_id === id;
 
 /** A queue that can't be reached must not undo what was asked for: the erasure ends the subscription in any case. */
 const tellProvider = (tenant_id: string, job: 'stop_renewal' | 'sync_billing') =>

@@ -37,6 +37,22 @@ export function setPlan(input: { slug: string; plan?: string; status?: string; d
 export const suspend = (input: { slug: string }) => setPauseByOperator(input.slug, true);
 export const resume = (input: { slug: string }) => setPauseByOperator(input.slug, false);
 
+/** For a workspace whose members have shut themselves out (interface rule 22 §11). */
+export const clearAllowlist = ({ slug }: { slug: string }) =>
+  db().$transaction(async (tx) => {
+    const tenant = await bySlug(tx, slug);
+    const { dashboard_ip_allowlist: from = [], ...settings } = tenant.settings as { dashboard_ip_allowlist?: string[] };
+    await tx.tenants.update({ where: { id: tenant.id }, data: { settings }, select: { id: true } });
+    await audit(tx, tenant.id, {
+      action: 'update',
+      resource_type: 'tenant',
+      resource_id: tenant.id,
+      name: tenant.name,
+      changes: [{ field: 'dashboard_ip_allowlist', from, to: [] }],
+    });
+    return { slug, removed: from.length };
+  });
+
 /** What the column holds. */
 const MOST = 2_147_483_647;
 

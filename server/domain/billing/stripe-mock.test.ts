@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { createServer } from 'node:net';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import test, { after } from 'node:test';
+import { testDatabase } from '#server/testing/database.ts';
+import { stripeSettings } from '#server/testing/stripe-server.ts';
+import { stripeDriver } from './stripe.ts';
+
+// The calls that the driver makes, against Stripe's own mock server: it has no memory, but refuses what isn't in Stripe's API.
+
+const binary = [...(process.env.PATH ?? '').split(path.delimiter), path.join(homedir(), 'go/bin')]
+  .map((folder) => path.join(folder, 'stripe-mock'))
+  .find(isExecutable);
+const port = await freePort();
+await testDatabase(stripeSettings(`http://127.0.0.1:${port}`));
+
+test('every call of the driver is one of Stripe’s API', async (t) => {
+  if (!binary) return t.skip('stripe-mock is not installed: go install github.com/stripe/stripe-mock@latest');
+  const server = spawn(binary, ['-http-addr', `127.0.0.1:${port}`], { stdio: 'ignore' });
+  after(() => void server.kill());
+  await answers(server);
+  const until = new Date(Date.now() + 86_400_000);
+  const customer = await stripeDriver.customer({ id: 'w', name: 'Acme', email: 'owner@example.com' });
+  assert.match(customer, /^cus_/);
+  const page = await stripeDriver
+    .checkout({ key: 'k', customer, tenant_id: 'w', plan: 'pro', interval: 'month', backTo: 'https://example.com/billing' })
+    .catch((error: Error) => error);
+  // Its fixture of a session has no page; that it was made is what matters here.
+  assert.ok(!(page instanceof Error) || /without a page/.test(page.message), String(page));
+  await stripeDriver.expireCheckout('cs_1');
+  assert.match(await stripeDriver.portal(customer, 'https://example.com'), /^https:/);
+  await stripeDriver.changePlan('sub_1', 'starter', 'month', 'k1');
+  await stripeDriver.scheduleCancel('sub_1', true, 'k2');
+  await stripeDriver.pause('sub_1', until, 'k3');
+  await stripeDriver.pause('sub_1', null, 'k4');
+  await stripeDriver.retryPayment('sub_1');
+  assert.ok('subscription' in (await stripeDriver.standing(customer, 'sub_1')));
+  await stripeDriver.end('sub_1');
+});
+
+async function answers(server: ChildProcess): Promise<void> {
+  for (let tries = 0; tries < 200; tries++) {
+    if (server.exitCode !== null) throw new Error(`stripe-mock ended with ${server.exitCode}`);
+    const up = await fetch(`http://127.0.0.1:${port}/`).then(
+      () => true,
+      () => false,
+    );
+    if (up) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error('stripe-mock does not answer');
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
+  const { port } = probe.address() as { port: number };
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
+}
