@@ -1,13 +1,7 @@
-import type { Billing } from './billing-view.tsx';
+import type { Billing } from './billing.ts';
 
 export const dayOf = (iso: string): string =>
   new Intl.DateTimeFormat('en', { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' }).format(new Date(iso));
-
-/** `€49.00`; the amount is in the smallest unit of its currency. */
-export function money(amount: number, currency: string): string {
-  const format = new Intl.NumberFormat('en', { style: 'currency', currency: currency.toUpperCase() });
-  return format.format(amount / 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2));
-}
 
 type State = { tone: 'info' | 'warn' | 'bad'; title: string; text: string };
 

@@ -1,7 +1,6 @@
 'use client';
 
 import { useMutation, useQuery } from '@tanstack/react-query';
-import type { inferRouterOutputs } from '@trpc/server';
 import { LIMIT_WORDS } from '#components/settings/plan-labels.ts';
 import { usePlan } from '#components/trpc/plan.tsx';
 import { useTRPC } from '#components/trpc/provider.tsx';
@@ -15,15 +14,13 @@ import { KeyValueList } from '#components/ui/key-value.tsx';
 import { Page, PageHeader, SectionCard, Split } from '#components/ui/layout.tsx';
 import { Meter } from '#components/ui/meter.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
-import type { AppRouter } from '#server/trpc/root.ts';
+import type { Billing } from './billing.ts';
 import { dayOf, stateOf } from './billing-text.ts';
 import { CompanyCard } from './company-card.tsx';
 import { Invoices } from './invoices.tsx';
 import { Plans } from './plans.tsx';
 import { SubscriptionActions } from './subscription-actions.tsx';
 import { useBillingChanged } from './use-billing-changed.ts';
-
-export type Billing = inferRouterOutputs<AppRouter>['billing']['get'];
 
 /** The plan of the workspace, what it costs and what is used of it. */
 export function BillingView() {

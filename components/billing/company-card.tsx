@@ -16,7 +16,7 @@ import { Select } from '#components/ui/select.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import { countryName } from '#server/domain/tenants/country.shared.ts';
 import type { TaxIdType } from '#server/domain/tenants/tax-ids.shared.ts';
-import type { Billing } from './billing-view.tsx';
+import type { Billing } from './billing.ts';
 import { TAX_ID_OPTIONS, taxIdLabel } from './tax-id-labels.ts';
 
 const loadFields = () => import('./schemas.ts').then((module) => module.TaxIdFields);

@@ -2,10 +2,10 @@ import { Status } from '#components/ui/badge.tsx';
 import { capitalize } from '#components/ui/capitalize.ts';
 import { DataTable } from '#components/ui/data-table.tsx';
 import { SectionCard, textLink } from '#components/ui/layout.tsx';
+import { money } from '#components/ui/numbers.ts';
 import { columnsFor } from '#components/ui/table-columns.ts';
 import { Time } from '#components/ui/time.tsx';
-import { money } from './billing-text.ts';
-import type { Billing } from './billing-view.tsx';
+import type { Billing } from './billing.ts';
 
 type Invoice = Billing['invoices'][number];
 const of = columnsFor<Invoice>();

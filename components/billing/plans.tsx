@@ -16,7 +16,7 @@ import { SectionCard } from '#components/ui/layout.tsx';
 import { grouped } from '#components/ui/numbers.ts';
 import { Select } from '#components/ui/select.tsx';
 import { type LimitKey, PLANS, type PlanName, planLimit } from '#server/domain/plans/schema.ts';
-import type { Billing } from './billing-view.tsx';
+import type { Billing } from './billing.ts';
 import { useBillingChanged } from './use-billing-changed.ts';
 
 /** What tells the plans apart at a glance. */

@@ -9,8 +9,8 @@ import { Button } from '#components/ui/button.tsx';
 import { ConfirmDanger } from '#components/ui/confirm-danger.tsx';
 import { Field } from '#components/ui/field.tsx';
 import { Select } from '#components/ui/select.tsx';
+import type { Billing } from './billing.ts';
 import { dayOf } from './billing-text.ts';
-import type { Billing } from './billing-view.tsx';
 import { useBillingChanged } from './use-billing-changed.ts';
 
 /** What an Owner can do with the subscription as it stands; what can't be done now isn't there. */

@@ -31,3 +31,9 @@ export function shareOf(part: number, of: number): string {
   if (percent < 0.1) return '<\u00a00.1%';
   return `${percent < 10 ? percent.toFixed(1) : whole.format(Math.round(percent))}%`;
 }
+
+/** `€49.00`; the amount is in the smallest unit of its currency. */
+export function money(amount: number, currency: string): string {
+  const format = new Intl.NumberFormat('en', { style: 'currency', currency: currency.toUpperCase() });
+  return format.format(amount / 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2));
+}

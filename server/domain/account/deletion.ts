@@ -109,7 +109,8 @@ export async function restoreWorkspace(ctx: SignedInCtx, { id }: { id: string })
   return { workspace: { id, slug: tenant.slug, name: tenant.name } };
 }
 
-const inScope = ({ session }: Pick<SignedInCtx, 'session'>, id: string) => session.scope_tenant_id === null || session.scope_tenant_id === id;
+const inScope = ({ session }: Pick<SignedInCtx, 'session'>, id: string) =>
+  session.scope_tenant_id === null || session.scope_tenant_id === id;
 
 /** A queue that can't be reached must not undo what was asked for: the erasure ends the subscription in any case. */
 const tellProvider = (tenant_id: string, job: 'stop_renewal' | 'sync_billing') =>
