@@ -98,8 +98,9 @@ export const callerOf = (headers: Headers, edge: Edge | null): PersonCtx => ({
 async function answer(req: Request, ctx: PersonCtx): Promise<Response> {
   const url = new URL(req.url);
   const reads = req.method === 'GET' || req.method === 'HEAD';
-  if (url.pathname === '/auth/magic' && reads) return magicPage(ctx, url.searchParams.get('token') ?? '');
-  if (url.pathname === '/auth/email') return emailLink(req, ctx, url, reads);
+  const page = reads && PAGES.get(`GET ${url.pathname}`);
+  if (page) return page(ctx, url.searchParams.get('token') ?? '');
+  if (url.pathname === '/auth/email') return emailButton(req, ctx);
   const match = matchPerson(req.method, url.pathname);
   if (!match) throw new Refusal('not_found', 'No such path.');
   if ('allow' in match)
@@ -122,9 +123,14 @@ async function answer(req: Request, ctx: PersonCtx): Promise<Response> {
   return Response.json(output, { status: statusOf(op, output) });
 }
 
-/** The page of a mailed link about a new address, and its button. @throws Refusal csrf_failed, method_not_allowed */
-async function emailLink(req: Request, ctx: PersonCtx, url: URL, reads: boolean): Promise<Response> {
-  if (reads) return emailPage(ctx, url.searchParams.get('token') ?? '');
+/** What mailed links open: pages without script. */
+const PAGES: ReadonlyMap<string, (ctx: PersonCtx, token: string) => Promise<Response>> = new Map([
+  ['GET /auth/magic', magicPage],
+  ['GET /auth/email', emailPage],
+]);
+
+/** The button of the page about a new address. @throws Refusal csrf_failed, method_not_allowed */
+async function emailButton(req: Request, ctx: PersonCtx): Promise<Response> {
   if (req.method !== 'POST')
     throw new Refusal('method_not_allowed', 'Method not allowed. This path supports GET, HEAD, POST.', {
       headers: { allow: 'GET, HEAD, POST' },
