@@ -204,7 +204,7 @@ test('a photo is seen by who shares a workspace with the person, a logo by membe
   const foreign = await person({ [other.tenant.id]: 'owner' });
   const [photo, logo, waiting] = [await owner.sent(red), await owner.sent(blue), await owner.sent(red)];
   await owner.useAsPhoto(photo);
-  assert.deepEqual(await owner.setLogo(w.tenant.id, logo), { status: 200, body: { logo } });
+  assert.equal((await owner.setLogo(w.tenant.id, logo)).body.logo, logo);
   const status = async (who: typeof owner, picture: string) => (await who.see(picture)).status;
   for (const [who, sees] of [
     [owner, [200, 200, 200]],
@@ -283,7 +283,7 @@ test('a logo takes settings:update: a viewer, an editor and a stranger set none,
   const stranger = await person({});
   assert.equal((await stranger.setLogo(w.tenant.id, await stranger.sent(red))).body.code, 'not_a_member');
   await owner.setLogo(w.tenant.id, await owner.sent(red));
-  assert.deepEqual(await owner.setLogo(w.tenant.id, null), { status: 200, body: { logo: null } });
+  assert.equal((await owner.setLogo(w.tenant.id, null)).body.logo, null);
   assert.equal(await db().pictures.count({ where: { tenant_id: w.tenant.id } }), 0);
   const last = await db().audit_logs.findFirstOrThrow({
     where: { tenant_id: w.tenant.id, resource_type: 'tenant' },
