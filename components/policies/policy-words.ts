@@ -54,7 +54,7 @@ export function subjectsInWords(
     ...few(api_key_ids, 'API key'),
     ...few(oauth_client_ids, 'OAuth client'),
   ];
-  return parts.length > 0 ? list.format(parts) : 'Nobody yet';
+  return parts.length > 0 ? list.format(parts) : 'Whoever you choose';
 }
 
 /** "Editors can't: Secrets: reveal. Only prod-*. In Live." as one sentence. */
@@ -68,7 +68,8 @@ export function policyInWords(policy: PolicySaid, named: Named): string {
     policy.resources && policy.resources.length > 0
       ? ` on ${list.format(policy.resources.slice(0, 3))}${policy.resources.length > 3 ? ' and more' : ''}`
       : '';
-  return `${subjectsInWords(policy.subjects, named)} can’t use ${what.length > 0 ? list.format(what) : 'nothing yet'}${which}, ${where}.`;
+  const who = policy.subjects.all ? 'Nobody can' : `${subjectsInWords(policy.subjects, named)} can’t`;
+  return `${who} use ${what.length > 0 ? list.format(what) : 'what you choose'}${which}, ${where}.`;
 }
 
 export type Template = { id: string; title: string; description: string; values: PolicySaid & { name: string; reason: string } };
