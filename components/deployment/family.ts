@@ -11,7 +11,7 @@ export const deployment: PageFamily = {
       scope: 'workspace',
       path: '/settings/deployment',
       group: 'settings',
-      order: 60,
+      order: 70,
       keywords: ['self-hosted', 'parity', 'egress', 'version', 'features'],
       needs: 'account:read',
       docs: 'self-hosting',

@@ -13,6 +13,9 @@ await testDatabase();
 
 const CANARY = 'cAnArY-7f3e9b';
 
+/** How the gate of reveals refuses callers who have confirmed nothing. */
+const GATE = ['not_authenticated', 'mfa_required', 'reveal_role_denied', 'invalid'];
+
 /** What a caller gets, refusals and warnings included, as one text. */
 async function answerOf(op: AnyOperation, ctx: Ctx, raw: unknown): Promise<string> {
   try {
@@ -22,7 +25,7 @@ async function answerOf(op: AnyOperation, ctx: Ctx, raw: unknown): Promise<strin
     const refusal = asRefusal(error);
     assert.notEqual(refusal.type, 'internal_error', `${op.id}: ${String((refusal.cause as Error)?.message)}`);
     assert.ok(
-      ['validation_error', 'role_denied', 'forbidden', ...op.refuses].includes(refusal.type),
+      ['validation_error', 'role_denied', 'forbidden', ...(op.kind === 'reveal' ? GATE : []), ...op.refuses].includes(refusal.type),
       `${op.id} refuses with undeclared ${refusal.type}`,
     );
     return JSON.stringify([refusal.type, refusal.message, refusal.extra, ctx.warnings]);

@@ -26,7 +26,7 @@ const CATALOGUE: Readonly<Record<number, readonly string[]>> = {
     'upstream_not_allowed',
     'egress_denied',
   ],
-  404: ['tenant_not_found', 'route_not_found', 'environment_not_configured', 'environment_disabled'],
+  404: ['tenant_not_found', 'route_not_found', 'environment_not_configured', 'environment_disabled', 'capture_not_found'],
   405: ['method_not_allowed'],
   413: ['payload_too_large'],
   414: ['uri_too_long'],
@@ -50,6 +50,7 @@ const CATALOGUE: Readonly<Record<number, readonly string[]>> = {
     'tenant_rate_limit_exceeded',
     'auth_throttled',
     'concurrency_limit_exceeded',
+    'capture_throttled',
   ],
   431: ['headers_too_large'],
   500: ['internal_error', 'secret_decrypt_failed'],
@@ -71,7 +72,11 @@ test('every refusal of the route plane has the status and the type it always had
   assert.deepEqual([...REFUSAL_CODES].sort(), listed.map(([code]) => code).sort());
   for (const [code, status] of listed) {
     assert.equal(statusOf(code as RefusalCode), status, code);
-    assert.equal(typeOf(code as RefusalCode), status === 429 ? 'rate_limit_exceeded' : code, code);
+    assert.equal(
+      typeOf(code as RefusalCode),
+      status === 429 ? 'rate_limit_exceeded' : code === 'capture_not_found' ? 'not_found' : code,
+      code,
+    );
   }
 });
 
