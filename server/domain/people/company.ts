@@ -7,7 +7,7 @@ import type { SignedInCtx } from '#server/kernel/person.ts';
 import { hasFactor, mfaRequired } from '#server/kernel/step-up.ts';
 import { env } from '#server/platform/env.ts';
 import { auditCtx } from './audit.ts';
-import { assertAllowedAddress, scopeMismatch, type WorkspaceRow, workspacesOf } from './memberships.ts';
+import { assertMayEnter, scopeMismatch, type WorkspaceRow, workspacesOf } from './memberships.ts';
 
 type Given = Partial<Record<CompanyField, unknown>>;
 
@@ -19,7 +19,8 @@ export const managesCompany = ({ role }: Pick<WorkspaceRow, 'role'>): boolean =>
 
 /**
  * Changes the company details of the workspace that the person joined first, whichever is selected, in the transaction of the profile. Judged in the order
- * of interface rule 22 §6: role, second factor, scope of the session, the values. @throws Refusal role_denied, mfa_required, session_scope_mismatch, invalid
+ * of interface rule 22 §6: role, second factor, scope of the session, the values. @throws Refusal role_denied, mfa_required, session_scope_mismatch,
+ * forbidden, sso_required, invalid
  */
 export async function updateFirstCompany(tx: Tx, ctx: SignedInCtx, input: Given): Promise<void> {
   const first = (await workspacesOf(tx, ctx.user.id))[0];
@@ -30,7 +31,7 @@ export async function updateFirstCompany(tx: Tx, ctx: SignedInCtx, input: Given)
     );
   if (!(await hasFactor(tx, ctx.user.id))) throw mfaRequired(env.PUBLIC_ADMIN_URL);
   if (ctx.session.scope_tenant_id && ctx.session.scope_tenant_id !== first.id) throw scopeMismatch();
-  assertAllowedAddress(first, ctx.ip);
+  await assertMayEnter(tx, first, ctx);
   const entry = await updateCompany(tx, first.id, input, ctx.now).catch((error: unknown) => {
     throw error instanceof Refusal && error.type === 'invalid' ? sentenceAsError(error) : error;
   });

@@ -145,9 +145,7 @@ export type MemberRequest = {
 export async function memberCtx(request: MemberRequest): Promise<Ctx> {
   const { session, user } = request.person;
   const workspace = chosen(await workspacesOf(db(), user.id), request.workspace, session);
-  assertAllowedAddress(workspace, request.ip);
-  await assertSsoInSession(db(), user.email, workspace, session);
-  if (await lacksFactor(workspace, session)) throw mfaRequired(env.PUBLIC_ADMIN_URL);
+  await assertMayEnter(db(), workspace, { session, user, ip: request.ip });
   await noteActivity(workspace, user.id, request.now ?? new Date());
   const { role, reveal_secrets } = workspace;
   return {
@@ -173,6 +171,20 @@ export async function memberCtx(request: MemberRequest): Promise<Ctx> {
     now: request.now ?? new Date(),
     warnings: [],
   };
+}
+
+/**
+ * What a workspace asks of everybody who acts in it, whichever plane they come by: the address, single sign-on, a second factor.
+ * @throws Refusal forbidden, sso_required, mfa_required
+ */
+export async function assertMayEnter(
+  tx: Db | Tx,
+  workspace: WorkspaceRow,
+  { session, user, ip }: { session: LiveSession; user: Pick<Person, 'email'>; ip: string | null },
+): Promise<void> {
+  assertAllowedAddress(workspace, ip);
+  await assertSsoInSession(tx, user.email, workspace, session);
+  if (await lacksFactor(workspace, session, tx)) throw mfaRequired(env.PUBLIC_ADMIN_URL);
 }
 
 /** The workspace a call acts on. @throws as memberCtx */
@@ -211,8 +223,9 @@ export const scopeMismatch = () =>
 export const lacksFactor = async (
   { id, require_mfa }: Pick<WorkspaceRow, 'id' | 'require_mfa'>,
   session: Pick<LiveSession, 'user_id' | 'scope_tenant_id' | 'mfa_at'>,
+  tx: Db | Tx = db(),
 ): Promise<boolean> =>
-  require_mfa && !(session.scope_tenant_id === id && session.mfa_at !== null) && !(await hasFactor(db(), session.user_id));
+  require_mfa && !(session.scope_tenant_id === id && session.mfa_at !== null) && !(await hasFactor(tx, session.user_id));
 
 /** What the list of members shows as last active; one write in five minutes. */
 async function noteActivity({ id, last_active_at }: WorkspaceRow, userId: string, now: Date): Promise<void> {

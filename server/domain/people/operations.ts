@@ -89,7 +89,7 @@ export const patchMe = operation({
   http: 'PATCH /auth/me',
   kind: 'change',
   needs: 'session',
-  refuses: ['role_denied', 'mfa_required', 'session_scope_mismatch', 'forbidden'],
+  refuses: ['role_denied', 'mfa_required', 'session_scope_mismatch', 'forbidden', 'sso_required'],
   input: UpdateMe,
   output: Me,
   run: (ctx, input) => updateMe(ctx, input),

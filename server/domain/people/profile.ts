@@ -10,7 +10,7 @@ import { places } from '#server/platform/geoip.ts';
 import { auditPerson, tenantIdsOf } from './audit.ts';
 import { hasCompanyField, managesCompany, updateFirstCompany } from './company.ts';
 import { factorsOf } from './factor-summary.ts';
-import { assertAllowedAddress, chosen, withinScope, workspacesOf } from './memberships.ts';
+import { assertAllowedAddress, assertMayEnter, chosen, type WorkspaceRow, withinScope, workspacesOf } from './memberships.ts';
 import { PersonView, type Preferences, preferencesOf, type UpdateMeInput } from './schema.ts';
 import { revokeSession, revokeSessions, sessionsOf } from './sessions.ts';
 import { personById } from './users.ts';
@@ -28,9 +28,21 @@ export async function me(ctx: SignedInCtx) {
     session: ctx.session,
     active_workspace: active ?? null,
     workspaces,
-    company: first && managesCompany(first) ? { tenant_id: first.id, ...(await companyOf(ctx.db, first.id)) } : null,
+    company:
+      first && managesCompany(first) && (await mayEnter(ctx, first))
+        ? { tenant_id: first.id, ...(await companyOf(ctx.db, first.id)) }
+        : null,
   };
 }
+
+const mayEnter = (ctx: SignedInCtx, workspace: WorkspaceRow): Promise<boolean> =>
+  assertMayEnter(ctx.db, workspace, ctx).then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof Refusal) return false;
+      throw error;
+    },
+  );
 
 /**
  * Profile fields for everybody. Company fields change the workspace first joined, and whatever is refused saves nothing (interface rule 22 §6).

@@ -27,7 +27,7 @@ export async function assertSsoAtSignIn(tx: Tx, email: string, workspaces: reado
 
 /** The same for a session that began another way: before the rule, before the person joined, or for other workspaces. @throws Refusal sso_required */
 export async function assertSsoInSession(
-  db: Db,
+  db: Db | Tx,
   email: string,
   workspace: Rule,
   session: Pick<LiveSession, 'auth_methods'>,

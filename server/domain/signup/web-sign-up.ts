@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import {
   acceptPassword,
-  assertAllowedAddress,
+  assertMayEnter,
   auditCtx,
   auditPerson,
   begin,
@@ -68,11 +68,11 @@ const firstAccount = (ctx: PersonCtx, input: Omit<WebInput, 'password'>, passwor
 
 /**
  * The Test key of a new workspace, shown once on the page that asks for it: as long as Test never had a key (interface rule 64 §4).
- * @throws Refusal not_a_member, forbidden, role_denied, subscription_inactive, conflict
+ * @throws Refusal not_a_member, forbidden, sso_required, mfa_required, role_denied, subscription_inactive, conflict
  */
 export async function starterKey(ctx: SignedInCtx, input: { tenant_id?: string | undefined }) {
   const workspace = chosen(await workspacesOf(ctx.db, ctx.user.id), input.tenant_id ?? null, ctx.session);
-  assertAllowedAddress(workspace, ctx.ip);
+  await assertMayEnter(ctx.db, workspace, ctx);
   if (workspace.role !== 'owner' && workspace.role !== 'admin')
     throw new Refusal('role_denied', 'Only an Owner or Admin can collect the starter key.');
   assertServable(workspace);
@@ -102,7 +102,7 @@ function assertServable({ status }: { status: string }): void {
 
 /**
  * Makes the person's first own workspace, or updates name and country of the one they own (interface rule 22 §4.9).
- * @throws Refusal session_scope_mismatch, subscription_inactive, validation_error
+ * @throws Refusal session_scope_mismatch, subscription_inactive, forbidden, mfa_required, validation_error
  */
 export async function completeOnboarding(ctx: SignedInCtx, input: z.output<typeof Onboarding>) {
   const { full_name, use_case, ...wanted } = input;
@@ -132,6 +132,7 @@ export async function completeOnboarding(ctx: SignedInCtx, input: z.output<typeo
       return tenant.id;
     }
     assertServable(owned);
+    await assertMayEnter(tx, owned, ctx);
     const after = { name: wanted.tenant_name, country: wanted.country ?? owned.country };
     await tx.tenants.update({ where: { id: owned.id }, data: { ...after, updated_at: ctx.now } });
     await writeAudit(tx, auditCtx(ctx, owner, owned.id), {
