@@ -20,7 +20,7 @@ const TEXTS = {
   email_change: ['Confirm your new address', 'From now on you sign in to Sallyport with this address.', 'Confirm this address'],
   email_undo: [
     'Undo the new address',
-    'This makes the earlier address that of the account again and ends all sessions.',
+    'This makes the earlier address that of the account again. Sessions, the password, and passkeys and authenticator apps added since end.',
     'Undo the change',
   ],
 } as const;
@@ -32,7 +32,11 @@ export async function useEmailForm(ctx: PersonCtx, form: URLSearchParams): Promi
     const purpose = await peekEmailLink(ctx, token);
     if (!purpose) return dead();
     const { email } = await (purpose === 'email_change' ? confirmEmailChange : undoEmailChange)(ctx, { token });
-    return done(`You sign in with ${email} now.`);
+    return done(
+      purpose === 'email_change'
+        ? `You sign in with ${email} now.`
+        : `You sign in with ${email} again. Set a new password with "Forgot password".`,
+    );
   } catch (error) {
     const refusal = asRefusal(error);
     if (refusal.status >= 500)

@@ -1,6 +1,6 @@
 import { dispatch, postMail } from '#server/domain/mail/service.ts';
 import { factorCode } from '#server/domain/mail/templates.ts';
-import { deviceOf, issueMailCode, useCode } from '#server/domain/people/service.ts';
+import { deviceOf, issueMailCode, useCode, vouchedFor } from '#server/domain/people/service.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import type { SignedInCtx } from '#server/kernel/person.ts';
@@ -30,7 +30,7 @@ export async function admitEnrolment(
   // The factor that was to confirm it is gone: so is the reason.
   if (ctx.step_up) throw stepUpRequired('mfa.credential');
   if (code !== undefined) return;
-  if (fresh && ctx.now.getTime() - ctx.session.created_at.getTime() <= FRESH_MS) return;
+  if (fresh && ctx.now.getTime() - ctx.session.created_at.getTime() <= FRESH_MS && !vouchedFor(ctx.session)) return;
   throw fresh
     ? new Refusal('step_up_required', 'You signed in more than ten minutes ago. Sign in again to add your first second factor.', {
         extra: { action_scope: 'mfa.credential', allowed_methods: ['sign_in'] },

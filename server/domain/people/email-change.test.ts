@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { hasFactor } from '#server/kernel/step-up.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
 import { mailsTo } from '#server/testing/mailbox.ts';
@@ -54,6 +55,31 @@ test('the old address takes the change back within seven days: sessions end, and
   assert.equal((await who.b.get('/auth/me')).status, 401);
   assert.equal((await db().users.findUniqueOrThrow({ where: { id: who.id } })).email, who.email);
   assert.match((await press(later)).text, /no longer works/);
+});
+
+test('nothing that was set up under a later address opens the account once the change is taken back', async () => {
+  const who = await person();
+  const to = `thief-${who.email}`;
+  await ask(who, to);
+  await press(await linkIn(to, 'email_change'));
+  const theirs = 'another harbour at dawn';
+  assert.equal((await who.b.post('/auth/password/change', { current: PASSWORD, new: theirs })).status, 200);
+  await enrolled(who.id);
+  assert.match((await press(await linkIn(who.email, 'email_changed'))).text, /Address changed/);
+  assert.equal((await browser().post('/auth/login', { email: who.email, password: theirs })).status, 401);
+  assert.equal(await hasFactor(db(), who.id), false);
+});
+
+test('a second factor from before the change stays when it is taken back', async () => {
+  const who = await person();
+  await enrolled(who.id);
+  await db().totp_secrets.updateMany({ where: { user_id: who.id }, data: { created_at: new Date(Date.now() - 60_000) } });
+  const to = `later-${who.email}`;
+  await verified(await who.who(), 'mfa.credential');
+  assert.equal((await ask(who, to)).status, 202);
+  await press(await linkIn(to, 'email_change'));
+  assert.match((await press(await linkIn(who.email, 'email_changed'))).text, /Address changed/);
+  assert.equal(await hasFactor(db(), who.id), true);
 });
 
 test('an address that has an account is mailed nothing, and the answer does not say so', async () => {

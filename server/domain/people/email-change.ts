@@ -3,13 +3,13 @@ import { emailChange, emailChangeAsked, emailChanged } from '#server/domain/mail
 import type { Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import type { PersonCtx, SignedInCtx } from '#server/kernel/person.ts';
-import { takeStepUp } from '#server/kernel/step-up.ts';
+import { hasFactor, takeStepUp } from '#server/kernel/step-up.ts';
 import { env } from '#server/platform/env.ts';
 import { network, throttled } from '#server/platform/throttle.ts';
 import { auditPerson, tenantIdsOf } from './audit.ts';
 import { dropMailCodes, issueMailCode, peekLink, useLink } from './mail-codes.ts';
 import { confirmPassword } from './password-verbs.ts';
-import { revokeSessions } from './sessions.ts';
+import { revokeSessions, vouchedFor } from './sessions.ts';
 import { deadLink } from './sign-in.ts';
 import { accountByEmail, holdAddress, personById } from './users.ts';
 
@@ -43,10 +43,12 @@ export async function requestEmailChange(ctx: SignedInCtx, input: { email: strin
 
 async function assertRecent(ctx: SignedInCtx, password: string | undefined): Promise<void> {
   if (password !== undefined) return confirmPassword(ctx, ctx.user.id, password);
-  if (!ctx.user.has_password && ctx.now.getTime() - ctx.session.created_at.getTime() <= FRESH_MS) return;
+  if (!ctx.user.has_password && ctx.now.getTime() - ctx.session.created_at.getTime() <= FRESH_MS && !vouchedFor(ctx.session)) return;
   throw new Refusal(
     'invalid',
-    ctx.user.has_password ? 'password: is required' : 'Sign in again to change your address: you signed in more than ten minutes ago.',
+    ctx.user.has_password
+      ? 'password: is required'
+      : 'Sign in again to change your address: with a code that is mailed to you, within the last ten minutes.',
   );
 }
 
@@ -78,7 +80,7 @@ export async function confirmEmailChange(ctx: PersonCtx, { token }: { token: str
 
 /**
  * The address that the link was mailed to is that of the account again, and every session ends. Links of later changes end with it: whoever held a later
- * address must not take this back. @throws Refusal mfa_code_invalid for a dead link, conflict
+ * address must not take this back, and nothing that they set up opens the account. @throws Refusal mfa_code_invalid for a dead link, conflict
  */
 export async function undoEmailChange(ctx: PersonCtx, { token }: { token: string }): Promise<{ email: string }> {
   await limited(ctx);
@@ -91,9 +93,20 @@ export async function undoEmailChange(ctx: PersonCtx, { token }: { token: string
     const later = { user_id: person.id, purpose: 'email_undo', used_at: null, created_at: { gte: link.created_at } };
     await tx.mail_codes.updateMany({ where: later, data: { used_at: ctx.now } });
     await revokeSessions(tx, person.id, ctx.now);
+    await dropWhatFollowed(tx, person.id, link.created_at);
     await auditEmail(tx, ctx, person, { to: link.email, state: 'undone' });
     return { email: link.email };
   });
+}
+
+/** Ways to sign in since the change. The password too, whoever chose it: a mail to the address that is back sets another one. */
+async function dropWhatFollowed(tx: Tx, userId: string, since: Date): Promise<void> {
+  const later = { user_id: userId, created_at: { gte: since } };
+  await tx.users.update({ where: { id: userId }, data: { password_hash: null }, select: { id: true } });
+  await tx.webauthn_credentials.deleteMany({ where: later });
+  await tx.totp_secrets.deleteMany({ where: later });
+  await tx.user_identities.deleteMany({ where: later });
+  if (!(await hasFactor(tx, userId))) await tx.recovery_codes.deleteMany({ where: { user_id: userId } });
 }
 
 const limited = (ctx: PersonCtx) =>

@@ -7,6 +7,7 @@ export { dropMailCodes, issueMailCode, peekLink, useCode } from './mail-codes.ts
 export {
   addMembership,
   assertAllowedAddress,
+  assertMayEnter,
   chosen,
   lacksFactor,
   type MemberRequest,
@@ -23,7 +24,7 @@ export { confirmPassword } from './password-verbs.ts';
 export { acceptPassword, checkPassword } from './passwords.ts';
 export { countTry, type PendingLogin, pendingLoginOf, usePendingLogin } from './pending-logins.ts';
 export { pruneIdentityData } from './pruning.ts';
-export { createSession, isStillMember, renewToken, revokeSessions, sessionOf } from './sessions.ts';
+export { createSession, isStillMember, renewToken, revokeSessions, sessionOf, vouchedFor } from './sessions.ts';
 export {
   answerOf,
   begin,

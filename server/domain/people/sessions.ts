@@ -187,6 +187,11 @@ export async function leaveWorkspaceSessions(tx: Tx, ctx: Pick<Ctx, 'now' | 'san
   return row?.n ?? 0;
 }
 
+/**
+ * Whether a workspace's identity provider alone said who this is. Good in that workspace; it proves nothing about the account, which is of other workspaces too.
+ */
+export const vouchedFor = ({ auth_methods }: Pick<LiveSession, 'auth_methods'>): boolean => auth_methods.includes('sso');
+
 /** The same session under a new token, after its rights or its person's password changed. */
 export async function renewToken(tx: Tx, session: Pick<LiveSession, 'id' | 'expires_at'>): Promise<{ token: string; expires_at: Date }> {
   const minted = mintToken('session');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { addMembership } from '#server/domain/people/service.ts';
+import { addMembership, createSession } from '#server/domain/people/service.ts';
 import { backgroundSettled } from '#server/platform/background.ts';
 import { db } from '#server/platform/db.ts';
 import { testDatabase } from '#server/testing/database.ts';
@@ -71,6 +71,16 @@ test('a member of a verified domain signs in, scoped to the workspace, and is kn
   assert.equal(((await again.load()).body.user as unknown as { email: string }).email, anna.email);
   provider.claims = { sub: 'person-2', email: anna.email, email_verified: true };
   assert.equal((await signIn(browser(), w, provider)).status, 303, 'a first link by the verified address');
+});
+
+test('a provider vouches for a person in its workspace: its word alone changes neither how they sign in elsewhere nor their address', async () => {
+  const { w, provider, anna } = await scene();
+  await db().users.update({ where: { id: anna.id }, data: { password_hash: null } });
+  const b = browser();
+  await signIn(b, w, provider);
+  await b.load();
+  assert.equal((await b.post('/auth/email/change', { email: `thief-${anna.email}` })).body.code, 'invalid');
+  assert.equal((await b.post('/auth/2fa/setup', {})).body.code, 'step_up_required');
 });
 
 test('people of another domain, without a verified address, or of a domain that only another workspace verified are refused', async () => {
@@ -350,4 +360,25 @@ test('required single sign-on refuses every other way in for members of the doma
   );
   await db().tenants.update({ where: { id: w.tenant.id }, data: { subscription_plan: 'pro' } });
   assert.equal((await browser().post('/auth/login', { email, password: anna.password })).status, 200, 'a plan without it locks nobody out');
+});
+
+test('the account plane does nothing in a workspace that the session may not enter', async () => {
+  const { w, domain } = await scene();
+  const email = `admin@${domain}`;
+  await person(email, [{ w, role: 'admin', factor: true }]);
+  const b = browser();
+  const user = await db().users.findUniqueOrThrow({ where: { email } });
+  const earlier = { user_id: user.id, methods: ['password'], keep: false, ip: null, user_agent: null, now: new Date() };
+  const begun = await db().$transaction((tx) => createSession(tx, earlier));
+  const as = { authorization: `Bearer ${begun.token}` };
+  const act = async () =>
+    [await b.post('/auth/starter-key', {}, as), await b.call('PATCH', '/auth/me', { city: 'Hamburg' }, as)].map(({ body }) => body.code);
+  await db().tenant_domains.updateMany({ where: { tenant_id: w.tenant.id }, data: { sso_required: true } });
+  const set = (settings: object) => db().tenants.update({ where: { id: w.tenant.id }, data: { settings } });
+  await set({ sso_required: true });
+  assert.deepEqual(await act(), ['sso_required', 'sso_required']);
+  assert.equal((await b.call('GET', '/auth/me', undefined, as)).body.company, null);
+  await set({ require_mfa: true });
+  await db().totp_secrets.deleteMany({ where: { user_id: user.id } });
+  assert.deepEqual(await act(), ['mfa_required', 'mfa_required']);
 });
