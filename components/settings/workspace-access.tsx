@@ -22,14 +22,14 @@ const loadFields = () => import('./schemas.ts').then((module) => module.AccessFi
 
 const NONE = 'none';
 const IDLE = [
-  { value: NONE, label: 'No limit of this workspace' },
+  { value: NONE, label: 'No workspace limit' },
   { value: '15', label: '15 minutes' },
   { value: '60', label: '1 hour' },
   { value: '240', label: '4 hours' },
   { value: '1440', label: '1 day' },
 ];
 const LENGTH = [
-  { value: NONE, label: 'No limit of this workspace' },
+  { value: NONE, label: 'No workspace limit' },
   { value: '8', label: '8 hours' },
   { value: '24', label: '1 day' },
   { value: '72', label: '3 days' },
@@ -93,14 +93,14 @@ function AccessForm({ settings }: { settings: Settings }) {
       }}
       className="max-w-md"
     >
-      <Field label="Sign out after inactivity of" hint="Without a limit: 12 hours, or 14 days with “keep me signed in”.">
+      <Field label="Inactivity limit" hint="Members are signed out after this long without activity. Without a limit here: 12 hours, or 14 days with “keep me signed in”.">
         <Select
           options={withCurrent(IDLE, form.watch('idle'), 'minutes')}
           value={form.watch('idle')}
           onValueChange={(value) => form.setValue('idle', value, { shouldDirty: true })}
         />
       </Field>
-      <Field label="Sign out at the latest after" hint="Ends a member’s session in all of their workspaces.">
+      <Field label="Session length" hint="Members must sign in again after this long, however active they are. Ends the session in all of their workspaces.">
         <Select
           options={withCurrent(LENGTH, form.watch('length'), 'hours')}
           value={form.watch('length')}

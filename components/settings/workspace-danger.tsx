@@ -52,7 +52,7 @@ function ChangeSlugDialog({ onClose }: { onClose: () => void }) {
         'Bookmarks and links to this dashboard change too.',
         'The old slug stays reserved for this workspace for 90 days. You can change back to it.',
       ]}
-      blockedReason={undefined}
+      missing={wanted.trim() === '' ? 'Enter the new slug first' : undefined}
       busy={change.isPending}
       error={errorOf(change.error)}
       onConfirm={() => change.mutate({ slug: wanted.trim(), confirm_slug: slug })}

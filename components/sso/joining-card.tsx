@@ -3,6 +3,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useScope, useTRPC } from '#components/trpc/provider.tsx';
+import { QueryError } from '#components/trpc/query-error.tsx';
 import { refusalOf } from '#components/trpc/refusal.ts';
 import { useForbidden } from '#components/trpc/role.ts';
 import { Callout } from '#components/ui/callout.tsx';
@@ -32,6 +33,7 @@ export function JoiningCard() {
     }),
   );
   const facts = query.data;
+  if (query.isError) return <QueryError query={query} what="Joining and requirement" />;
   if (!facts) return <Skeleton lines={4} label="Loading settings" />;
   const missing =
     facts.verified_domains.length === 0

@@ -25,12 +25,14 @@ export type ConfirmDangerProps = {
   error?: { message: string; request_id?: string | undefined } | undefined;
   /** Why it cannot be done now, e.g. still in use. */
   blockedReason?: string | undefined;
+  /** What the fields in `children` still need before it can be confirmed. */
+  missing?: string | undefined;
   children?: ReactNode;
 };
 
 /** Asks before something is lost, and says what. Focus starts on the field or on Cancel, never on the destructive button. */
 export function ConfirmDanger(props: ConfirmDangerProps) {
-  const { open, onOpenChange, title, consequences, confirmLabel, resourceName, space, onConfirm, busy, error, blockedReason, children } =
+  const { open, onOpenChange, title, consequences, confirmLabel, resourceName, space, onConfirm, busy, error, blockedReason, missing, children } =
     props;
   const [typed, setTyped] = useState('');
   const [wasOpen, setWasOpen] = useState(open);
@@ -44,6 +46,7 @@ export function ConfirmDanger(props: ConfirmDangerProps) {
   const mustType = space === 'live' && resourceName !== undefined;
   const reason =
     blockedReason ??
+    missing ??
     (consequences === undefined
       ? 'Checking what this affects…'
       : mustType && typed !== resourceName
