@@ -93,14 +93,20 @@ function AccessForm({ settings }: { settings: Settings }) {
       }}
       className="max-w-md"
     >
-      <Field label="Inactivity limit" hint="Members are signed out after this long without activity. Without a limit here: 12 hours, or 14 days with “keep me signed in”.">
+      <Field
+        label="Inactivity limit"
+        hint="Members are signed out after this long without activity. Without a limit here: 12 hours, or 14 days with “keep me signed in”."
+      >
         <Select
           options={withCurrent(IDLE, form.watch('idle'), 'minutes')}
           value={form.watch('idle')}
           onValueChange={(value) => form.setValue('idle', value, { shouldDirty: true })}
         />
       </Field>
-      <Field label="Session length" hint="Members must sign in again after this long, however active they are. Ends the session in all of their workspaces.">
+      <Field
+        label="Session length"
+        hint="Members must sign in again after this long, however active they are. Ends the session in all of their workspaces."
+      >
         <Select
           options={withCurrent(LENGTH, form.watch('length'), 'hours')}
           value={form.watch('length')}

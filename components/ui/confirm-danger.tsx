@@ -32,8 +32,21 @@ export type ConfirmDangerProps = {
 
 /** Asks before something is lost, and says what. Focus starts on the field or on Cancel, never on the destructive button. */
 export function ConfirmDanger(props: ConfirmDangerProps) {
-  const { open, onOpenChange, title, consequences, confirmLabel, resourceName, space, onConfirm, busy, error, blockedReason, missing, children } =
-    props;
+  const {
+    open,
+    onOpenChange,
+    title,
+    consequences,
+    confirmLabel,
+    resourceName,
+    space,
+    onConfirm,
+    busy,
+    error,
+    blockedReason,
+    missing,
+    children,
+  } = props;
   const [typed, setTyped] = useState('');
   const [wasOpen, setWasOpen] = useState(open);
   // A name typed for one thing must not be there when the dialog opens for another.
