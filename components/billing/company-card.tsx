@@ -32,11 +32,11 @@ export function CompanyCard({ company }: { company: Billing['company'] }) {
       title="Company details"
       description={
         <>
-          You edit the address in{' '}
+          Edit the address in{' '}
           <Link className={textLink} href="/me/profile">
             your profile
           </Link>
-          , for the first workspace you joined.
+          . It belongs to the first workspace you joined.
         </>
       }
       actions={

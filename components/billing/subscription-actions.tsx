@@ -60,7 +60,7 @@ function CancelDialog({ billing, onClose }: { billing: Billing; onClose: () => v
   const cancel = useMutation(
     trpc.billing.cancel.mutationOptions({
       onSuccess: (after) => {
-        changed(after.cancel_at ? `The subscription ends on ${dayOf(after.cancel_at)}` : 'Subscription canceled');
+        changed(after.cancel_at ? `The subscription ends on ${dayOf(after.cancel_at)}` : 'Subscription cancelled');
         onClose();
       },
     }),
@@ -74,6 +74,7 @@ function CancelDialog({ billing, onClose }: { billing: Billing; onClose: () => v
       title="Cancel the subscription?"
       resourceName={slug}
       confirmLabel="Cancel subscription"
+      cancelLabel="Keep subscription"
       consequences={[
         `Until ${end}, everything keeps working, and you can undo this.`,
         'After that, proxied calls and API calls are refused until you choose a plan or return to Free.',

@@ -23,11 +23,21 @@ const STATUS: Record<Feature['status'], { state: State; words: string }> = {
   reduced: { state: 'warning', words: 'Reduced' },
   cloud_only: { state: 'blocked', words: 'Cloud only' },
 };
-const COUNTERS: Record<Audit['mode']['counters'], string> = { redis: 'Redis', postgresql: 'PostgreSQL', memory: 'Memory of the gateway' };
+const COUNTERS: Record<Audit['mode']['counters'], string> = { redis: 'Redis', postgresql: 'PostgreSQL', memory: 'Gateway memory' };
 
 const of = columnsFor<Feature>();
 const columns = [
-  of.accessor('name', { header: 'Feature', meta: { width: '28%' } }),
+  of.accessor('name', {
+    header: 'Feature',
+    meta: { width: '28%' },
+    cell: ({ row: { original } }) => (
+      <>
+        {original.name}
+        {/* A phone has no room for the column of notes. */}
+        <span className="block whitespace-normal text-ink-2 text-xs md:hidden">{original.note}</span>
+      </>
+    ),
+  }),
   of.accessor('status', {
     header: 'Status',
     cell: ({ getValue }) => <Status state={STATUS[getValue()].state}>{STATUS[getValue()].words}</Status>,
@@ -62,7 +72,7 @@ export function DeploymentView() {
                     { label: 'Environment', value: capitalize(audit.mode.environment) },
                     { label: 'Database', value: audit.mode.database === 'embedded' ? 'Embedded PostgreSQL' : 'Your own PostgreSQL' },
                     { label: 'Gateways', value: String(audit.mode.gateways) },
-                    { label: 'Rate limits in', value: COUNTERS[audit.mode.counters] },
+                    { label: 'Rate limit counters', value: COUNTERS[audit.mode.counters] },
                     { label: 'Payments', value: audit.mode.billing === 'stripe' ? 'Stripe' : 'Set by the operator' },
                   ]}
                 />

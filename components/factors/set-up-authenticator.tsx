@@ -75,7 +75,9 @@ export function SetUpAuthenticator({ setup, replaces, onClose, onDone }: SetUpAu
           <div className="flex flex-col gap-1">
             <p className="text-ink-2 text-xs">Can’t scan it? Type this key into the app:</p>
             <p className="flex items-center gap-2 rounded-md border border-line-strong bg-subtle py-1 pr-1 pl-2.5">
-              <code className="min-w-0 flex-1 break-all font-mono text-xs">{setup.secret_base32.replace(/(.{4})(?=.)/g, '$1 ')}</code>
+              <code className="min-w-0 flex-1 font-mono [overflow-wrap:anywhere] text-xs">
+                {setup.secret_base32.replace(/(.{4})(?=.)/g, '$1 ')}
+              </code>
               <CopyButton value={setup.secret_base32} label="setup key" />
             </p>
           </div>

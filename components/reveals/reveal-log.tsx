@@ -59,15 +59,21 @@ const columns = [
           {original.sandbox && <Badge tone="test">Test</Badge>}
           {original.outcome === 'failed' && <Badge tone="warn">Failed</Badge>}
         </span>
-        {/* A phone has no room for the column of people. */}
+        {/* A phone has no room for the columns of people and reasons. */}
         <span className="truncate text-ink-2 text-xs sm:hidden">{personOf(original)}</span>
+        {original.reason && (
+          <span className="whitespace-normal text-ink-2 text-xs [overflow-wrap:anywhere] md:hidden">“{original.reason}”</span>
+        )}
       </span>
     ),
   }),
   column.accessor('reason', {
     header: 'Reason',
     meta: { cap: '18rem', hideBelow: 'md' },
-    cell: ({ getValue }) => getValue() ?? <Missing />,
+    cell: ({ getValue }) => {
+      const reason = getValue();
+      return reason ? <span title={reason}>{reason}</span> : <Missing />;
+    },
   }),
   column.accessor('method', {
     header: 'Confirmed by',

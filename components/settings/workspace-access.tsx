@@ -2,6 +2,7 @@
 
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { z } from 'zod';
+import { listOf } from '#components/secrets/secret-text.ts';
 import { useFormRefusal } from '#components/trpc/form-refusal.tsx';
 import { useTRPC } from '#components/trpc/provider.tsx';
 import { QueryError } from '#components/trpc/query-error.tsx';
@@ -51,7 +52,7 @@ export function AccessCard() {
 const valuesOf = ({ session_idle_minutes, session_max_hours, dashboard_ip_allowlist }: Settings) => ({
   idle: session_idle_minutes === null ? NONE : String(session_idle_minutes),
   length: session_max_hours === null ? NONE : String(session_max_hours),
-  ranges: dashboard_ip_allowlist.join('\n'),
+  dashboard_ip_allowlist: dashboard_ip_allowlist.join('\n'),
 });
 
 /** A value that another client has set is a choice too. */
@@ -82,13 +83,12 @@ function AccessForm({ settings }: { settings: Settings }) {
     <Form
       form={form}
       refusal={refusal}
-      onSubmit={({ idle, length, ranges }) => {
+      onSubmit={({ idle, length, dashboard_ip_allowlist }) => {
         clear();
-        const lines = ranges.split('\n').map((line) => line.trim());
         save.mutate({
           session_idle_minutes: numberOf(idle),
           session_max_hours: numberOf(length),
-          dashboard_ip_allowlist: lines.filter(Boolean),
+          dashboard_ip_allowlist: listOf(dashboard_ip_allowlist),
         });
       }}
       className="max-w-md"
@@ -116,10 +116,10 @@ function AccessForm({ settings }: { settings: Settings }) {
       <Field
         label="Allowed IP addresses"
         optional
-        error={fieldError(form, 'ranges')}
+        error={fieldError(form, 'dashboard_ip_allowlist')}
         hint="One IP address or CIDR range per line. Leave empty to allow any. It must include your own address."
       >
-        <Textarea mono rows={4} {...form.register('ranges')} />
+        <Textarea mono rows={4} {...form.register('dashboard_ip_allowlist')} />
       </Field>
       <div>
         <Button

@@ -17,6 +17,8 @@ export type ConfirmDangerProps = {
   consequences: readonly ReactNode[] | undefined;
   /** The verb on the button: "Delete route". */
   confirmLabel: string;
+  /** For an action that is itself called canceling. */
+  cancelLabel?: string;
   /** In Live this must be typed when given. In Test it never is. */
   resourceName?: string;
   space: 'live' | 'test';
@@ -38,6 +40,7 @@ export function ConfirmDanger(props: ConfirmDangerProps) {
     title,
     consequences,
     confirmLabel,
+    cancelLabel = 'Cancel',
     resourceName,
     space,
     onConfirm,
@@ -75,7 +78,7 @@ export function ConfirmDanger(props: ConfirmDangerProps) {
       footer={
         <>
           <Button ref={cancel} onClick={() => onOpenChange(false)}>
-            Cancel
+            {cancelLabel}
           </Button>
           <Button variant="danger" loading={busy} disabledReason={reason} onClick={confirm}>
             {confirmLabel}
