@@ -78,7 +78,7 @@ function Kept({ detail: { log, payload_meta: meta } }: { detail: Detail }) {
             value: told(meta.response_content_type, meta.response_bytes),
             ...hintOf(meta.response_body_withheld),
           },
-          ...(meta.expires_at ? [{ label: 'Deleted', value: <Time value={meta.expires_at} format="date" /> }] : []),
+          ...(meta.expires_at ? [{ label: 'Kept until', value: <Time value={meta.expires_at} format="date" /> }] : []),
         ]}
       />
       <p className="text-ink-3 text-xs">

@@ -95,7 +95,7 @@ function Waiting({ link, left }: { link: Link; left: number }) {
         Waiting for a request with JSON or a form of at most 1 MiB.
       </p>
       <p className="text-ink-3 text-xs">
-        Valid for {minutesText(left)}. Whoever has the link can send one request to it, and read nothing.
+        Valid for {minutesText(left)}. Anyone with the link can send one request, but can’t read anything.
       </p>
     </div>
   );
