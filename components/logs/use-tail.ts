@@ -1,7 +1,7 @@
 'use client';
 
 import { useEffect, useRef, useState } from 'react';
-import { useScope } from '#components/trpc/provider.tsx';
+import { useScope, useTRPCClient } from '#components/trpc/provider.tsx';
 import type { Log } from './call-kind.ts';
 
 const KEPT = 1_000;
@@ -10,7 +10,7 @@ export type Tail = {
   rows: readonly Log[];
   /** Calls the server did not send because more than fifty came in a second. */
   heldBack: number;
-  /** `closed`: the server refuses it; signing in again, or another role, is what helps. */
+  /** `closed`: the server ended or refuses it; signing in again, or another role, is what helps. */
   state: 'off' | 'connecting' | 'open' | 'closed';
 };
 
@@ -23,6 +23,7 @@ const nothing: Tail = { rows: [], heldBack: 0, state: 'off' };
  */
 export function useTail(on: boolean, wanted: (log: Log) => boolean, after?: string): Tail {
   const { slug, space } = useScope();
+  const client = useTRPCClient();
   const [tail, setTail] = useState(nothing);
   const filter = useRef(wanted);
   const start = useRef(after);
@@ -39,6 +40,12 @@ export function useTail(on: boolean, wanted: (log: Log) => boolean, after?: stri
     source.onopen = () => setTail((tail) => ({ ...tail, state: 'open' }));
     // The browser connects again by itself, and gives up when it is refused; the page only says so.
     source.onerror = () => setTail((tail) => ({ ...tail, state: source.readyState === EventSource.CLOSED ? 'closed' : 'connecting' }));
+    // The right to look has ended. Whether the session or the membership did too, the answer to any call tells the whole page.
+    source.addEventListener('ended', () => {
+      source.close();
+      setTail((tail) => ({ ...tail, state: 'closed' }));
+      void client.account.plan.query({}).catch(() => undefined);
+    });
     source.addEventListener('rows', (event) => {
       const { logs, held_back } = JSON.parse((event as MessageEvent<string>).data) as { logs: Log[]; held_back: number };
       const fresh = logs.filter((log) => filter.current(log));
@@ -52,7 +59,7 @@ export function useTail(on: boolean, wanted: (log: Log) => boolean, after?: stri
       source.close();
       setTail(nothing);
     };
-  }, [on, slug, space]);
+  }, [on, slug, space, client]);
   return tail;
 }
 

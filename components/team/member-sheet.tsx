@@ -54,7 +54,7 @@ function MemberForm({ member, onClose }: { member: MemberRow; onClose: () => unk
     trpc.team.update.mutationOptions({
       onSuccess: (after) => {
         void cache.invalidateQueries(trpc.team.pathFilter());
-        notifyDone(`${nameOf(after)} is now ${capitalize(after.role)}`);
+        notifyDone(after.role === member.role ? `${nameOf(after)} saved` : `${nameOf(after)} is now ${capitalize(after.role)}`);
         void onClose();
       },
     }),

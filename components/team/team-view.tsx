@@ -107,7 +107,7 @@ export function TeamView() {
   const own = role as MemberRole;
   const [search, setSearch] = useQueryStates(memberSearch);
   const list = useQuery({ ...trpc.team.list.queryOptions(memberListInput(search)), placeholderData: keepPreviousData });
-  const usage = useLimit('members', 'members');
+  const usage = useLimit('members', 'seats');
   const cannotInvite = useForbidden('member:invite');
   const cannotExport = useForbidden('member:update');
   const cannotTransfer = useForbidden('tenant:transfer');

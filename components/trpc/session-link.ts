@@ -4,39 +4,44 @@ import { useSyncExternalStore } from 'react';
 import type { AppRouter } from '#server/trpc/root.ts';
 import { refusalOf } from './refusal.ts';
 
-// Whether the last answer was that nobody is signed in: the session ended elsewhere, or by its age, while this page stayed open.
-let ended = false;
+/** What a page that stayed open has lost: the session, or the membership of its workspace. */
+export type Ended = 'session' | 'membership';
+
+// What the last answer said is over: ended elsewhere, or by its age, while this page stayed open.
+let ended: Ended | undefined;
 const listeners = new Set<() => void>();
 
-function noteSession(isEnded: boolean): void {
-  if (ended === isEnded) return;
-  ended = isEnded;
+function note(what: Ended | undefined): void {
+  if (ended === what) return;
+  ended = what;
   for (const tell of listeners) tell();
 }
 
-/** True from the first call that was refused for want of a session until one is answered again, as after signing in in another tab. */
-export const useSessionEnded = (): boolean =>
+/** What is over, from the first call that was refused for want of it until one is answered again, as after signing in in another tab. */
+export const useEnded = (): Ended | undefined =>
   useSyncExternalStore(
     (notify) => {
       listeners.add(notify);
       return () => listeners.delete(notify);
     },
     () => ended,
-    () => false,
+    () => undefined,
   );
 
-/** Learns from every answer whether the session goes on. Changes nothing about the call. */
+/** Learns from every answer whether the session and the membership go on. Changes nothing about the call. */
 export const sessionLink: TRPCLink<AppRouter> =
   () =>
   ({ op, next }) =>
     observable((observer) =>
       next(op).subscribe({
         next: (value) => {
-          noteSession(false);
+          note(undefined);
           observer.next(value);
         },
         error: (failure) => {
-          if (refusalOf(failure).code === 'not_authenticated') noteSession(true);
+          const { code } = refusalOf(failure);
+          if (code === 'not_authenticated') note('session');
+          if (code === 'not_a_member') note('membership');
           observer.error(failure);
         },
         complete: () => observer.complete(),

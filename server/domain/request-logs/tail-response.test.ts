@@ -61,7 +61,7 @@ const LOSSES: [string, (who: Awaited<ReturnType<typeof signedIn>>) => Promise<un
   ['the account is disabled', ({ user }) => db().users.update({ where: { id: user.id }, data: { disabled_at: new Date() } })],
 ];
 for (const [what, lose] of LOSSES)
-  test(`when ${what}, an open live view shows no further call and closes by itself`, async () => {
+  test(`when ${what}, an open live view shows no further call, says so and closes by itself`, async () => {
     const w = await workspace();
     const [busy, quiet] = await Promise.all([signedIn(w, 'editor'), signedIn(w, 'editor')]);
     const open = async (who: typeof busy) => {
@@ -77,6 +77,7 @@ for (const [what, lose] of LOSSES)
       let rest = '';
       for (let part = await reader.read(); !part.done; part = await reader.read()) rest += part.value;
       assert.doesNotMatch(rest, /not-for-you/);
+      assert.match(rest, /event: ended\n/);
     }
   });
 

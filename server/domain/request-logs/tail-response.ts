@@ -21,7 +21,8 @@ const open = processState('open-tails', () => new Map<string, number>());
 
 /**
  * Server-sent events of the space's calls (WHATWG HTML §9.2) for GET /admin/logs/tail: `rows` events {logs, held_back}, newest first, with the id
- * to resume after (Last-Event-ID or ?after=). Ends when the reader leaves, signs out, or stops being a member with that right.
+ * to resume after (Last-Event-ID or ?after=). Ends when the reader leaves, and with an `ended` event when they sign out or stop being a member with
+ * that right: connecting again would be refused.
  * @throws Refusal role_denied without log:list, rate_limited beyond 20 views of a workspace or 8 of one person
  */
 export async function tailResponse(ctx: Ctx, request: Request): Promise<Response> {
@@ -87,7 +88,9 @@ function eventStream(ctx: Ctx, batches: AsyncGenerator<TailBatch>, signal: Abort
       send('retry: 2000\n\n');
       const heartbeat = setInterval(() => send(': alive\n\n'), HEARTBEAT_MS);
       const check = async () => {
-        if (!(await mayStillList(ctx))) gone.abort();
+        if (await mayStillList(ctx)) return;
+        send('event: ended\ndata: {}\n\n');
+        gone.abort();
       };
       // A lost database ends the stream; the browser comes back after `retry`.
       const checks = setInterval(() => void check().catch(() => gone.abort()), CHECK_MS);
