@@ -18,9 +18,18 @@ import type { InvitationRow } from './member-labels.ts';
 
 const column = columnsFor<InvitationRow>();
 const columns = [
-  column.accessor('email', { header: 'Email', cell: ({ getValue }) => getValue() }),
+  column.accessor('email', {
+    header: 'Email',
+    cell: ({ row: { original } }) => (
+      <span className="block min-w-0">
+        <span className="block truncate">{original.email}</span>
+        <span className="block font-normal text-ink-3 text-xs sm:hidden">{capitalize(original.role)}</span>
+      </span>
+    ),
+  }),
   column.accessor('role', {
     header: 'Role',
+    meta: { hideBelow: 'sm' },
     cell: ({ row: { original } }) => (
       <span className="flex flex-wrap items-center gap-2">
         {capitalize(original.role)}

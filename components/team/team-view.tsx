@@ -53,6 +53,11 @@ const columns = [
             {original.you && <Badge>You</Badge>}
           </span>
           {original.full_name && <span className="block truncate font-normal text-ink-3 text-xs">{original.email}</span>}
+          {/* A phone has no room for the column of roles. */}
+          <span className="block truncate font-normal text-xs sm:hidden">
+            {capitalize(original.role)}
+            {original.reveal_secrets && ', reveals secrets'}
+          </span>
         </span>
       </span>
     ),
@@ -60,6 +65,7 @@ const columns = [
   column.accessor('role', {
     header: 'Role',
     enableSorting: true,
+    meta: { hideBelow: 'sm' },
     cell: ({ row: { original } }) => (
       <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
         {capitalize(original.role)}
