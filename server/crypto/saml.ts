@@ -324,7 +324,9 @@ export async function providerFromMetadata(xml: string): Promise<SamlProvider | 
       `${role}/*[local-name()='KeyDescriptor'][not(@use) or @use='signing']//*[local-name()='X509Certificate']`,
     ).flatMap((one) => certificatePem(one.textContent ?? '') ?? []);
     const entity_id = entity[0]?.getAttribute('entityID');
-    return entity_id && sso_url && certificates.length > 0 ? { entity_id, sso_url, certificates: [...new Set(certificates)] } : undefined;
+    return entity_id && sso_url && /^https?:$/.test(URL.parse(sso_url)?.protocol ?? '') && certificates.length > 0
+      ? { entity_id, sso_url, certificates: [...new Set(certificates)] }
+      : undefined;
   } catch {
     return undefined;
   }

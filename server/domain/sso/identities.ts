@@ -136,6 +136,10 @@ export async function admit(tx: Tx, ctx: PersonCtx, connection: ConnectionRow, i
  */
 async function takeOver(tx: Tx, userId: string, now: Date): Promise<void> {
   await tx.users.update({ where: { id: userId }, data: { email_verified_at: now, password_hash: null } });
+  const theirs = { where: { user_id: userId } };
+  await tx.webauthn_credentials.deleteMany(theirs);
+  await tx.totp_secrets.deleteMany(theirs);
+  await tx.recovery_codes.deleteMany(theirs);
   await revokeSessions(tx, userId, now);
   await dropMailCodes(tx, userId, now);
 }

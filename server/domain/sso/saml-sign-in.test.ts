@@ -323,7 +323,13 @@ test('metadata is read from what a provider publishes, and what is none is refus
       xml.includes('/auth/sso/acs"'),
     xml,
   );
-  for (const metadata_xml of ['<x/>', 'hello', xml, `<!DOCTYPE x [<!ENTITY a "b">]>${idp.metadata}`])
+  for (const metadata_xml of [
+    '<x/>',
+    'hello',
+    xml,
+    `<!DOCTYPE x [<!ENTITY a "b">]>${idp.metadata}`,
+    idp.metadata.replaceAll(idp.ssoUrl, 'javascript:alert(1)'),
+  ])
     await assert.rejects(connect(w, { kind: 'saml', metadata_xml }), { type: 'validation_error', message: /^metadata_xml:/ });
   await assert.rejects(connect(w, { kind: 'saml', entity_id: 'x', sso_url: 'https://idp.example/sso', certificates: ['nope'] }), {
     message: /^certificates\.0:/,
