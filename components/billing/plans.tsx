@@ -108,7 +108,7 @@ function PlanCard({ plan, billing, interval, pending, onChoose }: PlanCardProps)
           const limit = planLimit(plan, key);
           return (
             <div key={key} className="flex justify-between gap-3">
-              <dt className="text-ink-2">{LIMIT_WORDS[key]}</dt>
+              <dt className="text-ink-2">{key === 'api_calls' ? 'Live calls per month' : LIMIT_WORDS[key]}</dt>
               <dd className="figures font-medium">{limit === null ? 'Unlimited' : grouped(limit)}</dd>
             </div>
           );

@@ -4,6 +4,7 @@ import { ChevronRight } from 'lucide-react';
 import { useState } from 'react';
 import { cn } from './cn.ts';
 import { CopyButton } from './copy.tsx';
+import { counted } from './numbers.ts';
 import { Scroll } from './scroll.tsx';
 
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
@@ -85,7 +86,7 @@ function Node({ value, path, depth, onPick, last }: NodeProps) {
           {!open && (
             <span className="text-ink-3">
               {' '}
-              {entries.length} {array ? 'items' : 'keys'} {right}
+              {counted(entries.length, array ? 'item' : 'key')} {right}
             </span>
           )}
         </span>
