@@ -22,10 +22,11 @@ import { Page, PageHeader, SectionCard } from '#components/ui/layout.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { Time } from '#components/ui/time.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
-import { CreateDomain, type TenantDomain } from '#server/domain/domains/schema.ts';
+import type { TenantDomain } from '#server/domain/domains/schema.ts';
 import { DOMAIN_STATES } from './domain-text.ts';
 
 type Domain = z.output<typeof TenantDomain>;
+const loadCreateDomain = () => import('#server/domain/domains/schema.ts').then((module) => module.CreateDomain);
 
 /** Domains of the workspace: the record to publish, whether it was found, and the check on demand. */
 export function DomainsView() {
@@ -66,7 +67,7 @@ function AddDomain() {
   const trpc = useTRPC();
   const cache = useQueryClient();
   const forbidden = useForbidden('domain:manage');
-  const form = useZodForm({ schema: CreateDomain, defaultValues: { domain: '' } });
+  const form = useZodForm({ schema: loadCreateDomain, defaultValues: { domain: '' } });
   const { refusal, panel, refuse, clear } = useFormRefusal(form);
   const create = useMutation(
     trpc.domains.create.mutationOptions({

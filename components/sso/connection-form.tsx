@@ -17,7 +17,9 @@ import { Sheet } from '#components/ui/sheet.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import { useUnsavedGuard } from '#components/ui/unsaved-guard.ts';
 import type { SsoConnection } from '#server/domain/sso/schema.ts';
-import { ConnectionFields } from './schemas.ts';
+import type { ConnectionFields } from './schemas.ts';
+
+const loadConnectionFields = () => import('./schemas.ts').then((module) => module.ConnectionFields);
 
 export type ConnectionRow = z.output<typeof SsoConnection>;
 const FORM = 'sso-connection-form';
@@ -114,7 +116,7 @@ function Fields({
 }) {
   const trpc = useTRPC();
   const cache = useQueryClient();
-  const form = useZodForm({ schema: ConnectionFields, defaultValues: connection ? valuesOf(connection) : NEW });
+  const form = useZodForm({ schema: loadConnectionFields, defaultValues: connection ? valuesOf(connection) : NEW });
   const { refusal, panel, refuse, clear, started } = useFormRefusal(form, {
     row: connection,
     values: valuesOf,

@@ -11,12 +11,15 @@ import { Button, LinkButton } from '#components/ui/button.tsx';
 import { ConfirmDanger } from '#components/ui/confirm-danger.tsx';
 import { EmptyState } from '#components/ui/empty-states.tsx';
 import { Page, PageHeader } from '#components/ui/layout.tsx';
+import { lazyOverlay, whenOpen } from '#components/ui/lazy.tsx';
 import { Skeleton } from '#components/ui/skeleton.tsx';
 import { notifyDone } from '#components/ui/toaster.tsx';
 import { ConnectionCard } from './connection-card.tsx';
-import { ConnectionForm, type ConnectionRow } from './connection-form.tsx';
+import type { ConnectionRow } from './connection-form.tsx';
 import { JoiningCard } from './joining-card.tsx';
 import { TestResult } from './test-result.tsx';
+
+const ConnectionForm = lazyOverlay(() => import('./connection-form.tsx').then((module) => module.ConnectionForm), whenOpen);
 
 /** Identity providers of the workspace, set up step by step: domain, connection, test, requirement. `test` is a sign-in that came back. */
 export function SsoView({ test }: { test: string | undefined }) {
