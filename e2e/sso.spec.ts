@@ -69,7 +69,8 @@ test('people of a verified domain sign in by OpenID Connect, and a person of ano
   await expect(page.getByText('No identity provider yet')).toBeVisible();
   await accessible(page, 'no connections');
 
-  const provider = await startOidcProvider(`${admin()}/auth/sso/callback`);
+  const { workspaces } = (await (await page.request.get('/auth/workspaces')).json()) as { workspaces: { id: string }[] };
+  const provider = await startOidcProvider(`${admin()}/auth/sso/callback/${workspaces[0]?.id}`);
   await connect(acme, { kind: 'oidc', name: 'Our provider', ...provider.client });
   await toProvider(page, `anna@${acme.domain}`);
   await provider.signIn(page, `anna@${acme.domain}`);

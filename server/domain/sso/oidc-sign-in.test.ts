@@ -178,6 +178,20 @@ test('of two uses of one answer at once exactly one signs in', async () => {
   assert.deepEqual(statuses.sort(), [303, 403, 403]);
 });
 
+test('an answer at the address of another workspace is refused before its code goes anywhere (mix-up of providers that name no issuer)', async () => {
+  const { w, provider } = await scene();
+  const other = await workspace();
+  for (const place of [`/auth/sso/callback/${other.tenant.id}`, '/auth/sso/callback']) {
+    const b = browser();
+    const answer = provider.authorize(await start(b, `tenant=${w.tenant.slug}`));
+    assert.ok(answer.startsWith(`/auth/sso/callback/${w.tenant.id}?`));
+    const moved = answer.replace(`/auth/sso/callback/${w.tenant.id}`, place);
+    assert.deepEqual(reasonOf(await b.get(moved)), [403, 'sso_refused', 'expired'], place);
+    assert.equal(await isSignedIn(b), false);
+  }
+  assert.equal(provider.tokenRequests, 0);
+});
+
 test('an answer that names another issuer, or none although the provider promises one, is refused before its code goes anywhere (mix-up)', async () => {
   const { w, provider } = await scene();
   const honest = await TestProvider.start();
@@ -270,7 +284,7 @@ test('a wrong client secret, a refusal of the provider and a provider at an inne
   assert.equal(reasonOf(await signIn(browser(), w, provider))[2], 'misconfigured');
   const b = browser();
   const state = new URL(await start(b, `tenant=${w.tenant.slug}`)).searchParams.get('state');
-  const denied = `/auth/sso/callback?${new URLSearchParams({ error: 'access_denied', error_description: '<b>x</b>', iss: provider.issuer, state: String(state) })}`;
+  const denied = `/auth/sso/callback/${w.tenant.id}?${new URLSearchParams({ error: 'access_denied', error_description: '<b>x</b>', iss: provider.issuer, state: String(state) })}`;
   const answer = await b.get(denied);
   assert.deepEqual([reasonOf(answer)[2], answer.text.includes('<b>')], ['provider_error', false]);
   const inner = await verifiedWorkspace();

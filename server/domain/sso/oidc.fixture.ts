@@ -60,7 +60,7 @@ export class TestProvider {
       redirect_uri: String(asked.redirect_uri),
     });
     const iss = this.iss === undefined ? this.issuer : this.iss;
-    return `/auth/sso/callback?${new URLSearchParams({ code, state: String(asked.state), ...(iss === null ? {} : { iss }) })}`;
+    return `${new URL(String(asked.redirect_uri)).pathname}?${new URLSearchParams({ code, state: String(asked.state), ...(iss === null ? {} : { iss }) })}`;
   }
 
   async #answer(req: IncomingMessage): Promise<{ status: number; body: unknown }> {

@@ -3,7 +3,7 @@ import { type AttemptSecrets, challengeOf, nonceOf, verifierOf } from '#server/c
 import { type OutboundHttp, openHttp } from '#server/platform/connect/http.ts';
 import { authorizationUrl, identityFrom, type OidcProvider } from '#server/platform/connect/oidc.ts';
 import { keyring } from '#server/platform/keys.ts';
-import { serviceOf } from './addresses.ts';
+import { redirectUriOf } from './addresses.ts';
 import type { Connection } from './connections.ts';
 import type { Identity } from './identities.ts';
 
@@ -14,7 +14,7 @@ export const oidcAddress = (
 ) =>
   overHttp(async (http) =>
     authorizationUrl(http, await providerOf(connection), {
-      redirect_uri: serviceOf(connection.id).redirect_uri,
+      redirect_uri: redirectUriOf(connection.tenant_id),
       state: secrets.state,
       nonce: nonceOf(secrets),
       challenge: challengeOf(secrets),
@@ -30,7 +30,7 @@ export async function oidcIdentity(
   { now, ...secrets }: AttemptSecrets & { now: Date },
 ): Promise<Identity> {
   // Only the parameters of the protocol: a provider may add others.
-  const url = new URL(serviceOf(connection.id).redirect_uri);
+  const url = new URL(redirectUriOf(connection.tenant_id));
   for (const name of ['state', 'code', 'iss', 'error', 'error_description', 'response'])
     if (typeof query[name] === 'string') url.searchParams.set(name, query[name]);
   const said = await overHttp(async (http) =>

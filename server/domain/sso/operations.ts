@@ -18,6 +18,7 @@ import {
   SsoStart,
   SsoTest,
   SsoTestStarted,
+  SsoWorkspaceCallback,
   UpdateSsoConnection,
   UpdateSsoSettings,
 } from './schema.ts';
@@ -189,6 +190,19 @@ export const callback = operation({
   redirects: true,
   refuses: ['sso_refused'],
   input: SsoCallback,
+  output: SsoRedirect,
+  run: (ctx, input) => signIn.finishSso(ctx, input),
+});
+
+export const workspaceCallback = operation({
+  id: 'sso.workspace-callback',
+  summary: 'Come back from an OpenID Connect provider',
+  http: 'GET /auth/sso/callback/{tenant_id}',
+  kind: 'mint',
+  needs: 'visitor',
+  redirects: true,
+  refuses: ['sso_refused'],
+  input: SsoWorkspaceCallback,
   output: SsoRedirect,
   run: (ctx, input) => signIn.finishSso(ctx, input),
 });

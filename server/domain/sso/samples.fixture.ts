@@ -28,7 +28,12 @@ export const samples: Record<string, Sample> = {
 
 const byBrowser = 'server/domain/sso/sign-in.test.ts: a browser is sent on, with no JSON to compare';
 export const personSamples = { 'sso.lookup': async () => ({ email: 'somebody@example.test' }) };
-export const testedElsewhere = { 'sso.start': byBrowser, 'sso.callback': byBrowser, 'sso.acs': byBrowser };
+export const testedElsewhere = {
+  'sso.start': byBrowser,
+  'sso.callback': byBrowser,
+  'sso.workspace-callback': byBrowser,
+  'sso.acs': byBrowser,
+};
 export const secretInput = { 'sso.create': ['client_secret'], 'sso.update': ['client_secret'] };
 /** Connections belong to the workspace and are the same in both spaces. */
 export const ofWorkspace = true;

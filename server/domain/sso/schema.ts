@@ -126,5 +126,6 @@ export const SsoStart = z.object({
 });
 /** What an OpenID Connect provider answers in the address (RFC 6749 §4.1.2, RFC 9207), or our own relay of a SAML response. */
 export const SsoCallback = z.looseObject({ state: short, code: short, iss: short, error: short });
+export const SsoWorkspaceCallback = SsoCallback.extend({ tenant_id: z.string() });
 export const SsoAcs = z.object({ SAMLResponse: z.string().max(400_000).optional(), RelayState: z.string().max(1024).optional() });
 export const SsoRedirect = z.object({ location: z.string() });

@@ -12,7 +12,7 @@ import { holdLock } from '#server/kernel/named-lock.ts';
 import { egress } from '#server/platform/egress.ts';
 import { parseTarget } from '#server/platform/http-out/target-url.ts';
 import { keyring } from '#server/platform/keys.ts';
-import { serviceOf } from './addresses.ts';
+import { redirectUriOf, serviceOf } from './addresses.ts';
 import type { CreateSsoConnection, SsoKind, UpdateSsoConnection } from './schema.ts';
 import { isSsoRequired } from './settings.ts';
 
@@ -216,7 +216,7 @@ function view({ value_ct, certificates, ...row }: Row) {
     token_auth: row.token_auth as 'basic' | 'post',
     has_client_secret: value_ct !== null,
     certificates: certificates.map((pem) => ({ pem, ...certificateFacts(pem) })),
-    service: { redirect_uri: serviceOf(row.id).redirect_uri, acs_url: serviceOf(row.id).acs_url, entity_id: serviceOf(row.id).entity_id },
+    service: { redirect_uri: redirectUriOf(row.tenant_id), ...serviceOf(row.id) },
   };
 }
 

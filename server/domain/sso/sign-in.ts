@@ -81,6 +81,8 @@ export async function finishSso(ctx: PersonCtx, query: Record<string, unknown>):
   const { attempt, state, browser } = await claimedAttempt(ctx, query.state);
   const connection = await connectionOf(ctx.db, attempt.connection_id);
   if (!connection || (attempt.purpose === 'sign_in' && !isUsable(connection))) throw refused('unavailable');
+  // Another workspace's address: whoever gave out the code didn't mean this connection.
+  if (connection.kind === 'oidc' && query.tenant_id !== connection.tenant_id) throw refused('expired');
   try {
     const identity =
       connection.kind === 'saml'
