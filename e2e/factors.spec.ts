@@ -53,8 +53,9 @@ test('P1: sign up, add a passkey, sign out, sign in with it and reveal a secret 
   await device.presentFor(async () => {
     // The request of the email field may be answered first, before the button could be pressed.
     const button = page.getByRole('button', { name: 'Sign in with a passkey' });
-    await Promise.any([button.click({ timeout: 10_000 }), page.waitForURL('**/hopping/test')]);
-    await page.waitForURL('**/hopping/test');
+    const arrived = () => expect(page).toHaveURL(/\/hopping\/test$/, { timeout: 20_000 });
+    await Promise.any([button.click({ timeout: 20_000 }), arrived()]);
+    await arrived();
   });
 
   await page.goto('/hopping/test/secrets');

@@ -64,7 +64,7 @@ test('P2: a colleague joins from the mail, reveals a secret only once the Owner 
   const sheet = page.getByRole('dialog', { name: colleague.name });
   await sheet.getByRole('checkbox', { name: 'Can reveal secret values' }).click();
   await sheet.getByRole('button', { name: 'Save' }).click();
-  await expect(member(page).getByText('Reveals secrets')).toBeVisible();
+  await expect(member(page).getByText('Reveals secrets', { exact: true })).toBeVisible();
 
   const { code, post } = await enroll(tab);
   await tab.goto(secret);
