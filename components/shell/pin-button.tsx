@@ -2,6 +2,7 @@
 
 import { Pin, PinOff } from 'lucide-react';
 import type { MouseEvent } from 'react';
+import { flushSync } from 'react-dom';
 import type { SeenItem } from './use-navigation.ts';
 import { usePin } from './use-pin.ts';
 
@@ -12,9 +13,9 @@ export function PinButton({ item: { id, label } }: { item: SeenItem }) {
   const words = pin.isOn ? `Unpin ${label}` : `Pin ${label} to the top`;
   const toggle = ({ currentTarget }: MouseEvent) => {
     const rail = currentTarget.closest('nav');
-    pin.toggle();
-    // The row is drawn anew in another group; who works by keyboard goes with it.
-    requestAnimationFrame(() => rail?.querySelector<HTMLElement>(`[data-pin="${id}"]`)?.focus());
+    // The row is drawn anew in another group, and the keyboard goes with it at once: a later focus could take it from what was pressed next.
+    flushSync(pin.toggle);
+    rail?.querySelector<HTMLElement>(`[data-pin="${id}"]`)?.focus();
   };
   return (
     <button
