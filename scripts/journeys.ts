@@ -75,8 +75,9 @@ function tell(report: JSONReport): Counts {
         const ok = test.status !== 'unexpected';
         counts[ok ? 'passed' : 'failed']++;
         const last = test.results.at(-1);
-        console.log(`${ok ? 'ok  ' : 'FAIL'} ${title} (${((last?.duration ?? 0) / 1000).toFixed(1)} s)`);
-        if (!ok) for (const error of last?.errors ?? []) console.log((error.message ?? '').replace(/^/gm, '       '));
+        const again = test.status === 'flaky' ? ', only at the second try' : '';
+        console.log(`${ok ? 'ok  ' : 'FAIL'} ${title} (${((last?.duration ?? 0) / 1000).toFixed(1)} s${again})`);
+        if (!ok || again) for (const error of test.results[0]?.errors ?? []) console.log((error.message ?? '').replace(/^/gm, '       '));
       }
     }
     for (const inner of suite.suites ?? []) visit(inner, [...titles, inner.title]);
