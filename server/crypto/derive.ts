@@ -6,7 +6,13 @@ import { secretKey } from './secret-key.ts';
 export type TenantKeyUse = 'svc/capability-hmac/v1' | 'svc/idempotency-fp/v1' | 'svc/lookup-hmac/v1' | `svc/ai-pii/v1:${string}`;
 
 /** Uses of the deployment's root key besides wrapping. */
-export type RootKeyUse = 'svc/next-auth/v1' | 'svc/cursor/v1' | 'svc/front-door/v1' | 'svc/snapshot/v1' | 'svc/deployment-value/v1';
+export type RootKeyUse =
+  | 'svc/next-auth/v1'
+  | 'svc/cursor/v1'
+  | 'svc/front-door/v1'
+  | 'svc/snapshot/v1'
+  | 'svc/deployment-value/v1'
+  | 'svc/dpop-nonce/v1';
 
 const derived = new WeakMap<KeyObject, Map<string, KeyObject>>();
 
