@@ -8,12 +8,16 @@ import {
   digest,
   digestEquals,
   hasDigest,
+  isClientId,
   isMailToken,
   mintAccessKey,
   mintApiKey,
+  mintClientId,
   mintMailToken,
   mintToken,
+  mintUserCode,
   type TokenFamily,
+  userCodeDigest,
   withChecksum,
 } from './tokens.ts';
 
@@ -169,4 +173,27 @@ test('classifying and hashing a key costs microseconds, so it can run before eve
   run();
   // The goal is 3 us; the bound leaves room for a machine that is busy with other tests.
   assert.ok(Math.min(run(), run(), run()) < 12);
+});
+
+test('the published OAuth examples classify and hash as documented', () => {
+  const token = `svc_live_${'PvGyPqYrngDIV4rJt8AZCCz5Ehwr2iQ0KBjmtCe0gNf3hChfg'}`;
+  assert.deepEqual(classifyCredential(token), { kind: 'oauth_token', space: 'live' });
+  assert.equal(digest(token).toString('hex'), '8ab1d15add9de2c2dab90bccba04081fd71c4c9d23bec9196d2e85674724a1c5');
+  const kinds = [
+    [`svcr_live_${'k036iA7KIYWjsurksihnSAeWHz1GZ6FTHNFThp5jH5S1Eendz'}`, 'refresh_token_live'],
+    [`svcc_${'a3XR6RhvgEXZUu0OyMpq1vuvsGDDAEA4Y1fiqRu5sJd2xOnvr'}`, 'authorization_code'],
+    [`svcd_${'LfkV464lnqnYb6lrItuYsfSISkmiCO79q9EIt1wh9200nFci5'}`, 'device_code'],
+    [`svcs_${'d1lg1eR0ADpJj3Tymb8oP5UHGW7lnXo6ycobMOt9xaF1NIdYA'}`, 'client_secret'],
+  ] as const;
+  for (const [text, kind] of kinds) assert.deepEqual(classifyCredential(text), { kind }, kind);
+});
+
+test('client ids and user codes have their documented forms', () => {
+  assert.match(mintClientId(), /^svc_client_[0-9A-Za-z]{20}$/);
+  assert.match(mintClientId('cli'), /^svc_cli_[0-9A-Za-z]{20}$/);
+  assert.ok(isClientId(mintClientId()) && isClientId(mintClientId('cli')) && !isClientId('svc_client_x') && !isClientId(live));
+  const { token, digest: stored } = mintUserCode();
+  assert.match(token, /^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/);
+  for (const typed of [token, token.toLowerCase(), ` ${token.replace('-', ' ')} `]) assert.deepEqual(userCodeDigest(typed), stored);
+  for (const typed of ['', 'AAAA-AAAA', `${token}B`, 'x'.repeat(100)]) assert.equal(userCodeDigest(typed), null);
 });

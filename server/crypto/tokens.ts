@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { randomBase32, randomBase62, randomBase64url } from './random.ts';
+import { randomBase32, randomBase62, randomBase64url, randomOf } from './random.ts';
 
 /** A credential at its birth: `token` is shown once, `digest` (SHA-256 of the whole text, 32 bytes) is stored. */
 export type Minted = { token: string; digest: Buffer };
@@ -59,6 +59,26 @@ export function mintAccessKey(): MintedKey {
   return mintedKey(`AKE${randomBase32(16)}`, `:${randomBase62(34)}`);
 }
 
+/** `svc_client_…` (31 characters), or `svc_cli_…` (28) of a workspace's own client of service-cli. An identifier, not a secret. */
+export const mintClientId = (use: 'client' | 'cli' = 'client'): string => `svc_${use}_${randomBase62(20)}`;
+
+/** Whether the text has the form of an OAuth client's id; what API keys are called as clients is classified as a key. */
+export const isClientId = (text: string): boolean => clientId.test(text);
+
+/** What a person types to approve a device, shown as `XXXX-XXXX`: 34 bits, of letters that form no words. `digest` is that of the eight letters. */
+export function mintUserCode(): Minted {
+  const letters = randomOf(USER_CODE_LETTERS, 8);
+  return { token: `${letters.slice(0, 4)}-${letters.slice(4)}`, digest: digest(letters) };
+}
+
+/** The digest of a user code as a person typed it: any case, with or without dashes and spaces. Null when it is none. */
+export function userCodeDigest(typed: string): Buffer | null {
+  if (typed.length > 64) return null;
+  const letters = typed.replace(/[\s-]/g, '').toUpperCase();
+  return userCode.test(letters) ? digest(letters) : null;
+}
+const USER_CODE_LETTERS = 'BCDFGHJKLMNPQRSTVWXZ';
+
 export type Credential =
   | { kind: 'api_key'; key_id: string; space: Space; key_type: 'standard' | 'test' }
   | { kind: 'access_key'; key_id: string }
@@ -72,6 +92,8 @@ const malformed = { kind: 'malformed' } as const;
 const apiKey = /^tk_(live|test)_[0-9A-Za-z]{12}_[0-9A-Za-z]{51}$/;
 const accessKey = /^AKE[A-Z2-7]{16}:[0-9A-Za-z]{40}$/;
 const aiToken = /^svcp_(live|test)_[arto]_[0-9A-Za-z]{32}_[0-9A-Za-z]{6}$/;
+const clientId = /^svc_(?:client|cli)_[0-9A-Za-z]{20}$/;
+const userCode = /^[BCDFGHJKLMNPQRSTVWXZ]{8}$/;
 const gatewayToken = /^wkt_[a-z2-7]{52}$/;
 const checkedBody = /^[0-9A-Za-z]{49}$/;
 const opaqueBody = /^[0-9A-Za-z_-]{42}[AEIMQUYcgkosw048]$/;

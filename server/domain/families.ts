@@ -15,6 +15,8 @@ import { imports } from './import/family.ts';
 import { keys } from './keys/family.ts';
 import { leases } from './leases/family.ts';
 import { mail } from './mail/family.ts';
+import { oauthClients } from './oauth-clients/family.ts';
+import { oauthGrants } from './oauth-grants/family.ts';
 import { openapi } from './openapi/family.ts';
 import { people } from './people/family.ts';
 import { pictures } from './pictures/family.ts';
@@ -42,6 +44,8 @@ export const families = [
   environments,
   collections,
   apiKeys,
+  oauthClients,
+  oauthGrants,
   imports,
   requestLogs,
   auditLogs,

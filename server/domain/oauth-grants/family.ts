@@ -1,0 +1,16 @@
+import { family } from '#server/kernel/family.ts';
+
+export const oauthGrants = family({
+  name: 'oauth-grants',
+  resources: [{ type: 'oauth_grant' }],
+  tables: [
+    { name: 'oauth_auth_requests', reset: 'cascade' },
+    { name: 'oauth_codes', reset: 'cascade' },
+    { name: 'oauth_device_codes', reset: 'cascade' },
+    { name: 'oauth_families', reset: 'cascade' },
+    { name: 'oauth_refresh', reset: 'cascade' },
+    { name: 'oauth_consents', reset: 'cascade' },
+    { name: 'oauth_access', reset: 'delete' },
+    { name: 'oauth_assertion_uses', reset: 'delete' },
+  ],
+});
