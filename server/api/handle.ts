@@ -74,8 +74,10 @@ async function answer(call: Call, plane: Plane): Promise<Wire> {
   const counted = await countAgainstLimit(limit, ctx.now);
   Object.assign(call.headers, counted.headers);
   if (counted.refusal) throw counted.refusal;
-  if (legacy_key && legacy_key_auth === 'disabled')
-    throw new Refusal('use_oauth', 'This workspace only accepts OAuth access tokens. Exchange the key at /oauth/token.');
+  if (legacy_key && (op.oauth_only || legacy_key_auth === 'disabled')) {
+    const what = op.oauth_only ? 'endpoint' : 'workspace';
+    throw new Refusal('use_oauth', `This ${what} only accepts OAuth access tokens. Exchange the key for one at /oauth/token.`);
+  }
   const key = takesIdempotencyKey(op) ? idempotencyKeyOf(req.headers) : null;
   await authorize(op, ctx, () => mergedInput(op, req, params, body));
   if (isChange(op)) call.changed = `${ctx.tenant_id}:${edge.space}`;

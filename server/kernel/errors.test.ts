@@ -41,7 +41,7 @@ test('any other fault is internal_error and says nothing of its cause', () => {
 test('every type of the Management API has the status it always had (interface rule 01 §5.1); change this only to add', () => {
   const catalogue: Record<number, (keyof typeof ERROR_STATUS)[]> = {
     400: ['validation_error', 'invalid_request', 'invalid_definition', 'invalid_api_version', 'invalid_idempotency_key', 'invalid_type'],
-    401: ['authentication_required', 'invalid_api_key'],
+    401: ['authentication_required', 'invalid_api_key', 'invalid_dpop_proof'],
     402: ['plan_feature', 'plan_limit'],
     403: ['wrong_key_type', 'subscription_inactive', 'forbidden', 'use_oauth', 'privilege_escalation'],
     404: ['not_found'],

@@ -11,6 +11,7 @@ export const ERROR_STATUS = {
   reveal_reason_required: 400,
   authentication_required: 401,
   invalid_api_key: 401,
+  invalid_dpop_proof: 401,
   not_authenticated: 401,
   invalid_credentials: 401,
   mfa_code_invalid: 401,

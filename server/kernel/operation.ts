@@ -72,6 +72,8 @@ export type Operation<
   step_up?: StepUpRule<z.output<I>>;
   /** The plan feature that the workspace must have; without it the call is refused as `plan_feature`. In Test it may be tried (interface rule 64 §4). */
   feature?: Feature;
+  /** API keys presented directly are refused as `use_oauth`: only access tokens, and people, may call it (interface rule 20 §1.8). */
+  oauth_only?: true;
   /** A change that stays possible in a workspace whose subscription ended (interface rule 20 §5): paying, leaving, revoking. */
   while_inactive?: true;
   /** Error types beyond those of the pipeline (validation_error included there); a refusal not listed fails the tests. */

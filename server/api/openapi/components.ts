@@ -1,11 +1,37 @@
+import { DPOP_ALGORITHMS } from '#server/crypto/dpop.ts';
+import { SCOPE_CATALOGUE } from '#server/kernel/scopes.ts';
 import { IDEMPOTENCY_KEY } from '../idempotency.ts';
 import { NEWEST, VERSIONS } from '../versions.ts';
 
 // What every operation shares: how one shows who one is, the headers all understand, and the envelopes of rule 01 §3 and §6.
 
+const scopesOf = (of: 'machines' | 'people') =>
+  Object.fromEntries(
+    Object.entries(SCOPE_CATALOGUE)
+      .filter(([, { capabilities, people }]) => capabilities.length > 0 && (of === 'machines' || people === 'role' || people === 'admin'))
+      .map(([name, { sentence }]) => [name, sentence]),
+  );
+
 export const securitySchemes = {
   bearer: { type: 'http', scheme: 'bearer', description: 'API key (`tk_live_`, `tk_test_` or `AKE`) or OAuth access token.' },
   apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'API key.' },
+  oauth2: {
+    type: 'oauth2',
+    description:
+      'OAuth access token (`svc_live_` or `svc_test_`), sent as `Authorization: Bearer <token>`. A token that was requested with a DPoP proof (RFC 9449) is ' +
+      'bound to that key: send it as `Authorization: DPoP <token>`, with a new proof in the `DPoP` header of every request. The proof is a JWT of type ' +
+      `\`dpop+jwt\`, signed with ${DPOP_ALGORITHMS.join(' or ')}, with \`jti\`, \`htm\`, \`htu\`, \`iat\` and \`ath\`. Scopes never give more than the client, ` +
+      'and the person or API key behind it, may do at the time of the request. An API key works as client ID and secret.',
+    flows: {
+      clientCredentials: { tokenUrl: '/oauth/token', scopes: scopesOf('machines') },
+      authorizationCode: {
+        authorizationUrl: '/oauth/authorize',
+        tokenUrl: '/oauth/token',
+        refreshUrl: '/oauth/token',
+        scopes: scopesOf('people'),
+      },
+    },
+  },
 };
 
 export const parameters = {
@@ -41,6 +67,8 @@ export const headers: Readonly<Record<string, object>> = {
     type: 'string',
     const: 'true',
   }),
+  'WWW-Authenticate': header('How to authenticate, and what is wrong with the credential (RFC 6750, RFC 9449).', { type: 'string' }),
+  'DPoP-Nonce': header('Nonce for the next DPoP proof. Only on responses to requests with a proof.', { type: 'string' }),
   'Retry-After': header('Seconds to wait before you retry.', { type: 'integer', minimum: 1 }),
 };
 export const headersOf = (names: readonly string[]) =>

@@ -58,11 +58,19 @@ export function describe(op: AnyOperation, method: string, path: string, { schem
         }
       : {}),
     responses: { ...successes(op, shared), ...refusals(op, responses) },
-    security: op.needs === 'anonymous' ? [] : [{ bearer: [] }, { apiKey: [] }],
+    security: securityOf(op),
     ...(scopes.length > 0 ? { 'x-scopes': scopes } : {}),
     ...(typeof op.needs === 'string' ? {} : { 'x-capabilities': op.needs }),
     ...(sufficientSets(op.needs).every((set) => set.some((c) => PERSON_FORBIDDEN.has(c))) ? { 'x-machine-only': true } : {}),
   };
+}
+
+/** The credentials that may call an operation, each sufficient by itself; of a token the scopes, one entry per sufficient set. */
+function securityOf({ needs, oauth_only }: AnyOperation): Json[] {
+  if (needs === 'anonymous') return [];
+  const sets = sufficientSets(needs).map((set) => [...new Set(set.flatMap((capability) => scopeOf(capability) ?? []))].sort());
+  const distinct = [...new Map(sets.map((scopes) => [scopes.join(' '), scopes])).values()];
+  return [...(oauth_only ? [] : [{ bearer: [] }, { apiKey: [] }]), ...distinct.map((scopes) => ({ oauth2: scopes }))];
 }
 
 /** A parameter; what is said of it stands with it and not in its schema, where tools look for it. */

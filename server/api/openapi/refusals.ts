@@ -14,6 +14,7 @@ const PIPELINE: readonly ErrorType[] = [
 const AUTHENTICATED: readonly ErrorType[] = [
   'authentication_required',
   'invalid_api_key',
+  'invalid_dpop_proof',
   'wrong_key_type',
   'forbidden',
   'subscription_inactive',
@@ -93,6 +94,7 @@ const errorResponse = (status: number, types: readonly ErrorType[]): Json => ({
     'Service-Version',
     ...(status === 429 || status === 503 ? ['Retry-After'] : []),
     ...(status === 429 ? RATE_LIMIT : []),
+    ...(status === 401 ? ['WWW-Authenticate', 'DPoP-Nonce'] : []),
   ]),
   content: {
     'application/json': {
