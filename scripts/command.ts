@@ -65,7 +65,7 @@ export function filesUnder(folder: string): string[] {
     .readdirSync(folder, { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile())
     .map((entry) => path.join(entry.parentPath, entry.name))
-    .filter((file) => !file.startsWith(path.join('server', 'generated')));
+    .filter((file) => !/^(?:server|sdk)[\\/]generated[\\/]/.test(file));
 }
 
 /** Runs `work` when the stamp file does not hold `wanted`, alone among the processes of this checkout, then writes the stamp. */

@@ -6,6 +6,7 @@ import { buildWeb } from './build.ts';
 import { fail, filesUnder } from './command.ts';
 import { runNodeTests } from './node-tests.ts';
 import { generateClient } from './schema.ts';
+import { generateSdk } from './sdk-generator.ts';
 import { startTestDatabase, template } from './test-database.ts';
 
 // npm test                       everything: node tests, then the browser journeys of e2e against the whole running system
@@ -22,15 +23,15 @@ const paths = process.argv.slice(2).filter((argument) => !argument.startsWith('-
 const name = process.argv.find((argument) => argument.startsWith('--name='))?.slice('--name='.length);
 const all = paths.length === 0;
 if (process.argv.includes('--thorough')) process.env.SALLYPORT_THOROUGH = '1';
-const chosen = (all ? ['server', 'scripts', 'components', 'e2e'] : paths).flatMap((given) =>
+const chosen = (all ? ['server', 'scripts', 'components', 'sdk', 'e2e'] : paths).flatMap((given) =>
   filesUnder(path.relative('.', path.resolve(given)) || '.'),
 );
-const nodeFiles = chosen.filter((file) => /^(server|scripts|components)\/.*\.test\.ts$/.test(file)).sort();
+const nodeFiles = chosen.filter((file) => /^(server|scripts|components|sdk)\/.*\.test\.ts$/.test(file)).sort();
 const journeys = chosen.filter((file) => /^e2e\/.*\.(spec|test)\.ts$/.test(file)).sort();
-if (nodeFiles.length + journeys.length === 0) fail(`No test files under ${paths.join(', ') || 'server, scripts, components, e2e'}.`);
+if (nodeFiles.length + journeys.length === 0) fail(`No test files under ${paths.join(', ') || 'server, scripts, components, sdk, e2e'}.`);
 
 isolateEnvironment();
-await generateClient().catch(fail);
+await Promise.all([generateClient(), generateSdk()]).catch(fail);
 const database = await startTestDatabase().catch(fail);
 const stopEarly = () => void database.remove().finally(() => process.exit(130));
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, stopEarly);

@@ -1,0 +1,5 @@
+// npm run sdk   makes sdk/generated from public/openapi.json; service-cli, tests and checks do it by themselves
+import { fail } from './command.ts';
+import { generateSdk } from './sdk-generator.ts';
+
+console.log((await generateSdk().catch(fail)) ? 'Generated sdk/generated' : 'sdk/generated is current');

@@ -1,0 +1,6 @@
+export { createSallyport, type Envelope, type Sallyport, type SallyportOptions } from './client.ts';
+export { accessToken, apiKey, type ClientCredentials, type Credential, clientCredentials, type Token } from './credential.ts';
+export { createDpopKey, type DpopKey, importDpopKey } from './dpop.ts';
+export { ConnectionError, SallyportError } from './error.ts';
+export * as oauth from './oauth.ts';
+export { paginate, paginateFeed } from './paginate.ts';
