@@ -7,6 +7,7 @@ import { workspace } from '#server/testing/workspace.ts';
 import { createSallyport } from './client.ts';
 import { SallyportError } from './error.ts';
 import operations from './generated/operations.json' with { type: 'json' };
+import { failureOf } from './hostile-server.fixture.ts';
 import { paginate, paginateFeed } from './paginate.ts';
 
 // The client against the running service, over sockets.
@@ -31,12 +32,12 @@ test('an object is made, read, listed, changed and deleted with its types', asyn
 });
 
 test('a refusal is a typed error with its request and its next step', async () => {
-  const error = await sallyport.routes.get({ path: { id: 'no-such-route' } }).then(assert.fail, (one: SallyportError) => one);
+  const error = await failureOf<SallyportError>(sallyport.routes.get({ path: { id: 'no-such-route' } }));
   assert.ok(error instanceof SallyportError);
   assert.deepEqual([error.type, error.status], ['not_found', 404]);
   assert.match(error.request_id ?? '', /^[0-9a-f-]{36}$/);
   assert.match(error.next_step, /Check the ID/);
-  const invalid = await sallyport.routes.list({ query: { sort: 'colour' as 'name' } }).then(assert.fail, (one: SallyportError) => one);
+  const invalid = await failureOf<SallyportError>(sallyport.routes.list({ query: { sort: 'colour' as 'name' } }));
   assert.equal(invalid.param, 'sort');
 });
 

@@ -36,3 +36,9 @@ export const truncated: Reply = (res) => {
   res.write('{"data":');
   setTimeout(() => res.destroy(), 5);
 };
+/** The error that something ends with; fails when it doesn't. */
+export async function failureOf<E extends Error>(work: Promise<unknown>): Promise<E> {
+  const [outcome] = await Promise.allSettled([work]);
+  if (outcome.status === 'fulfilled') throw new Error('it succeeded');
+  return outcome.reason as E;
+}

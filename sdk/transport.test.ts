@@ -4,7 +4,7 @@ import { createSallyport, type SallyportOptions } from './client.ts';
 import { clientCredentials } from './credential.ts';
 import { createDpopKey } from './dpop.ts';
 import { ConnectionError, SallyportError } from './error.ts';
-import { answer, done, refuse, startServer, truncated } from './hostile-server.fixture.ts';
+import { answer, done, failureOf, refuse, startServer, truncated } from './hostile-server.fixture.ts';
 import { backoff, delayAfter } from './retry.ts';
 
 // The client contract against a server that misbehaves (interface rule 64 §8). Waits are those of the contract, so few of them are awaited here.
@@ -82,9 +82,7 @@ test('waits grow, and no two clients wait alike', () => {
 
 test('it gives up after the attempts it was given and tells the last refusal', async () => {
   const server = await startServer(refuse(503, 'dependency_unavailable'));
-  const error = await client(server.url, { max_retries: 1 })
-    .environments.list()
-    .then(assert.fail, (one: SallyportError) => one);
+  const error = await failureOf<SallyportError>(client(server.url, { max_retries: 1 }).environments.list());
   assert.ok(error instanceof SallyportError);
   assert.deepEqual([error.type, error.status, error.request_id, server.heard.length], ['dependency_unavailable', 503, 'r', 2]);
 });
@@ -112,13 +110,11 @@ test('a credential is not sent in clear text to another machine', async () => {
 
 test('nothing of the credential or of a foreign body is in an error', async () => {
   const server = await startServer((res) => void res.writeHead(500, { 'content-type': 'text/html' }).end(`<h1>${KEY}</h1>`));
-  const error = await client(server.url, { max_retries: 0 })
-    .environments.list()
-    .then(assert.fail, (one: SallyportError) => one);
+  const error = await failureOf<SallyportError>(client(server.url, { max_retries: 0 }).environments.list());
   assert.doesNotMatch(`${error.stack} ${JSON.stringify(error)}`, /secret|<h1>/);
-  const gone = await client('http://127.0.0.1:1', { max_retries: 0 })
-    .request('GET', '/routes', { query: { q: 'searched' } })
-    .then(assert.fail, (e: Error) => e);
+  const gone = await failureOf<Error>(
+    client('http://127.0.0.1:1', { max_retries: 0 }).request('GET', '/routes', { query: { q: 'searched' } }),
+  );
   assert.ok(gone instanceof ConnectionError);
   assert.doesNotMatch(`${gone.message}`, /searched|secret/);
 });
