@@ -70,7 +70,7 @@ test('everything of Test goes but its history, Live keeps every row, and the sta
   const history = await db().audit_logs.count({ where: { tenant_id: w.tenant.id, sandbox: true } });
   const answer = await reset(w);
   await deleteResetCalls(w.tenant.id);
-  assert.deepEqual(answer.deleted, { routes: 1, secrets: 1, clients: 1, collections: 1, environments: 2, api_keys: 1 });
+  assert.deepEqual(answer.deleted, { routes: 1, secrets: 1, clients: 1, collections: 1, environments: 2, api_keys: 1, oauth_clients: 0 });
   assert.deepEqual(await filled(w, false), live);
   assert.deepEqual(await filled(other, true), foreign);
   // What sign-up leaves in Test, and nothing else.
