@@ -163,6 +163,15 @@ export function capabilitiesOfKey(key: {
   return new Set([...held].filter((capability) => within.has(capability)));
 }
 
+/** The scopes of an API key as an OAuth client: every scope of which it has a capability, within its scopes when it was made with scopes. */
+export function scopesOfKey(key: { role_ids: readonly string[]; scoped: boolean; scopes: readonly string[] }): readonly string[] {
+  const held = keyCapabilities(key.role_ids);
+  return SCOPE_NAMES.filter(
+    (scope) =>
+      SCOPE_CATALOGUE[scope]?.capabilities.some((capability) => held.has(capability)) && (!key.scoped || key.scopes.includes(scope)),
+  );
+}
+
 /** What of a member's rights a call of /v1 in their name may use: what some scope covers, and nothing a person's token never carries. */
 export function personCapabilities(held: ReadonlySet<Capability>): ReadonlySet<Capability> {
   return new Set([...held].filter((c) => !PERSON_FORBIDDEN.has(c) && scopeOf(c) !== undefined));

@@ -1,0 +1,53 @@
+import { type Edge, edgeOf } from '#server/api/edge.ts';
+import { bodyOf } from '#server/api/input.ts';
+import { json, respond } from '#server/api/respond.ts';
+import { log } from '#server/platform/log.ts';
+import { type Form, parseForm } from './form.ts';
+import { asOAuthProblem, OAuthProblem } from './problem.ts';
+import { token } from './token.ts';
+
+const MAX_BODY = 64 * 1024;
+
+/** An endpoint that takes a form from a client and answers JSON. */
+type FormEndpoint = (form: Form, headers: Headers, edge: Edge, now: Date) => Promise<object>;
+
+const FORMS: Readonly<Record<string, FormEndpoint>> = {
+  '/oauth/token': token,
+};
+
+/** The authorization server as one function (interface rule 21 §1). Errors are bodies of RFC 6749 §5.2. */
+export async function handle(req: Request, edge: Edge | null = edgeOf(req.headers)): Promise<Response> {
+  if (!edge) return new Response(null, { status: 404 });
+  try {
+    return await answer(req, edge);
+  } catch (error) {
+    const problem = asOAuthProblem(error);
+    if (problem.status === 500) log.error({ err: error, request_id: edge.request_id }, 'authorization server request failed');
+    return respond(problemWire(problem), edge.request_id, 'uncompressed');
+  }
+}
+
+async function answer(req: Request, edge: Edge): Promise<Response> {
+  const { pathname } = new URL(req.url);
+  const form = Object.hasOwn(FORMS, pathname) ? FORMS[pathname] : undefined;
+  if (!form) throw new OAuthProblem('invalid_request', 'No such path.', 404);
+  assertMethod(req, 'POST');
+  if (edge.fault) throw new OAuthProblem('invalid_request', 'The request is too large.', edge.fault === 'payload_too_large' ? 413 : 431);
+  const parameters = parseForm(req.headers.get('content-type'), await bodyOf(req, MAX_BODY));
+  // Beside a token there is nothing to guess by its size, but its answer must not be stored anywhere (RFC 6749 §5.1).
+  return respond(json(200, await form(parameters, req.headers, edge, new Date()), NO_CACHE), edge.request_id, 'uncompressed');
+}
+
+/** @throws OAuthProblem 405 */
+function assertMethod(req: Request, ...methods: string[]): void {
+  if (!methods.includes(req.method))
+    throw new OAuthProblem('invalid_request', `Method not allowed. This path supports ${methods.join(', ')}.`, 405, {
+      allow: methods.join(', '),
+    });
+}
+
+export const problemWire = ({ error, message, status, headers }: OAuthProblem) =>
+  json(status, { error, error_description: message }, { ...NO_CACHE, ...headers });
+
+/** For the caches of HTTP/1.0 that RFC 6749 §5.1 still thinks of; Cache-Control is on every answer. */
+const NO_CACHE = { pragma: 'no-cache' };

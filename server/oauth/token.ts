@@ -1,0 +1,46 @@
+import type { Edge } from '#server/api/edge.ts';
+import { clientOfCredential } from '#server/domain/oauth-grants/cli-alias.ts';
+import { GRANTS, type OAuthClient } from '#server/domain/oauth-grants/client.ts';
+import { CLI_ALIAS, presentedClient } from './client-authentication.ts';
+import { authenticatedClient, failClient, limitRequests } from './client-limits.ts';
+import { type Form, required } from './form.ts';
+import { clientCredentials } from './grants/client-credentials.ts';
+import { OAuthProblem } from './problem.ts';
+import { verifiedProof } from './proof.ts';
+import type { Grant, TokenAnswer } from './token-call.ts';
+
+/** The grants that are served, by `grant_type`. `anonymous`: the credential is in the form, and there is no client authentication. */
+const TABLE: Readonly<Record<string, { run: Grant; anonymous?: true }>> = {
+  [GRANTS.client_credentials]: { run: clientCredentials },
+};
+
+/** POST /oauth/token (interface rule 21 §4). @throws OAuthProblem */
+export async function token(form: Form, headers: Headers, edge: Edge, now: Date): Promise<TokenAnswer> {
+  const grantType = required(form, 'grant_type');
+  const grant = Object.hasOwn(TABLE, grantType) ? TABLE[grantType] : undefined;
+  if (!grant) throw new OAuthProblem('unsupported_grant_type', `Unknown grant_type. Supported: ${Object.keys(TABLE).join(', ')}.`);
+  const { client, alias } = grant.anonymous ? NOBODY : await callingClient(form, headers, edge, now);
+  if (client) assertMayUse(client, grantType);
+  if (client) await limitRequests(client, now);
+  const proof = await verifiedProof(headers, '/oauth/token', client, now);
+  return grant.run({ form, edge, client, alias, now, proof });
+}
+const NOBODY = { client: null, alias: false };
+
+/** The client of a request, proven or public; with the alias of service-cli the one that its code or token was made for. @throws OAuthProblem */
+async function callingClient(form: Form, headers: Headers, edge: Edge, now: Date): Promise<{ client: OAuthClient | null; alias: boolean }> {
+  const presented = presentedClient(headers.get('authorization'), form);
+  if (!presented) throw await failClient(null, edge, now);
+  if (presented.method === 'none' && presented.readings[0]?.id === CLI_ALIAS)
+    return { client: await clientOfCredential(form, now), alias: true };
+  return { client: await authenticatedClient(presented, edge, now), alias: false };
+}
+
+/** @throws OAuthProblem unauthorized_client */
+function assertMayUse(client: OAuthClient, grantType: string): void {
+  if (!client.grant_types.includes(grantType) || (client.type === 'public' && grantType === GRANTS.client_credentials))
+    throw new OAuthProblem(
+      'unauthorized_client',
+      `This client may not use the grant ${grantType}. Its grants: ${client.grant_types.join(', ')}.`,
+    );
+}
