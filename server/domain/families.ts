@@ -28,6 +28,8 @@ import { reveals } from './reveals/family.ts';
 import { roles } from './roles/family.ts';
 import { routes } from './routes/family.ts';
 import { sandbox } from './sandbox/family.ts';
+import { scimCredentials } from './scim-credentials/family.ts';
+import { scimUsers } from './scim-users/family.ts';
 import { search } from './search/family.ts';
 import { secrets } from './secrets/family.ts';
 import { signup } from './signup/family.ts';
@@ -67,6 +69,8 @@ export const families = [
   openapi,
   domains,
   sso,
+  scimCredentials,
+  scimUsers,
   tenants,
   plans,
   policies,

@@ -32,6 +32,7 @@ export const ERROR_STATUS = {
   sso_refused: 403,
   csrf_failed: 403,
   operator_custody_blocked: 403,
+  scim_plan_required: 403,
   reveal_role_denied: 403,
   reveal_tick_required: 403,
   reveal_policy_denied: 403,

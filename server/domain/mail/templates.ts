@@ -280,6 +280,51 @@ export const domainLapsed = (
   button: { label: 'View domains', url: domainsUrl },
 });
 
+type ScimCredentialFacts = { name: string; prefix: string; space: string; workspace: string };
+
+/** Whoever has the token can add and remove people. */
+export const scimCredentialCreated = (
+  facts: ScimCredentialFacts & { by: string; ip: string | null; at: Date; expires_at: Date },
+  url: string,
+): Letter => ({
+  subject: `New SCIM credential in ${facts.workspace}`,
+  paragraphs: [
+    `The SCIM credential "${facts.name}" was created in your workspace ${facts.workspace}. ${
+      facts.space === 'live' ? 'It can add and remove members and manage OAuth clients.' : 'It can manage OAuth clients of the Test space.'
+    }`,
+    `Credential: ${facts.prefix}`,
+    `Created by: ${facts.by}`,
+    `Time: ${minuteOf(facts.at)}`,
+    `IP address: ${facts.ip ?? 'unknown'}`,
+    `Expires: ${minuteOf(facts.expires_at)}`,
+    'If you expected this, no action is required. If not, revoke it.',
+  ],
+  button: { label: 'View the directory', url },
+});
+
+export const scimCredentialEnding = (facts: ScimCredentialFacts & { ends: Date; days: number }, url: string): Letter => ({
+  subject:
+    facts.days === 0 ? `A SCIM credential in ${facts.workspace} has expired` : `A SCIM credential in ${facts.workspace} expires soon`,
+  paragraphs: [
+    facts.days === 0
+      ? `The SCIM credential "${facts.name}" expired on ${minuteOf(facts.ends)}. Your directory can no longer add or remove members with it.`
+      : `The SCIM credential "${facts.name}" expires on ${minuteOf(facts.ends)}. After that, your directory can no longer add or remove members with it.`,
+    `Credential: ${facts.prefix}`,
+    'Create a new credential, enter its token at your identity provider, then revoke this one.',
+  ],
+  button: { label: 'View the directory', url },
+});
+
+/** To a person whom the directory of a workspace added. Its name was typed by people, see `named`. */
+export const directoryWelcome = (facts: { workspace: string; email: string }, url: string): Letter => ({
+  subject: `You now have access to ${named(facts.workspace, 'a Sallyport workspace')}`,
+  paragraphs: [
+    `Your organization added ${facts.email} to ${named(facts.workspace, 'a workspace')}.`,
+    'Sign in with this address. If your organization uses single sign-on, choose it on the sign-in page; otherwise ask for a sign-in code.',
+  ],
+  button: { label: 'Sign in', url },
+});
+
 const minuteOf = (at: Date) => `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
 type SignInFacts = { ip: string | null; country?: string | null; city?: string | null; user_agent: string | null; at: Date };

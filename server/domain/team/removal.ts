@@ -25,12 +25,10 @@ export async function removeMember(ctx: Ctx, { id, revoke_api_keys }: z.output<t
       const member = await memberById(tx, there, id);
       const by_self = member.id === there.actor.id;
       if (!by_self) assertManages(there, member.role);
-      if (member.role === 'owner') await assertOtherOwner(tx, there, member);
       await assertRoleUnchanged(tx, there);
-      if (!by_self) send = await mailMember(tx, there, member.email, { kind: 'membership_ended' });
       const invitations = await invitationsSentBy(tx, there, member.id);
-      const left = await leave(tx, there, member, revoke_api_keys, families);
-      await tx.memberships.updateMany({ where: live(there, member.id), data: { removed_at: there.now } });
+      const left = await endMembership(tx, there, member, families, { revoke_api_keys, tell: !by_self });
+      send = left.send;
       return audited(
         { member, invitations, ...left },
         {
@@ -45,7 +43,7 @@ export async function removeMember(ctx: Ctx, { id, revoke_api_keys }: z.output<t
       );
     });
     const test = await within(true, async (tx, there) => {
-      const left = await leave(tx, there, parts.member, revoke_api_keys, families);
+      const left = await leaveSpace(tx, there, parts.member, revoke_api_keys, families);
       const [first, ...more] = left.entries;
       return first ? audited(left, first, more) : unchanged(left);
     });
@@ -60,8 +58,26 @@ export async function removeMember(ctx: Ctx, { id, revoke_api_keys }: z.output<t
   return answer;
 }
 
+/**
+ * Ends a membership in Live, whoever ends it; `leaveSpace` ends what is the person's in Test. Call it after `lockMembers`.
+ * @throws Refusal last_owner
+ */
+export async function endMembership(
+  tx: Tx,
+  ctx: Ctx,
+  member: MemberRow,
+  families: readonly Family[],
+  { revoke_api_keys, tell }: { revoke_api_keys: boolean; tell: boolean },
+) {
+  if (member.role === 'owner') await assertOtherOwner(tx, ctx, member);
+  const send = tell ? await mailMember(tx, ctx, member.email, { kind: 'membership_ended' }) : () => {};
+  const left = await leaveSpace(tx, ctx, member, revoke_api_keys, families);
+  await tx.memberships.updateMany({ where: live(ctx, member.id), data: { removed_at: ctx.now } });
+  return { ...left, send };
+}
+
 /** What ends in one space, with the audit entries of keys revoked there. */
-async function leave(tx: Tx, ctx: Ctx, member: MemberRow, revoke: boolean, families: readonly Family[]) {
+export async function leaveSpace(tx: Tx, ctx: Ctx, member: MemberRow, revoke: boolean, families: readonly Family[]) {
   let ended: Record<string, number> = {};
   for (const { membershipEnds } of families) if (membershipEnds) ended = added(ended, await membershipEnds(tx, ctx, member.id));
   const keys = revoke ? await revokeKeysCreatedBy(tx, ctx, member.id) : await keysCreatedBy(tx, ctx, member.id);

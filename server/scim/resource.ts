@@ -1,0 +1,39 @@
+import type { Ctx } from '#server/kernel/context.ts';
+
+/** A resource in its SCIM form, with `schemas`, `id` and `meta`; absent values are left out. */
+export type ScimObject = Record<string, unknown>;
+
+/** An authenticated call. `ctx.sandbox` is the credential's space. */
+export type ScimCall = { ctx: Ctx };
+
+export type ListQuery = {
+  /** As it was sent; null lists everything. */
+  filter: string | null;
+  /** 1-based. */
+  startIndex: number;
+  /** 0 to 200. */
+  count: number;
+};
+export type ListResult = { total: number; resources: ScimObject[] };
+
+/** An operation of a PATCH as it was sent. */
+export type PatchOperation = { op?: unknown; path?: unknown; value?: unknown };
+
+/**
+ * One resource type. The plane parses queries and bodies, and adds `meta.location`, projection and status codes; a resource applies what was asked and
+ * answers with the whole resource. Every verb throws `ScimProblem`, or a `Refusal` of the domain.
+ */
+export type ScimResource = {
+  type: 'User' | 'OAuthClient';
+  endpoint: '/Users' | '/OAuthClients';
+  /** The URN of its schema. */
+  schema: string;
+  /** What a credential must have beyond the plan. @throws ScimProblem */
+  admits?: (call: ScimCall) => void;
+  list: (call: ScimCall, query: ListQuery) => Promise<ListResult>;
+  get: (call: ScimCall, id: string) => Promise<ScimObject>;
+  create: (call: ScimCall, body: ScimObject) => Promise<ScimObject>;
+  replace: (call: ScimCall, id: string, body: ScimObject) => Promise<ScimObject>;
+  patch: (call: ScimCall, id: string, operations: readonly PatchOperation[]) => Promise<ScimObject>;
+  remove: (call: ScimCall, id: string) => Promise<void>;
+};

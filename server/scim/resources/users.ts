@@ -1,0 +1,76 @@
+import { families } from '#server/domain/families.ts';
+import {
+  changeRecord,
+  createRecord,
+  type DirectoryEmail,
+  type DirectoryPerson,
+  type DirectoryRecord,
+  deleteRecord,
+  getRecord,
+  listRecords,
+} from '#server/domain/scim-users/service.ts';
+import { badRequest, ScimProblem } from '../problem.ts';
+import type { ScimObject, ScimResource } from '../resource.ts';
+
+const SCHEMA = 'urn:ietf:params:scim:schemas:core:2.0:User';
+
+/** People of the workspace (interface rule 23 §6). */
+export const users: ScimResource = {
+  type: 'User',
+  endpoint: '/Users',
+  schema: SCHEMA,
+  admits({ ctx }) {
+    if (ctx.sandbox)
+      throw new ScimProblem(403, 'People belong to the whole workspace. Use a Live credential.', { error: 'scim_users_live_only' });
+  },
+  async list({ ctx }, { filter, startIndex, count }) {
+    if (filter !== null) throw badRequest('invalidFilter', 'Filters are not available yet.');
+    const { total, records } = await listRecords(ctx, { where: null, skip: startIndex - 1, take: count });
+    return { total, resources: records.map(resourceOf) };
+  },
+  get: async ({ ctx }, id) => resourceOf(await getRecord(ctx, id)),
+  async create({ ctx }, body) {
+    return resourceOf(await createRecord(ctx, personOf(body), { active: body.active !== false }));
+  },
+  async replace({ ctx }, id, body) {
+    return resourceOf(
+      await changeRecord(ctx, id, () => ({ person: personOf(body), active: body.active as boolean | undefined }), families),
+    );
+  },
+  async patch() {
+    throw badRequest('invalidPath', 'PATCH is not available yet.');
+  },
+  remove: ({ ctx }, id) => deleteRecord(ctx, id, families),
+};
+
+/** The stored attributes of a User; what is absent is cleared. */
+function personOf(resource: ScimObject): DirectoryPerson {
+  const name = (resource.name ?? {}) as Record<string, string | undefined>;
+  return {
+    user_name: resource.userName as string,
+    external_id: (resource.externalId as string | undefined) || null,
+    given_name: name.givenName || null,
+    family_name: name.familyName || null,
+    formatted: name.formatted || null,
+    display_name: (resource.displayName as string | undefined) || null,
+    emails: (resource.emails as DirectoryEmail[] | undefined) ?? [],
+  };
+}
+
+/** Absent values are left out (interface rule 23 §6.6). */
+function resourceOf(record: DirectoryRecord): ScimObject {
+  const name = present({ givenName: record.given_name, familyName: record.family_name, formatted: record.formatted });
+  return present({
+    schemas: [SCHEMA],
+    id: record.id,
+    externalId: record.external_id,
+    userName: record.user_name,
+    name: Object.keys(name).length > 0 ? name : null,
+    displayName: record.display_name,
+    emails: record.emails.length > 0 ? record.emails : null,
+    active: record.active,
+    meta: { resourceType: 'User', created: record.created_at.toISOString(), lastModified: record.updated_at.toISOString() },
+  });
+}
+
+const present = (members: ScimObject): ScimObject => Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null));
