@@ -51,17 +51,24 @@ export const isValidKey = (row: KeyRow | undefined, text: string, now: Date): ro
 
 const past = (at: Date | null, now: Date) => at !== null && at <= now;
 
-/** Steps 7 to 9 of the order of checks (interface rule 01 §2) for a valid key: its space, the caller's address, the workspace's standing. */
-export function refusalOfKey(row: KeyRow, edge: Edge): { refusal: Refusal; of: 'space' | 'address' | 'workspace' } | null {
+/** What of a key, or of a token and the key behind it, decides whether it may be used here. */
+type Placed = Pick<KeyRow, 'sandbox' | 'ip_allowlist' | 'subscription_status' | 'deleted_at'>;
+
+/** Steps 7 to 9 of the order of checks (interface rule 01 §2) for a valid credential: its space, the caller's address, the workspace's standing. */
+export function refusalOfKey(
+  row: Placed,
+  edge: Edge,
+  what: 'key' | 'token' = 'key',
+): { refusal: Refusal; of: 'space' | 'address' | 'workspace' } | null {
   if (spaceOf(row.sandbox) !== edge.space) {
     const message =
       edge.space === 'live'
-        ? 'This is a Test key. The Live API only accepts Live keys.'
-        : 'This is a Live key. The Test API only accepts Test keys.';
+        ? `This is a Test ${what}. The Live API only accepts Live ${what}s.`
+        : `This is a Live ${what}. The Test API only accepts Test ${what}s.`;
     return { of: 'space', refusal: new Refusal('wrong_key_type', message) };
   }
   if (row.ip_allowlist.length > 0 && !(edge.ip && compileRanges(row.ip_allowlist)(edge.ip)))
-    return { of: 'address', refusal: new Refusal('forbidden', "This key can't be used from this IP address.") };
+    return { of: 'address', refusal: new Refusal('forbidden', `This ${what} can't be used from this IP address.`) };
   if (!isServableStatus(row.subscription_status) || row.deleted_at) {
     const message = `This workspace's subscription is ${row.subscription_status.replace('_', ' ')}.`;
     return { of: 'workspace', refusal: new Refusal('subscription_inactive', message) };
@@ -95,10 +102,15 @@ export const limitOfKey = (row: KeyRow): KeyLimit | null =>
 
 export const legacyKeyAuthOf = (row: KeyRow): 'enabled' | 'disabled' => settingsOf(row.settings).legacy_key_auth;
 
-/** Stamps the key's last use, at most once a minute and outside the request's own work. A lost stamp loses nothing. */
+/** Stamps the last use of a key or client, at most once a minute and outside the request's own work. A lost stamp loses nothing. */
 export function stampUse(ctx: HotCtx): void {
+  stampCredential(ctx, ctx.actor.id as string);
+  // A key works through the tokens that were minted from it.
+  if (ctx.actor.type === 'oauth_token' && ctx.actor.source_key) stampCredential(ctx, ctx.actor.source_key.id);
+}
+
+function stampCredential(ctx: HotCtx, id: string): void {
   const now = ctx.now.getTime();
-  const id = ctx.actor.id as string;
   if (now - (stamped.get(id) ?? 0) < 60_000) return;
   if (stamped.size > 50_000) stamped.clear();
   stamped.set(id, now);

@@ -5,18 +5,20 @@ import { processState } from '#server/kernel/process-state.ts';
 import { db } from '#server/platform/db.ts';
 import { apiKeys, KeyRefused, type Recognised } from './credentials/api-key.ts';
 import { type CredentialReader, readCredential } from './credentials/credential-reader.ts';
-import { invalidKey, presentedCredential } from './credentials/presented.ts';
+import { oauthTokens } from './credentials/oauth-token.ts';
+import { invalidKey, presentedCredential, type V1Request, v1RequestOf } from './credentials/presented.ts';
 import type { Edge } from './edge.ts';
 
 /** The credentials that the Management API accepts. */
-export const V1_CREDENTIALS: readonly CredentialReader<Recognised, Edge>[] = [apiKeys];
+export const V1_CREDENTIALS: readonly CredentialReader<Recognised, V1Request>[] = [apiKeys, oauthTokens];
 
 /**
  * Steps 5 to 9 of the order of checks (interface rule 01 §2): a credential is present, valid, of this space, from an allowed address, and its
  * workspace is servable.
  */
-export async function authenticate(headers: Headers, edge: Edge): Promise<Recognised> {
-  const recognised = await readCredential(V1_CREDENTIALS, presentedCredential(headers), edge).catch(async (error: unknown) => {
+export async function authenticate(req: Pick<Request, 'method' | 'url' | 'headers'>, edge: Edge): Promise<Recognised> {
+  const { text, scheme } = presentedCredential(req.headers);
+  const recognised = await readCredential(V1_CREDENTIALS, text, v1RequestOf(req, scheme, edge)).catch(async (error: unknown) => {
     if (!(error instanceof KeyRefused)) throw error;
     if (error.wrongAddress) await recordWrongAddress(error.wrongAddress);
     throw error.refusal;

@@ -1,4 +1,5 @@
 import { recordVersionUse } from '#server/domain/api-keys/versions/service.ts';
+import { freshNonce } from '#server/domain/oauth-grants/dpop.ts';
 import type { Ctx } from '#server/kernel/context.ts';
 import { asRefusal, Refusal } from '#server/kernel/errors.ts';
 import { type AnyOperation, isChange, takesIdempotencyKey } from '#server/kernel/operation.ts';
@@ -25,7 +26,9 @@ export const MANAGEMENT_API: Plane = { match: matchV1, authenticate };
 /** The Management API as one function. The steps stand in the order of interface rule 01 §2; that order is product behaviour. */
 export async function handle(req: Request, edge: Edge | null = edgeOf(req.headers), plane: Plane = MANAGEMENT_API): Promise<Response> {
   if (!edge) return new Response(null, { status: 404 });
-  const call: Call = { req, edge, version: NEWEST, headers: {}, changed: null, reader: readerOf(req) };
+  // Whoever sends proofs learns the nonce of the next one with every answer (RFC 9449 §8.2).
+  const headers: Record<string, string> = req.headers.has('dpop') ? { 'dpop-nonce': freshNonce(new Date()) } : {};
+  const call: Call = { req, edge, version: NEWEST, headers, changed: null, reader: readerOf(req) };
   let wire: Wire;
   try {
     wire = await answer(call, plane);
@@ -68,7 +71,7 @@ async function answer(call: Call, plane: Plane): Promise<Wire> {
     const ctx = anonymous(edge);
     return performed(op, ctx, mergedInput(op, req, params, body));
   }
-  const { ctx: caller, limit, legacy_key, legacy_key_auth } = await plane.authenticate(req.headers, edge);
+  const { ctx: caller, limit, legacy_key, legacy_key_auth } = await plane.authenticate(req, edge);
   const ctx: Ctx = { ...caller, db: db() };
   recordVersionUse(ctx, call.version, req.headers.has('service-version'));
   const counted = await countAgainstLimit(limit, ctx.now);

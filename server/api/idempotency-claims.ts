@@ -110,7 +110,9 @@ export async function releaseClaim({ id, lease_until }: Claim): Promise<void> {
 export const lockName = ({ id, lease_until }: Pick<Claim, 'id' | 'lease_until'>) => `idempotency:${id}:${lease_until.getTime()}`;
 
 /** The credential, not the token: an SDK mints a new token between retries. */
-const principal = (ctx: Ctx) => `${ctx.actor.type}:${ctx.actor.id}`;
+/** Never the token: a client mints another one between two tries (interface rule 01 §7.3). */
+const principal = ({ actor }: Ctx) =>
+  actor.type === 'oauth_token' && actor.user_id !== null ? `${actor.type}:${actor.id}:${actor.user_id}` : `${actor.type}:${actor.id}`;
 
 export const answerPlace = (ctx: Ctx, rowId: string) => ({
   tenant_id: ctx.tenant_id,

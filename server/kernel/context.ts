@@ -29,6 +29,10 @@ export type Actor = { label: string; capabilities: ReadonlySet<Capability> } & (
       client_id: string;
       token_id: string;
       user_id: string | null;
+      /** The person that the token acts for, as they are now. */
+      person: { email: string; role: MemberRole } | null;
+      /** The API key that the client mirrors: what binds the key binds its tokens. */
+      source_key: { id: string; role_ids: readonly string[] } | null;
       family_id: string | null;
       scopes: readonly string[];
       step_up_at: Date | null;
@@ -48,16 +52,36 @@ export type Actor = { label: string; capabilities: ReadonlySet<Capability> } & (
 /** The credential that minted a token, as an audit entry names it. */
 export type MintedBy = { type: AuditActorType; id: string; label: string };
 
+/** The API key that a caller is, or that its token was minted from. */
+export function keyBehind(actor: Actor): { id: string; role_ids: readonly string[] } | null {
+  if (actor.type === 'oauth_token') return actor.source_key;
+  return actor.type === 'api_key' ? actor : null;
+}
+
+/** The role of the person who calls, or whom a token acts for; null for machines. */
+export function roleOf(actor: Actor): MemberRole | null {
+  if (actor.type === 'oauth_token') return actor.person?.role ?? null;
+  return actor.type === 'member' ? actor.role : null;
+}
+
 /** What the audit log calls an actor (interface rule 61 §2). */
 export type AuditActorType = 'user' | 'api_key' | 'oauth_client' | 'scim' | 'agent' | 'system' | 'operator';
 
-/** Who an audit entry names: a token that works for the credential which minted it leaves that credential's name. */
-export function auditActor(actor: Actor): { type: AuditActorType; id: string | null; label: string } {
+/** Who an audit entry names. `user` is the person behind a client that acts for one. */
+export type AuditActor = { type: AuditActorType; id: string | null; label: string; user?: { id: string; label: string } };
+
+/** A token that works for the credential which minted it leaves that credential's name. */
+export function auditActor(actor: Actor): AuditActor {
   switch (actor.type) {
     case 'member':
       return { type: 'user', id: actor.id, label: actor.label };
     case 'oauth_token':
-      return { type: 'oauth_client', id: actor.id, label: actor.label };
+      return {
+        type: 'oauth_client',
+        id: actor.id,
+        label: actor.label,
+        ...(actor.user_id === null ? {} : { user: { id: actor.user_id, label: actor.person?.email ?? '' } }),
+      };
     case 'client_token':
     case 'capability_token':
       return actor.minted_by;

@@ -19,7 +19,7 @@ export async function call(
   });
   const request = new Request(`http://api.test/v1${path}`, { method, headers, ...(body === undefined ? {} : { body }) });
   const edge = {
-    space: options.space ?? (options.key?.startsWith('tk_test_') ? 'test' : 'live'),
+    space: options.space ?? (/^(?:tk|svc)_test_/.test(options.key ?? '') ? 'test' : 'live'),
     ip: options.ip ?? '127.0.0.1',
     request_id: randomUUID(),
     user_agent: 'test',

@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { mintApiKey } from '#server/crypto/tokens.ts';
+import { randomBase62 } from '#server/crypto/random.ts';
+import { mintApiKey, mintToken } from '#server/crypto/tokens.ts';
 import type { PlanName } from '#server/domain/plans/schema.ts';
 import { createTenant } from '#server/domain/signup/tenant.ts';
 import { KEY_ROLES, keyCapabilities, type MemberRole, memberCapabilities } from '#server/kernel/capabilities.ts';
 import type { Actor, Ctx, Space } from '#server/kernel/context.ts';
 import { newId } from '#server/kernel/ids.ts';
+import type { AnyOperation } from '#server/kernel/operation.ts';
+import { expandScopes, SCOPE_NAMES } from '#server/kernel/scopes.ts';
 import { db } from '#server/platform/db.ts';
 
 export type Workspace = Awaited<ReturnType<typeof workspace>>;
@@ -54,9 +57,80 @@ export async function workspace(options: { plan?: PlanName; status?: string; nam
     return { row, text: minted.token };
   };
 
+  /** A stored OAuth client that may everything a client can. */
+  const client = (space: Space = 'live', extra: Record<string, unknown> = {}) =>
+    db().oauth_clients.create({
+      data: {
+        id: newId(),
+        tenant_id: tenant.id,
+        sandbox: space === 'test',
+        client_id: `svc_client_${randomBase62(20)}`,
+        name: 'An application',
+        type: 'confidential',
+        grant_types: ['client_credentials'],
+        allowed_scopes: [...MACHINE_SCOPES],
+        ...extra,
+      },
+    });
+
+  /** A stored access token, by default of a client of its own with all its scopes; `extra` overrides columns, as a forged row would. */
+  const token = async (
+    options: {
+      space?: Space;
+      scopes?: readonly string[];
+      of?: { id: string; source_api_key_id?: string | null };
+      person?: { id: string };
+      extra?: Record<string, unknown>;
+    } = {},
+  ) => {
+    const { space = 'live', scopes = MACHINE_SCOPES, person } = options;
+    const of = options.of ?? (await client(space));
+    const minted = mintToken(`oauth_token_${space}`);
+    const row = await db().oauth_access.create({
+      data: {
+        id: newId(),
+        tenant_id: tenant.id,
+        sandbox: space === 'test',
+        digest: new Uint8Array(minted.digest),
+        kind: person ? 'user' : 'client',
+        client_row_id: of.id,
+        user_id: person?.id ?? null,
+        scopes: [...scopes],
+        ceiling: [...expandScopes(scopes)],
+        source_api_key_id: of.source_api_key_id ?? null,
+        expires_at: new Date(Date.now() + 3_600_000),
+        ...options.extra,
+      },
+    });
+    return { row, client: of, text: minted.token };
+  };
+
+  /** The text of a credential that may call an operation of /v1 wherever a machine may. */
+  const credentialFor = async ({ oauth_only }: Pick<AnyOperation, 'oauth_only'>, space: Space = 'live') =>
+    (oauth_only ? await token({ space }) : await key(space)).text;
+
   const member = (role: MemberRole, space: Space = 'live') => ctx(space, memberActor(role));
-  return { tenant, ctx, key, member, live: ctx('live'), test: ctx('test') };
+  return { tenant, ctx, key, client, token, credentialFor, member, live: ctx('live'), test: ctx('test') };
 }
+
+/** Every scope that a token of the Management API can carry. */
+export const MACHINE_SCOPES: readonly string[] = SCOPE_NAMES.filter((scope) => scope !== 'mcp:tools');
+
+/** A token with every scope. */
+export const tokenActor = (): Actor => ({
+  type: 'oauth_token',
+  id: randomUUID(),
+  client_id: 'svc_client_testtesttesttesttest',
+  token_id: randomUUID(),
+  user_id: null,
+  person: null,
+  source_key: null,
+  family_id: null,
+  scopes: MACHINE_SCOPES,
+  step_up_at: null,
+  label: 'An application',
+  capabilities: expandScopes(MACHINE_SCOPES),
+});
 
 export function keyActor(role: string): Actor {
   const roleIds = KEY_ROLES.filter((r) => r.name === role).map((r) => r.id);

@@ -2,8 +2,8 @@ import { keyIdOf } from '#server/crypto/tokens.ts';
 import type { HotCtx } from '#server/kernel/context.ts';
 import type { Refusal } from '#server/kernel/errors.ts';
 import { contextOfKey, isValidKey, type KeyLimit, keyRow, legacyKeyAuthOf, limitOfKey, refusalOfKey, stampUse } from '../api-key.ts';
-import type { Edge } from '../edge.ts';
 import type { CredentialReader } from './credential-reader.ts';
+import type { V1Request } from './presented.ts';
 
 /** What the Management API knows of its caller after reading the credential. */
 export type Recognised = {
@@ -27,9 +27,10 @@ export class KeyRefused extends Error {
 }
 
 /** API keys and access keys (interface rule 20 §1). No cache: revocation works on the next request. @throws KeyRefused */
-export const apiKeys: CredentialReader<Recognised, Edge> = {
+export const apiKeys: CredentialReader<Recognised, V1Request> = {
   kinds: ['api_key', 'access_key'],
-  read: async (text, edge) => {
+  read: async (text, { edge, scheme }) => {
+    if (scheme === 'dpop') return null;
     const row = await keyRow(keyIdOf(text));
     const now = new Date();
     if (!isValidKey(row, text, now)) return null;

@@ -1,5 +1,5 @@
 import { rangesCover } from '#server/kernel/address.ts';
-import { type Ctx, own } from '#server/kernel/context.ts';
+import { type Ctx, keyBehind, own } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 
@@ -11,11 +11,12 @@ export type Bounds = {
   rate_limit_window_sec: number | null;
 };
 
-/** Those of the calling key, its replacement's end included; null for everybody who is no key. */
+/** Those of the calling key or of the key behind the calling token, its replacement's end included; null for everybody else. */
 export async function callersBounds(tx: Tx, ctx: Ctx): Promise<Bounds | null> {
-  if (ctx.actor.type !== 'api_key') return null;
+  const key = keyBehind(ctx.actor);
+  if (!key) return null;
   const row = await tx.api_keys.findFirst({
-    where: { ...own(ctx), id: ctx.actor.id },
+    where: { ...own(ctx), id: key.id },
     select: { expires_at: true, revoke_at: true, ip_allowlist: true, rate_limit_requests: true, rate_limit_window_sec: true },
   });
   if (!row) return null;

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { type Capability, capabilitiesOfKey, KEY_ROLES, keyCapabilities } from '#server/kernel/capabilities.ts';
-import { type Ctx, type HotCtx, own } from '#server/kernel/context.ts';
+import { type Ctx, type HotCtx, keyBehind, own } from '#server/kernel/context.ts';
 import { read } from '#server/kernel/database.ts';
 import { processState } from '#server/kernel/process-state.ts';
 import { sql } from '#server/platform/sql.ts';
@@ -11,10 +11,10 @@ const HOUR = 3_600_000;
 const MOST_REMEMBERED = 50_000;
 const stamped = processState('stamped-uses', () => new Map<string, number>());
 
-/** Notes that a key used these capabilities, each at most once an hour and outside the request's own work; a lost stamp loses nothing. */
+/** Notes that a key, or a token minted from it, used these capabilities, each at most once an hour and outside the request's own work; a lost stamp loses nothing. */
 export function recordCapabilityUse(ctx: HotCtx, capabilities: readonly Capability[]): void {
-  if (ctx.actor.type !== 'api_key' || ctx.actor.id === null) return;
-  const id = ctx.actor.id;
+  const id = keyBehind(ctx.actor)?.id;
+  if (id === undefined) return;
   const now = ctx.now.getTime();
   const fresh = capabilities.filter((capability) => now - (stamped.get(`${id} ${capability}`) ?? 0) >= HOUR);
   if (fresh.length === 0) return;

@@ -51,10 +51,14 @@ export async function coveredGrants(ctx: Ctx, roleIds: readonly string[], scopes
     if ((!narrowed || narrowed.has(capability)) && !(await covers(ctx, capability))) throw escalation(capability);
 }
 
-/** Without role_ids a key inherits: a key's roles from a key, the widest seeded role below the person's own from a person (interface rule 20 §1.6). */
+/**
+ * Without role_ids a key inherits (interface rule 20 §1.6): from a key its roles, from a client or workload every seeded role that it covers, from a
+ * person the widest seeded role below their own.
+ */
 export async function inheritedRoles(ctx: Ctx): Promise<string[]> {
   const { actor } = ctx;
   if (actor.type === 'api_key') return [...actor.role_ids];
+  if (actor.type === 'oauth_token' && actor.user_id === null) return everyCoveredRole(ctx);
   const editor = KEY_ROLES.find((r) => r.is_default);
   const candidates = [
     editor,
@@ -64,6 +68,12 @@ export async function inheritedRoles(ctx: Ctx): Promise<string[]> {
   ];
   for (const role of candidates) if (role && (await coversAll(ctx, role.capabilities))) return [role.id];
   return [];
+}
+
+async function everyCoveredRole(ctx: Ctx): Promise<string[]> {
+  const ids: string[] = [];
+  for (const role of KEY_ROLES) if (await coversAll(ctx, role.capabilities)) ids.push(role.id);
+  return ids;
 }
 
 async function coversAll(ctx: Ctx, capabilities: Iterable<Capability>): Promise<boolean> {

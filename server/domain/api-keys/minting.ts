@@ -62,7 +62,9 @@ export async function insertKey(tx: Tx, ctx: Pick<Ctx, 'tenant_id' | 'sandbox' |
 
 /** The first key of a workspace is made by no caller. */
 function creator({ actor }: Pick<Ctx, 'actor'>) {
-  const { type, id, label } = auditActor(actor);
+  const { type, id, label, user } = auditActor(actor);
+  // It is the person's key: it is reviewed when they leave, whichever application made it.
+  if (user) return { kind: 'user', ...user };
   return { kind: type === 'system' ? 'signup' : type, id, label };
 }
 

@@ -11,12 +11,13 @@ const MADE_AN_HOUR = 20;
 type Made = { id: string; key_id: string; key_type: string; name: string };
 
 /**
- * Mails the Owners about a new access key, and about any key made by another key (interface rule 20 §1.9). Written with the key; call the answer
+ * Mails the Owners about a new access key, and about any key made by a machine (interface rule 20 §1.9). Written with the key; call the answer
  * after the commit.
  */
 export async function notifyKeyCreated(tx: Tx, ctx: Ctx, key: Made): Promise<() => void> {
   const access = key.key_type === 'access_key';
-  if (!access && ctx.actor.type !== 'api_key') return () => {};
+  const byMachine = ctx.actor.type === 'api_key' || (ctx.actor.type === 'oauth_token' && ctx.actor.user_id === null);
+  if (!access && !byMachine) return () => {};
   const rule = { what: 'key-made-mail', subject: ctx.tenant_id, limit: MADE_AN_HOUR, window_sec: 3600 };
   if (!(await take(rule, ctx.now)).allowed) return () => {};
   const workspace = await tx.tenants.findUniqueOrThrow({ where: { id: ctx.tenant_id }, select: { name: true, slug: true } });

@@ -1,4 +1,4 @@
-import { type Ctx, own } from '#server/kernel/context.ts';
+import { type Ctx, keyBehind, own, roleOf } from '#server/kernel/context.ts';
 import { Refusal } from '#server/kernel/errors.ts';
 import { audited, mutate, unchanged } from '#server/kernel/mutate.ts';
 import { lockedKey } from './store.ts';
@@ -8,10 +8,9 @@ export function revokeApiKey(ctx: Ctx, input: { id: string }) {
   return mutate(ctx, async (tx) => {
     const row = await lockedKey(tx, ctx, input.id);
     const { actor } = ctx;
-    if (actor.type === 'api_key' && actor.id === row.id)
-      throw new Refusal('validation_error', "A key can't revoke itself. Use a different credential.");
-    if (actor.type === 'member' && actor.role === 'editor' && (row.created_by as { id?: string } | null)?.id !== actor.id)
-      throw new Refusal('role_denied', 'Editors can only revoke keys they created.');
+    if (keyBehind(actor)?.id === row.id) throw new Refusal('validation_error', "A key can't revoke itself. Use a different credential.");
+    if (roleOf(actor) === 'editor' && (row.created_by as { id?: string } | null)?.id !== doer(ctx))
+      throw new Refusal(actor.type === 'member' ? 'role_denied' : 'forbidden', 'Editors can only revoke keys they created.');
     const answer = { deleted: true as const, revoked: true as const };
     if (row.revoked_at) return unchanged(answer);
     await tx.api_keys.update({
@@ -33,5 +32,6 @@ export function revokeApiKey(ctx: Ctx, input: { id: string }) {
   });
 }
 
-/** Who ended a key, by id. */
-export const doer = ({ actor }: Ctx) => (actor.type === 'member' || actor.type === 'api_key' ? actor.id : null);
+/** Who ended a key, by id: the person behind a token, or the client. */
+export const doer = ({ actor }: Ctx) =>
+  actor.type === 'oauth_token' ? (actor.user_id ?? actor.id) : actor.type === 'member' || actor.type === 'api_key' ? actor.id : null;

@@ -1,6 +1,7 @@
 import { denyingPolicy } from '#server/domain/policies/service.ts';
 import { settingsOf } from '#server/domain/tenants/schema.ts';
-import type { Ctx } from '#server/kernel/context.ts';
+import { memberCapabilities } from '#server/kernel/capabilities.ts';
+import { type Ctx, roleOf } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 
 /**
@@ -9,8 +10,10 @@ import type { Tx } from '#server/kernel/database.ts';
  */
 export async function mayReadDetails(tx: Tx, ctx: Ctx): Promise<boolean> {
   if (await denyingPolicy(ctx, 'audit_log:read_details')) return false;
-  if (ctx.actor.type !== 'member') return true;
-  if (!ctx.actor.capabilities.has('audit_log:read_details')) return false;
+  const role = roleOf(ctx.actor);
+  if (role === null) return true;
+  // No scope carries the capability, so that of a token's person counts.
+  if (!memberCapabilities(role, { reveal_secrets: false }).has('audit_log:read_details')) return false;
   const tenant = await tx.tenants.findUnique({ where: { id: ctx.tenant_id }, select: { settings: true } });
   return !settingsOf(tenant?.settings).details_withheld;
 }

@@ -131,6 +131,8 @@ test('a token that works for a key is bound by what binds the key, and a personâ
         client_id: 'c',
         token_id: 't',
         user_id: userId,
+        person: { email: 'ada@example.com', role: 'editor' },
+        source_key: null,
         family_id: null,
         scopes: [],
         step_up_at: null,
@@ -146,7 +148,18 @@ test('a forged token of a person with forbidden rights is denied at evaluation',
   const capabilities = keyCapabilities([...(await w.key('live')).row.role_ids]);
   const token = (user_id: string | null): Ctx =>
     w.ctx('live', {
-      ...{ type: 'oauth_token', id: newId(), client_id: 'c', token_id: 't', user_id, family_id: null, scopes: [], step_up_at: null },
+      ...{
+        type: 'oauth_token',
+        id: newId(),
+        client_id: 'c',
+        token_id: 't',
+        user_id,
+        person: null,
+        source_key: null,
+        family_id: null,
+        scopes: [],
+        step_up_at: null,
+      },
       ...{ label: 't', capabilities },
     });
   const op = { ...operationById('routes.list'), needs: ['transit:decrypt'] };

@@ -120,7 +120,12 @@ export function callerOf(actor: Actor): PolicyCaller {
     case 'api_key':
       return { api_key_id: actor.id, key_role_ids: actor.role_ids };
     case 'oauth_token':
-      return { oauth_client_id: actor.id, user_id: actor.user_id };
+      return {
+        oauth_client_id: actor.id,
+        user_id: actor.user_id,
+        ...(actor.person ? { role: actor.person.role } : {}),
+        ...(actor.source_key ? { api_key_id: actor.source_key.id, key_role_ids: actor.source_key.role_ids } : {}),
+      };
     case 'client_token':
     case 'capability_token': {
       const { type, id } = actor.minted_by;

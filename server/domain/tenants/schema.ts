@@ -56,7 +56,10 @@ export const TenantSettings = z.object({
   /** Every member needs a second factor. */
   require_mfa: z.boolean().default(false),
   proxy_require_credential: z.boolean().default(false),
+  /** Disabled: API keys only work at the token endpoint, and access tokens elsewhere. */
   legacy_key_auth: z.enum(['enabled', 'disabled']).default('enabled'),
+  /** DPoP proofs must carry a nonce of the service. */
+  dpop_nonce_required: z.boolean().default(false),
   /** What routes keep that don't say otherwise. Off: payloads are only kept where somebody turned it on. */
   log_payloads_default: z.enum(LOG_PAYLOADS).default('off'),
   egress_allowlist: z.array(z.string()).nullable().default(null),

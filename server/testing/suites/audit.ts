@@ -43,7 +43,12 @@ function writesOneEntry(subject: Subject): void {
           // Operations on both spaces write to both, each entry where its row is.
           assert.deepEqual(
             [details.sandbox, details.actor.type, details.actor.id, details.request_id],
-            [name === 'sandbox' ? entry.sandbox : false, keyMay(op) ? 'api_key' : 'user', ctx.actor.id, ctx.request_id],
+            [
+              name === 'sandbox' ? entry.sandbox : false,
+              keyMay(op) ? (op.oauth_only ? 'oauth_client' : 'api_key') : 'user',
+              ctx.actor.id,
+              ctx.request_id,
+            ],
           );
           assert.equal(entry.request_id, ctx.request_id);
         }

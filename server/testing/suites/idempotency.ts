@@ -11,7 +11,7 @@ export function idempotency({ byKey, sample }: Subject): void {
     for (const op of byKey.filter(takesIdempotencyKey))
       test(op.id, async () => {
         const w = await workspace();
-        const { text: key } = await w.key('live');
+        const key = await w.credentialFor(op);
         const input = await sample(op, w.live);
         const first = await send(op, input, key, { 'idempotency-key': 'once' });
         assert.ok(successesOf(op).includes(first.status as 200), first.text);

@@ -101,7 +101,7 @@ async function tryAll(
 
 async function overHttp(subject: Subject, op: AnyOperation, places: readonly Place[]): Promise<void> {
   const w = await workspace();
-  const { text: key } = await w.key('live');
+  const key = await w.credentialFor(op);
   const accepted = await tryAll(
     subject,
     op,

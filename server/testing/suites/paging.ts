@@ -65,7 +65,7 @@ function clampsNumbers({ v1, sample }: Subject): void {
     for (const op of v1.filter((one) => one.list === 'paged'))
       test(op.id, async () => {
         const w = await workspace();
-        const { text: key } = await w.key('live');
+        const key = await w.credentialFor(op);
         const { path } = addressOf(op, await sample(op, w.live));
         const total: number = (await call('GET', path, { key })).body.meta.total;
         for (const value of CLAMPED)

@@ -27,7 +27,7 @@ export function sameOverTrpc({ operations, v1, sample }: Subject): void {
     for (const op of v1.filter((o) => o.http.startsWith('GET ') && !o.stream))
       test(op.id, async () => {
         const w = await workspace();
-        const { text: key } = await w.key('live');
+        const key = await w.credentialFor(op);
         const input = await sample(op, w.live);
         const overRest = await call('GET', addressOf(op, input).path, { key });
         assert.equal(overRest.status, 200, overRest.text);

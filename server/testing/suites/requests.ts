@@ -26,7 +26,7 @@ export function requests({ byKey, sample, fixture }: Subject): void {
   const depends = (message: string) => rules.some((rule) => rule.test(message));
   const place = async (op: AnyOperation) => {
     const w = await workspace();
-    const { text: key } = await w.key('live');
+    const key = await w.credentialFor(op);
     return { key, ids: await sample(op, w.live) };
   };
 

@@ -14,7 +14,7 @@ export function responses({ byKey, sample }: Subject): void {
     for (const op of byKey)
       test(op.id, async () => {
         const w = await workspace();
-        const { text: key } = await w.key('live');
+        const key = await w.credentialFor(op);
         const [method, path] = op.http.split(' ') as [string, string];
         const check = (answer: Answer): void => {
           const response = responseOf(op, answer.status);
@@ -41,7 +41,7 @@ export function responses({ byKey, sample }: Subject): void {
     for (const op of byKey.filter((o) => o.http.startsWith('POST ')))
       test(op.id, async () => {
         const w = await workspace();
-        const { text: key } = await w.key('live');
+        const key = await w.credentialFor(op);
         const unknown = {
           tenant_id: crypto.randomUUID(),
           sandbox: true,

@@ -6,7 +6,7 @@ import { isSatisfied } from '#server/kernel/needs.ts';
 import { type AnyOperation, type AnyPersonOperation, isOfPerson } from '#server/kernel/operation.ts';
 import type { Fixture } from '../factories.ts';
 import { confirm } from '../step-up.ts';
-import { keyActor, memberActor, type Workspace } from '../workspace.ts';
+import { keyActor, memberActor, tokenActor, type Workspace } from '../workspace.ts';
 
 /** A family as the derived suites see it: its rows by plane and caller, their samples, and the tables they write. */
 export type Subject = {
@@ -23,15 +23,15 @@ export type Subject = {
   dashboard: readonly AnyOperation[];
   /** Rows that answer with a stored secret: only their gate runs them. */
   reveals: readonly AnyOperation[];
-  /** Rows of /v1 that the key role with the most capabilities may call. */
+  /** Rows of /v1 that the key role with the most capabilities may call, or a token with every scope where only tokens may. */
   byKey: readonly AnyOperation[];
   tables: readonly string[];
   fixture: Fixture;
   /** A valid input, confirmed if the operation asks a member for that; what it refers to is made first. */
   sample: (op: AnyOperation, ctx: Ctx) => Promise<Record<string, unknown>>;
-  /** A caller who may: a key wherever a key may, an owner elsewhere. */
+  /** A caller who may: a key wherever a key may, a token where only tokens may, an owner elsewhere. */
   caller: (op: AnyOperation, w: Workspace, space?: Space) => Ctx;
-  /** Whether a key with the most capabilities may call it. */
+  /** Whether a key with the most capabilities may call it; where no key may, a token with every scope. */
   keyMay: (op: AnyOperation) => boolean;
 };
 
@@ -46,8 +46,9 @@ export async function subjectOf({ name, namespace = '', operations = {}, resourc
   const ofPerson = table.filter(isOfPerson);
   const rows = table.filter((op): op is AnyOperation => !isOfPerson(op));
   const known = rows.filter((op) => op.needs !== 'anonymous');
+  const machine = ({ oauth_only }: AnyOperation) => (oauth_only ? tokenActor() : keyActor(widest.name));
   const keyMay = (op: AnyOperation) =>
-    op.kind !== 'reveal' && !fixture.peopleOnly?.includes(op.id) && isSatisfied(op.needs, widest.capabilities);
+    op.kind !== 'reveal' && !fixture.peopleOnly?.includes(op.id) && isSatisfied(op.needs, machine(op).capabilities);
   const v1 = known.filter((op) => !isDashboard(op));
   return {
     name,
@@ -69,7 +70,7 @@ export async function subjectOf({ name, namespace = '', operations = {}, resourc
       await confirm(op, ctx, input);
       return input;
     },
-    caller: (op, w, space = 'live') => w.ctx(space, keyMay(op) ? keyActor(widest.name) : memberActor('owner')),
+    caller: (op, w, space = 'live') => w.ctx(space, keyMay(op) ? machine(op) : memberActor('owner')),
     keyMay,
   };
 }

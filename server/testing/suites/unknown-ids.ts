@@ -13,7 +13,7 @@ export function unknownIds({ v1, dashboard, sample }: Subject): void {
     for (const op of v1.filter(({ http }) => http.includes('{')))
       test(op.id, async () => {
         const w = await workspace();
-        const { text: key } = await w.key('live', 'Key - Infrastructure');
+        const key = await w.credentialFor(op);
         const [method, path] = op.http.split(' ') as [string, string];
         const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as string);
         const body = Object.fromEntries(Object.entries(await sample(op, w.live)).filter(([name]) => !names.includes(name)));

@@ -1,4 +1,4 @@
-import type { HotCtx } from '#server/kernel/context.ts';
+import { type HotCtx, keyBehind } from '#server/kernel/context.ts';
 import { processState } from '#server/kernel/process-state.ts';
 import { log } from '#server/platform/log.ts';
 import { sql } from '#server/platform/sql.ts';
@@ -21,13 +21,14 @@ type Seen = {
 const tally = processState('api-versions', (): { seen: Map<string, Seen>; timer?: NodeJS.Timeout | undefined } => ({ seen: new Map() }));
 
 /**
- * Counts a call of the Management API under the version it runs under, for its key. An addition in memory: rows are written every ten seconds by one
+ * Counts a call of the Management API under the version it runs under, for its key or the key behind its token. An addition in memory: rows are written every ten seconds by one
  * statement that no call waits for, and what a process has not written when it ends is lost.
  */
 export function recordVersionUse({ actor, tenant_id, sandbox, now }: HotCtx, version: string, named: boolean): void {
-  if (actor.type !== 'api_key') return;
+  const id = keyBehind(actor)?.id;
+  if (id === undefined) return;
   const day = now.toISOString().slice(0, 10);
-  const key = `${actor.id} ${version} ${named} ${day}`;
+  const key = `${id} ${version} ${named} ${day}`;
   const known = tally.seen.get(key);
   if (known) {
     known.calls++;
@@ -35,7 +36,7 @@ export function recordVersionUse({ actor, tenant_id, sandbox, now }: HotCtx, ver
     return;
   }
   if (tally.seen.size >= MOST_AT_ONCE) return;
-  tally.seen.set(key, { tenant_id, sandbox, api_key_id: actor.id, version, named, day, calls: 1, last_at: now.getTime() });
+  tally.seen.set(key, { tenant_id, sandbox, api_key_id: id, version, named, day, calls: 1, last_at: now.getTime() });
   tally.timer ??= setTimeout(() => void writeVersions(), EVERY_MS).unref();
 }
 
