@@ -18,6 +18,8 @@ export type Attribute = {
   filterable: boolean;
   /** The most characters of a text, 1,000 unless told otherwise. */
   maxLength: number;
+  /** Parts that RFC 7643 knows and this service has no place for: tolerated without a value. */
+  tolerated?: readonly string[];
 };
 
 export type Schema = { id: string; name: string; description: string; attributes: readonly Attribute[] };
@@ -30,6 +32,8 @@ export type ResourceType = {
   schema: Schema;
   extensions: readonly Schema[];
   common: readonly Attribute[];
+  /** Core attributes that RFC 7643 knows and this service has no place for: tolerated without a value (interface rule 23 §6.5). */
+  tolerated: readonly string[];
 };
 
 /** A single-valued text that is stored, returned, filterable and compared regardless of case, unless told otherwise. */

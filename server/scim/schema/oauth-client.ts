@@ -45,4 +45,5 @@ export const oauthClientType: ResourceType = {
   schema,
   extensions: [],
   common: [ID, SCHEMAS, META],
+  tolerated: [],
 };

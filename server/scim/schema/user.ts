@@ -23,6 +23,7 @@ const core: Schema = {
     attribute('name', 'Parts of the name.', {
       type: 'complex',
       subAttributes: [attribute('formatted', 'Full name.'), attribute('familyName', 'Family name.'), attribute('givenName', 'Given name.')],
+      tolerated: ['middleName', 'honorificPrefix', 'honorificSuffix'],
     }),
     attribute('displayName', 'Name to show.'),
     attribute('emails', 'Email addresses of the directory. They never change the address the person signs in with.', {
@@ -93,20 +94,18 @@ export const userType: ResourceType = {
     attribute('externalId', "The directory's own identifier of the person.", { caseExact: true, maxLength: 255 }),
     META,
   ],
+  tolerated: [
+    'nickName',
+    'profileUrl',
+    'userType',
+    'locale',
+    'timezone',
+    'password',
+    'ims',
+    'photos',
+    'groups',
+    'entitlements',
+    'roles',
+    'x509Certificates',
+  ],
 };
-
-/** Core attributes of RFC 7643 §4.1 that this service has no place for. Without a value they say nothing and are tolerated (§6.5). */
-export const UNSUPPORTED_CORE: readonly string[] = [
-  'nickName',
-  'profileUrl',
-  'userType',
-  'locale',
-  'timezone',
-  'password',
-  'ims',
-  'photos',
-  'groups',
-  'entitlements',
-  'roles',
-  'x509Certificates',
-];

@@ -1,0 +1,96 @@
+import { fold } from '#server/kernel/fold.ts';
+import type { Filter } from '../filter/filter.ts';
+import { matches } from '../filter/matches.ts';
+import { badRequest } from '../problem.ts';
+import type { Attribute } from '../schema/attribute.ts';
+import { hasValue, MOST_VALUES, readList, readValue, type ScimObject } from '../schema/read.ts';
+import type { Op } from './patch.ts';
+
+type Target = { attribute: Attribute; sub?: Attribute | undefined; filter?: Filter | undefined };
+/** A value of a list; plain texts are elements with a `value`. */
+type Element = ScimObject;
+
+/** Applies an operation to a multi-valued attribute, to the elements that a value filter selects, or to a part of these. */
+export function changeList(resource: ScimObject, op: Op, target: Target, value: unknown): void {
+  const { attribute } = target;
+  const before = ((resource[attribute.name] as unknown[] | undefined) ?? []).map(elementOf);
+  const touched = new Set<Element>();
+  const changed =
+    target.filter || target.sub ? changeElements(before, op, target, value, touched) : changeWhole(before, op, attribute, value, touched);
+  const after = onePrimary(changed.filter(hasValue), touched, attribute.name);
+  if (after.length > MOST_VALUES) throw badRequest('invalidValue', `${attribute.name} has at most ${MOST_VALUES} values.`);
+  if (after.length === 0) delete resource[attribute.name];
+  else resource[attribute.name] = attribute.subAttributes ? after : [...new Set(after.map((element) => element.value))];
+}
+
+const elementOf = (value: unknown): Element => (typeof value === 'object' && value !== null ? { ...value } : { value });
+
+/** Adds values, replaces all of them, or removes all or the given ones. */
+function changeWhole(before: Element[], op: Op, attribute: Attribute, value: unknown, touched: Set<Element>): Element[] {
+  const given = (
+    value === null || value === undefined ? [] : (readList(attribute, Array.isArray(value) ? value : [value], attribute.name) ?? [])
+  ).map(elementOf);
+  if (op === 'remove')
+    return value === null || value === undefined ? [] : before.filter((element) => !given.some((one) => isSame(one, element, attribute)));
+  for (const element of given) touched.add(element);
+  if (op === 'replace') return given;
+  const after = [...before];
+  for (const element of given) {
+    const same = after.findIndex((one) => isSame(element, one, attribute));
+    if (same === -1) after.push(element);
+    else if (attribute.subAttributes) touched.add(Object.assign(after[same] as Element, element));
+  }
+  return after;
+}
+
+/** The same type and the same value. */
+function isSame(given: Element, element: Element, { caseExact }: Attribute): boolean {
+  const comparable = (text: unknown) => (caseExact ? text : fold(String(text ?? '')));
+  return (
+    comparable(given.value) === comparable(element.value) &&
+    (given.type === undefined || fold(String(given.type)) === fold(String(element.type ?? '')))
+  );
+}
+
+function changeElements(before: Element[], op: Op, { attribute, sub, filter }: Target, value: unknown, touched: Set<Element>): Element[] {
+  const selected = filter ? before.filter((element) => matches(filter, element)) : before;
+  const place = `${attribute.name}${sub ? `.${sub.name}` : ''}`;
+  if (selected.length === 0) {
+    const created = op === 'remove' ? undefined : createdBy(filter, sub, value, place);
+    if (created) return [...before, created];
+    throw badRequest('noTarget', `No value of ${attribute.name} is selected by the path.`);
+  }
+  if (sub) {
+    for (const element of selected) {
+      const read = op === 'remove' ? undefined : readValue(sub, value, place);
+      if (read === undefined) delete element[sub.name];
+      else touched.add(Object.assign(element, { [sub.name]: read }));
+    }
+    return before;
+  }
+  if (op === 'remove') return before.filter((element) => !selected.includes(element));
+  const [given] = (readList(attribute, [value], place) ?? []).map(elementOf);
+  if (!given && op === 'replace') throw badRequest('invalidValue', `${place} needs a value.`);
+  return before.map((element) => {
+    if (!selected.includes(element)) return element;
+    const result = op === 'replace' ? { ...given } : { ...element, ...given };
+    touched.add(result);
+    return result;
+  });
+}
+
+/** Entra ID sets `emails[type eq "work"].value` of a person who has no such email yet: it is created (interface rule 23 §6.4). */
+function createdBy(filter: Filter | undefined, sub: Attribute | undefined, value: unknown, place: string): Element | undefined {
+  if (filter?.kind !== 'compare' || filter.path !== 'type' || filter.op !== 'eq' || sub?.name !== 'value') return undefined;
+  const read = readValue(sub, value, place);
+  return read === undefined ? undefined : { value: read, type: filter.value };
+}
+
+/** A value that becomes primary takes that from the one that was. @throws ScimProblem invalidValue when several become primary */
+function onePrimary(elements: Element[], touched: ReadonlySet<Element>, name: string): Element[] {
+  const primary = elements.filter((element) => element.primary === true);
+  if (primary.length < 2) return elements;
+  const chosen = primary.filter((element) => touched.has(element));
+  if (chosen.length !== 1) throw badRequest('invalidValue', `At most one of ${name} is primary.`);
+  return elements.map((element) => (element.primary === true && element !== chosen[0] ? { ...element, primary: false } : element));
+}
