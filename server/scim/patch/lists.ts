@@ -4,7 +4,7 @@ import { matches } from '../filter/matches.ts';
 import { badRequest } from '../problem.ts';
 import type { Attribute } from '../schema/attribute.ts';
 import { hasValue, MOST_VALUES, readList, readValue, type ScimObject } from '../schema/read.ts';
-import type { Op } from './patch.ts';
+import type { Op } from './path.ts';
 
 type Target = { attribute: Attribute; sub?: Attribute | undefined; filter?: Filter | undefined };
 /** A value of a list; plain texts are elements with a `value`. */

@@ -2,11 +2,10 @@ import { badRequest } from '../problem.ts';
 import type { Attribute, ResourceType, Schema } from '../schema/attribute.ts';
 import { assertEmpty, assertExtension, assertKnownSchemas, assertRequired, objectIn, readValue, type ScimObject } from '../schema/read.ts';
 import { changeList } from './lists.ts';
-import { parsePath } from './path.ts';
+import { type Op, parsePath } from './path.ts';
 
 /** An operation as it was sent. */
 export type SentOperation = { op?: unknown; path?: unknown; value?: unknown };
-export type Op = 'add' | 'replace' | 'remove';
 
 /**
  * The resource after the operations of a PATCH, in their order (RFC 7644 §3.5.2), in the dialects of Entra ID and Okta too: `op` in any case, no path and

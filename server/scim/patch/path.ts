@@ -4,6 +4,8 @@ import { badRequest, ScimProblem } from '../problem.ts';
 import type { Attribute, ResourceType, Schema } from '../schema/attribute.ts';
 import { partOf, resolve, schemaOf } from '../schema/resolve.ts';
 
+export type Op = 'add' | 'replace' | 'remove';
+
 /** What a PATCH path names (RFC 7644 §3.5.2): `attribute`, `attribute.part`, `list[filter]`, `list[filter].part`, or a schema as a whole. */
 export type PatchPath =
   | { kind: 'attribute'; attribute: Attribute; sub?: Attribute; filter?: Filter }
