@@ -4,7 +4,11 @@ import type { Page } from '#server/kernel/page.ts';
 
 // The JSON bodies of every plane. `output` has passed its schema; `result` is what the verb handed back and still knows the page.
 
-type Shape = Pick<AnyOperation, 'list'>;
+type Shape = Pick<AnyOperation, 'list' | 'advises'>;
+
+/** The advice of an operation that may give some. */
+const warningOf = ({ advises }: Shape, result: unknown): string | undefined =>
+  advises ? (result as { warning?: string }).warning : undefined;
 
 /** What a list says about itself: its page, or whatever its feed says. */
 function listMeta({ list }: Shape, result: unknown): Record<string, unknown> {
@@ -15,10 +19,14 @@ function listMeta({ list }: Shape, result: unknown): Record<string, unknown> {
 }
 
 /** The success envelope of /v1 (interface rule 01 §3). */
-export const managementBody = (op: Shape, output: unknown, result: unknown, requestId: string, warnings: readonly string[]) => ({
-  data: output,
-  meta: { ...listMeta(op, result), ...(warnings.length > 0 ? { warnings } : {}), request_id: requestId },
-});
+export const managementBody = (op: Shape, output: unknown, result: unknown, requestId: string, warnings: readonly string[]) => {
+  const warning = warningOf(op, result);
+  return {
+    data: output,
+    meta: { ...listMeta(op, result), ...(warnings.length > 0 ? { warnings } : {}), request_id: requestId },
+    ...(warning === undefined ? {} : { warning }),
+  };
+};
 
 /** The failure envelope of /v1: exactly three members, no data, no meta. */
 export const managementFailure = ({ type, message }: Refusal, requestId: string) => ({ error: { type, message, request_id: requestId } });
@@ -30,7 +38,8 @@ export const dashboardBody = (op: Shape, output: unknown, result: unknown): unkn
 /** A procedure's result: lists keep the envelope of /v1, everything else is the resource itself. */
 export const procedureBody = (op: Shape, output: unknown, result: unknown, warnings: readonly string[]): unknown => {
   if (op.list) return { data: output, meta: listMeta(op, result) };
-  return warnings.length > 0 ? { ...(output as object), warnings } : output;
+  const all = [...warnings, ...[warningOf(op, result) ?? []].flat()];
+  return all.length > 0 ? { ...(output as object), warnings: all } : output;
 };
 
 /** Error types of the Management API that the session plane spells its own way (interface rule 01 §5.4). */

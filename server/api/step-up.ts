@@ -25,11 +25,16 @@ export async function confirmed<T>(
   const scope = scopeFor(op.step_up, input);
   const userId = 'actor' in ctx ? (ctx.actor.type === 'member' ? ctx.actor.id : undefined) : ctx.user?.id;
   if (scope === undefined || userId === undefined) return run();
+  const token_digest = ctx.step_up_digest ?? null;
+  if (typeof op.step_up === 'object' && 'by_verb' in op.step_up) {
+    ctx.step_up = { scope, token_digest, used: null, by_verb: true };
+    return run();
+  }
   if (!(await hasFactor(ctx.db, userId))) {
     if (typeof op.step_up === 'object') return run();
     throw mfaRequired(env.PUBLIC_ADMIN_URL);
   }
-  ctx.step_up = { scope, token_digest: ctx.step_up_digest ?? null, used: null };
+  ctx.step_up = { scope, token_digest, used: null };
   const result = await run();
   if (!ctx.step_up.used) throw new Error(`${op.id} did not use the verification that it asks for`);
   return result;

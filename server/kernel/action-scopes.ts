@@ -37,15 +37,20 @@ export const ACTION_SCOPE_NAMES = Object.keys(ACTION_SCOPES) as [ActionScope, ..
 export const confirmationOf = (scope: ActionScope): string => `Confirm it's you to ${ACTION_SCOPES[scope].to}.`;
 
 /**
- * When an operation asks a person to confirm that it's them (interface rule 22 §5.4): always for one scope, depending on the input, or only if the account
- * has a second factor. Machines are never asked.
+ * When an operation asks a person to confirm that it's them (interface rule 22 §5.4): always for one scope, depending on the input, only if the account
+ * has a second factor, or when its verb finds that the change needs it (`confirmChange`). Machines are never asked.
  */
-export type StepUpRule<Input> = ActionScope | ((input: Input) => ActionScope | undefined) | { when_enrolled: ActionScope };
+export type StepUpRule<Input> =
+  | ActionScope
+  | ((input: Input) => ActionScope | undefined)
+  | { when_enrolled: ActionScope }
+  | { by_verb: ActionScope };
 
-/** The scope that an input takes, whether or not the person has a factor; undefined when it takes none. */
+/** The scope that an input takes, or may take, whether or not the person has a factor; undefined when it takes none. */
 export function scopeFor<Input>(rule: StepUpRule<Input> | undefined, input: Input): ActionScope | undefined {
   if (typeof rule === 'function') return rule(input);
-  return typeof rule === 'object' ? rule.when_enrolled : rule;
+  if (typeof rule !== 'object') return rule;
+  return 'by_verb' in rule ? rule.by_verb : rule.when_enrolled;
 }
 
 /** The confirmation that a call needs. `used` is set by the transaction that used it up. */
@@ -53,5 +58,7 @@ export type StepUp = {
   scope: ActionScope;
   token_digest: StepUpDigest | null;
   used: { verification_id: string; method: 'passkey' | 'totp' } | null;
+  /** Set while the verb hasn't said that the change needs it. */
+  by_verb?: true;
 };
 export type StepUpDigest = Uint8Array<ArrayBuffer>;

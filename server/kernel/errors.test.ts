@@ -43,7 +43,7 @@ test('every type of the Management API has the status it always had (interface r
     400: ['validation_error', 'invalid_request', 'invalid_definition', 'invalid_api_version', 'invalid_idempotency_key', 'invalid_type'],
     401: ['authentication_required', 'invalid_api_key', 'invalid_dpop_proof'],
     402: ['plan_feature', 'plan_limit'],
-    403: ['wrong_key_type', 'subscription_inactive', 'forbidden', 'use_oauth', 'privilege_escalation'],
+    403: ['wrong_key_type', 'subscription_inactive', 'forbidden', 'use_oauth', 'privilege_escalation', 'system_client_protected'],
     404: ['not_found'],
     405: ['method_not_allowed'],
     409: ['conflict', 'in_use', 'request_in_progress', 'claim_already_collected'],

@@ -23,6 +23,7 @@ export const ERROR_STATUS = {
   forbidden: 403,
   use_oauth: 403,
   privilege_escalation: 403,
+  system_client_protected: 403,
   role_denied: 403,
   not_a_member: 403,
   mfa_required: 403,

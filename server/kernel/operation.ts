@@ -82,6 +82,8 @@ export type Operation<
   output: O;
   /** Status of success; 200 when absent. */
   success?: Succeeds<z.output<O>>;
+  /** What `run` hands back may have a `warning`: on /v1 it stands beside data and meta (interface rule 01 §3), in a procedure's answer among its warnings. */
+  advises?: true;
   /** Absent: one resource. */
   list?: 'paged' | 'whole' | 'feed';
   /** The members of a row that a list shows to callers who see names only (`seesNamesOnly`); the rest is left out. */

@@ -10,10 +10,21 @@ import type { Db, Tx } from './tx.ts';
  */
 export async function takeStepUp(tx: Tx, ctx: Ctx | SignedInCtx): Promise<void> {
   const { step_up } = ctx;
-  if (!step_up || step_up.used) return;
+  if (!step_up || step_up.used || step_up.by_verb) return;
   const used = await useVerification(tx, { ...callerOf(ctx), ...step_up, request_id: ctx.request_id, now: ctx.now });
   if (!used) throw stepUpRequired(step_up.scope);
   step_up.used = used;
+}
+
+/**
+ * For a verb whose row says `by_verb`: this change needs the confirmation. Call it before anything is written. Machines are never asked.
+ * @throws Refusal mfa_required, step_up_required
+ */
+export async function confirmChange(tx: Tx, ctx: Ctx, adminUrl: string): Promise<void> {
+  if (!ctx.step_up?.by_verb) return;
+  if (!(await hasFactor(tx, callerOf(ctx).user_id))) throw mfaRequired(adminUrl);
+  delete ctx.step_up.by_verb;
+  await takeStepUp(tx, ctx);
 }
 
 export type VerificationWanted = {

@@ -114,6 +114,10 @@ function envelopeSchema(op: AnyOperation, shared: Record<string, Json>): Json {
   return {
     type: 'object',
     required: ['data', 'meta'],
-    properties: { data: schemaOf(op.output, 'output', descriptionsOf(op).fields, shared), meta: { $ref: `#/components/schemas/${meta}` } },
+    properties: {
+      data: schemaOf(op.output, 'output', descriptionsOf(op).fields, shared),
+      meta: { $ref: `#/components/schemas/${meta}` },
+      ...(op.advises ? { warning: { type: 'string', description: 'What to know about the change that was made.' } } : {}),
+    },
   };
 }

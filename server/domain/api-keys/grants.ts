@@ -30,12 +30,12 @@ export async function coveredRoles(ctx: Ctx, roleIds: readonly string[]): Promis
   return unique;
 }
 
-/** The scopes once each, in order. @throws Refusal privilege_escalation for one that the caller does not hold */
-export async function coveredScopes(ctx: Ctx, scopes: readonly string[]): Promise<string[]> {
+/** The scopes once each, in order, for a key or another credential. @throws Refusal privilege_escalation for one that the caller does not hold */
+export async function coveredScopes(ctx: Ctx, scopes: readonly string[], noun = 'key'): Promise<string[]> {
   const unique = [...new Set(scopes)].sort();
   for (const scope of unique) {
     for (const capability of [...scopeCapabilities([scope])].sort())
-      if (!(await covers(ctx, capability))) throw escalation(capability, scope);
+      if (!(await covers(ctx, capability))) throw escalation(capability, scope, noun);
   }
   return unique;
 }
@@ -93,8 +93,8 @@ async function covers(ctx: Ctx, capability: Capability): Promise<boolean> {
 }
 
 /** Names the grant as it was asked for, and the capability behind it. */
-const escalation = (capability: Capability, scope?: string) =>
+const escalation = (capability: Capability, scope?: string, noun = 'key') =>
   new Refusal(
     'privilege_escalation',
-    `The key would have ${scope === undefined ? '' : `the scope ${scope} with `}the capability ${capability}, which the caller doesn't have.${LITERAL_ONLY.has(capability) ? ' It must be granted explicitly.' : ''}`,
+    `The ${noun} would have ${scope === undefined ? '' : `the scope ${scope} with `}the capability ${capability}, which the caller doesn't have.${LITERAL_ONLY.has(capability) ? ' It must be granted explicitly.' : ''}`,
   );

@@ -15,6 +15,7 @@ import { addressList, expiry, limits } from './settings.ts';
 import { hasEnded, keyByRef, lockedKey, oneWithUsage } from './store.ts';
 
 export { keysCreatedBy, revokeKeysCreatedBy } from './created-by.ts';
+export { coveredScopes } from './grants.ts';
 export { listApiKeys } from './listing.ts';
 export { insertKey } from './minting.ts';
 export { revokeApiKey } from './revocation.ts';

@@ -26,7 +26,8 @@ export async function withinPlan(tx: Tx, ctx: Ctx, kind: LimitKey, more = 1): Pr
   );
 }
 
-const nounOf = (kind: LimitKey, n: number) => (kind === 'api_keys' ? 'API keys' : kind).slice(0, n === 1 ? -1 : undefined);
+const NOUNS: Partial<Record<LimitKey, string>> = { api_keys: 'API keys', oauth_clients: 'OAuth clients' };
+const nounOf = (kind: LimitKey, n: number) => (NOUNS[kind] ?? kind).slice(0, n === 1 ? -1 : undefined);
 
 /** The effective limit: an operator's override, else the plan's number. null = unlimited. */
 export async function limitOf(tx: Tx, ctx: Ctx, kind: LimitKey): Promise<number | null> {

@@ -10,18 +10,20 @@ import { workspace } from '../workspace.ts';
 import type { Subject } from './subject.ts';
 
 /** What a descriptor promises of a resource holds once one is created: search and ID lookup find it, the plan limits it, a reset of Test removes it. */
-export function resources({ namespace, resources, operations, tables, fixture }: Subject): void {
+export function resources({ namespace, resources, operations, tables, fixture, caller }: Subject): void {
   const id = `${namespace}.create`;
   const sample = fixture.samples[id];
+  const op = operations.find((one) => one.id === id);
   const list = operations.find((op) => op.id === `${namespace}.list`);
   // The one that the family is called after; others are parts of it.
   const main = resources.find((resource) => resource.search && tables.includes(namespace));
-  if (!sample || !list || !main) return;
+  if (!op || !sample || !list || !main) return;
 
   test(`${main.type}: search, ID lookup and the list's search find a new one, and a reset of Test removes it`, async () => {
     const w = await workspace();
-    const input = await sample(w.test);
-    const created: { id: string } = await made(w.test, id, input);
+    const ctx = caller(op, w, 'test');
+    const input = await sample(ctx);
+    const created: { id: string } = await made(ctx, id, input);
     const owner = w.member('owner', 'test');
     const { groups } = (await perform(search.query, owner, { q: input.name, types: main.type })).output;
     const found = groups.flatMap(({ items }) => items);
@@ -31,7 +33,7 @@ export function resources({ namespace, resources, operations, tables, fixture }:
     );
     assert.equal((await perform(search.inspect, owner, { id: created.id })).output.kind, main.type);
     const listed = async (query: Record<string, unknown>) =>
-      (await made(w.test, list.id, query)).some((row: { id: string }) => row.id === created.id);
+      (await made(ctx, list.id, query)).some((row: { id: string }) => row.id === created.id);
     assert.ok(await listed(list.input.shape?.q ? { q: input.name } : {}));
     await perform(sandbox.reset, owner, { confirm_name: w.tenant.name });
     assert.ok(!(await listed({})));
@@ -43,8 +45,8 @@ export function resources({ namespace, resources, operations, tables, fixture }:
   test(`${main.type}: the plan's limit holds`, async () => {
     const w = await workspace({ plan: 'free' });
     const create = async (ctx: Ctx) => made(ctx, id, await sample(ctx));
-    for (let created = 0; created < most; created++) await create(w.ctx('live')).catch(assertAtLimit);
-    await assert.rejects(create(w.ctx('live')), { type: 'plan_limit' });
+    for (let created = 0; created < most; created++) await create(caller(op, w)).catch(assertAtLimit);
+    await assert.rejects(create(caller(op, w)), { type: 'plan_limit' });
   });
 }
 

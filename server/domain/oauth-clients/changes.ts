@@ -1,0 +1,91 @@
+import type { z } from 'zod';
+import { changesOf } from '#server/kernel/changes.ts';
+import { type Ctx, own } from '#server/kernel/context.ts';
+import { invalid } from '#server/kernel/errors.ts';
+import { type AuditEntry, audited, mutate } from '#server/kernel/mutate.ts';
+import { confirmChange } from '#server/kernel/step-up.ts';
+import { env } from '#server/platform/env.ts';
+import type { GrantType } from './grants.shared.ts';
+import type { ClientType } from './redirect-uris.shared.ts';
+import { assertConsistent, grantable, registrable, sorted } from './rules.ts';
+import type { UpdateOAuthClient } from './schema.ts';
+import { detailOf } from './shape.ts';
+import { assertEditable, type ClientRow, lockedClient } from './store.ts';
+import { endTokens } from './tokens.ts';
+
+/**
+ * Changes a client; live tokens follow at once, because their scopes are cut to those of the client at each use. Turning it off ends its tokens. A change that
+ * lets the client do more takes the caller's own grants, and a person's confirmation.
+ * @throws Refusal validation_error, privilege_escalation, system_client_protected, not_found, conflict for a revoked client
+ */
+export function updateClient(ctx: Ctx, { id, ...input }: z.output<typeof UpdateOAuthClient>) {
+  return mutate(ctx, async (tx) => {
+    const before = await lockedClient(tx, ctx, id);
+    assertEditable(before);
+    assertImmutable(before, input);
+    const data = changedSettings(before, input);
+    const after = { ...before, ...data };
+    assertConsistent(settingsOf(after));
+    const loosened = loosens(before, after);
+    if (input.allowed_scopes || loosened) await grantable(ctx, after.allowed_scopes);
+    if (loosened) await confirmChange(tx, ctx, env.PUBLIC_ADMIN_URL);
+    const ended = before.active && !after.active ? await endTokens(tx, ctx, before.id, 'client_disabled') : {};
+    const row = await tx.oauth_clients.update({ where: { id: before.id, ...own(ctx) }, data: { ...data, updated_at: ctx.now } });
+    const [first, ...more] = entriesOf(before, row, Object.keys(data), ended);
+    return audited(await detailOf(tx, ctx, row), first, ...more);
+  });
+}
+
+type Changes = Omit<z.output<typeof UpdateOAuthClient>, 'id'>;
+
+function assertImmutable(row: ClientRow, { type, grant_types }: Changes): void {
+  if (type !== undefined && type !== row.type) throw invalid('type', "can't be changed. Create a client of the other type.");
+  if (grant_types !== undefined && sorted(grant_types).join() !== sorted(row.grant_types).join())
+    throw invalid('grant_types', "can't be changed. Create a client with the grants you need.");
+}
+
+/** The columns to write. Narrowing allowed_scopes narrows step_up_scopes too, unless they are asked for. */
+function changedSettings(row: ClientRow, input: Changes): Partial<Omit<ClientRow, 'created_by'>> {
+  const { name, active, require_dpop, consent_html_template, allowed_scopes, step_up_scopes, redirect_uris } = input;
+  const stepUp =
+    step_up_scopes ?? (allowed_scopes && row.step_up_scopes.filter((scope) => allowed_scopes.some((allowed) => allowed === scope)));
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(active === undefined ? {} : { active }),
+    ...(require_dpop === undefined ? {} : { require_dpop }),
+    ...(consent_html_template === undefined ? {} : { consent_html_template }),
+    ...(allowed_scopes === undefined ? {} : { allowed_scopes: sorted(allowed_scopes) }),
+    ...(stepUp === undefined ? {} : { step_up_scopes: sorted(stepUp) }),
+    ...(redirect_uris === undefined ? {} : { redirect_uris: registrable(redirect_uris, row.type as ClientType) }),
+  };
+}
+
+const settingsOf = (row: ClientRow) => ({ ...row, type: row.type as ClientType, grant_types: row.grant_types as GrantType[] });
+
+/** Whether the client could do something that it couldn't before, or with one check less. */
+const loosens = (before: ClientRow, after: ClientRow): boolean =>
+  after.allowed_scopes.some((scope) => !before.allowed_scopes.includes(scope)) ||
+  after.redirect_uris.some((uri) => !before.redirect_uris.includes(uri)) ||
+  before.step_up_scopes.some((scope) => after.allowed_scopes.includes(scope) && !after.step_up_scopes.includes(scope)) ||
+  (before.require_dpop && !after.require_dpop) ||
+  (!before.active && after.active) ||
+  (after.consent_html_template !== null && after.consent_html_template !== before.consent_html_template);
+
+/** Turning a client on or off is an entry of its own. */
+function entriesOf(before: ClientRow, after: ClientRow, fields: readonly string[], ended: object): [AuditEntry, ...AuditEntry[]] {
+  const about = { resource_type: 'oauth_client', resource_id: after.id, name: after.name };
+  const changes = changesOf(
+    before,
+    after,
+    fields.filter((field) => field !== 'active'),
+  );
+  const added = after.allowed_scopes.filter((scope) => !before.allowed_scopes.includes(scope));
+  const removed = before.allowed_scopes.filter((scope) => !after.allowed_scopes.includes(scope));
+  const scopes = { ...(added.length > 0 ? { scopes_added: added } : {}), ...(removed.length > 0 ? { scopes_removed: removed } : {}) };
+  const { client_id } = after;
+  const switched: AuditEntry[] =
+    before.active === after.active ? [] : [{ ...about, action: after.active ? 'enable' : 'disable', details: { client_id, ...ended } }];
+  const updated: AuditEntry = { ...about, action: 'update', changes, details: { client_id, ...scopes } };
+  const [first] = switched;
+  return first && changes.length === 0 ? [first] : [updated, ...switched];
+}
