@@ -331,7 +331,7 @@ describe('revoking', () => {
     const row = (await clients.listClients(ctx, {})).find((one) => one.id === id);
     assert.ok(row?.revoked_at && !row.active);
     for (const attempt of [() => update(ctx, id, { active: true }), () => update(ctx, id, { name: 'x' }), () => rotate(ctx, id)])
-      await assert.rejects(attempt, { type: 'conflict', status: 409 });
+      await assert.rejects(attempt(), { type: 'conflict', status: 409 });
     assert.equal((await entries(w)).filter(({ action }) => action === 'revoke').length, 1);
   });
 });
@@ -344,8 +344,12 @@ describe('clients that something else manages', () => {
     const client = await clients.getClient(ctx, { id: key.key_id });
     assert.deepEqual([client.source_api_key_id, client.source_key_type, client.grant_types], [key.id, 'standard', ['client_credentials']]);
     assert.deepEqual(client.allowed_scopes, ['account:read', 'proxy:invoke', 'routes:read']);
-    for (const attempt of [() => update(ctx, client.id, { name: 'x' }), () => rotate(ctx, client.id), () => clients.revokeClient(ctx, client)])
-      await assert.rejects(attempt, (error: Error & { type: string; status: number }) => {
+    for (const attempt of [
+      () => update(ctx, client.id, { name: 'x' }),
+      () => rotate(ctx, client.id),
+      () => clients.revokeClient(ctx, client),
+    ])
+      await assert.rejects(attempt(), (error: Error & { type: string; status: number }) => {
         assert.deepEqual([error.type, error.status], ['conflict', 409]);
         assert.match(error.message, /managed by the API key/);
         return true;
@@ -374,8 +378,12 @@ describe('clients that something else manages', () => {
     assert.equal((await clients.getClient(ctx, { id })).system_role, 'cli');
     const scim = w.ctx('live', { type: 'scim', id: newId(), prefix: 'scim_abc', label: 'Okta', capabilities: new Set() });
     for (const caller of [ctx, scim])
-      for (const attempt of [() => update(caller, id, { active: false }), () => rotate(caller, id), () => clients.revokeClient(caller, { id })])
-        await assert.rejects(attempt, { type: 'system_client_protected', status: 403 });
+      for (const attempt of [
+        () => update(caller, id, { active: false }),
+        () => rotate(caller, id),
+        () => clients.revokeClient(caller, { id }),
+      ])
+        await assert.rejects(attempt(), { type: 'system_client_protected', status: 403 });
   });
 
   test('neither counts towards the plan, and a revoked client makes room', async () => {
