@@ -1,9 +1,9 @@
 import { dispatch, postTeamMails } from '#server/domain/mail/service.ts';
-import { type ClientNews, oauthClientCreated, oauthClientRotated } from '#server/domain/mail/templates.ts';
 import { type Ctx, spaceOf } from '#server/kernel/context.ts';
 import type { Tx } from '#server/kernel/database.ts';
 import { env } from '#server/platform/env.ts';
 import { take } from '#server/platform/throttle.ts';
+import { type ClientNews, oauthClientCreated, oauthClientRotated } from './letters.ts';
 
 /** Clients created in a loop must not fill a mailbox; the audit log lists every one. */
 const MAILS_AN_HOUR = 20;

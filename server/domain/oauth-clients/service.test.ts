@@ -144,7 +144,7 @@ describe('changing', () => {
     const { id } = await create(ctx, { allowed_scopes: ['routes:read', 'routes:write'], step_up_scopes: ['routes:write'] });
     const changed = await update(ctx, id, { allowed_scopes: ['routes:read', 'secrets:read'] });
     assert.deepEqual([changed.allowed_scopes, changed.step_up_scopes], [['routes:read', 'secrets:read'], []]);
-    const { details } = (await entries(w)).at(-1) ?? { details: {} };
+    const details = (await entries(w)).at(-1)?.details ?? {};
     assert.deepEqual([details.scopes_added, details.scopes_removed], [['secrets:read'], ['routes:write']]);
     await assert.rejects(update(ctx, id, { step_up_scopes: ['routes:write'] }), { type: 'validation_error' });
   });
