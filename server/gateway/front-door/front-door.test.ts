@@ -184,6 +184,7 @@ test('a page and a document are read and nothing else, and whoever tries is told
     ['admin', '/acme/live/routes', 'GET, HEAD'],
     ['admin', '/openapi.json', 'GET, HEAD'],
     ['api', '/openapi.json', 'GET, HEAD'],
+    ['admin', '/oauth/consent/h', 'GET, HEAD, POST'],
     ['admin', '/admin/trpc/routes.list', 'GET, HEAD, POST, OPTIONS'],
     ['admin', '/auth/trpc/auth.me', 'GET, HEAD, POST, OPTIONS'],
   ] as const)
@@ -324,10 +325,14 @@ test('each plane serves its own paths and no other', async () => {
     assert.equal((await ask(plane, `GET ${target}`)).status, 200, `${plane} ${target}`);
     assert.equal(seen.at(-1)?.url, url);
   }
+  assert.equal((await ask('admin', 'POST /oauth/consent/h?x=1', 'Content-Length: 0\r\n')).status, 200);
+  assert.equal(seen.at(-1)?.url, '/auth/oauth/consent/h?x=1');
   const count = seen.length;
   const refused: [string, string][] = [
     ['api', '/scim/v2/Users'],
     ['api', '/oauthx'],
+    ['api', '/oauth/consent/h'],
+    ['sandbox', '/oauth/device/h'],
     ['api', '/hooks/other'],
     ['api', '/agent/v2'],
     ['sandbox', '/hooks/wf/token'],

@@ -53,14 +53,24 @@ export function frontDoor(match: ForwardablePlane, method: string, headerBytes: 
   return {
     ok: true,
     surface,
-    target: match.plane === 'hooks' ? `/hooks${match.target}` : match.target,
+    target: targetOf(match, method, path),
     bodyLimit: bodyLimit(surface, path),
   };
 }
 
+/** What web is asked: hooks get their mount back, and the forms of consent pages go to the session plane, because a page of the framework takes no form. */
+function targetOf(match: ForwardablePlane, method: string, path: string): string {
+  if (match.plane === 'hooks') return `/hooks${match.target}`;
+  return match.plane === 'admin' && method === 'POST' && isConsentPage(path) ? `/auth${match.target}` : match.target;
+}
+
+/** The dashboard's part of OAuth: consent to a login, and to that of a device (interface rule 21 §1). */
+const isConsentPage = (path: string) => within('/oauth/consent', path) || within('/oauth/device', path);
+
 /** Asked for anything else the framework would send the page as for a GET, or fail. Its own tools, in development, post below these two prefixes. */
 function methodsOf(surface: Surface, path: string): readonly string[] {
   if (within('/admin/trpc', path) || within('/auth/trpc', path)) return ['GET', 'HEAD', 'POST', 'OPTIONS'];
+  if (surface === 'pages' && isConsentPage(path)) return ['GET', 'HEAD', 'POST'];
   const page = surface === 'pages' && !path.startsWith('/_next/') && !path.startsWith('/__nextjs');
   return page || path === '/openapi.json' ? ['GET', 'HEAD'] : METHODS;
 }
@@ -100,7 +110,7 @@ function surfaceOf(match: ForwardablePlane, path: string): { surface: Surface; s
   switch (match.plane) {
     case 'api': {
       const found = API_SURFACES.find(([prefix]) => within(prefix, path));
-      return { surface: isScim ? 'scim' : (found?.[1] ?? 'management'), served: found !== undefined };
+      return { surface: isScim ? 'scim' : (found?.[1] ?? 'management'), served: found !== undefined && !isConsentPage(path) };
     }
     case 'hooks':
       return { surface: 'hooks', served: path.startsWith('/wf/') || path.startsWith('/in/') };
@@ -112,7 +122,7 @@ function surfaceOf(match: ForwardablePlane, path: string): { surface: Surface; s
     case 'admin': {
       if (isScim) return { surface: 'scim', served: within('/scim/v2', path) };
       if (DASHBOARD_API.some((prefix) => within(prefix, path))) return { surface: 'dashboard_api', served: true };
-      if (within('/oauth/consent', path) || within('/oauth/device', path)) return { surface: 'pages', served: true };
+      if (isConsentPage(path)) return { surface: 'pages', served: true };
       return { surface: 'pages', served: !NOT_ON_DASHBOARD.some((prefix) => within(prefix, path)) };
     }
   }
@@ -122,7 +132,7 @@ const MIB = 1024 * 1024;
 
 /** The largest body any endpoint of a path accepts (01 §9 and the families named); endpoints may want less. */
 function bodyLimit(surface: Surface, path: string): number {
-  if (surface === 'oauth') return 64 * 1024;
+  if (surface === 'oauth' || isConsentPage(path)) return 64 * 1024;
   if (surface === 'dashboard_api' && within('/auth', path)) return path === '/auth/avatars' ? 3 * MIB : 256 * 1024;
   const named = WIDER.find(([prefix]) => within(prefix, path));
   return named?.[1] ?? MIB;
