@@ -15,7 +15,11 @@ const MARK =
 const POLICY = `default-src 'none'; style-src 'sha256-${digest(STYLE).toString('base64')}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`;
 
 /** A page of its own, in the dashboard's colours and without script. */
-export const page = (title: string, body: string, { status = 200, headers = {} }: { status?: number; headers?: Record<string, string> } = {}) =>
+export const page = (
+  title: string,
+  body: string,
+  { status = 200, headers = {} }: { status?: number; headers?: Record<string, string> } = {},
+) =>
   new Response(
     `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex"><title>${title} · Sallyport</title><style>${STYLE}</style></head><body><main><p class="brand">${MARK}Sallyport</p>${body}</main></body></html>`,
     { status, headers: { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': POLICY, ...headers } },

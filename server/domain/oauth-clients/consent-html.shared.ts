@@ -3,7 +3,23 @@ export const MAX_CONSENT_HTML = 10_000;
 
 const PLAIN = ['p', 'ul', 'ol', 'li', 'strong', 'em'];
 /** Elements that are dropped with everything in them. */
-const DROPPED = ['script', 'style', 'template', 'title', 'textarea', 'iframe', 'noscript', 'noembed', 'noframes', 'xmp', 'plaintext', 'svg', 'math', 'select', 'object'];
+const DROPPED = [
+  'script',
+  'style',
+  'template',
+  'title',
+  'textarea',
+  'iframe',
+  'noscript',
+  'noembed',
+  'noframes',
+  'xmp',
+  'plaintext',
+  'svg',
+  'math',
+  'select',
+  'object',
+];
 
 /**
  * A client's own words for the consent page, as HTML of nothing but p, ul, ol, li, strong, em, br and links to https (interface rule 21 §7). Every tag of the

@@ -20,7 +20,7 @@ const GOOD = {
 const read = (change: Record<string, string | string[]>) => {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries({ ...GOOD, ...change })) for (const one of [value].flat()) query.append(name, one);
-  return readAuthorize(query, client, [BASE]);
+  return readAuthorize(query, client, (address) => address === BASE);
 };
 const errorOf = (change: Record<string, string | string[]>) => {
   const answer = read(change);
@@ -76,7 +76,7 @@ test('every rule of a parameter is refused with its error', () => {
   ];
   for (const [change, error] of cases) assert.equal(errorOf(change), error, JSON.stringify(change));
   const query = new URLSearchParams(GOOD);
-  const answer = readAuthorize(query, { ...client, grant_types: ['client_credentials'] }, [BASE]);
+  const answer = readAuthorize(query, { ...client, grant_types: ['client_credentials'] }, (address) => address === BASE);
   assert.equal('error' in answer && answer.error, 'unauthorized_client');
 });
 
@@ -113,7 +113,10 @@ test('only a registered address is answered at all', () => {
 });
 
 test('answers keep the query of the address and encode what they carry', () => {
-  assert.equal(answerAddress('https://a.test/cb?x=1', { state: 'a b&c', code: null, iss: 'https://i' }), 'https://a.test/cb?x=1&state=a+b%26c&iss=https%3A%2F%2Fi');
+  assert.equal(
+    answerAddress('https://a.test/cb?x=1', { state: 'a b&c', code: null, iss: 'https://i' }),
+    'https://a.test/cb?x=1&state=a+b%26c&iss=https%3A%2F%2Fi',
+  );
   assert.equal(answerAddress('com.example.app:/cb', { code: 'c' }), 'com.example.app:/cb?code=c');
   assert.equal(stateOf(new URLSearchParams('state=x&state=y')), null);
 });

@@ -46,10 +46,10 @@ export function redirectOf(query: URLSearchParams, client: AskingClient): string
 }
 
 /**
- * The request, or what is wrong with it, in the order of interface rule 21 §7. The client and the redirect URI were found good before. `resources` are the
- * addresses that a token may be for.
+ * The request, or what is wrong with it, in the order of interface rule 21 §7. The client and the redirect URI were found good before. `isResource` says
+ * whether a token may be for an address (RFC 8707); MCP servers are no such addresses yet, and so a client ID that is a URL is one of an unknown client.
  */
-export function readAuthorize(query: URLSearchParams, client: AskingClient, resources: readonly string[]): AuthorizeRequest | Refusing {
+export function readAuthorize(query: URLSearchParams, client: AskingClient, isResource: (address: string) => boolean): AuthorizeRequest | Refusing {
   const twice = KNOWN.find((name) => query.getAll(name).length > 1);
   if (twice) return invalid(`${twice} must be given only once.`);
   const of = (name: (typeof KNOWN)[number]) => single(query, name);
@@ -58,8 +58,9 @@ export function readAuthorize(query: URLSearchParams, client: AskingClient, reso
   if (!client.grant_types.includes('authorization_code'))
     return { error: 'unauthorized_client', description: 'This client may not use the authorization code grant.' };
   // An empty resource is an answer that the client computed wrongly, not an absent one.
-  if (query.get('resource') === '' || (of('resource') && !resources.includes(of('resource') as string)))
-    return { error: 'invalid_target', description: `resource must be ${resources.join(' or ')}.` };
+  const resource = of('resource');
+  if (query.get('resource') === '' || (resource !== null && !isResource(resource)))
+    return { error: 'invalid_target', description: 'resource must be the base URL of the Management API.' };
   const scopes = readScopes(of('scope'), client);
   if ('error' in scopes) return scopes;
   return {
@@ -68,7 +69,7 @@ export function readAuthorize(query: URLSearchParams, client: AskingClient, reso
     code_challenge: of('code_challenge') as string,
     state: of('state'),
     tenant_hint: of('tenant'),
-    resource: of('resource'),
+    resource,
     dpop_jkt: of('dpop_jkt'),
     prompt: promptsOf(of('prompt')),
     login_hint: of('login_hint'),

@@ -60,6 +60,8 @@ export const TenantSettings = z.object({
   legacy_key_auth: z.enum(['enabled', 'disabled']).default('enabled'),
   /** DPoP proofs must carry a nonce of the service. */
   dpop_nonce_required: z.boolean().default(false),
+  /** Members may log in with service-cli. */
+  cli_login_enabled: z.boolean().default(true),
   /** What routes keep that don't say otherwise. Off: payloads are only kept where somebody turned it on. */
   log_payloads_default: z.enum(LOG_PAYLOADS).default('off'),
   egress_allowlist: z.array(z.string()).nullable().default(null),

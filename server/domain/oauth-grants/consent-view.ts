@@ -1,0 +1,99 @@
+import { sanitizedConsentHtml } from '#server/domain/oauth-clients/consent-html.shared.ts';
+import { type WorkspaceRow, workspacesOf } from '#server/domain/people/service.ts';
+import { asRefusal } from '#server/kernel/errors.ts';
+import type { SignedInCtx } from '#server/kernel/person.ts';
+import { type AskingApp, type PendingRequest, pendingRequest, tieRequest } from './authorize-requests.ts';
+import { beyondRole, needsFreshSignIn, placeOf, skipsPage } from './consent.ts';
+import { type Offer, offerOf, type Wanted } from './offers.ts';
+import { type RedirectPlace, redirectPlace } from './redirect-host.ts';
+
+/** What a page of consent shows of the client that asks. */
+export type AppView = {
+  name: string;
+  type: 'confidential' | 'public';
+  is_cli: boolean;
+  /** The client's own words, safe to render. */
+  html: string | null;
+};
+
+/** What the person may choose between, and what the login would get in the chosen one. */
+export type PlaceView = {
+  workspaces: { slug: string; name: string; role: string }[];
+  /** Null when there is none to choose, or none was chosen yet. */
+  chosen: { slug: string; name: string; role: string } | null;
+  offer: Offer | null;
+  /** Why this workspace can't be logged in to, in one sentence. */
+  problem: string | null;
+  /** The role lacks what the client named: it gets access_denied. */
+  beyond: string | null;
+};
+
+export type ConsentView = PlaceView & {
+  app: AppView;
+  redirect: RedirectPlace & { verified: boolean };
+  space: 'live' | 'test';
+  account: { email: string; name: string };
+  fresh_sign_in: boolean;
+};
+
+export type ConsentPage = { state: 'over' } | { state: 'skip' } | { state: 'ask'; view: ConsentView };
+
+/** What the consent page shows to the session that opened it first (interface rule 21 §7). */
+export async function consentPage(ctx: SignedInCtx, handle: string, workspace: string | null): Promise<ConsentPage> {
+  const request = await pendingRequest(ctx.db, handle, ctx.now);
+  if (!request || !(await tieRequest(ctx.db, request, ctx.session))) return { state: 'over' };
+  if (request.prompt.includes('none') || (workspace === null && (await skipsPage(ctx, request)))) return { state: 'skip' };
+  const place = await placeView(ctx, { ...request, client: request.app }, {
+    fixed: request.tenant_id,
+    of: () => placeOf(ctx, request, workspace),
+  });
+  const redirect = redirectPlace(request.redirect_uri);
+  return {
+    state: 'ask',
+    view: {
+      ...place,
+      app: await appView(ctx, request.app),
+      redirect: { ...redirect, verified: redirect.kind === 'web' && (await isVerifiedHost(ctx, request, redirect.host)) },
+      space: (request.app.row?.sandbox ?? request.sandbox) ? 'test' : 'live',
+      account: { email: ctx.user.email, name: ctx.user.full_name },
+      fresh_sign_in: needsFreshSignIn(request, ctx),
+    },
+  };
+}
+
+/** The choice of workspaces and what the login gets; shared with the page of a device. */
+export async function placeView(
+  ctx: SignedInCtx,
+  wanted: Wanted,
+  { fixed, of }: { fixed: string | null; of: () => Promise<WorkspaceRow> },
+): Promise<PlaceView> {
+  const memberships = (await workspacesOf(ctx.db, ctx.user.id)).filter(({ id }) => fixed === null || id === fixed);
+  const workspaces = memberships.map(shown);
+  try {
+    const place = await of();
+    const offer = offerOf(wanted, place);
+    return { workspaces, chosen: shown(place), offer, problem: null, beyond: offer.denied ? beyondRole(offer) : null };
+  } catch (error) {
+    const { type, message, status } = asRefusal(error);
+    if (status >= 500) throw error;
+    // Nothing is chosen yet: that is a question, not a problem.
+    const undecided = type === 'invalid';
+    return { workspaces, chosen: null, offer: null, problem: undecided ? null : message, beyond: null };
+  }
+}
+
+const shown = ({ slug, name, role }: WorkspaceRow) => ({ slug, name, role });
+
+export async function appView(ctx: SignedInCtx, { row, name, type, is_cli }: AskingApp): Promise<AppView> {
+  const template = row
+    ? (await ctx.db.oauth_clients.findUnique({ where: { id: row.id }, select: { consent_html_template: true } }))?.consent_html_template
+    : null;
+  return { name, type, is_cli, html: template ? sanitizedConsentHtml(template) || null : null };
+}
+
+/** Whether the workspace that registered the client has proved that the host is its own. Exact: a verified domain says nothing about those below it. */
+async function isVerifiedHost(ctx: SignedInCtx, { tenant_id }: PendingRequest, host: string): Promise<boolean> {
+  if (tenant_id === null) return false;
+  const found = await ctx.db.tenant_domains.findFirst({ where: { tenant_id, domain: host.toLowerCase(), status: 'verified' }, select: { id: true } });
+  return found !== null;
+}
